@@ -1,0 +1,2 @@
+//! The evermargin command line.
+fn main() {}

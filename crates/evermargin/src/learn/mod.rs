@@ -1,0 +1,60 @@
+//! Learners: each a way to build the input of one of the loops in [`crate::solve`].
+
+pub mod svc;
+
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::solve::{Report, Watch};
+
+/// One two-class problem on the rows of a matrix. Target and cost per example are the only knobs between data
+/// and solver: class weight and sample weight are already in `cost` (1 = the learner's own C or lambda).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Targets {
+    /// Label of each row; [`Label::Unknown`] rows take no part in supervised learning.
+    pub y: Vec<Label>,
+    /// Weight of each row, finite and not negative; 0 means absent.
+    pub cost: Vec<f64>,
+}
+
+/// What a fit gives: a model with one output a problem, and one report a problem.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// Decision functions f₁ … fₖ; fⱼ > 0 means [`Label::Pos`] of problem j.
+    pub model: Model,
+    /// One report a problem.
+    pub reports: Vec<Report>,
+}
+
+/// A learner with its parameters. Several problems on one matrix are fitted together so that kernel rows,
+/// graphs and factorisations are shared.
+pub trait Fit: Send + Sync + std::fmt::Debug {
+    /// Checks parameters and data, then learns.
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted>;
+}
+
+impl Targets {
+    /// Checks that there is one usable label and weight a row and that both classes occur with weight.
+    pub fn check(&self, rows: usize) -> Result<()> {
+        for (what, found) in [("labels", self.y.len()), ("weights", self.cost.len())] {
+            if found != rows {
+                return Err(Error::Shape { what, expected: rows, found });
+            }
+        }
+        if let Some(i) = self.cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+            return Err(Error::Data(format!(
+                "weight {} of row {}: must be a finite number, 0 or more",
+                self.cost[i],
+                i + 1
+            )));
+        }
+        for class in [Label::Neg, Label::Pos] {
+            if !self.y.iter().zip(&self.cost).any(|(y, c)| *y == class && *c > 0.0) {
+                return Err(Error::Data(
+                    "training needs labelled rows of two classes; only one class (or none) has any".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
