@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod error;
+pub mod generate;
 pub mod kernel;
 pub mod learn;
 pub mod model;
