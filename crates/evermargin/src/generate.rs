@@ -427,7 +427,9 @@ mod tests {
         assert!(bad("two-moons", GenerateParams { cols: Some(3), ..params(10, 0) }).contains("must be 2"));
         assert!(bad("circles", GenerateParams { noise: Some(f64::NAN), ..params(10, 0) }).contains("noise"));
         assert!(bad("circles", params(1, 0)).contains("rows"));
-        assert!(bad("circles", GenerateParams { imbalance: Some(1.0), ..params(9, 0) }).contains("imbalance"));
+        assert!(
+            bad("circles", GenerateParams { imbalance: Some(1.0), ..params(9, 0) }).contains("imbalance")
+        );
         assert!(bad("circles", GenerateParams { flip: Some(2.0), ..params(9, 0) }).contains("flip"));
     }
 }

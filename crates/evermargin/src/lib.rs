@@ -5,7 +5,9 @@ pub mod error;
 pub mod generate;
 pub mod kernel;
 pub mod learn;
+pub mod linalg;
 pub mod model;
+pub mod product;
 pub mod solve;
 
 pub use data::{Label, Labels, Matrix, MatrixView};
