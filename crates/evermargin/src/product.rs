@@ -46,6 +46,25 @@ impl<'a> Design<'a> {
         self.x.row(self.rows[i] as usize)
     }
 
+    /// xᵢ·v, the constant included.
+    pub fn dot(&self, i: usize, v: &[f64]) -> f64 {
+        let (weights, offset) = self.split(v);
+        dot(self.row(i), weights) + offset
+    }
+
+    /// |xᵢ|², the constant included.
+    pub fn norm2(&self, i: usize) -> f64 {
+        self.row(i).norm2() + f64::from(u8::from(self.constant))
+    }
+
+    /// sum += u·xᵢ, the constant included.
+    pub fn add_row(&self, i: usize, u: f64, sum: &mut [f64]) {
+        axpy(u, self.row(i), sum);
+        if self.constant {
+            sum[self.x.cols()] += u;
+        }
+    }
+
     /// out = Xv
     pub fn mul(&self, v: &[f64], out: &mut [f64]) {
         let (weights, offset) = self.split(v);
@@ -95,13 +114,6 @@ impl<'a> Design<'a> {
     fn split<'v>(&self, v: &'v [f64]) -> (&'v [f64], f64) {
         let (weights, rest) = v.split_at(self.x.cols());
         (weights, rest.first().copied().unwrap_or(0.0))
-    }
-
-    fn add_row(&self, i: usize, u: f64, sum: &mut [f64]) {
-        axpy(u, self.row(i), sum);
-        if self.constant {
-            sum[self.x.cols()] += u;
-        }
     }
 
     /// Adds up what `add(i, sum)` adds for each active row, in pieces, in order.

@@ -4,7 +4,8 @@
 //!
 //! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1, regularised as the
 //! others). Sindhwani's form (γ/2)|w|² + ½ Σ cᵢh² (equation 6.1) has the same minimum at γ = 1/(2C).
-//! Solved by modified finite Newton, see [`crate::solve::newton`].
+//! Dual coordinate descent ([`crate::solve::ascent`]) goes as far as it is quick, modified finite Newton
+//! ([`crate::solve::newton`]) from there to the tolerance.
 
 use super::risk::{Risk, SquaredHinge};
 use super::{Fit, Fitted, Targets};
@@ -12,8 +13,9 @@ use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::product::Design;
-use crate::solve::newton::newton;
-use crate::solve::{Report, Stop, Watch};
+use crate::solve::ascent::{Ascent, Reached};
+use crate::solve::newton::{Objective, newton};
+use crate::solve::{Exit, Progress, Report, Stop, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +27,9 @@ pub struct LinearParams {
     pub c: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
     pub bias: bool,
-    /// |∇F|/√(2F) that counts as solved; its square bounds the relative error of F.
+    /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
     pub tolerance: f64,
-    /// Most Newton rounds; 0 means as many as it takes.
+    /// Most Newton rounds after coordinate descent; 0 means as many as it takes.
     pub max_steps: u64,
 }
 
@@ -115,8 +117,47 @@ impl LinearParams {
             target: rows.iter().map(|&i| targets.y[i as usize].sign()).collect(),
             cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
         };
-        let mut risk = Risk::new(Design::new(x, rows, self.bias), loss);
-        newton(&mut risk, w, Stop { tolerance: self.tolerance, max_steps: self.max_steps }, watch)
+        let design = Design::new(x, rows, self.bias);
+        let (passes, solved) = self.approach(&design, &loss, w, watch);
+        if let Some(report) = solved {
+            return report;
+        }
+        let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps };
+        let report = newton(&mut Risk::new(&design, &loss), w, stop, watch);
+        Report { steps: report.steps + passes, ..report }
+    }
+
+    /// Dual coordinate descent until the duality gap is small enough (then there is a report) or progress slow
+    /// (then `w` is the better of its answer and the start). Also returns the number of passes.
+    fn approach(
+        &self,
+        design: &Design<'_>,
+        loss: &SquaredHinge,
+        w: &mut [f64],
+        watch: &dyn Watch,
+    ) -> (u64, Option<Report>) {
+        let mut risk = Risk::new(design, loss);
+        let (start, start_value) = (w.to_vec(), risk.value(w));
+        let mut ascent = Ascent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
+        let mut tolerance = 0.1;
+        loop {
+            let proceed = |steps, violation| watch.proceed(&Progress { steps, violation, tolerance });
+            let reached = ascent.run(w, tolerance, proceed);
+            let objective = risk.value(w);
+            let gap = ascent.relative_gap(w, objective);
+            let steps = ascent.passes();
+            if gap <= self.tolerance {
+                let exit = Exit::Converged;
+                return (steps, Some(Report { steps, objective, gap, kernel_evaluations: 0, exit }));
+            }
+            if reached == Reached::Slow {
+                if objective > start_value {
+                    w.copy_from_slice(&start);
+                }
+                return (steps, None);
+            }
+            tolerance *= (0.5 * self.tolerance / gap).clamp(0.01, 0.5);
+        }
     }
 }
 

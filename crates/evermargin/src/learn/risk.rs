@@ -34,8 +34,8 @@ impl Loss for SquaredHinge {
 /// ½|w|² plus a loss of each output.
 #[derive(Debug)]
 pub struct Risk<'a, L> {
-    design: Design<'a>,
-    loss: L,
+    design: &'a Design<'a>,
+    loss: &'a L,
     outputs: Vec<f64>,
     shift: Vec<f64>,
     slope: Vec<f64>,
@@ -46,7 +46,7 @@ pub struct Risk<'a, L> {
 
 impl<'a, L: Loss> Risk<'a, L> {
     /// The risk of `loss` on the rows of `design`.
-    pub fn new(design: Design<'a>, loss: L) -> Self {
+    pub fn new(design: &'a Design<'a>, loss: &'a L) -> Self {
         let zero = || vec![0.0; design.rows()];
         let (outputs, shift, slope, curvature) = (zero(), zero(), zero(), zero());
         Self { design, loss, outputs, shift, slope, curvature, sloped: Vec::new(), curved: Vec::new() }

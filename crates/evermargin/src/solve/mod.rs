@@ -1,5 +1,6 @@
 //! The loops. Each returns a [`Report`].
 
+pub mod ascent;
 pub mod newton;
 
 use serde::{Deserialize, Serialize};

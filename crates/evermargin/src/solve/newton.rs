@@ -70,7 +70,7 @@ pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watc
     let (mut last_value, mut last_gap) = (f64::INFINITY, f64::INFINITY);
     loop {
         f.gradient(w, &mut gradient);
-        let gap = relative(norm(&gradient), f.modulus(), value);
+        let gap = relative_gap(norm(&gradient), f.modulus(), value);
         let report = |exit| Report { steps, objective: value, gap, kernel_evaluations: 0, exit };
         if gap <= stop.tolerance {
             return report(Exit::Converged);
@@ -102,7 +102,8 @@ fn forcing(gap: f64, tolerance: f64) -> f64 {
     (0.5 * gap.sqrt()).min(0.1).max(0.3 * tolerance / gap).min(0.5)
 }
 
-fn relative(gradient: f64, modulus: f64, value: f64) -> f64 {
+/// |∇F|/√(2mF)
+pub(crate) fn relative_gap(gradient: f64, modulus: f64, value: f64) -> f64 {
     if gradient == 0.0 { 0.0 } else { gradient / (2.0 * modulus * value).sqrt() }
 }
 
