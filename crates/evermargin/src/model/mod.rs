@@ -2,11 +2,12 @@
 
 mod calibration;
 mod classifier;
+pub mod coupling;
 mod scaling;
 
-pub use calibration::Calibration;
+pub use calibration::{Calibration, CalibrationKind};
 pub use classifier::{Classifier, Column, Scheme};
-pub use scaling::Scaling;
+pub use scaling::{Scaling, ScalingName};
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
