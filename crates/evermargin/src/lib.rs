@@ -6,6 +6,7 @@ pub mod generate;
 pub mod kernel;
 pub mod learn;
 pub mod linalg;
+pub mod metrics;
 pub mod model;
 pub mod product;
 pub mod solve;

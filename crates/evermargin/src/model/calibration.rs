@@ -60,6 +60,7 @@ impl Calibration {
                     (Some(left), None) => probability[left],
                     (Some(left), Some(upper)) => {
                         let share = (f - at[left]) / (at[right] - at[left]);
+                        let share = if share.is_finite() { share } else { 0.0 };
                         probability[left] + share * (upper - probability[left])
                     }
                 }
