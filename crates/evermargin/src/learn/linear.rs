@@ -39,6 +39,10 @@ impl Default for LinearParams {
     }
 }
 
+/// From this many rows a column on, Newton needs fewer products than coordinate descent needs passes, and uses
+/// all threads.
+const TALL: usize = 10;
+
 impl Fit for LinearParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.fit_from(x, problems, None, watch)
@@ -118,9 +122,13 @@ impl LinearParams {
             cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
         };
         let design = Design::new(x, rows, self.bias);
-        let (passes, solved) = self.approach(&design, &loss, w, watch);
-        if let Some(report) = solved {
-            return report;
+        let mut passes = 0;
+        if design.rows() < TALL * design.dim() {
+            let (count, solved) = self.approach(&design, &loss, w, watch);
+            if let Some(report) = solved {
+                return report;
+            }
+            passes = count;
         }
         let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps };
         let report = newton(&mut Risk::new(&design, &loss), w, stop, watch);
