@@ -21,10 +21,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(path) = std::env::args().nth(5) {
         let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
         for (i, class) in labels.of.iter().enumerate() {
-            write!(out, "{}", if *class == Some(1) { 1 } else { -1 })?;
-            let mut line = String::new();
-            x.view().row(i).for_each(|c, v| line.push_str(&format!(" {}:{v:?}", c + 1)));
-            writeln!(out, "{line}")?;
+            let mut line = vec![if *class == Some(1) { "1".to_string() } else { "-1".to_string() }];
+            x.view().row(i).for_each(|c, v| line.push(format!("{}:{v:?}", c + 1)));
+            writeln!(out, "{}", line.join(" "))?;
         }
     }
     let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();

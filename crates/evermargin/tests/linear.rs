@@ -1,5 +1,7 @@
 //! The linear SVM against plain gradient descent, finite differences and its own symmetries.
 
+#![allow(clippy::unwrap_used)]
+
 use evermargin::data::{Label, Matrix, MatrixView};
 use evermargin::learn::linear::LinearParams;
 use evermargin::learn::risk::{Loss, Risk, SquaredHinge};
@@ -315,12 +317,12 @@ fn degenerate_data_and_parameters() {
     let x = Matrix::dense(vec![1.0, -1.0], 2, 1).unwrap();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = LinearParams { c: bad, ..LinearParams::default() }
-            .fit(x.view(), &[two.clone()], &())
+            .fit(x.view(), std::slice::from_ref(&two), &())
             .unwrap_err();
         assert!(error.to_string().contains("parameter c"));
         assert!(
             LinearParams { tolerance: bad, ..LinearParams::default() }
-                .fit(x.view(), &[two.clone()], &())
+                .fit(x.view(), std::slice::from_ref(&two), &())
                 .is_err()
         );
     }

@@ -1,5 +1,7 @@
 //! Regularised least squares against elimination on the normal equations, refits and its own symmetries.
 
+#![allow(clippy::unwrap_used)]
+
 use evermargin::data::{Label, Matrix, MatrixView};
 use evermargin::kernel::Kernel;
 use evermargin::learn::rls::{MOST_ROWS, RlsParams};
@@ -227,8 +229,9 @@ impl Watch for Never {
 fn what_cannot_be_solved_is_refused_with_a_remedy() {
     let x = Matrix::dense(vec![1.0, 1.0, -1.0], 3, 1).unwrap();
     let t = Targets { y: vec![Label::Pos, Label::Neg, Label::Neg], cost: vec![1.0; 3] };
-    let error =
-        |p: RlsParams, x: &Matrix, t: &Targets| p.fit(x.view(), &[t.clone()], &()).unwrap_err().to_string();
+    let error = |p: RlsParams, x: &Matrix, t: &Targets| {
+        p.fit(x.view(), std::slice::from_ref(t), &()).unwrap_err().to_string()
+    };
     let d = RlsParams::default();
     assert!(error(RlsParams { c: 0.0, ..d.clone() }, &x, &t).contains("parameter c"));
     assert!(error(RlsParams { kernel: Kernel::Precomputed, ..d.clone() }, &x, &t).contains("expected 3"));
@@ -252,7 +255,10 @@ fn degenerate_data_stays_finite() {
         for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 1.0 }] {
             for c in [1e-9, 1.0, 1e6] {
                 let p = RlsParams { kernel, c, ..RlsParams::default() };
-                assert!(p.fit(x.view(), &[t.clone()], &()).unwrap().model.check().is_ok(), "{p:?}");
+                assert!(
+                    p.fit(x.view(), std::slice::from_ref(&t), &()).unwrap().model.check().is_ok(),
+                    "{p:?}"
+                );
             }
         }
     }
