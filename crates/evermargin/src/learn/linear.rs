@@ -145,7 +145,9 @@ impl LinearParams {
         watch: &dyn Watch,
     ) -> (u64, Option<Report>) {
         let mut risk = Risk::new(design, loss);
-        let (start, start_value) = (w.to_vec(), risk.value(w));
+        let warm = w.iter().any(|v| *v != 0.0);
+        let start = w.to_vec();
+        let start_value = if warm { risk.value(w) } else { loss.cost.iter().sum() };
         let mut ascent = Ascent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
         let mut tolerance = 0.1;
         loop {
