@@ -14,7 +14,7 @@ pub enum Scaling {
     /// As they are.
     #[default]
     None,
-    /// Column c becomes (x − shift[c])·factor[c]; `shift` is empty when nothing is shifted (sparse data).
+    /// Column c becomes `(x - shift[c]) * factor[c]`; `shift` is empty when nothing is shifted (sparse data).
     Affine {
         /// `minmax`, `range` or `standard`.
         name: String,
