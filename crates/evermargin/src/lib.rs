@@ -2,11 +2,14 @@
 
 pub mod data;
 pub mod error;
+pub mod generate;
 pub mod gram;
 pub mod kernel;
 pub mod learn;
 pub mod linalg;
+pub mod metrics;
 pub mod model;
+pub mod product;
 mod simd;
 pub mod solve;
 

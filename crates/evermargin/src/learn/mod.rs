@@ -1,5 +1,9 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solve`].
 
+pub mod linear;
+mod ridge;
+pub mod risk;
+pub mod rls;
 pub mod svc;
 
 use crate::data::{Label, MatrixView};

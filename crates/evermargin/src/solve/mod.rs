@@ -1,5 +1,7 @@
 //! The loops. Each returns a [`Report`].
 
+pub mod ascent;
+pub mod newton;
 pub mod smo;
 
 use serde::{Deserialize, Serialize};
