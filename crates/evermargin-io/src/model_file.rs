@@ -147,7 +147,7 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
         calibration: save_calibration(&classifier.calibration, &mut bundle),
     };
     let head = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    Ok(bundle.to_bytes(&[
+    Ok(bundle.into_bytes(&[
         ("format", FORMAT),
         ("format_version", &VERSION.to_string()),
         ("classifier", &head),

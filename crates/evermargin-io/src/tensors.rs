@@ -58,7 +58,7 @@ impl Bundle {
 
     /// The container: length of the header, header, data. The safetensors crate keeps metadata in a hash map and
     /// so writes it in an order that changes from run to run; here the header is sorted.
-    pub(crate) fn to_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
+    pub(crate) fn into_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
         // Wide values first keeps every array aligned.
         self.tensors.sort_by(|a, b| b.width.cmp(&a.width).then(a.name.cmp(b.name)));
         let mut header = serde_json::Map::new();

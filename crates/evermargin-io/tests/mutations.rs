@@ -9,7 +9,7 @@ use samples::{Pcg, Shape, classifier};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 4000;
+const ROUNDS: usize = 20_000;
 
 /// Numbers that parsers trip over.
 const NUMBERS: [&str; 16] = [

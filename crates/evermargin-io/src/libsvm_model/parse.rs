@@ -180,8 +180,8 @@ impl Header {
         }
         let mut sorted = self.labels.clone();
         sorted.sort_unstable();
-        if let Some(w) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            return wrong(format!("label {} is listed twice", w[0]));
+        if let Some([twice, ..]) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            return wrong(format!("label {twice} is listed twice"));
         }
         let pairs = n * (n - 1) / 2;
         if self.rho.len() != pairs {
