@@ -384,6 +384,7 @@ pub(crate) fn value_fault(token: &[u8]) -> String {
 mod tests {
     use super::{Limits, content, cut, read_in_pieces};
     use proptest::prelude::*;
+    use std::fmt::Write;
 
     #[test]
     fn pieces_begin_at_line_starts() {
@@ -417,7 +418,7 @@ mod tests {
             for (label, row) in &rows {
                 text += &label.to_string();
                 for (i, v) in row {
-                    text += &format!(" {i}:{v}");
+                    write!(text, " {i}:{v}").unwrap();
                 }
                 text.push('\n');
             }

@@ -303,6 +303,10 @@ fn load_calibration(heads: &[CalibrationHead], tensors: &mut Loaded<'_>) -> Rest
 
 /// Files people offer that are not models of ours.
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    // The length of a header may begin with any bytes, those of a pickle or of gzip included.
+    if bytes.get(4..9) == Some(b"\0\0\0\0{") {
+        return None;
+    }
     let json = bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{');
     match bytes {
         [] => Some("an empty file"),

@@ -1,4 +1,5 @@
 //! Files that lie, break off or ask too much: each is refused with exactly these words, fast and in little memory.
+#![allow(clippy::unwrap_used, clippy::format_push_string)]
 
 mod samples;
 
@@ -32,9 +33,9 @@ fn limited(limits: Limits) -> ReadOptions {
     ReadOptions { limits, ..ReadOptions::default() }
 }
 
-fn run(cases: Vec<Case>) {
+fn run(cases: &[Case]) {
     let mut wrong = Vec::new();
-    for case in &cases {
+    for case in cases {
         if case.got != case.want {
             wrong.push(format!("{}\n   got {:?}\n  want {:?}", case.name, case.got, case.want));
         }
@@ -44,7 +45,7 @@ fn run(cases: Vec<Case>) {
 
 macro_rules! cases {
     ($($name:literal: $got:expr => $want:literal,)*) => {
-        run(vec![$(Case { name: $name, got: $got, want: $want }),*])
+        run(&[$(Case { name: $name, got: $got, want: $want }),*])
     };
 }
 
@@ -133,7 +134,9 @@ fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 
 fn idx(kind: u8, sizes: &[u32], data: &[u8]) -> Vec<u8> {
     let mut out = vec![0, 0, kind, sizes.len() as u8];
-    sizes.iter().for_each(|s| out.extend_from_slice(&s.to_be_bytes()));
+    for size in sizes {
+        out.extend_from_slice(&size.to_be_bytes());
+    }
     out.extend_from_slice(data);
     out
 }

@@ -1,6 +1,7 @@
 //! A small fuzzer that runs with the other tests: valid samples of every format are damaged in thousands of ways
 //! (flipped bits, cuts, splices, exchanged numbers), always the same ones. Nothing may panic, hang or eat memory;
 //! what is accepted must be sound. The coverage-guided fuzzers over the same entry points are in `fuzz/`.
+#![allow(clippy::unwrap_used, clippy::format_push_string, clippy::default_trait_access)]
 
 mod samples;
 
@@ -160,7 +161,9 @@ fn arrays() {
     attack_data(Format::Npy, &samples);
     let idx = |kind: u8, sizes: &[u8]| {
         let mut out = vec![0, 0, kind, sizes.len() as u8];
-        sizes.iter().for_each(|s| out.extend_from_slice(&[0, 0, 0, *s]));
+        for size in sizes {
+            out.extend_from_slice(&[0, 0, 0, *size]);
+        }
         out.extend_from_slice(&reals);
         out
     };

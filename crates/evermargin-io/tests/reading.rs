@@ -1,4 +1,5 @@
 //! What readers make of good files.
+#![allow(clippy::unwrap_used, clippy::format_push_string)]
 
 use evermargin::data::Matrix;
 use evermargin::model::Column;

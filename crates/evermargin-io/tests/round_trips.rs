@@ -1,4 +1,5 @@
 //! What is written is what is read, bit for bit.
+#![allow(clippy::unwrap_used, clippy::format_push_string)]
 
 mod samples;
 
@@ -56,7 +57,7 @@ fn names_of(labels: &evermargin::data::Labels) -> Vec<Option<&str>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn libsvm_text(rows in rows(12)) {
@@ -124,6 +125,20 @@ proptest! {
         let text = json::to_json(&original).unwrap();
         prop_assert_eq!(&json::from_json("m", text.as_bytes()).unwrap(), &original);
     }
+}
+
+/// The first bytes of a model file are the length of its header, which may look like another format's.
+#[test]
+fn a_header_of_any_length_is_ours() {
+    let mut original = classifier(sample_shape());
+    let mut lengths = Vec::new();
+    for padding in 0..600 {
+        original.params = serde_json::json!({ "note": " ".repeat(padding) });
+        let bytes = model_file::to_bytes(&original).unwrap();
+        lengths.push(bytes[..2].to_vec());
+        assert_eq!(model_file::from_bytes("m", &bytes).unwrap(), original);
+    }
+    assert!(lengths.contains(&vec![0x80, 5]), "a length that begins like a pickle was not tried");
 }
 
 #[test]
