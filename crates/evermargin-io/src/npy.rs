@@ -81,7 +81,7 @@ impl<'a> Array<'a> {
             ));
         };
         self.numeric()?;
-        let cells = limits.check_shape(rows, cols)?;
+        let cells = limits.check_array(rows, cols)?;
         let mut values = Vec::with_capacity(cells);
         if self.fortran {
             for i in 0..rows {

@@ -153,6 +153,8 @@ fn arrays() {
         "a trillion rows": data("x.npy", npy("'<f8'", "(1000000000000, 100)", &two)) => "x.npy: the header declares an array of shape (1000000000000, 100) but only 16 bytes follow; the file is cut short or damaged",
         "a shape past 64 bits": data("x.npy", npy("'<f8'", "(4294967296, 4294967296, 4)", &two)) => "x.npy: the header declares an array of shape (4294967296, 4294967296, 4) but only 16 bytes follow; the file is cut short or damaged",
         "no rows but many columns": data("x.npy", npy("'<f8'", "(0, 18446744073709551615)", b"")) => "x.npy: 18446744073709551615 columns are over the cap of 10000000; if it is right, raise --max-columns",
+        "a billion rows of nothing": data("x.npy", npy("'<f8'", "(1999999999, 0)", b"")) => "x.npy: 1999999999 rows without columns",
+        "a billion IDX rows of nothing": data("x", idx(8, &[1_999_999_999, 0], &[])) => "x: 1999999999 rows without columns",
         "one dimension": data("x.npy", npy("'<f8'", "(2,)", &two)) => "x.npy: the array has shape (2); two dimensions are needed, one sample a row (reshape it with numpy)",
         "three dimensions": data("x.npy", npy("'<f8'", "(1, 1, 2)", &two)) => "x.npy: the array has shape (1, 1, 2); two dimensions are needed, one sample a row (reshape it with numpy)",
         "no rows": data("x.npy", npy("'<f8'", "(0, 3)", b"")) => "x.npy: no rows",
