@@ -9,10 +9,11 @@
 
 use crate::error::{Error, Result, shown};
 use crate::limits::Limits;
-use crate::open::display_name;
+use crate::open::{display_name, read_whole};
 use crate::output::write_atomic;
 use crate::soundness::check;
 use crate::tensors::{Bundle, Loaded};
+use crate::{json, libsvm_model};
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
@@ -91,6 +92,20 @@ pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier
         return Err(Error::content(&name, what));
     }
     from_bytes(&name, &bytes)
+}
+
+/// A classifier in any form we know: a model file, a LIBSVM model, JSON; `-` is standard input.
+pub fn import(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
+    let path = path.as_ref();
+    let name = display_name(path);
+    let bytes = read_whole(path, limits)?;
+    if libsvm_model::is_libsvm_model(&bytes) {
+        libsvm_model::from_text(&name, &bytes, limits)
+    } else if bytes.trim_ascii_start().starts_with(b"{") {
+        json::from_json(&name, &bytes)
+    } else {
+        from_bytes(&name, &bytes)
+    }
 }
 
 /// The bytes of a model file.

@@ -130,6 +130,9 @@ impl Plan {
     ) -> Result<Self> {
         let header = survey.has_header(options.label.as_ref());
         let names = survey.names(header);
+        if header && names.iter().any(|n| Cell::of(n) == Cell::Number) {
+            notes.push("the first row was taken for a header, though it holds numbers".to_string());
+        }
         let mut known = BTreeSet::new();
         if let Some(twice) = names.iter().find(|n| !known.insert(n.as_str())) {
             return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));

@@ -130,6 +130,13 @@ fn a_column_of_numbers_spoilt_by_words_is_named() {
 }
 
 #[test]
+fn a_first_row_with_text_above_numbers_is_a_header() {
+    let set = set("x.csv", "a,2,label\n1,2,x\n3,4,y\n");
+    assert_eq!(set.x.rows(), 2);
+    assert_eq!(set.notes[0], "the first row was taken for a header, though it holds numbers");
+}
+
+#[test]
 fn tables_with_blanks_have_the_label_first() {
     let set = set("zip.train", " 6.0000 -1.0000 0.5000 \n5.0000 1 0\n");
     assert_eq!(labels(&set), ["6", "5"]);

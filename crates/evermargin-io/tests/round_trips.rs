@@ -4,7 +4,10 @@
 mod samples;
 
 use evermargin::data::{Matrix, Row};
-use evermargin_io::{LabelColumn, ReadOptions, json, model_file, read, read_bytes, write_csv, write_libsvm};
+use evermargin_io::{
+    LabelColumn, Limits, ReadOptions, json, libsvm_model, model_file, read, read_bytes, write_csv,
+    write_libsvm,
+};
 use proptest::prelude::*;
 use samples::{Shape, classifier};
 use std::path::Path;
@@ -150,6 +153,13 @@ fn a_model_file_survives_the_disk() {
     model_file::save(&path, &original).unwrap();
     assert_eq!(model_file::load(&path).unwrap(), original);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "temporaries are left behind");
+    let limits = Limits::default();
+    assert_eq!(model_file::import(&path, &limits).unwrap(), original);
+    std::fs::write(&path, json::to_json(&original).unwrap()).unwrap();
+    assert_eq!(model_file::import(&path, &limits).unwrap(), original);
+    let plain = classifier(Shape { scaling: 0, calibration: 0, ..sample_shape() });
+    libsvm_model::save(&path, &plain).unwrap();
+    assert_eq!(model_file::import(&path, &limits).unwrap().classes, plain.classes);
 }
 
 /// Written by the first version; must load for ever.
