@@ -194,6 +194,31 @@ fn two_files_as_in_svmlin() {
 }
 
 #[test]
+fn threads_change_nothing() {
+    let mut text = String::new();
+    for i in 0..120_000u32 {
+        let (a, b) = (i % 97 + 1, i % 89 + 200);
+        text += &format!("{} {a}:{}.25 {b}:{}\n", i % 7, i % 1000, i);
+    }
+    assert!(text.len() > 2 << 20);
+    let mut broken = text.clone();
+    broken.insert_str(text.len() / 2, "\n1 1:bad\n");
+    broken += "1 2:worse\n";
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let options = ReadOptions { index_base: Some(1), ..ReadOptions::default() };
+            let good = read_bytes("x.svm", text.clone().into_bytes(), &options).unwrap();
+            let bad = read_bytes("x.svm", broken.clone().into_bytes(), &options).unwrap_err().to_string();
+            (good, bad)
+        })
+    };
+    let (one, four) = (on(1), on(4));
+    assert!(one.1.ends_with("value 'bad' is not a number"), "{}", one.1);
+    assert_eq!(one, four);
+}
+
+#[test]
 fn formats_have_names() {
     for format in Format::ALL {
         assert_eq!(Format::from_name(format.name()), Some(format));
