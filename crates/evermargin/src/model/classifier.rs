@@ -2,6 +2,8 @@
 //! calibration. This is what a model file holds.
 
 use super::{Calibration, Model, Scaling};
+use crate::data::Matrix;
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How two-class decision functions make a multi-class answer.
@@ -15,6 +17,36 @@ pub enum Scheme {
     /// One output for each pair a < b, in the order (0,1), (0,2), …, (1,2), …: f > 0 votes for b, else for a.
     /// Most votes win; ties go to the larger summed decision, then to the first class.
     OneVsOne,
+}
+
+impl Scheme {
+    /// The class that the outputs `f` of one row speak for, among `classes`.
+    pub fn vote(self, classes: usize, f: &[f64]) -> u32 {
+        match self {
+            Self::Binary => u32::from(f.first().is_some_and(|f| *f > 0.0)),
+            Self::OneVsRest => first_largest(f.iter().map(|v| (0, *v))),
+            Self::OneVsOne => {
+                let (mut votes, mut sums) = (vec![0u32; classes], vec![0.0; classes]);
+                for ((a, b), v) in pairs(classes).zip(f) {
+                    votes[if *v > 0.0 { b } else { a }] += 1;
+                    sums[b] += v;
+                    sums[a] -= v;
+                }
+                first_largest(votes.into_iter().zip(sums))
+            }
+        }
+    }
+
+    /// A name for each output, for tables: what it is positive for.
+    pub fn output_names(self, classes: &[String]) -> Vec<String> {
+        match self {
+            Self::Binary => classes.last().cloned().into_iter().collect(),
+            Self::OneVsRest => classes.to_vec(),
+            Self::OneVsOne => {
+                pairs(classes.len()).map(|(a, b)| format!("{}/{}", classes[b], classes[a])).collect()
+            }
+        }
+    }
 }
 
 /// How a column of a table becomes features.
@@ -54,4 +86,223 @@ pub struct Classifier {
     pub columns: Vec<Column>,
     /// One an output, or none.
     pub calibration: Vec<Calibration>,
+}
+
+/// What a classifier says of each row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// Number of the class of each row.
+    pub class: Vec<u32>,
+    /// Decision values, rows × outputs, row major; always finite.
+    pub decision: Vec<f64>,
+    /// Probabilities, rows × classes, row major, when the classifier is calibrated.
+    pub probability: Option<Vec<f64>>,
+}
+
+impl Classifier {
+    /// Number of features a sample has.
+    pub fn features(&self) -> usize {
+        self.model.cols()
+    }
+
+    /// Refuses a classifier whose parts do not fit together (a file may say anything).
+    pub fn check(&self) -> Result<()> {
+        self.model.check()?;
+        let (k, outputs) = (self.classes.len(), self.model.outputs());
+        let expected = match self.scheme {
+            Scheme::Binary => 1,
+            Scheme::OneVsRest => k,
+            Scheme::OneVsOne => k * k.saturating_sub(1) / 2,
+        };
+        if k < 2 || (self.scheme == Scheme::Binary && k != 2) || outputs != expected {
+            return Err(Error::Model(format!("{k} classes do not go with {outputs} decision functions")));
+        }
+        if !(self.calibration.is_empty() || self.calibration.len() == outputs) {
+            return Err(Error::Model(format!(
+                "{} calibrations but {outputs} decision functions",
+                self.calibration.len()
+            )));
+        }
+        let width = match &self.scaling {
+            Scaling::None | Scaling::Unit => self.features(),
+            Scaling::Affine { factor, .. } => factor.len(),
+            Scaling::Tfidf { idf } => idf.len(),
+        };
+        if width != self.features() {
+            return Err(Error::Model(format!("scaling of {width} columns for {} features", self.features())));
+        }
+        Ok(())
+    }
+
+    /// Classes, decision values and probabilities of samples as they came, before scaling.
+    pub fn predict(&self, x: Matrix) -> Result<Predictions> {
+        if x.cols() != self.features() {
+            return Err(Error::Shape { what: "columns", expected: self.features(), found: x.cols() });
+        }
+        let x = self.scaling.apply(x)?;
+        let mut decision = self.model.decision(x.view())?;
+        decision.iter_mut().for_each(|f| *f = finite(*f));
+        let outputs = self.model.outputs();
+        let class = decision.chunks(outputs).map(|f| self.scheme.vote(self.classes.len(), f)).collect();
+        let probability = (!self.calibration.is_empty())
+            .then(|| decision.chunks(outputs).flat_map(|f| self.probabilities(f)).collect());
+        Ok(Predictions { class, decision, probability })
+    }
+
+    /// Probabilities of all classes from the outputs of one row. One-vs-rest: each output's probability, made to
+    /// sum to 1. One-vs-one: pairwise coupling.
+    fn probabilities(&self, f: &[f64]) -> Vec<f64> {
+        let p: Vec<f64> =
+            f.iter().zip(&self.calibration).map(|(v, c)| c.probability(*v).clamp(0.0, 1.0)).collect();
+        match self.scheme {
+            Scheme::Binary => vec![1.0 - p[0], p[0]],
+            Scheme::OneVsRest => {
+                let sum: f64 = p.iter().sum();
+                let even = 1.0 / p.len() as f64;
+                p.iter().map(|v| if sum > 0.0 { v / sum } else { even }).collect()
+            }
+            Scheme::OneVsOne => couple(&p, self.classes.len()),
+        }
+    }
+}
+
+/// The pairs a < b in the order of [`Scheme::OneVsOne`].
+fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..k).flat_map(move |a| (a + 1..k).map(move |b| (a, b)))
+}
+
+/// The first of the largest.
+fn first_largest(scores: impl Iterator<Item = (u32, f64)>) -> u32 {
+    let mut best: Option<(u32, (u32, f64))> = None;
+    for (i, score) in (0..).zip(scores) {
+        if best.is_none_or(|(_, top)| score > top) {
+            best = Some((i, score));
+        }
+    }
+    best.map_or(0, |(i, _)| i)
+}
+
+/// A polynomial kernel of a far point may overflow: infinite becomes the largest number, undefined becomes 0.
+fn finite(f: f64) -> f64 {
+    if f.is_nan() { 0.0 } else { f.clamp(-f64::MAX, f64::MAX) }
+}
+
+/// Pairwise coupling: given r(a,b) = P(b | a or b), the p that minimises Σ_{a<b} (r(b,a)·p_b − r(a,b)·p_a)² with
+/// Σ p = 1, by the fixed-point iteration of Wu, Lin & Weng, "Probability estimates for multi-class
+/// classification by pairwise coupling", JMLR 5 (2004), algorithm 2; as LIBSVM does. Departure: probabilities
+/// are kept 1e-7 away from 0 and 1 so that the iteration is well defined.
+fn couple(r: &[f64], k: usize) -> Vec<f64> {
+    let mut wins = vec![0.0; k * k]; // wins[a·k + b] = P(a | a or b)
+    for ((a, b), r) in pairs(k).zip(r) {
+        let r = r.clamp(1e-7, 1.0 - 1e-7);
+        wins[b * k + a] = r;
+        wins[a * k + b] = 1.0 - r;
+    }
+    let mut q = vec![0.0; k * k];
+    for a in 0..k {
+        for b in (0..k).filter(|b| *b != a) {
+            q[a * k + a] += wins[b * k + a] * wins[b * k + a];
+            q[a * k + b] = -wins[b * k + a] * wins[a * k + b];
+        }
+    }
+    let mut p = vec![1.0 / k as f64; k];
+    for _ in 0..100.max(k) {
+        let mut qp: Vec<f64> = (0..k).map(|a| (0..k).map(|b| q[a * k + b] * p[b]).sum()).collect();
+        let mut pqp: f64 = p.iter().zip(&qp).map(|(p, v)| p * v).sum();
+        if qp.iter().all(|v| (v - pqp).abs() < 1e-10 / k as f64) {
+            break;
+        }
+        for a in 0..k {
+            let step = (pqp - qp[a]) / q[a * k + a];
+            p[a] += step;
+            pqp = (pqp + step * (step * q[a * k + a] + 2.0 * qp[a])) / ((1.0 + step) * (1.0 + step));
+            for b in 0..k {
+                qp[b] = (qp[b] + step * q[a * k + b]) / (1.0 + step);
+                p[b] /= 1.0 + step;
+            }
+        }
+    }
+    let sum: f64 = p.iter().map(|v| v.max(0.0)).sum();
+    p.iter().map(|v| v.max(0.0) / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+
+    fn classifier(classes: &[&str], scheme: Scheme, weights: Vec<Vec<f64>>, bias: Vec<f64>) -> Classifier {
+        Classifier {
+            learner: "linear".into(),
+            params: serde_json::Value::Null,
+            classes: classes.iter().map(ToString::to_string).collect(),
+            scheme,
+            model: Model::Linear { weights, bias },
+            scaling: Scaling::None,
+            columns: Vec::new(),
+            calibration: Vec::new(),
+        }
+    }
+
+    fn row(values: &[f64]) -> Matrix {
+        Matrix::dense(values.to_vec(), 1, values.len()).unwrap()
+    }
+
+    #[test]
+    fn positive_means_the_second_class() {
+        let c = classifier(&["a", "b"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        assert_eq!(c.predict(row(&[2.0])).unwrap().class, [1]);
+        assert_eq!(c.predict(row(&[-2.0])).unwrap().class, [0]);
+        assert_eq!(c.predict(row(&[0.0])).unwrap().class, [0]);
+    }
+
+    #[test]
+    fn votes_count_then_sums_then_order() {
+        let weights = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]];
+        let c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights.clone(), vec![0.0; 3]);
+        c.check().unwrap();
+        // (a,b) says b, (a,c) says a, (b,c) says b
+        assert_eq!(c.predict(row(&[0.1, -9.0, -0.1])).unwrap().class, [1]);
+        // a cycle, one vote each: b over a by 1, a over c by 3, c over b by 2; sums a 2, b −1, c −1
+        assert_eq!(c.predict(row(&[1.0, -3.0, 2.0])).unwrap().class, [0]);
+        // a full tie goes to the first
+        assert_eq!(c.predict(row(&[1.0, -1.0, 1.0])).unwrap().class, [0]);
+        let c = classifier(&["a", "b", "c"], Scheme::OneVsRest, weights, vec![0.0; 3]);
+        assert_eq!(c.predict(row(&[-1.0, -0.5, -3.0])).unwrap().class, [1]);
+    }
+
+    #[test]
+    fn far_points_give_finite_answers() {
+        let mut c = classifier(&["a", "b"], Scheme::Binary, vec![], vec![]);
+        let points = Matrix::dense(vec![1e60, -1e60], 2, 1).unwrap();
+        let kernel = Kernel::Poly { gamma: 1e9, coef0: 1.0, degree: 9 };
+        c.model = Model::Expansion { kernel, points, coef: vec![vec![1.0, -1.0]], bias: vec![0.5] };
+        for far in [1e99, -1e99, 0.0] {
+            let p = c.predict(row(&[far])).unwrap();
+            assert!(p.decision[0].is_finite(), "{p:?}");
+        }
+    }
+
+    #[test]
+    fn coupling_recovers_consistent_probabilities() {
+        let p = [0.5, 0.3, 0.15, 0.05];
+        let r: Vec<f64> = pairs(4).map(|(a, b)| p[b] / (p[a] + p[b])).collect();
+        for (found, truth) in couple(&r, 4).iter().zip(p) {
+            assert!((found - truth).abs() < 1e-6, "{found} {truth}");
+        }
+        let extreme = couple(&[1.0, 0.0, 1.0], 3);
+        assert!(extreme.iter().all(|v| v.is_finite()) && (extreme.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn parts_that_contradict_are_refused() {
+        let mut c = classifier(&["a", "b", "c"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        assert!(c.check().is_err());
+        c.classes.pop();
+        c.check().unwrap();
+        c.scaling = Scaling::Affine { name: "minmax".into(), shift: vec![], factor: vec![1.0, 1.0] };
+        assert!(c.check().is_err());
+        let error = c.predict(row(&[1.0, 2.0])).unwrap_err().to_string();
+        assert_eq!(error, "columns: expected 1, found 2");
+    }
 }
