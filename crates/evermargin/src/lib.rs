@@ -2,9 +2,12 @@
 
 pub mod data;
 pub mod error;
+pub mod gram;
 pub mod kernel;
 pub mod learn;
+pub mod linalg;
 pub mod model;
+mod simd;
 pub mod solve;
 
 pub use data::{Label, Labels, Matrix, MatrixView};

@@ -40,6 +40,15 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
 }
 
 impl Targets {
+    /// The rows named.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            y: rows.iter().map(|&i| self.y[i]).collect(),
+            cost: rows.iter().map(|&i| self.cost[i]).collect(),
+        }
+    }
+
     /// Checks that there is one usable label and weight a row and that both classes occur with weight.
     pub fn check(&self, rows: usize) -> Result<()> {
         for (what, found) in [("labels", self.y.len()), ("weights", self.cost.len())] {

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod classifier;
+mod predict;
 mod scaling;
 
 pub use calibration::Calibration;

@@ -1,5 +1,7 @@
 //! The loops. Each returns a [`Report`].
 
+pub mod smo;
+
 use serde::{Deserialize, Serialize};
 
 /// When a loop ends by itself.

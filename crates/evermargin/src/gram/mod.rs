@@ -1,0 +1,251 @@
+//! Gram matrices row by row: all that the dual solver may know of the data.
+
+mod cache;
+mod packed;
+
+pub use packed::{Packed, Queries, Scratch, TILE};
+
+use crate::data::MatrixView;
+use crate::kernel::Kernel;
+use crate::simd;
+use cache::RowCache;
+use rayon::prelude::*;
+
+/// Columns a thread takes at a time when rows are added up: their f64 sums stay in the first-level cache.
+const STRIP: usize = 2048;
+
+/// A symmetric matrix of kernel values, by rows of `f32`.
+pub trait Gram: Send + Sync {
+    /// Number of rows and columns.
+    fn len(&self) -> usize;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Entry (i, i).
+    fn diag(&self, i: usize) -> f64;
+
+    /// Most rows that [`Gram::fetch`] can hold at once.
+    fn capacity(&self) -> usize;
+
+    /// Makes rows (distinct, at most [`Gram::capacity`]) available to [`Gram::row`]; missing rows are computed
+    /// together.
+    fn fetch(&mut self, rows: &[usize]);
+
+    /// A row fetched before; empty if it is not there.
+    fn row(&self, i: usize) -> &[f32];
+
+    /// `sum += Σ coef[k]·row(rows[k])`, each row computed if it is not held.
+    fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]);
+
+    /// The matrix of the rows and columns named, with what is already computed. Until it is dropped it may
+    /// take half of the memory; `self` keeps the rest.
+    fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram>;
+
+    /// Kernel values computed so far.
+    fn evaluations(&self) -> u64;
+}
+
+/// Rows computed from samples when they are needed, kept under a byte budget.
+#[derive(Debug)]
+pub struct KernelGram {
+    packed: Packed,
+    cache: RowCache,
+    bytes: usize,
+    queries: Queries,
+    evaluations: u64,
+}
+
+/// Fewest rows a cache holds, whatever its budget: a working set must fit.
+const LEAST_ROWS: usize = 64;
+
+impl KernelGram {
+    /// The Gram matrix of the rows of `x`, with at most about `bytes` of rows held.
+    pub fn new(x: MatrixView<'_>, kernel: Kernel, bytes: usize) -> Self {
+        Self::over(Packed::new(x, kernel), bytes)
+    }
+
+    fn over(packed: Packed, bytes: usize) -> Self {
+        let n = packed.rows();
+        let cache = RowCache::new(n, n, bytes, LEAST_ROWS);
+        Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0 }
+    }
+}
+
+impl Gram for KernelGram {
+    fn len(&self) -> usize {
+        self.packed.rows()
+    }
+
+    fn diag(&self, i: usize) -> f64 {
+        self.packed.diag(i)
+    }
+
+    fn capacity(&self) -> usize {
+        self.cache.capacity()
+    }
+
+    fn fetch(&mut self, rows: &[usize]) {
+        let missing = self.cache.touch(rows);
+        for batch in missing.chunks(self.packed.pass()) {
+            let mut memory = self.cache.make_room(batch.len());
+            self.packed.load_own(batch, &mut self.queries);
+            compute(&self.packed, &self.queries, &mut memory);
+            self.evaluations += (batch.len() * self.len()) as u64;
+            for (&row, values) in batch.iter().zip(memory) {
+                self.cache.put(row, values);
+            }
+        }
+    }
+
+    fn row(&self, i: usize) -> &[f32] {
+        self.cache.get(i).unwrap_or_default()
+    }
+
+    fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]) {
+        let (mut held, mut held_coef, mut rest, mut rest_coef) = (vec![], vec![], vec![], vec![]);
+        for (&row, &c) in rows.iter().zip(coef) {
+            if let Some(values) = self.cache.get(row) {
+                held.push(values);
+                held_coef.push(c);
+            } else {
+                rest.push(row);
+                rest_coef.push(c);
+            }
+        }
+        add_strips(&held, &held_coef, sum);
+        let pass = self.packed.pass();
+        for (batch, coef) in rest.chunks(pass).zip(rest_coef.chunks(pass)) {
+            self.packed.load_own(batch, &mut self.queries);
+            self.evaluations += (batch.len() * self.packed.rows()) as u64;
+            let (packed, queries) = (&self.packed, &self.queries);
+            sum.par_chunks_mut(TILE).enumerate().for_each_init(Scratch::default, |scratch, (t, sum)| {
+                let tile = packed.tile(queries, t * TILE..t * TILE + sum.len(), scratch);
+                let rows: Vec<&[f32]> = tile.chunks_exact(sum.len()).collect();
+                simd::add_rows(sum, &rows, coef);
+            });
+        }
+    }
+
+    fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram> {
+        let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
+        let bytes = whole.min(self.bytes / 2);
+        let mut part = Self::over(self.packed.select(keep), bytes);
+        let room = (self.bytes - bytes) / (4 * self.len().max(1));
+        let inside = position_of(keep, self.len());
+        let held: Vec<usize> = self.cache.held().into_iter().filter(|&r| inside[r] != u32::MAX).collect();
+        let newest = &held[held.len().saturating_sub(part.cache.capacity())..];
+        let rows: Vec<Vec<f32>> = newest.par_iter().map(|&r| gather(self.row(r), keep)).collect();
+        for (&r, values) in newest.iter().zip(rows) {
+            part.cache.put(inside[r] as usize, values);
+        }
+        self.cache.keep_newest(room);
+        Box::new(part)
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+}
+
+/// A kernel matrix given by the user.
+#[derive(Debug)]
+pub struct MatrixGram {
+    n: usize,
+    values: Vec<f32>,
+    diag: Vec<f64>,
+}
+
+impl MatrixGram {
+    /// Takes the square matrix `k`.
+    pub fn new(k: MatrixView<'_>) -> Self {
+        let n = k.rows();
+        let mut values = vec![0.0; n * n];
+        let mut diag = vec![0.0; n];
+        for i in 0..n {
+            k.row(i).for_each(|c, v| {
+                values[i * n + c] = v as f32;
+                if c == i {
+                    diag[i] = v;
+                }
+            });
+        }
+        Self { n, values, diag }
+    }
+}
+
+impl Gram for MatrixGram {
+    fn len(&self) -> usize {
+        self.n
+    }
+
+    fn diag(&self, i: usize) -> f64 {
+        self.diag[i]
+    }
+
+    fn capacity(&self) -> usize {
+        self.n
+    }
+
+    fn fetch(&mut self, _: &[usize]) {}
+
+    fn row(&self, i: usize) -> &[f32] {
+        &self.values[i * self.n..(i + 1) * self.n]
+    }
+
+    fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]) {
+        let rows: Vec<&[f32]> = rows.iter().map(|&i| self.row(i)).collect();
+        add_strips(&rows, coef, sum);
+    }
+
+    fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram> {
+        let values = keep.iter().flat_map(|&i| gather(self.row(i), keep)).collect();
+        let diag = keep.iter().map(|&i| self.diag[i]).collect();
+        Box::new(Self { n: keep.len(), values, diag })
+    }
+
+    fn evaluations(&self) -> u64 {
+        0
+    }
+}
+
+/// Fills one whole row a query, threads taking tiles of columns.
+fn compute(packed: &Packed, queries: &Queries, rows: &mut [Vec<f32>]) {
+    let tiles = packed.rows().div_ceil(TILE);
+    let mut parts: Vec<Vec<&mut [f32]>> = (0..tiles).map(|_| Vec::with_capacity(rows.len())).collect();
+    for row in rows {
+        for (part, piece) in parts.iter_mut().zip(row.chunks_mut(TILE)) {
+            part.push(piece);
+        }
+    }
+    parts.par_iter_mut().enumerate().for_each_init(Scratch::default, |scratch, (t, part)| {
+        let len = part.first().map_or(0, |p| p.len());
+        let tile = packed.tile(queries, t * TILE..t * TILE + len, scratch);
+        for (piece, values) in part.iter_mut().zip(tile.chunks_exact(len)) {
+            piece.copy_from_slice(values);
+        }
+    });
+}
+
+/// `sum += Σ coef[k]·rows[k]`, threads taking strips of columns; the order of addition is that of the rows.
+fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
+    sum.par_chunks_mut(STRIP).enumerate().for_each(|(s, sum)| {
+        let strip: Vec<&[f32]> = rows.iter().map(|r| &r[s * STRIP..s * STRIP + sum.len()]).collect();
+        simd::add_rows(sum, &strip, coef);
+    });
+}
+
+fn gather(row: &[f32], keep: &[usize]) -> Vec<f32> {
+    keep.iter().map(|&c| row[c]).collect()
+}
+
+/// For each of `len` rows its place in `keep`, or `u32::MAX`.
+fn position_of(keep: &[usize], len: usize) -> Vec<u32> {
+    let mut at = vec![u32::MAX; len];
+    for (k, &i) in keep.iter().enumerate() {
+        at[i] = k as u32;
+    }
+    at
+}

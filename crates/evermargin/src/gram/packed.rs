@@ -1,0 +1,349 @@
+//! Samples packed in single precision for computing kernel values in blocks.
+//!
+//! Dense rows go through a matrix product; sparse rows are met by [`LANES`] scattered queries at a time.
+//! Distances do not change when all samples move together, so dense data for the RBF kernel is centred: that
+//! keeps |x|² + |z|² − 2x·z accurate in single precision. Where it still would not be (gamma·|x|² large),
+//! products are taken in double precision.
+
+use crate::data::{MatrixView, Row};
+use crate::kernel::Kernel;
+use crate::linalg;
+use crate::simd::{self, LANES};
+use std::ops::Range;
+
+/// Samples of one tile: the rows a thread takes at a time.
+pub const TILE: usize = 256;
+
+/// Dense is faster than sparse from this share of non-zero values on (measured: a gathered product costs about
+/// three in a matrix product).
+const DENSE_FROM: f64 = 0.3;
+
+/// Packed rows, ready for blocks of kernel values.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    kernel: Kernel,
+    rows: usize,
+    cols: usize,
+    center: Vec<f64>,
+    layout: Layout,
+    norms: Vec<f32>,
+    /// Squared lengths of the packed rows.
+    exact_norms: Vec<f64>,
+}
+
+#[derive(Debug, Clone)]
+enum Layout {
+    Dense(Vec<f32>),
+    Double(Vec<f64>),
+    Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f32> },
+}
+
+/// A group of query rows in the form that suits the packed data they will meet.
+#[derive(Debug, Default)]
+pub struct Queries {
+    count: usize,
+    dense: Vec<f32>,
+    double: Vec<f64>,
+    lanes: Vec<[f32; LANES]>,
+    /// Columns of `lanes` that are not zero.
+    touched: Vec<u32>,
+    norms: Vec<f32>,
+    exact_norms: Vec<f64>,
+}
+
+/// Memory a thread reuses from tile to tile.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    out: Vec<f32>,
+    double: Vec<f64>,
+    lanes: Vec<[f32; LANES]>,
+}
+
+impl Packed {
+    /// Packs the rows of `x` for `kernel`; the layout follows from the data.
+    pub fn new(x: MatrixView<'_>, kernel: Kernel) -> Self {
+        let (rows, cols) = (x.rows(), x.cols());
+        let full = x.nonzeros() as f64 >= DENSE_FROM * (rows * cols) as f64;
+        let mut packed = Self {
+            kernel,
+            rows,
+            cols,
+            center: Vec::new(),
+            layout: Layout::Dense(Vec::new()),
+            norms: Vec::new(),
+            exact_norms: Vec::new(),
+        };
+        if full {
+            if matches!(kernel, Kernel::Rbf { .. }) {
+                packed.center = column_means(x);
+            }
+            packed.layout = Layout::Dense(packed.pack_dense(x, |v| v as f32));
+        } else {
+            packed.layout = pack_sparse(x);
+        }
+        packed.measure();
+        if packed.needs_double() {
+            packed.layout = Layout::Double(packed.pack_dense(x, |v| v));
+            packed.measure();
+        }
+        packed
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The kernel of row `i` with itself.
+    pub fn diag(&self, i: usize) -> f64 {
+        let n = self.exact_norms[i];
+        self.kernel.from_dot(n, n, n)
+    }
+
+    /// Most queries that meet the data in one pass.
+    pub fn pass(&self) -> usize {
+        match self.layout {
+            Layout::Dense(_) | Layout::Double(_) => 256,
+            Layout::Sparse { .. } => LANES,
+        }
+    }
+
+    /// The rows named, packed alike.
+    pub fn select(&self, keep: &[usize]) -> Self {
+        let layout = match &self.layout {
+            Layout::Dense(v) => Layout::Dense(gather_rows(v, self.cols, keep)),
+            Layout::Double(v) => Layout::Double(gather_rows(v, self.cols, keep)),
+            Layout::Sparse { indptr, indices, values } => {
+                let (mut p, mut ix, mut v) = (vec![0], Vec::new(), Vec::new());
+                for &i in keep {
+                    ix.extend_from_slice(&indices[indptr[i]..indptr[i + 1]]);
+                    v.extend_from_slice(&values[indptr[i]..indptr[i + 1]]);
+                    p.push(ix.len());
+                }
+                Layout::Sparse { indptr: p, indices: ix, values: v }
+            }
+        };
+        Self {
+            kernel: self.kernel,
+            rows: keep.len(),
+            cols: self.cols,
+            center: self.center.clone(),
+            layout,
+            norms: keep.iter().map(|&i| self.norms[i]).collect(),
+            exact_norms: keep.iter().map(|&i| self.exact_norms[i]).collect(),
+        }
+    }
+
+    /// Loads rows of this very data as queries (at most [`Packed::pass`]).
+    pub fn load_own(&self, rows: &[usize], q: &mut Queries) {
+        q.clear(rows.len());
+        match &self.layout {
+            Layout::Dense(v) => q.dense.extend(rows.iter().flat_map(|&i| &v[i * self.cols..][..self.cols])),
+            Layout::Double(v) => q.double.extend(rows.iter().flat_map(|&i| &v[i * self.cols..][..self.cols])),
+            Layout::Sparse { indptr, indices, values } => {
+                for (l, &i) in rows.iter().enumerate() {
+                    let span = indptr[i]..indptr[i + 1];
+                    q.scatter(l, self.cols, &indices[span.clone()], &values[span]);
+                }
+            }
+        }
+        q.norms.extend(rows.iter().map(|&i| self.norms[i]));
+        q.exact_norms.extend(rows.iter().map(|&i| self.exact_norms[i]));
+    }
+
+    /// Loads rows of other samples with the same columns as queries (at most [`Packed::pass`]).
+    pub fn load(&self, x: MatrixView<'_>, rows: Range<usize>, q: &mut Queries) {
+        q.clear(rows.len());
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for (l, i) in rows.enumerate() {
+            let mut norm = 0.0;
+            match &self.layout {
+                Layout::Dense(_) => {
+                    self.centred(x.row(i), |v| {
+                        let v = v as f32;
+                        norm += f64::from(v) * f64::from(v);
+                        q.dense.push(v);
+                    });
+                }
+                Layout::Double(_) => {
+                    self.centred(x.row(i), |v| {
+                        norm += v * v;
+                        q.double.push(v);
+                    });
+                }
+                Layout::Sparse { .. } => {
+                    indices.clear();
+                    values.clear();
+                    x.row(i).for_each(|c, v| {
+                        indices.push(c as u32);
+                        values.push(v as f32);
+                    });
+                    norm = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+                    q.scatter(l, self.cols, &indices, &values);
+                }
+            }
+            q.norms.push(norm as f32);
+            q.exact_norms.push(norm);
+        }
+    }
+
+    /// Kernel values of the queries with `rows` (at most [`TILE`]): one run of `rows.len()` values a query.
+    pub fn tile<'s>(&self, q: &Queries, rows: Range<usize>, scratch: &'s mut Scratch) -> &'s [f32] {
+        let len = rows.len();
+        scratch.out.resize(q.count * len, 0.0);
+        match &self.layout {
+            Layout::Dense(v) => {
+                let a = &v[rows.start * self.cols..rows.end * self.cols];
+                linalg::cross_products(a, len, &q.dense, q.count, self.cols, &mut scratch.out);
+                for (k, &norm) in scratch.out.chunks_exact_mut(len).zip(&q.norms) {
+                    self.finish(k, &self.norms[rows.clone()], norm);
+                }
+            }
+            Layout::Double(v) => {
+                let a = &v[rows.start * self.cols..rows.end * self.cols];
+                scratch.double.resize(q.count * len, 0.0);
+                linalg::cross_products_f64(a, len, &q.double, q.count, self.cols, &mut scratch.double);
+                for (j, &norm) in q.exact_norms.iter().enumerate() {
+                    let dots = &scratch.double[j * len..(j + 1) * len];
+                    let out = &mut scratch.out[j * len..(j + 1) * len];
+                    for ((k, &dot), &n) in out.iter_mut().zip(dots).zip(&self.exact_norms[rows.clone()]) {
+                        *k = self.kernel.from_dot(dot, norm, n) as f32;
+                    }
+                }
+            }
+            Layout::Sparse { indptr, indices, values } => {
+                scratch.lanes.resize(len, [0.0; LANES]);
+                let span = &indptr[rows.start..=rows.end];
+                simd::sparse_dots(span, indices, values, &q.lanes, &mut scratch.lanes[..len]);
+                self.finish_lanes(&mut scratch.lanes[..len], &self.norms[rows], &q.norms);
+                for (j, out) in scratch.out.chunks_exact_mut(len).enumerate() {
+                    for (k, lane) in out.iter_mut().zip(&scratch.lanes) {
+                        *k = lane[j];
+                    }
+                }
+            }
+        }
+        &scratch.out
+    }
+
+    /// Inner products to kernel values, many rows against one query.
+    fn finish(&self, k: &mut [f32], norms: &[f32], norm: f32) {
+        match self.kernel {
+            Kernel::Linear | Kernel::Precomputed => {}
+            Kernel::Rbf { gamma } => simd::rbf(k, norms, norm, gamma as f32),
+            Kernel::Poly { .. } | Kernel::Sigmoid { .. } => {
+                k.iter_mut().for_each(|k| *k = self.kernel.from_dot(f64::from(*k), 0.0, 0.0) as f32);
+            }
+        }
+    }
+
+    /// Inner products to kernel values, many rows against a lane of queries.
+    fn finish_lanes(&self, k: &mut [[f32; LANES]], norms: &[f32], queries: &[f32]) {
+        let mut lane = [0.0; LANES];
+        lane[..queries.len()].copy_from_slice(queries);
+        for (k, &norm) in k.iter_mut().zip(norms) {
+            match self.kernel {
+                Kernel::Rbf { gamma } => simd::rbf_lanes(k, &lane, norm, gamma as f32),
+                _ => self.finish(&mut k[..queries.len()], &[], 0.0),
+            }
+        }
+    }
+
+    fn centred(&self, row: Row<'_>, mut f: impl FnMut(f64)) {
+        let center = |c: usize| self.center.get(c).copied().unwrap_or(0.0);
+        match row {
+            Row::Dense(v) => v.iter().enumerate().for_each(|(c, v)| f(v - center(c))),
+            Row::Sparse(indices, values) => {
+                let mut entries = indices.iter().zip(values).peekable();
+                for c in 0..self.cols {
+                    let v = entries.next_if(|(i, _)| **i as usize == c).map_or(0.0, |(_, v)| *v);
+                    f(v - center(c));
+                }
+            }
+        }
+    }
+
+    fn pack_dense<T>(&self, x: MatrixView<'_>, cast: impl Fn(f64) -> T) -> Vec<T> {
+        let mut out = Vec::with_capacity(self.rows * self.cols);
+        for i in 0..self.rows {
+            self.centred(x.row(i), |v| out.push(cast(v)));
+        }
+        out
+    }
+
+    fn measure(&mut self) {
+        let square = |v: &[f32]| v.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+        let dense = self.cols.max(1);
+        self.exact_norms = match &self.layout {
+            Layout::Dense(v) if self.cols > 0 => v.chunks_exact(dense).map(square).collect(),
+            Layout::Double(v) if self.cols > 0 => {
+                v.chunks_exact(dense).map(|r| r.iter().map(|v| v * v).sum()).collect()
+            }
+            Layout::Sparse { indptr, values, .. } => {
+                indptr.windows(2).map(|w| square(&values[w[0]..w[1]])).collect()
+            }
+            _ => vec![0.0; self.rows],
+        };
+        self.norms = self.exact_norms.iter().map(|&n| n as f32).collect();
+    }
+
+    /// Single precision leaves an error of about gamma·|x|²·2⁻²² in an RBF value, and overflows past 1e38.
+    fn needs_double(&self) -> bool {
+        let largest = self.exact_norms.iter().copied().fold(0.0, f64::max);
+        let mean = self.exact_norms.iter().sum::<f64>() / self.rows.max(1) as f64;
+        let inexact = match self.kernel {
+            Kernel::Rbf { gamma } => gamma * mean > 500.0 || gamma * largest > 20_000.0,
+            _ => false,
+        };
+        let fits = self.rows.saturating_mul(self.cols) <= 1 << 28;
+        (inexact || !(largest < 1e30)) && fits
+    }
+}
+
+impl Queries {
+    fn clear(&mut self, count: usize) {
+        self.count = count;
+        self.dense.clear();
+        self.double.clear();
+        self.norms.clear();
+        self.exact_norms.clear();
+        for c in self.touched.drain(..) {
+            self.lanes[c as usize] = [0.0; LANES];
+        }
+    }
+
+    fn scatter(&mut self, lane: usize, cols: usize, indices: &[u32], values: &[f32]) {
+        self.lanes.resize(cols, [0.0; LANES]);
+        for (&c, &v) in indices.iter().zip(values) {
+            self.lanes[c as usize][lane] = v;
+        }
+        self.touched.extend_from_slice(indices);
+    }
+}
+
+fn gather_rows<T: Copy>(values: &[T], cols: usize, keep: &[usize]) -> Vec<T> {
+    let mut out = Vec::with_capacity(keep.len() * cols);
+    keep.iter().for_each(|&i| out.extend_from_slice(&values[i * cols..(i + 1) * cols]));
+    out
+}
+
+fn pack_sparse(x: MatrixView<'_>) -> Layout {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..x.rows() {
+        x.row(i).for_each(|c, v| {
+            indices.push(c as u32);
+            values.push(v as f32);
+        });
+        indptr.push(indices.len());
+    }
+    Layout::Sparse { indptr, indices, values }
+}
+
+fn column_means(x: MatrixView<'_>) -> Vec<f64> {
+    let mut sum = vec![0.0; x.cols()];
+    for i in 0..x.rows() {
+        x.row(i).for_each(|c, v| sum[c] += v);
+    }
+    sum.iter_mut().for_each(|s| *s /= x.rows().max(1) as f64);
+    sum
+}

@@ -1,0 +1,377 @@
+//! The inner loops that want wide registers, and the only module with `unsafe`.
+//!
+//! Each loop is written once as plain Rust that the compiler vectorises, compiled three times (AVX-512,
+//! AVX2 with FMA, baseline) and chosen at run time. The one unsafe act is calling a function compiled for
+//! features that were detected first. Results may differ in the last bits between the three, never between
+//! runs or thread counts on one machine.
+#![allow(unsafe_code)]
+
+/// Queries computed in one pass over sparse rows.
+pub const LANES: usize = 32;
+
+/// Defines `$name`, which runs `$body::<FMA>` with the widest registers this machine has.
+macro_rules! dispatch {
+    ($(#[$doc:meta])* $name:ident => $body:ident ( $($arg:ident : $ty:ty),* $(,)? ) $(-> $ret:ty)?) => {
+        $(#[$doc])*
+        #[inline]
+        pub fn $name($($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma")]
+                fn avx512($($arg: $ty),*) $(-> $ret)? { $body::<true>($($arg),*) }
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($arg: $ty),*) $(-> $ret)? { $body::<true>($($arg),*) }
+                if has_avx512() {
+                    // SAFETY: the features were detected on this machine.
+                    return unsafe { avx512($($arg),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the features were detected on this machine.
+                    return unsafe { avx2($($arg),*) };
+                }
+            }
+            $body::<{ cfg!(target_arch = "aarch64") }>($($arg),*)
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("fma")
+}
+
+dispatch! {
+    /// Inner products to RBF values: `k[r] = exp(−gamma·max(0, norm + norms[r] − 2·k[r]))`.
+    rbf => rbf_body(k: &mut [f32], norms: &[f32], norm: f32, gamma: f32)
+}
+
+#[inline(always)]
+fn rbf_body<const FMA: bool>(k: &mut [f32], norms: &[f32], norm: f32, gamma: f32) {
+    for (k, &n) in k.iter_mut().zip(norms) {
+        let distance = (norm + n - 2.0 * *k).max(0.0);
+        *k = exp::<FMA>(-gamma * distance);
+    }
+}
+
+dispatch! {
+    /// As [`rbf`] for one data row against a lane of queries.
+    rbf_lanes => rbf_lanes_body(k: &mut [f32; LANES], norms: &[f32; LANES], norm: f32, gamma: f32)
+}
+
+#[inline(always)]
+fn rbf_lanes_body<const FMA: bool>(k: &mut [f32; LANES], norms: &[f32; LANES], norm: f32, gamma: f32) {
+    rbf_body::<FMA>(k, norms, norm, gamma);
+}
+
+dispatch! {
+    /// A block of sparse rows against [`LANES`] scattered queries: `out[r][l] = Σ_c row_r[c]·lanes[c][l]`.
+    sparse_dots => sparse_dots_body(
+        indptr: &[usize], indices: &[u32], values: &[f32], lanes: &[[f32; LANES]], out: &mut [[f32; LANES]])
+}
+
+#[inline(always)]
+fn sparse_dots_body<const FMA: bool>(
+    indptr: &[usize],
+    indices: &[u32],
+    values: &[f32],
+    lanes: &[[f32; LANES]],
+    out: &mut [[f32; LANES]],
+) {
+    for (span, out) in indptr.windows(2).zip(out) {
+        let mut sum = [0.0f32; LANES];
+        for (&c, &v) in indices[span[0]..span[1]].iter().zip(&values[span[0]..span[1]]) {
+            let lane = &lanes[c as usize];
+            for l in 0..LANES {
+                sum[l] = fma::<FMA>(v, lane[l], sum[l]);
+            }
+        }
+        *out = sum;
+    }
+}
+
+dispatch! {
+    /// `sum += Σ_k coef[k]·rows[k]`, rows in order, for f32 rows of equal length.
+    add_rows => add_rows_body(sum: &mut [f64], rows: &[&[f32]], coef: &[f64])
+}
+
+#[inline(always)]
+fn add_rows_body<const FMA: bool>(sum: &mut [f64], rows: &[&[f32]], coef: &[f64]) {
+    let len = sum.len();
+    let mut quads = rows.chunks_exact(4).zip(coef.chunks_exact(4));
+    for (r, c) in &mut quads {
+        let (a, b, d, e) = (&r[0][..len], &r[1][..len], &r[2][..len], &r[3][..len]);
+        for i in 0..len {
+            let mut s = sum[i];
+            s = fma64::<FMA>(c[0], f64::from(a[i]), s);
+            s = fma64::<FMA>(c[1], f64::from(b[i]), s);
+            s = fma64::<FMA>(c[2], f64::from(d[i]), s);
+            sum[i] = fma64::<FMA>(c[3], f64::from(e[i]), s);
+        }
+    }
+    let done = rows.len() / 4 * 4;
+    for (row, &c) in rows[done..].iter().zip(&coef[done..]) {
+        for (s, &k) in sum.iter_mut().zip(row.iter()) {
+            *s = fma64::<FMA>(c, f64::from(k), *s);
+        }
+    }
+}
+
+dispatch! {
+    /// `Σ_i k[i]·coef[i]` in eight partial sums added in a fixed order.
+    dot => dot_body(k: &[f32], coef: &[f64]) -> f64
+}
+
+#[inline(always)]
+fn dot_body<const FMA: bool>(k: &[f32], coef: &[f64]) -> f64 {
+    let mut sum = [0.0f64; 16];
+    let (kc, kr) = k.as_chunks::<16>();
+    let (cc, cr) = coef.as_chunks::<16>();
+    for (k, c) in kc.iter().zip(cc) {
+        for l in 0..16 {
+            sum[l] = fma64::<FMA>(f64::from(k[l]), c[l], sum[l]);
+        }
+    }
+    let tail: f64 = kr.iter().zip(cr).map(|(&k, c)| f64::from(k) * c).sum();
+    sum.iter().sum::<f64>() + tail
+}
+
+dispatch! {
+    /// Index and value of the largest entry (the first of equals); −∞ and index 0 for none.
+    argmax => argmax_body(g: &[f64]) -> (usize, f64)
+}
+
+#[inline(always)]
+fn argmax_body<const FMA: bool>(g: &[f64]) -> (usize, f64) {
+    let (mut best, mut at) = ([f64::NEG_INFINITY; 8], [0u64; 8]);
+    let (chunks, rest) = g.as_chunks::<8>();
+    for (k, chunk) in chunks.iter().enumerate() {
+        for l in 0..8 {
+            let better = chunk[l] > best[l];
+            best[l] = if better { chunk[l] } else { best[l] };
+            at[l] = if better { k as u64 } else { at[l] };
+        }
+    }
+    let (mut index, mut value) = (0, f64::NEG_INFINITY);
+    for l in 0..8 {
+        let i = at[l] as usize * 8 + l;
+        if best[l] > value || (best[l] == value && i < index) {
+            (index, value) = (i, best[l]);
+        }
+    }
+    for (i, &v) in rest.iter().enumerate() {
+        if v > value {
+            (index, value) = (g.len() - rest.len() + i, v);
+        }
+    }
+    (index, value)
+}
+
+/// What [`second_order`] finds.
+#[derive(Debug, Clone, Copy)]
+pub struct Partner {
+    /// The index with the largest gain.
+    pub index: usize,
+    /// Its gain; 0 if nothing gains.
+    pub gain: f64,
+    /// The smallest gradient among all candidates.
+    pub least: f64,
+}
+
+dispatch! {
+    /// The partner j of a pair step: largest `(top − down[j])² / max(kii + diag[j] − 2·row[j], tiny)` over
+    /// all j with `down[j] < top`. `down` is +∞ where j cannot go down. Lengths must be equal.
+    second_order => second_order_body(
+        down: &[f64], top: f64, row: &[f32], diag: &[f64], kii: f64) -> Partner
+}
+
+#[inline(always)]
+fn second_order_body<const FMA: bool>(
+    down: &[f64],
+    top: f64,
+    row: &[f32],
+    diag: &[f64],
+    kii: f64,
+) -> Partner {
+    let (mut best, mut at, mut least) = ([0.0f64; 8], [0u64; 8], [f64::INFINITY; 8]);
+    let (dc, dr) = down.as_chunks::<8>();
+    let (rc, rr) = row[..down.len()].as_chunks::<8>();
+    let (qc, qr) = diag[..down.len()].as_chunks::<8>();
+    let gain = |d: f64, r: f32, q: f64| {
+        let rise = (top - d).max(0.0);
+        let curve = (kii + q - 2.0 * f64::from(r)).max(TINY);
+        rise * rise / curve
+    };
+    for (k, ((d, r), q)) in dc.iter().zip(rc).zip(qc).enumerate() {
+        for l in 0..8 {
+            let g = gain(d[l], r[l], q[l]);
+            least[l] = if d[l] < least[l] { d[l] } else { least[l] };
+            let better = g > best[l];
+            best[l] = if better { g } else { best[l] };
+            at[l] = if better { k as u64 } else { at[l] };
+        }
+    }
+    let mut found = Partner { index: 0, gain: 0.0, least: f64::INFINITY };
+    for l in 0..8 {
+        let i = at[l] as usize * 8 + l;
+        if best[l] > found.gain || (best[l] == found.gain && i < found.index) {
+            (found.index, found.gain) = (i, best[l]);
+        }
+        found.least = found.least.min(least[l]);
+    }
+    for i in 0..dr.len() {
+        let g = gain(dr[i], rr[i], qr[i]);
+        found.least = found.least.min(dr[i]);
+        if g > found.gain {
+            (found.index, found.gain) = (dc.len() * 8 + i, g);
+        }
+    }
+    found
+}
+
+/// Smallest curvature of a pair: LIBSVM's τ.
+pub const TINY: f64 = 1e-12;
+
+dispatch! {
+    /// After a pair step of size `step` (up at i, down at j): `up` and `down` lose `step·(row_i − row_j)`.
+    /// Infinite entries stay infinite.
+    pair_update => pair_update_body(up: &mut [f64], down: &mut [f64], row_i: &[f32], row_j: &[f32], step: f64)
+}
+
+#[inline(always)]
+fn pair_update_body<const FMA: bool>(
+    up: &mut [f64],
+    down: &mut [f64],
+    row_i: &[f32],
+    row_j: &[f32],
+    step: f64,
+) {
+    let n = up.len();
+    let (down, row_i, row_j) = (&mut down[..n], &row_i[..n], &row_j[..n]);
+    for k in 0..n {
+        let change = step * (f64::from(row_i[k]) - f64::from(row_j[k]));
+        up[k] -= change;
+        down[k] -= change;
+    }
+}
+
+#[inline(always)]
+fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+#[inline(always)]
+fn fma64<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// exp(x) for x ≤ 0 to 2 units in the last place; below −87 the smallest normal numbers.
+/// Range reduction to |r| ≤ ln 2 / 2 and the minimax polynomial of Cephes' `expf` (Moshier).
+#[inline(always)]
+fn exp<const FMA: bool>(x: f32) -> f32 {
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it leaves the nearest whole number in the low bits
+    let x = x.max(-87.0);
+    let t = fma::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
+    let n = t - ROUND;
+    let r = fma::<FMA>(n, -0.693_359_4, x);
+    let r = fma::<FMA>(n, 2.121_944_4e-4, r);
+    let mut p = 1.987_569_1e-4;
+    for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
+        p = fma::<FMA>(p, r, c);
+    }
+    let e = fma::<FMA>(p, r * r, r) + 1.0;
+    let scale = f32::from_bits((t.to_bits() << 23).wrapping_add(0x3f80_0000));
+    e * scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_is_accurate_to_two_units_in_the_last_place() {
+        for i in 0..100_000 {
+            let d = i as f32 * 8.6e-4;
+            let mut k = [0.0f32];
+            rbf(&mut k, &[d], 0.0, 1.0);
+            let exact = f64::from(-d).exp();
+            assert!((f64::from(k[0]) - exact).abs() <= 2.5e-7 * exact, "exp(-{d}) = {} not {exact}", k[0]);
+        }
+    }
+
+    #[test]
+    fn rbf_of_far_points_is_tiny_and_of_equal_points_one() {
+        let mut k = [0.0f32, 8.0, 8.1];
+        rbf(&mut k, &[1e30, 8.0, 8.0], 8.0, 1.0);
+        assert!(k[0] >= 0.0 && k[0] < 1e-37);
+        assert_eq!(&k[1..], &[1.0, 1.0]);
+    }
+
+    #[test]
+    fn argmax_takes_the_first_of_equals() {
+        for n in 0..40 {
+            for at in 0..n {
+                let mut g = vec![0.0; n];
+                g[at] = 1.0;
+                g[n - 1] = 1.0;
+                assert_eq!(argmax(&g), (at, 1.0));
+            }
+        }
+        assert_eq!(argmax(&[]).1, f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn second_order_equals_the_plain_loop() {
+        for n in 1..50usize {
+            let down: Vec<f64> = (0..n)
+                .map(|i| if i % 5 == 3 { f64::INFINITY } else { ((i * 37) % 11) as f64 - 7.0 })
+                .collect();
+            let row: Vec<f32> = (0..n).map(|i| ((i * 13) % 7) as f32 / 7.0).collect();
+            let diag = vec![1.0; n];
+            let plain = (0..n)
+                .map(|j| (1.0 - down[j]).max(0.0).powi(2) / (2.0 - 2.0 * f64::from(row[j])).max(TINY))
+                .enumerate()
+                .fold((0, 0.0), |best, (j, g)| if g > best.1 { (j, g) } else { best });
+            let found = second_order(&down, 1.0, &row, &diag, 1.0);
+            assert_eq!((found.index, found.gain), plain);
+            assert_eq!(found.least, down.iter().copied().fold(f64::INFINITY, f64::min));
+        }
+    }
+
+    #[test]
+    fn add_rows_and_dot_equal_the_plain_loops() {
+        let rows: Vec<Vec<f32>> = (0..7).map(|r| (0..37).map(|c| ((r * c) % 9) as f32).collect()).collect();
+        let views: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+        let coef = [1.0, -2.0, 0.5, 3.0, 1.0, 0.25, -1.0];
+        let mut sum = vec![1.0; 37];
+        add_rows(&mut sum, &views, &coef);
+        for c in 0..37 {
+            let exact = 1.0 + (0..7).map(|r| coef[r] * f64::from(rows[r][c])).sum::<f64>();
+            assert_eq!(sum[c], exact);
+        }
+        let weights: Vec<f64> = (0..37).map(f64::from).collect();
+        let exact: f64 = rows[5].iter().zip(&weights).map(|(k, w)| f64::from(*k) * w).sum();
+        assert_eq!(dot(&rows[5], &weights), exact);
+    }
+
+    #[test]
+    fn sparse_dots_equal_the_plain_loops() {
+        let (indptr, indices, values) = ([0, 2, 2, 5], [0u32, 3, 1, 2, 3], [1.0f32, 2.0, 3.0, 4.0, 5.0]);
+        let mut lanes = vec![[0.0f32; LANES]; 4];
+        for (c, lane) in lanes.iter_mut().enumerate() {
+            for (l, v) in lane.iter_mut().enumerate() {
+                *v = (c * l) as f32;
+            }
+        }
+        let mut out = vec![[9.0f32; LANES]; 3];
+        sparse_dots(&indptr, &indices, &values, &lanes, &mut out);
+        for l in 0..LANES {
+            let f = l as f32;
+            assert_eq!([out[0][l], out[1][l], out[2][l]], [6.0 * f, 0.0, 3.0 * f + 8.0 * f + 15.0 * f]);
+        }
+    }
+}

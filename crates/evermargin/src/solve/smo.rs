@@ -1,0 +1,348 @@
+//! LOOP 1: dual steps.
+//!
+//! Problem: minimise ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and Σα = constant, for a symmetric K with
+//! non-negative curvature. Signed α (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of
+//! the negative class [−C, 0], target ±1; so cost per example, ramp loss and shifted targets are only other
+//! bounds and targets.
+//!
+//! Method: sequential minimal optimisation with second-order pairs (Fan, Chen & Lin 2005) inside working sets
+//! (Joachims 1999). The pairs of largest violation are gathered, their kernel rows computed as one block, the
+//! small problem solved, and the gradient of everything updated once. Shrinking: when many variables sit
+//! firmly at a bound, the problem of the others is solved on a compact sub-matrix; then the gradient is
+//! brought up to date and everything is checked again, so the result is that of the whole problem.
+//!
+//! Departures: positions are never swapped (LIBSVM, LASVM): a compact sub-matrix replaces the active prefix.
+//!
+//! Invariant: `gradient[i] = target[i] − (Kα)ᵢ` between working sets.
+
+use super::{Exit, Progress, Report, Stop, Watch};
+use crate::gram::Gram;
+use crate::simd::{self, TINY};
+use rayon::prelude::*;
+
+/// Most samples of a working set.
+const WORKING_SET: usize = 768;
+
+/// A dual problem and where its solution stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dual {
+    alpha: Vec<f64>,
+    lo: Vec<f64>,
+    hi: Vec<f64>,
+    target: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+/// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when top ≤ bottom.
+#[derive(Debug, Clone, Copy)]
+struct Extremes {
+    top: f64,
+    bottom: f64,
+}
+
+impl Dual {
+    /// A problem at α = 0; bounds must contain 0.
+    pub fn new(target: Vec<f64>, lo: Vec<f64>, hi: Vec<f64>) -> Self {
+        Self { alpha: vec![0.0; target.len()], gradient: target.clone(), lo, hi, target }
+    }
+
+    /// Moves to another feasible point, bringing the gradient along.
+    pub fn set_alpha(&mut self, gram: &mut dyn Gram, alpha: &[f64]) {
+        let changed: Vec<usize> = (0..alpha.len()).filter(|&i| alpha[i] != self.alpha[i]).collect();
+        let delta: Vec<f64> = changed.iter().map(|&i| self.alpha[i] - alpha[i]).collect();
+        self.alpha.copy_from_slice(alpha);
+        gram.accumulate(&changed, &delta, &mut self.gradient);
+    }
+
+    /// Moves the bounds of variable `i`; its α must lie within them.
+    pub fn set_bounds(&mut self, i: usize, lo: f64, hi: f64) {
+        debug_assert!(lo <= self.alpha[i] && self.alpha[i] <= hi);
+        (self.lo[i], self.hi[i]) = (lo, hi);
+    }
+
+    /// The variables.
+    pub fn alpha(&self) -> &[f64] {
+        &self.alpha
+    }
+
+    /// target − Kα.
+    pub fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
+    /// Violation of the optimality conditions: how far the best pair step is from flat; ≤ 0 when none is left.
+    pub fn violation(&self) -> f64 {
+        let e = self.extremes();
+        e.top - e.bottom
+    }
+
+    /// The constant b of f = Kα + b: the mean gradient of the variables inside their bounds, or the middle of
+    /// the values the optimality conditions allow.
+    pub fn bias(&self) -> f64 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for i in 0..self.alpha.len() {
+            if self.lo[i] < self.alpha[i] && self.alpha[i] < self.hi[i] {
+                sum += self.gradient[i];
+                count += 1.0;
+            }
+        }
+        let Extremes { top, bottom } = self.extremes();
+        match (count > 0.0, top.is_finite(), bottom.is_finite()) {
+            (true, ..) => sum / count,
+            (_, true, true) => f64::midpoint(top, bottom),
+            (_, true, false) => top,
+            (_, false, true) => bottom,
+            _ => 0.0,
+        }
+    }
+
+    /// ½αᵀKα − tᵀα.
+    pub fn objective(&self) -> f64 {
+        let pairs = self.alpha.iter().zip(&self.target).zip(&self.gradient);
+        -0.5 * pairs.map(|((a, t), g)| a * (t + g)).sum::<f64>()
+    }
+
+    /// Primal minus dual value, with the loss max(hi·r, lo·r) at the residual r = t − f.
+    pub fn duality_gap(&self) -> f64 {
+        let b = self.bias();
+        let mut primal = 0.0;
+        for i in 0..self.alpha.len() {
+            let residual = self.gradient[i] - b;
+            primal += 0.5 * self.alpha[i] * (self.target[i] - self.gradient[i]);
+            primal += (self.hi[i] * residual).max(self.lo[i] * residual);
+        }
+        primal + self.objective()
+    }
+
+    /// Solves to the tolerance.
+    pub fn run(&mut self, gram: &mut dyn Gram, stop: Stop, watch: &dyn Watch) -> Report {
+        let before = gram.evaluations();
+        let mut run = Run { stop, watch, steps: 0, evaluations: 0 };
+        let exit = self.solve(gram, &mut run);
+        Report {
+            steps: run.steps,
+            objective: self.objective(),
+            gap: self.duality_gap(),
+            kernel_evaluations: gram.evaluations() - before + run.evaluations,
+            exit,
+        }
+    }
+
+    fn solve(&mut self, gram: &mut dyn Gram, run: &mut Run<'_>) -> Exit {
+        let mut set = WorkingSet::default();
+        loop {
+            let extremes = self.extremes();
+            let violation = extremes.top - extremes.bottom;
+            if violation <= run.stop.tolerance || !violation.is_finite() {
+                return Exit::Converged;
+            }
+            if let Some(exit) = run.ended(violation) {
+                return exit;
+            }
+            let active = self.active(extremes);
+            if active.len() * 2 < self.alpha.len() {
+                match self.solve_subset(gram, &active, run) {
+                    Exit::Converged => continue,
+                    exit => return exit,
+                }
+            }
+            let size = WORKING_SET.min(gram.capacity());
+            let rows = self.pick(extremes, &set.rows, size);
+            gram.fetch(&rows);
+            set.load(self, gram, rows);
+            let goal = (0.1 * violation).max(run.stop.tolerance);
+            let steps = set.optimise(goal, run.steps_left());
+            run.steps += steps;
+            if steps == 0 {
+                return Exit::Stalled;
+            }
+            self.take(gram, &set);
+        }
+    }
+
+    /// Shrinking: solves for the variables named, the others held.
+    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Exit {
+        let pick = |v: &[f64]| active.iter().map(|&i| v[i]).collect();
+        let mut part = Self {
+            alpha: pick(&self.alpha),
+            lo: pick(&self.lo),
+            hi: pick(&self.hi),
+            target: pick(&self.target),
+            gradient: pick(&self.gradient),
+        };
+        let mut sub = gram.subset(active);
+        let exit = part.solve(sub.as_mut(), run);
+        run.evaluations += sub.evaluations();
+        drop(sub);
+        let mut alpha = self.alpha.clone();
+        for (&i, &a) in active.iter().zip(&part.alpha) {
+            alpha[i] = a;
+        }
+        self.set_alpha(gram, &alpha);
+        exit
+    }
+
+    fn extremes(&self) -> Extremes {
+        let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
+        for i in 0..self.alpha.len() {
+            let g = self.gradient[i];
+            if self.alpha[i] < self.hi[i] {
+                top = top.max(g);
+            }
+            if self.alpha[i] > self.lo[i] {
+                bottom = bottom.min(g);
+            }
+        }
+        Extremes { top, bottom }
+    }
+
+    /// Variables that are not held at a bound with room to spare.
+    fn active(&self, e: Extremes) -> Vec<usize> {
+        (0..self.alpha.len())
+            .filter(|&i| {
+                let (a, g) = (self.alpha[i], self.gradient[i]);
+                (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
+            })
+            .collect()
+    }
+
+    /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
+    /// places at most), then the largest violators from both ends.
+    fn pick(&self, e: Extremes, last: &[usize], size: usize) -> Vec<usize> {
+        let free = |i: &usize| self.lo[*i] < self.alpha[*i] && self.alpha[*i] < self.hi[*i];
+        let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size / 2).collect();
+        let mut taken = vec![false; self.alpha.len()];
+        rows.iter().for_each(|&i| taken[i] = true);
+        let want = (size - rows.len()) / 2;
+        let up = (0..self.alpha.len())
+            .filter(|&i| !taken[i] && self.alpha[i] < self.hi[i] && self.gradient[i] > e.bottom);
+        let up = largest(up, |i| self.gradient[i], want);
+        up.iter().for_each(|&i| taken[i] = true);
+        rows.extend(up);
+        let want = size - rows.len();
+        let down = (0..self.alpha.len())
+            .filter(|&i| !taken[i] && self.alpha[i] > self.lo[i] && self.gradient[i] < e.top);
+        rows.extend(largest(down, |i| -self.gradient[i], want));
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Takes over what the working set found.
+    fn take(&mut self, gram: &mut dyn Gram, set: &WorkingSet) {
+        let (mut changed, mut delta) = (Vec::new(), Vec::new());
+        for (&i, &a) in set.rows.iter().zip(&set.alpha) {
+            if a != self.alpha[i] {
+                changed.push(i);
+                delta.push(self.alpha[i] - a);
+                self.alpha[i] = a;
+            }
+        }
+        gram.accumulate(&changed, &delta, &mut self.gradient);
+    }
+}
+
+/// The `want` candidates of largest key, ties to the smaller index.
+fn largest(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64, want: usize) -> Vec<usize> {
+    let mut keyed: Vec<(f64, usize)> = candidates.map(|i| (key(i), i)).collect();
+    if want < keyed.len() && want > 0 {
+        keyed.select_nth_unstable_by(want - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    }
+    keyed.truncate(want);
+    keyed.into_iter().map(|(_, i)| i).collect()
+}
+
+/// Limits and counts of one [`Dual::run`], shared by its nested problems.
+struct Run<'w> {
+    stop: Stop,
+    watch: &'w dyn Watch,
+    steps: u64,
+    evaluations: u64,
+}
+
+impl Run<'_> {
+    fn steps_left(&self) -> u64 {
+        self.stop.max_steps - self.steps
+    }
+
+    fn ended(&self, violation: f64) -> Option<Exit> {
+        let progress = Progress { steps: self.steps, violation, tolerance: self.stop.tolerance };
+        if !self.watch.proceed(&progress) {
+            return Some(Exit::Interrupted);
+        }
+        (self.steps_left() == 0).then_some(Exit::Limit)
+    }
+}
+
+/// The small problem of a few variables, all of its kernel values at hand.
+#[derive(Debug, Default)]
+struct WorkingSet {
+    rows: Vec<usize>,
+    alpha: Vec<f64>,
+    lo: Vec<f64>,
+    hi: Vec<f64>,
+    diag: Vec<f64>,
+    /// Gradient where the variable may rise, −∞ elsewhere.
+    up: Vec<f64>,
+    /// Gradient where the variable may fall, +∞ elsewhere.
+    down: Vec<f64>,
+    /// Kernel values, row-major.
+    k: Vec<f32>,
+}
+
+impl WorkingSet {
+    fn load(&mut self, dual: &Dual, gram: &dyn Gram, rows: Vec<usize>) {
+        let q = rows.len();
+        let pick = |v: &[f64]| rows.iter().map(|&i| v[i]).collect::<Vec<f64>>();
+        (self.alpha, self.lo, self.hi) = (pick(&dual.alpha), pick(&dual.lo), pick(&dual.hi));
+        self.diag = rows.iter().map(|&i| gram.diag(i)).collect();
+        (self.up, self.down) = (pick(&dual.gradient), pick(&dual.gradient));
+        self.k.resize(q * q, 0.0);
+        self.k.par_chunks_mut(q).zip(&rows).for_each(|(out, &i)| {
+            let row = gram.row(i);
+            out.iter_mut().zip(&rows).for_each(|(k, &c)| *k = row[c]);
+        });
+        self.rows = rows;
+        (0..q).for_each(|i| self.mark(i));
+    }
+
+    /// Hides the gradient of `i` on the side where a bound holds it.
+    fn mark(&mut self, i: usize) {
+        let g = if self.up[i].is_finite() { self.up[i] } else { self.down[i] };
+        self.up[i] = if self.alpha[i] < self.hi[i] { g } else { f64::NEG_INFINITY };
+        self.down[i] = if self.alpha[i] > self.lo[i] { g } else { f64::INFINITY };
+    }
+
+    /// Pair steps until the violation inside the set is at most `goal`; returns their number.
+    fn optimise(&mut self, goal: f64, max_steps: u64) -> u64 {
+        let q = self.rows.len();
+        let mut steps = 0;
+        while steps < max_steps.min(100 * q as u64) {
+            let (i, top) = simd::argmax(&self.up);
+            if top == f64::NEG_INFINITY {
+                break;
+            }
+            let row = &self.k[i * q..(i + 1) * q];
+            let partner = simd::second_order(&self.down, top, row, &self.diag, self.diag[i]);
+            if top - partner.least <= goal || partner.gain <= 0.0 {
+                break;
+            }
+            self.step(i, partner.index);
+            steps += 1;
+        }
+        steps
+    }
+
+    /// The best step of the pair: α_i up, α_j down.
+    fn step(&mut self, i: usize, j: usize) {
+        let q = self.rows.len();
+        let (row_i, row_j) = (&self.k[i * q..(i + 1) * q], &self.k[j * q..(j + 1) * q]);
+        let curve = (self.diag[i] + self.diag[j] - 2.0 * f64::from(row_i[j])).max(TINY);
+        let (room_i, room_j) = (self.hi[i] - self.alpha[i], self.alpha[j] - self.lo[j]);
+        let step = ((self.up[i] - self.down[j]) / curve).min(room_i).min(room_j);
+        self.alpha[i] = if step >= room_i { self.hi[i] } else { self.alpha[i] + step };
+        self.alpha[j] = if step >= room_j { self.lo[j] } else { self.alpha[j] - step };
+        simd::pair_update(&mut self.up, &mut self.down, row_i, row_j, step);
+        self.mark(i);
+        self.mark(j);
+    }
+}
