@@ -2,7 +2,7 @@
 //! calibration. This is what a model file holds.
 
 use super::{Calibration, Model, Scaling};
-use crate::data::Matrix;
+use crate::data::{Matrix, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -141,8 +141,10 @@ impl Classifier {
         }
         let x = self.scaling.apply(x)?;
         let mut decision = self.model.decision(x.view())?;
-        decision.iter_mut().for_each(|f| *f = finite(*f));
         let outputs = self.model.outputs();
+        for (i, f) in decision.chunks_mut(outputs).enumerate().filter(|(_, f)| f.iter().any(|f| !f.is_finite())) {
+            far(&self.model, x.view().row(i), f);
+        }
         let class = decision.chunks(outputs).map(|f| self.scheme.vote(self.classes.len(), f)).collect();
         let probability = (!self.calibration.is_empty())
             .then(|| decision.chunks(outputs).flat_map(|f| self.probabilities(f)).collect());
@@ -182,9 +184,22 @@ fn first_largest(scores: impl Iterator<Item = (u32, f64)>) -> u32 {
     best.map_or(0, |(i, _)| i)
 }
 
-/// A polynomial kernel of a far point may overflow: infinite becomes the largest number, undefined becomes 0.
-fn finite(f: f64) -> f64 {
-    if f.is_nan() { 0.0 } else { f.clamp(-f64::MAX, f64::MAX) }
+/// Decisions of a row so far out that single precision overflows: in double precision, and where even that
+/// overflows (polynomials) the largest number, or 0 where infinities of both signs meet.
+fn far(model: &Model, row: Row<'_>, f: &mut [f64]) {
+    let (terms, bias): (Vec<Vec<f64>>, _) = match model {
+        Model::Linear { weights, bias } => {
+            (weights.iter().map(|w| vec![row.dot(Row::Dense(w))]).collect(), bias)
+        }
+        Model::Expansion { kernel, points, coef, bias } => {
+            let k: Vec<f64> = (0..points.rows()).map(|p| kernel.eval(points.view().row(p), row)).collect();
+            (coef.iter().map(|c| c.iter().zip(&k).map(|(c, k)| c * k).collect()).collect(), bias)
+        }
+    };
+    for ((f, terms), b) in f.iter_mut().zip(terms).zip(bias) {
+        let sum = terms.iter().sum::<f64>() + b;
+        *f = if sum.is_nan() { 0.0 } else { sum.clamp(-f64::MAX, f64::MAX) };
+    }
 }
 
 /// Pairwise coupling: given r(a,b) = P(b | a or b), the p that minimises Σ_{a<b} (r(b,a)·p_b − r(a,b)·p_a)² with
@@ -281,6 +296,10 @@ mod tests {
             let p = c.predict(row(&[far])).unwrap();
             assert!(p.decision[0].is_finite(), "{p:?}");
         }
+        let points = Matrix::dense(vec![1.0, -1.0], 2, 1).unwrap();
+        let kernel = Kernel::Rbf { gamma: 1.0 };
+        c.model = Model::Expansion { kernel, points, coef: vec![vec![1.0, -1.0]], bias: vec![0.5] };
+        assert_eq!(c.predict(row(&[1e99])).unwrap().decision, [0.5]);
     }
 
     #[test]

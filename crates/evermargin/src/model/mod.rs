@@ -9,7 +9,7 @@ pub use calibration::Calibration;
 pub use classifier::{Classifier, Column, Predictions, Scheme};
 pub use scaling::Scaling;
 
-use crate::data::{Matrix, MatrixView};
+use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use serde::{Deserialize, Serialize};
@@ -62,33 +62,6 @@ impl Model {
             }
             Self::Expansion { points, .. } => points.rows(),
         }
-    }
-
-    /// Decision values, rows × outputs, row major.
-    pub fn decision(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
-        if x.cols() != self.cols() {
-            return Err(Error::Shape { what: "columns", expected: self.cols(), found: x.cols() });
-        }
-        let mut out = Vec::with_capacity(x.rows() * self.outputs());
-        for i in 0..x.rows() {
-            let row = x.row(i);
-            match self {
-                Self::Linear { weights, bias } => {
-                    let dot = |w: &Vec<f64>| row.dot(crate::data::Row::Dense(w));
-                    out.extend(weights.iter().zip(bias).map(|(w, b)| dot(w) + b));
-                }
-                Self::Expansion { kernel, points, coef, bias } => {
-                    let k: Vec<f64> =
-                        (0..points.rows()).map(|p| kernel.eval(points.view().row(p), row)).collect();
-                    out.extend(
-                        coef.iter()
-                            .zip(bias)
-                            .map(|(c, b)| c.iter().zip(&k).map(|(c, k)| c * k).sum::<f64>() + b),
-                    );
-                }
-            }
-        }
-        Ok(out)
     }
 
     /// Refuses a model whose parts do not fit together or are not finite (a file may say anything).
