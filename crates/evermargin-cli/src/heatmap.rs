@@ -10,8 +10,6 @@ use std::path::Path;
 pub struct Heatmap {
     /// Written above the picture.
     pub title: String,
-    /// Name of the rows.
-    pub cost_name: String,
     /// Rows.
     pub costs: Vec<f64>,
     /// Columns; one `None` when there is no gamma.
@@ -52,7 +50,7 @@ impl Heatmap {
 
     /// A table for the terminal, accuracies in percent, the winner starred.
     pub fn table(&self) -> String {
-        let mut out = format!("accuracy in %, {} down", self.cost_name);
+        let mut out = String::from("accuracy in %, C down");
         if self.gammas.iter().any(Option::is_some) {
             out.push_str(", gamma across\n          ");
             for gamma in self.gammas.iter().flatten() {
@@ -124,7 +122,7 @@ impl Heatmap {
         if self.gammas.iter().any(Option::is_some) {
             let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">gamma</text>", (left + width) / 2, height - 14);
         }
-        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">{}</text>\n</svg>", left / 2, top - 12, self.cost_name);
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">C</text>\n</svg>", left / 2, top - 12);
         out
     }
 }
@@ -147,7 +145,6 @@ mod tests {
     fn the_winner_is_starred_and_ringed() {
         let map = Heatmap {
             title: "a < b".into(),
-            cost_name: "c".into(),
             costs: vec![1.0, 10.0],
             gammas: vec![Some(0.5), Some(2.0)],
             cells: vec![(1.0, Some(0.5), 0.5), (10.0, Some(0.5), 0.75), (1.0, Some(2.0), 0.9)],

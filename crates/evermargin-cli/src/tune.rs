@@ -29,9 +29,6 @@ pub struct TuneArgs {
     /// Values of C: FROM..TO (evenly on a log scale) or a list [default: 0.1..1000]
     #[arg(long, value_name = "GRID", value_parser = crate::spec::grid, help_heading = "Search")]
     pub c: Option<Grid>,
-    /// Values of lambda, for learners that take it instead of C [default: 1e-6..1]
-    #[arg(long, value_name = "GRID", value_parser = crate::spec::grid, help_heading = "Search")]
-    pub lambda: Option<Grid>,
     /// Values of gamma [default: 1/64 to 64 times what `--gamma scale` means]
     #[arg(long, value_name = "GRID", value_parser = crate::spec::grid, help_heading = "Search")]
     pub gamma: Option<Grid>,
@@ -67,7 +64,10 @@ struct Point {
 /// Runs the verb.
 pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let (learner, mut options) = args.learn.options(common)?;
-    let (cost_name, costs) = costs(args, learner)?;
+    let costs = args.c.as_ref().unwrap_or(&Grid::Range(0.1, 1000.0)).values(args.grid);
+    if !learner.takes("c") {
+        return Err(Failure::Usage(format!("learner {} takes no c, so there is nothing to tune", learner.name)));
+    }
     if !(1..=100).contains(&args.grid) {
         return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
     }
@@ -95,7 +95,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         }
         let task = PathTask {
             params: &params,
-            name: cost_name,
+            name: "c",
             values: &costs,
             x: prepared.x.view(),
             problems: &prepared.problems,
@@ -121,12 +121,11 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         console::note(common, &[format!("stopped early; {} of {} points tried", points.len(), gammas.len() * costs.len())]);
     }
 
-    options.params.insert(cost_name.into(), best.cost.into());
+    options.params.insert("c".into(), best.cost.into());
     options.gamma = best.gamma.map(Gamma::Value);
-    let command = command(args, cost_name, &best, &fit::scaling(&prepared.scaling));
+    let command = command(args, &best, &fit::scaling(&prepared.scaling));
     let map = Heatmap {
         title: format!("{}: {}-fold accuracy of {}", args.data.display(), args.folds, learner.name),
-        cost_name: cost_name.into(),
         costs: costs.clone(),
         gammas: gammas.clone(),
         cells: points.iter().map(|p| (p.cost, p.gamma, p.accuracy)).collect(),
@@ -145,8 +144,8 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "classes": prepared.labels.classes.len(),
         "folds": args.folds,
         "scaling": fit::scaling(&prepared.scaling),
-        "best": described(&best, cost_name),
-        "grid": points.iter().map(|p| described(p, cost_name)).collect::<Vec<_>>(),
+        "best": described(&best),
+        "grid": points.iter().map(|p| described(p)).collect::<Vec<_>>(),
         "exit": if interrupted { "interrupted" } else { "converged" },
         "command": command,
         "plot": args.plot.as_ref().map(|p| p.display().to_string()),
@@ -165,20 +164,6 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     let mut json = json;
     json["total_seconds"] = started.elapsed().as_secs_f64().into();
     console::answer(common, &json, &text)
-}
-
-/// The name of the cost parameter, and its values.
-fn costs(args: &TuneArgs, learner: &Learner) -> Result<(&'static str, Vec<f64>), Failure> {
-    let (name, given, other, default) = if learner.takes("c") {
-        ("c", &args.c, &args.lambda, Grid::Range(0.1, 1000.0))
-    } else {
-        ("lambda", &args.lambda, &args.c, Grid::Range(1e-6, 1.0))
-    };
-    if other.is_some() {
-        let wrong = if name == "c" { "lambda" } else { "c" };
-        return Err(Failure::Usage(format!("--{wrong}: learner {} takes --{name} instead", learner.name)));
-    }
-    Ok((name, given.as_ref().unwrap_or(&default).values(args.grid)))
 }
 
 /// The values of gamma; one `None` where there is no gamma.
@@ -242,12 +227,12 @@ fn best(points: &[Point]) -> Option<Point> {
     })
 }
 
-fn described(p: &Point, cost: &str) -> Value {
-    json!({ cost: p.cost, "gamma": p.gamma, "accuracy": p.accuracy, "standard_error": p.error })
+fn described(p: &Point) -> Value {
+    json!({ "c": p.cost, "gamma": p.gamma, "accuracy": p.accuracy, "standard_error": p.error })
 }
 
 /// The command that trains with the winner.
-fn command(args: &TuneArgs, cost: &str, best: &Point, scaling: &str) -> String {
+fn command(args: &TuneArgs, best: &Point, scaling: &str) -> String {
     let mut out = format!("evermargin fit {}", quoted(&args.data));
     if args.learn.learner != "svc" {
         let _ = write!(out, " --learner {}", args.learn.learner);
@@ -255,11 +240,7 @@ fn command(args: &TuneArgs, cost: &str, best: &Point, scaling: &str) -> String {
     if let Some(kernel) = &args.learn.kernel {
         let _ = write!(out, " --kernel {kernel}");
     }
-    if cost == "c" {
-        let _ = write!(out, " --c {}", best.cost);
-    } else {
-        let _ = write!(out, " --set {cost}={}", best.cost);
-    }
+    let _ = write!(out, " --c {}", best.cost);
     if let Some(gamma) = best.gamma {
         let _ = write!(out, " --gamma {gamma}");
     }
@@ -279,7 +260,7 @@ fn command(args: &TuneArgs, cost: &str, best: &Point, scaling: &str) -> String {
 
 fn report(args: &TuneArgs, map: &Heatmap, best: &Point, command: &str, tried: usize, seconds: f64) -> String {
     let mut out = map.table();
-    let _ = write!(out, "\nbest: {} {}", map.cost_name, short(best.cost));
+    let _ = write!(out, "\nbest: C {}", short(best.cost));
     if let Some(gamma) = best.gamma {
         let _ = write!(out, ", gamma {}", short(gamma));
     }

@@ -3,11 +3,13 @@
 pub mod data;
 pub mod error;
 pub mod gram;
+pub mod generate;
 pub mod kernel;
 pub mod learn;
 pub mod linalg;
 pub mod model;
 mod simd;
+pub mod product;
 pub mod solve;
 
 pub use data::{Label, Labels, Matrix, MatrixView};

@@ -1,8 +1,107 @@
-//! Dense linear algebra; the only file that names the linear-algebra crate.
-//! Every routine is sequential: callers split work into fixed pieces, so bits never depend on thread counts.
+//! The only file that names the linear-algebra crate: safe, sequential helpers on plain slices. Sequential, so
+//! that no result depends on the number of threads.
 
+use crate::error::{Error, Result};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+
+/// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix. The strict upper triangle
+/// keeps A, and the diagonal is kept aside, so that residuals can still be computed.
+#[derive(Debug, Clone)]
+pub struct Cholesky {
+    values: Vec<f64>,
+    diagonal: Vec<f64>,
+    n: usize,
+}
+
+impl Cholesky {
+    /// Factors the symmetric `n × n` matrix `values`.
+    pub fn new(mut values: Vec<f64>, n: usize) -> Result<Self> {
+        if n.checked_mul(n) != Some(values.len()) {
+            return Err(Error::Shape {
+                what: "values of a square matrix",
+                expected: n * n,
+                found: values.len(),
+            });
+        }
+        let diagonal = (0..n).map(|i| values[i * n + i]).collect();
+        let a = MatMut::from_column_major_slice_mut(&mut values, n, n);
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::Spec::default()));
+        let stack = MemStack::new(&mut memory);
+        let factored = cholesky_in_place(a, Default::default(), Par::Seq, stack, faer::Spec::default());
+        let positive = factored.is_ok() && (0..n).all(|i| values[i * n + i].is_normal());
+        if !positive {
+            return Err(Error::Data(
+                "the matrix to solve is not positive definite; lower C (regularise more), or choose a kernel \
+                 that is positive definite, such as rbf"
+                    .into(),
+            ));
+        }
+        Ok(Self { values, diagonal, n })
+    }
+
+    /// Replaces each column of `rhs` (column-major, n rows) by A⁻¹ times it, refined once.
+    pub fn solve(&self, rhs: &mut [f64]) {
+        let wanted = rhs.to_vec();
+        self.substitute(rhs);
+        let mut rest: Vec<f64> = wanted;
+        for (r, x) in rest.chunks_exact_mut(self.n.max(1)).zip(rhs.chunks_exact(self.n.max(1))) {
+            let image = self.multiply(x);
+            r.iter_mut().zip(image).for_each(|(r, a)| *r -= a);
+        }
+        self.substitute(&mut rest);
+        rhs.iter_mut().zip(rest).for_each(|(x, d)| *x += d);
+    }
+
+    fn substitute(&self, rhs: &mut [f64]) {
+        let columns = rhs.len() / self.n.max(1);
+        let mut x = MatMut::from_column_major_slice_mut(rhs, self.n, columns);
+        solve_lower_triangular_in_place(self.factor(), x.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(self.factor().transpose(), x.as_mut(), Par::Seq);
+    }
+
+    /// A·x, from the triangle that still holds A.
+    pub fn multiply(&self, x: &[f64]) -> Vec<f64> {
+        let n = self.n;
+        let mut out: Vec<f64> = self.diagonal.iter().zip(x).map(|(d, x)| d * x).collect();
+        for j in 0..n {
+            let above = &self.values[j * n..j * n + j];
+            let mut sum = 0.0;
+            for (i, a) in above.iter().enumerate() {
+                out[i] += a * x[j];
+                sum += a * x[i];
+            }
+            out[j] += sum;
+        }
+        out
+    }
+
+    /// The diagonal of A⁻¹: squared lengths of the columns of L⁻¹, a block of columns at a time.
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        const BLOCK: usize = 64;
+        let n = self.n;
+        let mut diagonal = vec![0.0; n];
+        for first in (0..n).step_by(BLOCK) {
+            let (rows, width) = (n - first, BLOCK.min(n - first));
+            let mut unit = vec![0.0; rows * width];
+            (0..width).for_each(|j| unit[j * rows + j] = 1.0);
+            let corner = self.factor().submatrix(first, first, rows, rows);
+            let x = MatMut::from_column_major_slice_mut(&mut unit, rows, width);
+            solve_lower_triangular_in_place(corner, x, Par::Seq);
+            for (j, column) in unit.chunks_exact(rows).enumerate() {
+                diagonal[first + j] = column.iter().map(|v| v * v).sum();
+            }
+        }
+        diagonal
+    }
+
+    fn factor(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.n, self.n)
+    }
+}
 
 /// `out[j·m + i] = a_i · b_j` for m rows a and n rows b of d values, all row-major: out is n × m, row-major.
 pub fn cross_products(a: &[f32], m: usize, b: &[f32], n: usize, d: usize, out: &mut [f32]) {
@@ -26,4 +125,57 @@ pub fn cross_products_f64(a: &[f64], m: usize, b: &[f64], n: usize, d: usize, ou
         1.0,
         Par::Seq,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Aᵢⱼ = exp(−|i − j|/3) + [i = j], positive definite.
+    fn example(n: usize) -> Vec<f64> {
+        let entry = |i: usize, j: usize| (-(i.abs_diff(j) as f64) / 3.0).exp() + f64::from(u8::from(i == j));
+        (0..n * n).map(|k| entry(k / n, k % n)).collect()
+    }
+
+    #[test]
+    fn solves_several_right_hand_sides() {
+        for n in [1, 2, 5, 64, 65, 150] {
+            let a = example(n);
+            let x: Vec<f64> = (0..2 * n).map(|k| (k as f64).sin()).collect();
+            let mut rhs = vec![0.0; 2 * n];
+            for (k, out) in rhs.iter_mut().enumerate() {
+                let (column, i) = (k / n, k % n);
+                *out = (0..n).map(|j| a[i * n + j] * x[column * n + j]).sum();
+            }
+            let cholesky = Cholesky::new(a, n).unwrap();
+            let image = cholesky.multiply(&x[..n]);
+            assert!(image.iter().zip(&rhs).all(|(p, q)| (p - q).abs() < 1e-12), "upper triangle kept");
+            cholesky.solve(&mut rhs);
+            assert!(rhs.iter().zip(&x).all(|(p, q)| (p - q).abs() < 1e-12), "{n}");
+        }
+    }
+
+    #[test]
+    fn diagonal_of_the_inverse() {
+        let n = 130;
+        let cholesky = Cholesky::new(example(n), n).unwrap();
+        let diagonal = cholesky.inverse_diagonal();
+        for i in [0, 1, 63, 64, 129] {
+            let mut unit = vec![0.0; n];
+            unit[i] = 1.0;
+            cholesky.solve(&mut unit);
+            assert!((unit[i] - diagonal[i]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_positive_definite() {
+        for bad in
+            [vec![1.0, 2.0, 2.0, 1.0], vec![0.0; 4], vec![1.0, 1.0, 1.0, 1.0], vec![-1.0, 0.0, 0.0, 1.0]]
+        {
+            assert!(Cholesky::new(bad, 2).unwrap_err().to_string().contains("positive definite"));
+        }
+        assert!(Cholesky::new(vec![1.0; 3], 2).is_err());
+        assert!(Cholesky::new(vec![], 0).is_ok());
+    }
 }

@@ -2,6 +2,10 @@
 
 pub mod prepare;
 mod registry;
+pub mod linear;
+mod ridge;
+pub mod risk;
+pub mod rls;
 pub mod svc;
 pub mod train;
 pub mod validate;

@@ -2,6 +2,8 @@
 //!
 //! Parameters come as a flat JSON object, as a person would write them: `{"kernel": "rbf", "gamma": 0.5, "c": 10}`.
 
+use super::linear::LinearParams;
+use super::rls::RlsParams;
 use super::svc::SvcParams;
 use super::train::Multi;
 use super::{Fit, validate::Path};

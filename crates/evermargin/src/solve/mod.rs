@@ -1,6 +1,8 @@
 //! The loops. Each returns a [`Report`].
 
 pub mod smo;
+pub mod ascent;
+pub mod newton;
 
 use serde::{Deserialize, Serialize};
 

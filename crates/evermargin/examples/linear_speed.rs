@@ -1,0 +1,39 @@
+//! Times the linear learner on text-like data, and writes the same data as libsvm text for a race.
+//!
+//! `cargo run --release -p evermargin --example linear_speed -- [rows] [cols] [c] [tolerance] [file]`
+
+use evermargin::data::Label;
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::{Fit, Targets, linear::LinearParams};
+use std::error::Error;
+use std::io::Write;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let argument = |k: usize, default: f64| -> Result<f64, Box<dyn Error>> {
+        Ok(std::env::args().nth(k).map_or(Ok(default), |a| a.parse())?)
+    };
+    let (rows, cols) = (argument(1, 2e4)? as usize, argument(2, 5e4)? as usize);
+    let params =
+        LinearParams { c: argument(3, 10.0)?, tolerance: argument(4, 1e-3)?, ..LinearParams::default() };
+    let (x, labels) =
+        generate("text", &GenerateParams { rows, cols: Some(cols), seed: 1, ..GenerateParams::default() })?;
+    if let Some(path) = std::env::args().nth(5) {
+        let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
+        for (i, class) in labels.of.iter().enumerate() {
+            write!(out, "{}", if *class == Some(1) { 1 } else { -1 })?;
+            let mut line = String::new();
+            x.view().row(i).for_each(|c, v| line.push_str(&format!(" {}:{v:?}", c + 1)));
+            writeln!(out, "{line}")?;
+        }
+    }
+    let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();
+    let problem = Targets { y, cost: vec![1.0; rows] };
+    println!("{rows} x {cols}, {} values, {params:?}", x.view().nonzeros());
+    for _ in 0..5 {
+        let start = Instant::now();
+        let fitted = params.fit(x.view(), std::slice::from_ref(&problem), &())?;
+        println!("{:.4} s  {:?}", start.elapsed().as_secs_f64(), fitted.reports[0]);
+    }
+    Ok(())
+}

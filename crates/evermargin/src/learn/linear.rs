@@ -1,0 +1,168 @@
+//! `linear`: the linear support-vector machine with squared hinge loss, for data with many columns or rows.
+//!
+//! min F(w, b) = ½(|w|² + b²) + C Σᵢ cᵢ·max(0, 1 − yᵢ(w·xᵢ + b))²
+//!
+//! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1, regularised as the
+//! others). Sindhwani's form (γ/2)|w|² + ½ Σ cᵢh² (equation 6.1) has the same minimum at γ = 1/(2C).
+//! Dual coordinate descent ([`crate::solve::ascent`]) goes as far as it is quick, modified finite Newton
+//! ([`crate::solve::newton`]) from there to the tolerance.
+
+use super::risk::{Risk, SquaredHinge};
+use super::{Fit, Fitted, Targets};
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::product::Design;
+use crate::solve::ascent::{Ascent, Reached};
+use crate::solve::newton::{Objective, newton};
+use crate::solve::{Exit, Progress, Report, Stop, Watch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`linear`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinearParams {
+    /// Cost of a squared margin violation, times the weight of the example; LIBLINEAR's C.
+    pub c: f64,
+    /// Whether to learn a constant, as the weight of a feature 1.
+    pub bias: bool,
+    /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
+    pub tolerance: f64,
+    /// Most Newton rounds after coordinate descent; 0 means as many as it takes.
+    pub max_steps: u64,
+}
+
+impl Default for LinearParams {
+    fn default() -> Self {
+        Self { c: 1.0, bias: true, tolerance: 1e-3, max_steps: 0 }
+    }
+}
+
+impl Fit for LinearParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.fit_from(x, problems, None, watch)
+    }
+}
+
+impl LinearParams {
+    /// Fits from the weights of `start`, a linear model with as many columns and outputs: after a change of C
+    /// or of some labels the old answer is near the new one.
+    pub fn fit_from(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        start: Option<&Model>,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        self.check()?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        let seeds = self.seeds(x.cols(), problems.len(), start)?;
+        let solved: Vec<(Vec<f64>, Report)> = problems
+            .par_iter()
+            .zip(seeds)
+            .map(|(targets, mut w)| {
+                let report = self.solve(x, targets, &mut w, watch);
+                (w, report)
+            })
+            .collect();
+        let (mut weights, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for (mut w, report) in solved {
+            bias.push(if self.bias { w.pop().unwrap_or(0.0) } else { 0.0 });
+            weights.push(w);
+            reports.push(report);
+        }
+        Ok(Fitted { model: Model::Linear { weights, bias }, reports })
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(self.c > 0.0 && self.c <= 1e15) {
+            return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        Ok(())
+    }
+
+    fn seeds(&self, cols: usize, problems: usize, start: Option<&Model>) -> Result<Vec<Vec<f64>>> {
+        let Some(model) = start else {
+            return Ok(vec![vec![0.0; cols + usize::from(self.bias)]; problems]);
+        };
+        let Model::Linear { weights, bias } = model else {
+            return Err(Error::Model("a linear fit starts from a linear model".into()));
+        };
+        model.check()?;
+        if model.cols() != cols {
+            return Err(Error::Shape {
+                what: "columns of the model to start from",
+                expected: cols,
+                found: model.cols(),
+            });
+        }
+        if bias.len() != problems {
+            return Err(Error::Shape {
+                what: "outputs of the model to start from",
+                expected: problems,
+                found: bias.len(),
+            });
+        }
+        let join = |(w, b): (&Vec<f64>, &f64)| w.iter().chain(self.bias.then_some(b)).copied().collect();
+        Ok(weights.iter().zip(bias).map(join).collect())
+    }
+
+    fn solve(&self, x: MatrixView<'_>, targets: &Targets, w: &mut [f64], watch: &dyn Watch) -> Report {
+        let rows = labeled_rows(targets);
+        let loss = SquaredHinge {
+            target: rows.iter().map(|&i| targets.y[i as usize].sign()).collect(),
+            cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
+        };
+        let design = Design::new(x, rows, self.bias);
+        let (passes, solved) = self.approach(&design, &loss, w, watch);
+        if let Some(report) = solved {
+            return report;
+        }
+        let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps };
+        let report = newton(&mut Risk::new(&design, &loss), w, stop, watch);
+        Report { steps: report.steps + passes, ..report }
+    }
+
+    /// Dual coordinate descent until the duality gap is small enough (then there is a report) or progress slow
+    /// (then `w` is the better of its answer and the start). Also returns the number of passes.
+    fn approach(
+        &self,
+        design: &Design<'_>,
+        loss: &SquaredHinge,
+        w: &mut [f64],
+        watch: &dyn Watch,
+    ) -> (u64, Option<Report>) {
+        let mut risk = Risk::new(design, loss);
+        let (start, start_value) = (w.to_vec(), risk.value(w));
+        let mut ascent = Ascent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
+        let mut tolerance = 0.1;
+        loop {
+            let proceed = |steps, violation| watch.proceed(&Progress { steps, violation, tolerance });
+            let reached = ascent.run(w, tolerance, proceed);
+            let objective = risk.value(w);
+            let gap = ascent.relative_gap(w, objective);
+            let steps = ascent.passes();
+            if gap <= self.tolerance {
+                let exit = Exit::Converged;
+                return (steps, Some(Report { steps, objective, gap, kernel_evaluations: 0, exit }));
+            }
+            if reached == Reached::Slow {
+                if objective > start_value {
+                    w.copy_from_slice(&start);
+                }
+                return (steps, None);
+            }
+            tolerance *= (0.5 * self.tolerance / gap).clamp(0.01, 0.5);
+        }
+    }
+}
+
+/// The rows that take part: labelled, with a weight above 0.
+pub(crate) fn labeled_rows(targets: &Targets) -> Vec<u32> {
+    let takes_part = |i: &usize| targets.y[*i] != Label::Unknown && targets.cost[*i] > 0.0;
+    (0..targets.y.len()).filter(takes_part).map(|i| i as u32).collect()
+}

@@ -1,0 +1,216 @@
+//! Loop 2: truncated Newton. Minimises a convex, once differentiable F with a (generalised) Hessian.
+//!
+//! A round solves H d = −∇F(w) by preconditioned conjugate gradients, only as exactly as the distance to the
+//! optimum deserves, then minimises F along d exactly. For the piecewise quadratic objectives of the squared
+//! hinge this is the modified finite Newton method of Keerthi & DeCoste (2005; Sindhwani 2007, section 6.2):
+//! once the set of active examples is right, one round lands on the optimum. Departures: the inner solver is
+//! preconditioned and stops by a forcing rule in place of a fixed cap and tolerance; the line search finds the
+//! root of φ' by safeguarded Newton steps, finite on piecewise linear φ' and O(n) a step, in place of sorting the
+//! break points; the loop ends on a bound on the objective in place of a small change of it.
+//!
+//! The bound. If F − (m/2)|w|² is convex, then F(w) − min F ≤ |∇F(w)|²/(2m). The reported gap is
+//! |∇F(w)|/√(2m·F(w)): its square bounds the relative error of the objective (F ≥ 0 is assumed).
+
+use super::{Exit, Progress, Report, Stop, Watch};
+
+/// A function to minimise. It keeps its own state (outputs, active examples) at one point, set by
+/// [`value`](Self::value) and moved by [`line_search`](Self::line_search); `gradient`, `hess_vec` and
+/// `precond` speak of that point.
+pub trait Objective {
+    /// Number of unknowns.
+    fn dim(&self) -> usize;
+
+    /// Moves to `w` and returns F(w) ≥ 0.
+    fn value(&mut self, w: &[f64]) -> f64;
+
+    /// Writes ∇F.
+    fn gradient(&mut self, w: &[f64], out: &mut [f64]);
+
+    /// Writes H·v.
+    fn hess_vec(&mut self, v: &[f64], out: &mut [f64]);
+
+    /// Writes an approximation of the diagonal of H, positive.
+    fn precond(&mut self, diagonal: &mut [f64]) {
+        diagonal.fill(1.0);
+    }
+
+    /// The largest known m for which F − (m/2)|w|² is convex.
+    fn modulus(&self) -> f64;
+
+    /// Moves `w` along `direction`, in which F falls with `slope` < 0, to a lower F and returns that F; `None`
+    /// if there is none in floating point. The default halves the step until F falls enough (Armijo).
+    fn line_search(&mut self, w: &mut [f64], direction: &[f64], value: f64, slope: f64) -> Option<f64> {
+        let from = w.to_vec();
+        let mut step = 1.0;
+        for _ in 0..50 {
+            for (x, (a, d)) in w.iter_mut().zip(from.iter().zip(direction)) {
+                *x = a + step * d;
+            }
+            let now = self.value(w);
+            if now <= value + 1e-4 * step * slope && now < value {
+                return Some(now);
+            }
+            step *= 0.5;
+        }
+        w.copy_from_slice(&from);
+        self.value(w);
+        None
+    }
+}
+
+/// Most inner steps a round; a direction that is not exact still goes down.
+const MOST_INNER: usize = 2000;
+
+/// Minimises `f` from `w`. `stop.max_steps` counts rounds (0: no limit); `Report::steps` too.
+pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watch) -> Report {
+    let mut solver = Inner::new(f.dim());
+    let mut gradient = vec![0.0; f.dim()];
+    let mut value = f.value(w);
+    let mut steps = 0;
+    let (mut last_value, mut last_gap) = (f64::INFINITY, f64::INFINITY);
+    loop {
+        f.gradient(w, &mut gradient);
+        let gap = relative_gap(norm(&gradient), f.modulus(), value);
+        let report = |exit| Report { steps, objective: value, gap, kernel_evaluations: 0, exit };
+        if gap <= stop.tolerance {
+            return report(Exit::Converged);
+        }
+        if stop.max_steps > 0 && steps >= stop.max_steps {
+            return report(Exit::Limit);
+        }
+        if value >= last_value && gap > 0.5 * last_gap {
+            return report(Exit::Stalled);
+        }
+        (last_value, last_gap) = (value, gap);
+        let progress = Progress { steps, violation: gap, tolerance: stop.tolerance };
+        if !watch.proceed(&progress)
+            || !solver.solve(f, &gradient, forcing(gap, stop.tolerance), &progress, watch)
+        {
+            return report(Exit::Interrupted);
+        }
+        let slope = dot(&gradient, &solver.direction);
+        let lower = if slope < 0.0 { f.line_search(w, &solver.direction, value, slope) } else { None };
+        let Some(lower) = lower else { return report(Exit::Stalled) };
+        value = lower;
+        steps += 1;
+    }
+}
+
+/// How far a round reduces its linear residual: little while the active set is still moving, and never much
+/// below what ends the loop.
+fn forcing(gap: f64, tolerance: f64) -> f64 {
+    (0.5 * gap.sqrt()).min(0.1).max(0.3 * tolerance / gap).min(0.5)
+}
+
+/// |∇F|/√(2mF)
+pub(crate) fn relative_gap(gradient: f64, modulus: f64, value: f64) -> f64 {
+    if gradient == 0.0 { 0.0 } else { gradient / (2.0 * modulus * value).sqrt() }
+}
+
+/// Preconditioned conjugate gradients for H d = −g.
+struct Inner {
+    direction: Vec<f64>,
+    residual: Vec<f64>,
+    search: Vec<f64>,
+    image: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Inner {
+    fn new(n: usize) -> Self {
+        let zero = || vec![0.0; n];
+        Self { direction: zero(), residual: zero(), search: zero(), image: zero(), scale: zero() }
+    }
+
+    /// Ends at |residual| ≤ forcing·|g|; false if the watch said stop.
+    fn solve(
+        &mut self,
+        f: &mut dyn Objective,
+        gradient: &[f64],
+        forcing: f64,
+        progress: &Progress,
+        watch: &dyn Watch,
+    ) -> bool {
+        f.precond(&mut self.scale);
+        self.direction.fill(0.0);
+        for (r, g) in self.residual.iter_mut().zip(gradient) {
+            *r = -g;
+        }
+        for ((p, r), m) in self.search.iter_mut().zip(&self.residual).zip(&self.scale) {
+            *p = r / m;
+        }
+        let target = forcing * norm(gradient);
+        let mut rho = dot(&self.residual, &self.search);
+        for _ in 0..MOST_INNER {
+            f.hess_vec(&self.search, &mut self.image);
+            let curvature = dot(&self.search, &self.image);
+            if !(curvature > 0.0 && rho > 0.0) {
+                break;
+            }
+            let step = rho / curvature;
+            add(step, &self.search, &mut self.direction);
+            add(-step, &self.image, &mut self.residual);
+            if norm(&self.residual) <= target {
+                break;
+            }
+            if !watch.proceed(progress) {
+                return false;
+            }
+            let next: f64 = self.residual.iter().zip(&self.scale).map(|(r, m)| r * r / m).sum();
+            let keep = next / rho;
+            for ((p, r), m) in self.search.iter_mut().zip(&self.residual).zip(&self.scale) {
+                *p = r / m + keep * *p;
+            }
+            rho = next;
+        }
+        true
+    }
+}
+
+/// The root of an increasing, continuous φ' with φ'(0) < 0, from `derivatives(t) = (φ'(t), φ''(t))`: Newton
+/// steps kept inside the bracket of the signs seen. On piecewise linear φ' the steps end exactly at the root.
+pub fn increasing_root(mut derivatives: impl FnMut(f64) -> (f64, f64)) -> f64 {
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut t = 1.0;
+    for _ in 0..200 {
+        let (slope, curvature) = derivatives(t);
+        if slope == 0.0 {
+            return t;
+        }
+        if slope < 0.0 {
+            low = t;
+        } else {
+            high = t;
+        }
+        let mut next = t - slope / curvature;
+        if !(next > low && next < high) {
+            next = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * low };
+        }
+        if (next - t).abs() <= 4.0 * f64::EPSILON * t || next <= low || next >= high {
+            return next;
+        }
+        t = next;
+    }
+    t
+}
+
+/// a·b
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sum = [0.0; 4];
+    let (p, q) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = p.remainder().iter().zip(q.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in p.zip(q) {
+        (0..4).for_each(|k| sum[k] += x[k] * y[k]);
+    }
+    (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest
+}
+
+/// |a|
+pub(crate) fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// y += t·x
+pub(crate) fn add(t: f64, x: &[f64], y: &mut [f64]) {
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += t * x);
+}
