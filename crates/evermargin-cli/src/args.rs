@@ -145,7 +145,7 @@ pub struct LearnArgs {
     /// Memory for kernel rows, in megabytes [default: 1000]
     #[arg(long, value_name = "MB")]
     pub cache_mb: Option<usize>,
-    /// Scaling: minmax, standard, unit, tfidf, divide=N or none [default: chosen from the data, and said]
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data, and said]
     #[arg(long, value_name = "NAME", value_parser = crate::spec::scaling)]
     pub scale: Option<evermargin::learn::train::ScalingChoice>,
     /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]

@@ -82,7 +82,9 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        for (value, text) in [(0.0, "0"), (1.0, "1"), (0.12345, "0.1235"), (123_456.0, "123456"), (-2.5, "-2.5")] {
+        for (value, text) in
+            [(0.0, "0"), (1.0, "1"), (0.12345, "0.1235"), (123_456.0, "123456"), (-2.5, "-2.5")]
+        {
             assert_eq!(short(value), text);
         }
         assert_eq!(short(1e-9), "1.000e-9");

@@ -79,7 +79,7 @@ fn scene(
     let params = GenerateParams { rows, noise: Some(noise), classes, seed, ..GenerateParams::default() };
     let (x, labels) = generate(name, &params)?;
     let mut options = TrainOptions::new("svc");
-    options.scaling = Some(ScalingChoice::None);
+    options.scaling = Some(ScalingChoice::NONE);
     let svc = learner("svc")?;
     let prepared = prepare(x.clone(), &labels, svc, &options)?;
     let folds = stratified_folds(&prepared.labels, 5, seed)?;

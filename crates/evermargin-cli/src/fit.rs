@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::input;
 use crate::progress::Watcher;
 use evermargin::Model;
-use evermargin::learn::train::{CalibrationChoice, Gamma, TrainOptions, Trained, train};
-use evermargin::model::{Classifier, Scaling, Scheme};
+use evermargin::learn::train::{Gamma, TrainOptions, Trained, train};
+use evermargin::model::{CalibrationKind, Classifier, Scheme};
 use evermargin::solve::{Exit, Report};
 use evermargin_io::{ReadOptions, model_file, write_atomic};
 use serde_json::{Value, json};
@@ -16,7 +16,9 @@ use std::time::Instant;
 
 /// Train a classifier and write it to a model file
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin fit train.csv --label species -o species.evm --kernel rbf --c 10")]
+#[command(
+    after_help = "Example:\n  evermargin fit train.csv --label species -o species.evm --kernel rbf --c 10"
+)]
 pub struct FitArgs {
     /// Data with labels: LIBSVM text, CSV, TSV, .npy, .npz or IDX, compressed or not; - is standard input
     pub data: PathBuf,
@@ -31,7 +33,7 @@ pub struct FitArgs {
     pub gamma: Option<Gamma>,
     /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
     #[arg(long, value_name = "KIND", value_parser = probability, help_heading = "Learning")]
-    pub probability: Option<CalibrationChoice>,
+    pub probability: Option<CalibrationKind>,
     #[command(flatten)]
     pub learn: LearnArgs,
     #[command(flatten)]
@@ -40,10 +42,10 @@ pub struct FitArgs {
     pub hide: HideArgs,
 }
 
-fn probability(text: &str) -> Result<CalibrationChoice, String> {
+fn probability(text: &str) -> Result<CalibrationKind, String> {
     match text {
-        "sigmoid" => Ok(CalibrationChoice::Sigmoid),
-        "isotonic" => Ok(CalibrationChoice::Isotonic),
+        "sigmoid" => Ok(CalibrationKind::Sigmoid),
+        "isotonic" => Ok(CalibrationKind::Isotonic),
         _ => Err("must be sigmoid or isotonic".into()),
     }
 }
@@ -62,7 +64,9 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
     let piped = output == Path::new("-");
     if piped && common.json {
-        return Err(Failure::Usage("-o - and --json both want standard output; give the model a file".into()));
+        return Err(Failure::Usage(
+            "-o - and --json both want standard output; give the model a file".into(),
+        ));
     }
 
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
@@ -84,7 +88,8 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     write_atomic(&output, &bytes)?;
     let size = bytes.len() as u64;
 
-    let summary = Summary { args, options: &options, classifier: &classifier, reports: &reports, counts: &counts };
+    let summary =
+        Summary { args, options: &options, classifier: &classifier, reports: &reports, counts: &counts };
     let json = summary.json(rows, features, &output, size, seconds, started);
     let text = summary.text(rows, features, &output, size, seconds);
     if piped {
@@ -138,7 +143,15 @@ struct Summary<'a> {
 }
 
 impl Summary<'_> {
-    fn json(&self, rows: usize, features: usize, output: &Path, size: u64, seconds: f64, started: Instant) -> Value {
+    fn json(
+        &self,
+        rows: usize,
+        features: usize,
+        output: &Path,
+        size: u64,
+        seconds: f64,
+        started: Instant,
+    ) -> Value {
         let c = self.classifier;
         let total = total(self.reports);
         json!({
@@ -151,7 +164,7 @@ impl Summary<'_> {
             "class_names": c.classes,
             "class_counts": self.counts,
             "scheme": c.scheme,
-            "scaling": scaling(&c.scaling),
+            "scaling": c.scaling.name(),
             "gamma": c.params.get("gamma"),
             "c": c.params.get("c"),
             "support_count": c.model.support_count(),
@@ -172,8 +185,13 @@ impl Summary<'_> {
     fn text(&self, rows: usize, features: usize, output: &Path, size: u64, seconds: f64) -> String {
         let c = self.classifier;
         let total = total(self.reports);
-        let classes: Vec<String> = c.classes.iter().zip(self.counts).map(|(c, n)| format!("{c} {n}")).collect();
-        let shown = if classes.len() > 12 { format!("{}, …", classes[..12].join(", ")) } else { classes.join(", ") };
+        let classes: Vec<String> =
+            c.classes.iter().zip(self.counts).map(|(c, n)| format!("{c} {n}")).collect();
+        let shown = if classes.len() > 12 {
+            format!("{}, …", classes[..12].join(", "))
+        } else {
+            classes.join(", ")
+        };
         let ended = match total.exit {
             Exit::Converged => "converged",
             Exit::Limit => "step limit reached, not converged,",
@@ -220,7 +238,7 @@ impl Summary<'_> {
         if c.scheme != Scheme::Binary {
             words.push(if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into());
         }
-        words.push(format!("scaling {}", scaling(&c.scaling)));
+        words.push(format!("scaling {}", c.scaling.name()));
         if !c.calibration.is_empty() {
             words.push("probabilities".into());
         }
@@ -233,19 +251,6 @@ pub fn kernel(c: &Classifier) -> String {
     match &c.model {
         Model::Expansion { kernel, .. } => kernel.name().into(),
         Model::Linear { .. } => c.params.get("kernel").and_then(Value::as_str).unwrap_or("linear").into(),
-    }
-}
-
-/// The name of a scaling.
-pub fn scaling(scaling: &Scaling) -> String {
-    match scaling {
-        Scaling::None => "none".into(),
-        Scaling::Affine { name, factor, .. } if name == "divide" => {
-            format!("divide={}", short(factor.first().map_or(1.0, |f| 1.0 / f)))
-        }
-        Scaling::Affine { name, .. } => name.clone(),
-        Scaling::Unit => "unit".into(),
-        Scaling::Tfidf { .. } => "tfidf".into(),
     }
 }
 

@@ -11,7 +11,9 @@ use std::time::Instant;
 
 /// Make a data set to play with
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin generate two-moons --rows 1000 --noise 0.1 --seed 1 -o moons.csv")]
+#[command(
+    after_help = "Example:\n  evermargin generate two-moons --rows 1000 --noise 0.1 --seed 1 -o moons.csv"
+)]
 pub struct GenerateArgs {
     /// What to make; `list` names them all
     pub name: String,

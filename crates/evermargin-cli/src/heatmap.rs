@@ -97,7 +97,8 @@ impl Heatmap {
                 let Some(a) = self.at(cost, *gamma) else { continue };
                 let share = if high > low { (a - low) / (high - low) } else { 1.0 };
                 let ink = if share > 0.6 { "#111" } else { "#fff" };
-                let ring = if (cost, *gamma) == self.best { " stroke=\"#d00\" stroke-width=\"3\"" } else { "" };
+                let ring =
+                    if (cost, *gamma) == self.best { " stroke=\"#d00\" stroke-width=\"3\"" } else { "" };
                 let _ = writeln!(
                     out,
                     "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" fill=\"{}\"{ring}/><text x=\"{}\" y=\"{}\" \
@@ -117,7 +118,12 @@ impl Heatmap {
         }
         for (i, &cost) in self.costs.iter().rev().enumerate() {
             let y = top + h * i + h / 2 + 4;
-            let _ = writeln!(out, "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>", left - 8, short(cost));
+            let _ = writeln!(
+                out,
+                "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
+                left - 8,
+                short(cost)
+            );
         }
         if self.gammas.iter().any(Option::is_some) {
             let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">gamma</text>", (left + width) / 2, height - 14);
@@ -129,8 +135,13 @@ impl Heatmap {
 
 /// Dark blue through green to yellow (five stops of viridis).
 fn colour(share: f64) -> String {
-    const STOPS: [[f64; 3]; 5] =
-        [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
+    const STOPS: [[f64; 3]; 5] = [
+        [68.0, 1.0, 84.0],
+        [59.0, 82.0, 139.0],
+        [33.0, 145.0, 140.0],
+        [94.0, 201.0, 98.0],
+        [253.0, 231.0, 37.0],
+    ];
     let at = share.clamp(0.0, 1.0) * 4.0;
     let i = (at as usize).min(3);
     let mix = |k: usize| (STOPS[i][k] + (at - i as f64) * (STOPS[i + 1][k] - STOPS[i][k])).round() as u8;

@@ -73,7 +73,9 @@ pub fn load(
     if let Some(class) = &args.positive {
         let Some(at) = position(&data.labels, class) else {
             let known = data.labels.classes.join(", ");
-            return Err(Failure::Usage(format!("--positive {class}: the data has no such class, only {known}")));
+            return Err(Failure::Usage(format!(
+                "--positive {class}: the data has no such class, only {known}"
+            )));
         };
         data.labels = one_against_rest(&data.labels, &data.labels.classes[at]);
     }

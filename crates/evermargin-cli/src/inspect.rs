@@ -44,7 +44,7 @@ fn describe(c: &Classifier, size: Option<u64>) -> Value {
         "outputs": c.model.outputs(),
         "support_count": c.model.support_count(),
         "bias": bias(&c.model),
-        "scaling": fit::scaling(&c.scaling),
+        "scaling": c.scaling.name(),
         "calibration": calibration(c),
         "columns": c.columns,
         "bytes": size,
@@ -99,7 +99,7 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
     }
     let constants: Vec<String> = bias(&c.model).iter().map(|b| short(*b)).collect();
     line("constant", &list(&constants));
-    line("scaling", &fit::scaling(&c.scaling));
+    line("scaling", c.scaling.name());
     line("probabilities", calibration(c).unwrap_or("none; fit with --probability sigmoid"));
     if !c.columns.is_empty() {
         let columns: Vec<String> = c

@@ -53,7 +53,11 @@ impl<'a> Picture<'a> {
         };
         let ((x0, x1), (y0, y1)) = (range(|p| p.0), range(|p| p.1));
         let side = (x1 - x0).max(y1 - y0) * 1.15;
-        let window = Window { left: f64::midpoint(x0, x1) - side / 2.0, bottom: f64::midpoint(y0, y1) - side / 2.0, side };
+        let window = Window {
+            left: f64::midpoint(x0, x1) - side / 2.0,
+            bottom: f64::midpoint(y0, y1) - side / 2.0,
+            side,
+        };
         let points =
             places.iter().zip(&labels.of).map(|(p, c)| (p.0, p.1, c.unwrap_or(0) as usize)).collect();
         Self { classifier, points, support, window }
@@ -110,13 +114,19 @@ impl<'a> Picture<'a> {
         out.push_str("</g>\n");
         if self.classifier.scheme == Scheme::Binary {
             let f: Vec<f64> = grid.iter().map(|g| g.2).collect();
-            for (level, style) in [(-1.0, "1\" stroke-dasharray=\"4 3"), (0.0, "2"), (1.0, "1\" stroke-dasharray=\"4 3")] {
+            for (level, style) in
+                [(-1.0, "1\" stroke-dasharray=\"4 3"), (0.0, "2"), (1.0, "1\" stroke-dasharray=\"4 3")]
+            {
                 let path = contour(&f, n, level, cell);
-                let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"#222\" stroke-width=\"{style}\"/>");
+                let _ = writeln!(
+                    out,
+                    "<path d=\"{path}\" fill=\"none\" stroke=\"#222\" stroke-width=\"{style}\"/>"
+                );
             }
         }
         let Window { left, bottom, side } = self.window;
-        let place = |x: f64, y: f64| ((x - left) / side * size as f64, (1.0 - (y - bottom) / side) * size as f64);
+        let place =
+            |x: f64, y: f64| ((x - left) / side * size as f64, (1.0 - (y - bottom) / side) * size as f64);
         for &(x, y, class) in &self.points {
             let (x, y) = place(x, y);
             let fill = hex(COLOURS[class % COLOURS.len()]);

@@ -5,7 +5,8 @@ use crate::console::{self, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::{fit, input};
-use evermargin::{Labels, metrics};
+use evermargin::Labels;
+use evermargin::metrics::{self, Confusion};
 use evermargin::model::{Classifier, Predictions, Scheme};
 use evermargin_io::{ReadOptions, write_atomic};
 use serde_json::{Value, json};
@@ -163,24 +164,35 @@ fn cell(text: &str, comma: char) -> String {
     }
 }
 
-/// Scores against the truth; null where it is not known, or where a score is for two classes only.
+/// Scores against the truth; null where it is not known or a score is not defined. A class that the model does
+/// not know counts as an error and leaves the other scores undefined. AUC of many classes is the mean of each
+/// against the rest, where there is an output a class.
 fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
     let rows: Vec<usize> = (0..truth.len()).filter(|&i| truth[i].is_some()).collect();
-    let (mut accuracy, mut error) = (None, None);
-    let mut binary = metrics::Binary::default();
-    if !rows.is_empty() {
-        let right = rows.iter().filter(|&&i| truth[i] == Some(p.class[i])).count();
-        accuracy = Some(right as f64 / rows.len() as f64);
-        error = accuracy.map(|a| 1.0 - a);
-        if c.scheme == Scheme::Binary && rows.iter().all(|&i| truth[i] != Some(u32::MAX)) {
-            let truth: Vec<bool> = rows.iter().map(|&i| truth[i] == Some(1)).collect();
-            let decision: Vec<f64> = rows.iter().map(|&i| p.decision[i]).collect();
-            binary = metrics::binary(&truth, &decision);
+    let known: Vec<u32> = rows.iter().filter_map(|&i| truth[i]).collect();
+    let found: Vec<u32> = rows.iter().map(|&i| p.class[i]).collect();
+    let right = known.iter().zip(&found).filter(|(t, f)| t == f).count();
+    let accuracy = (!rows.is_empty()).then(|| right as f64 / rows.len() as f64);
+    let (mut auc, mut prbep, mut g_means, mut mcc) = (None, None, None, None);
+    if let Some(confusion) = Confusion::new(&known, &found, &[], c.classes.len()).filter(|_| !rows.is_empty())
+    {
+        (g_means, mcc) = (confusion.g_means(), confusion.mcc());
+        let outputs = c.model.outputs();
+        let decision: Vec<f64> =
+            rows.iter().flat_map(|&i| &p.decision[i * outputs..(i + 1) * outputs]).copied().collect();
+        match c.scheme {
+            Scheme::Binary => {
+                let positive: Vec<bool> = known.iter().map(|t| *t == 1).collect();
+                auc = metrics::auc(&decision, &positive, &[]);
+                prbep = metrics::prbep(&decision, &positive);
+            }
+            Scheme::OneVsRest => auc = metrics::auc_macro(&decision, &known, c.classes.len(), &[]),
+            Scheme::OneVsOne => {}
         }
     }
     json!({
-        "accuracy": accuracy, "error": error, "auc": binary.auc, "g_means": binary.g_means,
-        "prbep": binary.prbep, "mcc": binary.mcc,
+        "accuracy": accuracy, "error": accuracy.map(|a| 1.0 - a), "auc": auc, "g_means": g_means,
+        "prbep": prbep, "mcc": mcc,
     })
 }
 

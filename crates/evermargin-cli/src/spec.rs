@@ -1,6 +1,7 @@
 //! Small languages inside option values: ranges, grids, weights, assignments.
 
 use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice};
+use evermargin::model::ScalingName;
 use evermargin_io::Format;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -88,16 +89,15 @@ pub fn rows(text: &str) -> Result<Rows, String> {
 
 /// A scaling by name, or `divide=N`.
 pub fn scaling(text: &str) -> Result<ScalingChoice, String> {
-    match text {
-        "minmax" => Ok(ScalingChoice::Minmax),
-        "standard" => Ok(ScalingChoice::Standard),
-        "unit" => Ok(ScalingChoice::Unit),
-        "tfidf" => Ok(ScalingChoice::Tfidf),
-        "none" => Ok(ScalingChoice::None),
-        _ => match text.strip_prefix("divide=").map(number) {
-            Some(Ok(by)) if by != 0.0 => Ok(ScalingChoice::Divide(by)),
-            _ => Err("must be one of minmax, standard, unit, tfidf, divide=N, none".into()),
-        },
+    if let Ok(name) = text.parse::<ScalingName>() {
+        return Ok(ScalingChoice::Named(name));
+    }
+    match text.strip_prefix("divide=").map(number) {
+        Some(Ok(by)) if by != 0.0 => Ok(ScalingChoice::Divide(by)),
+        _ => {
+            let names: Vec<&str> = ScalingName::ALL.iter().map(|s| s.name()).collect();
+            Err(format!("must be one of {}, divide=N", names.join(", ")))
+        }
     }
 }
 

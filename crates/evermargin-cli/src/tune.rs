@@ -22,7 +22,9 @@ use std::time::Instant;
 
 /// Find good parameters by cross-validation
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin tune train.csv --c 0.1..100 --gamma 0.001..10 --plot tune.svg")]
+#[command(
+    after_help = "Example:\n  evermargin tune train.csv --c 0.1..100 --gamma 0.001..10 --plot tune.svg"
+)]
 pub struct TuneArgs {
     /// Data with labels, in any format `fit` reads; - is standard input
     pub data: PathBuf,
@@ -66,7 +68,10 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     let (learner, mut options) = args.learn.options(common)?;
     let costs = args.c.as_ref().unwrap_or(&Grid::Range(0.1, 1000.0)).values(args.grid);
     if !learner.takes("c") {
-        return Err(Failure::Usage(format!("learner {} takes no c, so there is nothing to tune", learner.name)));
+        return Err(Failure::Usage(format!(
+            "learner {} takes no c, so there is nothing to tune",
+            learner.name
+        )));
     }
     if !(1..=100).contains(&args.grid) {
         return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
@@ -118,12 +123,15 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     };
     let interrupted = points.len() < gammas.len() * costs.len();
     if interrupted {
-        console::note(common, &[format!("stopped early; {} of {} points tried", points.len(), gammas.len() * costs.len())]);
+        console::note(
+            common,
+            &[format!("stopped early; {} of {} points tried", points.len(), gammas.len() * costs.len())],
+        );
     }
 
     options.params.insert("c".into(), best.cost.into());
     options.gamma = best.gamma.map(Gamma::Value);
-    let command = command(args, &best, &fit::scaling(&prepared.scaling));
+    let command = command(args, &best, prepared.scaling.name());
     let map = Heatmap {
         title: format!("{}: {}-fold accuracy of {}", args.data.display(), args.folds, learner.name),
         costs: costs.clone(),
@@ -143,7 +151,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "labeled": prepared.labels.labeled(),
         "classes": prepared.labels.classes.len(),
         "folds": args.folds,
-        "scaling": fit::scaling(&prepared.scaling),
+        "scaling": prepared.scaling.name(),
         "best": described(&best),
         "grid": points.iter().map(|p| described(p)).collect::<Vec<_>>(),
         "exit": if interrupted { "interrupted" } else { "converged" },
@@ -195,13 +203,7 @@ fn gammas(
 }
 
 /// Mean and standard error of the accuracies of the folds.
-fn score(
-    decision: &[f64],
-    labels: &Labels,
-    scheme: Scheme,
-    folds: &[Option<u32>],
-    k: usize,
-) -> (f64, f64) {
+fn score(decision: &[f64], labels: &Labels, scheme: Scheme, folds: &[Option<u32>], k: usize) -> (f64, f64) {
     let classes = labels.classes.len();
     let outputs = decision.len() / labels.of.len();
     let (mut right, mut all) = (vec![0.0; k], vec![0.0; k]);
@@ -297,7 +299,8 @@ mod tests {
     #[test]
     fn equals_go_to_the_smaller_cost_then_gamma() {
         let point = |cost, gamma, accuracy| Point { cost, gamma: Some(gamma), accuracy, error: 0.0 };
-        let points = [point(10.0, 1.0, 0.9), point(1.0, 2.0, 0.9), point(1.0, 1.0, 0.9), point(0.1, 1.0, 0.8)];
+        let points =
+            [point(10.0, 1.0, 0.9), point(1.0, 2.0, 0.9), point(1.0, 1.0, 0.9), point(0.1, 1.0, 0.8)];
         let found = best(&points).unwrap();
         assert_eq!((found.cost, found.gamma), (1.0, Some(1.0)));
         assert!(best(&[]).is_none());

@@ -2,14 +2,15 @@
 
 pub mod data;
 pub mod error;
-pub mod gram;
 pub mod generate;
+pub mod gram;
 pub mod kernel;
 pub mod learn;
 pub mod linalg;
+pub mod metrics;
 pub mod model;
-mod simd;
 pub mod product;
+mod simd;
 pub mod solve;
 
 pub use data::{Label, Labels, Matrix, MatrixView};

@@ -4,16 +4,14 @@
 use crate::error::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix. The strict upper triangle
-/// keeps A, and the diagonal is kept aside, so that residuals can still be computed.
+/// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     values: Vec<f64>,
-    diagonal: Vec<f64>,
     n: usize,
 }
 
@@ -27,7 +25,6 @@ impl Cholesky {
                 found: values.len(),
             });
         }
-        let diagonal = (0..n).map(|i| values[i * n + i]).collect();
         let a = MatMut::from_column_major_slice_mut(&mut values, n, n);
         let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::Spec::default()));
         let stack = MemStack::new(&mut memory);
@@ -40,41 +37,26 @@ impl Cholesky {
                     .into(),
             ));
         }
-        Ok(Self { values, diagonal, n })
+        Ok(Self { values, n })
     }
 
-    /// Replaces each column of `rhs` (column-major, n rows) by A⁻¹ times it, refined once.
+    /// Replaces each column of `rhs` (column-major, n rows) by A⁻¹ times it.
     pub fn solve(&self, rhs: &mut [f64]) {
-        let wanted = rhs.to_vec();
-        self.substitute(rhs);
-        let mut rest: Vec<f64> = wanted;
-        for (r, x) in rest.chunks_exact_mut(self.n.max(1)).zip(rhs.chunks_exact(self.n.max(1))) {
-            let image = self.multiply(x);
-            r.iter_mut().zip(image).for_each(|(r, a)| *r -= a);
-        }
-        self.substitute(&mut rest);
-        rhs.iter_mut().zip(rest).for_each(|(x, d)| *x += d);
-    }
-
-    fn substitute(&self, rhs: &mut [f64]) {
         let columns = rhs.len() / self.n.max(1);
         let mut x = MatMut::from_column_major_slice_mut(rhs, self.n, columns);
         solve_lower_triangular_in_place(self.factor(), x.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(self.factor().transpose(), x.as_mut(), Par::Seq);
     }
 
-    /// A·x, from the triangle that still holds A.
+    /// LLᵀ·x, which is A·x to the rounding of the factorisation.
     pub fn multiply(&self, x: &[f64]) -> Vec<f64> {
         let n = self.n;
-        let mut out: Vec<f64> = self.diagonal.iter().zip(x).map(|(d, x)| d * x).collect();
-        for j in 0..n {
-            let above = &self.values[j * n..j * n + j];
-            let mut sum = 0.0;
-            for (i, a) in above.iter().enumerate() {
-                out[i] += a * x[j];
-                sum += a * x[i];
-            }
-            out[j] += sum;
+        let column = |j: usize| &self.values[j * n + j..(j + 1) * n];
+        let upper: Vec<f64> =
+            (0..n).map(|j| column(j).iter().zip(&x[j..]).map(|(l, x)| l * x).sum()).collect();
+        let mut out = vec![0.0; n];
+        for (j, u) in upper.iter().enumerate() {
+            out[j..].iter_mut().zip(column(j)).for_each(|(o, l)| *o += l * u);
         }
         out
     }
@@ -149,7 +131,7 @@ mod tests {
             }
             let cholesky = Cholesky::new(a, n).unwrap();
             let image = cholesky.multiply(&x[..n]);
-            assert!(image.iter().zip(&rhs).all(|(p, q)| (p - q).abs() < 1e-12), "upper triangle kept");
+            assert!(image.iter().zip(&rhs).all(|(p, q)| (p - q).abs() < 1e-12), "{n}");
             cholesky.solve(&mut rhs);
             assert!(rhs.iter().zip(&x).all(|(p, q)| (p - q).abs() < 1e-12), "{n}");
         }

@@ -1,8 +1,8 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solve`].
 
+pub mod linear;
 pub mod prepare;
 mod registry;
-pub mod linear;
 mod ridge;
 pub mod risk;
 pub mod rls;

@@ -3,7 +3,7 @@
 
 use super::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
 use super::{Learner, Targets, registry::one_of};
-use crate::data::{Label, Labels, Matrix, MatrixView};
+use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::model::{Scaling, Scheme};
 
@@ -60,15 +60,15 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
     }
 
     let choice = match options.scaling {
-        Some(choice) if precomputed && choice != ScalingChoice::None => {
+        Some(choice) if precomputed && choice != ScalingChoice::NONE => {
             return Err(Error::parameter("scale", choice.name(), "none for a precomputed kernel"));
         }
         Some(choice) => choice,
-        None if precomputed => ScalingChoice::None,
+        None if precomputed => ScalingChoice::NONE,
         None => {
-            let (choice, why) = choose_scaling(x.view());
-            notes.push(format!("scaling: {}, because {why}", choice.name()));
-            choice
+            let (name, why) = Scaling::choose(x.view());
+            notes.push(format!("scaling: {} ({why})", name.name()));
+            ScalingChoice::Named(name)
         }
     };
     let scaling = choice.fit(x.view())?;
@@ -117,28 +117,6 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         classes: kept.iter().map(|&c| labels.classes[c].clone()).collect(),
         of: labels.of.iter().map(|c| c.and_then(|c| number[c as usize])).collect(),
     })
-}
-
-/// The scaling for data nobody said anything about, and why.
-pub fn choose_scaling(x: MatrixView<'_>) -> (ScalingChoice, &'static str) {
-    let (mut low, mut high, mut whole) = (0.0f64, 0.0f64, true);
-    let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
-    for &v in values {
-        low = low.min(v);
-        high = high.max(v);
-        whole &= v.fract() == 0.0;
-    }
-    let cells = (x.rows() * x.cols()) as f64;
-    let sparse = (x.nonzeros() as f64) < 0.05 * cells;
-    if low >= -1.0 && high <= 1.0 {
-        (ScalingChoice::None, "all values lie in [-1, 1]")
-    } else if whole && low >= 0.0 && (128.0..=255.0).contains(&high) && x.cols() >= 64 {
-        (ScalingChoice::Divide(255.0), "all values are bytes")
-    } else if sparse && low >= 0.0 && whole && x.cols() >= 500 {
-        (ScalingChoice::Tfidf, "the values are counts and few are not zero")
-    } else {
-        (ScalingChoice::Minmax, "values lie outside [-1, 1]")
-    }
 }
 
 /// One weight a class.

@@ -50,23 +50,54 @@ const DEGREE: Parameter = parameter("degree", "3", "power of the poly kernel");
 const COEF0: Parameter = parameter("coef0", "0", "constant of the poly and sigmoid kernels");
 
 /// Every learner there is.
-pub static LEARNERS: &[Learner] = &[Learner {
-    name: "svc",
-    summary: "support vector machine with any kernel (dual solver)",
-    parameters: &[
-        KERNEL,
-        GAMMA,
-        DEGREE,
-        COEF0,
-        parameter("c", "1", "cost of a margin violation, times the weight of the example"),
-        parameter("tolerance", "0.001", "largest violation of the optimality conditions"),
-        parameter("max_steps", "0", "most pair steps; 0 = as many as it takes"),
-        parameter("cache_bytes", "1073741824", "memory for cached kernel rows"),
-    ],
-    multi: Multi::OneVsOne,
-    build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
-    path: None,
-}];
+pub static LEARNERS: &[Learner] = &[
+    Learner {
+        name: "svc",
+        summary: "support vector machine with any kernel (dual solver)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("c", "1", "cost of a margin violation, times the weight of the example"),
+            parameter("tolerance", "0.001", "largest violation of the optimality conditions"),
+            parameter("max_steps", "0", "most pair steps; 0 = as many as it takes"),
+            parameter("cache_bytes", "1073741824", "memory for cached kernel rows"),
+        ],
+        multi: Multi::OneVsOne,
+        build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear",
+        summary: "linear support vector machine for many rows or columns (squared hinge loss)",
+        parameters: &[
+            parameter("c", "1", "cost of a squared margin violation, times the weight of the example"),
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most rounds; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| Ok(Box::new(read::<LinearParams>("linear", params)?)),
+        path: None,
+    },
+    Learner {
+        name: "rls",
+        summary: "regularised least squares with any kernel (one factorisation, up to 20 000 rows)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("c", "1", "cost of a squared residual, times the weight of the example"),
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("tolerance", "0.000001", "relative gradient that counts as solved (linear kernel)"),
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| Ok(Box::new(read::<RlsParams>("rls", &with_kernel(params)?)?)),
+        path: None,
+    },
+];
 
 /// The learner of that name, or an error that lists the names.
 pub fn learner(name: &str) -> Result<&'static Learner> {

@@ -6,7 +6,7 @@ use super::validate::{held_out, stratified_folds};
 use super::{Fit, Learner, learner};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::model::{Calibration, Classifier, Scaling};
+use crate::model::{Calibration, CalibrationKind, Classifier, Scaling, ScalingName};
 use crate::solve::{Exit, Report, Watch};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -38,18 +38,10 @@ pub enum ClassWeight {
 /// The scaling asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ScalingChoice {
-    /// Each column to [0, 1] (sparse data: divided by its largest magnitude).
-    Minmax,
-    /// Each column to mean 0 and variance 1 (sparse data: not shifted).
-    Standard,
-    /// Each row to length 1.
-    Unit,
-    /// Inverse document frequency, then length 1.
-    Tfidf,
+    /// One that is fitted on the training samples.
+    Named(ScalingName),
     /// Every value divided by one number.
     Divide(f64),
-    /// As it is.
-    None,
 }
 
 /// How the width of a kernel is given.
@@ -62,15 +54,6 @@ pub enum Gamma {
     Scale,
     /// 1/d.
     Auto,
-}
-
-/// How decision values become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CalibrationChoice {
-    /// Platt's sigmoid.
-    Sigmoid,
-    /// Isotonic regression.
-    Isotonic,
 }
 
 /// Everything there is to say about a training.
@@ -91,7 +74,7 @@ pub struct TrainOptions {
     /// Scaling; `None` chooses one from the data and says so in the notes.
     pub scaling: Option<ScalingChoice>,
     /// Probabilities, from held-out decisions of `folds` folds.
-    pub calibration: Option<CalibrationChoice>,
+    pub calibration: Option<CalibrationKind>,
     /// Folds for calibration.
     pub folds: usize,
     /// Seed of everything random.
@@ -205,7 +188,7 @@ pub fn with_gamma(
 fn calibrate(
     fit: &dyn Fit,
     prepared: &Prepared,
-    kind: CalibrationChoice,
+    kind: CalibrationKind,
     options: &TrainOptions,
     watch: &dyn Watch,
 ) -> Result<Vec<Calibration>> {
@@ -220,17 +203,15 @@ fn calibrate(
         .iter()
         .enumerate()
         .map(|(j, problem)| {
-            let (mut f, mut y) = (Vec::new(), Vec::new());
+            let (mut f, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
             for (i, label) in problem.y.iter().enumerate() {
                 if *label != Label::Unknown && problem.cost[i] > 0.0 {
                     f.push(decision[i * width + j]);
                     y.push(*label == Label::Pos);
+                    weights.push(problem.cost[i]);
                 }
             }
-            match kind {
-                CalibrationChoice::Sigmoid => Calibration::sigmoid(&f, &y),
-                CalibrationChoice::Isotonic => Calibration::isotonic(&f, &y),
-            }
+            Calibration::fit(kind, &f, &y, &weights)
         })
         .collect()
 }
@@ -265,31 +246,27 @@ fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOpti
 }
 
 impl ScalingChoice {
+    /// No scaling.
+    pub const NONE: Self = Self::Named(ScalingName::None);
+
     /// The name a user writes.
     pub fn name(self) -> String {
         match self {
-            Self::Minmax => "minmax".into(),
-            Self::Standard => "standard".into(),
-            Self::Unit => "unit".into(),
-            Self::Tfidf => "tfidf".into(),
+            Self::Named(name) => name.name().into(),
             Self::Divide(by) => format!("divide={by}"),
-            Self::None => "none".into(),
         }
     }
 
     /// Fits the scaling on training samples.
     pub fn fit(self, x: MatrixView<'_>) -> Result<Scaling> {
         match self {
-            Self::None => Ok(Scaling::None),
-            Self::Divide(by) if by.is_normal() => Ok(Scaling::Affine {
-                name: "divide".into(),
-                shift: Vec::new(),
-                factor: vec![1.0 / by; x.cols()],
-            }),
-            Self::Divide(by) => {
-                Err(Error::parameter("scale", format!("divide={by}"), "a number that is not 0"))
+            Self::Named(name) => Scaling::fit(name, x),
+            Self::Divide(by) if by.is_normal() => {
+                Ok(Scaling::Affine { name: self.name(), shift: Vec::new(), factor: vec![1.0 / by; x.cols()] })
             }
-            named => Scaling::fit(&named.name(), x),
+            Self::Divide(_) => {
+                Err(Error::parameter("scale", self.name(), "divided by a number that is not 0"))
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A model with everything needed to use it on raw data: class names, multi-class scheme, scaling, columns,
 //! calibration. This is what a model file holds.
 
+use super::coupling::{couple, normalize};
 use super::{Calibration, Model, Scaling};
 use crate::data::{Matrix, Row};
 use crate::error::{Error, Result};
@@ -88,6 +89,9 @@ pub struct Classifier {
     pub calibration: Vec<Calibration>,
 }
 
+/// Squared length from which a row is answered in double precision.
+const FAR: f64 = 1e30;
+
 /// What a classifier says of each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
@@ -142,8 +146,11 @@ impl Classifier {
         let x = self.scaling.apply(x)?;
         let mut decision = self.model.decision(x.view())?;
         let outputs = self.model.outputs();
-        for (i, f) in decision.chunks_mut(outputs).enumerate().filter(|(_, f)| f.iter().any(|f| !f.is_finite())) {
-            far(&self.model, x.view().row(i), f);
+        for (i, f) in decision.chunks_mut(outputs).enumerate() {
+            let row = x.view().row(i);
+            if row.norm2() > FAR || f.iter().any(|f| !f.is_finite()) {
+                far(&self.model, row, f);
+            }
         }
         let class = decision.chunks(outputs).map(|f| self.scheme.vote(self.classes.len(), f)).collect();
         let probability = (!self.calibration.is_empty())
@@ -158,12 +165,13 @@ impl Classifier {
             f.iter().zip(&self.calibration).map(|(v, c)| c.probability(*v).clamp(0.0, 1.0)).collect();
         match self.scheme {
             Scheme::Binary => vec![1.0 - p[0], p[0]],
-            Scheme::OneVsRest => {
-                let sum: f64 = p.iter().sum();
-                let even = 1.0 / p.len() as f64;
-                p.iter().map(|v| if sum > 0.0 { v / sum } else { even }).collect()
+            Scheme::OneVsRest => normalize(&p),
+            Scheme::OneVsOne => {
+                let k = self.classes.len();
+                let mut first = vec![0.5; k * k]; // P(a | a or b); outputs are for b
+                pairs(k).zip(&p).for_each(|((a, b), p)| first[a * k + b] = 1.0 - p);
+                couple(&first, k)
             }
-            Scheme::OneVsOne => couple(&p, self.classes.len()),
         }
     }
 }
@@ -200,45 +208,6 @@ fn far(model: &Model, row: Row<'_>, f: &mut [f64]) {
         let sum = terms.iter().sum::<f64>() + b;
         *f = if sum.is_nan() { 0.0 } else { sum.clamp(-f64::MAX, f64::MAX) };
     }
-}
-
-/// Pairwise coupling: given r(a,b) = P(b | a or b), the p that minimises Σ_{a<b} (r(b,a)·p_b − r(a,b)·p_a)² with
-/// Σ p = 1, by the fixed-point iteration of Wu, Lin & Weng, "Probability estimates for multi-class
-/// classification by pairwise coupling", JMLR 5 (2004), algorithm 2; as LIBSVM does. Departure: probabilities
-/// are kept 1e-7 away from 0 and 1 so that the iteration is well defined.
-fn couple(r: &[f64], k: usize) -> Vec<f64> {
-    let mut wins = vec![0.0; k * k]; // wins[a·k + b] = P(a | a or b)
-    for ((a, b), r) in pairs(k).zip(r) {
-        let r = r.clamp(1e-7, 1.0 - 1e-7);
-        wins[b * k + a] = r;
-        wins[a * k + b] = 1.0 - r;
-    }
-    let mut q = vec![0.0; k * k];
-    for a in 0..k {
-        for b in (0..k).filter(|b| *b != a) {
-            q[a * k + a] += wins[b * k + a] * wins[b * k + a];
-            q[a * k + b] = -wins[b * k + a] * wins[a * k + b];
-        }
-    }
-    let mut p = vec![1.0 / k as f64; k];
-    for _ in 0..100.max(k) {
-        let mut qp: Vec<f64> = (0..k).map(|a| (0..k).map(|b| q[a * k + b] * p[b]).sum()).collect();
-        let mut pqp: f64 = p.iter().zip(&qp).map(|(p, v)| p * v).sum();
-        if qp.iter().all(|v| (v - pqp).abs() < 1e-10 / k as f64) {
-            break;
-        }
-        for a in 0..k {
-            let step = (pqp - qp[a]) / q[a * k + a];
-            p[a] += step;
-            pqp = (pqp + step * (step * q[a * k + a] + 2.0 * qp[a])) / ((1.0 + step) * (1.0 + step));
-            for b in 0..k {
-                qp[b] = (qp[b] + step * q[a * k + b]) / (1.0 + step);
-                p[b] /= 1.0 + step;
-            }
-        }
-    }
-    let sum: f64 = p.iter().map(|v| v.max(0.0)).sum();
-    p.iter().map(|v| v.max(0.0) / sum).collect()
 }
 
 #[cfg(test)]
@@ -303,14 +272,20 @@ mod tests {
     }
 
     #[test]
-    fn coupling_recovers_consistent_probabilities() {
-        let p = [0.5, 0.3, 0.15, 0.05];
-        let r: Vec<f64> = pairs(4).map(|(a, b)| p[b] / (p[a] + p[b])).collect();
-        for (found, truth) in couple(&r, 4).iter().zip(p) {
-            assert!((found - truth).abs() < 1e-6, "{found} {truth}");
-        }
-        let extreme = couple(&[1.0, 0.0, 1.0], 3);
-        assert!(extreme.iter().all(|v| v.is_finite()) && (extreme.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    fn probabilities_follow_the_outputs() {
+        let sigmoid = Calibration::Sigmoid { a: -1.0, b: 0.0 };
+        let mut c = classifier(&["a", "b"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        c.calibration = vec![sigmoid.clone()];
+        let p = c.predict(row(&[2.0])).unwrap().probability.unwrap();
+        assert!((p[1] - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-12 && (p[0] + p[1] - 1.0).abs() < 1e-12);
+        // pairs from consistent probabilities give those probabilities back
+        let truth = [0.5, 0.3, 0.2];
+        let logit = |a: usize, b: usize| f64::ln(truth[b] / truth[a]);
+        let weights = vec![vec![logit(0, 1)], vec![logit(0, 2)], vec![logit(1, 2)]];
+        let mut c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights, vec![0.0; 3]);
+        c.calibration = vec![sigmoid; 3];
+        let p = c.predict(row(&[1.0])).unwrap().probability.unwrap();
+        assert!(p.iter().zip(truth).all(|(p, t)| (p - t).abs() < 1e-6), "{p:?}");
     }
 
     #[test]

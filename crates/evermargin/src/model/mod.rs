@@ -2,12 +2,13 @@
 
 mod calibration;
 mod classifier;
+pub mod coupling;
 mod predict;
 mod scaling;
 
-pub use calibration::Calibration;
+pub use calibration::{Calibration, CalibrationKind};
 pub use classifier::{Classifier, Column, Predictions, Scheme};
-pub use scaling::Scaling;
+pub use scaling::{Scaling, ScalingName};
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};

@@ -1,5 +1,10 @@
 //! Scaling of features, fitted on training data and stored with the model.
+//!
+//! Sparse data stay sparse: on compressed rows nothing is shifted when fitting. `minmax` then divides by the
+//! largest |x| of the column, `standard` by its standard deviation with the zeros counted.
 
+use crate::data::{MAX_ABS, Matrix, MatrixView};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How features are scaled before the model sees them.
@@ -11,7 +16,7 @@ pub enum Scaling {
     None,
     /// Column c becomes (x − shift[c])·factor[c]; `shift` is empty when nothing is shifted (sparse data).
     Affine {
-        /// `minmax` or `standard`.
+        /// `minmax`, `range` or `standard`.
         name: String,
         /// Subtracted first.
         shift: Vec<f64>,
@@ -25,4 +30,390 @@ pub enum Scaling {
         /// One factor a column.
         idf: Vec<f64>,
     },
+}
+
+/// The scalings a user can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScalingName {
+    /// As they are.
+    None,
+    /// Every column to [0, 1] (sparse data: to [−1, 1], zero kept).
+    Minmax,
+    /// All columns together to [0, 1], by one common shift and factor (pixels: faint columns stay faint).
+    Range,
+    /// Every column to mean 0 and standard deviation 1 (sparse data: deviation alone).
+    Standard,
+    /// Every row to length 1.
+    Unit,
+    /// Counts to tf·idf, then every row to length 1.
+    Tfidf,
+}
+
+impl ScalingName {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Minmax, Self::Range, Self::Standard, Self::Unit, Self::Tfidf];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minmax => "minmax",
+            Self::Range => "range",
+            Self::Standard => "standard",
+            Self::Unit => "unit",
+            Self::Tfidf => "tfidf",
+        }
+    }
+}
+
+impl std::str::FromStr for ScalingName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|s| s.name() == text).ok_or_else(|| {
+            Error::parameter("scale", text, "one of none, minmax, range, standard, unit, tfidf")
+        })
+    }
+}
+
+/// Most cells a sparse matrix may be blown up to by a shift.
+const MOST_DENSE_CELLS: usize = 1 << 30;
+/// Columns from which sparse data count as text-like.
+const WIDE: usize = 1000;
+
+impl Scaling {
+    /// Learns the scaling from training data. Constant columns get factor 1: they are harmless afterwards
+    /// (0 when shifted) and never NaN.
+    pub fn fit(name: ScalingName, x: MatrixView<'_>) -> Result<Self> {
+        if x.rows() == 0 && name != ScalingName::None {
+            return Err(Error::Data("scaling needs at least one row to learn from".into()));
+        }
+        Ok(match name {
+            ScalingName::None => Self::None,
+            ScalingName::Unit => Self::Unit,
+            ScalingName::Minmax | ScalingName::Range | ScalingName::Standard => Columns::of(x).scaling(name),
+            ScalingName::Tfidf => {
+                let columns = Columns::of(x);
+                if columns.low.iter().any(|v| *v < 0.0) {
+                    return Err(Error::parameter(
+                        "scale",
+                        "tfidf",
+                        "used on counts; the data has negative values",
+                    ));
+                }
+                let n = x.rows() as f64;
+                // The smooth form of scikit-learn: never zero, and defined for words never seen.
+                let idf = columns.nonzero.iter().map(|df| ((1.0 + n) / (1.0 + df)).ln() + 1.0).collect();
+                Self::Tfidf { idf }
+            }
+        })
+    }
+
+    /// Scales `x` in its own memory (a shift makes sparse data dense).
+    pub fn apply(&self, x: Matrix) -> Result<Matrix> {
+        self.check_cols(x.cols())?;
+        let mut x = match self {
+            Self::Affine { shift, .. } if !shift.is_empty() => densify(x)?,
+            _ => x,
+        };
+        match self {
+            Self::None => return Ok(x),
+            Self::Affine { shift, factor, .. } => {
+                each_value(&mut x, |c, v| *v = (*v - shift.get(c).copied().unwrap_or(0.0)) * factor[c]);
+            }
+            Self::Tfidf { idf } => each_value(&mut x, |c, v| *v *= idf[c]),
+            Self::Unit => {}
+        }
+        if matches!(self, Self::Unit | Self::Tfidf { .. }) {
+            each_row(&mut x, to_unit_length);
+        }
+        // Values far outside the range of training may have left the range of usable numbers.
+        check_values(&x)?;
+        Ok(x)
+    }
+
+    /// The scaling for data about which the user said nothing, and why. In this order: values within [−1, 1]
+    /// stay; wide sparse non-negative data are text (`tfidf` for whole numbers, else `unit`, which leaves rows
+    /// of unit length alone); columns that share one range (pixels) are scaled by that common range, since each
+    /// by its own would blow up the faint ones; other sparse data are divided by the largest value of each
+    /// column; other dense data are standardised.
+    pub fn choose(x: MatrixView<'_>) -> (ScalingName, &'static str) {
+        let columns = Columns::of(x);
+        let (low, high) = columns.range();
+        if low >= -1.0 && high <= 1.0 {
+            return (ScalingName::None, "all values lie within [-1, 1] already");
+        }
+        match x {
+            MatrixView::Csr { values, .. } if x.cols() > WIDE && low >= 0.0 => {
+                if values.iter().all(|v| v.fract() == 0.0) {
+                    (ScalingName::Tfidf, "wide, sparse, whole numbers: word counts")
+                } else {
+                    (ScalingName::Unit, "wide, sparse, not negative: weighted words")
+                }
+            }
+            _ if columns.share_a_range() => (ScalingName::Range, "all columns share one range, as pixels do"),
+            MatrixView::Csr { .. } => (ScalingName::Minmax, "sparse: columns divided by their largest value"),
+            MatrixView::Dense { .. } => (ScalingName::Standard, "dense columns of different ranges"),
+        }
+    }
+
+    /// The name a user writes.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::None => "none",
+            Self::Affine { name, .. } => name,
+            Self::Unit => "unit",
+            Self::Tfidf { .. } => "tfidf",
+        }
+    }
+
+    fn check_cols(&self, cols: usize) -> Result<()> {
+        let expected = match self {
+            Self::None | Self::Unit => cols,
+            Self::Affine { factor, shift, .. } if shift.is_empty() || shift.len() == factor.len() => {
+                factor.len()
+            }
+            Self::Affine { .. } => {
+                return Err(Error::Model("scaling: as many shifts as factors, or none".into()));
+            }
+            Self::Tfidf { idf } => idf.len(),
+        };
+        if cols != expected {
+            return Err(Error::Shape { what: "columns of the data to scale", expected, found: cols });
+        }
+        Ok(())
+    }
+}
+
+/// What a scaling needs to know of each column. On sparse data zeros count like any value.
+struct Columns {
+    low: Vec<f64>,
+    high: Vec<f64>,
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
+    nonzero: Vec<f64>,
+    sparse: bool,
+}
+
+impl Columns {
+    fn of(x: MatrixView<'_>) -> Self {
+        let (rows, cols) = (x.rows(), x.cols());
+        let n = (rows as f64).max(1.0);
+        let (mut low, mut high) = (vec![f64::INFINITY; cols], vec![f64::NEG_INFINITY; cols]);
+        let (mut mean, mut deviation, mut nonzero) = (vec![0.0; cols], vec![0.0; cols], vec![0.0; cols]);
+        for i in 0..rows {
+            x.row(i).for_each(|c, v| {
+                low[c] = v.min(low[c]);
+                high[c] = v.max(high[c]);
+                mean[c] += v / n;
+                nonzero[c] += 1.0;
+            });
+        }
+        for i in 0..rows {
+            x.row(i).for_each(|c, v| deviation[c] += (v - mean[c]).powi(2) / n);
+        }
+        for c in 0..cols {
+            if nonzero[c] < n {
+                (low[c], high[c]) = (low[c].min(0.0), high[c].max(0.0));
+            }
+            let zeros = (n - nonzero[c]) / n;
+            deviation[c] = (deviation[c] + zeros * mean[c] * mean[c]).sqrt();
+        }
+        Self { low, high, mean, deviation, nonzero, sparse: matches!(x, MatrixView::Csr { .. }) }
+    }
+
+    /// Lowest and highest value of all.
+    fn range(&self) -> (f64, f64) {
+        let low = self.low.iter().copied().fold(f64::INFINITY, f64::min);
+        (low, self.high.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    }
+
+    /// Whether the columns look like measurements of one kind, as pixels do: not negative, all (constant ones
+    /// aside) starting near the common lowest value, and most of them reaching half of the common range.
+    fn share_a_range(&self) -> bool {
+        let (low, high) = self.range();
+        let varying: Vec<usize> = (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]).collect();
+        let starts = |c: &usize| self.low[*c] - low <= 0.1 * (high - low);
+        let reaches = |c: &&usize| self.high[**c] - low >= 0.5 * (high - low);
+        let reaching = varying.iter().filter(reaches).count();
+        varying.len() > 1 && low >= 0.0 && varying.iter().all(starts) && 2 * reaching > varying.len()
+    }
+
+    fn scaling(&self, name: ScalingName) -> Scaling {
+        let (low, high) = self.range();
+        let (shift, size): (Vec<f64>, Vec<f64>) = (0..self.low.len())
+            .map(|c| match (name, self.sparse) {
+                (ScalingName::Standard, true) => (0.0, self.deviation[c]),
+                (ScalingName::Standard, false) => (self.mean[c], self.deviation[c]),
+                (ScalingName::Range, true) => (0.0, high.max(-low)),
+                (ScalingName::Range, false) => (low, high - low),
+                (_, true) => (0.0, self.high[c].max(-self.low[c])),
+                (_, false) => (self.low[c], self.high[c] - self.low[c]),
+            })
+            .unzip();
+        // A deviation within rounding of the mean is a constant column.
+        let usable = |c: usize| {
+            let rounding = 1e-13 * self.high[c].abs().max(self.low[c].abs());
+            size[c] > rounding && size[c].recip().is_finite()
+        };
+        let factor = (0..size.len()).map(|c| if usable(c) { size[c].recip() } else { 1.0 }).collect();
+        let shift = if shift.iter().all(|s| *s == 0.0) { Vec::new() } else { shift };
+        Scaling::Affine { name: name.name().into(), shift, factor }
+    }
+}
+
+fn densify(x: Matrix) -> Result<Matrix> {
+    let cells = x.rows().saturating_mul(x.cols());
+    match x {
+        dense @ Matrix::Dense { .. } => Ok(dense),
+        sparse if cells <= MOST_DENSE_CELLS => Ok(sparse.view().to_dense()),
+        _ => Err(Error::Data(format!(
+            "this scaling shifts columns, which would make {} sparse values {:.0} GB of dense ones; train on \
+             sparse data, or scale with unit or none",
+            x.view().nonzeros(),
+            cells as f64 * 8e-9
+        ))),
+    }
+}
+
+fn each_value(x: &mut Matrix, mut change: impl FnMut(usize, &mut f64)) {
+    match x {
+        Matrix::Dense { values, cols, .. } => {
+            for row in values.chunks_exact_mut((*cols).max(1)) {
+                row.iter_mut().enumerate().for_each(|(c, v)| change(c, v));
+            }
+        }
+        Matrix::Csr { indices, values, .. } => {
+            indices.iter().zip(values).for_each(|(c, v)| change(*c as usize, v));
+        }
+    }
+}
+
+fn each_row(x: &mut Matrix, change: impl Fn(&mut [f64])) {
+    match x {
+        Matrix::Dense { values, cols, .. } => values.chunks_exact_mut((*cols).max(1)).for_each(change),
+        Matrix::Csr { indptr, values, .. } => {
+            indptr.windows(2).for_each(|span| change(&mut values[span[0]..span[1]]));
+        }
+    }
+}
+
+/// A row of zeros stays. The largest value goes out first, so that squares neither overflow nor vanish.
+fn to_unit_length(row: &mut [f64]) {
+    let top = row.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    if top > 0.0 {
+        row.iter_mut().for_each(|v| *v /= top);
+        let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|v| *v /= length);
+    }
+}
+
+fn check_values(x: &Matrix) -> Result<()> {
+    let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = x;
+    match values.iter().find(|v| v.is_nan() || v.abs() > MAX_ABS) {
+        None => Ok(()),
+        Some(v) => Err(Error::Data(format!(
+            "scaling gives the value {v}: this sample lies absurdly far outside the training data"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dense(values: &[f64], cols: usize) -> Matrix {
+        Matrix::dense(values.to_vec(), values.len() / cols, cols).unwrap()
+    }
+
+    fn scaled(name: ScalingName, x: &Matrix) -> Vec<f64> {
+        let y = Scaling::fit(name, x.view()).unwrap().apply(x.clone()).unwrap();
+        assert_eq!(matches!(y, Matrix::Csr { .. }), matches!(x, Matrix::Csr { .. }), "layout is kept");
+        let Matrix::Dense { values, .. } = y.view().to_dense() else { unreachable!() };
+        values
+    }
+
+    #[test]
+    fn dense_columns() {
+        let x = dense(&[0.0, 5.0, 10.0, 2.0, 5.0, -10.0, 4.0, 5.0, 0.0], 3);
+        assert_eq!(scaled(ScalingName::Minmax, &x), [0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.5]);
+        let s = scaled(ScalingName::Standard, &x);
+        let r = 1.5_f64.sqrt();
+        for (a, b) in s.iter().zip([-r, 0.0, r, 0.0, 0.0, -r, r, 0.0, 0.0]) {
+            assert!((a - b).abs() < 1e-12);
+        }
+        let range = scaled(ScalingName::Range, &x);
+        assert!(range.iter().zip([0.5, 0.75, 1.0]).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn sparse_columns_are_divided_alone() {
+        let x = dense(&[0.0, 5.0, 0.0, -2.0, 0.0, 0.0], 3).view().to_csr();
+        assert_eq!(scaled(ScalingName::Minmax, &x), [0.0, 1.0, 0.0, -1.0, 0.0, 0.0]);
+        let s = scaled(ScalingName::Standard, &x);
+        assert!(
+            (s[1] - 2.0).abs() < 1e-12 && (s[3] + 2.0).abs() < 1e-12,
+            "deviation counts the zeros: {s:?}"
+        );
+    }
+
+    #[test]
+    fn scaling_crosses_layouts() {
+        let x = dense(&[1.0, 0.0, 3.0, 4.0, 2.0, 8.0], 2);
+        for name in ScalingName::ALL {
+            for fitted in [x.clone(), x.view().to_csr()] {
+                let scaling = Scaling::fit(name, fitted.view()).unwrap();
+                let a = scaling.apply(x.clone()).unwrap();
+                let b = scaling.apply(x.view().to_csr()).unwrap();
+                assert_eq!(a.view().to_dense(), b.view().to_dense(), "{name:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_unit_length_and_idf() {
+        let x = dense(&[3.0, 4.0, 0.0, 0.0, 1e-200, 0.0], 2);
+        assert_eq!(scaled(ScalingName::Unit, &x), [0.6, 0.8, 0.0, 0.0, 1.0, 0.0]);
+        let Scaling::Tfidf { idf } = Scaling::fit(ScalingName::Tfidf, x.view()).unwrap() else {
+            unreachable!()
+        };
+        assert!((idf[0] - ((4.0_f64 / 3.0).ln() + 1.0)).abs() < 1e-15);
+        assert!((idf[1] - (2.0_f64.ln() + 1.0)).abs() < 1e-15);
+        assert!(Scaling::fit(ScalingName::Tfidf, dense(&[-1.0], 1).view()).is_err());
+    }
+
+    #[test]
+    fn the_rule_of_choice() {
+        let name = |x: &Matrix| Scaling::choose(x.view()).0;
+        assert_eq!(name(&dense(&[0.5, -1.0, 1.0, 0.0], 2)), ScalingName::None);
+        assert_eq!(name(&dense(&[0.0, 255.0, 0.0, 255.0, 0.0, 3.0], 3)), ScalingName::Range);
+        assert_eq!(name(&dense(&[0.0, 1e6, 40.0, 2e3], 2)), ScalingName::Standard);
+        let counts = Matrix::csr(vec![0, 2, 3], vec![0, 4000, 7], vec![3.0, 1.0, 2.0], 5000).unwrap();
+        assert_eq!(name(&counts), ScalingName::Tfidf);
+        let weights = Matrix::csr(vec![0, 2, 3], vec![0, 4000, 7], vec![3.5, 1.0, 2.0], 5000).unwrap();
+        assert_eq!(name(&weights), ScalingName::Unit);
+        let signed = Matrix::csr(vec![0, 1, 2], vec![0, 7], vec![-3.5, 1.0], 9).unwrap();
+        assert_eq!(name(&signed), ScalingName::Minmax);
+    }
+
+    #[test]
+    fn bad_input_is_refused_and_nothing_is_nan() {
+        let x = dense(&[1e-310, 7.0, 2e-310, 7.0], 2);
+        for name in ScalingName::ALL {
+            assert!(scaled(name, &x).iter().all(|v| v.is_finite()), "{name:?}");
+            let scaling = Scaling::fit(name, x.view()).unwrap();
+            let wide = scaling.apply(dense(&[1.0, 2.0, 3.0], 3));
+            assert_eq!(wide.is_err(), !matches!(name, ScalingName::None | ScalingName::Unit), "{name:?}");
+        }
+        assert!(Scaling::fit(ScalingName::Minmax, dense(&[], 1).view()).is_err());
+        let narrow = Scaling::fit(ScalingName::Minmax, dense(&[0.0, 1e-90], 1).view()).unwrap();
+        assert!(narrow.apply(dense(&[1e50], 1)).unwrap_err().to_string().contains("outside"));
+        let shifting =
+            Scaling::fit(ScalingName::Standard, dense(&vec![1.0; 100_000], 100_000).view()).unwrap();
+        let tall = Matrix::csr(vec![0; 100_001], vec![], vec![], 100_000).unwrap();
+        assert!(shifting.apply(tall).unwrap_err().to_string().contains("GB"));
+        assert!("minmaks".parse::<ScalingName>().unwrap_err().to_string().contains("minmax"));
+    }
 }

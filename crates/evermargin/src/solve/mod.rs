@@ -1,8 +1,8 @@
 //! The loops. Each returns a [`Report`].
 
-pub mod smo;
 pub mod ascent;
 pub mod newton;
+pub mod smo;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,327 @@
+//! How good predictions are. A number that is not defined (no rows, a class without rows, vectors of different
+//! lengths, values that are not numbers) is `None`, never NaN. An empty slice of weights means all 1.
+
+/// Weighted counts of true class (row) against predicted class (column).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confusion {
+    counts: Vec<f64>,
+    classes: usize,
+}
+
+impl Confusion {
+    /// Counts; `None` if lengths differ, a class is out of range or a weight is not a finite number ≥ 0.
+    pub fn new(truth: &[u32], predicted: &[u32], weights: &[f64], classes: usize) -> Option<Self> {
+        if truth.len() != predicted.len() {
+            return None;
+        }
+        let weight = weights_or_ones(weights, truth.len())?;
+        let mut counts = vec![0.0; classes * classes];
+        for (i, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
+            if t as usize >= classes || p as usize >= classes {
+                return None;
+            }
+            counts[t as usize * classes + p as usize] += weight(i);
+        }
+        Some(Self { counts, classes })
+    }
+
+    /// Weight of the rows of class `truth` predicted as `predicted`.
+    pub fn count(&self, truth: usize, predicted: usize) -> f64 {
+        self.counts[truth * self.classes + predicted]
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn right(&self) -> f64 {
+        (0..self.classes).map(|c| self.count(c, c)).sum()
+    }
+
+    fn true_total(&self, class: usize) -> f64 {
+        (0..self.classes).map(|p| self.count(class, p)).sum()
+    }
+
+    fn predicted_total(&self, class: usize) -> f64 {
+        (0..self.classes).map(|t| self.count(t, class)).sum()
+    }
+
+    /// Share of rows predicted right.
+    pub fn accuracy(&self) -> Option<f64> {
+        ratio(self.right(), self.counts.iter().sum())
+    }
+
+    /// Share of rows predicted wrong.
+    pub fn error(&self) -> Option<f64> {
+        let total: f64 = self.counts.iter().sum();
+        ratio(total - self.right(), total)
+    }
+
+    /// Share of the rows of a class that are predicted as that class (sensitivity of class 1, specificity of
+    /// class 0).
+    pub fn recall(&self, class: usize) -> Option<f64> {
+        ratio(self.count(class, class), self.true_total(class))
+    }
+
+    /// Share of the predictions of a class that are right.
+    pub fn precision(&self, class: usize) -> Option<f64> {
+        ratio(self.count(class, class), self.predicted_total(class))
+    }
+
+    /// Harmonic mean of precision and recall of a class: 2·right/(predicted + true).
+    pub fn f1(&self, class: usize) -> Option<f64> {
+        ratio(2.0 * self.count(class, class), self.predicted_total(class) + self.true_total(class))
+    }
+
+    /// Mean recall of the classes; every class needs rows.
+    pub fn recall_macro(&self) -> Option<f64> {
+        self.mean(|c| self.recall(c))
+    }
+
+    /// Mean precision of the classes; a class never predicted counts as 0.
+    pub fn precision_macro(&self) -> Option<f64> {
+        self.mean(|c| self.recall(c).map(|_| self.precision(c).unwrap_or(0.0)))
+    }
+
+    /// Mean F1 of the classes; every class needs rows.
+    pub fn f1_macro(&self) -> Option<f64> {
+        self.mean(|c| self.recall(c).and_then(|_| self.f1(c)))
+    }
+
+    /// Geometric mean of the recalls; every class needs rows.
+    pub fn g_means(&self) -> Option<f64> {
+        let product = (0..self.classes).try_fold(1.0, |p, c| self.recall(c).map(|r| p * r))?;
+        (self.classes > 0).then(|| product.powf(1.0 / self.classes as f64))
+    }
+
+    /// Matthews' correlation, for any number of classes (Gorodkin 2004); not defined when only one class
+    /// occurs or only one is predicted.
+    pub fn mcc(&self) -> Option<f64> {
+        let total: f64 = self.counts.iter().sum();
+        let sum = |f: &dyn Fn(usize) -> f64| (0..self.classes).map(f).sum::<f64>();
+        let both = sum(&|c| self.true_total(c) * self.predicted_total(c));
+        let truth = total * total - sum(&|c| self.true_total(c).powi(2));
+        let predicted = total * total - sum(&|c| self.predicted_total(c).powi(2));
+        let rounding = 1e-12 * total * total;
+        if truth <= rounding || predicted <= rounding {
+            return None;
+        }
+        ratio(self.right() * total - both, (truth * predicted).sqrt())
+    }
+
+    fn mean(&self, of: impl Fn(usize) -> Option<f64>) -> Option<f64> {
+        let total = (0..self.classes).try_fold(0.0, |sum, c| of(c).map(|v| sum + v))?;
+        ratio(total, self.classes as f64)
+    }
+}
+
+/// Area under the ROC curve: the chance that a positive has a higher decision than a negative, ties counting
+/// half.
+pub fn auc(decision: &[f64], positive: &[bool], weights: &[f64]) -> Option<f64> {
+    let weight = weights_or_ones(weights, decision.len())?;
+    let order = descending(decision, positive.len())?;
+    let (mut above, mut pairs, mut negatives) = (0.0, 0.0, 0.0);
+    for tied in order.chunk_by(|&i, &j| decision[i] == decision[j]) {
+        let side =
+            |want: bool| tied.iter().filter(|&&i| positive[i] == want).map(|&i| weight(i)).sum::<f64>();
+        let (p, n) = (side(true), side(false));
+        pairs += n * (above + 0.5 * p);
+        above += p;
+        negatives += n;
+    }
+    ratio(pairs, above * negatives)
+}
+
+/// Mean over the classes of the AUC of each class against the rest; `scores[i·classes + c]` is the score of
+/// class c for row i.
+pub fn auc_macro(scores: &[f64], truth: &[u32], classes: usize, weights: &[f64]) -> Option<f64> {
+    if scores.len() != truth.len() * classes {
+        return None;
+    }
+    let of = |c: usize| {
+        let score: Vec<f64> = scores.chunks_exact(classes).map(|s| s[c]).collect();
+        let positive: Vec<bool> = truth.iter().map(|&t| t as usize == c).collect();
+        auc(&score, &positive, weights)
+    };
+    let total = (0..classes).try_fold(0.0, |sum, c| of(c).map(|v| sum + v))?;
+    ratio(total, classes as f64)
+}
+
+/// Precision-recall break-even point: the precision among as many top-ranked rows as there are positives, where
+/// it equals the recall. Rows tied at the border count by their share.
+pub fn prbep(decision: &[f64], positive: &[bool]) -> Option<f64> {
+    let order = descending(decision, positive.len())?;
+    let wanted = positive.iter().filter(|p| **p).count();
+    let (mut taken, mut hits) = (0, 0.0);
+    for tied in order.chunk_by(|&i, &j| decision[i] == decision[j]) {
+        let take = tied.len().min(wanted - taken);
+        let found = tied.iter().filter(|&&i| positive[i]).count();
+        hits += found as f64 * take as f64 / tied.len() as f64;
+        taken += take;
+    }
+    ratio(hits, wanted as f64)
+}
+
+/// Mean squared difference between probability and outcome; `probability[i·classes + c]`. With two classes this
+/// is twice the common two-class form ([`brier`]).
+pub fn brier_multi(probability: &[f64], truth: &[u32], classes: usize) -> Option<f64> {
+    let score = |row: &[f64], t: usize| {
+        (0..classes).map(|c| (row[c] - f64::from(u8::from(c == t))).powi(2)).sum::<f64>()
+    };
+    mean_over_rows(probability, truth, classes, score)
+}
+
+/// Mean of −ln of the probability given to the true class (at least 1e-15).
+pub fn log_loss_multi(probability: &[f64], truth: &[u32], classes: usize) -> Option<f64> {
+    mean_over_rows(probability, truth, classes, |row, t| -row[t].clamp(1e-15, 1.0).ln())
+}
+
+/// Brier score of the probability of the positive class.
+pub fn brier(probability: &[f64], positive: &[bool]) -> Option<f64> {
+    brier_multi(&both_sides(probability), &as_classes(positive), 2).map(|b| 0.5 * b)
+}
+
+/// Log loss of the probability of the positive class.
+pub fn log_loss(probability: &[f64], positive: &[bool]) -> Option<f64> {
+    log_loss_multi(&both_sides(probability), &as_classes(positive), 2)
+}
+
+fn both_sides(probability: &[f64]) -> Vec<f64> {
+    probability.iter().flat_map(|p| [1.0 - p, *p]).collect()
+}
+
+fn as_classes(positive: &[bool]) -> Vec<u32> {
+    positive.iter().map(|p| u32::from(*p)).collect()
+}
+
+fn mean_over_rows(
+    probability: &[f64],
+    truth: &[u32],
+    classes: usize,
+    score: impl Fn(&[f64], usize) -> f64,
+) -> Option<f64> {
+    let fits = classes > 0
+        && probability.len() == truth.len() * classes
+        && truth.iter().all(|t| (*t as usize) < classes)
+        && probability.iter().all(|p| (-1e-9..=1.0 + 1e-9).contains(p));
+    if !fits {
+        return None;
+    }
+    let total: f64 = probability.chunks_exact(classes).zip(truth).map(|(p, t)| score(p, *t as usize)).sum();
+    ratio(total, truth.len() as f64)
+}
+
+fn descending(decision: &[f64], labels: usize) -> Option<Vec<usize>> {
+    if decision.len() != labels || decision.iter().any(|d| d.is_nan()) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..labels).collect();
+    order.sort_by(|&i, &j| decision[j].total_cmp(&decision[i]));
+    Some(order)
+}
+
+fn weights_or_ones(weights: &[f64], rows: usize) -> Option<impl Fn(usize) -> f64> {
+    let fits =
+        (weights.is_empty() || weights.len() == rows) && weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+    fits.then_some(|i: usize| if weights.is_empty() { 1.0 } else { weights[i] })
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole).filter(|r| r.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(value: Option<f64>, expected: f64) -> bool {
+        value.is_some_and(|v| (v - expected).abs() < 1e-12)
+    }
+
+    #[test]
+    fn two_classes_by_hand() {
+        // 3 true negatives, 1 false positive, 2 false negatives, 4 true positives.
+        let truth = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
+        let guess = [0, 0, 0, 1, 0, 0, 1, 1, 1, 1];
+        let c = Confusion::new(&truth, &guess, &[], 2).unwrap();
+        assert!(near(c.accuracy(), 0.7) && near(c.error(), 0.3));
+        assert!(near(c.recall(1), 4.0 / 6.0) && near(c.recall(0), 0.75));
+        assert!(near(c.precision(1), 0.8) && near(c.precision(0), 0.6));
+        assert!(near(c.f1(1), 8.0 / 11.0) && near(c.f1_macro(), (8.0 / 11.0 + 6.0 / 9.0) / 2.0));
+        assert!(near(c.g_means(), 0.5_f64.sqrt()));
+        assert!(near(c.mcc(), (4.0 * 3.0 - 1.0 * 2.0) / (5.0_f64 * 6.0 * 4.0 * 5.0).sqrt()));
+    }
+
+    #[test]
+    fn three_classes_by_hand() {
+        let c = Confusion::new(&[0, 0, 1, 1, 2, 2], &[0, 1, 1, 1, 2, 0], &[], 3).unwrap();
+        assert!(near(c.accuracy(), 4.0 / 6.0) && near(c.recall_macro(), 2.0 / 3.0));
+        assert!(near(c.precision_macro(), (0.5 + 2.0 / 3.0 + 1.0) / 3.0));
+        assert!(near(c.g_means(), 0.25_f64.cbrt()));
+        // (4·6 − (2·2 + 3·2 + 1·2)) / √((36 − 14)(36 − 12))
+        assert!(near(c.mcc(), 12.0 / (22.0_f64 * 24.0).sqrt()));
+        let weighted = Confusion::new(&[0, 1], &[0, 0], &[3.0, 1.0], 2).unwrap();
+        assert!(near(weighted.accuracy(), 0.75));
+    }
+
+    /// All pairs, one by one.
+    fn auc_by_pairs(decision: &[f64], positive: &[bool], weight: &[f64]) -> f64 {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for i in (0..decision.len()).filter(|&i| positive[i]) {
+            for j in (0..decision.len()).filter(|&j| !positive[j]) {
+                let w = weight[i] * weight[j];
+                total += w;
+                sum += w * f64::from(u8::from(decision[i] > decision[j]));
+                sum += w * 0.5 * f64::from(u8::from(decision[i] == decision[j]));
+            }
+        }
+        sum / total
+    }
+
+    #[test]
+    fn auc_with_ties_and_weights() {
+        let decision = [1.0, 2.0, 2.0, 3.0, -1.0, 2.0, 0.0, -0.0];
+        let positive = [false, true, false, true, false, true, true, false];
+        let weight = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.5];
+        assert!(near(auc(&decision, &positive, &weight), auc_by_pairs(&decision, &positive, &weight)));
+        assert!(near(auc(&decision, &positive, &[]), auc_by_pairs(&decision, &positive, &[1.0; 8])));
+        assert!(near(auc(&[5.0; 8], &positive, &[]), 0.5));
+        let scores = [0.9, 0.1, 0.0, 0.2, 0.7, 0.1, 0.1, 0.2, 0.7];
+        assert!(near(auc_macro(&scores, &[0, 1, 2], 3, &[]), 1.0));
+    }
+
+    #[test]
+    fn break_even_point() {
+        assert!(near(prbep(&[4.0, 3.0, 2.0, 1.0], &[true, false, true, false]), 0.5));
+        assert!(near(prbep(&[1.0; 4], &[true, false, true, false]), 0.5));
+        assert!(near(prbep(&[2.0, 1.0, 1.0, 1.0], &[true, true, false, false]), (1.0 + 1.0 / 3.0) / 2.0));
+    }
+
+    #[test]
+    fn probabilities_by_hand() {
+        assert!(near(brier(&[0.8, 0.3], &[true, false]), (0.04 + 0.09) / 2.0));
+        assert!(near(log_loss(&[0.8, 0.3], &[true, false]), -(0.8_f64.ln() + 0.7_f64.ln()) / 2.0));
+        assert!(near(log_loss_multi(&[0.2, 0.3, 0.5], &[2], 3), -(0.5_f64.ln())));
+        assert!(near(brier_multi(&[0.2, 0.3, 0.5], &[2], 3), 0.04 + 0.09 + 0.25));
+        assert!(log_loss(&[0.0], &[true]).is_some_and(f64::is_finite));
+    }
+
+    #[test]
+    fn what_is_not_defined_is_none() {
+        let c = Confusion::new(&[1, 1], &[1, 1], &[], 2).unwrap();
+        assert!(near(c.accuracy(), 1.0));
+        assert_eq!([c.mcc(), c.g_means(), c.recall(0), c.precision(0), c.f1_macro()], [None; 5]);
+        assert_eq!(Confusion::new(&[], &[], &[], 2).unwrap().accuracy(), None);
+        assert_eq!(Confusion::new(&[0], &[0, 1], &[], 2), None);
+        assert_eq!(Confusion::new(&[0], &[2], &[], 2), None);
+        assert_eq!(Confusion::new(&[0], &[1], &[-1.0], 2), None);
+        assert_eq!(auc(&[1.0, 2.0], &[true, true], &[]), None);
+        assert_eq!(auc(&[f64::NAN, 2.0], &[true, false], &[]), None);
+        assert_eq!(
+            [prbep(&[1.0], &[false]), prbep(&[], &[]), brier(&[], &[]), brier(&[2.0], &[true])],
+            [None; 4]
+        );
+        assert_eq!(auc_macro(&[], &[], 0, &[]), None);
+    }
+}
