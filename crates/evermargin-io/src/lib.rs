@@ -1,1 +1,37 @@
-//! Formats.
+//! Formats for evermargin: data files in, model files in and out.
+//!
+//! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks), NumPy and IDX arrays, compressed or
+//! not; [`model_file`] keeps a classifier; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
+//! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
+//! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
+
+mod error;
+mod format;
+mod idx;
+mod labels;
+mod libsvm;
+mod limits;
+mod npy;
+mod npz;
+mod number;
+mod open;
+mod output;
+mod read;
+mod soundness;
+mod table;
+mod table_rows;
+mod tensors;
+mod write;
+
+pub mod json;
+pub mod libsvm_model;
+pub mod model_file;
+
+pub use error::{Error, Place, Result};
+pub use format::Format;
+pub use limits::Limits;
+pub use open::{decompress, open, read_whole};
+pub use output::write_atomic;
+pub use read::{Dataset, LabelColumn, ReadOptions, read, read_bytes};
+pub use soundness::check;
+pub use write::{write_csv, write_libsvm};

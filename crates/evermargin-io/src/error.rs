@@ -1,0 +1,126 @@
+//! The one error type of the formats: which file, where in it, what is wrong and what to do.
+
+use std::fmt;
+use std::io;
+
+/// Everything that can go wrong between a file and the core.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    Io {
+        /// The file as the user named it.
+        file: String,
+        /// What was tried, as in "cannot …".
+        action: &'static str,
+        /// Its reason.
+        source: io::Error,
+    },
+    /// The file was read, but what it says cannot be used.
+    Content {
+        /// The file as the user named it.
+        file: String,
+        /// Where in it.
+        place: Place,
+        /// What is wrong and the remedy, one sentence.
+        what: String,
+    },
+    /// A classifier that the format asked for cannot hold.
+    Inexpressible {
+        /// What is wrong and the remedy, one sentence.
+        what: String,
+    },
+}
+
+/// A place in a text; 0 means not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Line, counted from 1.
+    pub line: u64,
+    /// Byte within the line, counted from 1.
+    pub column: u64,
+}
+
+/// The result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// True when the reader of our output went away (`evermargin … | head`), which is nobody's mistake.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn read(file: &str, source: io::Error) -> Self {
+        Self::Io { file: file.to_string(), action: "read", source }
+    }
+
+    pub(crate) fn write(file: &str, source: io::Error) -> Self {
+        Self::Io { file: file.to_string(), action: "write", source }
+    }
+
+    pub(crate) fn content(file: &str, what: impl Into<String>) -> Self {
+        Self::Content { file: file.to_string(), place: Place::default(), what: what.into() }
+    }
+
+    pub(crate) fn line(file: &str, line: u64, what: impl Into<String>) -> Self {
+        Self::Content { file: file.to_string(), place: Place { line, column: 0 }, what: what.into() }
+    }
+
+    pub(crate) fn inexpressible(what: impl Into<String>) -> Self {
+        Self::Inexpressible { what: what.into() }
+    }
+}
+
+/// A fault within one text, before the file's name is known.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) what: String,
+}
+
+impl Fault {
+    pub(crate) fn new(line: u64, column: usize, what: impl Into<String>) -> Self {
+        Self { place: Place { line, column: column as u64 }, what: what.into() }
+    }
+
+    pub(crate) fn within(self, file: &str) -> Error {
+        Error::Content { file: file.to_string(), place: self.place, what: self.what }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { file, action, source } => write!(f, "{file}: cannot {action}: {source}"),
+            Self::Content { file, place, what } => match (place.line, place.column) {
+                (0, _) => write!(f, "{file}: {what}"),
+                (line, 0) => write!(f, "{file}:{line}: {what}"),
+                (line, column) => write!(f, "{file}:{line}:{column}: {what}"),
+            },
+            Self::Inexpressible { what } => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Content { .. } | Self::Inexpressible { .. } => None,
+        }
+    }
+}
+
+/// A piece of a file fit to be shown in a message: at most 40 characters, nothing unprintable.
+pub(crate) fn shown(token: &[u8]) -> String {
+    let text = String::from_utf8_lossy(token.get(..160).unwrap_or(token));
+    let mut out: String = text.chars().take(40).flat_map(escaped).collect();
+    if text.chars().nth(40).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+fn escaped(c: char) -> Vec<char> {
+    if c.is_control() { c.escape_default().collect() } else { vec![c] }
+}

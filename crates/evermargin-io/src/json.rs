@@ -1,0 +1,35 @@
+//! A classifier as JSON, for people and other programs to read. Numbers read back to the same bits.
+
+use crate::error::{Error, Result};
+use crate::soundness::check;
+use evermargin::data::Matrix;
+use evermargin::model::{Classifier, Model};
+
+/// The classifier as indented JSON.
+pub fn to_json(classifier: &Classifier) -> Result<String> {
+    check(classifier).map_err(Error::inexpressible)?;
+    serde_json::to_string_pretty(classifier).map_err(|e| Error::inexpressible(e.to_string()))
+}
+
+/// The classifier a JSON text describes; `name` stands for the file in messages.
+pub fn from_json(name: &str, text: &[u8]) -> Result<Classifier> {
+    let mut classifier: Classifier = serde_json::from_slice(text).map_err(|e| {
+        let place = crate::error::Place { line: e.line() as u64, column: e.column() as u64 };
+        Error::Content { file: name.to_string(), place, what: format!("not a classifier: {e}") }
+    })?;
+    if let Model::Expansion { points, .. } = &mut classifier.model {
+        recheck(points).map_err(|e| Error::content(name, e.to_string()))?;
+    }
+    check(&classifier).map_err(|what| Error::content(name, what))?;
+    Ok(classifier)
+}
+
+/// Deserialising fills the fields of a matrix without the checks of its constructors.
+fn recheck(points: &mut Matrix) -> evermargin::Result<()> {
+    let empty = Matrix::dense(Vec::new(), 0, 0)?;
+    *points = match std::mem::replace(points, empty) {
+        Matrix::Dense { values, rows, cols, .. } => Matrix::dense(values, rows, cols)?,
+        Matrix::Csr { indptr, indices, values, cols, .. } => Matrix::csr(indptr, indices, values, cols)?,
+    };
+    Ok(())
+}

@@ -1,0 +1,389 @@
+//! LIBSVM text: `label index:value …`, one sample a line, read in parallel.
+//!
+//! The bytes are cut at line ends into pieces of fixed size, whatever the number of threads, so that the matrix
+//! and the first error reported are always the same. Rows are kept sorted, without zeros and without repeats.
+
+use crate::error::{Error, Fault, Result, shown};
+use crate::labels::{Interner, UNLABELED};
+use crate::limits::Limits;
+use crate::number;
+use evermargin::data::{Labels, MAX_ABS, Matrix};
+use rayon::prelude::*;
+
+const PIECE: usize = 1 << 20;
+
+/// What a LIBSVM text holds.
+pub(crate) struct Text {
+    pub(crate) x: Matrix,
+    pub(crate) labels: Labels,
+    pub(crate) zero_based: bool,
+    pub(crate) unsorted: bool,
+}
+
+/// Reads a LIBSVM text. `base` is the number of the first column when the caller knows it; otherwise it is 0
+/// if index 0 occurs and 1 if it does not. At least `cols` columns are given back.
+pub(crate) fn read(
+    file: &str,
+    bytes: &[u8],
+    base: Option<u8>,
+    cols: Option<usize>,
+    limits: &Limits,
+) -> Result<Text> {
+    read_in_pieces(file, bytes, base, cols, limits, PIECE)
+}
+
+fn read_in_pieces(
+    file: &str,
+    bytes: &[u8],
+    base: Option<u8>,
+    cols: Option<usize>,
+    limits: &Limits,
+    size: usize,
+) -> Result<Text> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bounds = cut(bytes, size);
+    let first_index = u64::from(base == Some(1));
+    let pieces: Vec<_> =
+        bounds.par_windows(2).map(|w| Piece::read(&bytes[w[0]..w[1]], first_index, limits)).collect();
+
+    let mut lines_before = 0;
+    let mut read = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match piece {
+            Ok(piece) => {
+                lines_before += piece.lines;
+                read.push(piece);
+            }
+            Err(mut fault) => {
+                fault.place.line += lines_before;
+                return Err(fault.within(file));
+            }
+        }
+    }
+    let rows: usize = read.iter().map(|p| p.ends.len()).sum();
+    if rows > limits.max_rows {
+        let line = line_of_row(bytes, limits.max_rows);
+        let what = format!("more than {} rows; if it is right, raise --max-rows", limits.max_rows);
+        return Err(Error::line(file, line, what));
+    }
+    if rows == 0 {
+        let what =
+            if bytes.is_empty() { "the file is empty" } else { "no rows; every line is blank or a comment" };
+        return Err(Error::content(file, what));
+    }
+    let pairs = read.iter().any(|p| p.pairs);
+    if !pairs && cols.is_none() {
+        return Err(Error::content(file, "no index:value pair in any row; is it LIBSVM text?"));
+    }
+    let zero_based = base == Some(0) || read.iter().any(|p| p.zero);
+    let unsorted = read.iter().any(|p| p.unsorted);
+    let highest = read.iter().map(|p| p.highest).max().unwrap_or(0) as usize;
+    let width = if pairs { highest + usize::from(zero_based) } else { 0 };
+    let (x, labels) = join(read, rows, u32::from(!zero_based), width.max(cols.unwrap_or(0)))
+        .map_err(|e| Error::content(file, e.to_string()))?;
+    Ok(Text { x, labels, zero_based, unsorted })
+}
+
+/// Offsets of pieces that begin at line starts, the end included.
+fn cut(bytes: &[u8], size: usize) -> Vec<usize> {
+    let mut bounds = vec![0];
+    let mut at = 0;
+    while bytes.len() - at > size {
+        match memchr::memchr(b'\n', &bytes[at + size..]) {
+            Some(end) if at + size + end + 1 < bytes.len() => at += size + end + 1,
+            _ => break,
+        }
+        bounds.push(at);
+    }
+    bounds.push(bytes.len());
+    bounds
+}
+
+fn join(
+    pieces: Vec<Piece<'_>>,
+    rows: usize,
+    first: u32,
+    cols: usize,
+) -> std::result::Result<(Matrix, Labels), evermargin::Error> {
+    let count = pieces.iter().map(|p| p.values.len()).sum();
+    let mut indptr = Vec::with_capacity(rows + 1);
+    let mut indices = Vec::with_capacity(count);
+    let mut values: Vec<f64> = Vec::with_capacity(count);
+    let mut interner = Interner::default();
+    let mut of = Vec::with_capacity(rows);
+    indptr.push(0);
+    for piece in pieces {
+        let before = values.len();
+        indptr.extend(piece.ends.iter().map(|end| before + end));
+        indices.extend(piece.indices.iter().map(|i| i - first));
+        values.extend_from_slice(&piece.values);
+        let mut numbers = Vec::with_capacity(piece.names.tokens.len());
+        for token in &piece.names.tokens {
+            numbers.push(interner.number(token.as_bytes()).map_err(evermargin::Error::Data)?);
+        }
+        of.extend(piece.labels.iter().map(|n| numbers.get(*n as usize).copied().unwrap_or(UNLABELED)));
+    }
+    Ok((Matrix::csr(indptr, indices, values, cols)?, interner.labels(&of)))
+}
+
+/// The rows of one piece, indices as written.
+#[derive(Default)]
+struct Piece<'a> {
+    lines: u64,
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    names: Interner<'a>,
+    labels: Vec<u32>,
+    highest: u32,
+    pairs: bool,
+    zero: bool,
+    unsorted: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn read(bytes: &'a [u8], first_index: u64, limits: &Limits) -> std::result::Result<Self, Fault> {
+        let mut piece = Self::default();
+        piece.indices.reserve(bytes.len() / 8);
+        piece.values.reserve(bytes.len() / 8);
+        let mut at = 0;
+        while at < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+            let line = &bytes[at..end];
+            at = end + 1;
+            piece.lines += 1;
+            if line.len() > limits.max_line {
+                let what = format!(
+                    "the line is over the cap of {} bytes; if it is right, raise --max-line",
+                    limits.max_line
+                );
+                return Err(Fault::new(piece.lines, 0, what));
+            }
+            piece.row(content(line), first_index, limits.columns() as u64)?;
+        }
+        Ok(piece)
+    }
+
+    #[inline]
+    fn row(&mut self, line: &'a [u8], first_index: u64, cap: u64) -> std::result::Result<(), Fault> {
+        let mut p = skip_blanks(line, 0);
+        if p == line.len() {
+            return Ok(());
+        }
+        let token = &line[p..token_end(line, p)];
+        if memchr::memchr(b':', token).is_some() {
+            self.labels.push(UNLABELED);
+        } else {
+            let number = self.names.number(token).map_err(|what| Fault::new(self.lines, p + 1, what))?;
+            self.labels.push(number);
+            p += token.len();
+        }
+        let row_start = self.values.len();
+        // Greater than every index read so far in this row.
+        let mut next = 0;
+        let mut sorted = true;
+        loop {
+            p = skip_blanks(line, p);
+            if p == line.len() {
+                break;
+            }
+            let start = p;
+            let mut index: u64 = 0;
+            while p < line.len() && line[p].is_ascii_digit() && p - start < 18 {
+                index = index * 10 + u64::from(line[p] - b'0');
+                p += 1;
+            }
+            if p == start || line.get(p) != Some(&b':') {
+                if line[start..].starts_with(b"qid:") {
+                    p = token_end(line, start);
+                    continue;
+                }
+                return Err(bad_pair(self.lines, line, start));
+            }
+            if index > cap || index < first_index {
+                return Err(bad_index(self.lines, start, index, cap));
+            }
+            let Some((value, end)) = number::scan(line, p + 1).filter(|(v, _)| v.abs() <= MAX_ABS) else {
+                return Err(bad_value(self.lines, line, p + 1));
+            };
+            p = end;
+            sorted &= index >= next;
+            next = index + 1;
+            self.zero |= index == 0;
+            self.pairs = true;
+            let index = index as u32;
+            self.highest = self.highest.max(index);
+            // Zeros are kept until the row is known to be without repeats, if it is not sorted.
+            if value != 0.0 || !sorted {
+                self.indices.push(index);
+                self.values.push(value);
+            }
+        }
+        if !sorted {
+            self.sort_row(line, row_start)?;
+        }
+        self.ends.push(self.values.len());
+        Ok(())
+    }
+
+    /// Sorts the row read last and refuses repeats. The line is read again, for it may hold zeros already left out.
+    #[cold]
+    fn sort_row(&mut self, line: &[u8], row_start: usize) -> std::result::Result<(), Fault> {
+        let mut pairs = Vec::new();
+        for token in line.split(|b| matches!(b, b' ' | b'\t')).filter(|t| !t.starts_with(b"qid:")) {
+            if let Some(colon) = memchr::memchr(b':', token)
+                && let (Some(index), Some(value)) =
+                    (number::parse(&token[..colon]), number::parse(&token[colon + 1..]))
+            {
+                pairs.push((index as u32, value));
+            }
+        }
+        pairs.sort_by_key(|pair| pair.0);
+        if let Some(w) = pairs.windows(2).find(|w| w[0].0 == w[1].0) {
+            return Err(Fault::new(
+                self.lines,
+                0,
+                format!("index {} appears twice; keep one of them", w[0].0),
+            ));
+        }
+        self.indices.truncate(row_start);
+        self.values.truncate(row_start);
+        for (index, value) in pairs.into_iter().filter(|pair| pair.1 != 0.0) {
+            self.indices.push(index);
+            self.values.push(value);
+        }
+        self.unsorted = true;
+        Ok(())
+    }
+}
+
+/// The line without comment and line end.
+#[inline]
+fn content(line: &[u8]) -> &[u8] {
+    let line = memchr::memchr(b'#', line).map_or(line, |at| &line[..at]);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[inline]
+fn skip_blanks(line: &[u8], mut p: usize) -> usize {
+    while p < line.len() && matches!(line[p], b' ' | b'\t') {
+        p += 1;
+    }
+    p
+}
+
+#[inline]
+fn token_end(line: &[u8], p: usize) -> usize {
+    line[p..].iter().position(|b| matches!(b, b' ' | b'\t')).map_or(line.len(), |n| p + n)
+}
+
+fn line_of_row(bytes: &[u8], row: usize) -> u64 {
+    let mut seen = 0;
+    for (i, line) in bytes.split(|b| *b == b'\n').enumerate() {
+        if !content(line).trim_ascii().is_empty() {
+            if seen == row {
+                return i as u64 + 1;
+            }
+            seen += 1;
+        }
+    }
+    0
+}
+
+#[cold]
+fn bad_pair(line: u64, text: &[u8], start: usize) -> Fault {
+    let token = &text[start..token_end(text, start)];
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let whole = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
+    let what = match memchr::memchr(b':', digits) {
+        Some(colon) if whole(&digits[..colon]) && digits.len() < token.len() => {
+            format!(
+                "index {} is negative; indices are whole numbers from 1",
+                shown(&token[..=colon]).trim_end_matches(':')
+            )
+        }
+        Some(colon) if whole(&digits[..colon]) => format!("index {} is too large", shown(&digits[..colon])),
+        Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
+        None => format!("expected index:value, found '{}'", shown(token)),
+    };
+    Fault::new(line, start + 1, what)
+}
+
+#[cold]
+fn bad_index(line: u64, start: usize, index: u64, cap: u64) -> Fault {
+    let what = if index == 0 {
+        "index 0, but indices are counted from 1 here; if they are counted from 0, say --index-base 0"
+            .to_string()
+    } else {
+        format!("index {index} is over the cap of {cap}; if it is right, raise --max-columns")
+    };
+    Fault::new(line, start + 1, what)
+}
+
+#[cold]
+fn bad_value(line: u64, text: &[u8], start: usize) -> Fault {
+    let token = &text[start.min(text.len())..token_end(text, start.min(text.len()))];
+    Fault::new(line, start + 1, value_fault(token))
+}
+
+/// Why a token is not a usable value.
+pub(crate) fn value_fault(token: &[u8]) -> String {
+    let word = std::str::from_utf8(token).ok().and_then(|t| t.parse::<f64>().ok());
+    match word {
+        _ if token.is_empty() => "a value is missing after the colon".to_string(),
+        Some(v) if !v.is_finite() => {
+            format!("value {} is not a finite number; replace missing values", shown(token))
+        }
+        Some(_) => format!("value {} is larger than 1e100; rescale the data", shown(token)),
+        None => format!("value '{}' is not a number", shown(token)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, content, cut, read_in_pieces};
+    use proptest::prelude::*;
+
+    #[test]
+    fn pieces_begin_at_line_starts() {
+        assert_eq!(cut(b"ab\ncd\nef\n", 2), [0, 3, 6, 9]);
+        assert_eq!(cut(b"ab\ncd\nef\n", 100), [0, 9]);
+        assert_eq!(cut(b"", 2), [0, 0]);
+    }
+
+    #[test]
+    fn comments_and_line_ends_are_no_content() {
+        assert_eq!(content(b"1 2:3 # note"), b"1 2:3 ");
+        assert_eq!(content(b"1 2:3\r"), b"1 2:3");
+    }
+
+    #[test]
+    fn the_first_error_is_reported_whatever_the_pieces() {
+        let text = b"1 1:1\n# c\n2 2:x\n1 1:1\n3 -1:4\n";
+        for size in [1, 3, 7, 20, 1000] {
+            let error = read_in_pieces("f", text, None, None, &Limits::default(), size).err().unwrap();
+            assert_eq!(error.to_string(), "f:3:5: value 'x' is not a number");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_change_what_is_read(
+            rows in prop::collection::vec((0..5u8, prop::collection::btree_map(0..40u32, -9.0..9.0f64, 0..6)), 1..40),
+            size in 1..200usize,
+        ) {
+            let mut text = String::new();
+            for (label, row) in &rows {
+                text += &label.to_string();
+                for (i, v) in row {
+                    text += &format!(" {i}:{v}");
+                }
+                text.push('\n');
+            }
+            let whole = read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), 1 << 20).unwrap();
+            let parts = read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), size).unwrap();
+            prop_assert_eq!(whole.x, parts.x);
+            prop_assert_eq!(whole.labels, parts.labels);
+        }
+    }
+}

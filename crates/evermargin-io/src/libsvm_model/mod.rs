@@ -1,0 +1,59 @@
+//! Models in LIBSVM's text form (`svm_type c_svc`), both ways.
+//!
+//! LIBSVM has one decision for each pair i < j of the classes in its `label` line, positive for i; the support
+//! vectors stand class by class, each with one coefficient for each other class. Our decision for a pair a < b is
+//! positive for b. Writing the classes in reverse order makes the two the same, value for value: a vote for b when
+//! the decision is above 0, for a otherwise, and `probA`, `probB` mean what our sigmoid means. The one thing that
+//! may differ is a tie of votes, which LIBSVM gives to the class written first and we to the larger summed decision.
+//!
+//! Numbers are written as the shortest decimals that read back to the same double.
+
+mod parse;
+mod render;
+
+pub use parse::from_text;
+pub use render::to_text;
+
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::open::{display_name, read_whole};
+use crate::output::write_atomic;
+use evermargin::model::Classifier;
+use std::path::Path;
+
+/// Writes a LIBSVM model; `-` is standard output.
+pub fn save(path: impl AsRef<Path>, classifier: &Classifier) -> Result<()> {
+    write_atomic(path, to_text(classifier)?.as_bytes())
+}
+
+/// Reads a LIBSVM model, compressed or not; `-` is standard input.
+pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
+    let path = path.as_ref();
+    from_text(&display_name(path), &read_whole(path, limits)?, limits)
+}
+
+/// True for the first bytes of a LIBSVM model.
+pub fn is_libsvm_model(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"svm_type ")
+}
+
+/// The number of the pair (a, b), a < b < n, in the order (0,1), (0,2), …, (1,2), ….
+fn pair(a: usize, b: usize, n: usize) -> usize {
+    a * (2 * n - a - 1) / 2 + (b - a - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn pairs_are_numbered_in_order() {
+        for n in 2..9 {
+            let mut next = 0;
+            for a in 0..n {
+                for b in a + 1..n {
+                    assert_eq!(super::pair(a, b, n), next);
+                    next += 1;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! From a classifier to LIBSVM's text.
+
+use super::pair;
+use crate::error::{Error, Result};
+use crate::number;
+use crate::soundness::check;
+use evermargin::data::Row;
+use evermargin::kernel::Kernel;
+use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};
+
+/// A support vector as LIBSVM sees it: its class, by its number with us, and its coefficient for each pair.
+struct Vector {
+    class: usize,
+    coef: Vec<f64>,
+    features: Vec<u8>,
+}
+
+/// The classifier as a LIBSVM model.
+pub fn to_text(classifier: &Classifier) -> Result<String> {
+    check(classifier).map_err(Error::inexpressible)?;
+    if classifier.scheme == Scheme::OneVsRest {
+        return Err(Error::inexpressible(
+            "LIBSVM models decide one class against one other; train with --multi one-vs-one",
+        ));
+    }
+    let classes = &classifier.classes;
+    if let Some(name) = classes.iter().find(|c| c.parse::<i32>().is_err()) {
+        return Err(Error::inexpressible(format!(
+            "class '{name}' is not a whole number, and LIBSVM models know no other names; rename the classes in the data"
+        )));
+    }
+    let (kernel, vectors, bias) = vectors(classifier)?;
+    let n = classes.len();
+
+    let mut out = Vec::new();
+    header(&mut out, kernel, n, vectors.len());
+    line(&mut out, "rho", pairs(n).map(|(a, b)| -bias[pair(a, b, n)]));
+    let labels: Vec<&str> = classes.iter().rev().map(String::as_str).collect();
+    out.extend_from_slice(format!("label {}\n", labels.join(" ")).as_bytes());
+    if !classifier.calibration.is_empty() {
+        let mut sigmoids = Vec::with_capacity(classifier.calibration.len());
+        for calibration in &classifier.calibration {
+            let Calibration::Sigmoid { a, b } = calibration else {
+                return Err(Error::inexpressible(
+                    "LIBSVM models hold sigmoid calibrations only; calibrate with a sigmoid or not at all",
+                ));
+            };
+            sigmoids.push((*a, *b));
+        }
+        line(&mut out, "probA", pairs(n).map(|(a, b)| sigmoids[pair(a, b, n)].0));
+        line(&mut out, "probB", pairs(n).map(|(a, b)| sigmoids[pair(a, b, n)].1));
+    }
+    let count = |class| vectors.iter().filter(|v| v.class == class).count() as f64;
+    line(&mut out, "nr_sv", (0..n).rev().map(count));
+    out.extend_from_slice(b"SV\n");
+    for class in (0..n).rev() {
+        for vector in vectors.iter().filter(|v| v.class == class) {
+            for other in (0..n).rev().filter(|o| *o != class) {
+                number::write(&mut out, vector.coef[pair(class.min(other), class.max(other), n)]);
+                out.push(b' ');
+            }
+            out.extend_from_slice(&vector.features);
+            out.push(b'\n');
+        }
+    }
+    String::from_utf8(out).map_err(|e| Error::inexpressible(e.to_string()))
+}
+
+/// Our pairs a < b in the order of LIBSVM's, whose classes are ours reversed.
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).rev().flat_map(|b| (0..b).rev().map(move |a| (a, b)))
+}
+
+fn header(out: &mut Vec<u8>, kernel: Kernel, classes: usize, vectors: usize) {
+    let name = match kernel {
+        Kernel::Poly { .. } => "polynomial",
+        other => other.name(),
+    };
+    out.extend_from_slice(format!("svm_type c_svc\nkernel_type {name}\n").as_bytes());
+    if let Kernel::Poly { degree, .. } = kernel {
+        line(out, "degree", [f64::from(degree)].into_iter());
+    }
+    if let Kernel::Rbf { gamma } | Kernel::Poly { gamma, .. } | Kernel::Sigmoid { gamma, .. } = kernel {
+        line(out, "gamma", [gamma].into_iter());
+    }
+    if let Kernel::Poly { coef0, .. } | Kernel::Sigmoid { coef0, .. } = kernel {
+        line(out, "coef0", [coef0].into_iter());
+    }
+    out.extend_from_slice(format!("nr_class {classes}\ntotal_sv {vectors}\n").as_bytes());
+}
+
+fn line(out: &mut Vec<u8>, key: &str, values: impl Iterator<Item = f64>) {
+    out.extend_from_slice(key.as_bytes());
+    for value in values {
+        out.push(b' ');
+        // Adding 0 turns -0 into 0.
+        number::write(out, value + 0.0);
+    }
+    out.push(b'\n');
+}
+
+fn features(row: Row<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    row.for_each(|column, value| {
+        out.extend_from_slice((column + 1).to_string().as_bytes());
+        out.push(b':');
+        number::write(&mut out, value);
+        out.push(b' ');
+    });
+    out
+}
+
+/// Kernel, support vectors and constants, features unscaled.
+fn vectors(classifier: &Classifier) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
+    let n = classifier.classes.len();
+    match &classifier.model {
+        Model::Linear { weights, bias } if is_precomputed(&classifier.params) => {
+            refuse_scaling(&classifier.scaling)?;
+            let serial = |i: usize| format!("0:{} ", i + 1).into_bytes();
+            Ok((Kernel::Precomputed, by_class(weights, n, serial), bias.clone()))
+        }
+        Model::Linear { weights, bias } => linear(weights, bias, &classifier.scaling, n),
+        Model::Expansion { kernel: Kernel::Linear, points, coef, bias }
+            if classifier.scaling != Scaling::None =>
+        {
+            let mut weights = vec![vec![0.0; points.cols()]; coef.len()];
+            for (w, c) in weights.iter_mut().zip(coef) {
+                for (i, c) in c.iter().enumerate() {
+                    points.view().row(i).for_each(|column, value| w[column] += c * value);
+                }
+            }
+            linear(&weights, bias, &classifier.scaling, n)
+        }
+        Model::Expansion { kernel, points, coef, bias } => {
+            refuse_scaling(&classifier.scaling)?;
+            if *kernel == Kernel::Precomputed {
+                return Err(Error::inexpressible(
+                    "a precomputed kernel has no points to write; this model has some",
+                ));
+            }
+            Ok((*kernel, by_class(coef, n, |i| features(points.view().row(i))), bias.clone()))
+        }
+    }
+}
+
+/// Each point once for every class it stands for: above 0 in the pair (a, b) it came from b, below 0 from a.
+fn by_class(coef: &[Vec<f64>], n: usize, features: impl Fn(usize) -> Vec<u8>) -> Vec<Vector> {
+    let points = coef.first().map_or(0, Vec::len);
+    let mut vectors = Vec::with_capacity(points);
+    for i in 0..points {
+        for class in 0..n {
+            let mut own = vec![0.0; coef.len()];
+            for a in 0..n {
+                for b in a + 1..n {
+                    let c = coef[pair(a, b, n)][i];
+                    if (c > 0.0 && b == class) || (c < 0.0 && a == class) {
+                        own[pair(a, b, n)] = c;
+                    }
+                }
+            }
+            if own.iter().any(|c| *c != 0.0) {
+                vectors.push(Vector { class, coef: own, features: features(i) });
+            }
+        }
+    }
+    vectors
+}
+
+/// A weight vector is a support vector of a linear kernel with coefficient 1 in its pair and 0 in the others.
+fn linear(
+    weights: &[Vec<f64>],
+    bias: &[f64],
+    scaling: &Scaling,
+    n: usize,
+) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
+    let mut bias = bias.to_vec();
+    let mut vectors = Vec::with_capacity(weights.len());
+    for (a, b) in pairs(n) {
+        let p = pair(a, b, n);
+        let mut w = weights[p].clone();
+        match scaling {
+            Scaling::None => {}
+            Scaling::Affine { shift, factor, .. } => {
+                for (c, w) in w.iter_mut().enumerate() {
+                    *w *= factor[c];
+                    bias[p] -= *w * shift.get(c).copied().unwrap_or(0.0);
+                }
+            }
+            Scaling::Unit | Scaling::Tfidf { .. } => refuse_scaling(scaling)?,
+        }
+        let mut coef = vec![0.0; weights.len()];
+        coef[p] = 1.0;
+        vectors.push(Vector { class: b, coef, features: features(Row::Dense(&w)) });
+    }
+    Ok((Kernel::Linear, vectors, bias))
+}
+
+fn refuse_scaling(scaling: &Scaling) -> Result<()> {
+    let name = match scaling {
+        Scaling::None => return Ok(()),
+        Scaling::Affine { name, .. } => name,
+        Scaling::Unit => "unit",
+        Scaling::Tfidf { .. } => "tfidf",
+    };
+    Err(Error::inexpressible(format!(
+        "LIBSVM models cannot hold the {name} scaling of this one; train with --scale none, or scale the file first"
+    )))
+}
+
+/// Models trained on a kernel matrix are linear in its rows; only the parameters tell them from others.
+fn is_precomputed(params: &serde_json::Value) -> bool {
+    let kernel = &params["kernel"];
+    kernel == "precomputed" || kernel["type"] == "precomputed"
+}

@@ -1,0 +1,322 @@
+//! The model file: a safetensors container, readable from Python without us and unable to run code.
+//!
+//! Metadata: `format` = `evermargin`, `format_version` = `1`, `classifier` = JSON of everything that is small.
+//! Tensors: `bias` [k]; `weights` [k, d] of a linear model; `coef` [k, m] and the points of an expansion, either
+//! `points.values` [m, d] or `points.indptr` [m + 1], `points.indices`, `points.values` [n]; `scaling.shift`,
+//! `scaling.factor` or `scaling.idf` [d]; `calibration.knots` [k], `calibration.at` and `calibration.probability`
+//! of isotonic calibrations, one after the other. Values are f64; points are f32 where that loses nothing.
+//! The same classifier always gives the same bytes.
+
+use crate::error::{Error, Result, shown};
+use crate::limits::Limits;
+use crate::open::display_name;
+use crate::output::write_atomic;
+use crate::soundness::check;
+use crate::tensors::{Bundle, Loaded};
+use evermargin::data::Matrix;
+use evermargin::kernel::Kernel;
+use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::Path;
+
+const FORMAT: &str = "evermargin";
+const VERSION: u32 = 1;
+
+/// Everything of a classifier but the large arrays.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    learner: String,
+    params: serde_json::Value,
+    classes: Vec<String>,
+    scheme: Scheme,
+    model: ModelHead,
+    scaling: ScalingHead,
+    columns: Vec<Column>,
+    calibration: Vec<CalibrationHead>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum ModelHead {
+    Linear,
+    Expansion { kernel: Kernel, cols: usize, sparse: bool },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum ScalingHead {
+    None,
+    Affine { name: String, shifted: bool },
+    Unit,
+    Tfidf,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum CalibrationHead {
+    Sigmoid { a: f64, b: f64 },
+    Isotonic,
+}
+
+/// Writes a model file; `-` is standard output. The file appears whole or not at all.
+pub fn save(path: impl AsRef<Path>, classifier: &Classifier) -> Result<()> {
+    write_atomic(path, &to_bytes(classifier)?)
+}
+
+/// Reads and checks a model file; `-` is standard input.
+pub fn load(path: impl AsRef<Path>) -> Result<Classifier> {
+    load_within(path, &Limits::default())
+}
+
+/// Reads and checks a model file of at most `limits.max_bytes`.
+pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
+    let path = path.as_ref();
+    let name = display_name(path);
+    let mut bytes = Vec::new();
+    // Opened raw: a compressed model is refused by name rather than unpacked.
+    let mut reader: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(|e| Error::read(&name, e))?)
+    };
+    reader
+        .by_ref()
+        .take(limits.max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|e| Error::read(&name, e))?;
+    if bytes.len() as u64 > limits.max_bytes {
+        let what = format!("over the cap of {} bytes; if it is right, raise --max-bytes", limits.max_bytes);
+        return Err(Error::content(&name, what));
+    }
+    from_bytes(&name, &bytes)
+}
+
+/// The bytes of a model file.
+pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
+    check(classifier).map_err(Error::inexpressible)?;
+    let mut bundle = Bundle::default();
+    let model = match &classifier.model {
+        Model::Linear { weights, bias } => {
+            bundle.f64("weights", &[weights.len(), classifier.model.cols()], weights.iter().flatten());
+            bundle.f64("bias", &[bias.len()], bias);
+            ModelHead::Linear
+        }
+        Model::Expansion { kernel, points, coef, bias } => {
+            bundle.f64("coef", &[coef.len(), points.rows()], coef.iter().flatten());
+            bundle.f64("bias", &[bias.len()], bias);
+            let sparse = match points {
+                Matrix::Dense { values, rows, cols, .. } => {
+                    bundle.narrow("points.values", &[*rows, *cols], values);
+                    false
+                }
+                Matrix::Csr { indptr, indices, values, .. } => {
+                    bundle.u64("points.indptr", &[indptr.len()], indptr);
+                    bundle.u32("points.indices", &[indices.len()], indices);
+                    bundle.narrow("points.values", &[values.len()], values);
+                    true
+                }
+            };
+            ModelHead::Expansion { kernel: *kernel, cols: points.cols(), sparse }
+        }
+    };
+    let scaling = match &classifier.scaling {
+        Scaling::None => ScalingHead::None,
+        Scaling::Unit => ScalingHead::Unit,
+        Scaling::Affine { name, shift, factor } => {
+            if !shift.is_empty() {
+                bundle.f64("scaling.shift", &[shift.len()], shift);
+            }
+            bundle.f64("scaling.factor", &[factor.len()], factor);
+            ScalingHead::Affine { name: name.clone(), shifted: !shift.is_empty() }
+        }
+        Scaling::Tfidf { idf } => {
+            bundle.f64("scaling.idf", &[idf.len()], idf);
+            ScalingHead::Tfidf
+        }
+    };
+    let head = Head {
+        learner: classifier.learner.clone(),
+        params: classifier.params.clone(),
+        classes: classifier.classes.clone(),
+        scheme: classifier.scheme,
+        model,
+        scaling,
+        columns: classifier.columns.clone(),
+        calibration: save_calibration(&classifier.calibration, &mut bundle),
+    };
+    let head = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
+    Ok(bundle.to_bytes(&[
+        ("format", FORMAT),
+        ("format_version", &VERSION.to_string()),
+        ("classifier", &head),
+    ]))
+}
+
+/// The classifier in the bytes of a model file; `name` stands for the file in messages.
+pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Classifier> {
+    restore(bytes).map_err(|what| Error::content(name, what))
+}
+
+type Restored<T> = std::result::Result<T, String>;
+
+fn restore(bytes: &[u8]) -> Restored<Classifier> {
+    if let Some(kind) = foreign(bytes) {
+        return Err(format!("{kind}, not an evermargin model"));
+    }
+    let mut tensors = Loaded::parse(bytes)?;
+    match tensors.metadata("format") {
+        Some(FORMAT) => {}
+        Some(other) => return Err(format!("a model of '{}', not of evermargin", shown(other.as_bytes()))),
+        None => return Err("a safetensors file, but not an evermargin model".into()),
+    }
+    let version = tensors.metadata("format_version").unwrap_or("");
+    match version.parse::<u32>() {
+        Ok(VERSION) => {}
+        Ok(newer) if newer > VERSION => {
+            return Err(format!(
+                "model format {newer} is newer than this evermargin reads ({VERSION}); update evermargin"
+            ));
+        }
+        _ => return Err(format!("model format '{}' is not known", shown(version.as_bytes()))),
+    }
+    let head = tensors.metadata("classifier").ok_or("the description of the classifier is missing")?;
+    let head: Head = serde_json::from_str(head)
+        .map_err(|e| format!("the description of the classifier is damaged: {e}"))?;
+
+    let model = match head.model {
+        ModelHead::Linear => {
+            let (shape, values) = tensors.f64("weights", 2)?;
+            Model::Linear { weights: rows(&values, shape[0], shape[1]), bias: tensors.f64("bias", 1)?.1 }
+        }
+        ModelHead::Expansion { kernel, cols, sparse } => {
+            let points = if sparse {
+                let indptr = tensors.u64("points.indptr")?;
+                let indices = tensors.u32("points.indices")?;
+                Matrix::csr(indptr, indices, tensors.f64("points.values", 1)?.1, cols)
+            } else {
+                let (shape, values) = tensors.f64("points.values", 2)?;
+                if shape[1] != cols {
+                    return Err(format!("points have {} columns, the description says {cols}", shape[1]));
+                }
+                Matrix::dense(values, shape[0], cols)
+            };
+            let points = points.map_err(|e| format!("points: {e}"))?;
+            let (shape, coef) = tensors.f64("coef", 2)?;
+            if shape[1] != points.rows() {
+                return Err(format!("{} coefficients for {} points", shape[1], points.rows()));
+            }
+            let bias = tensors.f64("bias", 1)?.1;
+            Model::Expansion { kernel, points, coef: rows(&coef, shape[0], shape[1]), bias }
+        }
+    };
+    let scaling = match head.scaling {
+        ScalingHead::None => Scaling::None,
+        ScalingHead::Unit => Scaling::Unit,
+        ScalingHead::Affine { name, shifted } => {
+            let shift = if shifted { tensors.f64("scaling.shift", 1)?.1 } else { Vec::new() };
+            Scaling::Affine { name, shift, factor: tensors.f64("scaling.factor", 1)?.1 }
+        }
+        ScalingHead::Tfidf => Scaling::Tfidf { idf: tensors.f64("scaling.idf", 1)?.1 },
+    };
+    let calibration = load_calibration(&head.calibration, &mut tensors)?;
+    tensors.refuse_unused()?;
+    let classifier = Classifier {
+        learner: head.learner,
+        params: head.params,
+        classes: head.classes,
+        scheme: head.scheme,
+        model,
+        scaling,
+        columns: head.columns,
+        calibration,
+    };
+    check(&classifier)?;
+    Ok(classifier)
+}
+
+/// `count` rows of `width` values; `count` is bounded by what the file holds unless rows are empty.
+fn rows(values: &[f64], count: usize, width: usize) -> Vec<Vec<f64>> {
+    if width == 0 {
+        return vec![Vec::new(); count.min(1 << 16)];
+    }
+    values.chunks_exact(width).map(<[f64]>::to_vec).collect()
+}
+
+fn save_calibration(calibration: &[Calibration], bundle: &mut Bundle) -> Vec<CalibrationHead> {
+    let (mut knots, mut all_at, mut all_probability) = (Vec::new(), Vec::new(), Vec::new());
+    let heads = calibration
+        .iter()
+        .map(|c| match c {
+            Calibration::Sigmoid { a, b } => CalibrationHead::Sigmoid { a: *a, b: *b },
+            Calibration::Isotonic { at, probability } => {
+                knots.push(at.len());
+                all_at.extend_from_slice(at);
+                all_probability.extend_from_slice(probability);
+                CalibrationHead::Isotonic
+            }
+        })
+        .collect();
+    if !knots.is_empty() {
+        bundle.u64("calibration.knots", &[knots.len()], &knots);
+        bundle.f64("calibration.at", &[all_at.len()], &all_at);
+        bundle.f64("calibration.probability", &[all_probability.len()], &all_probability);
+    }
+    heads
+}
+
+fn load_calibration(heads: &[CalibrationHead], tensors: &mut Loaded<'_>) -> Restored<Vec<Calibration>> {
+    let isotonic = heads.iter().any(|h| matches!(h, CalibrationHead::Isotonic));
+    let (knots, at, probability) = if isotonic {
+        (
+            tensors.u64("calibration.knots")?,
+            tensors.f64("calibration.at", 1)?.1,
+            tensors.f64("calibration.probability", 1)?.1,
+        )
+    } else {
+        (Vec::new(), Vec::new(), Vec::new())
+    };
+    let mut knots = knots.into_iter();
+    let mut start = 0usize;
+    let mut loaded = Vec::with_capacity(heads.len());
+    for head in heads {
+        loaded.push(match head {
+            CalibrationHead::Sigmoid { a, b } => Calibration::Sigmoid { a: *a, b: *b },
+            CalibrationHead::Isotonic => {
+                let short = "calibration: fewer knots than declared";
+                let end = knots.next().and_then(|n| start.checked_add(n)).ok_or(short)?;
+                let span = start..end;
+                start = end;
+                Calibration::Isotonic {
+                    at: at.get(span.clone()).ok_or(short)?.to_vec(),
+                    probability: probability.get(span).ok_or(short)?.to_vec(),
+                }
+            }
+        });
+    }
+    if knots.next().is_some() || start != at.len() || start != probability.len() {
+        return Err("calibration: more knots than declared".into());
+    }
+    Ok(loaded)
+}
+
+/// Files people offer that are not models of ours.
+fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    let json = bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{');
+    match bytes {
+        [] => Some("an empty file"),
+        [0x80, 2..=5, ..] => Some("a Python pickle (which could run code)"),
+        [b'P', b'K', 3, 4, ..] => Some("a zip archive"),
+        [0x1f, 0x8b, ..] => Some("a gzip file (decompress it first)"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("an xz file (decompress it first)"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("a zstd file (decompress it first)"),
+        _ if bytes.starts_with(b"svm_type ") => {
+            Some("a LIBSVM model in text form (import it with `evermargin convert`)")
+        }
+        _ if bytes.starts_with(b"solver_type ") => Some("a LIBLINEAR model in text form"),
+        _ if bytes.starts_with(b"\x93NUMPY") => Some("a NumPy array"),
+        _ if json => Some("a JSON text (import it with `evermargin convert`)"),
+        _ => None,
+    }
+}

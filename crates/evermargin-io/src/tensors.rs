@@ -1,0 +1,162 @@
+//! Named arrays in a safetensors container, written in a fixed order and read with every access checked.
+
+use crate::error::shown;
+use safetensors::tensor::{Dtype, SafeTensors};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Arrays to be written.
+#[derive(Default)]
+pub(crate) struct Bundle {
+    tensors: Vec<Tensor>,
+}
+
+struct Tensor {
+    name: &'static str,
+    dtype: &'static str,
+    width: usize,
+    shape: Vec<usize>,
+    data: Vec<u8>,
+}
+
+impl Bundle {
+    fn push<const N: usize>(
+        &mut self,
+        name: &'static str,
+        dtype: &'static str,
+        shape: &[usize],
+        values: impl Iterator<Item = [u8; N]>,
+    ) {
+        let data = values.flatten().collect();
+        self.tensors.push(Tensor { name, dtype, width: N, shape: shape.to_vec(), data });
+    }
+
+    pub(crate) fn f64<'a>(
+        &mut self,
+        name: &'static str,
+        shape: &[usize],
+        values: impl IntoIterator<Item = &'a f64>,
+    ) {
+        self.push(name, "F64", shape, values.into_iter().map(|v| v.to_le_bytes()));
+    }
+
+    /// Half the size where every value is an f32 in disguise, so that loading gives the same bits.
+    pub(crate) fn narrow(&mut self, name: &'static str, shape: &[usize], values: &[f64]) {
+        if values.iter().all(|v| f64::from(*v as f32).to_bits() == v.to_bits()) {
+            self.push(name, "F32", shape, values.iter().map(|v| (*v as f32).to_le_bytes()));
+        } else {
+            self.f64(name, shape, values);
+        }
+    }
+
+    pub(crate) fn u64(&mut self, name: &'static str, shape: &[usize], values: &[usize]) {
+        self.push(name, "U64", shape, values.iter().map(|v| (*v as u64).to_le_bytes()));
+    }
+
+    pub(crate) fn u32(&mut self, name: &'static str, shape: &[usize], values: &[u32]) {
+        self.push(name, "U32", shape, values.iter().map(|v| v.to_le_bytes()));
+    }
+
+    /// The container: length of the header, header, data. The safetensors crate keeps metadata in a hash map and
+    /// so writes it in an order that changes from run to run; here the header is sorted.
+    pub(crate) fn to_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
+        // Wide values first keeps every array aligned.
+        self.tensors.sort_by(|a, b| b.width.cmp(&a.width).then(a.name.cmp(b.name)));
+        let mut header = serde_json::Map::new();
+        let metadata: BTreeMap<&str, &str> = metadata.iter().copied().collect();
+        header.insert("__metadata__".into(), serde_json::json!(metadata));
+        let mut offset = 0;
+        for t in &self.tensors {
+            let end = offset + t.data.len();
+            let info =
+                serde_json::json!({ "dtype": t.dtype, "shape": t.shape, "data_offsets": [offset, end] });
+            header.insert(t.name.into(), info);
+            offset = end;
+        }
+        let mut text = serde_json::Value::Object(header).to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(8), b' ');
+        let mut out = Vec::with_capacity(8 + text.len() + offset);
+        out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        out.extend_from_slice(&text);
+        for t in &self.tensors {
+            out.extend_from_slice(&t.data);
+        }
+        out
+    }
+}
+
+/// Arrays as found in a file.
+pub(crate) struct Loaded<'a> {
+    tensors: SafeTensors<'a>,
+    metadata: HashMap<String, String>,
+    used: BTreeSet<String>,
+}
+
+type Found<T> = Result<T, String>;
+
+impl<'a> Loaded<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Found<Self> {
+        let damaged = |e| format!("not an evermargin model, or a damaged one ({e})");
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        let metadata = header.metadata().clone().unwrap_or_default();
+        Ok(Self { tensors, metadata, used: BTreeSet::new() })
+    }
+
+    pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
+        self.metadata.get(key).map(String::as_str)
+    }
+
+    fn get(&mut self, name: &str, rank: usize) -> Found<(Dtype, Vec<usize>, &'a [u8])> {
+        let view = self.tensors.tensor(name).map_err(|_| format!("tensor {name} is missing"))?;
+        if view.shape().len() != rank {
+            return Err(format!("tensor {name} has {} dimensions instead of {rank}", view.shape().len()));
+        }
+        self.used.insert(name.to_string());
+        Ok((view.dtype(), view.shape().to_vec(), view.data()))
+    }
+
+    /// Shape and values of an array of f64, or of f32 widened.
+    pub(crate) fn f64(&mut self, name: &str, rank: usize) -> Found<(Vec<usize>, Vec<f64>)> {
+        let (dtype, shape, data) = self.get(name, rank)?;
+        let values = match dtype {
+            Dtype::F64 => data.as_chunks().0.iter().map(|c| f64::from_le_bytes(*c)).collect(),
+            Dtype::F32 => data.as_chunks().0.iter().map(|c| f64::from(f32::from_le_bytes(*c))).collect(),
+            other => return Err(format!("tensor {name} has values of type {other} instead of F64")),
+        };
+        Ok((shape, values))
+    }
+
+    /// A vector of u64.
+    pub(crate) fn u64(&mut self, name: &str) -> Found<Vec<usize>> {
+        let (dtype, _, data) = self.get(name, 1)?;
+        if dtype != Dtype::U64 {
+            return Err(format!("tensor {name} has values of type {dtype} instead of U64"));
+        }
+        let number = |c: &[u8; 8]| usize::try_from(u64::from_le_bytes(*c));
+        data.as_chunks()
+            .0
+            .iter()
+            .map(number)
+            .collect::<Result<_, _>>()
+            .map_err(|e| format!("tensor {name}: {e}"))
+    }
+
+    /// A vector of u32.
+    pub(crate) fn u32(&mut self, name: &str) -> Found<Vec<u32>> {
+        let (dtype, _, data) = self.get(name, 1)?;
+        if dtype != Dtype::U32 {
+            return Err(format!("tensor {name} has values of type {dtype} instead of U32"));
+        }
+        Ok(data.as_chunks().0.iter().map(|c| u32::from_le_bytes(*c)).collect())
+    }
+
+    /// Refuses arrays this version knows nothing of: to leave them out would be to load another model.
+    pub(crate) fn refuse_unused(&self) -> Found<()> {
+        let mut names = self.tensors.names();
+        names.sort_unstable();
+        match names.into_iter().find(|n| !self.used.contains(*n)) {
+            None => Ok(()),
+            Some(name) => Err(format!("tensor '{}' is not part of this model", shown(name.as_bytes()))),
+        }
+    }
+}
