@@ -159,7 +159,7 @@ pub struct LearnArgs {
     pub weights: Option<PathBuf>,
     /// Any other parameter of the learner (repeatable)
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::spec::assignment)]
-    pub set: Vec<(String, serde_json::Value)>,
+    pub set: Vec<(String, Value)>,
     /// Stop training after this time, with the model so far
     #[arg(long, value_name = "S", value_parser = crate::spec::number)]
     pub max_seconds: Option<f64>,

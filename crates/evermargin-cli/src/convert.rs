@@ -79,8 +79,8 @@ pub fn read_model(path: &Path) -> Result<Classifier, Failure> {
     let bytes = evermargin_io::read_whole(path, &Limits::default())?;
     let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
     let head = bytes.trim_ascii_start();
-    if head.starts_with(b"svm_type") {
-        Ok(libsvm_model::from_text(&name, &bytes)?)
+    if libsvm_model::is_libsvm_model(head) {
+        Ok(libsvm_model::from_text(&name, &bytes, &Limits::default())?)
     } else if head.starts_with(b"{") && !bytes.iter().take(8).any(|b| *b == 0) {
         Ok(json::from_json(&name, &bytes)?)
     } else {
