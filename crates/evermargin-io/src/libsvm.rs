@@ -10,7 +10,10 @@ use crate::number;
 use evermargin::data::{Labels, MAX_ABS, Matrix};
 use rayon::prelude::*;
 
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 19;
+
+/// Pieces read at a time; their memory is used again for the next.
+const WAVE: usize = 16;
 
 /// What a LIBSVM text holds.
 pub(crate) struct Text {
@@ -43,45 +46,41 @@ fn read_in_pieces(
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bounds = cut(bytes, size);
     let first_index = u64::from(base == Some(1));
-    let pieces: Vec<_> =
-        bounds.par_windows(2).map(|w| Piece::read(&bytes[w[0]..w[1]], first_index, limits)).collect();
-
-    let mut lines_before = 0;
-    let mut read = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        match piece {
-            Ok(piece) => {
-                lines_before += piece.lines;
-                read.push(piece);
-            }
-            Err(mut fault) => {
-                fault.place.line += lines_before;
-                return Err(fault.within(file));
-            }
+    let windows: Vec<&[usize]> = bounds.windows(2).collect();
+    let mut whole = Whole::default();
+    for wave in windows.chunks(WAVE) {
+        let pieces: Vec<_> =
+            wave.par_iter().map(|w| Piece::read(&bytes[w[0]..w[1]], first_index, limits)).collect();
+        for piece in pieces {
+            let piece = piece.map_err(|mut fault| {
+                fault.place.line += whole.lines;
+                fault.within(file)
+            })?;
+            whole.add(&piece).map_err(|what| Error::content(file, what))?;
+        }
+        if whole.of.len() > limits.max_rows {
+            let line = line_of_row(bytes, limits.max_rows);
+            let what = format!("more than {} rows; if it is right, raise --max-rows", limits.max_rows);
+            return Err(Error::line(file, line, what));
         }
     }
-    let rows: usize = read.iter().map(|p| p.ends.len()).sum();
-    if rows > limits.max_rows {
-        let line = line_of_row(bytes, limits.max_rows);
-        let what = format!("more than {} rows; if it is right, raise --max-rows", limits.max_rows);
-        return Err(Error::line(file, line, what));
-    }
-    if rows == 0 {
+    if whole.of.is_empty() {
         let what =
             if bytes.is_empty() { "the file is empty" } else { "no rows; every line is blank or a comment" };
         return Err(Error::content(file, what));
     }
-    let pairs = read.iter().any(|p| p.pairs);
-    if !pairs && cols.is_none() {
+    if !whole.pairs && cols.is_none() {
         return Err(Error::content(file, "no index:value pair in any row; is it LIBSVM text?"));
     }
-    let zero_based = base == Some(0) || read.iter().any(|p| p.zero);
-    let unsorted = read.iter().any(|p| p.unsorted);
-    let highest = read.iter().map(|p| p.highest).max().unwrap_or(0) as usize;
-    let width = if pairs { highest + usize::from(zero_based) } else { 0 };
-    let (x, labels) = join(read, rows, u32::from(!zero_based), width.max(cols.unwrap_or(0)))
+    let zero_based = base == Some(0) || whole.zero;
+    if !zero_based {
+        whole.indices.iter_mut().for_each(|i| *i -= 1);
+    }
+    let width = if whole.pairs { whole.highest as usize + usize::from(zero_based) } else { 0 };
+    let labels = whole.names.labels(&whole.of);
+    let x = Matrix::csr(whole.indptr, whole.indices, whole.values, width.max(cols.unwrap_or(0)))
         .map_err(|e| Error::content(file, e.to_string()))?;
-    Ok(Text { x, labels, zero_based, unsorted })
+    Ok(Text { x, labels, zero_based, unsorted: whole.unsorted })
 }
 
 /// Offsets of pieces that begin at line starts, the end included.
@@ -99,31 +98,54 @@ fn cut(bytes: &[u8], size: usize) -> Vec<usize> {
     bounds
 }
 
-fn join(
-    pieces: Vec<Piece<'_>>,
-    rows: usize,
-    first: u32,
-    cols: usize,
-) -> std::result::Result<(Matrix, Labels), evermargin::Error> {
-    let count = pieces.iter().map(|p| p.values.len()).sum();
-    let mut indptr = Vec::with_capacity(rows + 1);
-    let mut indices = Vec::with_capacity(count);
-    let mut values: Vec<f64> = Vec::with_capacity(count);
-    let mut interner = Interner::default();
-    let mut of = Vec::with_capacity(rows);
-    indptr.push(0);
-    for piece in pieces {
-        let before = values.len();
-        indptr.extend(piece.ends.iter().map(|end| before + end));
-        indices.extend(piece.indices.iter().map(|i| i - first));
-        values.extend_from_slice(&piece.values);
-        let mut numbers = Vec::with_capacity(piece.names.tokens.len());
-        for token in &piece.names.tokens {
-            numbers.push(interner.number(token.as_bytes()).map_err(evermargin::Error::Data)?);
+/// All rows read so far, indices as written.
+struct Whole<'a> {
+    lines: u64,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    names: Interner<'a>,
+    of: Vec<u32>,
+    highest: u32,
+    pairs: bool,
+    zero: bool,
+    unsorted: bool,
+}
+
+impl Default for Whole<'_> {
+    fn default() -> Self {
+        Self {
+            lines: 0,
+            indptr: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+            names: Interner::default(),
+            of: Vec::new(),
+            highest: 0,
+            pairs: false,
+            zero: false,
+            unsorted: false,
         }
-        of.extend(piece.labels.iter().map(|n| numbers.get(*n as usize).copied().unwrap_or(UNLABELED)));
     }
-    Ok((Matrix::csr(indptr, indices, values, cols)?, interner.labels(&of)))
+}
+
+impl<'a> Whole<'a> {
+    fn add(&mut self, piece: &Piece<'a>) -> std::result::Result<(), String> {
+        let before = self.values.len();
+        self.indptr.extend(piece.ends.iter().map(|end| before + end));
+        self.indices.extend_from_slice(&piece.indices);
+        self.values.extend_from_slice(&piece.values);
+        let tokens = piece.names.tokens.iter();
+        let numbers: Vec<u32> =
+            tokens.map(|t| self.names.number(t.as_bytes())).collect::<std::result::Result<_, _>>()?;
+        self.of.extend(piece.labels.iter().map(|n| numbers.get(*n as usize).copied().unwrap_or(UNLABELED)));
+        self.lines += piece.lines;
+        self.highest = self.highest.max(piece.highest);
+        self.pairs |= piece.pairs;
+        self.zero |= piece.zero;
+        self.unsorted |= piece.unsorted;
+        Ok(())
+    }
 }
 
 /// The rows of one piece, indices as written.
@@ -144,8 +166,9 @@ struct Piece<'a> {
 impl<'a> Piece<'a> {
     fn read(bytes: &'a [u8], first_index: u64, limits: &Limits) -> std::result::Result<Self, Fault> {
         let mut piece = Self::default();
-        piece.indices.reserve(bytes.len() / 8);
-        piece.values.reserve(bytes.len() / 8);
+        piece.indices.reserve(bytes.len() / 6);
+        piece.values.reserve(bytes.len() / 6);
+        let comments = memchr::memchr(b'#', bytes).is_some();
         let mut at = 0;
         while at < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
@@ -159,7 +182,7 @@ impl<'a> Piece<'a> {
                 );
                 return Err(Fault::new(piece.lines, 0, what));
             }
-            piece.row(content(line), first_index, limits.columns() as u64)?;
+            piece.row(content(line, comments), first_index, limits.columns() as u64)?;
         }
         Ok(piece)
     }
@@ -198,12 +221,13 @@ impl<'a> Piece<'a> {
                     p = token_end(line, start);
                     continue;
                 }
-                return Err(bad_pair(self.lines, line, start));
+                return Err(bad_pair(self.lines, line, start, cap));
             }
             if index > cap || index < first_index {
                 return Err(bad_index(self.lines, start, index, cap));
             }
-            let Some((value, end)) = number::scan(line, p + 1).filter(|(v, _)| v.abs() <= MAX_ABS) else {
+            let read = small_number(line, p + 1).or_else(|| number::scan(line, p + 1));
+            let Some((value, end)) = read.filter(|(v, _)| v.abs() <= MAX_ABS) else {
                 return Err(bad_value(self.lines, line, p + 1));
             };
             p = end;
@@ -257,10 +281,24 @@ impl<'a> Piece<'a> {
     }
 }
 
+/// A value of at most 15 digits and nothing else, as most values in such files are.
+#[inline]
+fn small_number(line: &[u8], start: usize) -> Option<(f64, usize)> {
+    let mut p = start;
+    let mut whole: u64 = 0;
+    while p < line.len() && line[p].is_ascii_digit() {
+        whole = whole.wrapping_mul(10).wrapping_add(u64::from(line[p] - b'0'));
+        p += 1;
+    }
+    let ends = p == line.len() || matches!(line[p], b' ' | b'\t');
+    (ends && p > start && p - start <= 15).then_some((whole as f64, p))
+}
+
 /// The line without comment and line end.
 #[inline]
-fn content(line: &[u8]) -> &[u8] {
-    let line = memchr::memchr(b'#', line).map_or(line, |at| &line[..at]);
+fn content(line: &[u8], comments: bool) -> &[u8] {
+    let comment = if comments { memchr::memchr(b'#', line) } else { None };
+    let line = comment.map_or(line, |at| &line[..at]);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
@@ -280,7 +318,7 @@ fn token_end(line: &[u8], p: usize) -> usize {
 fn line_of_row(bytes: &[u8], row: usize) -> u64 {
     let mut seen = 0;
     for (i, line) in bytes.split(|b| *b == b'\n').enumerate() {
-        if !content(line).trim_ascii().is_empty() {
+        if !content(line, true).trim_ascii().is_empty() {
             if seen == row {
                 return i as u64 + 1;
             }
@@ -291,7 +329,7 @@ fn line_of_row(bytes: &[u8], row: usize) -> u64 {
 }
 
 #[cold]
-fn bad_pair(line: u64, text: &[u8], start: usize) -> Fault {
+fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
     let token = &text[start..token_end(text, start)];
     let digits = token.strip_prefix(b"-").unwrap_or(token);
     let whole = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
@@ -302,7 +340,10 @@ fn bad_pair(line: u64, text: &[u8], start: usize) -> Fault {
                 shown(&token[..=colon]).trim_end_matches(':')
             )
         }
-        Some(colon) if whole(&digits[..colon]) => format!("index {} is too large", shown(&digits[..colon])),
+        Some(colon) if whole(&digits[..colon]) => {
+            let index = shown(&digits[..colon]);
+            format!("index {index} is over the cap of {cap}; if it is right, raise --max-columns")
+        }
         Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
         None => format!("expected index:value, found '{}'", shown(token)),
     };
@@ -343,6 +384,7 @@ pub(crate) fn value_fault(token: &[u8]) -> String {
 mod tests {
     use super::{Limits, content, cut, read_in_pieces};
     use proptest::prelude::*;
+    use std::fmt::Write;
 
     #[test]
     fn pieces_begin_at_line_starts() {
@@ -353,8 +395,8 @@ mod tests {
 
     #[test]
     fn comments_and_line_ends_are_no_content() {
-        assert_eq!(content(b"1 2:3 # note"), b"1 2:3 ");
-        assert_eq!(content(b"1 2:3\r"), b"1 2:3");
+        assert_eq!(content(b"1 2:3 # note", true), b"1 2:3 ");
+        assert_eq!(content(b"1 2:3\r", false), b"1 2:3");
     }
 
     #[test]
@@ -376,7 +418,7 @@ mod tests {
             for (label, row) in &rows {
                 text += &label.to_string();
                 for (i, v) in row {
-                    text += &format!(" {i}:{v}");
+                    write!(text, " {i}:{v}").unwrap();
                 }
                 text.push('\n');
             }

@@ -33,6 +33,15 @@ impl Limits {
         self.max_columns.min(u32::MAX as usize - 1)
     }
 
+    /// Refuses the shape of a dense array. Rows without columns take no bytes in the file, so that nothing but this
+    /// bounds how many there are.
+    pub(crate) fn check_array(&self, rows: usize, columns: usize) -> Result<usize, String> {
+        if columns == 0 && rows > 0 {
+            return Err(format!("{rows} rows without columns"));
+        }
+        self.check_shape(rows, columns)
+    }
+
     /// Refuses a dense shape over the limits; the message is a whole sentence without the file's name.
     pub(crate) fn check_shape(&self, rows: usize, columns: usize) -> Result<usize, String> {
         if columns > self.columns() {

@@ -9,10 +9,11 @@
 
 use crate::error::{Error, Result, shown};
 use crate::limits::Limits;
-use crate::open::display_name;
+use crate::open::{display_name, read_whole};
 use crate::output::write_atomic;
 use crate::soundness::check;
 use crate::tensors::{Bundle, Loaded};
+use crate::{json, libsvm_model};
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
@@ -93,6 +94,20 @@ pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier
     from_bytes(&name, &bytes)
 }
 
+/// A classifier in any form we know: a model file, a LIBSVM model, JSON; `-` is standard input.
+pub fn import(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
+    let path = path.as_ref();
+    let name = display_name(path);
+    let bytes = read_whole(path, limits)?;
+    if libsvm_model::is_libsvm_model(&bytes) {
+        libsvm_model::from_text(&name, &bytes, limits)
+    } else if bytes.trim_ascii_start().starts_with(b"{") {
+        json::from_json(&name, &bytes)
+    } else {
+        from_bytes(&name, &bytes)
+    }
+}
+
 /// The bytes of a model file.
 pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
     check(classifier).map_err(Error::inexpressible)?;
@@ -147,7 +162,7 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
         calibration: save_calibration(&classifier.calibration, &mut bundle),
     };
     let head = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    Ok(bundle.to_bytes(&[
+    Ok(bundle.into_bytes(&[
         ("format", FORMAT),
         ("format_version", &VERSION.to_string()),
         ("classifier", &head),
@@ -303,6 +318,10 @@ fn load_calibration(heads: &[CalibrationHead], tensors: &mut Loaded<'_>) -> Rest
 
 /// Files people offer that are not models of ours.
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    // The length of a header may begin with any bytes, those of a pickle or of gzip included.
+    if bytes.get(4..9) == Some(b"\0\0\0\0{") {
+        return None;
+    }
     let json = bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{');
     match bytes {
         [] => Some("an empty file"),

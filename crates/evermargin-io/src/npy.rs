@@ -81,7 +81,7 @@ impl<'a> Array<'a> {
             ));
         };
         self.numeric()?;
-        let cells = limits.check_shape(rows, cols)?;
+        let cells = limits.check_array(rows, cols)?;
         let mut values = Vec::with_capacity(cells);
         if self.fortran {
             for i in 0..rows {
@@ -145,6 +145,7 @@ impl<'a> Array<'a> {
     fn numeric(&self) -> Parsed<()> {
         match (self.kind, self.size) {
             (b'f', 2 | 4 | 8) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'b', 1) => Ok(()),
+            (b'U' | b'S', _) => Err("the array holds text; numbers are needed".into()),
             (kind, size) => Err(format!(
                 "values of type {}{size} are not read; convert them with numpy's astype('float64')",
                 kind as char
@@ -208,10 +209,15 @@ fn value_of<'t>(header: &'t str, key: &str) -> Parsed<&'t str> {
 /// Kind, size in bytes and byte order of a type such as `'<f8'`.
 fn dtype(descr: &str) -> Parsed<(u8, usize, bool)> {
     let unknown = || {
-        let end = descr.find(['}', '\n']).unwrap_or(descr.len());
+        let name = descr.strip_prefix('\'').and_then(|t| t.split_once('\'')).map_or("a record", |t| t.0);
+        let kind = if name.trim_start_matches(['|', '<', '>', '=']).starts_with('O') {
+            "pickled objects"
+        } else {
+            name
+        };
         format!(
             "values of type {} are not read; convert them with numpy's astype('float64')",
-            shown(descr[..end].trim_end_matches(|c| c != '\'' && c != ']').as_bytes())
+            shown(kind.as_bytes())
         )
     };
     let name = descr.strip_prefix('\'').and_then(|t| t.split_once('\'')).ok_or_else(unknown)?.0;

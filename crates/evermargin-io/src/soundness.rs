@@ -23,8 +23,8 @@ fn check_classes(classifier: &Classifier, outputs: usize) -> Result<(), String> 
     }
     let mut names: Vec<&String> = classifier.classes.iter().collect();
     names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
-        return Err(format!("class '{}' is listed twice", twice[0]));
+    if let Some([twice, ..]) = names.windows(2).find(|w| w[0] == w[1]) {
+        return Err(format!("class '{twice}' is listed twice"));
     }
     let (name, needed) = match classifier.scheme {
         Scheme::Binary if classes != 2 => {

@@ -130,6 +130,13 @@ impl Plan {
     ) -> Result<Self> {
         let header = survey.has_header(options.label.as_ref());
         let names = survey.names(header);
+        if header && names.iter().any(|n| Cell::of(n) == Cell::Number) {
+            notes.push("the first row was taken for a header, though it holds numbers".to_string());
+        }
+        let mut known = BTreeSet::new();
+        if let Some(twice) = names.iter().find(|n| !known.insert(n.as_str())) {
+            return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));
+        }
         let label = label_column(file, &names, header, format, options.label.as_ref(), notes)?;
         if names.len() < 2 {
             return Err(Error::content(
@@ -283,7 +290,7 @@ impl Plan {
                                 values.push(1.0);
                             }
                             Err(_) => {
-                                unknown.entry(name).or_insert_with(|| (0, row[*cell].to_string())).0 += 1
+                                unknown.entry(name).or_insert_with(|| (0, row[*cell].to_string())).0 += 1;
                             }
                         }
                     }

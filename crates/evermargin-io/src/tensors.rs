@@ -1,7 +1,7 @@
 //! Named arrays in a safetensors container, written in a fixed order and read with every access checked.
 
 use crate::error::shown;
-use safetensors::tensor::{Dtype, SafeTensors};
+use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Arrays to be written.
@@ -58,7 +58,7 @@ impl Bundle {
 
     /// The container: length of the header, header, data. The safetensors crate keeps metadata in a hash map and
     /// so writes it in an order that changes from run to run; here the header is sorted.
-    pub(crate) fn to_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
+    pub(crate) fn into_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
         // Wide values first keeps every array aligned.
         self.tensors.sort_by(|a, b| b.width.cmp(&a.width).then(a.name.cmp(b.name)));
         let mut header = serde_json::Map::new();
@@ -95,7 +95,12 @@ type Found<T> = Result<T, String>;
 
 impl<'a> Loaded<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Found<Self> {
-        let damaged = |e| format!("not an evermargin model, or a damaged one ({e})");
+        let damaged = |e| match e {
+            SafeTensorError::MetadataIncompleteBuffer => {
+                "its length is not what its header says; the file is cut short or damaged".to_string()
+            }
+            e => format!("not an evermargin model, or a damaged one ({e})"),
+        };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
         let metadata = header.metadata().clone().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! LIBSVM models: those of `svm-train` are read as it meant them, ours are read by `svm-predict` as we mean them.
 //! The fixtures were made by LIBSVM's own programs; where these are installed they are asked again.
+#![allow(clippy::unwrap_used, clippy::format_push_string)]
 
 mod samples;
 

@@ -1,5 +1,6 @@
 //! Real files, where they are at hand (`EVERMARGIN_DATA`, or a folder `shared/data` beside the repository):
 //! rows, columns, values that are not zero, classes.
+#![allow(clippy::unwrap_used, clippy::format_push_string)]
 
 use evermargin_io::{ReadOptions, read};
 use std::path::PathBuf;

@@ -156,6 +156,7 @@ impl Header {
                     header.check()?;
                     return Ok(header);
                 }
+                "" => {}
                 _ => {
                     return Err(wrong(format!(
                         "'{}' is not a line of a LIBSVM model",
@@ -179,8 +180,8 @@ impl Header {
         }
         let mut sorted = self.labels.clone();
         sorted.sort_unstable();
-        if let Some(w) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            return wrong(format!("label {} is listed twice", w[0]));
+        if let Some([twice, ..]) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            return wrong(format!("label {twice} is listed twice"));
         }
         let pairs = n * (n - 1) / 2;
         if self.rho.len() != pairs {
@@ -260,7 +261,11 @@ impl Body {
             for _ in 1..n {
                 let token = tokens.next().unwrap_or_default();
                 let value = number::parse(token).filter(|v| v.is_finite()).ok_or_else(|| {
-                    wrong(format!("expected {} coefficients first, found '{}'", n - 1, shown(token)))
+                    wrong(format!(
+                        "a line begins with a coefficient for each other class ({}), found '{}'",
+                        n - 1,
+                        shown(token)
+                    ))
                 })?;
                 body.coef.push(value);
             }
