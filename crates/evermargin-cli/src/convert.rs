@@ -76,14 +76,5 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
 
 /// Reads a model in any format there is, told apart by its first bytes.
 pub fn read_model(path: &Path) -> Result<Classifier, Failure> {
-    let bytes = evermargin_io::read_whole(path, &Limits::default())?;
-    let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
-    let head = bytes.trim_ascii_start();
-    if libsvm_model::is_libsvm_model(head) {
-        Ok(libsvm_model::from_text(&name, &bytes, &Limits::default())?)
-    } else if head.starts_with(b"{") && !bytes.iter().take(8).any(|b| *b == 0) {
-        Ok(json::from_json(&name, &bytes)?)
-    } else {
-        Ok(model_file::from_bytes(&name, &bytes)?)
-    }
+    Ok(model_file::import(path, &Limits::default())?)
 }

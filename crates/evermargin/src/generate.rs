@@ -276,9 +276,13 @@ fn spirals(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
 fn spheres(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     let k = shape.classes as f64;
     dense(shape, rng, |class, _, row, rng| {
-        row.iter_mut().for_each(|v| *v = normal(rng));
+        for v in row.iter_mut() {
+            *v = normal(rng);
+        }
         let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-        row.iter_mut().for_each(|v| *v *= f64::from(class + 1) / (k * length));
+        for v in row.iter_mut() {
+            *v *= f64::from(class + 1) / (k * length);
+        }
     })
 }
 
@@ -347,7 +351,9 @@ fn text(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
             *v *= 1.0 + ((1 + rows) as f64 / f64::from(1 + frequency[j as usize])).ln();
         }
         let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-        row.iter_mut().for_each(|v| *v /= length);
+        for v in row.iter_mut() {
+            *v /= length;
+        }
     }
     Matrix::csr(indptr, indices, values, cols)
 }

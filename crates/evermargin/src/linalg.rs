@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -28,7 +28,8 @@ impl Cholesky {
         let a = MatMut::from_column_major_slice_mut(&mut values, n, n);
         let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::Spec::default()));
         let stack = MemStack::new(&mut memory);
-        let factored = cholesky_in_place(a, Default::default(), Par::Seq, stack, faer::Spec::default());
+        let factored =
+            cholesky_in_place(a, LltRegularization::default(), Par::Seq, stack, faer::Spec::default());
         let positive = factored.is_ok() && (0..n).all(|i| values[i * n + i].is_normal());
         if !positive {
             return Err(Error::Data(

@@ -119,7 +119,9 @@ impl<'a> Design<'a> {
     /// Adds up what `add(i, sum)` adds for each active row, in pieces, in order.
     fn sum_rows(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
         if self.pieces == 1 {
-            active.iter().for_each(|&i| add(i as usize, out));
+            for &i in active {
+                add(i as usize, out);
+            }
             return;
         }
         let length = active.len().div_ceil(self.pieces).max(1);
@@ -127,7 +129,9 @@ impl<'a> Design<'a> {
             .par_chunks(length)
             .map(|piece| {
                 let mut sum = vec![0.0; out.len()];
-                piece.iter().for_each(|&i| add(i as usize, &mut sum));
+                for &i in piece {
+                    add(i as usize, &mut sum);
+                }
                 sum
             })
             .collect();

@@ -1,5 +1,7 @@
 //! The linear SVM against plain gradient descent, finite differences and its own symmetries.
 
+#![allow(clippy::unwrap_used)]
+
 use evermargin::data::{Label, Matrix, MatrixView};
 use evermargin::learn::linear::LinearParams;
 use evermargin::learn::risk::{Loss, Risk, SquaredHinge};
@@ -301,6 +303,28 @@ fn rounds_never_raise_the_objective_and_limits_are_reported() {
 }
 
 #[test]
+fn newton_goes_on_where_coordinate_descent_is_slow() {
+    use evermargin::generate::{GenerateParams, generate};
+    let params = GenerateParams { rows: 120, seed: 3, flip: Some(0.1), ..GenerateParams::default() };
+    let (x, labels) = generate("g50c", &params).unwrap();
+    let mut values = Vec::new();
+    for i in 0..x.rows() {
+        x.view().row(i).for_each(|c, v| values.push(v * 10f64.powi((c % 5) as i32 - 2)));
+    }
+    let x = Matrix::dense(values, 120, 50).unwrap();
+    let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();
+    let t = Targets { y, cost: vec![1.0; 120] };
+    let fitted = fit(&LinearParams { c: 1e4, tolerance: 1e-6, ..STRICT }, x.view(), &t).reports[0];
+    assert_eq!(fitted.exit, Exit::Converged);
+    let (design, loss) = (Design::new(x.view(), all_rows(x.view()), true), loss_of(1e4, &t));
+    let stop = Stop { tolerance: 1e-6, max_steps: 0 };
+    let alone = newton(&mut Risk::new(&design, &loss), &mut vec![0.0; 51], stop, &());
+    assert!((fitted.objective - alone.objective).abs() <= 1e-9 * alone.objective);
+    let limited = LinearParams { c: 1e4, tolerance: 1e-12, max_steps: 1, ..STRICT };
+    assert_eq!(fit(&limited, x.view(), &t).reports[0].exit, Exit::Limit, "the slow road was taken");
+}
+
+#[test]
 fn degenerate_data_and_parameters() {
     let two = Targets { y: vec![Label::Pos, Label::Neg], cost: vec![1.0; 2] };
     for (values, cols) in [(vec![], 0), (vec![0.0, 0.0], 1), (vec![1.0, 1.0], 1), (vec![1e90, -1e90], 1)] {
@@ -315,12 +339,12 @@ fn degenerate_data_and_parameters() {
     let x = Matrix::dense(vec![1.0, -1.0], 2, 1).unwrap();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = LinearParams { c: bad, ..LinearParams::default() }
-            .fit(x.view(), &[two.clone()], &())
+            .fit(x.view(), std::slice::from_ref(&two), &())
             .unwrap_err();
         assert!(error.to_string().contains("parameter c"));
         assert!(
             LinearParams { tolerance: bad, ..LinearParams::default() }
-                .fit(x.view(), &[two.clone()], &())
+                .fit(x.view(), std::slice::from_ref(&two), &())
                 .is_err()
         );
     }

@@ -39,6 +39,10 @@ impl Default for LinearParams {
     }
 }
 
+/// From this many rows a column on, Newton needs fewer products than coordinate descent needs passes, and uses
+/// all threads.
+const TALL: usize = 10;
+
 impl Fit for LinearParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.fit_from(x, problems, None, watch)
@@ -118,9 +122,13 @@ impl LinearParams {
             cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
         };
         let design = Design::new(x, rows, self.bias);
-        let (passes, solved) = self.approach(&design, &loss, w, watch);
-        if let Some(report) = solved {
-            return report;
+        let mut passes = 0;
+        if design.rows() < TALL * design.dim() {
+            let (count, solved) = self.approach(&design, &loss, w, watch);
+            if let Some(report) = solved {
+                return report;
+            }
+            passes = count;
         }
         let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps };
         let report = newton(&mut Risk::new(&design, &loss), w, stop, watch);
@@ -137,7 +145,9 @@ impl LinearParams {
         watch: &dyn Watch,
     ) -> (u64, Option<Report>) {
         let mut risk = Risk::new(design, loss);
-        let (start, start_value) = (w.to_vec(), risk.value(w));
+        let warm = w.iter().any(|v| *v != 0.0);
+        let start = w.to_vec();
+        let start_value = if warm { risk.value(w) } else { loss.cost.iter().sum() };
         let mut ascent = Ascent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
         let mut tolerance = 0.1;
         loop {

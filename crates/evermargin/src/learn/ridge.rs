@@ -80,7 +80,9 @@ impl Shared<'_> {
         let partial: Vec<Vec<f64>> =
             self.all.par_chunks(self.all.len().div_ceil(8).max(64)).map(piece).collect();
         let mut matrix = vec![0.0; d * d];
-        partial.iter().for_each(|sum| add(1.0, sum, &mut matrix));
+        for sum in &partial {
+            add(1.0, sum, &mut matrix);
+        }
         for j in 0..d {
             matrix[j * d + j] += 1.0;
             for i in 0..j {
@@ -99,6 +101,11 @@ struct Centred<'a> {
 }
 
 impl Centred<'_> {
+    fn loss(&self) -> f64 {
+        let square = |(i, o): (usize, &f64)| self.shared.cost[i] * (self.target[i] - o).powi(2);
+        0.5 * self.outputs.iter().enumerate().map(square).sum::<f64>()
+    }
+
     fn direct(&mut self, factor: &Cholesky, w: &mut [f64]) -> Report {
         self.value(w);
         let mut gradient = vec![0.0; w.len()];
@@ -122,13 +129,10 @@ impl Objective for Centred<'_> {
     fn value(&mut self, w: &[f64]) -> f64 {
         self.shared.design.mul(w, &mut self.outputs);
         let offset = dot(w, &self.shared.mean);
-        let mut loss = 0.0;
-        for (i, o) in self.outputs.iter_mut().enumerate() {
+        for o in &mut self.outputs {
             *o -= offset;
-            let error = self.target[i] - *o;
-            loss += self.shared.cost[i] * error * error;
         }
-        0.5 * dot(w, w) + 0.5 * loss
+        0.5 * dot(w, w) + self.loss()
     }
 
     fn gradient(&mut self, w: &[f64], out: &mut [f64]) {
@@ -158,5 +162,26 @@ impl Objective for Centred<'_> {
 
     fn modulus(&self) -> f64 {
         1.0
+    }
+
+    fn is_quadratic(&self) -> bool {
+        true
+    }
+
+    /// Exact: the curvature along d is |d|² + Σ cᵢ(d·(xᵢ − x̄))².
+    fn line_search(&mut self, w: &mut [f64], direction: &[f64], _: f64, slope: f64) -> Option<f64> {
+        let shared = self.shared;
+        let mut shift = vec![0.0; self.outputs.len()];
+        shared.design.mul(direction, &mut shift);
+        let offset = dot(direction, &shared.mean);
+        let mut curvature = dot(direction, direction);
+        for (s, c) in shift.iter_mut().zip(&shared.cost) {
+            *s -= offset;
+            curvature += c * *s * *s;
+        }
+        let step = -slope / curvature;
+        add(step, direction, w);
+        add(step, &shift, &mut self.outputs);
+        Some(0.5 * dot(w, w) + self.loss())
     }
 }

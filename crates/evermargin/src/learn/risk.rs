@@ -98,9 +98,15 @@ impl<L: Loss> Objective for Risk<'_, L> {
         self.design.add_gram(&self.curved, &self.curvature, v, out);
     }
 
+    /// The diagonal of H, drawn towards the identity (Hsia, Chiang & Lin 2018): on text the diagonal alone
+    /// costs more steps than none, on badly scaled columns none costs far more than the diagonal.
     fn precond(&mut self, diagonal: &mut [f64]) {
-        diagonal.fill(1.0);
+        const SHARE: f64 = 0.01;
+        diagonal.fill(0.0);
         self.design.add_squares(&self.curved, &self.curvature, diagonal);
+        for d in diagonal {
+            *d = 1.0 + SHARE * *d;
+        }
     }
 
     fn modulus(&self) -> f64 {

@@ -5,7 +5,7 @@
 //! Sindhwani's form (1/l) Σ(y − f)² + γ|f|² (section 1.3) has the same minimum at γl = 1/C.
 //! Solution f = Σ αᵢK(xᵢ, ·) with (K + diag(1/(C·cᵢ)))α + b·1 = y and 1ᵀα = 0: one Cholesky factorisation and
 //! two solves, shared by all problems with the same rows and weights. A linear kernel is solved for its weights
-//! instead ([`super::ridge`]), unless rows are few. Leaving example i out changes its residual to
+//! instead (file `ridge.rs`), unless rows are few. Leaving example i out changes its residual to
 //! αᵢ/[A⁻¹]ᵢᵢ, A the bordered matrix of the system above.
 
 use super::linear::labeled_rows;

@@ -45,7 +45,7 @@ impl Calibration {
         let samples = Samples::new(decisions, positives, weights)?;
         Ok(match kind {
             CalibrationKind::Sigmoid => sigmoid(&samples),
-            CalibrationKind::Isotonic => isotonic(samples),
+            CalibrationKind::Isotonic => isotonic(&samples),
         })
     }
 
@@ -85,7 +85,7 @@ impl Samples {
             }
         }
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-        if (0..n).any(|i| !decisions[i].is_finite() || !(weight(i).is_finite() && weight(i) >= 0.0)) {
+        if (0..n).any(|i| !(decisions[i].is_finite() && weight(i).is_finite() && weight(i) >= 0.0)) {
             return Err(Error::Data(
                 "calibration needs finite decision values and weights of 0 or more".into(),
             ));
@@ -182,7 +182,7 @@ fn sigmoid(samples: &Samples) -> Calibration {
 
 /// The rising sequence nearest to the labels in weighted squares (pool adjacent violators; Ayer et al. 1955).
 /// Equal decision values are one point. A block of equal probability is kept as its two ends.
-fn isotonic(samples: Samples) -> Calibration {
+fn isotonic(samples: &Samples) -> Calibration {
     struct Block {
         from: f64,
         to: f64,
@@ -320,7 +320,7 @@ mod tests {
                     assert!((0.0..=1.0).contains(&fitted.probability(extreme)));
                 }
             }
-            y.iter_mut().for_each(|y| *y = !*y);
+            y = y.iter().map(|y| !y).collect();
         }
     }
 

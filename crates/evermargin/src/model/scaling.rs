@@ -14,7 +14,7 @@ pub enum Scaling {
     /// As they are.
     #[default]
     None,
-    /// Column c becomes (x − shift[c])·factor[c]; `shift` is empty when nothing is shifted (sparse data).
+    /// Column c becomes `(x - shift[c]) * factor[c]`; `shift` is empty when nothing is shifted (sparse data).
     Affine {
         /// `minmax`, `range` or `standard`.
         name: String,
@@ -304,9 +304,13 @@ fn each_row(x: &mut Matrix, change: impl Fn(&mut [f64])) {
 fn to_unit_length(row: &mut [f64]) {
     let top = row.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     if top > 0.0 {
-        row.iter_mut().for_each(|v| *v /= top);
+        for v in row.iter_mut() {
+            *v /= top;
+        }
         let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-        row.iter_mut().for_each(|v| *v /= length);
+        for v in row.iter_mut() {
+            *v /= length;
+        }
     }
 }
 

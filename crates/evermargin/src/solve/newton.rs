@@ -37,6 +37,11 @@ pub trait Objective {
     /// The largest known m for which F − (m/2)|w|² is convex.
     fn modulus(&self) -> f64;
 
+    /// Whether F is quadratic, so that one exact round ends it.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
     /// Moves `w` along `direction`, in which F falls with `slope` < 0, to a lower F and returns that F; `None`
     /// if there is none in floating point. The default halves the step until F falls enough (Armijo).
     fn line_search(&mut self, w: &mut [f64], direction: &[f64], value: f64, slope: f64) -> Option<f64> {
@@ -78,14 +83,13 @@ pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watc
         if stop.max_steps > 0 && steps >= stop.max_steps {
             return report(Exit::Limit);
         }
-        if value >= last_value && gap > 0.5 * last_gap {
+        if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {
             return report(Exit::Stalled);
         }
         (last_value, last_gap) = (value, gap);
+        let exactness = forcing(f, gap, stop.tolerance);
         let progress = Progress { steps, violation: gap, tolerance: stop.tolerance };
-        if !watch.proceed(&progress)
-            || !solver.solve(f, &gradient, forcing(gap, stop.tolerance), &progress, watch)
-        {
+        if !watch.proceed(&progress) || !solver.solve(f, &gradient, exactness, &progress, watch) {
             return report(Exit::Interrupted);
         }
         let slope = dot(&gradient, &solver.direction);
@@ -98,8 +102,9 @@ pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watc
 
 /// How far a round reduces its linear residual: little while the active set is still moving, and never much
 /// below what ends the loop.
-fn forcing(gap: f64, tolerance: f64) -> f64 {
-    (0.5 * gap.sqrt()).min(0.1).max(0.3 * tolerance / gap).min(0.5)
+fn forcing(f: &dyn Objective, gap: f64, tolerance: f64) -> f64 {
+    let enough = (0.3 * tolerance / gap).min(0.5);
+    if f.is_quadratic() { enough } else { (0.5 * gap.sqrt()).min(0.1).max(enough) }
 }
 
 /// |∇F|/√(2mF)
