@@ -46,6 +46,7 @@ pub enum Error {
 
 impl Error {
     /// A parameter error; `allowed` completes "must be …".
+    #[allow(clippy::needless_pass_by_value)]
     pub fn parameter(name: &'static str, value: impl ToString, allowed: impl Into<String>) -> Self {
         Self::Parameter { name, value: value.to_string(), allowed: allowed.into() }
     }

@@ -4,7 +4,7 @@
 //! AVX2 with FMA, baseline) and chosen at run time. The one unsafe act is calling a function compiled for
 //! features that were detected first. Results may differ in the last bits between the three, never between
 //! runs or thread counts on one machine.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, clippy::inline_always)]
 
 /// Queries computed in one pass over sparse rows.
 pub const LANES: usize = 32;
@@ -59,13 +59,46 @@ fn rbf_body<const FMA: bool>(k: &mut [f32], norms: &[f32], norm: f32, gamma: f32
 }
 
 dispatch! {
-    /// As [`rbf`] for one data row against a lane of queries.
-    rbf_lanes => rbf_lanes_body(k: &mut [f32; LANES], norms: &[f32; LANES], norm: f32, gamma: f32)
+    /// As [`rbf`] for rows of lengths `norms` against a lane of queries of lengths `queries`.
+    rbf_lanes => rbf_lanes_body(k: &mut [[f32; LANES]], norms: &[f32], queries: &[f32; LANES], gamma: f32)
 }
 
 #[inline(always)]
-fn rbf_lanes_body<const FMA: bool>(k: &mut [f32; LANES], norms: &[f32; LANES], norm: f32, gamma: f32) {
-    rbf_body::<FMA>(k, norms, norm, gamma);
+fn rbf_lanes_body<const FMA: bool>(
+    k: &mut [[f32; LANES]],
+    norms: &[f32],
+    queries: &[f32; LANES],
+    gamma: f32,
+) {
+    for (k, &norm) in k.iter_mut().zip(norms) {
+        rbf_body::<FMA>(k, queries, norm, gamma);
+    }
+}
+
+dispatch! {
+    /// `out[j][r] = lanes[r][j]` for the first `out.len()` lanes.
+    transpose => transpose_body(lanes: &[[f32; LANES]], out: &mut [&mut [f32]])
+}
+
+#[inline(always)]
+fn transpose_body<const FMA: bool>(lanes: &[[f32; LANES]], out: &mut [&mut [f32]]) {
+    const SIDE: usize = 16;
+    let (blocks, rest) = lanes.as_chunks::<SIDE>();
+    for (b, block) in blocks.iter().enumerate() {
+        for (j, out) in out.iter_mut().enumerate() {
+            let mut run = [0.0f32; SIDE];
+            for r in 0..SIDE {
+                run[r] = block[r][j % LANES];
+            }
+            out[b * SIDE..(b + 1) * SIDE].copy_from_slice(&run);
+        }
+    }
+    let done = blocks.len() * SIDE;
+    for (r, lane) in rest.iter().enumerate() {
+        for (out, &v) in out.iter_mut().zip(lane) {
+            out[done + r] = v;
+        }
+    }
 }
 
 dispatch! {

@@ -6,10 +6,10 @@ mod packed;
 pub use packed::{Packed, Queries, Scratch, TILE};
 
 use crate::data::MatrixView;
-use crate::kernel::Kernel;
 use crate::simd;
 use cache::RowCache;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Columns a thread takes at a time when rows are added up: their f64 sums stay in the first-level cache.
 const STRIP: usize = 2048;
@@ -50,31 +50,75 @@ pub trait Gram: Send + Sync {
 
 /// Rows computed from samples when they are needed, kept under a byte budget.
 #[derive(Debug)]
-pub struct KernelGram {
+pub struct KernelGram<'s> {
     packed: Packed,
     cache: RowCache,
     bytes: usize,
     queries: Queries,
     evaluations: u64,
+    /// Blocks on the diagonal that other matrices have too: their first row here, and the matrix that
+    /// computes them once for all. They cover all rows or there are none.
+    shared: Vec<(usize, &'s mut KernelGram<'static>)>,
 }
 
 /// Fewest rows a cache holds, whatever its budget: a working set must fit.
 const LEAST_ROWS: usize = 64;
 
-impl KernelGram {
-    /// The Gram matrix of the rows of `x`, with at most about `bytes` of rows held.
-    pub fn new(x: MatrixView<'_>, kernel: Kernel, bytes: usize) -> Self {
-        Self::over(Packed::new(x, kernel), bytes)
-    }
-
-    fn over(packed: Packed, bytes: usize) -> Self {
+impl<'s> KernelGram<'s> {
+    /// The Gram matrix of the packed rows, with at most about `bytes` of rows held.
+    pub fn new(packed: Packed, bytes: usize) -> Self {
         let n = packed.rows();
         let cache = RowCache::new(n, n, bytes, LEAST_ROWS);
-        Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0 }
+        Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0, shared: Vec::new() }
+    }
+
+    /// The Gram matrix of `packed`, whose rows are those of `blocks` one after the other.
+    pub fn of_blocks(packed: Packed, blocks: Vec<&'s mut KernelGram<'static>>, bytes: usize) -> Self {
+        let mut start = 0;
+        let mut gram = Self::new(packed, bytes);
+        for block in blocks {
+            let len = block.len();
+            gram.shared.push((start, block));
+            start += len;
+        }
+        gram
+    }
+
+    /// Computes whole rows, at most one pass of them.
+    fn compute(&mut self, rows: &[usize], memory: &mut [Vec<f32>]) {
+        self.packed.load_own(rows, &mut self.queries);
+        let n = self.packed.rows();
+        let mut whole: Vec<&mut [f32]> = memory.iter_mut().map(Vec::as_mut_slice).collect();
+        fill(&self.packed, &self.queries, 0..n, &mut whole);
+        self.evaluations += (rows.len() * n) as u64;
+    }
+
+    /// Computes rows of one shared block: the block's columns come from its own matrix.
+    fn compute_beside(&mut self, block: usize, rows: &[usize], memory: &mut [Vec<f32>]) {
+        self.packed.load_own(rows, &mut self.queries);
+        let (start, ref mut inner) = self.shared[block];
+        let (end, n) = (start + inner.len(), self.packed.rows());
+        let inside: Vec<usize> = rows.iter().map(|r| r - start).collect();
+        for (rows, memory) in inside.chunks(inner.capacity()).zip(memory.chunks_mut(inner.capacity())) {
+            inner.fetch(rows);
+            for (&r, memory) in rows.iter().zip(memory) {
+                memory[start..end].copy_from_slice(inner.row(r));
+            }
+        }
+        for columns in [0..start, end..n] {
+            let mut part: Vec<&mut [f32]> = memory.iter_mut().map(|m| &mut m[columns.clone()]).collect();
+            self.evaluations += (rows.len() * columns.len()) as u64;
+            fill(&self.packed, &self.queries, columns, &mut part);
+        }
+    }
+
+    /// The shared block a row belongs to.
+    fn block_of(&self, row: usize) -> usize {
+        self.shared.partition_point(|(start, _)| *start <= row).saturating_sub(1)
     }
 }
 
-impl Gram for KernelGram {
+impl Gram for KernelGram<'_> {
     fn len(&self) -> usize {
         self.packed.rows()
     }
@@ -89,11 +133,18 @@ impl Gram for KernelGram {
 
     fn fetch(&mut self, rows: &[usize]) {
         let missing = self.cache.touch(rows);
-        for batch in missing.chunks(self.packed.pass()) {
+        let block = |r: &usize| self.block_of(*r);
+        let batches: Vec<(usize, &[usize])> = missing
+            .chunk_by(|a, b| block(a) == block(b))
+            .flat_map(|same| same.chunks(self.packed.pass()).map(|batch| (block(&same[0]), batch)))
+            .collect();
+        for (block, batch) in batches {
             let mut memory = self.cache.make_room(batch.len());
-            self.packed.load_own(batch, &mut self.queries);
-            compute(&self.packed, &self.queries, &mut memory);
-            self.evaluations += (batch.len() * self.len()) as u64;
+            if self.shared.is_empty() {
+                self.compute(batch, &mut memory);
+            } else {
+                self.compute_beside(block, batch, &mut memory);
+            }
             for (&row, values) in batch.iter().zip(memory) {
                 self.cache.put(row, values);
             }
@@ -122,7 +173,7 @@ impl Gram for KernelGram {
             self.evaluations += (batch.len() * self.packed.rows()) as u64;
             let (packed, queries) = (&self.packed, &self.queries);
             sum.par_chunks_mut(TILE).enumerate().for_each_init(Scratch::default, |scratch, (t, sum)| {
-                let tile = packed.tile(queries, t * TILE..t * TILE + sum.len(), scratch);
+                let tile = packed.tile_in(queries, t * TILE..t * TILE + sum.len(), scratch);
                 let rows: Vec<&[f32]> = tile.chunks_exact(sum.len()).collect();
                 simd::add_rows(sum, &rows, coef);
             });
@@ -132,7 +183,7 @@ impl Gram for KernelGram {
     fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram> {
         let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
         let bytes = whole.min(self.bytes / 2);
-        let mut part = Self::over(self.packed.select(keep), bytes);
+        let mut part = KernelGram::new(self.packed.select(keep), bytes);
         let room = (self.bytes - bytes) / (4 * self.len().max(1));
         let inside = position_of(keep, self.len());
         let held: Vec<usize> = self.cache.held().into_iter().filter(|&r| inside[r] != u32::MAX).collect();
@@ -211,9 +262,9 @@ impl Gram for MatrixGram {
     }
 }
 
-/// Fills one whole row a query, threads taking tiles of columns.
-fn compute(packed: &Packed, queries: &Queries, rows: &mut [Vec<f32>]) {
-    let tiles = packed.rows().div_ceil(TILE);
+/// Kernel values of the queries with `columns` of the data, threads taking tiles of columns.
+fn fill(packed: &Packed, queries: &Queries, columns: Range<usize>, rows: &mut [&mut [f32]]) {
+    let tiles = columns.len().div_ceil(TILE);
     let mut parts: Vec<Vec<&mut [f32]>> = (0..tiles).map(|_| Vec::with_capacity(rows.len())).collect();
     for row in rows {
         for (part, piece) in parts.iter_mut().zip(row.chunks_mut(TILE)) {
@@ -221,11 +272,9 @@ fn compute(packed: &Packed, queries: &Queries, rows: &mut [Vec<f32>]) {
         }
     }
     parts.par_iter_mut().enumerate().for_each_init(Scratch::default, |scratch, (t, part)| {
+        let start = columns.start + t * TILE;
         let len = part.first().map_or(0, |p| p.len());
-        let tile = packed.tile(queries, t * TILE..t * TILE + len, scratch);
-        for (piece, values) in part.iter_mut().zip(tile.chunks_exact(len)) {
-            piece.copy_from_slice(values);
-        }
+        packed.tile(queries, start..start + len, scratch, part);
     });
 }
 

@@ -6,6 +6,7 @@
 //! products are taken in double precision.
 
 use crate::data::{MatrixView, Row};
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg;
 use crate::simd::{self, LANES};
@@ -17,6 +18,9 @@ pub const TILE: usize = 256;
 /// Dense is faster than sparse from this share of non-zero values on (measured: a gathered product costs about
 /// three in a matrix product).
 const DENSE_FROM: f64 = 0.3;
+
+/// Most values packed in double precision.
+const DOUBLE_UP_TO: usize = 1 << 28;
 
 /// Packed rows, ready for blocks of kernel values.
 #[derive(Debug, Clone)]
@@ -54,14 +58,16 @@ pub struct Queries {
 /// Memory a thread reuses from tile to tile.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    out: Vec<f32>,
+    tile: Vec<f32>,
+    single: Vec<f32>,
     double: Vec<f64>,
     lanes: Vec<[f32; LANES]>,
 }
 
 impl Packed {
-    /// Packs the rows of `x` for `kernel`; the layout follows from the data.
-    pub fn new(x: MatrixView<'_>, kernel: Kernel) -> Self {
+    /// Packs the rows of `x` for `kernel`; the layout follows from the data. Refuses values whose squares
+    /// single precision cannot hold where double precision would take too much memory.
+    pub fn new(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
         let (rows, cols) = (x.rows(), x.cols());
         let full = x.nonzeros() as f64 >= DENSE_FROM * (rows * cols) as f64;
         let mut packed = Self {
@@ -82,11 +88,14 @@ impl Packed {
             packed.layout = pack_sparse(x);
         }
         packed.measure();
-        if packed.needs_double() {
+        let fits = rows.saturating_mul(cols) <= DOUBLE_UP_TO;
+        if fits && (packed.overflows() || packed.is_inexact()) {
             packed.layout = Layout::Double(packed.pack_dense(x, |v| v));
             packed.measure();
+        } else if packed.overflows() {
+            return Err(Error::Data("values beyond 1e15 in so large a matrix: scale the data first".into()));
         }
-        packed
+        Ok(packed)
     }
 
     /// Number of rows.
@@ -109,6 +118,7 @@ impl Packed {
     }
 
     /// The rows named, packed alike.
+    #[must_use]
     pub fn select(&self, keep: &[usize]) -> Self {
         let layout = match &self.layout {
             Layout::Dense(v) => Layout::Dense(gather_rows(v, self.cols, keep)),
@@ -187,25 +197,25 @@ impl Packed {
         }
     }
 
-    /// Kernel values of the queries with `rows` (at most [`TILE`]): one run of `rows.len()` values a query.
-    pub fn tile<'s>(&self, q: &Queries, rows: Range<usize>, scratch: &'s mut Scratch) -> &'s [f32] {
-        let len = rows.len();
-        scratch.out.resize(q.count * len, 0.0);
+    /// Kernel values of the queries with `rows` (at most [`TILE`]): one run of `rows.len()` values a query,
+    /// written to `out`.
+    pub fn tile(&self, q: &Queries, rows: Range<usize>, scratch: &mut Scratch, out: &mut [&mut [f32]]) {
+        let (len, count) = (rows.len(), q.count);
         match &self.layout {
             Layout::Dense(v) => {
                 let a = &v[rows.start * self.cols..rows.end * self.cols];
-                linalg::cross_products(a, len, &q.dense, q.count, self.cols, &mut scratch.out);
-                for (k, &norm) in scratch.out.chunks_exact_mut(len).zip(&q.norms) {
-                    self.finish(k, &self.norms[rows.clone()], norm);
+                scratch.single.resize(count * len, 0.0);
+                linalg::cross_products(a, len, &q.dense, count, self.cols, &mut scratch.single);
+                for ((k, out), &norm) in scratch.single.chunks_exact(len).zip(out).zip(&q.norms) {
+                    out.copy_from_slice(k);
+                    self.finish(out, &self.norms[rows.clone()], norm);
                 }
             }
             Layout::Double(v) => {
                 let a = &v[rows.start * self.cols..rows.end * self.cols];
-                scratch.double.resize(q.count * len, 0.0);
-                linalg::cross_products_f64(a, len, &q.double, q.count, self.cols, &mut scratch.double);
-                for (j, &norm) in q.exact_norms.iter().enumerate() {
-                    let dots = &scratch.double[j * len..(j + 1) * len];
-                    let out = &mut scratch.out[j * len..(j + 1) * len];
+                scratch.double.resize(count * len, 0.0);
+                linalg::cross_products_f64(a, len, &q.double, count, self.cols, &mut scratch.double);
+                for ((dots, out), &norm) in scratch.double.chunks_exact(len).zip(out).zip(&q.exact_norms) {
                     for ((k, &dot), &n) in out.iter_mut().zip(dots).zip(&self.exact_norms[rows.clone()]) {
                         *k = self.kernel.from_dot(dot, norm, n) as f32;
                     }
@@ -213,17 +223,22 @@ impl Packed {
             }
             Layout::Sparse { indptr, indices, values } => {
                 scratch.lanes.resize(len, [0.0; LANES]);
-                let span = &indptr[rows.start..=rows.end];
-                simd::sparse_dots(span, indices, values, &q.lanes, &mut scratch.lanes[..len]);
-                self.finish_lanes(&mut scratch.lanes[..len], &self.norms[rows], &q.norms);
-                for (j, out) in scratch.out.chunks_exact_mut(len).enumerate() {
-                    for (k, lane) in out.iter_mut().zip(&scratch.lanes) {
-                        *k = lane[j];
-                    }
-                }
+                let lanes = &mut scratch.lanes[..len];
+                simd::sparse_dots(&indptr[rows.start..=rows.end], indices, values, &q.lanes, lanes);
+                self.finish_lanes(lanes, &self.norms[rows], &q.norms);
+                simd::transpose(lanes, out);
             }
         }
-        &scratch.out
+    }
+
+    /// As [`Packed::tile`], into memory of the scratch: `rows.len()` values a query.
+    pub fn tile_in<'s>(&self, q: &Queries, rows: Range<usize>, scratch: &'s mut Scratch) -> &'s [f32] {
+        let mut values = std::mem::take(&mut scratch.tile);
+        values.resize(q.count * rows.len(), 0.0);
+        let mut out: Vec<&mut [f32]> = values.chunks_exact_mut(rows.len()).collect();
+        self.tile(q, rows, scratch, &mut out);
+        scratch.tile = values;
+        &scratch.tile
     }
 
     /// Inner products to kernel values, many rows against one query.
@@ -238,14 +253,13 @@ impl Packed {
     }
 
     /// Inner products to kernel values, many rows against a lane of queries.
-    fn finish_lanes(&self, k: &mut [[f32; LANES]], norms: &[f32], queries: &[f32]) {
-        let mut lane = [0.0; LANES];
-        lane[..queries.len()].copy_from_slice(queries);
-        for (k, &norm) in k.iter_mut().zip(norms) {
-            match self.kernel {
-                Kernel::Rbf { gamma } => simd::rbf_lanes(k, &lane, norm, gamma as f32),
-                _ => self.finish(&mut k[..queries.len()], &[], 0.0),
-            }
+    fn finish_lanes(&self, lanes: &mut [[f32; LANES]], norms: &[f32], queries: &[f32]) {
+        if let Kernel::Rbf { gamma } = self.kernel {
+            let mut lane = [0.0; LANES];
+            lane[..queries.len()].copy_from_slice(queries);
+            simd::rbf_lanes(lanes, norms, &lane, gamma as f32);
+        } else {
+            lanes.iter_mut().for_each(|k| self.finish(&mut k[..queries.len()], &[], 0.0));
         }
     }
 
@@ -287,16 +301,17 @@ impl Packed {
         self.norms = self.exact_norms.iter().map(|&n| n as f32).collect();
     }
 
-    /// Single precision leaves an error of about gamma·|x|²·2⁻²² in an RBF value, and overflows past 1e38.
-    fn needs_double(&self) -> bool {
+    /// Whether single precision cannot hold the squared lengths.
+    fn overflows(&self) -> bool {
+        !self.exact_norms.iter().all(|n| *n < 1e30)
+    }
+
+    /// Single precision leaves an error of about gamma·|x|²·2⁻²² in an RBF value: too much when that is large.
+    fn is_inexact(&self) -> bool {
+        let Kernel::Rbf { gamma } = self.kernel else { return false };
         let largest = self.exact_norms.iter().copied().fold(0.0, f64::max);
         let mean = self.exact_norms.iter().sum::<f64>() / self.rows.max(1) as f64;
-        let inexact = match self.kernel {
-            Kernel::Rbf { gamma } => gamma * mean > 500.0 || gamma * largest > 20_000.0,
-            _ => false,
-        };
-        let fits = self.rows.saturating_mul(self.cols) <= 1 << 28;
-        (inexact || !(largest < 1e30)) && fits
+        gamma * mean > 500.0 || gamma * largest > 20_000.0
     }
 }
 

@@ -6,7 +6,7 @@
 use super::{Fit, Fitted, Targets};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
-use crate::gram::{Gram, KernelGram, MatrixGram};
+use crate::gram::{Gram, KernelGram, MatrixGram, Packed};
 use crate::kernel::Kernel;
 use crate::model::Model;
 use crate::solve::smo::Dual;
@@ -23,7 +23,7 @@ pub struct SvcParams {
     pub c: f64,
     /// Largest violation of the optimality conditions (LIBSVM's epsilon).
     pub tolerance: f64,
-    /// Most pair steps; 0 means as many as it takes.
+    /// Most pair steps; 0 means the larger of ten million and a hundred a row.
     pub max_steps: u64,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -61,15 +61,16 @@ impl SvcParams {
         Ok(())
     }
 
-    fn gram(&self, x: MatrixView<'_>) -> Box<dyn Gram> {
-        match self.kernel {
+    fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
+        Ok(match self.kernel {
             Kernel::Precomputed => Box::new(MatrixGram::new(x)),
-            kernel => Box::new(KernelGram::new(x, kernel, self.cache_bytes)),
-        }
+            kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)),
+        })
     }
 
-    fn stop(&self) -> Stop {
-        let max_steps = if self.max_steps == 0 { u64::MAX } else { self.max_steps };
+    fn stop(&self, rows: usize) -> Stop {
+        let max_steps =
+            if self.max_steps == 0 { (100 * rows as u64).max(10_000_000) } else { self.max_steps };
         Stop { tolerance: self.tolerance, max_steps }
     }
 
@@ -84,7 +85,8 @@ impl SvcParams {
 
     fn solve(&self, gram: &mut dyn Gram, targets: &Targets, watch: &dyn Watch) -> Solution {
         let mut dual = self.dual(targets);
-        let report = dual.run(gram, self.stop(), watch);
+        let stop = self.stop(targets.y.len());
+        let report = dual.run(gram, stop, watch);
         Solution { alpha: dual.alpha().to_vec(), bias: dual.bias(), report }
     }
 }
@@ -93,20 +95,13 @@ impl Fit for SvcParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check(x)?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
-        let mut gram = self.gram(x);
-        let solutions: Vec<Solution> = problems
-            .iter()
-            .map(|targets| {
-                let used = used_rows(targets);
-                if used.len() == x.rows() {
-                    self.solve(gram.as_mut(), targets, watch)
-                } else {
-                    let part = self.solve(gram.subset(&used).as_mut(), &targets.select(&used), watch);
-                    Solution { alpha: spread(&part.alpha, &used, x.rows()), ..part }
-                }
-            })
-            .collect();
-        drop(gram);
+        let groups = disjoint_groups(problems);
+        let solutions = match groups {
+            Some(groups) if self.kernel != Kernel::Precomputed => {
+                self.solve_pairs(x, problems, &groups, watch)?
+            }
+            _ => self.solve_each(x, problems, watch)?,
+        };
         Ok(Fitted {
             model: self.model(x, &solutions),
             reports: solutions.into_iter().map(|s| s.report).collect(),
@@ -115,6 +110,97 @@ impl Fit for SvcParams {
 }
 
 impl SvcParams {
+    /// Problem after problem on one Gram matrix: what one computes, the next finds.
+    fn solve_each(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Solution>> {
+        let mut gram = self.gram(x)?;
+        let solve = |targets: &Targets| {
+            let used = used_rows(targets);
+            if used.len() == x.rows() {
+                return self.solve(gram.as_mut(), targets, watch);
+            }
+            let part = self.solve(gram.subset(&used).as_mut(), &targets.select(&used), watch);
+            Solution { alpha: spread(&part.alpha, &used, x.rows()), ..part }
+        };
+        Ok(problems.iter().map(solve).collect())
+    }
+
+    /// Problems that are pairs out of disjoint groups of rows (one-vs-one): the kernel values within a group
+    /// are computed once for all its pairs.
+    fn solve_pairs(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        groups: &Groups,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Solution>> {
+        let packed = Packed::new(x, self.kernel)?;
+        let share = self.cache_bytes / 2 / groups.rows.len();
+        let mut within: Vec<KernelGram<'static>> =
+            groups.rows.iter().map(|rows| KernelGram::new(packed.select(rows), share)).collect();
+        let solve = |(targets, &[a, b]): (&Targets, &[usize; 2])| {
+            let rows = [groups.rows[a].as_slice(), &groups.rows[b]].concat();
+            let before = within[a].evaluations() + within[b].evaluations();
+            let blocks = within.get_disjoint_mut([a, b]).map_or_else(|_| Vec::new(), Vec::from);
+            let mut gram = KernelGram::of_blocks(packed.select(&rows), blocks, self.cache_bytes / 2);
+            let mut part = self.solve(&mut gram, &targets.select(&rows), watch);
+            part.report.kernel_evaluations += within[a].evaluations() + within[b].evaluations() - before;
+            Solution { alpha: spread(&part.alpha, &rows, x.rows()), ..part }
+        };
+        Ok(problems.iter().zip(&groups.pairs).map(solve).collect())
+    }
+
+    /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising
+    /// path: `result[c][row·problems + p]` is the decision of problem p on a row that its training did not
+    /// see. One Gram matrix serves all folds, problems and costs; each C starts from the one before; held-out
+    /// rows ride along with bounds of zero, so their decisions come without a prediction.
+    pub fn cross_validate(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        fold_of: &[usize],
+        costs: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<f64>>> {
+        self.check(x)?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        if costs.iter().any(|c| !(*c > 0.0 && c.is_finite())) || !costs.is_sorted() {
+            return Err(Error::parameter("c", format!("{costs:?}"), "positive numbers in rising order"));
+        }
+        if fold_of.len() != x.rows() {
+            return Err(Error::Shape { what: "folds", expected: x.rows(), found: fold_of.len() });
+        }
+        let folds = fold_of.iter().max().map_or(0, |f| f + 1);
+        let mut gram = self.gram(x)?;
+        let mut decisions = vec![vec![0.0; x.rows() * problems.len()]; costs.len()];
+        for (p, targets) in problems.iter().enumerate() {
+            for fold in 0..folds {
+                let mut training = targets.clone();
+                for (cost, &f) in training.cost.iter_mut().zip(fold_of) {
+                    *cost = if f == fold { 0.0 } else { *cost };
+                }
+                training.check(x.rows())?;
+                let mut at = costs[0];
+                let mut dual = Self { c: at, ..self.clone() }.dual(&training);
+                for (out, &c) in decisions.iter_mut().zip(costs) {
+                    dual.rescale(c / at);
+                    at = c;
+                    dual.run(gram.as_mut(), self.stop(x.rows()), watch);
+                    for (i, f) in
+                        dual.decisions().into_iter().enumerate().filter(|(i, _)| fold_of[*i] == fold)
+                    {
+                        out[i * problems.len() + p] = f;
+                    }
+                }
+            }
+        }
+        Ok(decisions)
+    }
+
     fn model(&self, x: MatrixView<'_>, solutions: &[Solution]) -> Model {
         let bias = solutions.iter().map(|s| s.bias).collect();
         if self.kernel == Kernel::Precomputed {
@@ -130,6 +216,44 @@ impl SvcParams {
 /// Rows that take part: labelled, with weight.
 fn used_rows(targets: &Targets) -> Vec<usize> {
     (0..targets.y.len()).filter(|&i| targets.y[i] != Label::Unknown && targets.cost[i] > 0.0).collect()
+}
+
+/// Groups of rows such that each problem is one pair of them.
+struct Groups {
+    rows: Vec<Vec<usize>>,
+    pairs: Vec<[usize; 2]>,
+}
+
+/// Finds [`Groups`] if there are several problems and every set of positive or negative rows is either equal
+/// to or apart from every other.
+fn disjoint_groups(problems: &[Targets]) -> Option<Groups> {
+    if problems.len() < 2 {
+        return None;
+    }
+    let mut group_of: Vec<Option<usize>> = vec![None; problems[0].y.len()];
+    let mut groups = Groups { rows: Vec::new(), pairs: Vec::new() };
+    for targets in problems {
+        let mut pair = [0; 2];
+        for (side, class) in [Label::Neg, Label::Pos].into_iter().enumerate() {
+            let used = used_rows(targets).into_iter().filter(|&i| targets.y[i] == class);
+            let rows: Vec<usize> = used.collect();
+            pair[side] = match group_of[rows[0]] {
+                Some(g) => g,
+                None => groups.rows.len(),
+            };
+            if pair[side] == groups.rows.len() {
+                if rows.iter().any(|&i| group_of[i].is_some()) {
+                    return None;
+                }
+                rows.iter().for_each(|&i| group_of[i] = Some(pair[side]));
+                groups.rows.push(rows);
+            } else if groups.rows[pair[side]] != rows {
+                return None;
+            }
+        }
+        groups.pairs.push(pair);
+    }
+    Some(groups)
 }
 
 fn spread(values: &[f64], at: &[usize], len: usize) -> Vec<f64> {

@@ -17,10 +17,27 @@ impl Model {
         match self {
             Self::Linear { weights, bias } => linear(weights, bias, x, &mut out),
             Self::Expansion { kernel, points, coef, bias } => {
-                expansion(&Packed::new(points.view(), *kernel), coef, bias, x, &mut out);
+                expansion(&Packed::new(points.view(), *kernel)?, coef, bias, x, &mut out);
+                self.repair_extremes(x, &mut out);
             }
         }
         Ok(out)
+    }
+
+    /// Samples too large for single precision, computed plainly.
+    fn repair_extremes(&self, x: MatrixView<'_>, out: &mut [f64]) {
+        let Self::Expansion { kernel, points, coef, bias } = self else { return };
+        for (i, f) in out.chunks_exact_mut(bias.len()).enumerate() {
+            let row = x.row(i);
+            if row.norm2() < 1e30 {
+                continue;
+            }
+            f.copy_from_slice(bias);
+            for j in 0..points.rows() {
+                let k = kernel.eval(points.view().row(j), row);
+                f.iter_mut().zip(coef).for_each(|(f, coef)| *f += coef[j] * k);
+            }
+        }
     }
 }
 
@@ -43,7 +60,7 @@ fn expansion(points: &Packed, coef: &[Vec<f64>], bias: &[f64], x: MatrixView<'_>
         out.chunks_exact_mut(outputs).for_each(|f| f.copy_from_slice(bias));
         for start in (0..points.rows()).step_by(TILE) {
             let end = (start + TILE).min(points.rows());
-            let tile = points.tile(queries, start..end, scratch);
+            let tile = points.tile_in(queries, start..end, scratch);
             for (k, f) in tile.chunks_exact(end - start).zip(out.chunks_exact_mut(outputs)) {
                 for (f, coef) in f.iter_mut().zip(coef) {
                     *f += simd::dot(k, &coef[start..end]);

@@ -21,7 +21,11 @@ use crate::simd::{self, TINY};
 use rayon::prelude::*;
 
 /// Most samples of a working set.
-const WORKING_SET: usize = 768;
+const WORKING_SET: usize = 512;
+
+/// A working set is solved until its violation is this share of what it was for the whole: rows cost far more
+/// than steps, so each set is solved well.
+const INNER_SHARE: f64 = 0.01;
 
 /// A dual problem and where its solution stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +56,22 @@ impl Dual {
         let delta: Vec<f64> = changed.iter().map(|&i| self.alpha[i] - alpha[i]).collect();
         self.alpha.copy_from_slice(alpha);
         gram.accumulate(&changed, &delta, &mut self.gradient);
+    }
+
+    /// Multiplies α and all bounds: the start for another C. The gradient follows without kernel values.
+    pub fn rescale(&mut self, factor: f64) {
+        for v in [&mut self.alpha, &mut self.lo, &mut self.hi] {
+            v.iter_mut().for_each(|v| *v *= factor);
+        }
+        for (g, t) in self.gradient.iter_mut().zip(&self.target) {
+            *g = t - factor * (t - *g);
+        }
+    }
+
+    /// f(xᵢ) = (Kα)ᵢ + b of every row.
+    pub fn decisions(&self) -> Vec<f64> {
+        let b = self.bias();
+        self.target.iter().zip(&self.gradient).map(|(t, g)| t - g + b).collect()
     }
 
     /// Moves the bounds of variable `i`; its α must lie within them.
@@ -150,7 +170,7 @@ impl Dual {
             let rows = self.pick(extremes, &set.rows, size);
             gram.fetch(&rows);
             set.load(self, gram, rows);
-            let goal = (0.1 * violation).max(run.stop.tolerance);
+            let goal = (INNER_SHARE * violation).max(run.stop.tolerance);
             let steps = set.optimise(goal, run.steps_left());
             run.steps += steps;
             if steps == 0 {
@@ -206,11 +226,11 @@ impl Dual {
             .collect()
     }
 
-    /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
-    /// places at most), then the largest violators from both ends.
+    /// A working set of at most `size`: those of the last one that are inside their bounds (three fifths
+    /// of the places at most), then the largest violators from both ends.
     fn pick(&self, e: Extremes, last: &[usize], size: usize) -> Vec<usize> {
         let free = |i: &usize| self.lo[*i] < self.alpha[*i] && self.alpha[*i] < self.hi[*i];
-        let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size / 2).collect();
+        let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size * 3 / 5).collect();
         let mut taken = vec![false; self.alpha.len()];
         rows.iter().for_each(|&i| taken[i] = true);
         let want = (size - rows.len()) / 2;
@@ -287,22 +307,41 @@ struct WorkingSet {
     down: Vec<f64>,
     /// Kernel values, row-major.
     k: Vec<f32>,
+    /// Memory of the last `k`, to be used again.
+    spare: Vec<f32>,
 }
 
 impl WorkingSet {
     fn load(&mut self, dual: &Dual, gram: &dyn Gram, rows: Vec<usize>) {
-        let q = rows.len();
         let pick = |v: &[f64]| rows.iter().map(|&i| v[i]).collect::<Vec<f64>>();
         (self.alpha, self.lo, self.hi) = (pick(&dual.alpha), pick(&dual.lo), pick(&dual.hi));
         self.diag = rows.iter().map(|&i| gram.diag(i)).collect();
         (self.up, self.down) = (pick(&dual.gradient), pick(&dual.gradient));
-        self.k.resize(q * q, 0.0);
-        self.k.par_chunks_mut(q).zip(&rows).for_each(|(out, &i)| {
-            let row = gram.row(i);
-            out.iter_mut().zip(&rows).for_each(|(k, &c)| *k = row[c]);
+        self.load_kernel(gram, rows);
+        (0..self.rows.len()).for_each(|i| self.mark(i));
+    }
+
+    /// Gathers the kernel values; those between samples that were in the last set are already here.
+    fn load_kernel(&mut self, gram: &dyn Gram, rows: Vec<usize>) {
+        let (q, before) = (rows.len(), self.rows.len());
+        let kept: Vec<Option<usize>> = rows.iter().map(|r| self.rows.binary_search(r).ok()).collect();
+        let (old, mut k) = (std::mem::take(&mut self.k), std::mem::take(&mut self.spare));
+        k.resize(q * q, 0.0);
+        k.par_chunks_mut(q).zip(&rows).zip(&kept).for_each(|((out, &i), &was)| {
+            if let Some(was) = was {
+                let old = &old[was * before..(was + 1) * before];
+                out.iter_mut().zip(&kept).for_each(|(k, c)| *k = c.map_or(0.0, |c| old[c]));
+            } else {
+                let row = gram.row(i);
+                out.iter_mut().zip(&rows).for_each(|(k, &c)| *k = row[c]);
+            }
         });
-        self.rows = rows;
-        (0..q).for_each(|i| self.mark(i));
+        for (new, _) in kept.iter().enumerate().filter(|(_, was)| was.is_none()) {
+            for (i, _) in kept.iter().enumerate().filter(|(_, was)| was.is_some()) {
+                k[i * q + new] = k[new * q + i];
+            }
+        }
+        (self.k, self.spare, self.rows) = (k, old, rows);
     }
 
     /// Hides the gradient of `i` on the side where a bound holds it.
