@@ -1,2 +1,65 @@
-//! The evermargin command line.
-fn main() {}
+//! The `evermargin` command: verbs over the library, one file each.
+
+mod args;
+mod console;
+mod convert;
+mod demo;
+mod failure;
+mod fit;
+mod generate;
+mod heatmap;
+mod input;
+mod inspect;
+mod picture;
+mod predict;
+mod progress;
+mod spec;
+mod tune;
+
+use args::{Cli, Verb};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => {
+            let code = if message.use_stderr() { 2 } else { 0 };
+            let _ = message.print(); // a closed pipe is no failure of ours
+            return ExitCode::from(code);
+        }
+    };
+    match run(&cli) {
+        Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Failure::Usage(what)) => {
+            eprintln!("error: {what}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
+            ExitCode::from(2)
+        }
+        Err(Failure::Failed(what)) => {
+            eprintln!("error: {what}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    let started = std::time::Instant::now();
+    let common = &cli.common;
+    if common.threads == Some(0) {
+        return Err(Failure::Usage("--threads 0: must be 1 or more; leave it out to use every core".into()));
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(common.threads.unwrap_or(0))
+        .build()
+        .map_err(|e| Failure::Failed(format!("cannot start threads: {e}")))?;
+    pool.install(|| match &cli.verb {
+        Verb::Fit(args) => fit::run(args, common, started),
+        Verb::Predict(args) => predict::run(args, common, started),
+        Verb::Tune(args) => tune::run(args, common, started),
+        Verb::Convert(args) => convert::run(args, common, started),
+        Verb::Inspect(args) => inspect::run(args, common),
+        Verb::Generate(args) => generate::run(args, common, started),
+        Verb::Demo(args) => demo::run(args, common, started),
+    })
+}

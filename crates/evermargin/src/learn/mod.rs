@@ -1,10 +1,16 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solve`].
 
 pub mod linear;
+pub mod prepare;
+mod registry;
 mod ridge;
 pub mod risk;
 pub mod rls;
 pub mod svc;
+pub mod train;
+pub mod validate;
+
+pub use registry::{LEARNERS, Learner, Parameter, learner};
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};

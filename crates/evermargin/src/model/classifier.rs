@@ -1,7 +1,10 @@
 //! A model with everything needed to use it on raw data: class names, multi-class scheme, scaling, columns,
 //! calibration. This is what a model file holds.
 
+use super::coupling::{couple, normalize};
 use super::{Calibration, Model, Scaling};
+use crate::data::{Matrix, Row};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How two-class decision functions make a multi-class answer.
@@ -15,6 +18,36 @@ pub enum Scheme {
     /// One output for each pair a < b, in the order (0,1), (0,2), …, (1,2), …: f > 0 votes for b, else for a.
     /// Most votes win; ties go to the larger summed decision, then to the first class.
     OneVsOne,
+}
+
+impl Scheme {
+    /// The class that the outputs `f` of one row speak for, among `classes`.
+    pub fn vote(self, classes: usize, f: &[f64]) -> u32 {
+        match self {
+            Self::Binary => u32::from(f.first().is_some_and(|f| *f > 0.0)),
+            Self::OneVsRest => first_largest(f.iter().map(|v| (0, *v))),
+            Self::OneVsOne => {
+                let (mut votes, mut sums) = (vec![0u32; classes], vec![0.0; classes]);
+                for ((a, b), v) in pairs(classes).zip(f) {
+                    votes[if *v > 0.0 { b } else { a }] += 1;
+                    sums[b] += v;
+                    sums[a] -= v;
+                }
+                first_largest(votes.into_iter().zip(sums))
+            }
+        }
+    }
+
+    /// A name for each output, for tables: what it is positive for.
+    pub fn output_names(self, classes: &[String]) -> Vec<String> {
+        match self {
+            Self::Binary => classes.last().cloned().into_iter().collect(),
+            Self::OneVsRest => classes.to_vec(),
+            Self::OneVsOne => {
+                pairs(classes.len()).map(|(a, b)| format!("{}/{}", classes[b], classes[a])).collect()
+            }
+        }
+    }
 }
 
 /// How a column of a table becomes features.
@@ -54,4 +87,216 @@ pub struct Classifier {
     pub columns: Vec<Column>,
     /// One an output, or none.
     pub calibration: Vec<Calibration>,
+}
+
+/// Squared length from which a row is answered in double precision.
+const FAR: f64 = 1e30;
+
+/// What a classifier says of each row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// Number of the class of each row.
+    pub class: Vec<u32>,
+    /// Decision values, rows × outputs, row major; always finite.
+    pub decision: Vec<f64>,
+    /// Probabilities, rows × classes, row major, when the classifier is calibrated.
+    pub probability: Option<Vec<f64>>,
+}
+
+impl Classifier {
+    /// Number of features a sample has.
+    pub fn features(&self) -> usize {
+        self.model.cols()
+    }
+
+    /// Refuses a classifier whose parts do not fit together (a file may say anything).
+    pub fn check(&self) -> Result<()> {
+        self.model.check()?;
+        let (k, outputs) = (self.classes.len(), self.model.outputs());
+        let expected = match self.scheme {
+            Scheme::Binary => 1,
+            Scheme::OneVsRest => k,
+            Scheme::OneVsOne => k * k.saturating_sub(1) / 2,
+        };
+        if k < 2 || (self.scheme == Scheme::Binary && k != 2) || outputs != expected {
+            return Err(Error::Model(format!("{k} classes do not go with {outputs} decision functions")));
+        }
+        if !(self.calibration.is_empty() || self.calibration.len() == outputs) {
+            return Err(Error::Model(format!(
+                "{} calibrations but {outputs} decision functions",
+                self.calibration.len()
+            )));
+        }
+        let width = match &self.scaling {
+            Scaling::None | Scaling::Unit => self.features(),
+            Scaling::Affine { factor, .. } => factor.len(),
+            Scaling::Tfidf { idf } => idf.len(),
+        };
+        if width != self.features() {
+            return Err(Error::Model(format!("scaling of {width} columns for {} features", self.features())));
+        }
+        Ok(())
+    }
+
+    /// Classes, decision values and probabilities of samples as they came, before scaling.
+    pub fn predict(&self, x: Matrix) -> Result<Predictions> {
+        if x.cols() != self.features() {
+            return Err(Error::Shape { what: "columns", expected: self.features(), found: x.cols() });
+        }
+        let x = self.scaling.apply(x)?;
+        let mut decision = self.model.decision(x.view())?;
+        let outputs = self.model.outputs();
+        for (i, f) in decision.chunks_mut(outputs).enumerate() {
+            let row = x.view().row(i);
+            if row.norm2() > FAR || f.iter().any(|f| !f.is_finite()) {
+                far(&self.model, row, f);
+            }
+        }
+        let class = decision.chunks(outputs).map(|f| self.scheme.vote(self.classes.len(), f)).collect();
+        let probability = (!self.calibration.is_empty())
+            .then(|| decision.chunks(outputs).flat_map(|f| self.probabilities(f)).collect());
+        Ok(Predictions { class, decision, probability })
+    }
+
+    /// Probabilities of all classes from the outputs of one row. One-vs-rest: each output's probability, made to
+    /// sum to 1. One-vs-one: pairwise coupling.
+    fn probabilities(&self, f: &[f64]) -> Vec<f64> {
+        let p: Vec<f64> =
+            f.iter().zip(&self.calibration).map(|(v, c)| c.probability(*v).clamp(0.0, 1.0)).collect();
+        match self.scheme {
+            Scheme::Binary => vec![1.0 - p[0], p[0]],
+            Scheme::OneVsRest => normalize(&p),
+            Scheme::OneVsOne => {
+                let k = self.classes.len();
+                let mut first = vec![0.5; k * k]; // P(a | a or b); outputs are for b
+                pairs(k).zip(&p).for_each(|((a, b), p)| first[a * k + b] = 1.0 - p);
+                couple(&first, k)
+            }
+        }
+    }
+}
+
+/// The pairs a < b in the order of [`Scheme::OneVsOne`].
+fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..k).flat_map(move |a| (a + 1..k).map(move |b| (a, b)))
+}
+
+/// The first of the largest.
+fn first_largest(scores: impl Iterator<Item = (u32, f64)>) -> u32 {
+    let mut best: Option<(u32, (u32, f64))> = None;
+    for (i, score) in (0..).zip(scores) {
+        if best.is_none_or(|(_, top)| score > top) {
+            best = Some((i, score));
+        }
+    }
+    best.map_or(0, |(i, _)| i)
+}
+
+/// Decisions of a row so far out that single precision overflows: in double precision, and where even that
+/// overflows (polynomials) the largest number, or 0 where infinities of both signs meet.
+fn far(model: &Model, row: Row<'_>, f: &mut [f64]) {
+    let (terms, bias): (Vec<Vec<f64>>, _) = match model {
+        Model::Linear { weights, bias } => {
+            (weights.iter().map(|w| vec![row.dot(Row::Dense(w))]).collect(), bias)
+        }
+        Model::Expansion { kernel, points, coef, bias } => {
+            let k: Vec<f64> = (0..points.rows()).map(|p| kernel.eval(points.view().row(p), row)).collect();
+            (coef.iter().map(|c| c.iter().zip(&k).map(|(c, k)| c * k).collect()).collect(), bias)
+        }
+    };
+    for ((f, terms), b) in f.iter_mut().zip(terms).zip(bias) {
+        let sum = terms.iter().sum::<f64>() + b;
+        *f = if sum.is_nan() { 0.0 } else { sum.clamp(-f64::MAX, f64::MAX) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+
+    fn classifier(classes: &[&str], scheme: Scheme, weights: Vec<Vec<f64>>, bias: Vec<f64>) -> Classifier {
+        Classifier {
+            learner: "linear".into(),
+            params: serde_json::Value::Null,
+            classes: classes.iter().map(ToString::to_string).collect(),
+            scheme,
+            model: Model::Linear { weights, bias },
+            scaling: Scaling::None,
+            columns: Vec::new(),
+            calibration: Vec::new(),
+        }
+    }
+
+    fn row(values: &[f64]) -> Matrix {
+        Matrix::dense(values.to_vec(), 1, values.len()).unwrap()
+    }
+
+    #[test]
+    fn positive_means_the_second_class() {
+        let c = classifier(&["a", "b"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        assert_eq!(c.predict(row(&[2.0])).unwrap().class, [1]);
+        assert_eq!(c.predict(row(&[-2.0])).unwrap().class, [0]);
+        assert_eq!(c.predict(row(&[0.0])).unwrap().class, [0]);
+    }
+
+    #[test]
+    fn votes_count_then_sums_then_order() {
+        let weights = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]];
+        let c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights.clone(), vec![0.0; 3]);
+        c.check().unwrap();
+        // (a,b) says b, (a,c) says a, (b,c) says b
+        assert_eq!(c.predict(row(&[0.1, -9.0, -0.1])).unwrap().class, [1]);
+        // a cycle, one vote each: b over a by 1, a over c by 3, c over b by 2; sums a 2, b −1, c −1
+        assert_eq!(c.predict(row(&[1.0, -3.0, 2.0])).unwrap().class, [0]);
+        // a full tie goes to the first
+        assert_eq!(c.predict(row(&[1.0, -1.0, 1.0])).unwrap().class, [0]);
+        let c = classifier(&["a", "b", "c"], Scheme::OneVsRest, weights, vec![0.0; 3]);
+        assert_eq!(c.predict(row(&[-1.0, -0.5, -3.0])).unwrap().class, [1]);
+    }
+
+    #[test]
+    fn far_points_give_finite_answers() {
+        let mut c = classifier(&["a", "b"], Scheme::Binary, vec![], vec![]);
+        let points = Matrix::dense(vec![1e60, -1e60], 2, 1).unwrap();
+        let kernel = Kernel::Poly { gamma: 1e9, coef0: 1.0, degree: 9 };
+        c.model = Model::Expansion { kernel, points, coef: vec![vec![1.0, -1.0]], bias: vec![0.5] };
+        for far in [1e99, -1e99, 0.0] {
+            let p = c.predict(row(&[far])).unwrap();
+            assert!(p.decision[0].is_finite(), "{p:?}");
+        }
+        let points = Matrix::dense(vec![1.0, -1.0], 2, 1).unwrap();
+        let kernel = Kernel::Rbf { gamma: 1.0 };
+        c.model = Model::Expansion { kernel, points, coef: vec![vec![1.0, -1.0]], bias: vec![0.5] };
+        assert_eq!(c.predict(row(&[1e99])).unwrap().decision, [0.5]);
+    }
+
+    #[test]
+    fn probabilities_follow_the_outputs() {
+        let sigmoid = Calibration::Sigmoid { a: -1.0, b: 0.0 };
+        let mut c = classifier(&["a", "b"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        c.calibration = vec![sigmoid.clone()];
+        let p = c.predict(row(&[2.0])).unwrap().probability.unwrap();
+        assert!((p[1] - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-12 && (p[0] + p[1] - 1.0).abs() < 1e-12);
+        // pairs from consistent probabilities give those probabilities back
+        let truth = [0.5, 0.3, 0.2];
+        let logit = |a: usize, b: usize| f64::ln(truth[b] / truth[a]);
+        let weights = vec![vec![logit(0, 1)], vec![logit(0, 2)], vec![logit(1, 2)]];
+        let mut c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights, vec![0.0; 3]);
+        c.calibration = vec![sigmoid; 3];
+        let p = c.predict(row(&[1.0])).unwrap().probability.unwrap();
+        assert!(p.iter().zip(truth).all(|(p, t)| (p - t).abs() < 1e-6), "{p:?}");
+    }
+
+    #[test]
+    fn parts_that_contradict_are_refused() {
+        let mut c = classifier(&["a", "b", "c"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        assert!(c.check().is_err());
+        c.classes.pop();
+        c.check().unwrap();
+        c.scaling = Scaling::Affine { name: "minmax".into(), shift: vec![], factor: vec![1.0, 1.0] };
+        assert!(c.check().is_err());
+        let error = c.predict(row(&[1.0, 2.0])).unwrap_err().to_string();
+        assert_eq!(error, "columns: expected 1, found 2");
+    }
 }

@@ -7,7 +7,7 @@ mod predict;
 mod scaling;
 
 pub use calibration::{Calibration, CalibrationKind};
-pub use classifier::{Classifier, Column, Scheme};
+pub use classifier::{Classifier, Column, Predictions, Scheme};
 pub use scaling::{Scaling, ScalingName};
 
 use crate::data::Matrix;
@@ -78,11 +78,7 @@ impl Model {
             Self::Linear { bias, .. } | Self::Expansion { bias, .. } => bias,
         };
         if rows.len() != bias.len() || bias.is_empty() {
-            return Err(Error::Model(format!(
-                "{} vectors of {what} but {} constants",
-                rows.len(),
-                bias.len()
-            )));
+            return Err(Error::Model(format!("{} vectors of {what} but {} constants", rows.len(), bias.len())));
         }
         if rows.iter().any(|r| r.len() != width) {
             return Err(Error::Model(format!("each vector of {what} must have {width} values")));

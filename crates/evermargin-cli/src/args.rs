@@ -1,0 +1,205 @@
+//! What a user can write: the verbs, and the options they share.
+
+use crate::failure::Failure;
+use clap::{Args, Parser, Subcommand};
+use evermargin::learn::train::TrainOptions;
+use evermargin::learn::{Learner, learner};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Large-margin learning that never ends.
+#[derive(Debug, Parser)]
+#[command(name = "evermargin", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Example:\n  evermargin demo\n\nEvery verb has its own --help with an example.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// For every verb.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Train a classifier and write it to a model file
+    Fit(crate::fit::FitArgs),
+    /// Label data with a model; score it when the labels are known
+    Predict(crate::predict::PredictArgs),
+    /// Find good parameters by cross-validation
+    Tune(crate::tune::TuneArgs),
+    /// Write a model in another format
+    Convert(crate::convert::ConvertArgs),
+    /// Show what a model file holds
+    Inspect(crate::inspect::InspectArgs),
+    /// Make a data set to play with
+    Generate(crate::generate::GenerateArgs),
+    /// See what a large margin looks like, in seconds
+    Demo(crate::demo::DemoArgs),
+}
+
+impl Verb {
+    /// The word a user writes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fit(_) => "fit",
+            Self::Predict(_) => "predict",
+            Self::Tune(_) => "tune",
+            Self::Convert(_) => "convert",
+            Self::Inspect(_) => "inspect",
+            Self::Generate(_) => "generate",
+            Self::Demo(_) => "demo",
+        }
+    }
+}
+
+/// Options of every verb.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Common {
+    /// Threads to use [default: every core]; the answer does not depend on it
+    #[arg(long, value_name = "N", global = true)]
+    pub threads: Option<usize>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", global = true, default_value_t = 1)]
+    pub seed: u64,
+    /// Say nothing but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Print one line of JSON on standard output, and nothing else there
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Options about a data file.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Data")]
+pub struct DataArgs {
+    /// Format, instead of guessing: libsvm, csv, tsv, space, npy, npz or idx (.gz, .xz and .zst are opened)
+    #[arg(long, value_name = "NAME", value_parser = crate::spec::format)]
+    pub format: Option<evermargin_io::Format>,
+    /// Label column of a table, by name or by number counted from 1
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub label: Option<String>,
+    /// Labels in a file of their own, one a line, or .npy, or IDX
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Use this part of the rows, counted from 1, both ends included: 1..1000, ..500 or 501..
+    #[arg(long, value_name = "A..B", value_parser = crate::spec::rows)]
+    pub rows: Option<crate::spec::Rows>,
+    /// This class against all others
+    #[arg(long, value_name = "CLASS")]
+    pub positive: Option<String>,
+    /// Number of the first column in LIBSVM text: 0 or 1 [default: 1, or 0 where index 0 occurs]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub index_base: Option<u8>,
+    /// Largest size of the file after decompression
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_bytes: Option<u64>,
+    /// Longest line
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub max_line: Option<usize>,
+    /// Most columns
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_columns: Option<usize>,
+    /// Most rows
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_rows: Option<usize>,
+    /// Most values of a dense array or table
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_cells: Option<usize>,
+}
+
+/// Which labels a learner may see.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Data")]
+pub struct HideArgs {
+    /// Text file, one split a line, of the numbers of the rows (from 1) whose labels may be used
+    #[arg(long, value_name = "FILE")]
+    pub labeled_rows: Option<PathBuf>,
+    /// Line of that file [default: 1]
+    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = clap::value_parser!(u64).range(1..))]
+    pub split: Option<u64>,
+}
+
+/// A learner and how to train it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learning")]
+pub struct LearnArgs {
+    /// Learner: svc (any kernel), linear (many rows or columns) or rls (least squares)
+    #[arg(long, value_name = "NAME", default_value = "svc")]
+    pub learner: String,
+    /// Kernel: rbf, linear, poly, sigmoid or precomputed [default: rbf]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Power of the poly kernel [default: 3]
+    #[arg(long, value_name = "N")]
+    pub degree: Option<u32>,
+    /// Constant of the poly and sigmoid kernels [default: 0]
+    #[arg(long, value_name = "X", value_parser = crate::spec::number, allow_negative_numbers = true)]
+    pub coef0: Option<f64>,
+    /// Largest violation of the optimality conditions that counts as solved [default: 0.001]
+    #[arg(long, value_name = "X", value_parser = crate::spec::number)]
+    pub tolerance: Option<f64>,
+    /// Memory for kernel rows, in megabytes [default: 1000]
+    #[arg(long, value_name = "MB")]
+    pub cache_mb: Option<usize>,
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data, and said]
+    #[arg(long, value_name = "NAME", value_parser = crate::spec::scaling)]
+    pub scale: Option<evermargin::learn::train::ScalingChoice>,
+    /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]
+    #[arg(long, value_name = "SCHEME", value_parser = crate::spec::multi)]
+    pub multi: Option<evermargin::learn::train::Multi>,
+    /// Weights of classes: balanced, or CLASS=WEIGHT,…
+    #[arg(long, value_name = "WEIGHTS", value_parser = crate::spec::class_weight)]
+    pub class_weight: Option<evermargin::learn::train::ClassWeight>,
+    /// Weights of rows, one a line
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Any other parameter of the learner (repeatable)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::spec::assignment)]
+    pub set: Vec<(String, Value)>,
+    /// Stop training after this time, with the model so far
+    #[arg(long, value_name = "S", value_parser = crate::spec::number)]
+    pub max_seconds: Option<f64>,
+    /// Stop each solver after this many steps, with the model so far
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+}
+
+impl LearnArgs {
+    /// The learner, and how to train it. What it does not take is refused here, before any file is read.
+    pub fn options(&self, common: &Common) -> Result<(&'static Learner, TrainOptions), Failure> {
+        let learner = learner(&self.learner)?;
+        let mut options = TrainOptions::new(learner.name);
+        let params = &mut options.params;
+        for (name, value) in &self.set {
+            params.insert(name.clone(), value.clone());
+        }
+        let named = [
+            ("kernel", self.kernel.clone().map(Value::from)),
+            ("degree", self.degree.map(Value::from)),
+            ("coef0", self.coef0.map(Value::from)),
+            ("tolerance", self.tolerance.map(Value::from)),
+            ("cache_bytes", self.cache_mb.map(|mb| mb.saturating_mul(1_000_000).into())),
+            ("max_steps", self.max_steps.map(Value::from)),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value {
+                params.insert(name.into(), value);
+            }
+        }
+        if let Some(gamma) = params.remove("gamma") {
+            let text = gamma.as_str().map_or_else(|| gamma.to_string(), str::to_string);
+            let wrong = |what| Failure::Usage(format!("--set gamma={text}: {what}"));
+            options.gamma = Some(crate::spec::gamma(&text).map_err(wrong)?);
+        }
+        options.multi = self.multi.unwrap_or_default();
+        options.class_weight = self.class_weight.clone().unwrap_or_default();
+        options.scaling = self.scale;
+        options.seed = common.seed;
+        learner.make(&options.params).map_err(Failure::usage)?;
+        Ok((learner, options))
+    }
+}

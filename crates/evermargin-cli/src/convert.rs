@@ -1,0 +1,80 @@
+//! `evermargin convert`: a model in another format.
+
+use crate::args::Common;
+use crate::console;
+use crate::failure::Failure;
+use crate::fit::not_the_same;
+use evermargin::model::Classifier;
+use evermargin_io::{Limits, json, libsvm_model, model_file, write_atomic};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Write a model in another format
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin convert species.evm species.model --to libsvm")]
+pub struct ConvertArgs {
+    /// Model: a model file, a LIBSVM model or JSON; - is standard input
+    pub model: PathBuf,
+    /// File to write; - is standard output
+    pub output: PathBuf,
+    /// Format to write: libsvm, json or evermargin
+    #[arg(long, value_name = "FORMAT", value_parser = target)]
+    pub to: Target,
+}
+
+/// A model format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    Libsvm,
+    Json,
+    Evermargin,
+}
+
+impl Target {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Libsvm => "libsvm",
+            Self::Json => "json",
+            Self::Evermargin => "evermargin",
+        }
+    }
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    [Target::Libsvm, Target::Json, Target::Evermargin]
+        .into_iter()
+        .find(|t| t.name() == text)
+        .ok_or_else(|| "must be libsvm, json or evermargin".into())
+}
+
+/// Runs the verb.
+pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let piped = args.output == Path::new("-");
+    if piped && common.json {
+        return Err(Failure::Usage("OUT - and --json both want standard output; give OUT a file".into()));
+    }
+    not_the_same(&args.model, &args.output)?;
+    let classifier = read_model(&args.model)?;
+    let bytes = match args.to {
+        Target::Libsvm => libsvm_model::to_text(&classifier)?.into_bytes(),
+        Target::Json => json::to_json(&classifier)?.into_bytes(),
+        Target::Evermargin => model_file::to_bytes(&classifier)?,
+    };
+    write_atomic(&args.output, &bytes)?;
+    if piped {
+        return Ok(());
+    }
+    let size = bytes.len() as u64;
+    let text = format!("{}: {} ({})", args.output.display(), args.to.name(), console::bytes(size));
+    let json = json!({
+        "model": args.output.display().to_string(), "format": args.to.name(), "bytes": size,
+        "total_seconds": started.elapsed().as_secs_f64(),
+    });
+    console::answer(common, &json, &text)
+}
+
+/// Reads a model in any format there is, told apart by its first bytes.
+pub fn read_model(path: &Path) -> Result<Classifier, Failure> {
+    Ok(model_file::import(path, &Limits::default())?)
+}

@@ -1,0 +1,42 @@
+//! How a command fails: bad usage (exit 2), failure (exit 1), or a reader that went away (no failure).
+
+/// Why a command ends early. The text says what, where, and what to do.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command was not written right.
+    Usage(String),
+    /// The command could not be done.
+    Failed(String),
+    /// Nobody reads our output any more.
+    BrokenPipe,
+}
+
+impl From<evermargin::Error> for Failure {
+    fn from(error: evermargin::Error) -> Self {
+        match error {
+            evermargin::Error::Parameter { .. } => Self::Usage(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<evermargin_io::Error> for Failure {
+    fn from(error: evermargin_io::Error) -> Self {
+        if error.is_broken_pipe() { Self::BrokenPipe } else { Self::Failed(error.to_string()) }
+    }
+}
+
+impl Failure {
+    /// The same failure, told as bad usage.
+    pub fn usage(error: impl std::fmt::Display) -> Self {
+        Self::Usage(error.to_string())
+    }
+
+    /// A failure to read or write `what`.
+    pub fn io(what: &str, error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Failed(format!("{what}: {error}")),
+        }
+    }
+}

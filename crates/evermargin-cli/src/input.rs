@@ -1,0 +1,178 @@
+//! From a data file and the options about it to rows and labels; and the small files beside it.
+
+use crate::args::{DataArgs, HideArgs};
+use crate::failure::Failure;
+use evermargin::Labels;
+use evermargin_io::{Dataset, LabelColumn, Limits, ReadOptions, read};
+use std::path::Path;
+
+/// A data set, and what was done to it.
+#[derive(Debug)]
+pub struct Input {
+    /// Rows asked for; labels as the learner may see them.
+    pub data: Dataset,
+    /// Rows of the file.
+    pub rows_in_file: usize,
+    /// Numbers of the rows in the file, counted from 0, when only a part was asked for.
+    pub kept: Option<Vec<usize>>,
+}
+
+impl Input {
+    /// Weights of the rows from a file with one a row of the data file.
+    pub fn weights(&self, path: Option<&Path>) -> Result<Option<Vec<f64>>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        let all = weights(path, self.rows_in_file)?;
+        Ok(Some(match &self.kept {
+            Some(kept) => kept.iter().map(|&i| all[i]).collect(),
+            None => all,
+        }))
+    }
+}
+
+/// Reads a data file. `options` may already know columns of a model.
+pub fn load(
+    path: &Path,
+    args: &DataArgs,
+    hide: Option<&HideArgs>,
+    options: ReadOptions,
+) -> Result<Input, Failure> {
+    let label = args.label.as_ref().map(|text| match text.parse::<usize>() {
+        Ok(index) => LabelColumn::Index(index),
+        Err(_) => LabelColumn::Name(text.clone()),
+    });
+    let options = ReadOptions {
+        format: args.format,
+        label,
+        index_base: args.index_base.or(options.index_base),
+        labels_file: args.labels.clone(),
+        limits: limits(args),
+        ..options
+    };
+    let mut data = read(path, &options)?;
+    if let Some(hide) = hide {
+        hide_labels(&mut data.labels, hide, &limits(args))?;
+    }
+    let rows = data.x.rows();
+    let kept = match args.rows {
+        None => None,
+        Some(span) => {
+            let last = span.last.unwrap_or(rows);
+            if span.first > rows || last > rows {
+                return Err(Failure::Usage(format!(
+                    "--rows {}..{last}: {} has {rows} rows",
+                    span.first,
+                    path.display()
+                )));
+            }
+            let kept: Vec<usize> = (span.first - 1..last).collect();
+            data.x = data.x.view().select(&kept);
+            data.labels.of = kept.iter().map(|&i| data.labels.of[i]).collect();
+            Some(kept)
+        }
+    };
+    if let Some(class) = &args.positive {
+        let Some(at) = position(&data.labels, class) else {
+            let known = data.labels.classes.join(", ");
+            return Err(Failure::Usage(format!(
+                "--positive {class}: the data has no such class, only {known}"
+            )));
+        };
+        data.labels = one_against_rest(&data.labels, &data.labels.classes[at]);
+    }
+    Ok(Input { data, rows_in_file: rows, kept })
+}
+
+fn limits(args: &DataArgs) -> Limits {
+    let default = Limits::default();
+    Limits {
+        max_bytes: args.max_bytes.unwrap_or(default.max_bytes),
+        max_line: args.max_line.unwrap_or(default.max_line),
+        max_columns: args.max_columns.unwrap_or(default.max_columns),
+        max_rows: args.max_rows.unwrap_or(default.max_rows),
+        max_cells: args.max_cells.unwrap_or(default.max_cells),
+    }
+}
+
+/// Two classes, `not-CLASS` and `CLASS`; the second is the positive one.
+pub fn one_against_rest(labels: &Labels, class: &str) -> Labels {
+    let at = position(labels, class);
+    Labels {
+        classes: vec![format!("not-{class}"), class.to_string()],
+        of: labels.of.iter().map(|c| c.map(|c| u32::from(Some(c as usize) == at))).collect(),
+    }
+}
+
+/// The number of a class by name; numbers that are equal are one class.
+fn position(labels: &Labels, class: &str) -> Option<usize> {
+    let same = |name: &str| name == class || number(name).is_some_and(|v| number(class) == Some(v));
+    labels.classes.iter().position(|name| same(name))
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// Hides every label but those of the rows that the split names.
+fn hide_labels(labels: &mut Labels, args: &HideArgs, limits: &Limits) -> Result<(), Failure> {
+    let Some(path) = &args.labeled_rows else { return Ok(()) };
+    let name = path.display();
+    let text = text(path, limits)?;
+    let wanted = args.split.unwrap_or(1) as usize;
+    let lines: Vec<(usize, &str)> =
+        text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#')).collect();
+    let Some(&(line, split)) = lines.get(wanted - 1) else {
+        return Err(Failure::Usage(format!("--split {wanted}: {name} has {} splits", lines.len())));
+    };
+    let mut shown = vec![false; labels.of.len()];
+    for token in split.split(|c: char| c.is_whitespace() || c == ',').filter(|t| !t.is_empty()) {
+        let row = token.parse::<usize>().ok().filter(|r| (1..=shown.len()).contains(r)).ok_or_else(|| {
+            Failure::Failed(format!(
+                "{name}:{}: '{token}' is not a row number from 1 to {}",
+                line + 1,
+                shown.len()
+            ))
+        })?;
+        if labels.of[row - 1].is_none() {
+            return Err(Failure::Failed(format!("{name}:{}: row {row} has no label in the data", line + 1)));
+        }
+        shown[row - 1] = true;
+    }
+    for (label, shown) in labels.of.iter_mut().zip(&shown) {
+        if !shown {
+            *label = None;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a weight a line, for `rows` rows.
+fn weights(path: &Path, rows: usize) -> Result<Vec<f64>, Failure> {
+    let text = text(path, &Limits::default())?;
+    let mut out = Vec::with_capacity(rows);
+    for (i, line) in text.lines().enumerate() {
+        match line.trim().parse::<f64>() {
+            Ok(w) if w.is_finite() && w >= 0.0 => out.push(w),
+            _ => {
+                return Err(Failure::Failed(format!(
+                    "{}:{}: '{}' is not a weight; write one number, 0 or more, a line",
+                    path.display(),
+                    i + 1,
+                    line.trim()
+                )));
+            }
+        }
+    }
+    if out.len() != rows {
+        return Err(Failure::Failed(format!(
+            "{}: {} weights for {rows} rows; there must be one a row",
+            path.display(),
+            out.len()
+        )));
+    }
+    Ok(out)
+}
+
+fn text(path: &Path, limits: &Limits) -> Result<String, Failure> {
+    let bytes = evermargin_io::read_whole(path, limits)?;
+    String::from_utf8(bytes).map_err(|_| Failure::Failed(format!("{}: not a text file", path.display())))
+}

@@ -1,0 +1,141 @@
+//! `evermargin inspect`: what a model file holds, on one page.
+
+use crate::args::Common;
+use crate::console::{self, count, short};
+use crate::convert::read_model;
+use crate::failure::Failure;
+use crate::fit;
+use evermargin::model::{Calibration, Classifier, Column, Scheme};
+use evermargin::{Kernel, Matrix, Model};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Show what a model file holds
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin inspect species.evm")]
+pub struct InspectArgs {
+    /// Model: a model file, a LIBSVM model or JSON; - is standard input
+    pub model: PathBuf,
+}
+
+/// Runs the verb.
+pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
+    let classifier = read_model(&args.model)?;
+    let size = std::fs::metadata(&args.model).map(|m| m.len()).ok();
+    let json = describe(&classifier, size);
+    let page = page(&args.model.display().to_string(), &classifier, size);
+    console::answer(common, &json, &page)
+}
+
+fn describe(c: &Classifier, size: Option<u64>) -> Value {
+    json!({
+        "learner": c.learner,
+        "params": c.params,
+        "classes": c.classes.len(),
+        "class_names": c.classes,
+        "scheme": c.scheme,
+        "kernel": fit::kernel(c),
+        "kernel_params": match &c.model {
+            Model::Expansion { kernel, .. } => json!(kernel),
+            Model::Linear { .. } => Value::Null,
+        },
+        "features": c.features(),
+        "outputs": c.model.outputs(),
+        "support_count": c.model.support_count(),
+        "bias": bias(&c.model),
+        "scaling": c.scaling.name(),
+        "calibration": calibration(c),
+        "columns": c.columns,
+        "bytes": size,
+    })
+}
+
+fn bias(model: &Model) -> &[f64] {
+    match model {
+        Model::Linear { bias, .. } | Model::Expansion { bias, .. } => bias,
+    }
+}
+
+fn calibration(c: &Classifier) -> Option<&'static str> {
+    c.calibration.first().map(|c| match c {
+        Calibration::Sigmoid { .. } => "sigmoid",
+        Calibration::Isotonic { .. } => "isotonic",
+    })
+}
+
+fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
+    let mut out = name.to_string();
+    if let Some(size) = size {
+        let _ = write!(out, " ({})", console::bytes(size));
+    }
+    let mut line = |key: &str, value: &str| {
+        let _ = write!(out, "\n  {key:<16}{value}");
+    };
+    line("learner", &c.learner);
+    if let Value::Object(params) = &c.params {
+        let words: Vec<String> = params.iter().map(|(k, v)| format!("{k} {}", word(v))).collect();
+        line("parameters", &words.join(", "));
+    }
+    line("classes", &list(&c.classes));
+    if c.scheme == Scheme::Binary {
+        line("decision", &format!("f > 0 means {}", c.classes.last().map_or("", String::as_str)));
+    } else {
+        let scheme = if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" };
+        line("decision", &format!("{scheme}, {} functions", c.model.outputs()));
+    }
+    match &c.model {
+        Model::Expansion { kernel, points, .. } => {
+            line("kernel", &formula(kernel));
+            let layout = if matches!(points, Matrix::Dense { .. }) { "dense" } else { "sparse" };
+            let points = count(points.rows(), "support vector");
+            line("support", &format!("{points} of {}, {layout}", count(c.features(), "feature")));
+        }
+        Model::Linear { .. } => {
+            line("kernel", &fit::kernel(c));
+            let used = c.model.support_count();
+            line("weights", &format!("{used} of {} not zero", count(c.features(), "feature")));
+        }
+    }
+    let constants: Vec<String> = bias(&c.model).iter().map(|b| short(*b)).collect();
+    line("constant", &list(&constants));
+    line("scaling", c.scaling.name());
+    line("probabilities", calibration(c).unwrap_or("none; fit with --probability sigmoid"));
+    if !c.columns.is_empty() {
+        let columns: Vec<String> = c
+            .columns
+            .iter()
+            .map(|column| match column {
+                Column::Number { name } => name.clone(),
+                Column::Category { name, values } => format!("{name} ({})", count(values.len(), "value")),
+            })
+            .collect();
+        line("columns", &list(&columns));
+    }
+    out
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(n) => n.as_f64().map_or_else(|| n.to_string(), short),
+        other => other.to_string(),
+    }
+}
+
+fn list(words: &[String]) -> String {
+    let shown = words[..words.len().min(12)].join(", ");
+    if words.len() > 12 { format!("{shown}, … ({} in all)", words.len()) } else { shown }
+}
+
+fn formula(kernel: &Kernel) -> String {
+    match *kernel {
+        Kernel::Linear => "linear: x·z".into(),
+        Kernel::Rbf { gamma } => format!("rbf: exp(-{}·|x - z|²)", short(gamma)),
+        Kernel::Poly { gamma, coef0, degree } => {
+            format!("poly: ({}·x·z + {})^{degree}", short(gamma), short(coef0))
+        }
+        Kernel::Sigmoid { gamma, coef0 } => format!("sigmoid: tanh({}·x·z + {})", short(gamma), short(coef0)),
+        Kernel::Precomputed => "precomputed".into(),
+    }
+}

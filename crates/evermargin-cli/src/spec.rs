@@ -1,0 +1,189 @@
+//! Small languages inside option values: ranges, grids, weights, assignments.
+
+use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice};
+use evermargin::model::ScalingName;
+use evermargin_io::Format;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A part of the rows, counted from 1, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// First row.
+    pub first: usize,
+    /// Last row, or the end.
+    pub last: Option<usize>,
+}
+
+/// Values to try.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Grid {
+    /// From and to, evenly spaced on a log scale.
+    Range(f64, f64),
+    /// These.
+    List(Vec<f64>),
+}
+
+impl Grid {
+    /// The values, ascending; `points` of them for a range.
+    pub fn values(&self, points: usize) -> Vec<f64> {
+        match self {
+            Self::List(list) => {
+                let mut list = list.clone();
+                list.sort_by(f64::total_cmp);
+                list.dedup();
+                list
+            }
+            Self::Range(from, to) if points < 2 || from == to => vec![(from * to).sqrt()],
+            Self::Range(from, to) => {
+                let step = (to / from).ln() / (points - 1) as f64;
+                (0..points).map(|i| tidy(from * (step * i as f64).exp())).collect()
+            }
+        }
+    }
+}
+
+/// Rounded to six significant digits, so that what is printed is what was used.
+pub fn tidy(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// A finite number.
+pub fn number(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("must be a finite number".into()),
+    }
+}
+
+/// A number, `scale` or `auto`.
+pub fn gamma(text: &str) -> Result<Gamma, String> {
+    match text {
+        "scale" => Ok(Gamma::Scale),
+        "auto" => Ok(Gamma::Auto),
+        _ => number(text).map(Gamma::Value).map_err(|_| "must be a number, scale or auto".into()),
+    }
+}
+
+/// A data format.
+pub fn format(text: &str) -> Result<Format, String> {
+    Format::from_name(text).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
+        format!("must be one of {}", names.join(", "))
+    })
+}
+
+/// `A..B`, `A..` or `..B`.
+pub fn rows(text: &str) -> Result<Rows, String> {
+    let wrong = || "must be A..B with rows counted from 1, for example 1..1000 or 501..".to_string();
+    let (first, last) = text.split_once("..").ok_or_else(wrong)?;
+    let end = |t: &str| -> Result<Option<usize>, String> {
+        if t.is_empty() { Ok(None) } else { t.parse().map(Some).map_err(|_| wrong()) }
+    };
+    let rows = Rows { first: end(first)?.unwrap_or(1), last: end(last)? };
+    if rows.first == 0 || rows.last.is_some_and(|last| last < rows.first) {
+        return Err(wrong());
+    }
+    Ok(rows)
+}
+
+/// A scaling by name, or `divide=N`.
+pub fn scaling(text: &str) -> Result<ScalingChoice, String> {
+    if let Ok(name) = text.parse::<ScalingName>() {
+        return Ok(ScalingChoice::Named(name));
+    }
+    match text.strip_prefix("divide=").map(number) {
+        Some(Ok(by)) if by != 0.0 => Ok(ScalingChoice::Divide(by)),
+        _ => {
+            let names: Vec<&str> = ScalingName::ALL.iter().map(|s| s.name()).collect();
+            Err(format!("must be one of {}, divide=N", names.join(", ")))
+        }
+    }
+}
+
+/// A multi-class scheme.
+pub fn multi(text: &str) -> Result<Multi, String> {
+    match text {
+        "one-vs-one" => Ok(Multi::OneVsOne),
+        "one-vs-rest" => Ok(Multi::OneVsRest),
+        _ => Err("must be one-vs-one or one-vs-rest".into()),
+    }
+}
+
+/// `balanced`, or `A=2,B=1`.
+pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
+    if text == "balanced" {
+        return Ok(ClassWeight::Balanced);
+    }
+    let mut map = BTreeMap::new();
+    for part in text.split(',') {
+        let wrong = || "must be balanced, or CLASS=WEIGHT,… with positive weights".to_string();
+        let (class, weight) = part.rsplit_once('=').ok_or_else(wrong)?;
+        let weight = number(weight).ok().filter(|w| *w > 0.0).ok_or_else(wrong)?;
+        if map.insert(class.trim().to_string(), weight).is_some() {
+            return Err(format!("class {} is named twice", class.trim()));
+        }
+    }
+    Ok(ClassWeight::Explicit(map))
+}
+
+/// `name=value`; the value is JSON, or else a word.
+pub fn assignment(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("must be NAME=VALUE")?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    Ok((name.trim().replace('-', "_"), value))
+}
+
+/// `0.1..100`, `0.1,1,10` or `1`; all positive.
+pub fn grid(text: &str) -> Result<Grid, String> {
+    let wrong = || "must be FROM..TO or a list A,B,… of positive numbers".to_string();
+    let positive = |t: &str| number(t).ok().filter(|v| *v > 0.0).ok_or_else(wrong);
+    match text.split_once("..") {
+        Some((from, to)) => {
+            let (from, to) = (positive(from)?, positive(to)?);
+            if from <= to { Ok(Grid::Range(from, to)) } else { Err(wrong()) }
+        }
+        None => text.split(',').map(positive).collect::<Result<_, _>>().map(Grid::List),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_log_spaced_lists_are_sorted() {
+        assert_eq!(grid("0.1..100").unwrap().values(4), [0.1, 1.0, 10.0, 100.0]);
+        assert_eq!(grid("10,1,10").unwrap().values(9), [1.0, 10.0]);
+        assert_eq!(grid("4").unwrap().values(9), [4.0]);
+        for wrong in ["", "1..", "-1..2", "2..1", "a", "1,,2", "0"] {
+            assert!(grid(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rows_count_from_one() {
+        assert_eq!(rows("2..5").unwrap(), Rows { first: 2, last: Some(5) });
+        assert_eq!(rows("..5").unwrap(), Rows { first: 1, last: Some(5) });
+        assert_eq!(rows("7..").unwrap(), Rows { first: 7, last: None });
+        for wrong in ["0..5", "5..4", "5", "a..b", "1..-2"] {
+            assert!(rows(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn words_and_numbers_are_assigned() {
+        assert_eq!(assignment("max-steps=5").unwrap(), ("max_steps".into(), 5.into()));
+        assert_eq!(assignment("kernel=rbf").unwrap(), ("kernel".into(), "rbf".into()));
+        assert!(assignment("kernel").is_err());
+    }
+
+    #[test]
+    fn class_weights_name_classes_once() {
+        let ClassWeight::Explicit(map) = class_weight("a=2,b=0.5").unwrap() else { panic!() };
+        assert_eq!((map["a"], map["b"]), (2.0, 0.5));
+        for wrong in ["a", "a=0", "a=-1", "a=1,a=2", "a=x"] {
+            assert!(class_weight(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! `evermargin tune`: cross-validation over a grid of cost and kernel width.
+
+use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
+use crate::console::{self, count, quoted, short};
+use crate::failure::Failure;
+use crate::fit::default_model;
+use crate::heatmap::{self, Heatmap};
+use crate::progress::Watcher;
+use crate::spec::{Grid, tidy};
+use crate::{fit, input};
+use evermargin::Labels;
+use evermargin::learn::Learner;
+use evermargin::learn::prepare::{Prepared, prepare};
+use evermargin::learn::train::{Gamma, TrainOptions, fit_prepared};
+use evermargin::learn::validate::{PathTask, along_path, stratified_folds};
+use evermargin::model::Scheme;
+use evermargin_io::{ReadOptions, model_file, write_atomic};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Find good parameters by cross-validation
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  evermargin tune train.csv --c 0.1..100 --gamma 0.001..10 --plot tune.svg"
+)]
+pub struct TuneArgs {
+    /// Data with labels, in any format `fit` reads; - is standard input
+    pub data: PathBuf,
+    /// Values of C: FROM..TO (evenly on a log scale) or a list [default: 0.1..1000]
+    #[arg(long, value_name = "GRID", value_parser = crate::spec::grid, help_heading = "Search")]
+    pub c: Option<Grid>,
+    /// Values of gamma [default: 1/64 to 64 times what `--gamma scale` means]
+    #[arg(long, value_name = "GRID", value_parser = crate::spec::grid, help_heading = "Search")]
+    pub gamma: Option<Grid>,
+    /// Values of a range
+    #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search")]
+    pub grid: usize,
+    /// Folds; each class is spread evenly
+    #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Search")]
+    pub folds: usize,
+    /// Draw a heat map: a self-contained .svg or .html file [default: none]
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    pub plot: Option<PathBuf>,
+    /// Train with the winner on all rows and write the model
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub learn: LearnArgs,
+    #[command(flatten)]
+    pub input: DataArgs,
+    #[command(flatten)]
+    pub hide: HideArgs,
+}
+
+/// One point of the grid.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    cost: f64,
+    gamma: Option<f64>,
+    accuracy: f64,
+    error: f64,
+}
+
+/// Runs the verb.
+pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let (learner, mut options) = args.learn.options(common)?;
+    let costs = args.c.as_ref().unwrap_or(&Grid::Range(0.1, 1000.0)).values(args.grid);
+    if !learner.takes("c") {
+        return Err(Failure::Usage(format!(
+            "learner {} takes no c, so there is nothing to tune",
+            learner.name
+        )));
+    }
+    if !(1..=100).contains(&args.grid) {
+        return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
+    }
+    if let Some(plot) = &args.plot {
+        heatmap::check_name(plot)?;
+    }
+    let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
+    options.weights = source.weights(args.learn.weights.as_deref())?;
+    let data = source.data;
+    console::note(common, &data.notes);
+    let (rows, features) = (data.x.rows(), data.x.cols());
+    let mut prepared = prepare(data.x, &data.labels, learner, &options)?;
+    console::note(common, &std::mem::take(&mut prepared.notes));
+    let gammas = gammas(args, learner, &options, &prepared)?;
+    let folds = stratified_folds(&prepared.labels, args.folds, common.seed)?;
+
+    let watch = Watcher::start(common, args.learn.max_seconds)?;
+    watch.bar((gammas.len() * costs.len()) as u64);
+    let searching = Instant::now();
+    let mut points = Vec::new();
+    for &gamma in &gammas {
+        let mut params = options.params.clone();
+        if let Some(gamma) = gamma {
+            params.insert("gamma".into(), gamma.into());
+        }
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &costs,
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let decisions = along_path(learner, &task, &watch)?;
+        for (cost, decision) in costs.iter().zip(&decisions) {
+            let (accuracy, error) = score(decision, &prepared.labels, prepared.scheme, &folds, args.folds);
+            points.push(Point { cost: *cost, gamma, accuracy, error });
+        }
+        watch.advance(costs.len() as u64, String::new());
+        if watch.stopped() {
+            break;
+        }
+    }
+    let seconds = searching.elapsed().as_secs_f64();
+    watch.finish();
+    let Some(best) = best(&points) else {
+        return Err(Failure::Failed("stopped before any parameters were tried; give it more time".into()));
+    };
+    let interrupted = points.len() < gammas.len() * costs.len();
+    if interrupted {
+        console::note(
+            common,
+            &[format!("stopped early; {} of {} points tried", points.len(), gammas.len() * costs.len())],
+        );
+    }
+
+    options.params.insert("c".into(), best.cost.into());
+    options.gamma = best.gamma.map(Gamma::Value);
+    let command = command(args, &best, prepared.scaling.name());
+    let map = Heatmap {
+        title: format!("{}: {}-fold accuracy of {}", args.data.display(), args.folds, learner.name),
+        costs: costs.clone(),
+        gammas: gammas.clone(),
+        cells: points.iter().map(|p| (p.cost, p.gamma, p.accuracy)).collect(),
+        best: (best.cost, best.gamma),
+    };
+    if let Some(plot) = &args.plot {
+        write_atomic(plot, map.render(plot).as_bytes())?;
+    }
+    let text = report(args, &map, &best, &command, points.len(), seconds);
+    let json = json!({
+        "learner": learner.name,
+        "kernel": options.kernel(learner).unwrap_or_else(|| "linear".into()),
+        "rows": rows,
+        "features": features,
+        "labeled": prepared.labels.labeled(),
+        "classes": prepared.labels.classes.len(),
+        "folds": args.folds,
+        "scaling": prepared.scaling.name(),
+        "best": described(&best),
+        "grid": points.iter().map(|p| described(p)).collect::<Vec<_>>(),
+        "exit": if interrupted { "interrupted" } else { "converged" },
+        "command": command,
+        "plot": args.plot.as_ref().map(|p| p.display().to_string()),
+        "model": args.output.as_ref().map(|p| p.display().to_string()),
+        "threads": rayon::current_num_threads(),
+        "seconds": seconds,
+        "total_seconds": Value::Null,
+    });
+    if let Some(output) = &args.output {
+        fit::not_the_same(&args.data, output)?;
+        let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
+        trained.classifier.columns = data.columns;
+        fit::remember_input(&mut trained.classifier, &args.input, data.index_base);
+        write_atomic(output, &model_file::to_bytes(&trained.classifier)?)?;
+    }
+    let mut json = json;
+    json["total_seconds"] = started.elapsed().as_secs_f64().into();
+    console::answer(common, &json, &text)
+}
+
+/// The values of gamma; one `None` where there is no gamma.
+fn gammas(
+    args: &TuneArgs,
+    learner: &Learner,
+    options: &TrainOptions,
+    prepared: &Prepared,
+) -> Result<Vec<Option<f64>>, Failure> {
+    let kernel = options.kernel(learner);
+    if !matches!(kernel.as_deref(), Some("rbf" | "poly" | "sigmoid")) {
+        return match args.gamma {
+            None => Ok(vec![None]),
+            Some(_) => Err(Failure::Usage(format!(
+                "--gamma: {} has none; leave it out",
+                kernel.map_or_else(|| format!("learner {}", learner.name), |k| format!("the {k} kernel"))
+            ))),
+        };
+    }
+    let grid = match (&args.gamma, options.gamma) {
+        (Some(grid), _) => grid.clone(),
+        (None, Some(gamma)) => Grid::List(vec![prepared.gamma(gamma)]),
+        (None, None) => {
+            let scale = prepared.gamma(Gamma::Scale);
+            Grid::Range(tidy(scale / 64.0), tidy(scale * 64.0))
+        }
+    };
+    Ok(grid.values(args.grid).into_iter().map(Some).collect())
+}
+
+/// Mean and standard error of the accuracies of the folds.
+fn score(decision: &[f64], labels: &Labels, scheme: Scheme, folds: &[Option<u32>], k: usize) -> (f64, f64) {
+    let classes = labels.classes.len();
+    let outputs = decision.len() / labels.of.len();
+    let (mut right, mut all) = (vec![0.0; k], vec![0.0; k]);
+    for ((f, class), fold) in decision.chunks(outputs).zip(&labels.of).zip(folds) {
+        if let (Some(class), Some(fold)) = (class, fold) {
+            all[*fold as usize] += 1.0;
+            right[*fold as usize] += f64::from(u8::from(scheme.vote(classes, f) == *class));
+        }
+    }
+    let rates: Vec<f64> = right.iter().zip(&all).filter(|(_, n)| **n > 0.0).map(|(r, n)| r / n).collect();
+    let n = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / n;
+    let variance = rates.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}
+
+/// The highest accuracy; among equals the smaller cost, then the smaller gamma.
+fn best(points: &[Point]) -> Option<Point> {
+    points.iter().copied().reduce(|a, b| {
+        let equal = (a.accuracy - b.accuracy).abs() < 1e-12;
+        let smaller = (b.cost, b.gamma.unwrap_or(0.0)) < (a.cost, a.gamma.unwrap_or(0.0));
+        if (equal && smaller) || (!equal && b.accuracy > a.accuracy) { b } else { a }
+    })
+}
+
+fn described(p: &Point) -> Value {
+    json!({ "c": p.cost, "gamma": p.gamma, "accuracy": p.accuracy, "standard_error": p.error })
+}
+
+/// The command that trains with the winner.
+fn command(args: &TuneArgs, best: &Point, scaling: &str) -> String {
+    let mut out = format!("evermargin fit {}", quoted(&args.data));
+    if args.learn.learner != "svc" {
+        let _ = write!(out, " --learner {}", args.learn.learner);
+    }
+    if let Some(kernel) = &args.learn.kernel {
+        let _ = write!(out, " --kernel {kernel}");
+    }
+    let _ = write!(out, " --c {}", best.cost);
+    if let Some(gamma) = best.gamma {
+        let _ = write!(out, " --gamma {gamma}");
+    }
+    let _ = write!(out, " --scale {scaling}");
+    for (name, value) in [("--label", &args.input.label), ("--positive", &args.input.positive)] {
+        if let Some(value) = value {
+            let _ = write!(out, " {name} {}", quoted(value.as_ref()));
+        }
+    }
+    if let Some(labels) = &args.input.labels {
+        let _ = write!(out, " --labels {}", quoted(labels));
+    }
+    let model = args.output.clone().unwrap_or_else(|| default_model(&args.data));
+    let _ = write!(out, " -o {}", quoted(&model));
+    out
+}
+
+fn report(args: &TuneArgs, map: &Heatmap, best: &Point, command: &str, tried: usize, seconds: f64) -> String {
+    let mut out = map.table();
+    let _ = write!(out, "\nbest: C {}", short(best.cost));
+    if let Some(gamma) = best.gamma {
+        let _ = write!(out, ", gamma {}", short(gamma));
+    }
+    let _ = write!(
+        out,
+        ": accuracy {} ± {} (mean and standard error of {} folds)\n{} in {} s",
+        short(best.accuracy),
+        short(best.error),
+        args.folds,
+        count(tried, "point"),
+        short(seconds)
+    );
+    match &args.plot {
+        Some(plot) => {
+            let _ = write!(out, "\nplot: {}", plot.display());
+        }
+        None => out.push_str("; add --plot tune.svg for a picture"),
+    }
+    match &args.output {
+        Some(model) => {
+            let _ = write!(out, "\nmodel: {}\nthe same by hand: {command}", model.display());
+        }
+        None => {
+            let _ = write!(out, "\nnext: {command}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_go_to_the_smaller_cost_then_gamma() {
+        let point = |cost, gamma, accuracy| Point { cost, gamma: Some(gamma), accuracy, error: 0.0 };
+        let points =
+            [point(10.0, 1.0, 0.9), point(1.0, 2.0, 0.9), point(1.0, 1.0, 0.9), point(0.1, 1.0, 0.8)];
+        let found = best(&points).unwrap();
+        assert_eq!((found.cost, found.gamma), (1.0, Some(1.0)));
+        assert!(best(&[]).is_none());
+    }
+
+    #[test]
+    fn the_standard_error_is_that_of_the_mean_of_folds() {
+        let labels = Labels::from_tokens(["a", "b", "a", "b"].into_iter().map(Some));
+        let folds = [Some(0), Some(0), Some(1), Some(1)];
+        let (mean, error) = score(&[-1.0, 1.0, 1.0, 1.0], &labels, Scheme::Binary, &folds, 2);
+        assert_eq!(mean, 0.75);
+        assert!((error - 0.25).abs() < 1e-12);
+    }
+}

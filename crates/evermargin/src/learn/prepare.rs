@@ -1,0 +1,189 @@
+//! From a table with class labels to the input of a learner: the rows that count, scaled, and one two-class
+//! problem for each decision function.
+
+use super::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
+use super::{Learner, Targets, registry::one_of};
+use crate::data::{Label, Labels, Matrix};
+use crate::error::{Error, Result};
+use crate::model::{Scaling, Scheme};
+
+/// What a learner is given, and how it came to be.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Scaled samples. Unlabelled rows are dropped, except from a precomputed kernel, whose rows are its columns.
+    pub x: Matrix,
+    /// Their labels; every class has a row.
+    pub labels: Labels,
+    /// How outputs make classes.
+    pub scheme: Scheme,
+    /// One problem an output.
+    pub problems: Vec<Targets>,
+    /// The scaling that was applied.
+    pub scaling: Scaling,
+    /// What was chosen or left out, for people.
+    pub notes: Vec<String>,
+}
+
+/// Drops rows without a label, scales, and poses the two-class problems.
+pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOptions) -> Result<Prepared> {
+    if labels.of.len() != x.rows() {
+        return Err(Error::Shape { what: "labels", expected: x.rows(), found: labels.of.len() });
+    }
+    if x.cols() == 0 {
+        return Err(Error::Data("the data has no features".into()));
+    }
+    let mut notes = Vec::new();
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+    let mut weights = match &options.weights {
+        Some(w) if w.len() != x.rows() => {
+            return Err(Error::Shape { what: "weights", expected: x.rows(), found: w.len() });
+        }
+        Some(w) => w.clone(),
+        None => vec![1.0; x.rows()],
+    };
+    let mut labels = with_rows(labels, &mut notes)?;
+    let mut x = x;
+    if precomputed {
+        if x.rows() != x.cols() {
+            return Err(Error::Shape {
+                what: "columns of a precomputed kernel",
+                expected: x.rows(),
+                found: x.cols(),
+            });
+        }
+    } else if labels.labeled() < labels.of.len() {
+        let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
+        notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
+        x = x.view().select(&keep);
+        weights = keep.iter().map(|&i| weights[i]).collect();
+        labels.of = keep.iter().map(|&i| labels.of[i]).collect();
+    }
+
+    let choice = match options.scaling {
+        Some(choice) if precomputed && choice != ScalingChoice::NONE => {
+            return Err(Error::parameter("scale", choice.name(), "none for a precomputed kernel"));
+        }
+        Some(choice) => choice,
+        None if precomputed => ScalingChoice::NONE,
+        None => {
+            let (name, why) = Scaling::choose(x.view());
+            notes.push(format!("scaling: {} ({why})", name.name()));
+            ScalingChoice::Named(name)
+        }
+    };
+    let scaling = choice.fit(x.view())?;
+    let x = scaling.apply(x)?;
+
+    let class_weight = class_weights(&labels, &options.class_weight)?;
+    for (w, class) in weights.iter_mut().zip(&labels.of) {
+        *w *= class.map_or(1.0, |c| class_weight[c as usize]);
+    }
+    let multi = if options.multi == Multi::Auto { learner.multi } else { options.multi };
+    let scheme = match (labels.classes.len(), multi) {
+        (2, _) => Scheme::Binary,
+        (_, Multi::OneVsRest) => Scheme::OneVsRest,
+        _ => Scheme::OneVsOne,
+    };
+    let problems = problems(&labels, scheme, &weights);
+    Ok(Prepared { x, labels, scheme, problems, scaling, notes })
+}
+
+/// The labels with only the classes that occur; two at least.
+fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
+    let counts = labels.counts();
+    let kept: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    match kept.as_slice() {
+        [] => {
+            return Err(Error::Data(
+                "no row has a label; name the label column, or give labels in a file of their own".into(),
+            ));
+        }
+        [only] => {
+            return Err(Error::Data(format!(
+                "training needs two classes or more; all {} labelled rows are of class {}",
+                counts[*only], labels.classes[*only]
+            )));
+        }
+        _ => {}
+    }
+    let mut number = vec![None; counts.len()];
+    for (new, &old) in kept.iter().enumerate() {
+        number[old] = Some(new as u32);
+    }
+    for (class, _) in labels.classes.iter().zip(&number).filter(|(_, n)| n.is_none()) {
+        notes.push(format!("class {class} has no labelled row and will never be predicted"));
+    }
+    Ok(Labels {
+        classes: kept.iter().map(|&c| labels.classes[c].clone()).collect(),
+        of: labels.of.iter().map(|c| c.and_then(|c| number[c as usize])).collect(),
+    })
+}
+
+/// One weight a class.
+fn class_weights(labels: &Labels, weight: &ClassWeight) -> Result<Vec<f64>> {
+    match weight {
+        ClassWeight::None => Ok(vec![1.0; labels.classes.len()]),
+        ClassWeight::Balanced => {
+            let share = labels.labeled() as f64 / labels.classes.len() as f64;
+            Ok(labels.counts().iter().map(|&n| share / n as f64).collect())
+        }
+        ClassWeight::Explicit(map) => {
+            let mut out = vec![1.0; labels.classes.len()];
+            for (class, &w) in map {
+                let Some(at) = labels.classes.iter().position(|c| c == class) else {
+                    let names: Vec<&str> = labels.classes.iter().map(String::as_str).collect();
+                    return Err(Error::parameter("class-weight", class, one_of(class, &names)));
+                };
+                if !(w > 0.0 && w.is_finite()) {
+                    return Err(Error::parameter("class-weight", w, "a positive number"));
+                }
+                out[at] = w;
+            }
+            Ok(out)
+        }
+    }
+}
+
+/// One problem an output of the scheme.
+fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
+    let k = labels.classes.len() as u32;
+    let pose = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
+        y: labels
+            .of
+            .iter()
+            .map(|class| match *class {
+                Some(c) if c == pos => Label::Pos,
+                Some(c) if neg(c) => Label::Neg,
+                _ => Label::Unknown,
+            })
+            .collect(),
+        cost: cost.to_vec(),
+    };
+    match scheme {
+        Scheme::Binary => vec![pose(&|c| c == 0, 1)],
+        Scheme::OneVsRest => (0..k).map(|j| pose(&|c| c != j, j)).collect(),
+        Scheme::OneVsOne => {
+            (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| pose(&|c| c == a, b)).collect()
+        }
+    }
+}
+
+impl Prepared {
+    /// The number a gamma stands for on these samples.
+    pub fn gamma(&self, gamma: Gamma) -> f64 {
+        let cols = self.x.cols() as f64;
+        match gamma {
+            Gamma::Value(value) => value,
+            Gamma::Auto => 1.0 / cols,
+            Gamma::Scale => {
+                let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = &self.x;
+                let cells = self.x.rows() as f64 * cols;
+                let mean = values.iter().sum::<f64>() / cells;
+                let zeros = cells - values.len() as f64;
+                let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+                let variance = (squares + zeros * mean * mean) / cells;
+                if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
+            }
+        }
+    }
+}

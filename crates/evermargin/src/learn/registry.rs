@@ -1,0 +1,234 @@
+//! The registry: every learner by name, with its parameters. One table serves the command line and Python.
+//!
+//! Parameters come as a flat JSON object, as a person would write them: `{"kernel": "rbf", "gamma": 0.5, "c": 10}`.
+
+use super::linear::LinearParams;
+use super::rls::RlsParams;
+use super::svc::SvcParams;
+use super::train::Multi;
+use super::{Fit, validate::Path};
+use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A learner: what it is called, what it takes, how it is made.
+#[derive(Debug)]
+pub struct Learner {
+    /// The name a user writes.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// What it takes.
+    pub parameters: &'static [Parameter],
+    /// What [`Multi::Auto`] means for it.
+    pub multi: Multi,
+    /// Makes the learner from parameters, all optional.
+    pub build: fn(&Map<String, Value>) -> Result<Box<dyn Fit>>,
+    /// Held-out decisions along a path of one parameter, where the learner knows a faster way than refitting.
+    pub path: Option<Path>,
+}
+
+/// A parameter of a learner.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name a user writes.
+    pub name: &'static str,
+    /// Its default, as a user would write it.
+    pub default: &'static str,
+    /// One line for people.
+    pub help: &'static str,
+}
+
+const fn parameter(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, default, help }
+}
+
+const KERNEL: Parameter = parameter("kernel", "rbf", "linear, rbf, poly, sigmoid or precomputed");
+const GAMMA: Parameter =
+    parameter("gamma", "scale", "kernel width: a number, scale = 1/(d·Var X) or auto = 1/d");
+const DEGREE: Parameter = parameter("degree", "3", "power of the poly kernel");
+const COEF0: Parameter = parameter("coef0", "0", "constant of the poly and sigmoid kernels");
+
+/// Every learner there is.
+pub static LEARNERS: &[Learner] = &[
+    Learner {
+        name: "svc",
+        summary: "support vector machine with any kernel (dual solver)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("c", "1", "cost of a margin violation, times the weight of the example"),
+            parameter("tolerance", "0.001", "largest violation of the optimality conditions"),
+            parameter("max_steps", "0", "most pair steps; 0 = as many as it takes"),
+            parameter("cache_bytes", "1073741824", "memory for cached kernel rows"),
+        ],
+        multi: Multi::OneVsOne,
+        build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear",
+        summary: "linear support vector machine for many rows or columns (squared hinge loss)",
+        parameters: &[
+            parameter("c", "1", "cost of a squared margin violation, times the weight of the example"),
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most rounds; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| Ok(Box::new(read::<LinearParams>("linear", params)?)),
+        path: None,
+    },
+    Learner {
+        name: "rls",
+        summary: "regularised least squares with any kernel (one factorisation, up to 20 000 rows)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("c", "1", "cost of a squared residual, times the weight of the example"),
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("tolerance", "0.000001", "relative gradient that counts as solved (linear kernel)"),
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| Ok(Box::new(read::<RlsParams>("rls", &with_kernel(params)?)?)),
+        path: None,
+    },
+];
+
+/// The learner of that name, or an error that lists the names.
+pub fn learner(name: &str) -> Result<&'static Learner> {
+    LEARNERS.iter().find(|l| l.name == name).ok_or_else(|| {
+        let names: Vec<&str> = LEARNERS.iter().map(|l| l.name).collect();
+        Error::parameter("learner", name, one_of(name, &names))
+    })
+}
+
+impl Learner {
+    /// Whether it takes a parameter of that name.
+    pub fn takes(&self, name: &str) -> bool {
+        self.parameters.iter().any(|p| p.name == name)
+    }
+
+    /// Makes the learner; refuses parameters it does not take, with a list of those it does.
+    pub fn make(&self, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
+        if let Some(unknown) = params.keys().find(|k| !self.takes(k)) {
+            let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+            return Err(Error::Data(format!(
+                "learner {} has no parameter {unknown}: must be {}",
+                self.name,
+                one_of(unknown, &names)
+            )));
+        }
+        (self.build)(params)
+    }
+}
+
+/// Moves the flat kernel parameters into the object the kernel is read from.
+fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
+    let mut out = params.clone();
+    let gamma = out.remove("gamma").unwrap_or_else(|| 1.0.into());
+    let degree = out.remove("degree").unwrap_or_else(|| 3.into());
+    let coef0 = out.remove("coef0").unwrap_or_else(|| 0.0.into());
+    let name = out.remove("kernel").unwrap_or_else(|| "rbf".into());
+    let kernel = match name.as_str() {
+        Some("linear" | "precomputed") => serde_json::json!({ "type": name }),
+        Some("rbf") => serde_json::json!({ "type": name, "gamma": gamma }),
+        Some("poly") => {
+            serde_json::json!({ "type": name, "gamma": gamma, "coef0": coef0, "degree": degree })
+        }
+        Some("sigmoid") => serde_json::json!({ "type": name, "gamma": gamma, "coef0": coef0 }),
+        other => {
+            let written = other.map_or_else(|| name.to_string(), str::to_string);
+            let names = ["linear", "rbf", "poly", "sigmoid", "precomputed"];
+            return Err(Error::parameter("kernel", &written, one_of(&written, &names)));
+        }
+    };
+    out.insert("kernel".into(), kernel);
+    Ok(out)
+}
+
+/// Reads parameters into their struct; each must have the right type.
+fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Value>) -> Result<P> {
+    serde_json::from_value(Value::Object(params.clone()))
+        .map_err(|e| Error::Data(format!("parameters of learner {learner}: {e}")))
+}
+
+/// "one of a, b, c", and the nearest when one is near.
+pub(crate) fn one_of(wrong: &str, names: &[&str]) -> String {
+    let list = format!("one of {}", names.join(", "));
+    let near = names.iter().map(|n| (distance(wrong, n), *n)).min().filter(|(d, _)| *d <= 2);
+    match near {
+        Some((_, name)) => format!("{list} (did you mean {name}?)"),
+        None => list,
+    }
+}
+
+/// Edits (insert, delete, replace) between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(text: &str) -> Map<String, Value> {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_list_and_the_nearest() {
+        let error = learner("svm").unwrap_err().to_string();
+        assert!(error.starts_with("parameter learner = svm: must be one of svc, "), "{error}");
+        assert!(error.ends_with("(did you mean svc?)"), "{error}");
+        let error = learner("svc").unwrap().make(&params(r#"{"gama": 1}"#)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("learner svc has no parameter gama: must be one of kernel, gamma,"),
+            "{error}"
+        );
+        assert!(error.ends_with("(did you mean gamma?)"), "{error}");
+        let error = learner("svc").unwrap().make(&params(r#"{"kernel": "rbg"}"#)).unwrap_err().to_string();
+        assert!(error.contains("kernel = rbg") && error.ends_with("(did you mean rbf?)"), "{error}");
+        let error = learner("svc").unwrap().make(&params(r#"{"c": "big"}"#)).unwrap_err().to_string();
+        assert!(error.starts_with("parameters of learner svc: "), "{error}");
+    }
+
+    #[test]
+    fn every_learner_is_made_from_its_written_defaults() {
+        for learner in LEARNERS {
+            assert!(learner.make(&Map::new()).is_ok(), "{}", learner.name);
+            let mut all = Map::new();
+            for p in learner.parameters {
+                if p.default == "scale" {
+                    continue; // resolved from the data by `train`
+                }
+                let value = serde_json::from_str(p.default).unwrap_or_else(|_| p.default.into());
+                all.insert(p.name.into(), value);
+            }
+            let plain = format!("{:?}", learner.make(&Map::new()).unwrap());
+            assert_eq!(plain, format!("{:?}", learner.make(&all).unwrap()), "{}", learner.name);
+        }
+    }
+
+    #[test]
+    fn kernel_parameters_are_flat() {
+        let made =
+            learner("svc").unwrap().make(&params(r#"{"kernel": "poly", "gamma": 2, "degree": 4}"#)).unwrap();
+        assert!(format!("{made:?}").contains("Poly { gamma: 2.0, coef0: 0.0, degree: 4 }"), "{made:?}");
+    }
+}
