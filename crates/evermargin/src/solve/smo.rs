@@ -217,7 +217,7 @@ impl Dual {
     /// Whether a variable is not held at a bound with room to spare.
     fn is_active(&self, i: usize, e: Extremes) -> bool {
         let (a, g) = (self.alpha[i], self.gradient[i]);
-        (a < self.hi[i]) & (g >= e.bottom) | (a > self.lo[i]) & (g <= e.top)
+        (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
     }
 
     /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
