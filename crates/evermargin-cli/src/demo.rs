@@ -14,6 +14,7 @@ use evermargin::model::Classifier;
 use evermargin::{Labels, Matrix};
 use evermargin_io::write_atomic;
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -54,7 +55,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     );
     for s in &scenes {
         let svg = Picture::new(&s.classifier, &s.x, &s.labels).svg(s.name, 500)?;
-        body.push_str(&format!("<h2>{}</h2>\n<p>{}</p>\n{svg}\n", s.name, escaped(&s.caption())));
+        let _ = write!(body, "<h2>{}</h2>\n<p>{}</p>\n{svg}\n", s.name, escaped(&s.caption()));
     }
     write_atomic(&args.output, page("evermargin demo", &body).as_bytes())?;
 
@@ -158,14 +159,15 @@ fn terminal(scenes: &[Scene], args: &DemoArgs, started: Instant) -> Result<Strin
     }
     out.push('\n');
     for s in scenes {
-        out.push_str(&format!("  {:<10} {}\n", s.name, s.caption()));
+        let _ = writeln!(out, "  {:<10} {}", s.name, s.caption());
     }
-    out.push_str(&format!(
+    let _ = write!(
+        out,
         "\n  {} in all; larger pictures with margins and support vectors: {}\n  next: evermargin generate two-moons -o \
          moons.csv && evermargin fit moons.csv",
         seconds(started),
         args.output.display()
-    ));
+    );
     Ok(out)
 }
 

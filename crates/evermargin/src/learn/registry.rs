@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// Makes a learner from parameters.
+pub type Build = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
+
 /// A learner: what it is called, what it takes, how it is made.
 #[derive(Debug)]
 pub struct Learner {
@@ -23,7 +26,7 @@ pub struct Learner {
     /// What [`Multi::Auto`] means for it.
     pub multi: Multi,
     /// Makes the learner from parameters, all optional.
-    pub build: fn(&Map<String, Value>) -> Result<Box<dyn Fit>>,
+    pub build: Build,
     /// Held-out decisions along a path of one parameter, where the learner knows a faster way than refitting.
     pub path: Option<Path>,
 }

@@ -31,7 +31,13 @@ pub struct SvcParams {
 
 impl Default for SvcParams {
     fn default() -> Self {
-        Self { kernel: Kernel::Rbf { gamma: 1.0 }, c: 1.0, tolerance: 1e-3, max_steps: 0, cache_bytes: 1 << 30 }
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            c: 1.0,
+            tolerance: 1e-3,
+            max_steps: 0,
+            cache_bytes: 1 << 30,
+        }
     }
 }
 
