@@ -226,11 +226,11 @@ impl Dual {
             .collect()
     }
 
-    /// A working set of at most `size`: those of the last one that are inside their bounds (three fifths
-    /// of the places at most), then the largest violators from both ends.
+    /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
+    /// places at most), then the largest violators from both ends.
     fn pick(&self, e: Extremes, last: &[usize], size: usize) -> Vec<usize> {
         let free = |i: &usize| self.lo[*i] < self.alpha[*i] && self.alpha[*i] < self.hi[*i];
-        let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size * 3 / 5).collect();
+        let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size / 2).collect();
         let mut taken = vec![false; self.alpha.len()];
         rows.iter().for_each(|&i| taken[i] = true);
         let want = (size - rows.len()) / 2;
