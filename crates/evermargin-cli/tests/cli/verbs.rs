@@ -256,7 +256,8 @@ fn the_demo_draws() {
     let page = shell.text("evermargin-demo.html");
     assert_eq!(page.matches("<svg").count(), 2);
     assert!(page.contains("stroke-dasharray"), "margins are drawn");
-    let json = shell.ok("demo --json -o d.html").json();
+    let json = shell.ok("demo --json -o d.svg").json();
+    assert!(shell.text("d.svg").starts_with("<svg"));
     for scene in json["scenes"].as_array().unwrap() {
         assert!(scene["accuracy"].as_f64().unwrap() > 0.9, "{scene}");
     }
