@@ -2,11 +2,12 @@
 //!
 //! Parameters come as a flat JSON object, as a person would write them: `{"kernel": "rbf", "gamma": 0.5, "c": 10}`.
 
+use super::Fit;
 use super::linear::LinearParams;
 use super::rls::RlsParams;
 use super::svc::SvcParams;
 use super::train::Multi;
-use super::{Fit, validate::Path};
+use super::validate::{Path, svc_path};
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -69,7 +70,7 @@ pub static LEARNERS: &[Learner] = &[
         ],
         multi: Multi::OneVsOne,
         build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
-        path: None,
+        path: Some(svc_path),
     },
     Learner {
         name: "linear",
@@ -131,7 +132,7 @@ impl Learner {
 }
 
 /// Moves the flat kernel parameters into the object the kernel is read from.
-fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
+pub(super) fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
     let mut out = params.clone();
     let gamma = out.remove("gamma").unwrap_or_else(|| 1.0.into());
     let degree = out.remove("degree").unwrap_or_else(|| 3.into());
@@ -155,7 +156,7 @@ fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
 }
 
 /// Reads parameters into their struct; each must have the right type.
-fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Value>) -> Result<P> {
+pub(super) fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Value>) -> Result<P> {
     serde_json::from_value(Value::Object(params.clone()))
         .map_err(|e| Error::Data(format!("parameters of learner {learner}: {e}")))
 }
