@@ -1,8 +1,10 @@
 //! Gram matrices row by row: all that the dual solver may know of the data.
 
 mod cache;
+mod full;
 mod packed;
 
+pub use full::gram_matrix;
 pub use packed::{Packed, Queries, Scratch, TILE};
 
 use crate::data::MatrixView;

@@ -44,6 +44,11 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
 }
 
 impl Targets {
+    /// The rows that take part in supervised learning: labelled, with weight.
+    pub fn used(&self) -> Vec<usize> {
+        (0..self.y.len()).filter(|&i| self.y[i] != Label::Unknown && self.cost[i] > 0.0).collect()
+    }
+
     /// The rows named.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {

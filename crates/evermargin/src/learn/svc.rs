@@ -125,7 +125,7 @@ impl SvcParams {
     ) -> Result<Vec<Solution>> {
         let mut gram = self.gram(x)?;
         let solve = |targets: &Targets| {
-            let used = used_rows(targets);
+            let used = targets.used();
             if used.len() == x.rows() {
                 return self.solve(gram.as_mut(), targets, watch);
             }
@@ -219,11 +219,6 @@ impl SvcParams {
     }
 }
 
-/// Rows that take part: labelled, with weight.
-fn used_rows(targets: &Targets) -> Vec<usize> {
-    (0..targets.y.len()).filter(|&i| targets.y[i] != Label::Unknown && targets.cost[i] > 0.0).collect()
-}
-
 /// Groups of rows such that each problem is one pair of them.
 struct Groups {
     rows: Vec<Vec<usize>>,
@@ -241,7 +236,7 @@ fn disjoint_groups(problems: &[Targets]) -> Option<Groups> {
     for targets in problems {
         let mut pair = [0; 2];
         for (side, class) in [Label::Neg, Label::Pos].into_iter().enumerate() {
-            let used = used_rows(targets).into_iter().filter(|&i| targets.y[i] == class);
+            let used = targets.used().into_iter().filter(|&i| targets.y[i] == class);
             let rows: Vec<usize> = used.collect();
             pair[side] = match group_of[rows[0]] {
                 Some(g) => g,

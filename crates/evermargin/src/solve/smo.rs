@@ -159,8 +159,9 @@ impl Dual {
             if let Some(exit) = run.ended(violation) {
                 return exit;
             }
-            let active = self.active(extremes);
-            if active.len() * 2 < self.alpha.len() {
+            let active = |&i: &usize| self.is_active(i, extremes);
+            if (0..self.alpha.len()).filter(active).count() * 2 < self.alpha.len() {
+                let active: Vec<usize> = (0..self.alpha.len()).filter(active).collect();
                 match self.solve_subset(gram, &active, run) {
                     Exit::Converged => continue,
                     exit => return exit,
@@ -204,26 +205,19 @@ impl Dual {
 
     fn extremes(&self) -> Extremes {
         let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
-        for i in 0..self.alpha.len() {
-            let g = self.gradient[i];
-            if self.alpha[i] < self.hi[i] {
-                top = top.max(g);
-            }
-            if self.alpha[i] > self.lo[i] {
-                bottom = bottom.min(g);
-            }
+        let bounds = self.lo.iter().zip(&self.hi);
+        for ((&a, &g), (&lo, &hi)) in self.alpha.iter().zip(&self.gradient).zip(bounds) {
+            let (up, down) = (if a < hi { g } else { top }, if a > lo { g } else { bottom });
+            top = if up > top { up } else { top };
+            bottom = if down < bottom { down } else { bottom };
         }
         Extremes { top, bottom }
     }
 
-    /// Variables that are not held at a bound with room to spare.
-    fn active(&self, e: Extremes) -> Vec<usize> {
-        (0..self.alpha.len())
-            .filter(|&i| {
-                let (a, g) = (self.alpha[i], self.gradient[i]);
-                (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
-            })
-            .collect()
+    /// Whether a variable is not held at a bound with room to spare.
+    fn is_active(&self, i: usize, e: Extremes) -> bool {
+        let (a, g) = (self.alpha[i], self.gradient[i]);
+        (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
     }
 
     /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
