@@ -79,15 +79,20 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if let Some(plot) = &args.plot {
         heatmap::check_name(plot)?;
     }
+    if let Some(output) = &args.output {
+        fit::check_output(&args.data, output)?;
+    }
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
     let data = source.data;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
-    let mut prepared = prepare(data.x, &data.labels, learner, &options)?;
+    let mut prepared =
+        prepare(data.x, &data.labels, learner, &options).map_err(|e| Failure::about(&args.data, e))?;
     console::note(common, &std::mem::take(&mut prepared.notes));
     let gammas = gammas(args, learner, &options, &prepared)?;
-    let folds = stratified_folds(&prepared.labels, args.folds, common.seed)?;
+    let folds = stratified_folds(&prepared.labels, args.folds, common.seed)
+        .map_err(|e| Failure::about(&args.data, e))?;
 
     let watch = Watcher::start(common, args.learn.max_seconds)?;
     watch.bar((gammas.len() * costs.len()) as u64);
@@ -153,7 +158,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "folds": args.folds,
         "scaling": prepared.scaling.name(),
         "best": described(&best),
-        "grid": points.iter().map(|p| described(p)).collect::<Vec<_>>(),
+        "grid": points.iter().map(described).collect::<Vec<_>>(),
         "exit": if interrupted { "interrupted" } else { "converged" },
         "command": command,
         "plot": args.plot.as_ref().map(|p| p.display().to_string()),
@@ -163,7 +168,6 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "total_seconds": Value::Null,
     });
     if let Some(output) = &args.output {
-        fit::not_the_same(&args.data, output)?;
         let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
         trained.classifier.columns = data.columns;
         fit::remember_input(&mut trained.classifier, &args.input, data.index_base);

@@ -10,7 +10,7 @@ pub mod svc;
 pub mod train;
 pub mod validate;
 
-pub use registry::{LEARNERS, Learner, Parameter, learner};
+pub use registry::{Build, LEARNERS, Learner, Parameter, learner};
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
