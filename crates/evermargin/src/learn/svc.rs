@@ -70,7 +70,7 @@ impl SvcParams {
     fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
         Ok(match self.kernel {
             Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
-            kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)),
+            kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)?),
         })
     }
 
@@ -127,12 +127,12 @@ impl SvcParams {
         let solve = |targets: &Targets| {
             let used = targets.used();
             if used.len() == x.rows() {
-                return self.solve(gram.as_mut(), targets, watch);
+                return Ok(self.solve(gram.as_mut(), targets, watch));
             }
-            let part = self.solve(gram.subset(&used).as_mut(), &targets.select(&used), watch);
-            Solution { alpha: spread(&part.alpha, &used, x.rows()), ..part }
+            let part = self.solve(gram.subset(&used)?.as_mut(), &targets.select(&used), watch);
+            Ok(Solution { alpha: spread(&part.alpha, &used, x.rows()), ..part })
         };
-        Ok(problems.iter().map(solve).collect())
+        problems.iter().map(solve).collect()
     }
 
     /// Problems that are pairs out of disjoint groups of rows (one-vs-one): the kernel values within a group
@@ -146,18 +146,21 @@ impl SvcParams {
     ) -> Result<Vec<Solution>> {
         let packed = Packed::new(x, self.kernel)?;
         let share = self.cache_bytes / 2 / groups.rows.len();
-        let mut within: Vec<KernelGram<'static>> =
-            groups.rows.iter().map(|rows| KernelGram::new(packed.select(rows), share)).collect();
+        let mut within: Vec<KernelGram<'static>> = groups
+            .rows
+            .iter()
+            .map(|rows| KernelGram::new(packed.select(rows), share))
+            .collect::<Result<_>>()?;
         let solve = |(targets, &[a, b]): (&Targets, &[usize; 2])| {
             let rows = [groups.rows[a].as_slice(), &groups.rows[b]].concat();
             let before = within[a].evaluations() + within[b].evaluations();
             let blocks = within.get_disjoint_mut([a, b]).map_or_else(|_| Vec::new(), Vec::from);
-            let mut gram = KernelGram::of_blocks(packed.select(&rows), blocks, self.cache_bytes / 2);
+            let mut gram = KernelGram::of_blocks(packed.select(&rows), blocks, self.cache_bytes / 2)?;
             let mut part = self.solve(&mut gram, &targets.select(&rows), watch);
             part.report.kernel_evaluations += within[a].evaluations() + within[b].evaluations() - before;
-            Solution { alpha: spread(&part.alpha, &rows, x.rows()), ..part }
+            Ok(Solution { alpha: spread(&part.alpha, &rows, x.rows()), ..part })
         };
-        Ok(problems.iter().zip(&groups.pairs).map(solve).collect())
+        problems.iter().zip(&groups.pairs).map(solve).collect()
     }
 
     /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising

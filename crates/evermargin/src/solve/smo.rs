@@ -163,8 +163,9 @@ impl Dual {
             if (0..self.alpha.len()).filter(active).count() * 2 < self.alpha.len() {
                 let active: Vec<usize> = (0..self.alpha.len()).filter(active).collect();
                 match self.solve_subset(gram, &active, run) {
-                    Exit::Converged => continue,
-                    exit => return exit,
+                    Some(Exit::Converged) => continue,
+                    Some(exit) => return exit,
+                    None => {}
                 }
             }
             let size = WORKING_SET.min(gram.capacity());
@@ -181,8 +182,9 @@ impl Dual {
         }
     }
 
-    /// Shrinking: solves for the variables named, the others held.
-    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Exit {
+    /// Shrinking: solves for the variables named, the others held; `None` if there is no memory for it.
+    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Option<Exit> {
+        let mut sub = gram.subset(active).ok()?;
         let pick = |v: &[f64]| active.iter().map(|&i| v[i]).collect();
         let mut part = Self {
             alpha: pick(&self.alpha),
@@ -191,7 +193,6 @@ impl Dual {
             target: pick(&self.target),
             gradient: pick(&self.gradient),
         };
-        let mut sub = gram.subset(active);
         let exit = part.solve(sub.as_mut(), run);
         run.evaluations += sub.evaluations();
         drop(sub);
@@ -200,7 +201,7 @@ impl Dual {
             alpha[i] = a;
         }
         self.set_alpha(gram, &alpha);
-        exit
+        Some(exit)
     }
 
     fn extremes(&self) -> Extremes {
