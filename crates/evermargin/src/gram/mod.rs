@@ -8,6 +8,7 @@ pub use full::gram_matrix;
 pub use packed::{Packed, Queries, Scratch, TILE};
 
 use crate::data::MatrixView;
+use crate::error::{Error, Result};
 use crate::simd;
 use cache::RowCache;
 use rayon::prelude::*;
@@ -212,8 +213,8 @@ pub struct MatrixGram {
 }
 
 impl MatrixGram {
-    /// Takes the square matrix `k`.
-    pub fn new(k: MatrixView<'_>) -> Self {
+    /// Takes the square matrix `k`; refuses one that is not symmetric or overflows single precision.
+    pub fn new(k: MatrixView<'_>) -> Result<Self> {
         let n = k.rows();
         let mut values = vec![0.0; n * n];
         let mut diag = vec![0.0; n];
@@ -225,7 +226,22 @@ impl MatrixGram {
                 }
             });
         }
-        Self { n, values, diag }
+        for i in 0..n {
+            for j in 0..i {
+                let (a, b) = (values[i * n + j], values[j * n + i]);
+                let apart = (a - b).abs();
+                if apart.is_nan() || apart > 1e-4 * (a.abs() + b.abs() + 1e-2) {
+                    return Err(Error::Data(format!(
+                        "kernel matrix: entry ({}, {}) is {a} but ({}, {}) is {b}; it must be symmetric",
+                        i + 1,
+                        j + 1,
+                        j + 1,
+                        i + 1
+                    )));
+                }
+            }
+        }
+        Ok(Self { n, values, diag })
     }
 }
 

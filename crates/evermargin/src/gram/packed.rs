@@ -20,6 +20,12 @@ pub const TILE: usize = 256;
 /// as three in a matrix product (MNIST, one fifth full, trains 1.7 times as fast sparse as dense).
 const DENSE_FROM: f64 = 0.3;
 
+/// Sparse data with more columns than this keeps only those that occur.
+const WIDE: usize = 1 << 16;
+
+/// No place among the columns that occur.
+const ABSENT: u32 = u32::MAX;
+
 /// Most values packed in double precision.
 const DOUBLE_UP_TO: usize = 1 << 28;
 
@@ -29,7 +35,11 @@ pub struct Packed {
     kernel: Kernel,
     rows: usize,
     cols: usize,
+    /// Columns of the packed rows: `cols`, or those that occur.
+    width: usize,
     center: Vec<f64>,
+    /// For very wide sparse data: the place of each column among those that occur, or `ABSENT`.
+    place: Vec<u32>,
     layout: Layout,
     norms: Vec<f32>,
     /// Squared lengths of the packed rows.
@@ -74,7 +84,9 @@ impl Packed {
             kernel,
             rows,
             cols,
+            width: cols,
             center: Vec::new(),
+            place: Vec::new(),
             layout: Layout::Dense(Vec::new()),
             norms: Vec::new(),
             exact_norms: Vec::new(),
@@ -83,6 +95,7 @@ impl Packed {
         let (modes, fill) = if movable { column_modes(x) } else { (Vec::new(), 1.0) };
         if (x.nonzeros() as f64) < DENSE_FROM * (rows * cols) as f64 {
             packed.layout = packed.pack_sparse(x);
+            packed.drop_absent_columns();
         } else if fill < DENSE_FROM {
             packed.center = modes;
             packed.layout = packed.pack_sparse(x);
@@ -99,6 +112,13 @@ impl Packed {
             packed.measure();
         } else if packed.overflows() {
             return Err(Error::Data("values beyond 1e15 in so large a matrix: scale the data first".into()));
+        }
+        let steepest = (0..rows).map(|i| packed.diag(i).abs()).fold(0.0, f64::max);
+        if steepest.is_nan() || steepest >= 1e30 {
+            return Err(Error::Data(format!(
+                "the {} kernel reaches {steepest:.0e} on this data: scale the data or lower gamma",
+                kernel.name()
+            )));
         }
         Ok(packed)
     }
@@ -142,7 +162,9 @@ impl Packed {
             kernel: self.kernel,
             rows: keep.len(),
             cols: self.cols,
+            width: self.width,
             center: self.center.clone(),
+            place: self.place.clone(),
             layout,
             norms: keep.iter().map(|&i| self.norms[i]).collect(),
             exact_norms: keep.iter().map(|&i| self.exact_norms[i]).collect(),
@@ -158,7 +180,7 @@ impl Packed {
             Layout::Sparse { indptr, indices, values } => {
                 for (l, &i) in rows.iter().enumerate() {
                     let span = indptr[i]..indptr[i + 1];
-                    q.scatter(l, self.cols, &indices[span.clone()], &values[span]);
+                    q.scatter(l, self.width, &indices[span.clone()], &values[span]);
                 }
             }
         }
@@ -194,7 +216,8 @@ impl Packed {
                         values.push(v as f32);
                     });
                     norm = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
-                    q.scatter(l, self.cols, &indices, &values);
+                    self.keep_present(&mut indices, &mut values);
+                    q.scatter(l, self.width, &indices, &values);
                 }
             }
             q.norms.push(norm as f32);
@@ -308,6 +331,31 @@ impl Packed {
         Layout::Sparse { indptr, indices, values }
     }
 
+    /// Numbers the columns that occur, so that queries need memory for these alone.
+    fn drop_absent_columns(&mut self) {
+        let Layout::Sparse { indices, .. } = &mut self.layout else { return };
+        if self.cols <= WIDE {
+            return;
+        }
+        let mut present = indices.clone();
+        present.sort_unstable();
+        present.dedup();
+        self.width = present.len();
+        self.place = vec![ABSENT; self.cols];
+        present.iter().zip(0..).for_each(|(&c, place)| self.place[c as usize] = place);
+        indices.iter_mut().for_each(|c| *c = self.place[*c as usize]);
+    }
+
+    /// The columns of a query among those that occur here.
+    fn keep_present(&self, indices: &mut Vec<u32>, values: &mut Vec<f32>) {
+        if self.place.is_empty() {
+            return;
+        }
+        let place = |c: u32| self.place[c as usize];
+        let kept = indices.iter().zip(values.iter()).filter(|(c, _)| place(**c) != ABSENT);
+        (*indices, *values) = kept.map(|(&c, &v)| (place(c), v)).unzip();
+    }
+
     fn pack_dense<T>(&self, x: MatrixView<'_>, cast: impl Fn(f64) -> T) -> Vec<T> {
         let mut out = Vec::with_capacity(self.rows * self.cols);
         for i in 0..self.rows {
@@ -347,6 +395,11 @@ impl Packed {
 }
 
 impl Queries {
+    /// Queries too large for single precision, whose values are not to be used.
+    pub fn overflowing(&self) -> impl Iterator<Item = usize> {
+        self.exact_norms.iter().enumerate().filter(|(_, n)| n.is_nan() || **n >= 1e30).map(|(j, _)| j)
+    }
+
     fn clear(&mut self, count: usize) {
         self.count = count;
         self.dense.clear();
@@ -358,8 +411,8 @@ impl Queries {
         }
     }
 
-    fn scatter(&mut self, lane: usize, cols: usize, indices: &[u32], values: &[f32]) {
-        self.lanes.resize(cols, [0.0; LANES]);
+    fn scatter(&mut self, lane: usize, width: usize, indices: &[u32], values: &[f32]) {
+        self.lanes.resize(width, [0.0; LANES]);
         for (&c, &v) in indices.iter().zip(values) {
             self.lanes[c as usize][lane] = v;
         }

@@ -51,8 +51,8 @@ struct Solution {
 impl SvcParams {
     fn check(&self, x: MatrixView<'_>) -> Result<()> {
         self.kernel.check()?;
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return Err(Error::parameter("c", self.c, "a positive number"));
+        if !(self.c > 0.0 && self.c <= 1e15) {
+            return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
         }
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "a positive number"));
@@ -69,7 +69,7 @@ impl SvcParams {
 
     fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
         Ok(match self.kernel {
-            Kernel::Precomputed => Box::new(MatrixGram::new(x)),
+            Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
             kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)),
         })
     }
