@@ -153,9 +153,13 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn tune_finds_draws_and_refits() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 150 --noise 0.2 -o d.csv");
-    let said = shell.ok("tune d.csv --c 0.1..10 --gamma 0.1,1,10 --grid 3 --plot t.svg -o m.evm");
+    let said = shell.ok("tune --c 0.1..10 d.csv --gamma=0.1,1,10 --class-weight 1=2 --grid 3 --rows 1..120 --plot t.svg -o m.evm");
     assert!(said.out.contains("accuracy in %, C down, gamma across"), "{}", said.out);
-    assert!(said.out.contains("\nthe same by hand: evermargin fit d.csv --c "), "{}", said.out);
+    assert!(
+        said.out.contains("\nthe same by hand: evermargin fit d.csv --class-weight 1=2 --rows 1..120 --c "),
+        "{}",
+        said.out
+    );
     assert!(shell.text("t.svg").starts_with("<svg"));
     let command = said.out.lines().last().unwrap().strip_prefix("the same by hand: evermargin ").unwrap();
     let model = shell.read("m.evm");
