@@ -100,8 +100,8 @@ fn bad_usage_ends_with_2() {
                 "fit d.svm --learner linear --kernel rbf",
                 "learner linear has no parameter kernel: must be one of c, bias, tolerance, max_steps",
             ),
-            ("fit d.svm --c 0", "parameter c = 0: must be a positive number"),
-            ("fit d.svm --c -1", "parameter c = -1: must be a positive number"),
+            ("fit d.svm --c 0", "parameter c = 0: must be a number above 0, at most 1e15"),
+            ("fit d.svm --c -1", "parameter c = -1: must be a number above 0, at most 1e15"),
             ("fit d.svm --gamma -2", "parameter gamma = -2: must be a positive number"),
             (
                 "fit d.svm --kernel poly --degree 99",
