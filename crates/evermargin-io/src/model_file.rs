@@ -1,9 +1,9 @@
 //! The model file: a safetensors container, readable from Python without us and unable to run code.
 //!
 //! Metadata: `format` = `evermargin`, `format_version` = `1`, `classifier` = JSON of everything that is small.
-//! Tensors: `bias` [k]; `weights` [k, d] of a linear model; `coef` [k, m] and the points of an expansion, either
-//! `points.values` [m, d] or `points.indptr` [m + 1], `points.indices`, `points.values` [n]; `scaling.shift`,
-//! `scaling.factor` or `scaling.idf` [d]; `calibration.knots` [k], `calibration.at` and `calibration.probability`
+//! Tensors: `bias` `[k]`; `weights` `[k, d]` of a linear model; `coef` `[k, m]` and the points of an expansion, either
+//! `points.values` `[m, d]` or `points.indptr` `[m + 1]`, `points.indices`, `points.values` `[n]`; `scaling.shift`,
+//! `scaling.factor` or `scaling.idf` `[d]`; `calibration.knots` `[k]`, `calibration.at` and `calibration.probability`
 //! of isotonic calibrations, one after the other. Values are f64; points are f32 where that loses nothing.
 //! The same classifier always gives the same bytes.
 
