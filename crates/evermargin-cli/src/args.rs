@@ -140,7 +140,7 @@ pub struct LearnArgs {
     #[arg(long, value_name = "X", value_parser = crate::spec::number, allow_negative_numbers = true)]
     pub coef0: Option<f64>,
     /// Largest violation of the optimality conditions that counts as solved [default: 0.001]
-    #[arg(long, value_name = "X", value_parser = crate::spec::number)]
+    #[arg(long, value_name = "X", value_parser = crate::spec::number, allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
     /// Memory for kernel rows, in megabytes [default: 1000]
     #[arg(long, value_name = "MB")]
@@ -161,7 +161,7 @@ pub struct LearnArgs {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::spec::assignment)]
     pub set: Vec<(String, Value)>,
     /// Stop training after this time, with the model so far
-    #[arg(long, value_name = "S", value_parser = crate::spec::number)]
+    #[arg(long, value_name = "S", value_parser = crate::spec::number, allow_negative_numbers = true)]
     pub max_seconds: Option<f64>,
     /// Stop each solver after this many steps, with the model so far
     #[arg(long, value_name = "N")]

@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::console;
 use crate::failure::Failure;
-use crate::fit::not_the_same;
+use crate::fit::check_output;
 use evermargin::model::Classifier;
 use evermargin_io::{Limits, json, libsvm_model, model_file, write_atomic};
 use serde_json::json;
@@ -54,7 +54,7 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
     if piped && common.json {
         return Err(Failure::Usage("OUT - and --json both want standard output; give OUT a file".into()));
     }
-    not_the_same(&args.model, &args.output)?;
+    check_output(&args.model, &args.output)?;
     let classifier = read_model(&args.model)?;
     let bytes = match args.to {
         Target::Libsvm => libsvm_model::to_text(&classifier)?.into_bytes(),

@@ -14,6 +14,7 @@ use evermargin::model::Classifier;
 use evermargin::{Labels, Matrix};
 use evermargin_io::write_atomic;
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -22,7 +23,7 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  evermargin demo -o demo.html")]
 pub struct DemoArgs {
-    /// Page to write, with pictures
+    /// Page to write, with pictures; the pictures alone when it ends in .svg
     #[arg(long, short, value_name = "FILE", default_value = "evermargin-demo.html")]
     pub output: PathBuf,
 }
@@ -48,15 +49,13 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     let seconds = started.elapsed().as_secs_f64();
     watch.finish();
 
-    let mut body = String::from(
-        "<h1>evermargin</h1>\n<p>A support vector machine puts the boundary where the margin is widest. Solid: the \
-         boundary. Dashed: the edges of the margin. Rings: the support vectors, the only samples the model keeps.</p>\n",
-    );
+    let mut pictures = Vec::new();
     for s in &scenes {
-        let svg = Picture::new(&s.classifier, &s.x, &s.labels).svg(s.name, 500)?;
-        body.push_str(&format!("<h2>{}</h2>\n<p>{}</p>\n{svg}\n", s.name, escaped(&s.caption())));
+        pictures.push(Picture::new(&s.classifier, &s.x, &s.labels).svg(s.name, 500)?);
     }
-    write_atomic(&args.output, page("evermargin demo", &body).as_bytes())?;
+    let alone = args.output.extension().is_some_and(|e| e == "svg");
+    let text = if alone { side_by_side(&pictures) } else { html(&scenes, &pictures) };
+    write_atomic(&args.output, text.as_bytes())?;
 
     let json = json!({
         "scenes": scenes.iter().map(Scene::json).collect::<Vec<_>>(),
@@ -117,6 +116,29 @@ fn scene(
     Ok(Scene { name, x, labels, classifier, c, gamma, accuracy: right as f64 / 2000.0 })
 }
 
+fn html(scenes: &[Scene], pictures: &[String]) -> String {
+    let mut body = String::from(
+        "<h1>evermargin</h1>\n<p>A support vector machine puts the boundary where the margin is widest. Solid: the \
+         boundary. Dashed: the edges of the margin. Rings: the support vectors, the only samples the model keeps.</p>\n",
+    );
+    for (s, svg) in scenes.iter().zip(pictures) {
+        let _ = write!(body, "<h2>{}</h2>\n<p>{}</p>\n{svg}\n", s.name, escaped(&s.caption()));
+    }
+    page("evermargin demo", &body)
+}
+
+fn side_by_side(pictures: &[String]) -> String {
+    let width = 520 * pictures.len() - 20;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} 500\" width=\"{width}\" height=\"500\">\n"
+    );
+    for (i, svg) in pictures.iter().enumerate() {
+        let _ = writeln!(out, "<g transform=\"translate({} 0)\">{svg}</g>", 520 * i);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
 impl Scene {
     fn caption(&self) -> String {
         format!(
@@ -158,14 +180,15 @@ fn terminal(scenes: &[Scene], args: &DemoArgs, started: Instant) -> Result<Strin
     }
     out.push('\n');
     for s in scenes {
-        out.push_str(&format!("  {:<10} {}\n", s.name, s.caption()));
+        let _ = writeln!(out, "  {:<10} {}", s.name, s.caption());
     }
-    out.push_str(&format!(
+    let _ = write!(
+        out,
         "\n  {} in all; larger pictures with margins and support vectors: {}\n  next: evermargin generate two-moons -o \
          moons.csv && evermargin fit moons.csv",
         seconds(started),
         args.output.display()
-    ));
+    );
     Ok(out)
 }
 

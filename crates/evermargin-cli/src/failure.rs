@@ -27,6 +27,14 @@ impl From<evermargin_io::Error> for Failure {
 }
 
 impl Failure {
+    /// A failure of learning, with the file it is about.
+    pub fn about(file: &std::path::Path, error: evermargin::Error) -> Self {
+        match Self::from(error) {
+            Self::Failed(what) => Self::Failed(format!("{}: {what}", file.display())),
+            other => other,
+        }
+    }
+
     /// The same failure, told as bad usage.
     pub fn usage(error: impl std::fmt::Display) -> Self {
         Self::Usage(error.to_string())

@@ -26,10 +26,10 @@ pub struct FitArgs {
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
     /// Cost of a margin violation [default: 1]
-    #[arg(long, value_name = "X", value_parser = crate::spec::number, help_heading = "Learning")]
+    #[arg(long, value_name = "X", value_parser = crate::spec::number, help_heading = "Learning", allow_negative_numbers = true)]
     pub c: Option<f64>,
     /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
-    #[arg(long, value_name = "X", value_parser = crate::spec::gamma, help_heading = "Learning")]
+    #[arg(long, value_name = "X", value_parser = crate::spec::gamma, help_heading = "Learning", allow_negative_numbers = true)]
     pub gamma: Option<Gamma>,
     /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
     #[arg(long, value_name = "KIND", value_parser = probability, help_heading = "Learning")]
@@ -69,15 +69,15 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         ));
     }
 
+    check_output(&args.data, &output)?;
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
-    not_the_same(&args.data, &output)?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
     let data = source.data;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
     let learning = Instant::now();
-    let trained = train(data.x, &data.labels, &options, &watch)?;
+    let trained = train(data.x, &data.labels, &options, &watch).map_err(|e| Failure::about(&args.data, e))?;
     let seconds = learning.elapsed().as_secs_f64();
     watch.finish();
     console::note(common, &trained.notes);
@@ -122,11 +122,28 @@ pub fn default_model(data: &Path) -> PathBuf {
     if stem.is_empty() || stem == "-" { "model.evm".into() } else { format!("{stem}.evm").into() }
 }
 
-/// Refuses to write over the data.
-pub fn not_the_same(data: &Path, output: &Path) -> Result<(), Failure> {
+/// Refuses an output that cannot be written, before any work is done.
+pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
+    not_the_same(input, output)?;
+    let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
+    match folder {
+        _ if output.is_dir() => {
+            Err(Failure::Failed(format!("{}: is a folder; name a file in it", output.display())))
+        }
+        Some(folder) if !folder.is_dir() => Err(Failure::Failed(format!(
+            "{}: there is no folder {}; make it first",
+            output.display(),
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write over the input.
+fn not_the_same(data: &Path, output: &Path) -> Result<(), Failure> {
     match (data.canonicalize(), output.canonicalize()) {
         (Ok(a), Ok(b)) if a == b => Err(Failure::Usage(format!(
-            "-o {}: that is the data itself; give the output another name",
+            "{}: that is the input itself; give the output another name",
             output.display()
         ))),
         _ => Ok(()),

@@ -126,7 +126,12 @@ impl Heatmap {
             );
         }
         if self.gammas.iter().any(Option::is_some) {
-            let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">gamma</text>", (left + width) / 2, height - 14);
+            let _ = writeln!(
+                out,
+                "<text x=\"{}\" y=\"{}\">gamma</text>",
+                usize::midpoint(left, width),
+                height - 14
+            );
         }
         let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">C</text>\n</svg>", left / 2, top - 12);
         out

@@ -121,7 +121,10 @@ fn hide_labels(labels: &mut Labels, args: &HideArgs, limits: &Limits) -> Result<
     let lines: Vec<(usize, &str)> =
         text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#')).collect();
     let Some(&(line, split)) = lines.get(wanted - 1) else {
-        return Err(Failure::Usage(format!("--split {wanted}: {name} has {} splits", lines.len())));
+        return Err(Failure::Usage(format!(
+            "--split {wanted}: {name} has {}",
+            crate::console::count(lines.len(), "split")
+        )));
     };
     let mut shown = vec![false; labels.of.len()];
     for token in split.split(|c: char| c.is_whitespace() || c == ',').filter(|t| !t.is_empty()) {

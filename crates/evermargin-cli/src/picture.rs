@@ -86,7 +86,7 @@ impl<'a> Picture<'a> {
 
     /// The picture as an SVG element, `size` units wide and high.
     pub fn svg(&self, title: &str, size: usize) -> Result<String, Failure> {
-        let n = 120;
+        let n = 100;
         let grid = self.sample(n, n)?;
         let cell = size as f64 / n as f64;
         let mut out = format!(

@@ -56,6 +56,10 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     if to_stdout && common.json {
         return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
     }
+    if let Some(output) = &args.output {
+        fit::check_output(&args.data, output)?;
+        fit::check_output(&args.model, output)?;
+    }
     let classifier = read_model(&args.model)?;
     let options = ReadOptions {
         columns: (!classifier.columns.is_empty()).then(|| classifier.columns.clone()),
@@ -68,13 +72,11 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();
     let working = Instant::now();
-    let predictions = classifier.predict(data.x)?;
+    let predictions = classifier.predict(data.x).map_err(|e| Failure::about(&args.data, e))?;
     let seconds = working.elapsed().as_secs_f64();
 
     let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
     if let Some(output) = &output {
-        fit::not_the_same(&args.data, output)?;
-        fit::not_the_same(&args.model, output)?;
         let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         let shape = args.shape.unwrap_or(if csv { Shape::Csv } else { Shape::Tsv });
         write_atomic(output, table(&classifier, &predictions, shape).as_bytes())?;

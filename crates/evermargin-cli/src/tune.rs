@@ -79,15 +79,20 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if let Some(plot) = &args.plot {
         heatmap::check_name(plot)?;
     }
+    if let Some(output) = &args.output {
+        fit::check_output(&args.data, output)?;
+    }
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
     let data = source.data;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
-    let mut prepared = prepare(data.x, &data.labels, learner, &options)?;
+    let mut prepared =
+        prepare(data.x, &data.labels, learner, &options).map_err(|e| Failure::about(&args.data, e))?;
     console::note(common, &std::mem::take(&mut prepared.notes));
     let gammas = gammas(args, learner, &options, &prepared)?;
-    let folds = stratified_folds(&prepared.labels, args.folds, common.seed)?;
+    let folds = stratified_folds(&prepared.labels, args.folds, common.seed)
+        .map_err(|e| Failure::about(&args.data, e))?;
 
     let watch = Watcher::start(common, args.learn.max_seconds)?;
     watch.bar((gammas.len() * costs.len()) as u64);
@@ -131,7 +136,8 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
 
     options.params.insert("c".into(), best.cost.into());
     options.gamma = best.gamma.map(Gamma::Value);
-    let command = command(args, &best, prepared.scaling.name());
+    let written: Vec<String> = std::env::args().collect();
+    let command = command(&written, args, &best, prepared.scaling.name());
     let map = Heatmap {
         title: format!("{}: {}-fold accuracy of {}", args.data.display(), args.folds, learner.name),
         costs: costs.clone(),
@@ -153,7 +159,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "folds": args.folds,
         "scaling": prepared.scaling.name(),
         "best": described(&best),
-        "grid": points.iter().map(|p| described(p)).collect::<Vec<_>>(),
+        "grid": points.iter().map(described).collect::<Vec<_>>(),
         "exit": if interrupted { "interrupted" } else { "converged" },
         "command": command,
         "plot": args.plot.as_ref().map(|p| p.display().to_string()),
@@ -163,7 +169,6 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "total_seconds": Value::Null,
     });
     if let Some(output) = &args.output {
-        fit::not_the_same(&args.data, output)?;
         let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
         trained.classifier.columns = data.columns;
         fit::remember_input(&mut trained.classifier, &args.input, data.index_base);
@@ -233,30 +238,28 @@ fn described(p: &Point) -> Value {
     json!({ "c": p.cost, "gamma": p.gamma, "accuracy": p.accuracy, "standard_error": p.error })
 }
 
-/// The command that trains with the winner.
-fn command(args: &TuneArgs, best: &Point, scaling: &str) -> String {
-    let mut out = format!("evermargin fit {}", quoted(&args.data));
-    if args.learn.learner != "svc" {
-        let _ = write!(out, " --learner {}", args.learn.learner);
-    }
-    if let Some(kernel) = &args.learn.kernel {
-        let _ = write!(out, " --kernel {kernel}");
+/// The command that trains with the winner: what was written here, with the winner for the search.
+fn command(written: &[String], args: &TuneArgs, best: &Point, scaling: &str) -> String {
+    const SEARCH: [&str; 9] =
+        ["--c", "--gamma", "--grid", "--folds", "--plot", "--output", "-o", "--scale", "--max-seconds"];
+    let mut out = String::from("evermargin fit");
+    let mut words = written.iter().skip_while(|w| *w != "tune").skip(1);
+    while let Some(word) = words.next() {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        if SEARCH.contains(&name) {
+            if name == word {
+                words.next();
+            }
+        } else if !(["--json", "--quiet", "-q"].contains(&name) || word.starts_with("-o")) {
+            let _ = write!(out, " {}", quoted(word.as_ref()));
+        }
     }
     let _ = write!(out, " --c {}", best.cost);
     if let Some(gamma) = best.gamma {
         let _ = write!(out, " --gamma {gamma}");
     }
-    let _ = write!(out, " --scale {scaling}");
-    for (name, value) in [("--label", &args.input.label), ("--positive", &args.input.positive)] {
-        if let Some(value) = value {
-            let _ = write!(out, " {name} {}", quoted(value.as_ref()));
-        }
-    }
-    if let Some(labels) = &args.input.labels {
-        let _ = write!(out, " --labels {}", quoted(labels));
-    }
     let model = args.output.clone().unwrap_or_else(|| default_model(&args.data));
-    let _ = write!(out, " -o {}", quoted(&model));
+    let _ = write!(out, " --scale {scaling} -o {}", quoted(&model));
     out
 }
 

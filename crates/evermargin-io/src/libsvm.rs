@@ -48,15 +48,26 @@ fn read_in_pieces(
     let first_index = u64::from(base == Some(1));
     let windows: Vec<&[usize]> = bounds.windows(2).collect();
     let mut whole = Whole::default();
-    for wave in windows.chunks(WAVE) {
-        let pieces: Vec<_> =
-            wave.par_iter().map(|w| Piece::read(&bytes[w[0]..w[1]], first_index, limits)).collect();
-        for piece in pieces {
-            let piece = piece.map_err(|mut fault| {
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    pieces.resize_with(WAVE.min(windows.len()), Piece::default);
+    for (i, wave) in windows.chunks(WAVE).enumerate() {
+        if i == 1 {
+            // The rest will be as full as the first wave; what is reserved but not used costs nothing.
+            let waves = windows.len().div_ceil(WAVE);
+            whole.indices.reserve(whole.indices.len() * (waves - 1));
+            whole.values.reserve(whole.values.len() * (waves - 1));
+        }
+        let read: Vec<_> = pieces
+            .par_iter_mut()
+            .zip(wave)
+            .map(|(piece, w)| piece.read(&bytes[w[0]..w[1]], first_index, limits))
+            .collect();
+        for (piece, result) in pieces.iter().zip(read) {
+            result.map_err(|mut fault| {
                 fault.place.line += whole.lines;
                 fault.within(file)
             })?;
-            whole.add(&piece).map_err(|what| Error::content(file, what))?;
+            whole.add(piece).map_err(|what| Error::content(file, what))?;
         }
         if whole.of.len() > limits.max_rows {
             let line = line_of_row(bytes, limits.max_rows);
@@ -164,27 +175,41 @@ struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    fn read(bytes: &'a [u8], first_index: u64, limits: &Limits) -> std::result::Result<Self, Fault> {
-        let mut piece = Self::default();
-        piece.indices.reserve(bytes.len() / 6);
-        piece.values.reserve(bytes.len() / 6);
+    /// Reads the rows of `bytes` in place of those read before.
+    fn read(&mut self, bytes: &'a [u8], first_index: u64, limits: &Limits) -> std::result::Result<(), Fault> {
+        self.clear();
         let comments = memchr::memchr(b'#', bytes).is_some();
         let mut at = 0;
         while at < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
             let line = &bytes[at..end];
             at = end + 1;
-            piece.lines += 1;
+            self.lines += 1;
             if line.len() > limits.max_line {
                 let what = format!(
                     "the line is over the cap of {} bytes; if it is right, raise --max-line",
                     limits.max_line
                 );
-                return Err(Fault::new(piece.lines, 0, what));
+                return Err(Fault::new(self.lines, 0, what));
             }
-            piece.row(content(line, comments), first_index, limits.columns() as u64)?;
+            self.row(content(line, comments), first_index, limits.columns() as u64)?;
         }
-        Ok(piece)
+        Ok(())
+    }
+
+    /// Forgets the rows but keeps their memory.
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
+        self.labels.clear();
+        *self = Self {
+            ends: std::mem::take(&mut self.ends),
+            indices: std::mem::take(&mut self.indices),
+            values: std::mem::take(&mut self.values),
+            labels: std::mem::take(&mut self.labels),
+            ..Self::default()
+        };
     }
 
     #[inline]

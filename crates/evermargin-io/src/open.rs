@@ -30,11 +30,27 @@ pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Box<dyn Read>> {
 pub fn read_whole(path: impl AsRef<Path>, limits: &Limits) -> Result<Vec<u8>> {
     let path = path.as_ref();
     let name = display_name(path);
-    let hint = std::fs::metadata(path).map_or(0, |m| m.len()).min(limits.max_bytes).min(8 << 30);
-    let mut reader = open(path, limits)?;
     let mut bytes = Vec::new();
-    bytes.try_reserve(hint as usize + 1).map_err(|_| Error::content(&name, "does not fit in memory"))?;
-    reader.read_to_end(&mut bytes).map_err(|e| refused(&name, e))?;
+    let meta = std::fs::metadata(path).ok().filter(|m| m.is_file() && path != Path::new("-"));
+    let Some(meta) = meta else {
+        open(path, limits)?.read_to_end(&mut bytes).map_err(|e| refused(&name, e))?;
+        return Ok(bytes);
+    };
+    let hint = meta.len().min(limits.max_bytes).min(8 << 30) as usize;
+    bytes.try_reserve(hint + 1).map_err(|_| Error::content(&name, "does not fit in memory"))?;
+    // Straight from the file into memory, unless it turns out to be compressed.
+    let mut file = File::open(path).map_err(|e| Error::read(&name, e))?;
+    file.by_ref().take(6).read_to_end(&mut bytes).map_err(|e| Error::read(&name, e))?;
+    if Compression::of(&bytes).is_some() {
+        bytes.clear();
+        open(path, limits)?.read_to_end(&mut bytes).map_err(|e| refused(&name, e))?;
+        return Ok(bytes);
+    }
+    let rest = limits.max_bytes.saturating_add(1).saturating_sub(bytes.len() as u64);
+    file.take(rest).read_to_end(&mut bytes).map_err(|e| Error::read(&name, e))?;
+    if bytes.len() as u64 > limits.max_bytes {
+        return Err(refused(&name, too_large(limits.max_bytes)));
+    }
     Ok(bytes)
 }
 
@@ -120,10 +136,12 @@ impl Read for Bounded {
                 self.left = left;
                 Ok(got)
             }
-            None => Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                format!("over the cap of {} bytes; if it is right, raise --max-bytes", self.cap),
-            )),
+            None => Err(too_large(self.cap)),
         }
     }
+}
+
+fn too_large(cap: u64) -> io::Error {
+    let what = format!("over the cap of {cap} bytes; if it is right, raise --max-bytes");
+    io::Error::new(io::ErrorKind::FileTooLarge, what)
 }

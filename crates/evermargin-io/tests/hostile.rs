@@ -188,6 +188,10 @@ fn label_files() {
     write("x.svm", b"1:1\n1:2\n2:1\n");
     write("two", b"1\n-1\n");
     write("nan", b"1\nnan\n-1\n");
+    let tight =
+        ReadOptions { limits: Limits { max_bytes: 10, ..Limits::default() }, ..ReadOptions::default() };
+    let big = read(folder.path().join("x.svm"), &tight).unwrap_err().to_string();
+    let big = big.replace(&format!("{}/", folder.path().display()), "");
     write("square.npy", &npy("'|u1'", "(2, 2)", &[1, 2, 3, 4]));
     let got = |labels: &str| {
         let options = ReadOptions { labels_file: Some(folder.path().join(labels)), ..ReadOptions::default() };
@@ -198,6 +202,7 @@ fn label_files() {
         "fewer labels than rows": got("two") => "two: 2 labels for the 3 rows of x.svm; there must be one a row",
         "label nan": got("nan") => "nan:2: label nan names no class; write ? for a row without label",
         "labels of two dimensions": got("square.npy") => "square.npy: labels: the array has shape (2, 2); one dimension is needed",
+        "a file over the cap": big => "x.svm: over the cap of 10 bytes; if it is right, raise --max-bytes",
         "labels not there": got("none") => "none: cannot read: No such file or directory (os error 2)",
         "a folder": read(folder.path(), &ReadOptions::default()).unwrap_err().to_string().replace(&folder.path().display().to_string(), "folder") => "folder: is a folder; name a file in it",
     }

@@ -159,7 +159,8 @@ fn solve_dual(p: &Problem, kernel: Kernel, c: f64, tolerance: f64, bytes: usize)
         bound.iter().map(|b| b.min(0.0)).collect(),
         bound.iter().map(|b| b.max(0.0)).collect(),
     );
-    let mut gram: Box<dyn Gram> = Box::new(KernelGram::new(Packed::new(p.x.view(), kernel).unwrap(), bytes));
+    let mut gram: Box<dyn Gram> =
+        Box::new(KernelGram::new(Packed::new(p.x.view(), kernel).unwrap(), bytes).unwrap());
     let report = dual.run(gram.as_mut(), Stop { tolerance, max_steps: 10_000_000 }, &());
     assert_eq!(report.exit, Exit::Converged);
     (dual, gram)
@@ -225,7 +226,7 @@ fn a_shifted_target_is_solved_too() {
     let p = clouds(300, 3, 2);
     let (target, c): (Vec<f64>, f64) = ((0..300).map(|i| f64::from(i % 7) - 3.0).collect(), 1.5);
     let mut dual = Dual::new(target.clone(), vec![-c; 300], vec![c; 300]);
-    let mut gram = KernelGram::new(Packed::new(p.x.view(), KERNELS[1]).unwrap(), 1 << 30);
+    let mut gram = KernelGram::new(Packed::new(p.x.view(), KERNELS[1]).unwrap(), 1 << 30).unwrap();
     dual.run(&mut gram, Stop { tolerance: 1e-6, max_steps: 1_000_000 }, &());
     let k = kernel_matrix(&p.x, KERNELS[1]);
     for i in 0..300 {
@@ -245,8 +246,8 @@ fn a_precomputed_kernel_gives_the_model_of_the_kernel_itself() {
     let fitted = fit(&params(Kernel::Precomputed, 1.0), &given);
     assert!(matches!(fitted.model, Model::Linear { .. }));
     close(&decisions(&fitted, &given.x), &decisions(&computed, &p.x), 1e-4);
-    let mut gram = MatrixGram::new(given.x.view());
-    assert_eq!(gram.subset(&[3, 7]).row(1), &[gram.row(7)[3], gram.row(7)[7]]);
+    let mut gram = MatrixGram::new(given.x.view()).unwrap();
+    assert_eq!(gram.subset(&[3, 7]).unwrap().row(1), &[gram.row(7)[3], gram.row(7)[7]]);
 }
 
 #[test]
@@ -360,6 +361,42 @@ fn large_offsets_and_scales_stay_exact() {
 }
 
 #[test]
+fn a_million_columns_cost_memory_for_those_that_occur() {
+    let narrow = Problem { x: sparsify(&clouds(120, 8, 21).x, 0.7), targets: clouds(120, 8, 21).targets };
+    let Matrix::Csr { indptr, indices, values, .. } = &narrow.x else { panic!("sparse") };
+    let far = indices.iter().map(|c| c * 500_000 + 7).collect();
+    let wide = Matrix::csr(indptr.clone(), far, values.clone(), 4_000_000).unwrap();
+    let wide = Problem { x: wide, targets: narrow.targets.clone() };
+    let (a, b) = (fit(&params(KERNELS[1], 1.0), &wide), fit(&params(KERNELS[1], 1.0), &narrow));
+    close(&decisions(&a, &wide.x), &decisions(&b, &narrow.x), 1e-9);
+    let unseen = Matrix::csr(vec![0, 1], vec![3_999_999], vec![50.0], 4_000_000).unwrap();
+    let Model::Expansion { bias, .. } = &a.model else { panic!("expansion") };
+    close(&decisions(&a, &unseen), bias, 1e-9);
+}
+
+#[test]
+fn kernels_that_overflow_and_lopsided_matrices_are_refused() {
+    let p = clouds(10, 2, 1);
+    let Matrix::Dense { values, .. } = &p.x else { panic!("dense") };
+    let large = Problem {
+        x: Matrix::dense(values.iter().map(|v| v * 1e14).collect(), 10, 2).unwrap(),
+        targets: p.targets.clone(),
+    };
+    let steep = params(Kernel::Poly { gamma: 1.0, coef0: 0.0, degree: 3 }, 1.0);
+    let error = steep.fit(large.x.view(), &[large.targets], &()).unwrap_err().to_string();
+    assert!(error.starts_with("the poly kernel reaches "), "{error}");
+    assert!(error.ends_with("on this data: scale the data or lower gamma"), "{error}");
+    let mut k = vec![0.0; 100];
+    k[1] = 1.0;
+    let lopsided = Matrix::dense(k, 10, 10).unwrap();
+    let given = params(Kernel::Precomputed, 1.0);
+    assert_eq!(
+        given.fit(lopsided.view(), std::slice::from_ref(&p.targets), &()).unwrap_err().to_string(),
+        "kernel matrix: entry (2, 1) is 0 but (1, 2) is 1; it must be symmetric"
+    );
+}
+
+#[test]
 fn duplicates_with_opposite_labels_converge() {
     let x = Matrix::dense([0.0, 1.0, 0.5, 0.25].repeat(20), 40, 2).unwrap();
     let y = (0..40).map(|i| if i % 4 < 2 { Label::Pos } else { Label::Neg }).collect();
@@ -418,8 +455,11 @@ fn bad_parameters_and_data_are_named() {
         f(&mut params);
         params
     };
-    assert_eq!(message(with(&|p| p.c = 0.0), t), "parameter c = 0: must be a positive number");
-    assert_eq!(message(with(&|p| p.c = f64::NAN), t), "parameter c = NaN: must be a positive number");
+    assert_eq!(message(with(&|p| p.c = 0.0), t), "parameter c = 0: must be a number above 0, at most 1e15");
+    assert_eq!(
+        message(with(&|p| p.c = f64::NAN), t),
+        "parameter c = NaN: must be a number above 0, at most 1e15"
+    );
     assert_eq!(
         message(with(&|p| p.tolerance = -1.0), t),
         "parameter tolerance = -1: must be a positive number"

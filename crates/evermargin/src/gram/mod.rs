@@ -1,11 +1,14 @@
 //! Gram matrices row by row: all that the dual solver may know of the data.
 
 mod cache;
+mod full;
 mod packed;
 
+pub use full::gram_matrix;
 pub use packed::{Packed, Queries, Scratch, TILE};
 
 use crate::data::MatrixView;
+use crate::error::{Error, Result};
 use crate::simd;
 use cache::RowCache;
 use rayon::prelude::*;
@@ -40,9 +43,8 @@ pub trait Gram: Send + Sync {
     /// `sum += Σ coef[k]·row(rows[k])`, each row computed if it is not held.
     fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]);
 
-    /// The matrix of the rows and columns named, with what is already computed. Until it is dropped it may
-    /// take half of the memory; `self` keeps the rest.
-    fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram>;
+    /// The matrix of the rows and columns named, with what is already computed.
+    fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>>;
 
     /// Kernel values computed so far.
     fn evaluations(&self) -> u64;
@@ -65,47 +67,44 @@ pub struct KernelGram<'s> {
 const LEAST_ROWS: usize = 64;
 
 impl<'s> KernelGram<'s> {
-    /// The Gram matrix of the packed rows, with at most about `bytes` of rows held.
-    pub fn new(packed: Packed, bytes: usize) -> Self {
+    /// The Gram matrix of the packed rows, with at most `bytes` of rows held: half of them here, the other half
+    /// by the subsets taken one inside the other.
+    pub fn new(packed: Packed, bytes: usize) -> Result<Self> {
         let n = packed.rows();
-        let cache = RowCache::new(n, n, bytes, LEAST_ROWS);
-        Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0, shared: Vec::new() }
+        let cache = RowCache::new(n, n, bytes / 2, LEAST_ROWS)?;
+        Ok(Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0, shared: Vec::new() })
     }
 
     /// The Gram matrix of `packed`, whose rows are those of `blocks` one after the other.
-    pub fn of_blocks(packed: Packed, blocks: Vec<&'s mut KernelGram<'static>>, bytes: usize) -> Self {
+    pub fn of_blocks(packed: Packed, blocks: Vec<&'s mut KernelGram<'static>>, bytes: usize) -> Result<Self> {
         let mut start = 0;
-        let mut gram = Self::new(packed, bytes);
+        let mut gram = Self::new(packed, bytes)?;
         for block in blocks {
             let len = block.len();
             gram.shared.push((start, block));
             start += len;
         }
-        gram
+        Ok(gram)
     }
 
-    /// Computes whole rows, at most one pass of them.
-    fn compute(&mut self, rows: &[usize], memory: &mut [Vec<f32>]) {
+    /// Computes the rows of one block (all rows, when nothing is shared), at most one pass of them. The
+    /// columns of a shared block come from its own matrix.
+    fn compute(&mut self, block: Option<usize>, rows: &[usize]) {
         self.packed.load_own(rows, &mut self.queries);
-        let n = self.packed.rows();
-        let mut whole: Vec<&mut [f32]> = memory.iter_mut().map(Vec::as_mut_slice).collect();
-        fill(&self.packed, &self.queries, 0..n, &mut whole);
-        self.evaluations += (rows.len() * n) as u64;
-    }
-
-    /// Computes rows of one shared block: the block's columns come from its own matrix.
-    fn compute_beside(&mut self, block: usize, rows: &[usize], memory: &mut [Vec<f32>]) {
-        self.packed.load_own(rows, &mut self.queries);
-        let (start, ref mut inner) = self.shared[block];
-        let (end, n) = (start + inner.len(), self.packed.rows());
-        let inside: Vec<usize> = rows.iter().map(|r| r - start).collect();
-        for (rows, memory) in inside.chunks(inner.capacity()).zip(memory.chunks_mut(inner.capacity())) {
-            inner.fetch(rows);
-            for (&r, memory) in rows.iter().zip(memory) {
-                memory[start..end].copy_from_slice(inner.row(r));
+        let mut memory = self.cache.claim(rows);
+        let inner = block.and_then(|b| self.shared.get_mut(b));
+        let mut apart = 0..0;
+        if let Some((start, inner)) = inner {
+            apart = *start..*start + inner.len();
+            let inside: Vec<usize> = rows.iter().map(|r| r - *start).collect();
+            for (rows, memory) in inside.chunks(inner.capacity()).zip(memory.chunks_mut(inner.capacity())) {
+                inner.fetch(rows);
+                for (&r, memory) in rows.iter().zip(memory) {
+                    memory[apart.clone()].copy_from_slice(inner.row(r));
+                }
             }
         }
-        for columns in [0..start, end..n] {
+        for columns in [0..apart.start, apart.end..self.packed.rows()] {
             let mut part: Vec<&mut [f32]> = memory.iter_mut().map(|m| &mut m[columns.clone()]).collect();
             self.evaluations += (rows.len() * columns.len()) as u64;
             fill(&self.packed, &self.queries, columns, &mut part);
@@ -113,8 +112,8 @@ impl<'s> KernelGram<'s> {
     }
 
     /// The shared block a row belongs to.
-    fn block_of(&self, row: usize) -> usize {
-        self.shared.partition_point(|(start, _)| *start <= row).saturating_sub(1)
+    fn block_of(&self, row: usize) -> Option<usize> {
+        self.shared.partition_point(|(start, _)| *start <= row).checked_sub(1)
     }
 }
 
@@ -133,21 +132,10 @@ impl Gram for KernelGram<'_> {
 
     fn fetch(&mut self, rows: &[usize]) {
         let missing = self.cache.touch(rows);
-        let block = |r: &usize| self.block_of(*r);
-        let batches: Vec<(usize, &[usize])> = missing
-            .chunk_by(|a, b| block(a) == block(b))
-            .flat_map(|same| same.chunks(self.packed.pass()).map(|batch| (block(&same[0]), batch)))
-            .collect();
-        for (block, batch) in batches {
-            let mut memory = self.cache.make_room(batch.len());
-            if self.shared.is_empty() {
-                self.compute(batch, &mut memory);
-            } else {
-                self.compute_beside(block, batch, &mut memory);
-            }
-            for (&row, values) in batch.iter().zip(memory) {
-                self.cache.put(row, values);
-            }
+        let pass = self.packed.pass();
+        for same in missing.chunk_by(|&a, &b| self.block_of(a) == self.block_of(b)).collect::<Vec<_>>() {
+            let block = self.block_of(same[0]);
+            same.chunks(pass).for_each(|rows| self.compute(block, rows));
         }
     }
 
@@ -180,20 +168,17 @@ impl Gram for KernelGram<'_> {
         }
     }
 
-    fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram> {
+    fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
         let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
-        let bytes = whole.min(self.bytes / 2);
-        let mut part = KernelGram::new(self.packed.select(keep), bytes);
-        let room = (self.bytes - bytes) / (4 * self.len().max(1));
+        let mut part =
+            KernelGram::new(self.packed.select(keep), whole.saturating_mul(2).min(self.bytes / 2))?;
         let inside = position_of(keep, self.len());
         let held: Vec<usize> = self.cache.held().into_iter().filter(|&r| inside[r] != u32::MAX).collect();
         let newest = &held[held.len().saturating_sub(part.cache.capacity())..];
-        let rows: Vec<Vec<f32>> = newest.par_iter().map(|&r| gather(self.row(r), keep)).collect();
-        for (&r, values) in newest.iter().zip(rows) {
-            part.cache.put(inside[r] as usize, values);
-        }
-        self.cache.keep_newest(room);
-        Box::new(part)
+        let places: Vec<usize> = newest.iter().map(|&r| inside[r] as usize).collect();
+        let memory = part.cache.claim(&places);
+        newest.par_iter().zip(memory).for_each(|(&r, out)| gather(self.row(r), keep, out));
+        Ok(Box::new(part))
     }
 
     fn evaluations(&self) -> u64 {
@@ -210,8 +195,8 @@ pub struct MatrixGram {
 }
 
 impl MatrixGram {
-    /// Takes the square matrix `k`.
-    pub fn new(k: MatrixView<'_>) -> Self {
+    /// Takes the square matrix `k`; refuses one that is not symmetric or overflows single precision.
+    pub fn new(k: MatrixView<'_>) -> Result<Self> {
         let n = k.rows();
         let mut values = vec![0.0; n * n];
         let mut diag = vec![0.0; n];
@@ -223,7 +208,22 @@ impl MatrixGram {
                 }
             });
         }
-        Self { n, values, diag }
+        for i in 0..n {
+            for j in 0..i {
+                let (a, b) = (values[i * n + j], values[j * n + i]);
+                let apart = (a - b).abs();
+                if apart.is_nan() || apart > 1e-4 * (a.abs() + b.abs() + 1e-2) {
+                    return Err(Error::Data(format!(
+                        "kernel matrix: entry ({}, {}) is {a} but ({}, {}) is {b}; it must be symmetric",
+                        i + 1,
+                        j + 1,
+                        j + 1,
+                        i + 1
+                    )));
+                }
+            }
+        }
+        Ok(Self { n, values, diag })
     }
 }
 
@@ -251,10 +251,14 @@ impl Gram for MatrixGram {
         add_strips(&rows, coef, sum);
     }
 
-    fn subset(&mut self, keep: &[usize]) -> Box<dyn Gram> {
-        let values = keep.iter().flat_map(|&i| gather(self.row(i), keep)).collect();
+    fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
+        let n = keep.len();
+        let mut values = vec![0.0; n * n];
+        for (out, &i) in values.chunks_exact_mut(n.max(1)).zip(keep) {
+            gather(self.row(i), keep, out);
+        }
         let diag = keep.iter().map(|&i| self.diag[i]).collect();
-        Box::new(Self { n: keep.len(), values, diag })
+        Ok(Box::new(Self { n, values, diag }))
     }
 
     fn evaluations(&self) -> u64 {
@@ -286,8 +290,8 @@ fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
     });
 }
 
-fn gather(row: &[f32], keep: &[usize]) -> Vec<f32> {
-    keep.iter().map(|&c| row[c]).collect()
+fn gather(row: &[f32], keep: &[usize], out: &mut [f32]) {
+    out.iter_mut().zip(keep).for_each(|(k, &c)| *k = row[c]);
 }
 
 /// For each of `len` rows its place in `keep`, or `u32::MAX`.

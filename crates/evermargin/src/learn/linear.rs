@@ -9,7 +9,7 @@
 
 use super::risk::{Risk, SquaredHinge};
 use super::{Fit, Fitted, Targets};
-use crate::data::{Label, MatrixView};
+use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::product::Design;
@@ -116,7 +116,7 @@ impl LinearParams {
     }
 
     fn solve(&self, x: MatrixView<'_>, targets: &Targets, w: &mut [f64], watch: &dyn Watch) -> Report {
-        let rows = labeled_rows(targets);
+        let rows: Vec<u32> = targets.used().into_iter().map(|i| i as u32).collect();
         let loss = SquaredHinge {
             target: rows.iter().map(|&i| targets.y[i as usize].sign()).collect(),
             cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
@@ -169,10 +169,4 @@ impl LinearParams {
             tolerance *= (0.5 * self.tolerance / gap).clamp(0.01, 0.5);
         }
     }
-}
-
-/// The rows that take part: labelled, with a weight above 0.
-pub(crate) fn labeled_rows(targets: &Targets) -> Vec<u32> {
-    let takes_part = |i: &usize| targets.y[*i] != Label::Unknown && targets.cost[*i] > 0.0;
-    (0..targets.y.len()).filter(takes_part).map(|i| i as u32).collect()
 }

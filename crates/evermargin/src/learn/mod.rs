@@ -10,7 +10,7 @@ pub mod svc;
 pub mod train;
 pub mod validate;
 
-pub use registry::{LEARNERS, Learner, Parameter, learner};
+pub use registry::{Build, LEARNERS, Learner, Parameter, learner};
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
@@ -44,6 +44,11 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
 }
 
 impl Targets {
+    /// The rows that take part in supervised learning: labelled, with weight.
+    pub fn used(&self) -> Vec<usize> {
+        (0..self.y.len()).filter(|&i| self.y[i] != Label::Unknown && self.cost[i] > 0.0).collect()
+    }
+
     /// The rows named.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {

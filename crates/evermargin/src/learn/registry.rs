@@ -2,14 +2,18 @@
 //!
 //! Parameters come as a flat JSON object, as a person would write them: `{"kernel": "rbf", "gamma": 0.5, "c": 10}`.
 
+use super::Fit;
 use super::linear::LinearParams;
 use super::rls::RlsParams;
 use super::svc::SvcParams;
 use super::train::Multi;
-use super::{Fit, validate::Path};
+use super::validate::{Path, svc_path};
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+
+/// Makes a learner from parameters.
+pub type Build = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
 
 /// A learner: what it is called, what it takes, how it is made.
 #[derive(Debug)]
@@ -23,7 +27,7 @@ pub struct Learner {
     /// What [`Multi::Auto`] means for it.
     pub multi: Multi,
     /// Makes the learner from parameters, all optional.
-    pub build: fn(&Map<String, Value>) -> Result<Box<dyn Fit>>,
+    pub build: Build,
     /// Held-out decisions along a path of one parameter, where the learner knows a faster way than refitting.
     pub path: Option<Path>,
 }
@@ -66,7 +70,7 @@ pub static LEARNERS: &[Learner] = &[
         ],
         multi: Multi::OneVsOne,
         build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
-        path: None,
+        path: Some(svc_path),
     },
     Learner {
         name: "linear",
@@ -128,7 +132,7 @@ impl Learner {
 }
 
 /// Moves the flat kernel parameters into the object the kernel is read from.
-fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
+pub(super) fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
     let mut out = params.clone();
     let gamma = out.remove("gamma").unwrap_or_else(|| 1.0.into());
     let degree = out.remove("degree").unwrap_or_else(|| 3.into());
@@ -152,7 +156,7 @@ fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
 }
 
 /// Reads parameters into their struct; each must have the right type.
-fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Value>) -> Result<P> {
+pub(super) fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Value>) -> Result<P> {
     serde_json::from_value(Value::Object(params.clone()))
         .map_err(|e| Error::Data(format!("parameters of learner {learner}: {e}")))
 }

@@ -8,16 +8,15 @@
 //! instead (file `ridge.rs`), unless rows are few. Leaving example i out changes its residual to
 //! αᵢ/[A⁻¹]ᵢᵢ, A the bordered matrix of the system above.
 
-use super::linear::labeled_rows;
 use super::{Fit, Fitted, Targets, ridge};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::gram::gram_matrix;
 use crate::kernel::Kernel;
 use crate::linalg::Cholesky;
 use crate::model::Model;
 use crate::solve::newton::norm;
 use crate::solve::{Exit, Progress, Report, Watch};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of [`rls`](self).
@@ -51,7 +50,7 @@ impl Fit for RlsParams {
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
         let mut outputs: Vec<Option<Output>> = problems.iter().map(|_| None).collect();
         for members in groups(problems) {
-            let rows = labeled_rows(&problems[members[0]]);
+            let rows = used_rows(&problems[members[0]]);
             let cost: Vec<f64> =
                 rows.iter().map(|&i| self.c * problems[members[0]].cost[i as usize]).collect();
             let y: Vec<Vec<f64>> = members.iter().map(|&p| signs(&problems[p], &rows)).collect();
@@ -87,7 +86,7 @@ impl RlsParams {
     pub fn leave_one_out(&self, x: MatrixView<'_>, targets: &Targets) -> Result<Vec<Option<f64>>> {
         self.check(x)?;
         targets.check(x.rows())?;
-        let rows = labeled_rows(targets);
+        let rows = used_rows(targets);
         let cost: Vec<f64> = rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect();
         let system = self.factor(x, &rows, &cost)?;
         let (alpha, _) = self.coefficients(&system, &signs(targets, &rows));
@@ -134,7 +133,7 @@ impl RlsParams {
         let mut matrix = if self.kernel == Kernel::Precomputed {
             submatrix(x, rows)?
         } else {
-            gram_matrix(x.select(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>()).view(), &self.kernel)
+            gram_matrix(x.select(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>()).view(), self.kernel)
         };
         for (i, c) in cost.iter().enumerate() {
             matrix[i * n + i] += 1.0 / c;
@@ -243,23 +242,6 @@ fn groups(problems: &[Targets]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The kernel of every pair of rows, row-major.
-fn gram_matrix(x: MatrixView<'_>, kernel: &Kernel) -> Vec<f64> {
-    let n = x.rows();
-    let mut matrix = vec![0.0; n * n];
-    matrix.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
-        for (j, k) in row[i..].iter_mut().enumerate() {
-            *k = kernel.eval(x.row(i), x.row(i + j));
-        }
-    });
-    for i in 0..n {
-        for j in 0..i {
-            matrix[i * n + j] = matrix[j * n + i];
-        }
-    }
-    matrix
-}
-
 /// The kernel of the rows named, from the whole kernel matrix; refuses one that is not symmetric.
 fn submatrix(x: MatrixView<'_>, rows: &[u32]) -> Result<Vec<f64>> {
     let n = rows.len();
@@ -284,4 +266,8 @@ fn submatrix(x: MatrixView<'_>, rows: &[u32]) -> Result<Vec<f64>> {
         }
     }
     Ok(matrix)
+}
+
+fn used_rows(targets: &Targets) -> Vec<u32> {
+    targets.used().into_iter().map(|i| i as u32).collect()
 }

@@ -31,7 +31,13 @@ pub struct SvcParams {
 
 impl Default for SvcParams {
     fn default() -> Self {
-        Self { kernel: Kernel::Rbf { gamma: 1.0 }, c: 1.0, tolerance: 1e-3, max_steps: 0, cache_bytes: 1 << 30 }
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            c: 1.0,
+            tolerance: 1e-3,
+            max_steps: 0,
+            cache_bytes: 1 << 30,
+        }
     }
 }
 
@@ -45,8 +51,8 @@ struct Solution {
 impl SvcParams {
     fn check(&self, x: MatrixView<'_>) -> Result<()> {
         self.kernel.check()?;
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return Err(Error::parameter("c", self.c, "a positive number"));
+        if !(self.c > 0.0 && self.c <= 1e15) {
+            return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
         }
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "a positive number"));
@@ -63,8 +69,8 @@ impl SvcParams {
 
     fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
         Ok(match self.kernel {
-            Kernel::Precomputed => Box::new(MatrixGram::new(x)),
-            kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)),
+            Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
+            kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)?),
         })
     }
 
@@ -119,14 +125,14 @@ impl SvcParams {
     ) -> Result<Vec<Solution>> {
         let mut gram = self.gram(x)?;
         let solve = |targets: &Targets| {
-            let used = used_rows(targets);
+            let used = targets.used();
             if used.len() == x.rows() {
-                return self.solve(gram.as_mut(), targets, watch);
+                return Ok(self.solve(gram.as_mut(), targets, watch));
             }
-            let part = self.solve(gram.subset(&used).as_mut(), &targets.select(&used), watch);
-            Solution { alpha: spread(&part.alpha, &used, x.rows()), ..part }
+            let part = self.solve(gram.subset(&used)?.as_mut(), &targets.select(&used), watch);
+            Ok(Solution { alpha: spread(&part.alpha, &used, x.rows()), ..part })
         };
-        Ok(problems.iter().map(solve).collect())
+        problems.iter().map(solve).collect()
     }
 
     /// Problems that are pairs out of disjoint groups of rows (one-vs-one): the kernel values within a group
@@ -140,18 +146,21 @@ impl SvcParams {
     ) -> Result<Vec<Solution>> {
         let packed = Packed::new(x, self.kernel)?;
         let share = self.cache_bytes / 2 / groups.rows.len();
-        let mut within: Vec<KernelGram<'static>> =
-            groups.rows.iter().map(|rows| KernelGram::new(packed.select(rows), share)).collect();
+        let mut within: Vec<KernelGram<'static>> = groups
+            .rows
+            .iter()
+            .map(|rows| KernelGram::new(packed.select(rows), share))
+            .collect::<Result<_>>()?;
         let solve = |(targets, &[a, b]): (&Targets, &[usize; 2])| {
             let rows = [groups.rows[a].as_slice(), &groups.rows[b]].concat();
             let before = within[a].evaluations() + within[b].evaluations();
             let blocks = within.get_disjoint_mut([a, b]).map_or_else(|_| Vec::new(), Vec::from);
-            let mut gram = KernelGram::of_blocks(packed.select(&rows), blocks, self.cache_bytes / 2);
+            let mut gram = KernelGram::of_blocks(packed.select(&rows), blocks, self.cache_bytes / 2)?;
             let mut part = self.solve(&mut gram, &targets.select(&rows), watch);
             part.report.kernel_evaluations += within[a].evaluations() + within[b].evaluations() - before;
-            Solution { alpha: spread(&part.alpha, &rows, x.rows()), ..part }
+            Ok(Solution { alpha: spread(&part.alpha, &rows, x.rows()), ..part })
         };
-        Ok(problems.iter().zip(&groups.pairs).map(solve).collect())
+        problems.iter().zip(&groups.pairs).map(solve).collect()
     }
 
     /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising
@@ -213,11 +222,6 @@ impl SvcParams {
     }
 }
 
-/// Rows that take part: labelled, with weight.
-fn used_rows(targets: &Targets) -> Vec<usize> {
-    (0..targets.y.len()).filter(|&i| targets.y[i] != Label::Unknown && targets.cost[i] > 0.0).collect()
-}
-
 /// Groups of rows such that each problem is one pair of them.
 struct Groups {
     rows: Vec<Vec<usize>>,
@@ -235,7 +239,7 @@ fn disjoint_groups(problems: &[Targets]) -> Option<Groups> {
     for targets in problems {
         let mut pair = [0; 2];
         for (side, class) in [Label::Neg, Label::Pos].into_iter().enumerate() {
-            let used = used_rows(targets).into_iter().filter(|&i| targets.y[i] == class);
+            let used = targets.used().into_iter().filter(|&i| targets.y[i] == class);
             let rows: Vec<usize> = used.collect();
             pair[side] = match group_of[rows[0]] {
                 Some(g) => g,

@@ -4,14 +4,17 @@
 //! folds of all problems go to the learner in one call and share kernel rows. Scaling and `gamma = scale` come
 //! from all rows before the folds are made; they use no label.
 
+use super::registry::{read, with_kernel};
+use super::svc::SvcParams;
 use super::{Fit, Learner, Targets};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::solve::{Exit, Report, Watch};
+use crate::solve::{Exit, Progress, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use serde_json::{Map, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A question about held-out rows along a path of one parameter.
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +119,33 @@ pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> 
         out.push(decision);
     }
     Ok(out)
+}
+
+/// The way of `svc`: one Gram matrix for all folds, problems and costs, each C started from the one before.
+/// Interrupted, it has nothing: every C waits for its last fold.
+pub(super) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
+    let params = read::<SvcParams>("svc", &with_kernel(task.params)?)?;
+    let never = task.folds.iter().flatten().max().map_or(0, |f| *f as usize + 1);
+    let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(never, |f| f as usize)).collect();
+    let watch = Noticing { watch, stopped: AtomicBool::new(false) };
+    let decisions = params.cross_validate(task.x, task.problems, &folds, task.values, &watch)?;
+    if watch.stopped.into_inner() { Ok(Vec::new()) } else { Ok(decisions) }
+}
+
+/// Passes on what a watch says, and remembers a no.
+struct Noticing<'a> {
+    watch: &'a dyn Watch,
+    stopped: AtomicBool,
+}
+
+impl Watch for Noticing<'_> {
+    fn proceed(&self, progress: &Progress) -> bool {
+        let go = self.watch.proceed(progress);
+        if !go {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        go
+    }
 }
 
 /// The model of `count` outputs from `first` on, without the points they do not use.

@@ -78,7 +78,11 @@ impl Model {
             Self::Linear { bias, .. } | Self::Expansion { bias, .. } => bias,
         };
         if rows.len() != bias.len() || bias.is_empty() {
-            return Err(Error::Model(format!("{} vectors of {what} but {} constants", rows.len(), bias.len())));
+            return Err(Error::Model(format!(
+                "{} vectors of {what} but {} constants",
+                rows.len(),
+                bias.len()
+            )));
         }
         if rows.iter().any(|r| r.len() != width) {
             return Err(Error::Model(format!("each vector of {what} must have {width} values")));

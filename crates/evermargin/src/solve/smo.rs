@@ -159,11 +159,13 @@ impl Dual {
             if let Some(exit) = run.ended(violation) {
                 return exit;
             }
-            let active = self.active(extremes);
-            if active.len() * 2 < self.alpha.len() {
+            let active = |&i: &usize| self.is_active(i, extremes);
+            if (0..self.alpha.len()).filter(active).count() * 2 < self.alpha.len() {
+                let active: Vec<usize> = (0..self.alpha.len()).filter(active).collect();
                 match self.solve_subset(gram, &active, run) {
-                    Exit::Converged => continue,
-                    exit => return exit,
+                    Some(Exit::Converged) => continue,
+                    Some(exit) => return exit,
+                    None => {}
                 }
             }
             let size = WORKING_SET.min(gram.capacity());
@@ -180,8 +182,9 @@ impl Dual {
         }
     }
 
-    /// Shrinking: solves for the variables named, the others held.
-    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Exit {
+    /// Shrinking: solves for the variables named, the others held; `None` if there is no memory for it.
+    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Option<Exit> {
+        let mut sub = gram.subset(active).ok()?;
         let pick = |v: &[f64]| active.iter().map(|&i| v[i]).collect();
         let mut part = Self {
             alpha: pick(&self.alpha),
@@ -190,7 +193,6 @@ impl Dual {
             target: pick(&self.target),
             gradient: pick(&self.gradient),
         };
-        let mut sub = gram.subset(active);
         let exit = part.solve(sub.as_mut(), run);
         run.evaluations += sub.evaluations();
         drop(sub);
@@ -199,31 +201,24 @@ impl Dual {
             alpha[i] = a;
         }
         self.set_alpha(gram, &alpha);
-        exit
+        Some(exit)
     }
 
     fn extremes(&self) -> Extremes {
         let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
-        for i in 0..self.alpha.len() {
-            let g = self.gradient[i];
-            if self.alpha[i] < self.hi[i] {
-                top = top.max(g);
-            }
-            if self.alpha[i] > self.lo[i] {
-                bottom = bottom.min(g);
-            }
+        let bounds = self.lo.iter().zip(&self.hi);
+        for ((&a, &g), (&lo, &hi)) in self.alpha.iter().zip(&self.gradient).zip(bounds) {
+            let (up, down) = (if a < hi { g } else { top }, if a > lo { g } else { bottom });
+            top = if up > top { up } else { top };
+            bottom = if down < bottom { down } else { bottom };
         }
         Extremes { top, bottom }
     }
 
-    /// Variables that are not held at a bound with room to spare.
-    fn active(&self, e: Extremes) -> Vec<usize> {
-        (0..self.alpha.len())
-            .filter(|&i| {
-                let (a, g) = (self.alpha[i], self.gradient[i]);
-                (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
-            })
-            .collect()
+    /// Whether a variable is not held at a bound with room to spare.
+    fn is_active(&self, i: usize, e: Extremes) -> bool {
+        let (a, g) = (self.alpha[i], self.gradient[i]);
+        (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
     }
 
     /// A working set of at most `size`: those of the last one that are inside their bounds (half of the

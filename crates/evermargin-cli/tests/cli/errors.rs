@@ -1,0 +1,193 @@
+//! What is said when something is wrong: exact texts, exact exit codes, nothing half-written.
+
+use crate::shell::Shell;
+
+/// A folder with good and bad files.
+fn shell() -> Shell {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 40 -o d.svm -q");
+    shell.ok("generate two-moons --rows 40 -o d.csv -q");
+    shell.ok("fit d.svm -o m.evm -q");
+    shell.write("one.svm", "1 1:1\n1 1:2\n");
+    shell.write("none.svm", "? 1:1\n? 1:2\n");
+    shell.write("nan.svm", "1 1:1\n-1 1:nan\n");
+    shell.write("dup.svm", "1 1:1\n-1 1:2 1:3\n");
+    shell.write("bad.svm", "1 1:1\n-1 x\n");
+    shell.write("empty.svm", "");
+    shell.write("wide.csv", "a,b,c,label\n1,2,3,x\n3,4,5,y\n");
+    shell.write("w2", "1\n2\n");
+    shell.write("minus", &"-1\n".repeat(40));
+    shell.write("splits", "1 99\n");
+    shell.write("words", "1 2 x\n");
+    let whole = shell.read("m.evm");
+    std::fs::write(shell.path("cut.evm"), &whole[..whole.len() - 20]).unwrap();
+    shell
+}
+
+fn check(cases: &[(&str, &str)], code: i32) {
+    let shell = shell();
+    let before = shell.files();
+    for (line, text) in cases {
+        let said = shell.run(&format!("{line} -q"));
+        let verb = line.split(' ').next().unwrap();
+        let tail =
+            if code == 2 { format!("\n\nfor more, try 'evermargin {verb} --help'") } else { String::new() };
+        assert_eq!(said.err, format!("error: {text}{tail}\n"), "{line}");
+        assert_eq!((said.code, said.out.as_str()), (code, ""), "{line}");
+        assert_eq!(shell.files(), before, "{line} left something behind");
+    }
+}
+
+#[test]
+fn bad_data_ends_with_1() {
+    check(
+        &[
+            ("fit nothing.svm", "nothing.svm: cannot read: No such file or directory (os error 2)"),
+            ("fit empty.svm", "empty.svm: the file is empty"),
+            (
+                "fit one.svm",
+                "one.svm: training needs two classes or more; all 2 labelled rows are of class 1",
+            ),
+            (
+                "fit none.svm",
+                "none.svm: no row has a label; name the label column, or give labels in a file of their own",
+            ),
+            ("fit nan.svm", "nan.svm:2:6: value nan is not a finite number; replace missing values"),
+            ("fit dup.svm", "dup.svm:2: index 1 appears twice; keep one of them"),
+            ("fit bad.svm", "bad.svm:2:4: expected index:value, found 'x'"),
+            ("fit d.svm --weights w2", "w2: 2 weights for 40 rows; there must be one a row"),
+            (
+                "fit d.svm --weights minus",
+                "minus:1: '-1' is not a weight; write one number, 0 or more, a line",
+            ),
+            ("fit d.svm --labeled-rows splits", "splits:1: '99' is not a row number from 1 to 40"),
+            ("fit d.svm --labeled-rows words", "words:1: 'x' is not a row number from 1 to 40"),
+            ("fit d.svm -o no/such/m.evm", "no/such/m.evm: there is no folder no/such; make it first"),
+            (
+                "fit d.svm --kernel precomputed",
+                "d.svm: columns of a precomputed kernel: expected 40, found 2",
+            ),
+            (
+                "fit d.csv --label nothing",
+                "d.csv:1: no column named 'nothing' for the label; the header has: x1, x2, label",
+            ),
+            ("predict m.evm nothing.svm", "nothing.svm: cannot read: No such file or directory (os error 2)"),
+            ("predict m.evm wide.csv", "wide.csv: 3 columns, but the model has 2"),
+            ("inspect nothing.evm", "nothing.evm: cannot read: No such file or directory (os error 2)"),
+        ],
+        1,
+    );
+}
+
+#[test]
+fn bad_usage_ends_with_2() {
+    check(
+        &[
+            (
+                "fit d.svm --learner svm",
+                "parameter learner = svm: must be one of svc, linear, rls (did you mean svc?)",
+            ),
+            (
+                "fit d.svm --kernel rbg",
+                "parameter kernel = rbg: must be one of linear, rbf, poly, sigmoid, precomputed (did you mean rbf?)",
+            ),
+            (
+                "fit d.svm --set gama=1",
+                "learner svc has no parameter gama: must be one of kernel, gamma, degree, coef0, c, tolerance, \
+                 max_steps, cache_bytes (did you mean gamma?)",
+            ),
+            (
+                "fit d.svm --learner linear --kernel rbf",
+                "learner linear has no parameter kernel: must be one of c, bias, tolerance, max_steps",
+            ),
+            ("fit d.svm --c 0", "parameter c = 0: must be a number above 0, at most 1e15"),
+            ("fit d.svm --c -1", "parameter c = -1: must be a number above 0, at most 1e15"),
+            ("fit d.svm --gamma -2", "parameter gamma = -2: must be a positive number"),
+            (
+                "fit d.svm --kernel poly --degree 99",
+                "parameter degree = 99: must be a whole number from 1 to 32",
+            ),
+            ("fit d.svm --threads 0", "--threads 0: must be 1 or more; leave it out to use every core"),
+            ("fit d.svm --rows 1..99", "--rows 1..99: d.svm has 40 rows"),
+            ("fit d.svm --positive 7", "--positive 7: the data has no such class, only -1, 1"),
+            ("fit d.svm --labeled-rows splits --split 2", "--split 2: splits has 1 split"),
+            (
+                "fit d.svm --class-weight 3=2",
+                "parameter class-weight = 3: must be one of -1, 1 (did you mean 1?)",
+            ),
+            ("fit d.svm -o d.svm", "d.svm: that is the input itself; give the output another name"),
+            ("fit d.svm -o - --json", "-o - and --json both want standard output; give the model a file"),
+            ("fit d.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
+            ("tune d.svm --folds 1", "parameter folds = 1: must be 2 or more"),
+            ("tune d.svm --folds 99", "parameter folds = 99: must be at most 40, the labelled rows"),
+            ("tune d.svm --plot x.png", "--plot x.png: must end in .svg or .html"),
+            ("tune d.svm --kernel linear --gamma 1,2", "--gamma: the linear kernel has none; leave it out"),
+            (
+                "convert m.evm m.evm --to json",
+                "m.evm: that is the input itself; give the output another name",
+            ),
+            (
+                "generate two-mons",
+                "parameter name = two-mons: must be one of two-moons, circles, spirals, g50c, spheres, waveform, text, \
+                 drift",
+            ),
+        ],
+        2,
+    );
+}
+
+#[test]
+fn options_that_cannot_be_read_end_with_2() {
+    let shell = shell();
+    for (line, text) in [
+        ("fit d.svm --c nan", "error: invalid value 'nan' for '--c <X>': must be a finite number"),
+        (
+            "fit d.svm --gamma wide",
+            "error: invalid value 'wide' for '--gamma <X>': must be a number, scale or auto",
+        ),
+        (
+            "fit d.svm --scale big",
+            "error: invalid value 'big' for '--scale <NAME>': must be one of none, minmax, range, standard, unit, \
+             tfidf, divide=N",
+        ),
+        (
+            "predict m.evm d.svm --as xml",
+            "error: invalid value 'xml' for '--as <KIND>': must be tsv, csv or labels",
+        ),
+        (
+            "tune d.svm --c 10..1",
+            "error: invalid value '10..1' for '--c <GRID>': must be FROM..TO or a list A,B,… of positive numbers",
+        ),
+        (
+            "convert m.evm x --to onnx",
+            "error: invalid value 'onnx' for '--to <FORMAT>': must be libsvm, json or evermargin",
+        ),
+        ("fit", "error: the following required arguments were not provided:"),
+        ("frobnicate", "error: unrecognized subcommand 'frobnicate'"),
+    ] {
+        let said = shell.run(line);
+        assert_eq!(
+            (said.err.lines().next().unwrap_or(""), said.code, said.out.as_str()),
+            (text, 2, ""),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn damaged_models_are_refused() {
+    let shell = shell();
+    for file in ["d.svm", "cut.evm", "empty.svm", "wide.csv"] {
+        let said = shell.run(&format!("predict {file} d.svm"));
+        assert_eq!(said.code, 1, "{file}");
+        assert!(said.err.starts_with(&format!("error: {file}: ")), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_failed_training_leaves_the_old_model_alone() {
+    let shell = shell();
+    let before = shell.read("m.evm");
+    assert_eq!(shell.run("fit one.svm -o m.evm").code, 1);
+    assert_eq!(shell.read("m.evm"), before);
+}

@@ -1,0 +1,74 @@
+//! Models across formats, and with LIBSVM's own programs where they are installed.
+
+use crate::shell::{Shell, installed};
+use std::process::Command;
+
+fn column(text: &str, at: usize) -> Vec<String> {
+    text.lines().skip(1).map(|l| l.split('\t').nth(at).expect("cell").to_string()).collect()
+}
+
+#[test]
+fn a_model_survives_every_format() {
+    for (data, options) in
+        [("two-moons", ""), ("waveform", ""), ("waveform", "--learner linear --probability sigmoid")]
+    {
+        let shell = Shell::new();
+        shell.ok(&format!("generate {data} --rows 150 -o d.svm"));
+        shell.ok(&format!("fit d.svm -o m.evm {options}"));
+        shell.ok("predict m.evm d.svm -o before.tsv");
+        shell.ok("convert m.evm m.json --to json");
+        shell.ok("convert m.json back.evm --to evermargin");
+        assert_eq!(shell.read("m.evm"), shell.read("back.evm"));
+        shell.ok("predict m.json d.svm -o after.tsv");
+        assert_eq!(shell.read("before.tsv"), shell.read("after.tsv"));
+    }
+}
+
+#[test]
+fn libsvm_text_gives_the_same_answers() {
+    for data in ["two-moons", "waveform"] {
+        let shell = Shell::new();
+        shell.ok(&format!("generate {data} --rows 200 -o d.svm"));
+        shell.ok("fit d.svm -o m.evm --scale none --gamma 0.3 --c 3");
+        shell.ok("convert m.evm m.model --to libsvm");
+        shell.ok("predict m.evm d.svm -o a.tsv");
+        shell.ok("predict m.model d.svm -o b.tsv");
+        let (a, b) = (shell.text("a.tsv"), shell.text("b.tsv"));
+        assert_eq!(column(&a, 0), column(&b, 0));
+        if !installed("svm-predict") {
+            println!("svm-predict is not installed; the outside check is skipped");
+            continue;
+        }
+        let status = Command::new("svm-predict")
+            .args(["-q", "d.svm", "m.model", "out"])
+            .current_dir(shell.path(""))
+            .status()
+            .expect("svm-predict");
+        assert!(status.success());
+        let outside: Vec<String> = shell.text("out").lines().map(ToString::to_string).collect();
+        assert_eq!(column(&a, 0), outside, "{data}");
+    }
+}
+
+#[test]
+fn a_model_trained_by_libsvm_is_read() {
+    if !installed("svm-train") {
+        println!("svm-train is not installed; the check is skipped");
+        return;
+    }
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 200 -o d.svm");
+    for (program, args) in
+        [("svm-train", "-q -g 0.05 -c 2 d.svm l.model"), ("svm-predict", "-q d.svm l.model out")]
+    {
+        let status = Command::new(program).args(args.split(' ')).current_dir(shell.path("")).status();
+        assert!(status.expect("libsvm").success());
+    }
+    shell.ok("predict l.model d.svm --as labels -o mine");
+    assert_eq!(shell.text("mine"), shell.text("out"));
+    // the same problem solved here ends at the same number of support vectors, give or take the tolerance
+    let said = shell.ok("fit d.svm --scale none --gamma 0.05 --c 2 -o m.evm --json").json();
+    let theirs = shell.ok("inspect l.model --json").json();
+    let (a, b) = (said["support_count"].as_f64().unwrap(), theirs["support_count"].as_f64().unwrap());
+    assert!((a - b).abs() <= 3.0, "{a} {b}");
+}

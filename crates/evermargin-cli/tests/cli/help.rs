@@ -1,0 +1,41 @@
+//! Help texts as they were when somebody last looked at them. After a change on purpose:
+//! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli help`.
+
+use crate::shell::Shell;
+use std::path::PathBuf;
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/help").join(format!("{name}.txt"))
+}
+
+#[test]
+fn help_is_as_it_was() {
+    let shell = Shell::new();
+    let verbs = ["", "fit", "predict", "tune", "convert", "inspect", "generate", "demo"];
+    for verb in verbs {
+        let said = shell.ok(&format!("{verb} --help"));
+        assert!(said.out.contains("Example:"), "{verb}");
+        let path = golden(if verb.is_empty() { "evermargin" } else { verb });
+        if std::env::var_os("EVERMARGIN_UPDATE").is_some() {
+            std::fs::write(&path, &said.out).expect("written");
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(said.out, expected, "{verb}: if this was meant, run with EVERMARGIN_UPDATE=1");
+    }
+}
+
+#[test]
+fn every_option_is_everywhere() {
+    let shell = Shell::new();
+    for verb in ["fit", "predict", "tune", "convert", "inspect", "generate", "demo"] {
+        let help = shell.ok(&format!("{verb} -h")).out;
+        for option in ["--threads", "--seed", "--quiet", "--json"] {
+            assert!(help.contains(option), "{verb} {option}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_printed() {
+    assert_eq!(Shell::new().ok("--version").out, format!("evermargin {}\n", env!("CARGO_PKG_VERSION")));
+}

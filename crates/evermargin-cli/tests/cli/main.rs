@@ -1,0 +1,10 @@
+//! The command line from outside: the built program, its files, its output, its exit codes.
+
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod errors;
+mod exchange;
+mod help;
+mod shell;
+mod stopping;
+mod verbs;

@@ -1,0 +1,253 @@
+//! Training around the learners: schemes, weights, scaling, calibration, cross-validation.
+
+#![allow(clippy::unwrap_used)]
+
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::prepare::prepare;
+use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::learn::validate::{PathTask, along_path, held_out, stratified_folds};
+use evermargin::learn::{LEARNERS, learner};
+use evermargin::model::{CalibrationKind, ScalingName, Scheme};
+use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::{Labels, Matrix};
+
+fn data(name: &str, rows: usize, classes: Option<usize>) -> (Matrix, Labels) {
+    let params = GenerateParams { rows, classes, seed: 3, ..GenerateParams::default() };
+    generate(name, &params).unwrap()
+}
+
+fn accuracy(trained: &Trained, x: Matrix, labels: &Labels) -> f64 {
+    let found = trained.classifier.predict(x).unwrap();
+    let names = &trained.classifier.classes;
+    let right = found
+        .class
+        .iter()
+        .zip(&labels.of)
+        .filter(|(p, t)| t.is_some_and(|t| labels.classes[t as usize] == names[**p as usize]));
+    right.count() as f64 / labels.of.len() as f64
+}
+
+#[test]
+fn every_learner_learns_two_and_three_classes() {
+    for l in LEARNERS {
+        let (x, labels) = data("g50c", 300, None);
+        let trained = train(x.clone(), &labels, &TrainOptions::new(l.name), &()).unwrap();
+        assert_eq!(trained.classifier.scheme, Scheme::Binary);
+        assert!(accuracy(&trained, x, &labels) > 0.9, "{}", l.name);
+
+        let (x, labels) = data("waveform", 300, None);
+        for (multi, outputs) in [(Multi::OneVsOne, 3), (Multi::OneVsRest, 3), (Multi::Auto, 3)] {
+            let mut options = TrainOptions::new(l.name);
+            options.multi = multi;
+            let trained = train(x.clone(), &labels, &options, &()).unwrap();
+            trained.classifier.check().unwrap();
+            assert_eq!(trained.reports.len(), outputs);
+            assert!(accuracy(&trained, x.clone(), &labels) > 0.8, "{} {multi:?}", l.name);
+        }
+    }
+}
+
+#[test]
+fn rows_without_a_label_change_nothing() {
+    let (x, labels) = data("two-moons", 120, None);
+    let keep: Vec<usize> = (0..120).filter(|i| i % 3 != 0).collect();
+    let mut hidden = labels.clone();
+    (0..120).filter(|i| i % 3 == 0).for_each(|i| hidden.of[i] = None);
+    let part = Labels { of: keep.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+    let options = TrainOptions::new("svc");
+    let a = train(x.clone(), &hidden, &options, &()).unwrap();
+    let b = train(x.view().select(&keep), &part, &options, &()).unwrap();
+    assert_eq!(a.classifier, b.classifier);
+    assert!(a.notes.iter().any(|n| n == "40 rows without a label are left out"), "{:?}", a.notes);
+}
+
+#[test]
+fn a_weight_of_two_is_two_copies() {
+    let (x, labels) = data("g50c", 80, None);
+    for l in LEARNERS {
+        let mut options = TrainOptions::new(l.name);
+        options.scaling = Some(ScalingChoice::NONE);
+        options.gamma = (l.name != "linear").then_some(Gamma::Value(0.02));
+        if l.takes("tolerance") {
+            options.params.insert("tolerance".into(), 1e-7.into());
+        }
+        let twice: Vec<usize> = (0..80).chain((0..80).filter(|i| i % 4 == 0)).collect();
+        let copies = Labels { of: twice.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+        let copied = train(x.view().select(&twice), &copies, &options, &()).unwrap();
+        options.weights = Some((0..80).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 }).collect());
+        let weighted = train(x.clone(), &labels, &options, &()).unwrap();
+        let f = copied.classifier.predict(x.clone()).unwrap().decision;
+        let g = weighted.classifier.predict(x.clone()).unwrap().decision;
+        for (f, g) in f.iter().zip(&g) {
+            assert!((f - g).abs() < 1e-4, "{}: {f} {g}", l.name);
+        }
+    }
+}
+
+#[test]
+fn balanced_is_the_explicit_weights_it_stands_for() {
+    let params = GenerateParams { rows: 200, imbalance: Some(0.1), seed: 1, ..GenerateParams::default() };
+    let (x, labels) = generate("g50c", &params).unwrap();
+    let counts = labels.counts();
+    let mut options = TrainOptions::new("svc");
+    options.class_weight = ClassWeight::Balanced;
+    let balanced = train(x.clone(), &labels, &options, &()).unwrap();
+    let weights = labels.classes.iter().zip(&counts).map(|(c, n)| (c.clone(), 100.0 / *n as f64)).collect();
+    options.class_weight = ClassWeight::Explicit(weights);
+    let explicit = train(x, &labels, &options, &()).unwrap();
+    assert_eq!(balanced.classifier.model, explicit.classifier.model);
+}
+
+#[test]
+fn gamma_scale_and_auto_are_what_they_say() {
+    let x = Matrix::dense(vec![0.0, 1.0, 0.5, 0.25, 1.0, 0.0], 3, 2).unwrap();
+    let labels = Labels::from_tokens(["a", "b", "a"].into_iter().map(Some));
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    options.scaling = Some(ScalingChoice::NONE);
+    let dense = prepare(x.clone(), &labels, svc, &options).unwrap();
+    let sparse = prepare(x.view().to_csr(), &labels, svc, &options).unwrap();
+    let values = [0.0, 1.0, 0.5, 0.25, 1.0, 0.0f64];
+    let mean = values.iter().sum::<f64>() / 6.0;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 6.0;
+    for p in [&dense, &sparse] {
+        assert!((p.gamma(Gamma::Scale) - 1.0 / (2.0 * variance)).abs() < 1e-12);
+        assert_eq!(p.gamma(Gamma::Auto), 0.5);
+        assert_eq!(p.gamma(Gamma::Value(7.0)), 7.0);
+    }
+}
+
+#[test]
+fn held_out_decisions_are_those_of_a_model_that_never_saw_the_row() {
+    let (x, labels) = data("two-moons", 60, None);
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    options.scaling = Some(ScalingChoice::NONE);
+    options.gamma = Some(Gamma::Value(2.0));
+    options.params.insert("tolerance".into(), 1e-8.into());
+    let prepared = prepare(x.clone(), &labels, svc, &options).unwrap();
+    let folds = stratified_folds(&labels, 3, 1).unwrap();
+    let mut params = options.params.clone();
+    params.insert("gamma".into(), 2.0.into());
+    let fit = svc.make(&params).unwrap();
+    let (decision, _) = held_out(fit.as_ref(), x.view(), &prepared.problems, &folds, &()).unwrap();
+    for fold in 0..3 {
+        let inside: Vec<usize> = (0..60).filter(|&i| folds[i] != Some(fold)).collect();
+        let part = Labels { of: inside.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+        let trained = train(x.view().select(&inside), &part, &options, &()).unwrap();
+        let all = trained.classifier.predict(x.clone()).unwrap().decision;
+        for i in (0..60).filter(|&i| folds[i] == Some(fold)) {
+            assert!((all[i] - decision[i]).abs() < 1e-4, "{} {}", all[i], decision[i]);
+        }
+    }
+    let task = PathTask {
+        params: &params,
+        name: "c",
+        values: &[1.0, 10.0],
+        x: x.view(),
+        problems: &prepared.problems,
+        folds: &folds,
+    };
+    let path = along_path(svc, &task, &()).unwrap();
+    assert_eq!(path.len(), 2);
+    for (a, b) in path[0].iter().zip(&decision) {
+        assert!((a - b).abs() < 1e-4, "{a} {b}");
+    }
+}
+
+#[test]
+fn probabilities_rise_with_the_decision_and_sum_to_one() {
+    for (name, kind) in [("g50c", CalibrationKind::Sigmoid), ("waveform", CalibrationKind::Isotonic)] {
+        let (x, labels) = data(name, 300, None);
+        let mut options = TrainOptions::new("svc");
+        options.calibration = Some(kind);
+        let trained = train(x.clone(), &labels, &options, &()).unwrap();
+        let p = trained.classifier.predict(x).unwrap();
+        let probability = p.probability.unwrap();
+        let k = labels.classes.len();
+        for (row, class) in probability.chunks(k).zip(&p.class) {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            assert!(row.iter().all(|p| (0.0..=1.0).contains(p)));
+            let _ = class;
+        }
+        if k == 2 {
+            let mut order: Vec<usize> = (0..300).collect();
+            order.sort_by(|a, b| p.decision[*a].total_cmp(&p.decision[*b]));
+            assert!(order.windows(2).all(|w| probability[2 * w[0] + 1] <= probability[2 * w[1] + 1] + 1e-12));
+        }
+    }
+}
+
+/// Says stop at once.
+struct Never;
+
+impl Watch for Never {
+    fn proceed(&self, _: &Progress) -> bool {
+        false
+    }
+}
+
+#[test]
+fn an_interrupted_training_gives_a_valid_model() {
+    let (x, labels) = data("waveform", 200, None);
+    for l in LEARNERS.iter().filter(|l| l.name != "rls") {
+        let mut options = TrainOptions::new(l.name);
+        options.calibration = Some(CalibrationKind::Sigmoid);
+        let trained = train(x.clone(), &labels, &options, &Never).unwrap();
+        trained.classifier.check().unwrap();
+        assert!(trained.reports.iter().any(|r| r.exit == Exit::Interrupted), "{}", l.name);
+        assert!(trained.classifier.calibration.is_empty());
+        assert!(trained.notes.iter().any(|n| n.starts_with("interrupted before")), "{:?}", trained.notes);
+        let p = trained.classifier.predict(x.clone()).unwrap();
+        assert!(p.decision.iter().all(|f| f.is_finite()));
+    }
+}
+
+#[test]
+fn data_without_an_answer_is_refused() {
+    let (x, labels) = data("two-moons", 20, None);
+    let says = |x: Matrix, labels: &Labels, options: &TrainOptions| {
+        train(x, labels, options, &()).unwrap_err().to_string()
+    };
+    let options = TrainOptions::new("svc");
+    let none = Labels { of: vec![None; 20], ..labels.clone() };
+    assert!(says(x.clone(), &none, &options).starts_with("no row has a label"));
+    let one = Labels { of: vec![Some(1); 20], ..labels.clone() };
+    assert_eq!(
+        says(x.clone(), &one, &options),
+        "training needs two classes or more; all 20 labelled rows are of class 1"
+    );
+    let mut wrong = options.clone();
+    wrong.weights = Some(vec![1.0; 3]);
+    assert_eq!(says(x.clone(), &labels, &wrong), "weights: expected 20, found 3");
+    let mut wrong = options.clone();
+    wrong.class_weight = ClassWeight::Explicit([("yes".to_string(), 2.0)].into());
+    assert_eq!(says(x.clone(), &labels, &wrong), "parameter class-weight = yes: must be one of -1, 1");
+    let mut wrong = options.clone();
+    wrong.params.insert("kernel".into(), "precomputed".into());
+    wrong.scaling = Some(ScalingChoice::Named(ScalingName::Minmax));
+    assert_eq!(says(x.clone(), &labels, &wrong), "columns of a precomputed kernel: expected 20, found 2");
+    let mut wrong = options;
+    wrong.gamma = Some(Gamma::Value(-1.0));
+    assert_eq!(says(x, &labels, &wrong), "parameter gamma = -1: must be a positive number");
+}
+
+#[test]
+fn a_precomputed_kernel_equals_the_kernel() {
+    let (x, labels) = data("two-moons", 60, None);
+    let mut options = TrainOptions::new("svc");
+    options.scaling = Some(ScalingChoice::NONE);
+    options.params.insert("tolerance".into(), 1e-7.into());
+    options.gamma = Some(Gamma::Value(1.5));
+    let plain = train(x.clone(), &labels, &options, &()).unwrap();
+    let kernel = evermargin::Kernel::Rbf { gamma: 1.5 };
+    let gram: Vec<f64> = (0..3600).map(|k| kernel.eval(x.view().row(k / 60), x.view().row(k % 60))).collect();
+    let gram = Matrix::dense(gram, 60, 60).unwrap();
+    options.params.insert("kernel".into(), "precomputed".into());
+    options.gamma = None;
+    options.scaling = None;
+    let given = train(gram.clone(), &labels, &options, &()).unwrap();
+    let f = plain.classifier.predict(x).unwrap().decision;
+    let g = given.classifier.predict(gram).unwrap().decision;
+    assert!(f.iter().zip(&g).all(|(f, g)| (f - g).abs() < 1e-4));
+}
