@@ -13,6 +13,7 @@ use crate::simd;
 use cache::RowCache;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Columns a thread takes at a time when rows are added up: their f64 sums stay in the first-level cache.
 const STRIP: usize = 2048;
@@ -186,12 +187,12 @@ impl Gram for KernelGram<'_> {
     }
 }
 
-/// A kernel matrix given by the user.
-#[derive(Debug)]
+/// A whole kernel matrix; clones share it.
+#[derive(Debug, Clone)]
 pub struct MatrixGram {
     n: usize,
-    values: Vec<f32>,
-    diag: Vec<f64>,
+    values: Arc<Vec<f32>>,
+    diag: Arc<Vec<f64>>,
 }
 
 impl MatrixGram {
@@ -223,7 +224,20 @@ impl MatrixGram {
                 }
             }
         }
-        Ok(Self { n, values, diag })
+        Ok(Self { n, values: Arc::new(values), diag: Arc::new(diag) })
+    }
+
+    /// Computes the matrix of the packed rows.
+    pub fn computed(packed: &Packed) -> Self {
+        let n = packed.rows();
+        let (mut values, mut queries) = (vec![0.0; n * n], Queries::default());
+        let all: Vec<usize> = (0..n).collect();
+        let passes = values.chunks_mut(packed.pass() * n.max(1)).zip(all.chunks(packed.pass()));
+        for (block, rows) in passes {
+            packed.load_own(rows, &mut queries);
+            fill(packed, &queries, 0..n, &mut block.chunks_exact_mut(n).collect::<Vec<_>>());
+        }
+        Self { n, values: Arc::new(values), diag: Arc::new((0..n).map(|i| packed.diag(i)).collect()) }
     }
 }
 
@@ -258,7 +272,7 @@ impl Gram for MatrixGram {
             gather(self.row(i), keep, out);
         }
         let diag = keep.iter().map(|&i| self.diag[i]).collect();
-        Ok(Box::new(Self { n, values, diag }))
+        Ok(Box::new(Self { n, values: Arc::new(values), diag: Arc::new(diag) }))
     }
 
     fn evaluations(&self) -> u64 {

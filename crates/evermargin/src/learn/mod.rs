@@ -7,6 +7,7 @@ mod ridge;
 pub mod risk;
 pub mod rls;
 pub mod svc;
+mod svc_path;
 pub mod train;
 pub mod validate;
 

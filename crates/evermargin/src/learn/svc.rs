@@ -49,7 +49,7 @@ struct Solution {
 }
 
 impl SvcParams {
-    fn check(&self, x: MatrixView<'_>) -> Result<()> {
+    pub(super) fn check(&self, x: MatrixView<'_>) -> Result<()> {
         self.kernel.check()?;
         if !(self.c > 0.0 && self.c <= 1e15) {
             return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
@@ -67,21 +67,21 @@ impl SvcParams {
         Ok(())
     }
 
-    fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
+    pub(super) fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
         Ok(match self.kernel {
             Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
             kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)?),
         })
     }
 
-    fn stop(&self, rows: usize) -> Stop {
+    pub(super) fn stop(&self, rows: usize) -> Stop {
         let max_steps =
             if self.max_steps == 0 { (100 * rows as u64).max(10_000_000) } else { self.max_steps };
         Stop { tolerance: self.tolerance, max_steps }
     }
 
     /// Bounds of each row: [0, C·w] or [−C·w, 0]; rows without label or weight are held at 0.
-    fn dual(&self, targets: &Targets) -> Dual {
+    pub(super) fn dual(&self, targets: &Targets) -> Dual {
         let sign = targets.y.iter().map(|y| y.sign());
         let bound: Vec<f64> = sign.clone().zip(&targets.cost).map(|(s, w)| s * w * self.c).collect();
         let lo = bound.iter().map(|b| b.min(0.0)).collect();
@@ -161,53 +161,6 @@ impl SvcParams {
             Ok(Solution { alpha: spread(&part.alpha, &rows, x.rows()), ..part })
         };
         problems.iter().zip(&groups.pairs).map(solve).collect()
-    }
-
-    /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising
-    /// path: `result[c][row·problems + p]` is the decision of problem p on a row that its training did not
-    /// see. One Gram matrix serves all folds, problems and costs; each C starts from the one before; held-out
-    /// rows ride along with bounds of zero, so their decisions come without a prediction.
-    pub fn cross_validate(
-        &self,
-        x: MatrixView<'_>,
-        problems: &[Targets],
-        fold_of: &[usize],
-        costs: &[f64],
-        watch: &dyn Watch,
-    ) -> Result<Vec<Vec<f64>>> {
-        self.check(x)?;
-        problems.iter().try_for_each(|p| p.check(x.rows()))?;
-        if costs.iter().any(|c| !(*c > 0.0 && c.is_finite())) || !costs.is_sorted() {
-            return Err(Error::parameter("c", format!("{costs:?}"), "positive numbers in rising order"));
-        }
-        if fold_of.len() != x.rows() {
-            return Err(Error::Shape { what: "folds", expected: x.rows(), found: fold_of.len() });
-        }
-        let folds = fold_of.iter().max().map_or(0, |f| f + 1);
-        let mut gram = self.gram(x)?;
-        let mut decisions = vec![vec![0.0; x.rows() * problems.len()]; costs.len()];
-        for (p, targets) in problems.iter().enumerate() {
-            for fold in 0..folds {
-                let mut training = targets.clone();
-                for (cost, &f) in training.cost.iter_mut().zip(fold_of) {
-                    *cost = if f == fold { 0.0 } else { *cost };
-                }
-                training.check(x.rows())?;
-                let mut at = costs[0];
-                let mut dual = Self { c: at, ..self.clone() }.dual(&training);
-                for (out, &c) in decisions.iter_mut().zip(costs) {
-                    dual.rescale(c / at);
-                    at = c;
-                    dual.run(gram.as_mut(), self.stop(x.rows()), watch);
-                    for (i, f) in
-                        dual.decisions().into_iter().enumerate().filter(|(i, _)| fold_of[*i] == fold)
-                    {
-                        out[i * problems.len() + p] = f;
-                    }
-                }
-            }
-        }
-        Ok(decisions)
     }
 
     fn model(&self, x: MatrixView<'_>, solutions: &[Solution]) -> Model {
