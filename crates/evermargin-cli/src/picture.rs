@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use evermargin::model::{Classifier, Scheme};
 use evermargin::{Labels, Matrix, Model};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Class colours: orange, blue, green, purple.
@@ -91,25 +92,22 @@ impl<'a> Picture<'a> {
         let cell = size as f64 / n as f64;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {size} {size}\" width=\"{size}\" height=\"{size}\" \
-             role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<g shape-rendering=\"crispEdges\">\n"
+             role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<g shape-rendering=\"crispEdges\" transform=\"scale({cell})\">\n"
         );
+        let mut fields: BTreeMap<String, String> = BTreeMap::new();
         for (i, row) in grid.chunks(n).enumerate() {
             let colours: Vec<String> = row.iter().map(|(c, s, _)| hex(tint(*c, *s))).collect();
             let mut start = 0;
             for j in 1..=n {
                 if j == n || colours[j] != colours[start] {
-                    let _ = writeln!(
-                        out,
-                        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{}\"/>",
-                        start as f64 * cell,
-                        i as f64 * cell,
-                        (j - start) as f64 * cell + 0.2,
-                        cell + 0.2,
-                        colours[start]
-                    );
+                    let field = fields.entry(colours[start].clone()).or_default();
+                    let _ = write!(field, "M{start} {i}h{}v1H{start}z", j - start);
                     start = j;
                 }
             }
+        }
+        for (colour, field) in fields {
+            let _ = writeln!(out, "<path fill=\"{colour}\" d=\"{field}\"/>");
         }
         out.push_str("</g>\n");
         if self.classifier.scheme == Scheme::Binary {
