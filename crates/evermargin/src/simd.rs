@@ -128,6 +128,28 @@ fn sparse_dots_body<const FMA: bool>(
 }
 
 dispatch! {
+    /// [`sparse_dots`] in double precision, for one row.
+    sparse_dot_f64 => sparse_dot_f64_body(
+        indices: &[u32], values: &[f64], lanes: &[[f64; LANES]], out: &mut [f64; LANES])
+}
+
+#[inline(always)]
+fn sparse_dot_f64_body<const FMA: bool>(
+    indices: &[u32],
+    values: &[f64],
+    lanes: &[[f64; LANES]],
+    out: &mut [f64; LANES],
+) {
+    *out = [0.0; LANES];
+    for (&c, &v) in indices.iter().zip(values) {
+        let lane = &lanes[c as usize];
+        for l in 0..LANES {
+            out[l] = fma64::<FMA>(v, lane[l], out[l]);
+        }
+    }
+}
+
+dispatch! {
     /// `sum += Σ_k coef[k]·rows[k]`, rows in order, for f32 rows of equal length.
     add_rows => add_rows_body(sum: &mut [f64], rows: &[&[f32]], coef: &[f64])
 }

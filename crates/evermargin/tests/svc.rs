@@ -361,6 +361,35 @@ fn large_offsets_and_scales_stay_exact() {
 }
 
 #[test]
+fn a_large_constant_column_changes_nothing_even_in_wide_sparse_data() {
+    let p = clouds(150, 6, 22);
+    let sparse = Problem { x: sparsify(&p.x, 0.8), targets: p.targets.clone() };
+    let Matrix::Csr { indptr, indices, values, .. } = &sparse.x else { panic!("sparse") };
+    let (mut p2, mut ix, mut v) = (vec![0], Vec::new(), Vec::new());
+    for w in indptr.windows(2) {
+        ix.extend_from_slice(&indices[w[0]..w[1]]);
+        v.extend_from_slice(&values[w[0]..w[1]]);
+        ix.push(50_000);
+        v.push(1000.0);
+        p2.push(ix.len());
+    }
+    let offset = Problem { x: Matrix::csr(p2, ix, v, 50_001).unwrap(), targets: p.targets.clone() };
+    let (a, b) = (fit(&params(KERNELS[1], 1.0), &offset), fit(&params(KERNELS[1], 1.0), &sparse));
+    close(&decisions(&a, &offset.x), &decisions(&b, &sparse.x), 1e-4);
+}
+
+#[test]
+fn tiny_values_and_steep_kernels_learn_as_well() {
+    let p = clouds(100, 3, 23);
+    let Matrix::Dense { values, .. } = &p.x else { panic!("dense") };
+    let plain = decisions(&fit(&params(Kernel::Rbf { gamma: 0.7 }, 1.0), &p), &p.x);
+    let tiny = Matrix::dense(values.iter().map(|v| v * 1e-25).collect(), 100, 3).unwrap();
+    let tiny = Problem { x: tiny, targets: p.targets.clone() };
+    let steep = Kernel::Rbf { gamma: 0.7e50 };
+    close(&decisions(&fit(&params(steep, 1.0), &tiny), &tiny.x), &plain, 1e-4);
+}
+
+#[test]
 fn a_million_columns_cost_memory_for_those_that_occur() {
     let narrow = Problem { x: sparsify(&clouds(120, 8, 21).x, 0.7), targets: clouds(120, 8, 21).targets };
     let Matrix::Csr { indptr, indices, values, .. } = &narrow.x else { panic!("sparse") };
@@ -384,8 +413,19 @@ fn kernels_that_overflow_and_lopsided_matrices_are_refused() {
     };
     let steep = params(Kernel::Poly { gamma: 1.0, coef0: 0.0, degree: 3 }, 1.0);
     let error = steep.fit(large.x.view(), &[large.targets], &()).unwrap_err().to_string();
-    assert!(error.starts_with("the poly kernel reaches "), "{error}");
+    assert!(error.starts_with("values of the poly kernel reach "), "{error}");
     assert!(error.ends_with("on this data: scale the data or lower gamma"), "{error}");
+    let folded = params(Kernel::Poly { gamma: 1000.0, coef0: -1000.0, degree: 30 }, 1.0);
+    let error = folded.fit(p.x.view(), std::slice::from_ref(&p.targets), &()).unwrap_err().to_string();
+    assert!(error.starts_with("values of the poly kernel reach "), "{error}");
+    let small = Matrix::dense(values.iter().map(|v| v * 1e-20).collect(), 10, 2).unwrap();
+    assert_eq!(
+        params(Kernel::Linear, 1.0)
+            .fit(small.view(), std::slice::from_ref(&p.targets), &())
+            .unwrap_err()
+            .to_string(),
+        "values of the linear kernel reach 2e-40 on this data: scale the data"
+    );
     let mut k = vec![0.0; 100];
     k[1] = 1.0;
     let lopsided = Matrix::dense(k, 10, 10).unwrap();
@@ -520,11 +560,35 @@ proptest! {
     }
 
     #[test]
-    fn sparse_equals_dense_and_order_does_not_matter(seed in 0u64..1000, zeros in 0.0f64..0.95) {
+    fn optimality_holds_and_the_gap_is_small(
+        seed in any::<u64>(), rows in 4usize..150, kernel in 0usize..4, c in -6i32..6,
+    ) {
+        let (p, c) = (clouds(rows, 3, seed), f64::from(c).exp2());
+        let (dual, _) = solve_dual(&p, KERNELS[kernel], c, 1e-3, 1 << 20);
+        check_optimality(&p, KERNELS[kernel], c, dual.alpha(), dual.bias(), 2e-3);
+        let bound = 1.1e-3 * c * rows as f64 + 1e-6;
+        prop_assert!((-1e-6 * bound..=bound).contains(&dual.duality_gap()), "gap {}", dual.duality_gap());
+    }
+
+    #[test]
+    fn a_warm_start_ends_where_a_cold_one_does(seed in any::<u64>(), from in -4i32..4, to in -4i32..4) {
+        let (p, from, to) = (clouds(80, 3, seed), f64::from(from).exp2(), f64::from(to).exp2());
+        let (mut warm, mut gram) = solve_dual(&p, KERNELS[1], from, 1e-6, 1 << 20);
+        warm.rescale(to / from);
+        warm.run(gram.as_mut(), Stop { tolerance: 1e-6, max_steps: 1_000_000 }, &());
+        let (cold, _) = solve_dual(&p, KERNELS[1], to, 1e-6, 1 << 20);
+        prop_assert!((warm.objective() - cold.objective()).abs() < 1e-5 * cold.objective().abs());
+        let bare = |d: &Dual| d.decisions().iter().map(|f| f - d.bias()).collect::<Vec<f64>>();
+        close(&bare(&warm), &bare(&cold), 2e-3);
+    }
+
+    #[test]
+    fn sparse_equals_dense_and_order_does_not_matter(
+        seed in 0u64..1000, zeros in 0.0f64..0.95, order in Just((0..60).collect::<Vec<usize>>()).prop_shuffle(),
+    ) {
         let p = clouds(60, 6, seed);
         let sparse = Problem { x: sparsify(&p.x, zeros), targets: p.targets.clone() };
         let dense = Problem { x: sparse.x.view().to_dense(), targets: p.targets.clone() };
-        let order: Vec<usize> = (0..60).map(|i| (i * 7 + 3) % 60).collect();
         let shuffled = Problem { x: dense.x.view().select(&order), targets: dense.targets.select(&order) };
         for kernel in KERNELS {
             let a = without_bias(&fit(&params(kernel, 1.0), &sparse), &p.x);

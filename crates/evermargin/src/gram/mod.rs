@@ -3,9 +3,11 @@
 mod cache;
 mod full;
 mod packed;
+mod queries;
 
 pub use full::gram_matrix;
-pub use packed::{Packed, Queries, Scratch, TILE};
+pub use packed::{Packed, Scratch, TILE};
+pub use queries::Queries;
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};

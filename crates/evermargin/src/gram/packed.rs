@@ -6,6 +6,7 @@
 //! else to the mean, which keeps |x|² + |z|² − 2x·z accurate in single precision. Where it still would not be
 //! (gamma·|x|² large), products are taken in double precision.
 
+use super::queries::{Compressed, Queries, scatter};
 use crate::data::{MatrixView, Row};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -25,9 +26,6 @@ const WIDE: usize = 1 << 16;
 
 /// No place among the columns that occur.
 const ABSENT: u32 = u32::MAX;
-
-/// Most values packed in double precision.
-const DOUBLE_UP_TO: usize = 1 << 28;
 
 /// Packed rows, ready for blocks of kernel values.
 #[derive(Debug, Clone)]
@@ -50,20 +48,8 @@ pub struct Packed {
 enum Layout {
     Dense(Vec<f32>),
     Double(Vec<f64>),
-    Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f32> },
-}
-
-/// A group of query rows in the form that suits the packed data they will meet.
-#[derive(Debug, Default)]
-pub struct Queries {
-    count: usize,
-    dense: Vec<f32>,
-    double: Vec<f64>,
-    lanes: Vec<[f32; LANES]>,
-    /// Columns of `lanes` that are not zero.
-    touched: Vec<u32>,
-    norms: Vec<f32>,
-    exact_norms: Vec<f64>,
+    Sparse(Compressed<f32>),
+    SparseDouble(Compressed<f64>),
 }
 
 /// Memory a thread reuses from tile to tile.
@@ -76,8 +62,8 @@ pub struct Scratch {
 }
 
 impl Packed {
-    /// Packs the rows of `x` for `kernel`; the layout follows from the data. Refuses values whose squares
-    /// single precision cannot hold where double precision would take too much memory.
+    /// Packs the rows of `x` for `kernel`; the layout follows from the data. Refuses kernels whose values single
+    /// precision cannot hold.
     pub fn new(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
         let (rows, cols) = (x.rows(), x.cols());
         let mut packed = Self {
@@ -93,33 +79,30 @@ impl Packed {
         };
         let movable = matches!(kernel, Kernel::Rbf { .. }) && matches!(x, MatrixView::Dense { .. });
         let (modes, fill) = if movable { column_modes(x) } else { (Vec::new(), 1.0) };
-        if (x.nonzeros() as f64) < DENSE_FROM * (rows * cols) as f64 {
-            packed.layout = packed.pack_sparse(x);
-            packed.drop_absent_columns();
+        let mut sparse = true;
+        if (x.nonzeros() as f64) < DENSE_FROM * rows as f64 * cols as f64 {
+            packed.number_columns(x);
         } else if fill < DENSE_FROM {
             packed.center = modes;
-            packed.layout = packed.pack_sparse(x);
         } else {
-            if movable {
-                packed.center = column_means(x);
-            }
-            packed.layout = Layout::Dense(packed.pack_dense(x, |v| v as f32));
+            sparse = false;
+            packed.center = if movable { column_means(x) } else { Vec::new() };
         }
+        packed.layout = if sparse {
+            Layout::Sparse(packed.pack_sparse(x, |v| v as f32))
+        } else {
+            Layout::Dense(packed.pack_dense(x, |v| v as f32))
+        };
         packed.measure();
-        let fits = rows.saturating_mul(cols) <= DOUBLE_UP_TO;
-        if fits && (packed.overflows() || packed.is_inexact()) {
-            packed.layout = Layout::Double(packed.pack_dense(x, |v| v));
+        if packed.is_inexact() {
+            packed.layout = if sparse {
+                Layout::SparseDouble(packed.pack_sparse(x, |v| v))
+            } else {
+                Layout::Double(packed.pack_dense(x, |v| v))
+            };
             packed.measure();
-        } else if packed.overflows() {
-            return Err(Error::Data("values beyond 1e15 in so large a matrix: scale the data first".into()));
         }
-        let steepest = (0..rows).map(|i| packed.diag(i).abs()).fold(0.0, f64::max);
-        if steepest.is_nan() || steepest >= 1e30 {
-            return Err(Error::Data(format!(
-                "the {} kernel reaches {steepest:.0e} on this data: scale the data or lower gamma",
-                kernel.name()
-            )));
-        }
+        packed.check_range()?;
         Ok(packed)
     }
 
@@ -138,7 +121,7 @@ impl Packed {
     pub fn pass(&self) -> usize {
         match self.layout {
             Layout::Dense(_) | Layout::Double(_) => 256,
-            Layout::Sparse { .. } => LANES,
+            Layout::Sparse(_) | Layout::SparseDouble(_) => LANES,
         }
     }
 
@@ -148,15 +131,8 @@ impl Packed {
         let layout = match &self.layout {
             Layout::Dense(v) => Layout::Dense(gather_rows(v, self.cols, keep)),
             Layout::Double(v) => Layout::Double(gather_rows(v, self.cols, keep)),
-            Layout::Sparse { indptr, indices, values } => {
-                let (mut p, mut ix, mut v) = (vec![0], Vec::new(), Vec::new());
-                for &i in keep {
-                    ix.extend_from_slice(&indices[indptr[i]..indptr[i + 1]]);
-                    v.extend_from_slice(&values[indptr[i]..indptr[i + 1]]);
-                    p.push(ix.len());
-                }
-                Layout::Sparse { indptr: p, indices: ix, values: v }
-            }
+            Layout::Sparse(c) => Layout::Sparse(c.select(keep)),
+            Layout::SparseDouble(c) => Layout::SparseDouble(c.select(keep)),
         };
         Self {
             kernel: self.kernel,
@@ -177,10 +153,16 @@ impl Packed {
         match &self.layout {
             Layout::Dense(v) => q.dense.extend(rows.iter().flat_map(|&i| &v[i * self.cols..][..self.cols])),
             Layout::Double(v) => q.double.extend(rows.iter().flat_map(|&i| &v[i * self.cols..][..self.cols])),
-            Layout::Sparse { indptr, indices, values } => {
+            Layout::Sparse(c) => {
                 for (l, &i) in rows.iter().enumerate() {
-                    let span = indptr[i]..indptr[i + 1];
-                    q.scatter(l, self.width, &indices[span.clone()], &values[span]);
+                    let (indices, values) = c.row(i);
+                    scatter(&mut q.lanes, &mut q.touched, l, self.width, indices, values);
+                }
+            }
+            Layout::SparseDouble(c) => {
+                for (l, &i) in rows.iter().enumerate() {
+                    let (indices, values) = c.row(i);
+                    scatter(&mut q.double_lanes, &mut q.touched, l, self.width, indices, values);
                 }
             }
         }
@@ -208,16 +190,26 @@ impl Packed {
                         q.double.push(v);
                     });
                 }
-                Layout::Sparse { .. } => {
+                Layout::Sparse(_) | Layout::SparseDouble(_) => {
                     indices.clear();
                     values.clear();
                     self.nonzeros(x.row(i), |c, v| {
                         indices.push(c as u32);
-                        values.push(v as f32);
+                        values.push(v);
                     });
-                    norm = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+                    norm = values.iter().map(|v| v * v).sum();
                     self.keep_present(&mut indices, &mut values);
-                    q.scatter(l, self.width, &indices, &values);
+                    if let Layout::SparseDouble(_) = self.layout {
+                        scatter(&mut q.double_lanes, &mut q.touched, l, self.width, &indices, &values);
+                    } else {
+                        let single: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+                        norm += single
+                            .iter()
+                            .zip(&values)
+                            .map(|(s, v)| f64::from(*s).powi(2) - v * v)
+                            .sum::<f64>();
+                        scatter(&mut q.lanes, &mut q.touched, l, self.width, &indices, &single);
+                    }
                 }
             }
             q.norms.push(norm as f32);
@@ -249,12 +241,22 @@ impl Packed {
                     }
                 }
             }
-            Layout::Sparse { indptr, indices, values } => {
+            Layout::Sparse(c) => {
                 scratch.lanes.resize(len, [0.0; LANES]);
                 let lanes = &mut scratch.lanes[..len];
-                simd::sparse_dots(&indptr[rows.start..=rows.end], indices, values, &q.lanes, lanes);
+                simd::sparse_dots(&c.indptr[rows.start..=rows.end], &c.indices, &c.values, &q.lanes, lanes);
                 self.finish_lanes(lanes, &self.norms[rows], &q.norms);
                 simd::transpose(lanes, out);
+            }
+            Layout::SparseDouble(c) => {
+                let mut dots = [0.0; LANES];
+                for (r, i) in rows.enumerate() {
+                    let (indices, values) = c.row(i);
+                    simd::sparse_dot_f64(indices, values, &q.double_lanes, &mut dots);
+                    for ((out, &dot), &norm) in out.iter_mut().zip(&dots).zip(&q.exact_norms) {
+                        out[r] = self.kernel.from_dot(dot, norm, self.exact_norms[i]) as f32;
+                    }
+                }
             }
         }
     }
@@ -319,35 +321,33 @@ impl Packed {
         });
     }
 
-    fn pack_sparse(&self, x: MatrixView<'_>) -> Layout {
-        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    fn pack_sparse<T>(&self, x: MatrixView<'_>, cast: impl Fn(f64) -> T) -> Compressed<T> {
+        let mut out = Compressed { indptr: vec![0], indices: Vec::new(), values: Vec::new() };
         for i in 0..x.rows() {
             self.nonzeros(x.row(i), |c, v| {
-                indices.push(c as u32);
-                values.push(v as f32);
+                out.indices.push(if self.place.is_empty() { c as u32 } else { self.place[c] });
+                out.values.push(cast(v));
             });
-            indptr.push(indices.len());
+            out.indptr.push(out.indices.len());
         }
-        Layout::Sparse { indptr, indices, values }
+        out
     }
 
     /// Numbers the columns that occur, so that queries need memory for these alone.
-    fn drop_absent_columns(&mut self) {
-        let Layout::Sparse { indices, .. } = &mut self.layout else { return };
+    fn number_columns(&mut self, x: MatrixView<'_>) {
         if self.cols <= WIDE {
             return;
         }
-        let mut present = indices.clone();
-        present.sort_unstable();
-        present.dedup();
-        self.width = present.len();
         self.place = vec![ABSENT; self.cols];
-        present.iter().zip(0..).for_each(|(&c, place)| self.place[c as usize] = place);
-        indices.iter_mut().for_each(|c| *c = self.place[*c as usize]);
+        for i in 0..x.rows() {
+            x.row(i).for_each(|c, _| self.place[c] = 0);
+        }
+        let present = self.place.iter_mut().filter(|p| **p != ABSENT);
+        self.width = present.zip(0..).map(|(place, number)| *place = number).count();
     }
 
     /// The columns of a query among those that occur here.
-    fn keep_present(&self, indices: &mut Vec<u32>, values: &mut Vec<f32>) {
+    fn keep_present(&self, indices: &mut Vec<u32>, values: &mut Vec<f64>) {
         if self.place.is_empty() {
             return;
         }
@@ -365,58 +365,46 @@ impl Packed {
     }
 
     fn measure(&mut self) {
-        let square = |v: &[f32]| v.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
-        let dense = self.cols.max(1);
+        fn squares<T: Copy + Into<f64>>(row: &[T]) -> f64 {
+            row.iter().map(|&v| v.into() * v.into()).sum()
+        }
+        let (n, d) = (self.rows, self.cols);
         self.exact_norms = match &self.layout {
-            Layout::Dense(v) if self.cols > 0 => v.chunks_exact(dense).map(square).collect(),
-            Layout::Double(v) if self.cols > 0 => {
-                v.chunks_exact(dense).map(|r| r.iter().map(|v| v * v).sum()).collect()
-            }
-            Layout::Sparse { indptr, values, .. } => {
-                indptr.windows(2).map(|w| square(&values[w[0]..w[1]])).collect()
-            }
-            _ => vec![0.0; self.rows],
+            Layout::Dense(v) => (0..n).map(|i| squares(&v[i * d..(i + 1) * d])).collect(),
+            Layout::Double(v) => (0..n).map(|i| squares(&v[i * d..(i + 1) * d])).collect(),
+            Layout::Sparse(c) => (0..n).map(|i| squares(c.row(i).1)).collect(),
+            Layout::SparseDouble(c) => (0..n).map(|i| squares(c.row(i).1)).collect(),
         };
         self.norms = self.exact_norms.iter().map(|&n| n as f32).collect();
     }
 
-    /// Whether single precision cannot hold the squared lengths.
-    fn overflows(&self) -> bool {
-        !self.exact_norms.iter().all(|n| *n < 1e30)
-    }
-
-    /// Single precision leaves an error of about gamma·|x|²·2⁻²² in an RBF value: too much when that is large.
+    /// Whether single precision would do harm: squared lengths over- or underflow, or the error of an RBF value,
+    /// about gamma·|x|²·2⁻²², is too large.
     fn is_inexact(&self) -> bool {
-        let Kernel::Rbf { gamma } = self.kernel else { return false };
         let largest = self.exact_norms.iter().copied().fold(0.0, f64::max);
         let mean = self.exact_norms.iter().sum::<f64>() / self.rows.max(1) as f64;
-        gamma * mean > 500.0 || gamma * largest > 20_000.0
-    }
-}
-
-impl Queries {
-    /// Queries too large for single precision, whose values are not to be used.
-    pub fn overflowing(&self) -> impl Iterator<Item = usize> {
-        self.exact_norms.iter().enumerate().filter(|(_, n)| n.is_nan() || **n >= 1e30).map(|(j, _)| j)
+        let steep = match self.kernel {
+            Kernel::Rbf { gamma } => gamma > 1e30 || gamma * mean > 500.0 || gamma * largest > 20_000.0,
+            _ => false,
+        };
+        let held = |n: &f64| (1e-25..1e30).contains(n) || *n == 0.0;
+        steep || !(held(&largest) && self.exact_norms.iter().all(|n| n.is_finite()))
     }
 
-    fn clear(&mut self, count: usize) {
-        self.count = count;
-        self.dense.clear();
-        self.double.clear();
-        self.norms.clear();
-        self.exact_norms.clear();
-        for c in self.touched.drain(..) {
-            self.lanes[c as usize] = [0.0; LANES];
+    /// Rows are single precision: refuses kernels whose values could leave its range.
+    fn check_range(&self) -> Result<()> {
+        let length = self.exact_norms.iter().copied().fold(0.0, f64::max);
+        let largest = match self.kernel {
+            Kernel::Linear | Kernel::Precomputed => length,
+            Kernel::Poly { gamma, coef0, degree } => (gamma * length + coef0.abs()).powi(degree as i32),
+            Kernel::Rbf { .. } | Kernel::Sigmoid { .. } => 1.0,
+        };
+        if largest == 0.0 || (1e-30..1e30).contains(&largest) {
+            return Ok(());
         }
-    }
-
-    fn scatter(&mut self, lane: usize, width: usize, indices: &[u32], values: &[f32]) {
-        self.lanes.resize(width, [0.0; LANES]);
-        for (&c, &v) in indices.iter().zip(values) {
-            self.lanes[c as usize][lane] = v;
-        }
-        self.touched.extend_from_slice(indices);
+        let remedy = if largest < 1.0 { "scale the data" } else { "scale the data or lower gamma" };
+        let name = self.kernel.name();
+        Err(Error::Data(format!("values of the {name} kernel reach {largest:.0e} on this data: {remedy}")))
     }
 }
 

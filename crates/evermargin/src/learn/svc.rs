@@ -101,15 +101,14 @@ impl Fit for SvcParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check(x)?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
-        let groups = disjoint_groups(problems);
-        let solutions = match groups {
-            Some(groups) if self.kernel != Kernel::Precomputed => {
-                self.solve_pairs(x, problems, &groups, watch)?
-            }
-            _ => self.solve_each(x, problems, watch)?,
+        let groups = disjoint_groups(problems).filter(|_| self.kernel != Kernel::Precomputed);
+        let solutions = match &groups {
+            Some(groups) => self.solve_pairs(x, problems, groups, watch)?,
+            None => self.solve_each(x, problems, watch)?,
         };
+        let order = groups.map_or_else(|| (0..x.rows()).collect(), |g| g.rows.concat());
         Ok(Fitted {
-            model: self.model(x, &solutions),
+            model: self.model(x, &order, &solutions),
             reports: solutions.into_iter().map(|s| s.report).collect(),
         })
     }
@@ -163,13 +162,15 @@ impl SvcParams {
         problems.iter().zip(&groups.pairs).map(solve).collect()
     }
 
-    fn model(&self, x: MatrixView<'_>, solutions: &[Solution]) -> Model {
+    /// The model over the support vectors, in the order given (group by group, so that prediction can pass over
+    /// the pairs a group has no part in).
+    fn model(&self, x: MatrixView<'_>, order: &[usize], solutions: &[Solution]) -> Model {
         let bias = solutions.iter().map(|s| s.bias).collect();
         if self.kernel == Kernel::Precomputed {
             return Model::Linear { weights: solutions.iter().map(|s| s.alpha.clone()).collect(), bias };
         }
-        let support: Vec<usize> =
-            (0..x.rows()).filter(|&i| solutions.iter().any(|s| s.alpha[i] != 0.0)).collect();
+        let is_support = |i: &usize| solutions.iter().any(|s| s.alpha[*i] != 0.0);
+        let support: Vec<usize> = order.iter().copied().filter(is_support).collect();
         let coef = solutions.iter().map(|s| support.iter().map(|&i| s.alpha[i]).collect()).collect();
         Model::Expansion { kernel: self.kernel, points: x.select(&support), coef, bias }
     }

@@ -35,6 +35,7 @@ impl Model {
     fn expansion(&self, points: &Packed, x: MatrixView<'_>, out: &mut [f64]) {
         let Self::Expansion { coef, bias, .. } = self else { return };
         let (group, outputs) = (points.pass().min(GROUP), bias.len());
+        let live = live_outputs(coef, points.rows());
         let state = || (Queries::default(), Scratch::default());
         out.par_chunks_mut(group * outputs).enumerate().for_each_init(
             state,
@@ -42,12 +43,12 @@ impl Model {
                 let first = g * group;
                 points.load(x, first..first + out.len() / outputs, queries);
                 out.chunks_exact_mut(outputs).for_each(|f| f.copy_from_slice(bias));
-                for start in (0..points.rows()).step_by(TILE) {
+                for (start, live) in (0..points.rows()).step_by(TILE).zip(&live) {
                     let end = (start + TILE).min(points.rows());
                     let tile = points.tile_in(queries, start..end, scratch);
                     for (k, f) in tile.chunks_exact(end - start).zip(out.chunks_exact_mut(outputs)) {
-                        for (f, coef) in f.iter_mut().zip(coef) {
-                            *f += simd::dot(k, &coef[start..end]);
+                        for &j in live {
+                            f[j] += simd::dot(k, &coef[j][start..end]);
                         }
                     }
                 }
@@ -67,6 +68,12 @@ impl Model {
             out.iter_mut().zip(coef).for_each(|(f, coef)| *f += coef[j] * k);
         }
     }
+}
+
+/// For each tile of points the outputs that have a coefficient there: one-vs-one models are mostly zeros.
+fn live_outputs(coef: &[Vec<f64>], points: usize) -> Vec<Vec<usize>> {
+    let live = |start: usize, j: usize| coef[j][start..(start + TILE).min(points)].iter().any(|c| *c != 0.0);
+    (0..points).step_by(TILE).map(|start| (0..coef.len()).filter(|&j| live(start, j)).collect()).collect()
 }
 
 fn linear(weights: &[Vec<f64>], bias: &[f64], x: MatrixView<'_>, out: &mut [f64]) {

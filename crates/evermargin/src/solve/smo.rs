@@ -21,7 +21,7 @@ use crate::simd::{self, TINY};
 use rayon::prelude::*;
 
 /// Most samples of a working set.
-const WORKING_SET: usize = 512;
+const WORKING_SET: usize = 384;
 
 /// A working set is solved until its violation is this share of what it was for the whole: rows cost far more
 /// than steps, so each set is solved well.
@@ -153,7 +153,10 @@ impl Dual {
         loop {
             let extremes = self.extremes();
             let violation = extremes.top - extremes.bottom;
-            if violation <= run.stop.tolerance || !violation.is_finite() {
+            if violation.is_nan() {
+                return Exit::Stalled;
+            }
+            if violation <= run.stop.tolerance || violation.is_infinite() {
                 return Exit::Converged;
             }
             if let Some(exit) = run.ended(violation) {

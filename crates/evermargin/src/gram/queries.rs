@@ -1,0 +1,82 @@
+//! Rows on their way into a block of kernel values: compressed, and scattered as queries.
+
+use crate::simd::LANES;
+
+/// Rows without their zeros.
+#[derive(Debug, Clone)]
+pub(super) struct Compressed<T> {
+    pub(super) indptr: Vec<usize>,
+    pub(super) indices: Vec<u32>,
+    pub(super) values: Vec<T>,
+}
+
+impl<T: Copy> Compressed<T> {
+    pub(super) fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let span = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[span.clone()], &self.values[span])
+    }
+
+    pub(super) fn select(&self, keep: &[usize]) -> Self {
+        let mut out = Self { indptr: vec![0], indices: Vec::new(), values: Vec::new() };
+        for &i in keep {
+            let (indices, values) = self.row(i);
+            out.indices.extend_from_slice(indices);
+            out.values.extend_from_slice(values);
+            out.indptr.push(out.indices.len());
+        }
+        out
+    }
+}
+
+/// A group of query rows in the form that suits the packed data they will meet.
+#[derive(Debug, Default)]
+pub struct Queries {
+    pub(super) count: usize,
+    pub(super) dense: Vec<f32>,
+    pub(super) double: Vec<f64>,
+    pub(super) lanes: Vec<[f32; LANES]>,
+    pub(super) double_lanes: Vec<[f64; LANES]>,
+    /// Columns of the lanes that are not zero.
+    pub(super) touched: Vec<u32>,
+    pub(super) norms: Vec<f32>,
+    pub(super) exact_norms: Vec<f64>,
+}
+
+impl Queries {
+    /// Queries too large for single precision, whose values are not to be used.
+    pub fn overflowing(&self) -> impl Iterator<Item = usize> {
+        self.exact_norms.iter().enumerate().filter(|(_, n)| n.is_nan() || **n >= 1e30).map(|(j, _)| j)
+    }
+
+    pub(super) fn clear(&mut self, count: usize) {
+        self.count = count;
+        self.dense.clear();
+        self.double.clear();
+        self.norms.clear();
+        self.exact_norms.clear();
+        for c in self.touched.drain(..) {
+            if let Some(lane) = self.lanes.get_mut(c as usize) {
+                *lane = [0.0; LANES];
+            }
+            if let Some(lane) = self.double_lanes.get_mut(c as usize) {
+                *lane = [0.0; LANES];
+            }
+        }
+    }
+}
+
+/// Writes the values of a query into its lane, for the columns given.
+pub(super) fn scatter<T: Copy + Default>(
+    lanes: &mut Vec<[T; LANES]>,
+    touched: &mut Vec<u32>,
+    lane: usize,
+    width: usize,
+    indices: &[u32],
+    values: &[T],
+) {
+    lanes.resize(width, [T::default(); LANES]);
+    for (&c, &v) in indices.iter().zip(values) {
+        lanes[c as usize][lane] = v;
+    }
+    touched.extend_from_slice(indices);
+}
