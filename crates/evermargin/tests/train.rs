@@ -232,6 +232,60 @@ fn data_without_an_answer_is_refused() {
     assert_eq!(says(x, &labels, &wrong), "parameter gamma = -1: must be a positive number");
 }
 
+/// `rows` rows of one feature in turn from `classes` classes.
+fn in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
+    let names: Vec<String> = (0..rows).map(|i| format!("{}", i % classes)).collect();
+    let labels = Labels::from_tokens(names.iter().map(|n| Some(n.as_str())));
+    (Matrix::dense((0..rows).map(|i| (i % classes) as f64).collect(), rows, 1).unwrap(), labels)
+}
+
+#[test]
+fn labels_that_are_hardly_classes_are_refused() {
+    for (rows, classes) in [(2000, 2000), (2000, 1001), (5, 3)] {
+        let (x, labels) = in_turn(rows, classes);
+        let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
+        let start = format!("{classes} different labels in {rows} labelled rows ");
+        assert!(error.starts_with(&start) && error.contains("--label"), "{error}");
+    }
+    let (x, labels) = in_turn(6, 3);
+    assert!(train(x, &labels, &TrainOptions::new("svc"), &()).is_ok());
+}
+
+#[test]
+fn many_classes_make_no_more_problems_than_memory_holds() {
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    let (x, labels) = in_turn(90, 30);
+    let pairs = prepare(x, &labels, svc, &options).unwrap();
+    assert_eq!((pairs.scheme, pairs.problems.len()), (Scheme::OneVsOne, 435));
+    let (x, labels) = in_turn(93, 31);
+    let rest = prepare(x.clone(), &labels, svc, &options).unwrap();
+    assert_eq!((rest.scheme, rest.problems.len()), (Scheme::OneVsRest, 31));
+    assert!(
+        rest.notes.iter().any(|n| n.starts_with("31 classes: each against the rest")),
+        "{:?}",
+        rest.notes
+    );
+    options.multi = Multi::OneVsOne;
+    assert_eq!(prepare(x, &labels, svc, &options).unwrap().problems.len(), 465);
+
+    // 499 500 pairs of 2000 rows; 11 000 classes; 9000 classes of 70 000 rows.
+    let says = |rows: usize, classes: usize, options: &TrainOptions| {
+        let (x, labels) = in_turn(rows, classes);
+        prepare(x, &labels, svc, options).unwrap_err().to_string()
+    };
+    let error = says(2000, 1000, &options);
+    assert!(
+        error.contains("499500 problems of 9.0 GB") && error.ends_with("(--multi one-vs-rest)"),
+        "{error}"
+    );
+    options.multi = Multi::Auto;
+    for (rows, classes) in [(22_000, 11_000), (70_000, 9000)] {
+        let error = says(rows, classes, &options);
+        assert!(error.ends_with("use fewer classes or rows"), "{error}");
+    }
+}
+
 #[test]
 fn a_precomputed_kernel_equals_the_kernel() {
     let (x, labels) = data("two-moons", 60, None);
