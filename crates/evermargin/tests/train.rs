@@ -10,6 +10,7 @@ use evermargin::learn::{LEARNERS, learner};
 use evermargin::model::{CalibrationKind, ScalingName, Scheme};
 use evermargin::solve::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn data(name: &str, rows: usize, classes: Option<usize>) -> (Matrix, Labels) {
     let params = GenerateParams { rows, classes, seed: 3, ..GenerateParams::default() };
@@ -184,6 +185,59 @@ struct Never;
 impl Watch for Never {
     fn proceed(&self, _: &Progress) -> bool {
         false
+    }
+}
+
+/// Counts how often it is asked, and says stop from a number on.
+struct Until {
+    asked: AtomicUsize,
+    most: usize,
+}
+
+impl Until {
+    fn new(most: usize) -> Self {
+        Self { asked: AtomicUsize::new(0), most }
+    }
+}
+
+impl Watch for Until {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) < self.most
+    }
+}
+
+#[test]
+fn an_interrupted_path_keeps_what_is_finished() {
+    let (x, labels) = data("waveform", 150, None);
+    let folds = stratified_folds(&labels, 3, 1).unwrap();
+    for (l, cache) in LEARNERS.iter().flat_map(|l| [(l, 1 << 30), (l, 40_000)]) {
+        let prepared = prepare(x.clone(), &labels, l, &TrainOptions::new(l.name)).unwrap();
+        let mut params = serde_json::Map::new();
+        if l.takes("cache_bytes") {
+            params.insert("cache_bytes".into(), cache.into());
+        }
+        if l.takes("gamma") {
+            params.insert("gamma".into(), 0.05.into());
+        }
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &[0.1, 1.0, 10.0, 100.0],
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let all = Until::new(usize::MAX);
+        let whole = along_path(l, &task, &all).unwrap();
+        assert_eq!(whole.len(), 4);
+        let asked = all.asked.into_inner();
+        let mut finished = Vec::new();
+        for share in 0..4 {
+            let part = along_path(l, &task, &Until::new(asked * share / 4)).unwrap();
+            assert_eq!(part, whole[..part.len()], "{}", l.name);
+            finished.push(part.len());
+        }
+        assert!(finished[0] == 0 && finished[3] > 0 && finished[3] < 4, "{} {finished:?}", l.name);
     }
 }
 
