@@ -242,6 +242,40 @@ fn an_interrupted_path_keeps_what_is_finished() {
 }
 
 #[test]
+fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
+    let linear = learner("linear").unwrap();
+    // Fewer than ten rows a column, and more: coordinate descent, and Newton alone.
+    for (name, rows) in [("g50c", 200), ("waveform", 600)] {
+        let (x, labels) = data(name, rows, None);
+        let prepared = prepare(x, &labels, linear, &TrainOptions::new("linear")).unwrap();
+        let folds = stratified_folds(&labels, 3, 1).unwrap();
+        let params = serde_json::Map::from_iter([("tolerance".to_string(), 1e-6.into())]);
+        let values = [0.1, 0.2, 0.4, 0.8, 1.6];
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &values,
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let (warm, cold) = (Until::new(usize::MAX), Until::new(usize::MAX));
+        let path = along_path(linear, &task, &warm).unwrap();
+        assert_eq!(path.len(), 5);
+        for (c, found) in values.iter().zip(&path) {
+            let mut params = params.clone();
+            params.insert("c".into(), (*c).into());
+            let fit = linear.make(&params).unwrap();
+            let (expected, _) =
+                held_out(fit.as_ref(), prepared.x.view(), &prepared.problems, &folds, &cold).unwrap();
+            assert!(found.iter().zip(&expected).all(|(f, g)| (f - g).abs() < 1e-3), "{name} {c}");
+        }
+        let (warm, cold) = (warm.asked.into_inner(), cold.asked.into_inner());
+        assert!(warm < cold, "{name}: {warm} {cold}");
+    }
+}
+
+#[test]
 fn an_interrupted_training_gives_a_valid_model() {
     let (x, labels) = data("waveform", 200, None);
     for l in LEARNERS.iter().filter(|l| l.name != "rls") {

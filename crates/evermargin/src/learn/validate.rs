@@ -4,6 +4,7 @@
 //! folds of all problems go to the learner in one call and share kernel rows. Scaling and `gamma = scale` come
 //! from all rows before the folds are made; they use no label.
 
+use super::linear::LinearParams;
 use super::registry::{read, with_kernel};
 use super::svc::SvcParams;
 use super::svc_path::NEVER;
@@ -11,7 +12,7 @@ use super::{Fit, Learner, Targets};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::solve::{Progress, Report, Watch};
+use crate::solve::{Exit, Progress, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use serde_json::{Map, Value};
@@ -136,6 +137,24 @@ pub(super) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec
     let params = read::<SvcParams>("svc", &with_kernel(task.params)?)?;
     let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(NEVER, |f| f as usize)).collect();
     params.cross_validate(task.x, task.problems, &folds, task.values, watch)
+}
+
+/// The way of `linear`: each C starts from the weights of the one before.
+pub(super) fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
+    let base = read::<LinearParams>("linear", task.params)?;
+    let problems = without_folds(task.problems, task.folds);
+    let mut out = Vec::with_capacity(task.values.len());
+    let mut model = None;
+    for &c in task.values {
+        let params = LinearParams { c, ..base.clone() };
+        let fitted = params.fit_from(task.x, &problems, model.as_ref(), watch)?;
+        if fitted.reports.iter().any(|r| r.exit == Exit::Interrupted) {
+            break;
+        }
+        out.push(held_decisions(&fitted.model, task.x, task.problems.len(), task.folds)?);
+        model = Some(fitted.model);
+    }
+    Ok(out)
 }
 
 /// Passes on what a watch says, and remembers a no.
