@@ -179,6 +179,20 @@ fn probabilities_rise_with_the_decision_and_sum_to_one() {
     }
 }
 
+#[test]
+fn a_small_column_is_not_overlooked() {
+    // Noise in [−1, 1], and the class in the sign of a column of size 1e-4.
+    let noise = |i: usize| ((i * 7919) % 1000) as f64 / 500.0 - 1.0;
+    let class = |i: usize| (i * 31 % 7) % 2;
+    let values = (0..300).flat_map(|i| [noise(i), 1e-4 * (class(i) as f64 - 0.5)]).collect();
+    let x = Matrix::dense(values, 300, 2).unwrap();
+    let labels = Labels::from_tokens((0..300).map(|i| Some(["a", "b"][class(i)])));
+    for x in [x.clone(), x.view().to_csr()] {
+        let trained = train(x.clone(), &labels, &TrainOptions::new("svc"), &()).unwrap();
+        assert!(accuracy(&trained, x, &labels) > 0.98, "{:?}", trained.notes);
+    }
+}
+
 /// Says stop at once.
 struct Never;
 
