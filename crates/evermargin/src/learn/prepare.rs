@@ -110,14 +110,13 @@ fn scheme(
     }
     let scheme = match options.multi {
         Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::OneVsOne => Scheme::OneVsOne,
         Multi::Auto if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
         Multi::Auto if k > MOST_PAIRED_CLASSES => {
             notes
                 .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
             Scheme::OneVsRest
         }
-        Multi::Auto => Scheme::OneVsOne,
+        Multi::Auto | Multi::OneVsOne => Scheme::OneVsOne,
     };
     let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
     let rows =
