@@ -116,7 +116,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
             let (accuracy, error) = score(decision, &prepared.labels, prepared.scheme, &folds, args.folds);
             points.push(Point { cost: *cost, gamma, accuracy, error });
         }
-        watch.advance(costs.len() as u64, String::new());
+        watch.advance(decisions.len() as u64, String::new());
         if watch.stopped() {
             break;
         }
@@ -130,7 +130,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if interrupted {
         console::note(
             common,
-            &[format!("stopped early; {} of {} points tried", points.len(), gammas.len() * costs.len())],
+            &[format!("interrupted; {} of {} points are finished", points.len(), gammas.len() * costs.len())],
         );
     }
 

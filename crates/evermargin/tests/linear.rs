@@ -325,6 +325,27 @@ fn newton_goes_on_where_coordinate_descent_is_slow() {
 }
 
 #[test]
+fn the_step_limit_holds_for_passes_and_rounds_together() {
+    use evermargin::generate::{GenerateParams, generate};
+    let (x, labels) =
+        generate("g50c", &GenerateParams { rows: 120, seed: 3, ..GenerateParams::default() }).unwrap();
+    let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();
+    let t = Targets { y, cost: vec![1.0; 120] };
+    let free = fit(&STRICT, x.view(), &t).reports[0];
+    assert!(free.exit == Exit::Converged && free.steps > 10, "{free:?}");
+    for max_steps in 1..free.steps {
+        let fitted = fit(&LinearParams { max_steps, ..STRICT }, x.view(), &t);
+        let report = fitted.reports[0];
+        assert_eq!((report.steps, report.exit), (max_steps, Exit::Limit));
+        let value = objective(1.0, x.view(), &t, &weights(&fitted));
+        assert!((report.objective - value).abs() <= 1e-9 * value, "the report is of the model given");
+        assert!(value <= 120.0 && value - free.objective <= (report.gap.powi(2) + 1e-12) * value);
+    }
+    let enough = fit(&LinearParams { max_steps: free.steps, ..STRICT }, x.view(), &t).reports[0];
+    assert_eq!(enough.exit, Exit::Converged);
+}
+
+#[test]
 fn degenerate_data_and_parameters() {
     let two = Targets { y: vec![Label::Pos, Label::Neg], cost: vec![1.0; 2] };
     for (values, cols) in [(vec![], 0), (vec![0.0, 0.0], 1), (vec![1.0, 1.0], 1), (vec![1e90, -1e90], 1)] {

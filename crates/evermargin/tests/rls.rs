@@ -9,6 +9,7 @@ use evermargin::learn::{Fit, Targets};
 use evermargin::model::Model;
 use evermargin::solve::{Exit, Progress, Watch};
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn problem() -> impl Strategy<Value = (Matrix, Targets)> {
     (3usize..12, 1usize..8).prop_flat_map(|(rows, cols)| {
@@ -222,6 +223,32 @@ struct Never;
 impl Watch for Never {
     fn proceed(&self, _: &Progress) -> bool {
         false
+    }
+}
+
+/// Says stop when it is asked for the time after `most`.
+struct Until(AtomicUsize, usize);
+
+impl Watch for Until {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst) < self.1
+    }
+}
+
+#[test]
+fn it_can_be_stopped_before_each_long_piece_of_work() {
+    let (x, t) = wide(30);
+    let narrow = Matrix::dense((0..30).map(f64::from).collect(), 30, 1).unwrap();
+    let rbf = RlsParams::default();
+    let linear = RlsParams { kernel: Kernel::Linear, ..rbf.clone() };
+    for (params, x, pieces) in [(&rbf, &x, 2), (&linear, &x, 2), (&linear, &narrow, 1)] {
+        for most in 0..pieces {
+            let watch = Until(AtomicUsize::new(0), most);
+            let error = params.fit(x.view(), std::slice::from_ref(&t), &watch).unwrap_err().to_string();
+            assert!(error.starts_with("interrupted") && error.contains("no partial answer"), "{error}");
+        }
+        let watch = Until(AtomicUsize::new(0), pieces);
+        assert!(params.fit(x.view(), std::slice::from_ref(&t), &watch).is_ok());
     }
 }
 

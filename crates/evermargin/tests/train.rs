@@ -10,6 +10,7 @@ use evermargin::learn::{LEARNERS, learner};
 use evermargin::model::{CalibrationKind, ScalingName, Scheme};
 use evermargin::solve::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn data(name: &str, rows: usize, classes: Option<usize>) -> (Matrix, Labels) {
     let params = GenerateParams { rows, classes, seed: 3, ..GenerateParams::default() };
@@ -178,12 +179,113 @@ fn probabilities_rise_with_the_decision_and_sum_to_one() {
     }
 }
 
+#[test]
+fn a_small_column_is_not_overlooked() {
+    // Noise in [−1, 1], and the class in the sign of a column of size 1e-4.
+    let noise = |i: usize| ((i * 7919) % 1000) as f64 / 500.0 - 1.0;
+    let class = |i: usize| (i * 31 % 7) % 2;
+    let values = (0..300).flat_map(|i| [noise(i), 1e-4 * (class(i) as f64 - 0.5)]).collect();
+    let x = Matrix::dense(values, 300, 2).unwrap();
+    let labels = Labels::from_tokens((0..300).map(|i| Some(["a", "b"][class(i)])));
+    for x in [x.clone(), x.view().to_csr()] {
+        let trained = train(x.clone(), &labels, &TrainOptions::new("svc"), &()).unwrap();
+        assert!(accuracy(&trained, x, &labels) > 0.98, "{:?}", trained.notes);
+    }
+}
+
 /// Says stop at once.
 struct Never;
 
 impl Watch for Never {
     fn proceed(&self, _: &Progress) -> bool {
         false
+    }
+}
+
+/// Counts how often it is asked, and says stop from a number on.
+struct Until {
+    asked: AtomicUsize,
+    most: usize,
+}
+
+impl Until {
+    fn new(most: usize) -> Self {
+        Self { asked: AtomicUsize::new(0), most }
+    }
+}
+
+impl Watch for Until {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) < self.most
+    }
+}
+
+#[test]
+fn an_interrupted_path_keeps_what_is_finished() {
+    let (x, labels) = data("waveform", 150, None);
+    let folds = stratified_folds(&labels, 3, 1).unwrap();
+    for (l, cache) in LEARNERS.iter().flat_map(|l| [(l, 1 << 30), (l, 40_000)]) {
+        let prepared = prepare(x.clone(), &labels, l, &TrainOptions::new(l.name)).unwrap();
+        let mut params = serde_json::Map::new();
+        if l.takes("cache_bytes") {
+            params.insert("cache_bytes".into(), cache.into());
+        }
+        if l.takes("gamma") {
+            params.insert("gamma".into(), 0.05.into());
+        }
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &[0.1, 1.0, 10.0, 100.0],
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let all = Until::new(usize::MAX);
+        let whole = along_path(l, &task, &all).unwrap();
+        assert_eq!(whole.len(), 4);
+        let asked = all.asked.into_inner();
+        let mut finished = Vec::new();
+        for share in 0..4 {
+            let part = along_path(l, &task, &Until::new(asked * share / 4)).unwrap();
+            assert_eq!(part, whole[..part.len()], "{}", l.name);
+            finished.push(part.len());
+        }
+        assert!(finished[0] == 0 && finished[3] > 0 && finished[3] < 4, "{} {finished:?}", l.name);
+    }
+}
+
+#[test]
+fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
+    let linear = learner("linear").unwrap();
+    // Fewer than ten rows a column, and more: coordinate descent, and Newton alone.
+    for (name, rows) in [("g50c", 200), ("waveform", 600)] {
+        let (x, labels) = data(name, rows, None);
+        let prepared = prepare(x, &labels, linear, &TrainOptions::new("linear")).unwrap();
+        let folds = stratified_folds(&labels, 3, 1).unwrap();
+        let params = serde_json::Map::from_iter([("tolerance".to_string(), 1e-6.into())]);
+        let values = [0.1, 0.2, 0.4, 0.8, 1.6];
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &values,
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let (warm, cold) = (Until::new(usize::MAX), Until::new(usize::MAX));
+        let path = along_path(linear, &task, &warm).unwrap();
+        assert_eq!(path.len(), 5);
+        for (c, found) in values.iter().zip(&path) {
+            let mut params = params.clone();
+            params.insert("c".into(), (*c).into());
+            let fit = linear.make(&params).unwrap();
+            let (expected, _) =
+                held_out(fit.as_ref(), prepared.x.view(), &prepared.problems, &folds, &cold).unwrap();
+            assert!(found.iter().zip(&expected).all(|(f, g)| (f - g).abs() < 1e-3), "{name} {c}");
+        }
+        let (warm, cold) = (warm.asked.into_inner(), cold.asked.into_inner());
+        assert!(warm < cold, "{name}: {warm} {cold}");
     }
 }
 
@@ -230,6 +332,60 @@ fn data_without_an_answer_is_refused() {
     let mut wrong = options;
     wrong.gamma = Some(Gamma::Value(-1.0));
     assert_eq!(says(x, &labels, &wrong), "parameter gamma = -1: must be a positive number");
+}
+
+/// `rows` rows of one feature in turn from `classes` classes.
+fn in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
+    let names: Vec<String> = (0..rows).map(|i| format!("{}", i % classes)).collect();
+    let labels = Labels::from_tokens(names.iter().map(|n| Some(n.as_str())));
+    (Matrix::dense((0..rows).map(|i| (i % classes) as f64).collect(), rows, 1).unwrap(), labels)
+}
+
+#[test]
+fn labels_that_are_hardly_classes_are_refused() {
+    for (rows, classes) in [(2000, 2000), (2000, 1001), (5, 3)] {
+        let (x, labels) = in_turn(rows, classes);
+        let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
+        let start = format!("{classes} different labels in {rows} labelled rows ");
+        assert!(error.starts_with(&start) && error.contains("--label"), "{error}");
+    }
+    let (x, labels) = in_turn(6, 3);
+    assert!(train(x, &labels, &TrainOptions::new("svc"), &()).is_ok());
+}
+
+#[test]
+fn many_classes_make_no_more_problems_than_memory_holds() {
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    let (x, labels) = in_turn(90, 30);
+    let pairs = prepare(x, &labels, svc, &options).unwrap();
+    assert_eq!((pairs.scheme, pairs.problems.len()), (Scheme::OneVsOne, 435));
+    let (x, labels) = in_turn(93, 31);
+    let rest = prepare(x.clone(), &labels, svc, &options).unwrap();
+    assert_eq!((rest.scheme, rest.problems.len()), (Scheme::OneVsRest, 31));
+    assert!(
+        rest.notes.iter().any(|n| n.starts_with("31 classes: each against the rest")),
+        "{:?}",
+        rest.notes
+    );
+    options.multi = Multi::OneVsOne;
+    assert_eq!(prepare(x, &labels, svc, &options).unwrap().problems.len(), 465);
+
+    // 499 500 pairs of 2000 rows; 11 000 classes; 9000 classes of 70 000 rows.
+    let says = |rows: usize, classes: usize, options: &TrainOptions| {
+        let (x, labels) = in_turn(rows, classes);
+        prepare(x, &labels, svc, options).unwrap_err().to_string()
+    };
+    let error = says(2000, 1000, &options);
+    assert!(
+        error.contains("499500 problems of 9.0 GB") && error.ends_with("(--multi one-vs-rest)"),
+        "{error}"
+    );
+    options.multi = Multi::Auto;
+    for (rows, classes) in [(22_000, 11_000), (70_000, 9000)] {
+        let error = says(rows, classes, &options);
+        assert!(error.ends_with("use fewer classes or rows"), "{error}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub struct LinearParams {
     pub bias: bool,
     /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
     pub tolerance: f64,
-    /// Most Newton rounds after coordinate descent; 0 means as many as it takes.
+    /// Most passes of coordinate descent and Newton rounds together; 0 means as many as it takes.
     pub max_steps: u64,
 }
 
@@ -130,13 +130,15 @@ impl LinearParams {
             }
             passes = count;
         }
-        let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps };
+        // What is left is above 0, or descent would have ended with a report.
+        let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps.saturating_sub(passes) };
         let report = newton(&mut Risk::new(&design, &loss), w, stop, watch);
         Report { steps: report.steps + passes, ..report }
     }
 
-    /// Dual coordinate descent until the duality gap is small enough (then there is a report) or progress slow
-    /// (then `w` is the better of its answer and the start). Also returns the number of passes.
+    /// Dual coordinate descent until the duality gap is small enough or the steps are used up (then there is a
+    /// report) or progress slow (then there is none); if not converged, `w` is the better of its answer
+    /// and the start. Also returns the number of passes.
     fn approach(
         &self,
         design: &Design<'_>,
@@ -152,19 +154,22 @@ impl LinearParams {
         let mut tolerance = 0.1;
         loop {
             let proceed = |steps, violation| watch.proceed(&Progress { steps, violation, tolerance });
-            let reached = ascent.run(w, tolerance, proceed);
-            let objective = risk.value(w);
-            let gap = ascent.relative_gap(w, objective);
+            let reached = ascent.run(w, tolerance, self.max_steps, proceed);
             let steps = ascent.passes();
+            let used_up = self.max_steps > 0 && steps >= self.max_steps;
+            let value = risk.value(w);
+            let gap = ascent.relative_gap(w, value);
+            let report = |objective, gap, exit| Report { steps, objective, gap, kernel_evaluations: 0, exit };
             if gap <= self.tolerance {
-                let exit = Exit::Converged;
-                return (steps, Some(Report { steps, objective, gap, kernel_evaluations: 0, exit }));
+                return (steps, Some(report(value, gap, Exit::Converged)));
             }
-            if reached == Reached::Slow {
-                if objective > start_value {
+            if reached != Reached::Optimum || used_up {
+                let objective = value.min(start_value);
+                let gap = ascent.relative_gap(w, objective);
+                if start_value < value {
                     w.copy_from_slice(&start);
                 }
-                return (steps, None);
+                return (steps, used_up.then(|| report(objective, gap, Exit::Limit)));
             }
             tolerance *= (0.5 * self.tolerance / gap).clamp(0.01, 0.5);
         }

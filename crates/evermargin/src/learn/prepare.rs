@@ -42,6 +42,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
         None => vec![1.0; x.rows()],
     };
     let mut labels = with_rows(labels, &mut notes)?;
+    let scheme = scheme(&labels, learner, options, &mut notes)?;
     let mut x = x;
     if precomputed {
         if x.rows() != x.cols() {
@@ -78,14 +79,63 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
     for (w, class) in weights.iter_mut().zip(&labels.of) {
         *w *= class.map_or(1.0, |c| class_weight[c as usize]);
     }
-    let multi = if options.multi == Multi::Auto { learner.multi } else { options.multi };
-    let scheme = match (labels.classes.len(), multi) {
-        (2, _) => Scheme::Binary,
-        (_, Multi::OneVsRest) => Scheme::OneVsRest,
-        _ => Scheme::OneVsOne,
-    };
     let problems = problems(&labels, scheme, &weights);
     Ok(Prepared { x, labels, scheme, problems, scaling, notes })
+}
+
+/// Most classes for which each pair is a problem unless asked for: the problems grow with the square.
+const MOST_PAIRED_CLASSES: usize = 30;
+/// Most classes of all.
+const MOST_CLASSES: usize = 10_000;
+/// Most bytes for labels and weights of the problems; each problem has its own, as long as the data.
+const MOST_TARGET_BYTES: usize = 4 << 30;
+
+/// The scheme asked for, or the one that suits; refuses labels that are hardly classes, and more problems than
+/// fit into memory.
+fn scheme(
+    labels: &Labels,
+    learner: &Learner,
+    options: &TrainOptions,
+    notes: &mut Vec<String>,
+) -> Result<Scheme> {
+    let (k, labeled) = (labels.classes.len(), labels.labeled());
+    if k == 2 {
+        return Ok(Scheme::Binary);
+    }
+    if k > labeled / 2 {
+        return Err(Error::Data(format!(
+            "{k} different labels in {labeled} labelled rows are hardly classes: if the label is in another \
+             column, name it (--label); a number cannot be predicted, only a class"
+        )));
+    }
+    let scheme = match options.multi {
+        Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto if k > MOST_PAIRED_CLASSES => {
+            notes
+                .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
+            Scheme::OneVsRest
+        }
+        Multi::Auto | Multi::OneVsOne => Scheme::OneVsOne,
+    };
+    let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
+    let rows =
+        if options.kernel(learner).as_deref() == Some("precomputed") { labels.of.len() } else { labeled };
+    let bytes = problems.saturating_mul(rows).saturating_mul(size_of::<Label>() + size_of::<f64>());
+    if k <= MOST_CLASSES && bytes <= MOST_TARGET_BYTES {
+        return Ok(scheme);
+    }
+    let remedy = if scheme == Scheme::OneVsOne && k <= MOST_CLASSES {
+        "train each class against the rest (--multi one-vs-rest)"
+    } else {
+        "use fewer classes or rows"
+    };
+    Err(Error::Data(format!(
+        "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; {MOST_CLASSES} classes \
+         and {:.1} GB are the most: {remedy}",
+        bytes as f64 * 1e-9,
+        MOST_TARGET_BYTES as f64 * 1e-9
+    )))
 }
 
 /// The labels with only the classes that occur; two at least.

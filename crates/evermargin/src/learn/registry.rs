@@ -7,7 +7,7 @@ use super::linear::LinearParams;
 use super::rls::RlsParams;
 use super::svc::SvcParams;
 use super::train::Multi;
-use super::validate::{Path, svc_path};
+use super::validate::{Path, linear_path, svc_path};
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -79,11 +79,11 @@ pub static LEARNERS: &[Learner] = &[
             parameter("c", "1", "cost of a squared margin violation, times the weight of the example"),
             parameter("bias", "true", "whether to learn a constant"),
             parameter("tolerance", "0.001", "relative gradient that counts as solved"),
-            parameter("max_steps", "0", "most rounds; 0 = as many as it takes"),
+            parameter("max_steps", "0", "most passes and rounds; 0 = as many as it takes"),
         ],
         multi: Multi::OneVsRest,
         build: |params| Ok(Box::new(read::<LinearParams>("linear", params)?)),
-        path: None,
+        path: Some(linear_path),
     },
     Learner {
         name: "rls",

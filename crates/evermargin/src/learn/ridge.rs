@@ -5,7 +5,7 @@
 //! factorisation shared by all targets. Many: conjugate gradients (one round of [`crate::solve::newton`]); the
 //! data are never centred in memory, so sparse data stay sparse.
 
-use super::rls::Output;
+use super::rls::{Output, permitted};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::linalg::Cholesky;
@@ -38,7 +38,12 @@ impl Ridge<'_> {
         }
         let shared = Shared { design, all, cost, mean, total };
         let centre = |y: &Vec<f64>| if bias { dot(&shared.cost, y) / total } else { 0.0 };
-        let factor = if x.cols() <= FEW_COLS { Some(shared.normal_equations()?) } else { None };
+        let factor = if x.cols() <= FEW_COLS {
+            permitted(watch)?;
+            Some(shared.normal_equations()?)
+        } else {
+            None
+        };
         let solve = |y: &Vec<f64>| {
             let middle = centre(y);
             let target: Vec<f64> = y.iter().map(|y| y - middle).collect();

@@ -88,7 +88,7 @@ impl RlsParams {
         targets.check(x.rows())?;
         let rows = used_rows(targets);
         let cost: Vec<f64> = rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect();
-        let system = self.factor(x, &rows, &cost)?;
+        let system = self.factor(x, &rows, &cost, &())?;
         let (alpha, _) = self.coefficients(&system, &signs(targets, &rows));
         let mut inverse = system.cholesky.inverse_diagonal();
         if self.bias {
@@ -120,7 +120,7 @@ impl RlsParams {
         Ok(())
     }
 
-    fn factor(&self, x: MatrixView<'_>, rows: &[u32], cost: &[f64]) -> Result<System> {
+    fn factor(&self, x: MatrixView<'_>, rows: &[u32], cost: &[f64], watch: &dyn Watch) -> Result<System> {
         let n = rows.len();
         if n > MOST_ROWS {
             let gigabytes = (n as f64).powi(2) * 8e-9;
@@ -130,6 +130,8 @@ impl RlsParams {
                 self.kernel.name()
             )));
         }
+        // The kernel matrix and its factorisation are the two long pieces of work.
+        permitted(watch)?;
         let mut matrix = if self.kernel == Kernel::Precomputed {
             submatrix(x, rows)?
         } else {
@@ -138,6 +140,7 @@ impl RlsParams {
         for (i, c) in cost.iter().enumerate() {
             matrix[i * n + i] += 1.0 / c;
         }
+        permitted(watch)?;
         let cholesky = Cholesky::new(matrix, n)?;
         let mut ones = vec![1.0; n];
         cholesky.solve(&mut ones);
@@ -161,12 +164,7 @@ impl RlsParams {
         y: &[Vec<f64>],
         watch: &dyn Watch,
     ) -> Result<Vec<Output>> {
-        if !watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 }) {
-            return Err(Error::Data(
-                "interrupted before the factorisation; there is no partial answer".into(),
-            ));
-        }
-        let system = self.factor(x, rows, cost)?;
+        let system = self.factor(x, rows, cost, watch)?;
         let solve = |y: &Vec<f64>| {
             let (alpha, bias) = self.coefficients(&system, y);
             let report = dual_report(&system, &alpha, bias, cost, y);
@@ -198,6 +196,14 @@ impl RlsParams {
         let points: Matrix = x.select(&used);
         Model::Expansion { kernel: self.kernel, points, coef, bias }
     }
+}
+
+/// An error if the watch says stop: before the factorisation there is no model, not even a poor one.
+pub(super) fn permitted(watch: &dyn Watch) -> Result<()> {
+    if watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 }) {
+        return Ok(());
+    }
+    Err(Error::Data("interrupted before the factorisation; there is no partial answer".into()))
 }
 
 /// K + diag(1/(C·cᵢ)) factored, and its solution for a right-hand side of ones.

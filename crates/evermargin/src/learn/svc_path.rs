@@ -2,7 +2,7 @@
 //!
 //! One kernel matrix serves all folds, problems and costs. Held-out rows ride along with bounds of zero, so that
 //! their decisions come with the gradient and without a prediction; each C starts from the solution of the one
-//! before, scaled (DeCoste & Wagstaff 2000). Where the whole matrix fits into the cache budget it is computed
+//! before, scaled (DeCoste & Wagstaff 2000), where memory allows. Where the whole matrix fits into the cache budget it is computed
 //! once and problems and folds run side by side.
 
 use super::Targets;
@@ -11,12 +11,24 @@ use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::gram::{Gram, MatrixGram, Packed};
 use crate::kernel::Kernel;
-use crate::solve::Watch;
+use crate::solve::smo::Dual;
+use crate::solve::{Exit, Watch};
 use rayon::prelude::*;
+
+/// Rows of this fold are never held out.
+pub const NEVER: usize = usize::MAX;
+
+/// One problem without the rows of one fold, and where its solution stands: C and the dual.
+struct Run {
+    problem: usize,
+    fold: usize,
+    reached: Option<(f64, Dual)>,
+}
 
 impl SvcParams {
     /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising
     /// path: `result[c][row·problems + p]` is the decision of problem p on a row that its training did not see.
+    /// Every C is finished before the next begins: interrupted, the result holds those that are finished.
     pub fn cross_validate(
         &self,
         x: MatrixView<'_>,
@@ -34,46 +46,50 @@ impl SvcParams {
         if fold_of.len() != x.rows() {
             return Err(Error::Shape { what: "folds", expected: x.rows(), found: fold_of.len() });
         }
-        let folds = fold_of.iter().max().map_or(0, |f| f + 1);
-        let runs: Vec<(usize, usize)> =
-            (0..problems.len()).flat_map(|p| (0..folds).map(move |fold| (p, fold))).collect();
-        let path = |gram: &mut dyn Gram, &(p, fold): &(usize, usize)| {
-            self.path(gram, &problems[p].without(fold_of, fold), costs, watch)
-        };
-        let paths: Vec<Vec<Vec<f64>>> = if let Some(matrix) = self.whole_matrix(x)? {
-            runs.par_iter().map(|run| path(&mut matrix.clone(), run)).collect::<Result<_>>()?
-        } else {
-            let mut gram = self.gram(x)?;
-            runs.iter().map(|run| path(gram.as_mut(), run)).collect::<Result<_>>()?
-        };
-        let mut decisions = vec![vec![0.0; x.rows() * problems.len()]; costs.len()];
-        for ((p, fold), path) in runs.into_iter().zip(paths) {
-            for (out, f) in decisions.iter_mut().zip(path) {
-                let held = (0..f.len()).filter(|&i| fold_of[i] == fold);
-                held.for_each(|i| out[i * problems.len() + p] = f[i]);
+        let folds = fold_of.iter().filter(|f| **f != NEVER).max().map_or(0, |f| f + 1);
+        let mut runs = Vec::with_capacity(problems.len() * folds);
+        for (problem, targets) in problems.iter().enumerate() {
+            for fold in 0..folds {
+                targets.without(fold_of, fold).check(x.rows())?;
+                runs.push(Run { problem, fold, reached: None });
             }
         }
-        Ok(decisions)
-    }
-
-    /// Decisions of all rows for each cost.
-    fn path(
-        &self,
-        gram: &mut dyn Gram,
-        training: &Targets,
-        costs: &[f64],
-        watch: &dyn Watch,
-    ) -> Result<Vec<Vec<f64>>> {
-        training.check(gram.len())?;
-        let mut at = costs[0];
-        let mut dual = Self { c: at, ..self.clone() }.dual(training);
-        let solve = |&c: &f64| {
-            dual.rescale(c / at);
-            at = c;
-            dual.run(gram, self.stop(training.y.len()), watch);
-            dual.decisions()
+        // What a start from the last C needs in memory: five numbers a row and run.
+        let warm = runs.len().saturating_mul(x.rows()).saturating_mul(40) <= self.cache_bytes;
+        let advance = |gram: &mut dyn Gram, run: &mut Run, c: f64| {
+            let mut dual = match run.reached.take() {
+                Some((last, mut dual)) => {
+                    dual.rescale(c / last);
+                    dual
+                }
+                None => Self { c, ..self.clone() }.dual(&problems[run.problem].without(fold_of, run.fold)),
+            };
+            let report = dual.run(gram, self.stop(x.rows()), watch);
+            let f = dual.decisions();
+            let held: Vec<f64> = (0..f.len()).filter(|&i| fold_of[i] == run.fold).map(|i| f[i]).collect();
+            run.reached = warm.then_some((c, dual));
+            (report.exit != Exit::Interrupted).then_some(held)
         };
-        Ok(costs.iter().map(solve).collect())
+        let matrix = self.whole_matrix(x)?;
+        let mut gram = if matrix.is_none() { Some(self.gram(x)?) } else { None };
+        let mut decisions = Vec::with_capacity(costs.len());
+        for &c in costs {
+            let solved: Option<Vec<Vec<f64>>> = match (&matrix, &mut gram) {
+                (Some(matrix), _) => {
+                    runs.par_iter_mut().map(|run| advance(&mut matrix.clone(), run, c)).collect()
+                }
+                (_, Some(gram)) => runs.iter_mut().map(|run| advance(gram.as_mut(), run, c)).collect(),
+                _ => None,
+            };
+            let Some(solved) = solved else { break };
+            let mut out = vec![0.0; x.rows() * problems.len()];
+            for (run, held) in runs.iter().zip(solved) {
+                let rows = (0..x.rows()).filter(|&i| fold_of[i] == run.fold);
+                rows.zip(held).for_each(|(i, f)| out[i * problems.len() + run.problem] = f);
+            }
+            decisions.push(out);
+        }
+        Ok(decisions)
     }
 
     /// The whole kernel matrix, if it is given or fits into the cache budget.

@@ -4,8 +4,10 @@
 //! folds of all problems go to the learner in one call and share kernel rows. Scaling and `gamma = scale` come
 //! from all rows before the folds are made; they use no label.
 
+use super::linear::LinearParams;
 use super::registry::{read, with_kernel};
 use super::svc::SvcParams;
+use super::svc_path::NEVER;
 use super::{Fit, Learner, Targets};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -75,61 +77,84 @@ pub fn held_out(
     folds: &[Option<u32>],
     watch: &dyn Watch,
 ) -> Result<(Vec<f64>, Vec<Report>)> {
-    let k = folds.iter().flatten().max().map_or(0, |f| *f as usize + 1);
-    let mut all = Vec::with_capacity(k * problems.len());
-    for fold in 0..k as u32 {
-        for problem in problems {
-            let mut targets = problem.clone();
-            for (y, f) in targets.y.iter_mut().zip(folds) {
-                if *f == Some(fold) {
-                    *y = Label::Unknown;
-                }
+    let fitted = fit.fit(x, &without_folds(problems, folds), watch)?;
+    Ok((held_decisions(&fitted.model, x, problems.len(), folds)?, fitted.reports))
+}
+
+/// The problems without the rows of each fold: those of the first fold, then those of the second …
+fn without_folds(problems: &[Targets], folds: &[Option<u32>]) -> Vec<Targets> {
+    let k = folds.iter().flatten().max().map_or(0, |f| f + 1);
+    let without = |fold: u32, problem: &Targets| {
+        let mut targets = problem.clone();
+        for (y, f) in targets.y.iter_mut().zip(folds) {
+            if *f == Some(fold) {
+                *y = Label::Unknown;
             }
-            all.push(targets);
         }
-    }
-    let fitted = fit.fit(x, &all, watch)?;
-    let width = problems.len();
+        targets
+    };
+    (0..k).flat_map(|fold| problems.iter().map(move |p| without(fold, p))).collect()
+}
+
+/// The decisions of the held-out rows by a model with the outputs of [`without_folds`].
+fn held_decisions(model: &Model, x: MatrixView<'_>, width: usize, folds: &[Option<u32>]) -> Result<Vec<f64>> {
+    let k = folds.iter().flatten().max().map_or(0, |f| *f as usize + 1);
     let mut out = vec![0.0; x.rows() * width];
     for fold in 0..k {
         let rows: Vec<usize> = (0..x.rows()).filter(|&i| folds[i] == Some(fold as u32)).collect();
-        let part = outputs(&fitted.model, fold * width, width);
+        let part = outputs(model, fold * width, width);
         let decision = part.decision(x.select(&rows).view())?;
         for (row, values) in rows.iter().zip(decision.chunks(width)) {
             out[row * width..(row + 1) * width].copy_from_slice(values);
         }
     }
-    Ok((out, fitted.reports))
+    Ok(out)
 }
 
-/// Held-out decisions for each value of the path: the learner's own way, or a refit for each value.
+/// Held-out decisions for each value of the path: the learner's own way along C, or a refit for each value.
+/// Interrupted, the values that are finished.
 pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
-    if let Some(path) = learner.path {
+    if let Some(path) = learner.path.filter(|_| task.name == "c") {
         return path(task, watch);
     }
+    let watch = Noticing { watch, stopped: AtomicBool::new(false) };
     let mut out = Vec::with_capacity(task.values.len());
     for &value in task.values {
         let mut params = task.params.clone();
         params.insert(task.name.into(), value.into());
         let fit = learner.make(&params)?;
-        let (decision, reports) = held_out(fit.as_ref(), task.x, task.problems, task.folds, watch)?;
-        if reports.iter().any(|r| r.exit == Exit::Interrupted) {
-            break;
+        let held = held_out(fit.as_ref(), task.x, task.problems, task.folds, &watch);
+        if watch.stopped.load(Ordering::Relaxed) {
+            break; // also where stopping is an error, as for learners without a partial answer
         }
-        out.push(decision);
+        out.push(held?.0);
     }
     Ok(out)
 }
 
 /// The way of `svc`: one Gram matrix for all folds, problems and costs, each C started from the one before.
-/// Interrupted, it has nothing: every C waits for its last fold.
 pub(super) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
     let params = read::<SvcParams>("svc", &with_kernel(task.params)?)?;
-    let never = task.folds.iter().flatten().max().map_or(0, |f| *f as usize + 1);
-    let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(never, |f| f as usize)).collect();
-    let watch = Noticing { watch, stopped: AtomicBool::new(false) };
-    let decisions = params.cross_validate(task.x, task.problems, &folds, task.values, &watch)?;
-    if watch.stopped.into_inner() { Ok(Vec::new()) } else { Ok(decisions) }
+    let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(NEVER, |f| f as usize)).collect();
+    params.cross_validate(task.x, task.problems, &folds, task.values, watch)
+}
+
+/// The way of `linear`: each C starts from the weights of the one before.
+pub(super) fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
+    let base = read::<LinearParams>("linear", task.params)?;
+    let problems = without_folds(task.problems, task.folds);
+    let mut out = Vec::with_capacity(task.values.len());
+    let mut model = None;
+    for &c in task.values {
+        let params = LinearParams { c, ..base.clone() };
+        let fitted = params.fit_from(task.x, &problems, model.as_ref(), watch)?;
+        if fitted.reports.iter().any(|r| r.exit == Exit::Interrupted) {
+            break;
+        }
+        out.push(held_decisions(&fitted.model, task.x, task.problems.len(), task.folds)?);
+        model = Some(fitted.model);
+    }
+    Ok(out)
 }
 
 /// Passes on what a watch says, and remembers a no.

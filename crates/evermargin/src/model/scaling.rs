@@ -135,14 +135,14 @@ impl Scaling {
     }
 
     /// The scaling for data about which the user said nothing, and why. In this order: values within [−1, 1]
-    /// stay; wide sparse non-negative data are text (`tfidf` for whole numbers, else `unit`, which leaves rows
-    /// of unit length alone); columns that share one range (pixels) are scaled by that common range, since each
-    /// by its own would blow up the faint ones; other sparse data are divided by the largest value of each
-    /// column; other dense data are standardised.
+    /// stay if no column is far smaller than the others; wide sparse non-negative data are text (`tfidf` for
+    /// whole numbers, else `unit`, which leaves rows of unit length alone); columns that share one range
+    /// (pixels) are scaled by that common range, since each by its own would blow up the faint ones; other
+    /// sparse data are divided by the largest value of each column; other dense data are standardised.
     pub fn choose(x: MatrixView<'_>) -> (ScalingName, &'static str) {
         let columns = Columns::of(x);
         let (low, high) = columns.range();
-        if low >= -1.0 && high <= 1.0 {
+        if low >= -1.0 && high <= 1.0 && columns.are_alike() {
             return (ScalingName::None, "all values lie within [-1, 1] already");
         }
         match x {
@@ -228,6 +228,19 @@ impl Columns {
     fn range(&self) -> (f64, f64) {
         let low = self.low.iter().copied().fold(f64::INFINITY, f64::min);
         (low, self.high.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    }
+
+    /// Whether no column (constant ones aside) is so much smaller than another that a learner would overlook
+    /// it, and the largest is of a size that default costs and widths suit. Sparse columns are measured by their
+    /// largest |x| and may differ more: rare words and faint pixels are small by nature.
+    fn are_alike(&self) -> bool {
+        let (ratio, least) = if self.sparse { (100.0, 0.01) } else { (10.0, 0.1) };
+        let (mut smallest, mut largest) = (f64::INFINITY, 0.0f64);
+        for (low, high) in self.low.iter().zip(&self.high).filter(|(low, high)| high > low) {
+            let size = if self.sparse { high.max(-low) } else { high - low };
+            (smallest, largest) = (smallest.min(size), largest.max(size));
+        }
+        largest == 0.0 || (largest >= least && largest <= ratio * smallest)
     }
 
     /// Whether the columns look like measurements of one kind, as pixels do: not negative, all (constant ones
@@ -394,6 +407,16 @@ mod tests {
         assert_eq!(name(&dense(&[0.5, -1.0, 1.0, 0.0], 2)), ScalingName::None);
         assert_eq!(name(&dense(&[0.0, 255.0, 0.0, 255.0, 0.0, 3.0], 3)), ScalingName::Range);
         assert_eq!(name(&dense(&[0.0, 1e6, 40.0, 2e3], 2)), ScalingName::Standard);
+        assert_eq!(name(&dense(&[0.5, 7e-5, -1.0, 1e-4], 2)), ScalingName::Standard);
+        assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.45], 2)), ScalingName::None, "a factor of ten");
+        assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.44], 2)), ScalingName::Standard);
+        assert_eq!(name(&dense(&[-1e-4, 1e-4, 1e-4, -1e-4], 2)), ScalingName::Standard, "small together");
+        assert_eq!(name(&dense(&[0.5, 0.3, 0.5, 0.3], 2)), ScalingName::None, "constant");
+        assert_eq!(name(&dense(&[0.0, 1.0, 0.0, 1.0, 0.0, 0.01], 3)), ScalingName::Range, "faint pixels");
+        let sparse = |v: f64, top: f64| Matrix::csr(vec![0, 1, 2], vec![0, 7], vec![v, -top], 9).unwrap();
+        assert_eq!(name(&sparse(0.011, 1.0)), ScalingName::None);
+        assert_eq!(name(&sparse(0.009, 1.0)), ScalingName::Minmax);
+        assert_eq!(name(&sparse(0.009, 0.009)), ScalingName::Minmax);
         let counts = Matrix::csr(vec![0, 2, 3], vec![0, 4000, 7], vec![3.0, 1.0, 2.0], 5000).unwrap();
         assert_eq!(name(&counts), ScalingName::Tfidf);
         let weights = Matrix::csr(vec![0, 2, 3], vec![0, 4000, 7], vec![3.5, 1.0, 2.0], 5000).unwrap();

@@ -36,6 +36,8 @@ pub enum Reached {
     Optimum,
     /// Progress has become slow.
     Slow,
+    /// The passes are used up.
+    Limit,
 }
 
 /// Over this many passes the violation must fall to a third.
@@ -76,10 +78,20 @@ impl<'a> Ascent<'a> {
     }
 
     /// Goes on until the optimality conditions of all examples hold to `tolerance` (in units of the margin).
-    /// `proceed` is asked after each pass; when it refuses, the run ends as if slow.
-    pub fn run(&mut self, w: &mut [f64], tolerance: f64, proceed: impl Fn(u64, f64) -> bool) -> Reached {
+    /// `proceed` is asked after each pass; when it refuses, the run ends as if slow. `most` limits the passes of
+    /// all runs together; 0 means as many as it takes.
+    pub fn run(
+        &mut self,
+        w: &mut [f64],
+        tolerance: f64,
+        most: u64,
+        proceed: impl Fn(u64, f64) -> bool,
+    ) -> Reached {
         let mut history: Vec<f64> = Vec::new();
         loop {
+            if most > 0 && self.passes >= most {
+                return Reached::Limit;
+            }
             let violation = self.pass(w);
             if violation <= tolerance {
                 if self.in_play == self.order.len() {
