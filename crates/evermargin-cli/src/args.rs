@@ -82,7 +82,10 @@ pub struct DataArgs {
     /// Label column of a table, by name or by number counted from 1
     #[arg(long, value_name = "NAME|INDEX")]
     pub label: Option<String>,
-    /// Labels in a file of their own, one a line, or .npy, or IDX
+    /// Whether the first row of a table is a header: yes or no [default: told by its look]
+    #[arg(long, value_name = "yes|no", value_parser = crate::spec::yes_or_no)]
+    pub header: Option<bool>,
+    /// Labels in a file of their own, one a line, or .npy, or IDX; DATA then needs none (the two files of SVMlin)
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
     /// Use this part of the rows, counted from 1, both ends included: 1..1000, ..500 or 501..

@@ -9,7 +9,7 @@ use evermargin::Model;
 use evermargin::learn::train::{Gamma, TrainOptions, Trained, train};
 use evermargin::model::{CalibrationKind, Classifier, Scheme};
 use evermargin::solve::{Exit, Report};
-use evermargin_io::{ReadOptions, model_file, write_atomic};
+use evermargin_io::{LabelAt, ReadOptions, model_file, write_atomic};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -83,7 +83,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::note(common, &trained.notes);
     let Trained { mut classifier, reports, counts, .. } = trained;
     classifier.columns = data.columns;
-    remember_input(&mut classifier, &args.input, data.index_base);
+    remember_input(&mut classifier, &args.input, data.index_base, data.label.as_ref());
     let bytes = model_file::to_bytes(&classifier)?;
     write_atomic(&output, &bytes)?;
     let size = bytes.len() as u64;
@@ -102,13 +102,21 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
 }
 
 /// Keeps the facts about the data that prediction needs.
-pub fn remember_input(classifier: &mut Classifier, input: &DataArgs, index_base: Option<u8>) {
+pub fn remember_input(
+    classifier: &mut Classifier,
+    input: &DataArgs,
+    index_base: Option<u8>,
+    label: Option<&LabelAt>,
+) {
     if let Value::Object(params) = &mut classifier.params {
         if input.positive.is_some() {
             params.insert("positive".into(), classifier.classes[1].clone().into());
         }
         if let Some(base) = index_base {
             params.insert("index_base".into(), base.into());
+        }
+        if let Some(label) = label {
+            params.insert("label".into(), json!(label));
         }
     }
 }

@@ -43,6 +43,7 @@ pub fn load(
     let options = ReadOptions {
         format: args.format,
         label,
+        header: args.header,
         index_base: args.index_base.or(options.index_base),
         labels_file: args.labels.clone(),
         limits: limits(args),

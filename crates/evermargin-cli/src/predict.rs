@@ -63,6 +63,11 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     let classifier = read_model(&args.model)?;
     let options = ReadOptions {
         columns: (!classifier.columns.is_empty()).then(|| classifier.columns.clone()),
+        trained_label: classifier.params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
+        classes: Some(match classifier.params.get("positive").and_then(Value::as_str) {
+            Some(class) => vec![class.to_string()],
+            None => classifier.classes.clone(),
+        }),
         cols: Some(classifier.features()),
         index_base: classifier.params.get("index_base").and_then(Value::as_u64).map(|b| b as u8),
         ..ReadOptions::default()

@@ -65,6 +65,15 @@ pub fn gamma(text: &str) -> Result<Gamma, String> {
     }
 }
 
+/// `yes` or `no`.
+pub fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("must be yes or no".into()),
+    }
+}
+
 /// A data format.
 pub fn format(text: &str) -> Result<Format, String> {
     Format::from_name(text).ok_or_else(|| {

@@ -171,7 +171,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if let Some(output) = &args.output {
         let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
         trained.classifier.columns = data.columns;
-        fit::remember_input(&mut trained.classifier, &args.input, data.index_base);
+        fit::remember_input(&mut trained.classifier, &args.input, data.index_base, data.label.as_ref());
         write_atomic(output, &model_file::to_bytes(&trained.classifier)?)?;
     }
     let mut json = json;
