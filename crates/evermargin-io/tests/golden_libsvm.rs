@@ -293,7 +293,7 @@ fn compare_labels(case: &Case, s: &Solved, breaches: &mut Breaches) {
     }
 }
 
-/// Votes that LIBSVM gives to the first class and we to the larger summed decision.
+/// Votes that LIBSVM gives to the class it met first and we to the first in sorted order.
 fn tied(classifier: &Classifier, f: &[f64]) -> bool {
     if classifier.scheme != Scheme::OneVsOne {
         return false;
