@@ -122,7 +122,7 @@ pub struct HideArgs {
     #[arg(long, value_name = "FILE")]
     pub labeled_rows: Option<PathBuf>,
     /// Line of that file [default: 1]
-    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = crate::spec::from_one)]
     pub split: Option<u64>,
 }
 
@@ -202,6 +202,12 @@ impl LearnArgs {
         options.class_weight = self.class_weight.clone().unwrap_or_default();
         options.scaling = self.scale;
         options.seed = common.seed;
+        if let Some(s) = self.max_seconds.filter(|s| *s < 0.0) {
+            return Err(Failure::Usage(format!(
+                "--max-seconds {}: must be 0 or more",
+                crate::console::exact(s)
+            )));
+        }
         learner.make(&options.params).map_err(Failure::usage)?;
         Ok((learner, options))
     }

@@ -59,6 +59,14 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     if args.gamma.is_some() {
         options.gamma = args.gamma;
     }
+    if let Some(c) = args.c.filter(|c| learner.takes("c") && !(*c > 0.0 && *c <= 1e15)) {
+        return Err(evermargin::Error::parameter("c", c, "a number above 0, at most 1e15").into());
+    }
+    if let (Some(Gamma::Value(gamma)), true) = (args.gamma, learner.takes("gamma"))
+        && gamma <= 0.0
+    {
+        return Err(evermargin::Error::parameter("gamma", gamma, "a positive number").into());
+    }
     options.calibration = args.probability;
     learner.make(&options.params).map_err(Failure::usage)?;
     let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));

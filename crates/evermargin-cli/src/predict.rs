@@ -1,7 +1,7 @@
 //! `evermargin predict`: classes, decision values and probabilities; scores when the labels are known.
 
 use crate::args::{Common, DataArgs};
-use crate::console::{self, short};
+use crate::console::{self, exact, quoted, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::{fit, input};
@@ -56,11 +56,27 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     if to_stdout && common.json {
         return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
     }
+    let input = Path::new("-");
+    if args.model == input && args.data == input {
+        return Err(Failure::Usage(
+            "MODEL and DATA cannot both be standard input; give one of them a file".into(),
+        ));
+    }
     if let Some(output) = &args.output {
         fit::check_output(&args.data, output)?;
         fit::check_output(&args.model, output)?;
     }
-    let classifier = read_model(&args.model)?;
+    let classifier = read_model(&args.model).map_err(|failure| {
+        if args.data != input && args.model.is_file() && read_model(&args.data).is_ok() {
+            let (first, second) = (args.model.display(), args.data.display());
+            return Failure::Usage(format!(
+                "{first} looks like data and {second} is a model; write the model first: evermargin predict {} {}",
+                quoted(&args.data),
+                quoted(&args.model)
+            ));
+        }
+        failure
+    })?;
     let options = ReadOptions {
         columns: (!classifier.columns.is_empty()).then(|| classifier.columns.clone()),
         trained_label: classifier.params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
@@ -150,11 +166,11 @@ fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
     for (i, class) in p.class.iter().enumerate() {
         out.push_str(&cell(&c.classes[*class as usize], comma));
         for f in &p.decision[i * outputs..(i + 1) * outputs] {
-            let _ = write!(out, "{comma}{f}");
+            let _ = write!(out, "{comma}{}", exact(*f));
         }
         if let Some(probability) = &p.probability {
             for q in &probability[i * c.classes.len()..(i + 1) * c.classes.len()] {
-                let _ = write!(out, "{comma}{q}");
+                let _ = write!(out, "{comma}{}", exact(*q));
             }
         }
         out.push('\n');
