@@ -80,7 +80,9 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     check_output(&args.data, &output)?;
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
-    let data = source.data;
+    let mut data = source.data;
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+    let serial = precomputed && input::drop_serial(&mut data)?;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
@@ -91,7 +93,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::note(common, &trained.notes);
     let Trained { mut classifier, reports, counts, .. } = trained;
     classifier.columns = data.columns;
-    remember_input(&mut classifier, &args.input, data.index_base, data.label.as_ref());
+    remember_input(&mut classifier, &args.input, data.index_base, data.label.as_ref(), serial);
     let bytes = model_file::to_bytes(&classifier)?;
     write_atomic(&output, &bytes)?;
     let size = bytes.len() as u64;
@@ -115,6 +117,7 @@ pub fn remember_input(
     input: &DataArgs,
     index_base: Option<u8>,
     label: Option<&LabelAt>,
+    serial: bool,
 ) {
     if let Value::Object(params) = &mut classifier.params {
         if input.positive.is_some() {
@@ -125,6 +128,9 @@ pub fn remember_input(
         }
         if let Some(label) = label {
             params.insert("label".into(), json!(label));
+        }
+        if serial {
+            params.insert("serial_column".into(), true.into());
         }
     }
 }

@@ -77,6 +77,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         }
         failure
     })?;
+    let serial = has_serial(&classifier.params);
     let options = ReadOptions {
         columns: (!classifier.columns.is_empty()).then(|| classifier.columns.clone()),
         trained_label: classifier.params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
@@ -84,11 +85,18 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
             Some(class) => vec![class.to_string()],
             None => classifier.classes.clone(),
         }),
-        cols: Some(classifier.features()),
-        index_base: classifier.params.get("index_base").and_then(Value::as_u64).map(|b| b as u8),
+        cols: (!serial).then(|| classifier.features()),
+        index_base: if serial {
+            Some(0)
+        } else {
+            classifier.params.get("index_base").and_then(Value::as_u64).map(|b| b as u8)
+        },
         ..ReadOptions::default()
     };
-    let data = input::load(&args.data, &args.input, None, options)?.data;
+    let mut data = input::load(&args.data, &args.input, None, options)?.data;
+    if serial && data.index_base.is_some() {
+        data.x = input::without_first(&data.x)?.with_cols(classifier.features());
+    }
     console::note(common, &data.notes);
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();
@@ -117,6 +125,13 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         json.insert("total_seconds".into(), started.elapsed().as_secs_f64().into());
     }
     console::answer(common, &json, &text)
+}
+
+/// Whether rows of data begin with their number in column 0, as LIBSVM wants it of kernel matrices.
+fn has_serial(params: &Value) -> bool {
+    let kernel = &params["kernel"];
+    let precomputed = kernel == "precomputed" || kernel["type"] == "precomputed";
+    params["serial_column"] == true || (precomputed && params["source"] == "LIBSVM model")
 }
 
 /// The class of each row in the model's numbering. A class that the model does not know is `Some(u32::MAX)`:

@@ -89,7 +89,9 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     }
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
-    let data = source.data;
+    let mut data = source.data;
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+    let serial = precomputed && input::drop_serial(&mut data)?;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
     let mut prepared =
@@ -176,7 +178,13 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if let Some(output) = &args.output {
         let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
         trained.classifier.columns = data.columns;
-        fit::remember_input(&mut trained.classifier, &args.input, data.index_base, data.label.as_ref());
+        fit::remember_input(
+            &mut trained.classifier,
+            &args.input,
+            data.index_base,
+            data.label.as_ref(),
+            serial,
+        );
         write_atomic(output, &model_file::to_bytes(&trained.classifier)?)?;
     }
     let mut json = json;
