@@ -82,7 +82,10 @@ pub struct DataArgs {
     /// Label column of a table, by name or by number counted from 1
     #[arg(long, value_name = "NAME|INDEX")]
     pub label: Option<String>,
-    /// Labels in a file of their own, one a line, or .npy, or IDX
+    /// Whether the first row of a table is a header: yes or no [default: told by its look]
+    #[arg(long, value_name = "yes|no", value_parser = crate::spec::yes_or_no)]
+    pub header: Option<bool>,
+    /// Labels in a file of their own, one a line, or .npy, or IDX; DATA then needs none (the two files of SVMlin)
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
     /// Use this part of the rows, counted from 1, both ends included: 1..1000, ..500 or 501..
@@ -119,7 +122,7 @@ pub struct HideArgs {
     #[arg(long, value_name = "FILE")]
     pub labeled_rows: Option<PathBuf>,
     /// Line of that file [default: 1]
-    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = crate::spec::from_one)]
     pub split: Option<u64>,
 }
 
@@ -199,6 +202,12 @@ impl LearnArgs {
         options.class_weight = self.class_weight.clone().unwrap_or_default();
         options.scaling = self.scale;
         options.seed = common.seed;
+        if let Some(s) = self.max_seconds.filter(|s| *s < 0.0) {
+            return Err(Failure::Usage(format!(
+                "--max-seconds {}: must be 0 or more",
+                crate::console::exact(s)
+            )));
+        }
         learner.make(&options.params).map_err(Failure::usage)?;
         Ok((learner, options))
     }

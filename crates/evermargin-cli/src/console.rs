@@ -61,6 +61,12 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// A number in full, as short as it can be written: `0.1`, `1e300`.
+pub fn exact(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || (1e-5..1e16).contains(&size) { value.to_string() } else { format!("{value:e}") }
+}
+
 /// "1 row", "2 rows".
 pub fn count(n: usize, what: &str) -> String {
     let plural = if n == 1 { what.to_string() } else { format!("{}s", what.replace("class", "classe")) };
@@ -88,6 +94,9 @@ mod tests {
             assert_eq!(short(value), text);
         }
         assert_eq!(short(1e-9), "1.000e-9");
+        for text in ["0", "0.1", "1e300", "-2.5e-9", "123456789"] {
+            assert_eq!(exact(text.parse().unwrap()), text);
+        }
         assert_eq!((count(1, "class"), count(3, "class")), ("1 class".into(), "3 classes".into()));
     }
 

@@ -1,5 +1,7 @@
 //! How a command fails: bad usage (exit 2), failure (exit 1), or a reader that went away (no failure).
 
+use crate::console::exact;
+
 /// Why a command ends early. The text says what, where, and what to do.
 #[derive(Debug)]
 pub enum Failure {
@@ -14,7 +16,15 @@ pub enum Failure {
 impl From<evermargin::Error> for Failure {
     fn from(error: evermargin::Error) -> Self {
         match error {
-            evermargin::Error::Parameter { .. } => Self::Usage(error.to_string()),
+            evermargin::Error::Parameter { name, value, allowed } => {
+                // A number as a user would write it, not with three hundred zeros.
+                let value = if value.len() > 20 { value.parse().map_or(value, exact) } else { value };
+                Self::Usage(evermargin::Error::parameter(name, value, allowed).to_string())
+            }
+            evermargin::Error::Value { row, column, value, remedy } => Self::Failed(format!(
+                "row {row}, column {column}: value {} is not usable; {remedy}",
+                exact(value)
+            )),
             _ => Self::Failed(error.to_string()),
         }
     }

@@ -9,7 +9,7 @@ use evermargin::Model;
 use evermargin::learn::train::{Gamma, TrainOptions, Trained, train};
 use evermargin::model::{CalibrationKind, Classifier, Scheme};
 use evermargin::solve::{Exit, Report};
-use evermargin_io::{ReadOptions, model_file, write_atomic};
+use evermargin_io::{LabelAt, ReadOptions, model_file, write_atomic};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -59,6 +59,14 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     if args.gamma.is_some() {
         options.gamma = args.gamma;
     }
+    if let Some(c) = args.c.filter(|c| learner.takes("c") && !(*c > 0.0 && *c <= 1e15)) {
+        return Err(evermargin::Error::parameter("c", c, "a number above 0, at most 1e15").into());
+    }
+    if let (Some(Gamma::Value(gamma)), true) = (args.gamma, learner.takes("gamma"))
+        && gamma <= 0.0
+    {
+        return Err(evermargin::Error::parameter("gamma", gamma, "a positive number").into());
+    }
     options.calibration = args.probability;
     learner.make(&options.params).map_err(Failure::usage)?;
     let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
@@ -72,7 +80,9 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     check_output(&args.data, &output)?;
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
-    let data = source.data;
+    let mut data = source.data;
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+    let serial = precomputed && input::drop_serial(&mut data)?;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
@@ -83,7 +93,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::note(common, &trained.notes);
     let Trained { mut classifier, reports, counts, .. } = trained;
     classifier.columns = data.columns;
-    remember_input(&mut classifier, &args.input, data.index_base);
+    remember_input(&mut classifier, &args.input, data.index_base, data.label.as_ref(), serial);
     let bytes = model_file::to_bytes(&classifier)?;
     write_atomic(&output, &bytes)?;
     let size = bytes.len() as u64;
@@ -102,13 +112,25 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
 }
 
 /// Keeps the facts about the data that prediction needs.
-pub fn remember_input(classifier: &mut Classifier, input: &DataArgs, index_base: Option<u8>) {
+pub fn remember_input(
+    classifier: &mut Classifier,
+    input: &DataArgs,
+    index_base: Option<u8>,
+    label: Option<&LabelAt>,
+    serial: bool,
+) {
     if let Value::Object(params) = &mut classifier.params {
         if input.positive.is_some() {
             params.insert("positive".into(), classifier.classes[1].clone().into());
         }
         if let Some(base) = index_base {
             params.insert("index_base".into(), base.into());
+        }
+        if let Some(label) = label {
+            params.insert("label".into(), json!(label));
+        }
+        if serial {
+            params.insert("serial_column".into(), true.into());
         }
     }
 }

@@ -40,6 +40,28 @@ pub struct GenerateArgs {
     pub output: PathBuf,
 }
 
+/// Most values one may ask for.
+const MOST_VALUES: usize = 1_000_000_000;
+
+/// Refuses what no memory holds, before any is asked for.
+fn check_size(args: &GenerateArgs) -> Result<(), Failure> {
+    let values = match args.name.as_str() {
+        "text" => 100, // most are zero and not kept
+        "g50c" => args.cols.unwrap_or(50),
+        "waveform" => 21,
+        _ => args.cols.unwrap_or(3),
+    };
+    if args.rows.checked_mul(values).is_none_or(|n| n > MOST_VALUES) {
+        return Err(Failure::Usage(format!(
+            "--rows {}: with about {values} values a row that is over the cap of {MOST_VALUES} values; ask for {} rows \
+             or fewer",
+            args.rows,
+            MOST_VALUES / values.max(1)
+        )));
+    }
+    Ok(())
+}
+
 /// Runs the verb.
 pub fn run(args: &GenerateArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     if args.name == "list" {
@@ -51,6 +73,7 @@ pub fn run(args: &GenerateArgs, common: &Common, started: Instant) -> Result<(),
     if piped && common.json {
         return Err(Failure::Usage("-o - and --json both want standard output; give the data a file".into()));
     }
+    check_size(args)?;
     let params = GenerateParams {
         rows: args.rows,
         cols: args.cols,

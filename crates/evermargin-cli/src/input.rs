@@ -3,6 +3,7 @@
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
 use evermargin::Labels;
+use evermargin::data::Matrix;
 use evermargin_io::{Dataset, LabelColumn, Limits, ReadOptions, read};
 use std::path::Path;
 
@@ -43,6 +44,7 @@ pub fn load(
     let options = ReadOptions {
         format: args.format,
         label,
+        header: args.header,
         index_base: args.index_base.or(options.index_base),
         labels_file: args.labels.clone(),
         limits: limits(args),
@@ -80,6 +82,42 @@ pub fn load(
         data.labels = one_against_rest(&data.labels, &data.labels.classes[at]);
     }
     Ok(Input { data, rows_in_file: rows, kept })
+}
+
+/// LIBSVM's files of kernel matrices begin each row with its number, `0:1`, `0:2` and so on: takes that column away
+/// and says whether it was there.
+pub fn drop_serial(data: &mut Dataset) -> Result<bool, Failure> {
+    let (rows, cols) = (data.x.rows(), data.x.cols());
+    let first = |i: usize| {
+        let mut value = 0.0;
+        data.x.view().row(i).for_each(|c, v| {
+            if c == 0 {
+                value = v;
+            }
+        });
+        value
+    };
+    if data.index_base != Some(0) || cols != rows + 1 || !(0..rows).all(|i| first(i) == (i + 1) as f64) {
+        return Ok(false);
+    }
+    data.x = without_first(&data.x)?;
+    data.notes.push("column 0, the numbers of the rows, was left out of the kernel matrix".into());
+    Ok(true)
+}
+
+/// All columns but the first.
+pub fn without_first(x: &Matrix) -> Result<Matrix, Failure> {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..x.rows() {
+        x.view().row(i).for_each(|c, v| {
+            if c > 0 && v != 0.0 {
+                indices.push(c as u32 - 1);
+                values.push(v);
+            }
+        });
+        indptr.push(values.len());
+    }
+    Ok(Matrix::csr(indptr, indices, values, x.cols().saturating_sub(1))?.into_natural_layout())
 }
 
 fn limits(args: &DataArgs) -> Limits {

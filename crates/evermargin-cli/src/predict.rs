@@ -1,7 +1,7 @@
 //! `evermargin predict`: classes, decision values and probabilities; scores when the labels are known.
 
 use crate::args::{Common, DataArgs};
-use crate::console::{self, short};
+use crate::console::{self, exact, quoted, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::{fit, input};
@@ -56,18 +56,47 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     if to_stdout && common.json {
         return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
     }
+    let input = Path::new("-");
+    if args.model == input && args.data == input {
+        return Err(Failure::Usage(
+            "MODEL and DATA cannot both be standard input; give one of them a file".into(),
+        ));
+    }
     if let Some(output) = &args.output {
         fit::check_output(&args.data, output)?;
         fit::check_output(&args.model, output)?;
     }
-    let classifier = read_model(&args.model)?;
+    let classifier = read_model(&args.model).map_err(|failure| {
+        if args.data != input && args.model.is_file() && read_model(&args.data).is_ok() {
+            let (first, second) = (args.model.display(), args.data.display());
+            return Failure::Usage(format!(
+                "{first} looks like data and {second} is a model; write the model first: evermargin predict {} {}",
+                quoted(&args.data),
+                quoted(&args.model)
+            ));
+        }
+        failure
+    })?;
+    let serial = has_serial(&classifier.params);
     let options = ReadOptions {
         columns: (!classifier.columns.is_empty()).then(|| classifier.columns.clone()),
-        cols: Some(classifier.features()),
-        index_base: classifier.params.get("index_base").and_then(Value::as_u64).map(|b| b as u8),
+        trained_label: classifier.params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
+        classes: Some(match classifier.params.get("positive").and_then(Value::as_str) {
+            Some(class) => vec![class.to_string()],
+            None => classifier.classes.clone(),
+        }),
+        cols: (!serial).then(|| classifier.features()),
+        index_base: if serial {
+            Some(0)
+        } else {
+            classifier.params.get("index_base").and_then(Value::as_u64).map(|b| b as u8)
+        },
         ..ReadOptions::default()
     };
-    let data = input::load(&args.data, &args.input, None, options)?.data;
+    let mut data = input::load(&args.data, &args.input, None, options)?.data;
+    if serial && data.index_base.is_some() {
+        data.x = input::without_first(&data.x)?.with_cols(classifier.features());
+    }
     console::note(common, &data.notes);
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();
@@ -96,6 +125,13 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         json.insert("total_seconds".into(), started.elapsed().as_secs_f64().into());
     }
     console::answer(common, &json, &text)
+}
+
+/// Whether rows of data begin with their number in column 0, as LIBSVM wants it of kernel matrices.
+fn has_serial(params: &Value) -> bool {
+    let kernel = &params["kernel"];
+    let precomputed = kernel == "precomputed" || kernel["type"] == "precomputed";
+    params["serial_column"] == true || (precomputed && params["source"] == "LIBSVM model")
 }
 
 /// The class of each row in the model's numbering. A class that the model does not know is `Some(u32::MAX)`:
@@ -145,11 +181,11 @@ fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
     for (i, class) in p.class.iter().enumerate() {
         out.push_str(&cell(&c.classes[*class as usize], comma));
         for f in &p.decision[i * outputs..(i + 1) * outputs] {
-            let _ = write!(out, "{comma}{f}");
+            let _ = write!(out, "{comma}{}", exact(*f));
         }
         if let Some(probability) = &p.probability {
             for q in &probability[i * c.classes.len()..(i + 1) * c.classes.len()] {
-                let _ = write!(out, "{comma}{q}");
+                let _ = write!(out, "{comma}{}", exact(*q));
             }
         }
         out.push('\n');

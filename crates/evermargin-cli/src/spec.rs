@@ -65,6 +65,20 @@ pub fn gamma(text: &str) -> Result<Gamma, String> {
     }
 }
 
+/// A whole number from 1.
+pub fn from_one(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "must be a whole number, 1 or more".into())
+}
+
+/// `yes` or `no`.
+pub fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("must be yes or no".into()),
+    }
+}
+
 /// A data format.
 pub fn format(text: &str) -> Result<Format, String> {
     Format::from_name(text).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! `evermargin tune`: cross-validation over a grid of cost and kernel width.
 
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
-use crate::console::{self, count, quoted, short};
+use crate::console::{self, count, exact, quoted, short};
 use crate::failure::Failure;
 use crate::fit::default_model;
 use crate::heatmap::{self, Heatmap};
@@ -23,7 +23,9 @@ use std::time::Instant;
 /// Find good parameters by cross-validation
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  evermargin tune train.csv --c 0.1..100 --gamma 0.001..10 --plot tune.svg"
+    after_help = "The best mean accuracy wins; among equals the point whose neighbours in the grid are best, then the \
+                  smaller C, then the smaller gamma.\n\nExample:\n  evermargin tune train.csv --c 0.1..100 --gamma \
+                  0.001..10 --plot tune.svg"
 )]
 pub struct TuneArgs {
     /// Data with labels, in any format `fit` reads; - is standard input
@@ -66,7 +68,6 @@ struct Point {
 /// Runs the verb.
 pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let (learner, mut options) = args.learn.options(common)?;
-    let costs = args.c.as_ref().unwrap_or(&Grid::Range(0.1, 1000.0)).values(args.grid);
     if !learner.takes("c") {
         return Err(Failure::Usage(format!(
             "learner {} takes no c, so there is nothing to tune",
@@ -76,6 +77,10 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if !(1..=100).contains(&args.grid) {
         return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
     }
+    if args.folds < 2 {
+        return Err(evermargin::Error::parameter("folds", args.folds, "2 or more").into());
+    }
+    let costs = args.c.as_ref().unwrap_or(&Grid::Range(0.1, 1000.0)).values(args.grid);
     if let Some(plot) = &args.plot {
         heatmap::check_name(plot)?;
     }
@@ -84,7 +89,9 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     }
     let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
-    let data = source.data;
+    let mut data = source.data;
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+    let serial = precomputed && input::drop_serial(&mut data)?;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
     let mut prepared =
@@ -123,7 +130,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     }
     let seconds = searching.elapsed().as_secs_f64();
     watch.finish();
-    let Some(best) = best(&points) else {
+    let Some(best) = best(&points, costs.len()) else {
         return Err(Failure::Failed("stopped before any parameters were tried; give it more time".into()));
     };
     let interrupted = points.len() < gammas.len() * costs.len();
@@ -171,7 +178,13 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     if let Some(output) = &args.output {
         let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
         trained.classifier.columns = data.columns;
-        fit::remember_input(&mut trained.classifier, &args.input, data.index_base);
+        fit::remember_input(
+            &mut trained.classifier,
+            &args.input,
+            data.index_base,
+            data.label.as_ref(),
+            serial,
+        );
         write_atomic(output, &model_file::to_bytes(&trained.classifier)?)?;
     }
     let mut json = json;
@@ -225,13 +238,24 @@ fn score(decision: &[f64], labels: &Labels, scheme: Scheme, folds: &[Option<u32>
     (mean, (variance / n).sqrt())
 }
 
-/// The highest accuracy; among equals the smaller cost, then the smaller gamma.
-fn best(points: &[Point]) -> Option<Point> {
-    points.iter().copied().reduce(|a, b| {
-        let equal = (a.accuracy - b.accuracy).abs() < 1e-12;
-        let smaller = (b.cost, b.gamma.unwrap_or(0.0)) < (a.cost, a.gamma.unwrap_or(0.0));
-        if (equal && smaller) || (!equal && b.accuracy > a.accuracy) { b } else { a }
-    })
+/// The highest accuracy; among equals the one whose neighbours in the grid are best (the middle of a plateau rather
+/// than its edge), then the smaller cost, then the smaller gamma. `points` stand row by row, `width` costs a gamma.
+fn best(points: &[Point], width: usize) -> Option<Point> {
+    let near = |i: usize| {
+        let (row, column) = (i / width, i % width);
+        let around = (0..points.len())
+            .filter(|&j| j != i && (j / width).abs_diff(row) <= 1 && (j % width).abs_diff(column) <= 1);
+        let (sum, n) = around.fold((0.0, 0.0), |(sum, n), j| (sum + points[j].accuracy, n + 1.0));
+        if n > 0.0 { sum / n } else { 0.0 }
+    };
+    let equal = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    let top = points.iter().map(|p| p.accuracy).fold(f64::NEG_INFINITY, f64::max);
+    let tied = (0..points.len()).filter(|&i| equal(points[i].accuracy, top)).map(|i| (points[i], near(i)));
+    let won = tied.reduce(|a, b| {
+        let smaller = (b.0.cost, b.0.gamma.unwrap_or(0.0)) < (a.0.cost, a.0.gamma.unwrap_or(0.0));
+        if (equal(a.1, b.1) && smaller) || (!equal(a.1, b.1) && b.1 > a.1) { b } else { a }
+    });
+    won.map(|(point, _)| point)
 }
 
 fn described(p: &Point) -> Value {
@@ -243,7 +267,16 @@ fn command(written: &[String], args: &TuneArgs, best: &Point, scaling: &str) -> 
     const SEARCH: [&str; 9] =
         ["--c", "--gamma", "--grid", "--folds", "--plot", "--output", "-o", "--scale", "--max-seconds"];
     let mut out = String::from("evermargin fit");
-    let mut words = written.iter().skip_while(|w| *w != "tune").skip(1);
+    let verb = written.iter().position(|w| w == "tune").unwrap_or(0);
+    let mut before = written[..verb].iter();
+    while let Some(word) = before.next() {
+        if word.starts_with("--seed=") {
+            let _ = write!(out, " {word}");
+        } else if word == "--seed" {
+            let _ = write!(out, " --seed {}", before.next().map_or("", String::as_str));
+        }
+    }
+    let mut words = written.iter().skip(verb + 1);
     while let Some(word) = words.next() {
         let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
         if SEARCH.contains(&name) {
@@ -254,9 +287,9 @@ fn command(written: &[String], args: &TuneArgs, best: &Point, scaling: &str) -> 
             let _ = write!(out, " {}", quoted(word.as_ref()));
         }
     }
-    let _ = write!(out, " --c {}", best.cost);
+    let _ = write!(out, " --c {}", exact(best.cost));
     if let Some(gamma) = best.gamma {
-        let _ = write!(out, " --gamma {gamma}");
+        let _ = write!(out, " --gamma {}", exact(gamma));
     }
     let model = args.output.clone().unwrap_or_else(|| default_model(&args.data));
     let _ = write!(out, " --scale {scaling} -o {}", quoted(&model));
@@ -300,13 +333,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn equals_go_to_the_middle_of_a_plateau() {
+        let accuracies = [
+            [0.9, 0.5, 0.5, 0.5, 0.5],
+            [0.5, 0.5, 0.9, 0.9, 0.9],
+            [0.5, 0.5, 0.9, 0.9, 0.9],
+            [0.5, 0.5, 0.9, 0.9, 0.9],
+            [0.5, 0.5, 0.5, 0.5, 0.5],
+        ];
+        let points: Vec<Point> = (0..25)
+            .map(|i| Point {
+                cost: (i % 5) as f64,
+                gamma: Some((i / 5) as f64),
+                accuracy: accuracies[i / 5][i % 5],
+                error: 0.0,
+            })
+            .collect();
+        let found = best(&points, 5).unwrap();
+        assert_eq!((found.cost, found.gamma), (3.0, Some(2.0)));
+    }
+
+    #[test]
     fn equals_go_to_the_smaller_cost_then_gamma() {
         let point = |cost, gamma, accuracy| Point { cost, gamma: Some(gamma), accuracy, error: 0.0 };
         let points =
-            [point(10.0, 1.0, 0.9), point(1.0, 2.0, 0.9), point(1.0, 1.0, 0.9), point(0.1, 1.0, 0.8)];
-        let found = best(&points).unwrap();
+            [point(1.0, 1.0, 0.9), point(10.0, 1.0, 0.9), point(1.0, 2.0, 0.9), point(10.0, 2.0, 0.9)];
+        let found = best(&points, 2).unwrap();
         assert_eq!((found.cost, found.gamma), (1.0, Some(1.0)));
-        assert!(best(&[]).is_none());
+        assert!(best(&[], 1).is_none());
     }
 
     #[test]

@@ -32,6 +32,6 @@ pub use format::Format;
 pub use limits::Limits;
 pub use open::{decompress, open, read_whole};
 pub use output::write_atomic;
-pub use read::{Dataset, LabelColumn, ReadOptions, read, read_bytes};
+pub use read::{Dataset, LabelAt, LabelColumn, ReadOptions, read, read_bytes};
 pub use soundness::check;
 pub use write::{write_csv, write_libsvm};

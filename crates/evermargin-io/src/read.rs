@@ -8,6 +8,7 @@ use crate::open::{decompress, display_name, read_whole};
 use crate::{idx, libsvm, npy, npz, table};
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Samples and what is known about them.
@@ -21,6 +22,8 @@ pub struct Dataset {
     pub columns: Vec<Column>,
     /// The number of the first column in LIBSVM text (0 or 1), as found or as given.
     pub index_base: Option<u8>,
+    /// Where the label of a table stood, for the model to remember.
+    pub label: Option<LabelAt>,
     /// What the user should know: guesses taken, things mended on the way.
     pub notes: Vec<String>,
 }
@@ -34,6 +37,15 @@ pub enum LabelColumn {
     Index(usize),
 }
 
+/// Where the label of a table stood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelAt {
+    /// Its name, when there was a header.
+    pub name: Option<String>,
+    /// Its position, counted from 1.
+    pub index: usize,
+}
+
 /// What the caller knows about a data set. By default: nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
@@ -43,6 +55,12 @@ pub struct ReadOptions {
     pub label: Option<LabelColumn>,
     /// Columns as a model knows them, so that a table is coded as it was in training.
     pub columns: Option<Vec<Column>>,
+    /// Where the label stood in training; used together with `columns`.
+    pub trained_label: Option<LabelAt>,
+    /// Classes of a model: a column is taken for the label on a guess only when it holds one of them.
+    pub classes: Option<Vec<String>>,
+    /// Whether the first row of a table is a header, instead of guessing it.
+    pub header: Option<bool>,
     /// Number of features of a model: sparse data is widened or cut to it, dense data must have it.
     pub cols: Option<usize>,
     /// The number of the first column in LIBSVM text: 0 or 1.
@@ -74,7 +92,7 @@ fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset>
         None => Format::detect(path, bytes).map_err(|what| Error::content(&name, what))?,
     };
     let mut notes = Vec::new();
-    let (mut columns, mut index_base) = (Vec::new(), None);
+    let (mut columns, mut index_base, mut label) = (Vec::new(), None, None);
     let mut label_path = options.labels_file.clone();
     let (x, own_labels) = match format {
         Format::Libsvm => {
@@ -92,7 +110,7 @@ fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset>
         Format::Csv | Format::Tsv | Format::Space => {
             refuse_nul(&name, bytes)?;
             let table = table::read(&name, bytes, format, options, &mut notes)?;
-            columns = table.columns;
+            (columns, label) = (table.columns, table.label);
             (table.x, Some(table.labels))
         }
         Format::Npy => (npy::read_matrix(&name, bytes, limits)?, None),
@@ -133,7 +151,7 @@ fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset>
         return Err(Error::content(&from, what));
     }
     let x = fit_width(&name, x, format, options.cols, &mut notes)?;
-    Ok(Dataset { x: x.into_natural_layout(), labels, columns, index_base, notes })
+    Ok(Dataset { x: x.into_natural_layout(), labels, columns, index_base, label, notes })
 }
 
 /// Sparse text leaves out trailing columns and may know columns a model does not; other formats must agree.

@@ -5,11 +5,11 @@ use crate::error::{Error, Result, shown};
 use crate::format::Format;
 use crate::labels::{self, Interner};
 use crate::limits::{Limits, over};
-use crate::read::{LabelColumn, ReadOptions};
+use crate::read::{LabelAt, LabelColumn, ReadOptions};
 use crate::table_rows::{Cell, Rows, value};
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
@@ -18,6 +18,7 @@ pub(crate) struct Table {
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
     pub(crate) columns: Vec<Column>,
+    pub(crate) label: Option<LabelAt>,
 }
 
 /// Reads a table, coded afresh or as the model's columns say.
@@ -31,10 +32,12 @@ pub(crate) fn read(
     let rows = Rows::new(file, bytes, format, &options.limits)?;
     let survey = Survey::of(file, &rows)?;
     let plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
-        Some(columns) => Plan::as_trained(file, &survey, columns, format, options)?,
+        Some(columns) => Plan::as_trained(file, &rows, &survey, columns, format, options, notes)?,
         None => Plan::afresh(file, &rows, &survey, format, options, notes)?,
     };
-    plan.encode(file, &rows, &options.limits, notes)
+    let label =
+        plan.label.map(|at| LabelAt { name: plan.header.then(|| survey.first[at].clone()), index: at + 1 });
+    Ok(Table { label, ..plan.encode(file, &rows, &options.limits, notes)? })
 }
 
 /// The first row, and how the cells below it look, column by column.
@@ -48,6 +51,8 @@ struct Survey {
 struct Seen {
     numbers: usize,
     text: Option<(u64, String)>,
+    /// Whether the cell of the first row occurs again.
+    again: bool,
 }
 
 impl Survey {
@@ -58,7 +63,8 @@ impl Survey {
                 survey.first = cells.iter().map(ToString::to_string).collect();
                 survey.below = vec![Seen::default(); cells.len()];
             } else {
-                for (seen, cell) in survey.below.iter_mut().zip(cells) {
+                for ((seen, cell), first) in survey.below.iter_mut().zip(cells).zip(&survey.first) {
+                    seen.again |= cell == first;
                     match Cell::of(cell) {
                         Cell::Number => seen.numbers += 1,
                         Cell::Text if seen.text.is_none() => seen.text = Some((line, cell.to_string())),
@@ -75,18 +81,38 @@ impl Survey {
         Ok(survey)
     }
 
-    /// A header is a first row with text above a column of numbers, or with the name of the label.
-    fn has_header(&self, label: Option<&LabelColumn>) -> bool {
+    /// A header is a first row with text above a column of numbers, or with the name of the label; in a table of
+    /// text alone, one whose cells are all different and none of which occurs again in its column.
+    fn has_header(&self, options: &ReadOptions, notes: &mut Vec<String>) -> bool {
+        if let Some(said) = options.header {
+            return said;
+        }
+        let all_text = self.first.iter().all(|c| Cell::of(c) == Cell::Text)
+            && self.below.iter().all(|seen| seen.numbers == 0 || seen.text.is_some());
         let above_numbers = self
             .first
             .iter()
             .zip(&self.below)
             .any(|(cell, seen)| Cell::of(cell) == Cell::Text && seen.numbers > 0 && seen.text.is_none());
-        let named = match label {
+        let named = match &options.label {
             Some(LabelColumn::Name(name)) => self.first.contains(name),
             _ => self.first.iter().any(|c| LABEL_NAMES[..3].iter().any(|n| c.eq_ignore_ascii_case(n))),
         };
-        above_numbers || (named && self.first.iter().all(|c| Cell::of(c) != Cell::Number))
+        let named = named && self.first.iter().all(|c| Cell::of(c) != Cell::Number);
+        if !all_text {
+            return above_numbers || named;
+        }
+        let distinct = self.first.iter().collect::<BTreeSet<_>>().len() == self.first.len();
+        let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.again);
+        let header = named || unlike;
+        notes.push(if header {
+            "every column holds text; the first row was taken for a header (if it is data, say --header no)"
+                .into()
+        } else {
+            "every column holds text; the first row was taken for data (if it is a header, say --header yes)"
+                .into()
+        });
+        header
     }
 
     fn is_number(&self, column: usize, header: bool) -> bool {
@@ -128,7 +154,7 @@ impl Plan {
         options: &ReadOptions,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let header = survey.has_header(options.label.as_ref());
+        let header = survey.has_header(options, notes);
         let names = survey.names(header);
         if header && names.iter().any(|n| Cell::of(n) == Cell::Number) {
             notes.push("the first row was taken for a header, though it holds numbers".to_string());
@@ -184,34 +210,19 @@ impl Plan {
 
     fn as_trained(
         file: &str,
+        rows: &Rows<'_>,
         survey: &Survey,
         columns: &[Column],
         format: Format,
         options: &ReadOptions,
+        notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let width = survey.first.len();
-        let header = columns.iter().any(|c| survey.first.iter().any(|cell| cell == name_of(c)));
-        if !header {
-            let label = match width.checked_sub(columns.len()) {
-                Some(0) => None,
-                Some(1) => Some(match options.label {
-                    Some(LabelColumn::Index(i)) if (1..=width).contains(&i) => i - 1,
-                    _ if format == Format::Space => 0,
-                    _ => width - 1,
-                }),
-                _ => {
-                    let what = format!(
-                        "{width} columns without a header, but the model was trained on {}, from '{}' to '{}'",
-                        columns.len(),
-                        columns.first().map_or("", name_of),
-                        columns.last().map_or("", name_of)
-                    );
-                    return Err(Error::content(file, what));
-                }
-            };
-            let cells = (0..width).filter(|c| Some(*c) != label);
-            return Ok(Self::new(false, label, cells.zip(columns.iter().cloned()).collect(), survey.rows));
+        let named = options.header != Some(false)
+            && columns.iter().any(|c| survey.first.iter().any(|cell| cell == name_of(c)));
+        if !named {
+            return Self::by_position(file, rows, survey, columns, format, options, notes);
         }
+        let width = survey.first.len();
         let mut found = Vec::with_capacity(columns.len());
         for column in columns {
             let name = name_of(column);
@@ -223,15 +234,79 @@ impl Plan {
         }
         let free: Vec<usize> =
             (0..width).filter(|c| !columns.iter().any(|k| name_of(k) == survey.first[*c])).collect();
-        let label = match &options.label {
+        let called = |name: &str| free.iter().copied().find(|c| survey.first[*c].eq_ignore_ascii_case(name));
+        let trained = options.trained_label.as_ref().and_then(|l| l.name.as_deref());
+        let mut label = match &options.label {
             Some(LabelColumn::Name(name)) => survey.first.iter().position(|c| c == name),
             Some(LabelColumn::Index(i)) => i.checked_sub(1).filter(|c| free.contains(c)),
-            None => LABEL_NAMES
-                .iter()
-                .find_map(|n| free.iter().copied().find(|c| survey.first[*c].eq_ignore_ascii_case(n)))
-                .or_else(|| free.first().copied().filter(|c| free.len() == 1 && c + 1 == width)),
+            None => trained.and_then(|name| free.iter().copied().find(|c| survey.first[*c] == name)),
         };
+        if options.label.is_none() && label.is_none() {
+            let usual = LABEL_NAMES.iter().find_map(|n| called(n));
+            let guess = usual.or_else(|| free.first().copied().filter(|c| free.len() == 1 && c + 1 == width));
+            if let Some(at) = guess {
+                let name = &survey.first[at];
+                if usual.is_some() || holds_class(rows, at, true, options)? {
+                    notes.push(format!(
+                        "the label was taken from column '{name}'; if it is another, say --label"
+                    ));
+                    label = guess;
+                } else {
+                    notes.push(format!(
+                        "column '{name}' holds no class of the model and was left out; if it is the label, say --label"
+                    ));
+                }
+            }
+        }
         Ok(Self::new(true, label, found, survey.rows))
+    }
+
+    /// Columns that have no names: they stand as they stood in training, with the label or without.
+    fn by_position(
+        file: &str,
+        rows: &Rows<'_>,
+        survey: &Survey,
+        columns: &[Column],
+        format: Format,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let (width, header) = (survey.first.len(), options.header == Some(true));
+        let trained = options.trained_label.as_ref().map(|l| l.index).filter(|i| (1..=width).contains(i));
+        let label = match width.checked_sub(columns.len()) {
+            Some(0) => None,
+            Some(1) => Some(match (&options.label, trained) {
+                (Some(asked), _) => {
+                    label_column(file, &survey.names(header), header, format, Some(asked), notes)?
+                }
+                (None, Some(i)) => i - 1,
+                (None, None) if format == Format::Space => 0,
+                (None, None) => width - 1,
+            }),
+            _ => {
+                let what = format!(
+                    "{width} columns without a header, but the model was trained on {}, from '{}' to '{}'",
+                    columns.len(),
+                    columns.first().map_or("", name_of),
+                    columns.last().map_or("", name_of)
+                );
+                return Err(Error::content(file, what));
+            }
+        };
+        if let (Some(at), None) = (label, &options.label) {
+            if !holds_class(rows, at, header, options)? {
+                let what = format!(
+                    "column {} should be the label but holds no class of the model; say --label, or leave the \
+                     label out",
+                    at + 1
+                );
+                return Err(Error::content(file, what));
+            }
+            let how = if trained.is_some() { "as in training" } else { "if it is another, say --label" };
+            notes.push(format!("the label was taken from column {}; {how}", at + 1));
+        }
+        let cells = (0..width).filter(|c| Some(*c) != label);
+        Ok(Self::new(header, label, cells.zip(columns.iter().cloned()).collect(), survey.rows))
     }
 
     fn new(header: bool, label: Option<usize>, columns: Vec<(usize, Column)>, rows: usize) -> Self {
@@ -318,7 +393,7 @@ impl Plan {
             Some(_) => names.labels(file, &tokens)?,
             None => labels::none(self.rows),
         };
-        Ok(Table { x, labels, columns: self.sources.into_iter().map(|s| s.2).collect() })
+        Ok(Table { x, labels, columns: self.sources.into_iter().map(|s| s.2).collect(), label: None })
     }
 }
 
@@ -348,6 +423,24 @@ impl Names {
         let of: Vec<u32> = of.iter().map(|n| numbers[*n]).collect();
         Ok(interner.labels(&of))
     }
+}
+
+/// Whether a column holds a class of the model, or nothing at all; without classes to ask, anything will do.
+fn holds_class(rows: &Rows<'_>, column: usize, header: bool, options: &ReadOptions) -> Result<bool> {
+    let Some(classes) = &options.classes else { return Ok(true) };
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let known: HashSet<&str> = classes.iter().map(String::as_str).collect();
+    let values: Vec<f64> = classes.iter().filter_map(|c| number(c)).collect();
+    let (mut above, mut empty, mut found) = (header, true, false);
+    rows.each(|_, cells| {
+        let cell = cells[column];
+        if !std::mem::take(&mut above) && !found && Cell::of(cell) != Cell::Missing {
+            empty = false;
+            found = known.contains(cell) || number(cell).is_some_and(|v| values.contains(&v));
+        }
+        Ok(())
+    })?;
+    Ok(empty || found)
 }
 
 fn name_of(column: &Column) -> &str {

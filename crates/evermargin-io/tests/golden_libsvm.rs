@@ -11,7 +11,7 @@
 //! | each α, as a share of its bound                       | 3e-4               | 3e-2, not RBF 1e-1 |
 //! | α of a row that is clear of the margin                | exactly 0 or C     | exactly 0 or C     |
 //! | each decision, and the constant b                     | 10ε√D + SDu        | 10ε√D + SDu        |
-//! | labels of rows that are clear of 0 and of tied votes  | equal              | equal              |
+//! | labels of rows that are clear of 0                    | equal              | equal              |
 //! | number of support vectors                             | 3 % and one        | 3 % and one        |
 //! | Σα, relative to S                                     | 1e-12              | 1e-12              |
 //!
@@ -280,29 +280,41 @@ fn compare_labels(case: &Case, s: &Solved, breaches: &mut Breaches) {
     let limit = limits.iter().copied().fold(0.0, f64::max);
     let clear = |row: usize| {
         let f = &s.decisions[row * outputs..(row + 1) * outputs];
-        f.iter().all(|f| f.abs() > limit) && !tied(classifier, f)
+        f.iter().all(|f| f.abs() > limit)
+    };
+    let class = |row: usize| match tied(classifier, &s.decisions[row * outputs..(row + 1) * outputs]) {
+        tied if tied.len() > 1 => first_met(case, classifier, &tied),
+        _ => s.predicted[row],
     };
     for (row, label) in case.labels.iter().enumerate().filter(|(row, _)| clear(*row)) {
-        let found = &classifier.classes[s.predicted[row] as usize];
+        let found = &classifier.classes[class(row) as usize];
         breaches.limit("label", f64::from(u8::from(!same(found, label))), 0.0);
     }
     if let Some(expected) = case.training_errors {
-        let wrong = (0..s.x.rows()).filter(|&r| Some(s.predicted[r]) != s.labels.of[r]).count();
+        let wrong = (0..s.x.rows()).filter(|&r| Some(class(r)) != s.labels.of[r]).count();
         let unclear = (0..s.x.rows()).filter(|&r| !clear(r)).count();
         breaches.limit("training errors", wrong.abs_diff(expected) as f64, unclear as f64);
     }
 }
 
-/// Votes that LIBSVM gives to the first class and we to the larger summed decision.
-fn tied(classifier: &Classifier, f: &[f64]) -> bool {
+/// The classes with most votes: of several, LIBSVM takes the one it met first and we the first in sorted order.
+fn tied(classifier: &Classifier, f: &[f64]) -> Vec<u32> {
     if classifier.scheme != Scheme::OneVsOne {
-        return false;
+        return Vec::new();
     }
     let n = classifier.classes.len();
     let mut votes = vec![0; n];
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
-    pairs.zip(f).for_each(|((a, b), f)| votes[if *f > 0.0 { b } else { a }] += 1);
-    votes.iter().filter(|v| *v == votes.iter().max().unwrap()).count() > 1
+    pairs.zip(f).for_each(|((a, b), f)| votes[if *f < 0.0 { a } else { b }] += 1);
+    let most = *votes.iter().max().unwrap();
+    (0..n as u32).filter(|c| votes[*c as usize] == most).collect()
+}
+
+/// The one of these classes that LIBSVM met first: its pairs stand in that order.
+fn first_met(case: &Case, classifier: &Classifier, among: &[u32]) -> u32 {
+    let met = case.pairs.iter().flat_map(|pair| [&pair.positive, &pair.negative]);
+    let mut numbers = met.map(|name| classifier.classes.iter().position(|c| same(c, name)).unwrap() as u32);
+    numbers.find(|c| among.contains(c)).unwrap()
 }
 
 fn golden() -> PathBuf {

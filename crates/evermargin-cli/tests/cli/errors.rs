@@ -117,6 +117,22 @@ fn bad_usage_ends_with_2() {
             ),
             ("fit d.svm -o d.svm", "d.svm: that is the input itself; give the output another name"),
             ("fit d.svm -o - --json", "-o - and --json both want standard output; give the model a file"),
+            ("fit nothing.svm --c 0", "parameter c = 0: must be a number above 0, at most 1e15"),
+            ("fit d.svm --c -1e300", "parameter c = -1e300: must be a number above 0, at most 1e15"),
+            ("fit nothing.svm --gamma 0", "parameter gamma = 0: must be a positive number"),
+            ("fit nothing.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
+            ("tune nothing.svm --folds 1", "parameter folds = 1: must be 2 or more"),
+            ("tune d.svm --grid 1000000000000", "--grid 1000000000000: must be from 1 to 100"),
+            (
+                "generate two-moons --rows 99999999999999",
+                "--rows 99999999999999: with about 3 values a row that is over the cap of 1000000000 values; ask for \
+                 333333333 rows or fewer",
+            ),
+            ("predict - -", "MODEL and DATA cannot both be standard input; give one of them a file"),
+            (
+                "predict d.csv m.evm",
+                "d.csv looks like data and m.evm is a model; write the model first: evermargin predict m.evm d.csv",
+            ),
             ("fit d.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
             ("tune d.svm --folds 1", "parameter folds = 1: must be 2 or more"),
             ("tune d.svm --folds 99", "parameter folds = 99: must be at most 40, the labelled rows"),
@@ -161,6 +177,10 @@ fn options_that_cannot_be_read_end_with_2() {
         (
             "convert m.evm x --to onnx",
             "error: invalid value 'onnx' for '--to <FORMAT>': must be libsvm, json or evermargin",
+        ),
+        (
+            "fit d.svm --labeled-rows splits --split 0",
+            "error: invalid value '0' for '--split <K>': must be a whole number, 1 or more",
         ),
         ("fit", "error: the following required arguments were not provided:"),
         ("frobnicate", "error: unrecognized subcommand 'frobnicate'"),

@@ -72,3 +72,27 @@ fn a_model_trained_by_libsvm_is_read() {
     let (a, b) = (said["support_count"].as_f64().unwrap(), theirs["support_count"].as_f64().unwrap());
     assert!((a - b).abs() <= 3.0, "{a} {b}");
 }
+
+#[test]
+fn kernel_matrices_with_row_numbers_are_read_as_libsvm_does() {
+    let shell = Shell::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../evermargin-io/tests/fixtures");
+    let said = shell.ok(&format!("fit {fixtures}/kernel.svm --kernel precomputed -o k.evm --json"));
+    assert_eq!(said.json()["rows"], said.json()["features"]);
+    assert!(said.err.contains("column 0, the numbers of the rows, was left out"), "{}", said.err);
+    let accuracy =
+        shell.ok(&format!("predict k.evm {fixtures}/kernel.svm --json")).json()["accuracy"].clone();
+    assert!(accuracy.as_f64().unwrap() > 0.8, "{accuracy}");
+    // other rows against the same columns: their numbers mean nothing, fewer rows do no harm
+    let text = std::fs::read_to_string(format!("{fixtures}/kernel.svm")).unwrap();
+    let some: Vec<&str> = text.lines().skip(30).collect();
+    shell.write("some.svm", &some.join("\n"));
+    let part = shell.ok("predict k.evm some.svm --as labels -q").out;
+    let whole = shell.ok(&format!("predict k.evm {fixtures}/kernel.svm --as labels -q")).out;
+    assert!(part.lines().eq(whole.lines().skip(30)));
+    // a model of svm-train on the same matrix
+    let labels =
+        shell.ok(&format!("predict {fixtures}/kernel.model {fixtures}/kernel.svm --as labels -q")).out;
+    let theirs = std::fs::read_to_string(format!("{fixtures}/kernel.labels")).unwrap();
+    assert!(labels.lines().eq(theirs.lines().map(str::trim)));
+}

@@ -7,4 +7,5 @@ mod exchange;
 mod help;
 mod shell;
 mod stopping;
+mod tables;
 mod verbs;

@@ -274,3 +274,12 @@ fn quiet_is_quiet() {
     let said = shell.ok("fit d.svm --quiet");
     assert_eq!((said.out.as_str(), said.err.as_str()), ("", ""));
 }
+
+#[test]
+fn the_winning_command_keeps_a_seed_said_first() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 40 -o d.svm");
+    let json = shell.ok("--seed 7 tune d.svm --c 1,2 --gamma 1 --json").json();
+    let command = json["command"].as_str().unwrap();
+    assert!(command.starts_with("evermargin fit --seed 7 d.svm "), "{command}");
+}

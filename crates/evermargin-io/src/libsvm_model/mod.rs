@@ -2,9 +2,10 @@
 //!
 //! LIBSVM has one decision for each pair i < j of the classes in its `label` line, positive for i; the support
 //! vectors stand class by class, each with one coefficient for each other class. Our decision for a pair a < b is
-//! positive for b. Writing the classes in reverse order makes the two the same, value for value: a vote for b when
-//! the decision is above 0, for a otherwise, and `probA`, `probB` mean what our sigmoid means. The one thing that
-//! may differ is a tie of votes, which LIBSVM gives to the class written first and we to the larger summed decision.
+//! positive for b. Two classes are written in reverse order, which makes the two the same, value for value, also at
+//! 0. Many are written in our order with every sign turned, so that a tie of votes goes to the same class: the first.
+//! So `svm-predict` gives our labels. A model of `svm-train` lists the classes as it met them, and we sort them: there,
+//! and only there, a tie may fall otherwise.
 //!
 //! Numbers are written as the shortest decimals that read back to the same double.
 

@@ -31,11 +31,12 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
     }
     let (kernel, vectors, bias) = vectors(classifier)?;
     let n = classes.len();
+    let order = order(n);
 
     let mut out = Vec::new();
     header(&mut out, kernel, n, vectors.len());
-    line(&mut out, "rho", pairs(n).map(|(a, b)| -bias[pair(a, b, n)]));
-    let labels: Vec<&str> = classes.iter().rev().map(String::as_str).collect();
+    line(&mut out, "rho", pairs(&order).map(|(p, sign)| -sign * bias[p]));
+    let labels: Vec<&str> = order.iter().map(|c| classes[*c].as_str()).collect();
     out.extend_from_slice(format!("label {}\n", labels.join(" ")).as_bytes());
     if !classifier.calibration.is_empty() {
         let mut sigmoids = Vec::with_capacity(classifier.calibration.len());
@@ -47,16 +48,18 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
             };
             sigmoids.push((*a, *b));
         }
-        line(&mut out, "probA", pairs(n).map(|(a, b)| sigmoids[pair(a, b, n)].0));
-        line(&mut out, "probB", pairs(n).map(|(a, b)| sigmoids[pair(a, b, n)].1));
+        line(&mut out, "probA", pairs(&order).map(|(p, _)| sigmoids[p].0));
+        line(&mut out, "probB", pairs(&order).map(|(p, sign)| sign * sigmoids[p].1));
     }
     let count = |class| vectors.iter().filter(|v| v.class == class).count() as f64;
-    line(&mut out, "nr_sv", (0..n).rev().map(count));
+    line(&mut out, "nr_sv", order.iter().map(|c| count(*c)));
     out.extend_from_slice(b"SV\n");
-    for class in (0..n).rev() {
+    let sign = sign(&order);
+    for &class in &order {
         for vector in vectors.iter().filter(|v| v.class == class) {
-            for other in (0..n).rev().filter(|o| *o != class) {
-                number::write(&mut out, vector.coef[pair(class.min(other), class.max(other), n)]);
+            for &other in order.iter().filter(|o| **o != class) {
+                let coef = sign * vector.coef[pair(class.min(other), class.max(other), n)];
+                number::write(&mut out, coef + 0.0); // no −0
                 out.push(b' ');
             }
             out.extend_from_slice(&vector.features);
@@ -66,9 +69,23 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
     String::from_utf8(out).map_err(|e| Error::inexpressible(e.to_string()))
 }
 
-/// Our pairs a < b in the order of LIBSVM's, whose classes are ours reversed.
-fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n).rev().flat_map(|b| (0..b).rev().map(move |a| (a, b)))
+/// Our classes in the order of the file: two reversed, many as they are (see the module).
+fn order(n: usize) -> Vec<usize> {
+    if n == 2 { vec![1, 0] } else { (0..n).collect() }
+}
+
+/// What turns our decisions into LIBSVM's: ours are positive for the later class, LIBSVM's for the one it lists
+/// first.
+fn sign(order: &[usize]) -> f64 {
+    if order[0] > order[1] { 1.0 } else { -1.0 }
+}
+
+/// Our numbers of LIBSVM's pairs, in its order, with the sign that turns our decision into its.
+fn pairs(order: &[usize]) -> impl Iterator<Item = (usize, f64)> {
+    let (n, sign) = (order.len(), sign(order));
+    (0..n)
+        .flat_map(move |i| (i + 1..n).map(move |j| (order[i].min(order[j]), order[i].max(order[j]))))
+        .map(move |(a, b)| (pair(a, b, n), sign))
 }
 
 fn header(out: &mut Vec<u8>, kernel: Kernel, classes: usize, vectors: usize) {
@@ -175,7 +192,7 @@ fn linear(
 ) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
     let mut bias = bias.to_vec();
     let mut vectors = Vec::with_capacity(weights.len());
-    for (a, b) in pairs(n) {
+    for (a, b) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
         let p = pair(a, b, n);
         let mut w = weights[p].clone();
         match scaling {

@@ -162,7 +162,7 @@ pub fn decisions(model: &Model, x: Row<'_>) -> Vec<f64> {
     }
 }
 
-/// The class of a row by votes; `None` when votes are tied, where LIBSVM and we may differ.
+/// The class of a row by votes; `None` when votes are tied, where a model of `svm-train` goes by its order.
 pub fn voted(classifier: &Classifier, f: &[f64]) -> Option<String> {
     let n = classifier.classes.len();
     let mut votes = vec![0; n];

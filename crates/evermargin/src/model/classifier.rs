@@ -15,8 +15,8 @@ pub enum Scheme {
     Binary,
     /// Output j: class j (positive) against all others. The largest output wins.
     OneVsRest,
-    /// One output for each pair a < b, in the order (0,1), (0,2), …, (1,2), …: f > 0 votes for b, else for a.
-    /// Most votes win; ties go to the larger summed decision, then to the first class.
+    /// One output for each pair a < b, in the order (0,1), (0,2), …, (1,2), …: f < 0 votes for a, else for b.
+    /// Most votes win; ties go to the first class, as in LIBSVM and scikit-learn with sorted labels.
     OneVsOne,
 }
 
@@ -25,15 +25,13 @@ impl Scheme {
     pub fn vote(self, classes: usize, f: &[f64]) -> u32 {
         match self {
             Self::Binary => u32::from(f.first().is_some_and(|f| *f > 0.0)),
-            Self::OneVsRest => first_largest(f.iter().map(|v| (0, *v))),
+            Self::OneVsRest => first_largest(f.iter().copied()),
             Self::OneVsOne => {
-                let (mut votes, mut sums) = (vec![0u32; classes], vec![0.0; classes]);
+                let mut votes = vec![0.0; classes];
                 for ((a, b), v) in pairs(classes).zip(f) {
-                    votes[if *v > 0.0 { b } else { a }] += 1;
-                    sums[b] += v;
-                    sums[a] -= v;
+                    votes[if *v < 0.0 { a } else { b }] += 1.0;
                 }
-                first_largest(votes.into_iter().zip(sums))
+                first_largest(votes)
             }
         }
     }
@@ -182,8 +180,8 @@ fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// The first of the largest.
-fn first_largest(scores: impl Iterator<Item = (u32, f64)>) -> u32 {
-    let mut best: Option<(u32, (u32, f64))> = None;
+fn first_largest(scores: impl IntoIterator<Item = f64>) -> u32 {
+    let mut best: Option<(u32, f64)> = None;
     for (i, score) in (0..).zip(scores) {
         if best.is_none_or(|(_, top)| score > top) {
             best = Some((i, score));
@@ -241,16 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn votes_count_then_sums_then_order() {
+    fn votes_count_then_order() {
         let weights = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]];
         let c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights.clone(), vec![0.0; 3]);
         c.check().unwrap();
         // (a,b) says b, (a,c) says a, (b,c) says b
         assert_eq!(c.predict(row(&[0.1, -9.0, -0.1])).unwrap().class, [1]);
-        // a cycle, one vote each: b over a by 1, a over c by 3, c over b by 2; sums a 2, b −1, c −1
-        assert_eq!(c.predict(row(&[1.0, -3.0, 2.0])).unwrap().class, [0]);
-        // a full tie goes to the first
-        assert_eq!(c.predict(row(&[1.0, -1.0, 1.0])).unwrap().class, [0]);
+        // a cycle, one vote each, goes to the first class however large the decisions of another
+        assert_eq!(c.predict(row(&[9.0, -1.0, 2.0])).unwrap().class, [0]);
+        // no decision is a vote for the second of the pair, as in LIBSVM
+        assert_eq!(c.predict(row(&[0.0, 0.0, 0.0])).unwrap().class, [2]);
         let c = classifier(&["a", "b", "c"], Scheme::OneVsRest, weights, vec![0.0; 3]);
         assert_eq!(c.predict(row(&[-1.0, -0.5, -3.0])).unwrap().class, [1]);
     }

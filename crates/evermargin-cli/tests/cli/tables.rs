@@ -1,0 +1,79 @@
+//! Tables whose header and label are not where one would guess.
+
+use crate::shell::Shell;
+use std::fmt::Write;
+
+/// Rows of a class and two numbers that tell it.
+fn rows(line: impl Fn(&str, usize) -> String) -> String {
+    (0..20).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "{}", line(if i % 2 == 0 { "cat" } else { "dog" }, i % 2 * 10 + i));
+        text
+    })
+}
+
+#[test]
+fn the_model_remembers_where_the_label_stood() {
+    let shell = Shell::new();
+    shell.write("t.csv", &rows(|class, x| format!("{class},{x},{}", 100 * (x % 2))));
+    shell.ok("fit t.csv --label 1 -o t.evm");
+    let said = shell.ok("predict t.evm t.csv --as labels -o out");
+    assert!(said.err.contains("the label was taken from column 1; as in training"), "{}", said.err);
+    assert_eq!(shell.ok("predict t.evm t.csv --json").json()["accuracy"], 1.0);
+    // with a header: the name counts, wherever it stands
+    shell.write("h.csv", &format!("kind,a,b\n{}", rows(|class, x| format!("{class},{x},{}", 100 * (x % 2)))));
+    shell.ok("fit h.csv --label kind -o h.evm");
+    shell.write(
+        "new.csv",
+        &format!("a,kind,z,b\n{}", rows(|class, x| format!("{x},{class},7,{}", 100 * (x % 2)))),
+    );
+    assert_eq!(shell.ok("predict h.evm new.csv --json").json()["accuracy"], 1.0);
+    shell.write("bare.csv", &rows(|class, x| format!("{class},{x},{}", 100 * (x % 2))));
+    assert_eq!(shell.ok("predict h.evm bare.csv --json").json()["accuracy"], 1.0);
+}
+
+#[test]
+fn a_column_without_classes_is_no_label() {
+    let shell = Shell::new();
+    shell.write(
+        "t.csv",
+        &format!("x1,x2,kind\n{}", rows(|class, x| format!("{x},{},{class}", 100 * (x % 2)))),
+    );
+    shell.ok("fit t.csv --label kind -o t.evm");
+    shell.write("new.csv", "x1,x2,comment\n2,0,fine\n3,100,odd\n");
+    let said = shell.ok("predict t.evm new.csv --json");
+    assert_eq!(said.json()["labeled"], 0);
+    assert!(
+        said.err.contains("column 'comment' holds no class of the model and was left out"),
+        "{}",
+        said.err
+    );
+    shell.write("new.csv", "x1,x2,answer\n2,0,cat\n3,100,bird\n");
+    let said = shell.ok("predict t.evm new.csv --json");
+    assert_eq!(said.json()["labeled"], 2);
+    assert!(said.err.contains("the label was taken from column 'answer'"), "{}", said.err);
+    shell.write("new.csv", "2,0,fine\n3,100,odd\n");
+    let said = shell.run("predict t.evm new.csv --json");
+    assert_eq!(said.code, 1);
+    assert!(
+        said.err.contains("column 3 should be the label but holds no class of the model"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_header_above_text_alone_is_seen() {
+    let shell = Shell::new();
+    let body = rows(|class, x| format!("{},{},{class}", ["a", "b", "c"][x % 3], ["foul", "none"][x % 2]));
+    shell.write("t.csv", &format!("cap,odor,edible\n{body}"));
+    let said = shell.ok("fit t.csv --json");
+    assert_eq!((&said.json()["rows"], &said.json()["classes"]), (&20.into(), &2.into()));
+    assert!(said.err.contains("the first row was taken for a header (if it is data, say --header no)"));
+    let json = shell.ok("fit t.csv --header no --json").json();
+    assert_eq!((&json["rows"], &json["classes"]), (&21.into(), &3.into()));
+    shell.write("t.csv", &body);
+    let said = shell.ok("fit t.csv --json");
+    assert_eq!(said.json()["rows"], 20);
+    assert!(said.err.contains("the first row was taken for data (if it is a header, say --header yes)"));
+    assert_eq!(shell.ok("fit t.csv --header yes --json").json()["rows"], 19);
+}
