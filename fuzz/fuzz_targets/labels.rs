@@ -9,7 +9,8 @@ fuzz_target!(|bytes: &[u8]| {
     std::fs::write(&file, bytes).expect("written");
     let limits = Limits { max_bytes: 1 << 24, max_rows: 1 << 16, ..Limits::default() };
     for rows in [1, 2, 3] {
-        let options = ReadOptions { labels_file: Some(file.clone()), limits, ..ReadOptions::default() };
+        let options =
+            ReadOptions { labels_file: Some(file.clone()), limits: limits.clone(), ..ReadOptions::default() };
         if let Ok(set) = read_bytes("fuzz.svm", b"1:1\n".repeat(rows), &options) {
             assert_eq!(set.labels.of.len(), rows);
             assert!(set.labels.of.iter().flatten().all(|c| (*c as usize) < set.labels.classes.len()));

@@ -118,6 +118,10 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
 fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Object(label) if label.contains_key("index") => match &label.get("name") {
+            Some(Value::String(name)) => name.clone(),
+            _ => format!("column {}", label["index"]),
+        },
         Value::Number(n) => n.as_f64().map_or_else(|| n.to_string(), short),
         other => other.to_string(),
     }
