@@ -102,7 +102,7 @@ fn scheme(
     if k == 2 {
         return Ok(Scheme::Binary);
     }
-    if k > labeled / 2 {
+    if k > 10 && k > labeled / 2 {
         return Err(Error::Data(format!(
             "{k} different labels in {labeled} labelled rows are hardly classes: if the label is in another \
              column, name it (--label); a number cannot be predicted, only a class"
