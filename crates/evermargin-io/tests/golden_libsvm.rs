@@ -165,18 +165,15 @@ fn same(a: &str, b: &str) -> bool {
     a.parse::<f64>().unwrap() == b.parse::<f64>().unwrap()
 }
 
-/// The row of each support vector: they stand in the order of the rows, and no two rows are equal.
+/// The row of each support vector; no two rows are equal.
 fn rows_of(points: MatrixView<'_>, x: MatrixView<'_>) -> Vec<usize> {
     let entries = |m: MatrixView<'_>, i: usize| {
         let mut out = Vec::new();
         m.row(i).for_each(|c, v| out.extend((v != 0.0).then_some((c, v))));
         out
     };
-    let mut rows = 0..x.rows();
-    (0..points.rows())
-        .map(|p| entries(points, p))
-        .map(|point| rows.find(|&i| entries(x, i) == point).unwrap())
-        .collect()
+    let rows: Vec<_> = (0..x.rows()).map(|i| entries(x, i)).collect();
+    (0..points.rows()).map(|p| rows.iter().position(|row| *row == entries(points, p)).unwrap()).collect()
 }
 
 /// What is farther apart than the policy allows.
