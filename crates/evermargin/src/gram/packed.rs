@@ -117,6 +117,15 @@ impl Packed {
         self.kernel.from_dot(n, n, n)
     }
 
+    /// Values that a kernel value takes to compute: stored values of a mean row.
+    pub fn values_a_row(&self) -> usize {
+        match &self.layout {
+            Layout::Dense(_) | Layout::Double(_) => self.cols,
+            Layout::Sparse(c) => c.values.len() / self.rows.max(1),
+            Layout::SparseDouble(c) => c.values.len() / self.rows.max(1),
+        }
+    }
+
     /// Most queries that meet the data in one pass.
     pub fn pass(&self) -> usize {
         match self.layout {
