@@ -14,17 +14,7 @@ const POWERS: [f64; 23] = [
 #[inline]
 pub(crate) fn scan(line: &[u8], start: usize) -> Option<(f64, usize)> {
     let mut p = start;
-    let negative = match line.get(p) {
-        Some(b'-') => {
-            p += 1;
-            true
-        }
-        Some(b'+') => {
-            p += 1;
-            false
-        }
-        _ => false,
-    };
+    let negative = skip_sign(line, &mut p);
     let digits_start = p;
     let mut mantissa: u64 = 0;
     while let Some(digit) = digit_at(line, p) {
@@ -48,17 +38,7 @@ pub(crate) fn scan(line: &[u8], start: usize) -> Option<(f64, usize)> {
     }
     if let Some(b'e' | b'E') = line.get(p) {
         p += 1;
-        let down = match line.get(p) {
-            Some(b'-') => {
-                p += 1;
-                true
-            }
-            Some(b'+') => {
-                p += 1;
-                false
-            }
-            _ => false,
-        };
+        let down = skip_sign(line, &mut p);
         let exponent_start = p;
         let mut written: i64 = 0;
         while let Some(digit) = digit_at(line, p) {
@@ -98,6 +78,13 @@ pub(crate) fn write(out: &mut Vec<u8>, value: f64) {
     } else {
         let _ = write!(out, "{value:?}");
     }
+}
+
+/// Passes over a sign; whether it was a minus.
+fn skip_sign(line: &[u8], p: &mut usize) -> bool {
+    let sign = line.get(*p).copied();
+    *p += usize::from(matches!(sign, Some(b'-' | b'+')));
+    sign == Some(b'-')
 }
 
 #[inline]

@@ -6,6 +6,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::traits::{ComplexField, Conjugate};
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix.
@@ -87,25 +88,20 @@ impl Cholesky {
 }
 
 /// `out[j·m + i] = a_i · b_j` for m rows a and n rows b of d values, all row-major: out is n × m, row-major.
-pub fn cross_products(a: &[f32], m: usize, b: &[f32], n: usize, d: usize, out: &mut [f32]) {
+pub fn cross_products<T: ComplexField + Conjugate<Canonical = T>>(
+    a: &[T],
+    m: usize,
+    b: &[T],
+    n: usize,
+    d: usize,
+    out: &mut [T],
+) {
     matmul(
         MatMut::from_column_major_slice_mut(&mut out[..m * n], m, n),
         Accum::Replace,
         MatRef::from_row_major_slice(&a[..m * d], m, d),
         MatRef::from_column_major_slice(&b[..n * d], d, n),
-        1.0,
-        Par::Seq,
-    );
-}
-
-/// [`cross_products`] in double precision.
-pub fn cross_products_f64(a: &[f64], m: usize, b: &[f64], n: usize, d: usize, out: &mut [f64]) {
-    matmul(
-        MatMut::from_column_major_slice_mut(&mut out[..m * n], m, n),
-        Accum::Replace,
-        MatRef::from_row_major_slice(&a[..m * d], m, d),
-        MatRef::from_column_major_slice(&b[..n * d], d, n),
-        1.0,
+        T::one_impl(),
         Par::Seq,
     );
 }

@@ -23,7 +23,7 @@ pub fn gram_matrix(x: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
             }
         } else {
             let d = x.cols();
-            linalg::cross_products_f64(values, n, &values[first * d..], count, d, rows);
+            linalg::cross_products(values, n, &values[first * d..], count, d, rows);
         }
         for (i, row) in rows.chunks_exact_mut(n).enumerate() {
             let norm = norms[first + i];

@@ -243,7 +243,7 @@ impl Packed {
             Layout::Double(v) => {
                 let a = &v[rows.start * self.cols..rows.end * self.cols];
                 scratch.double.resize(count * len, 0.0);
-                linalg::cross_products_f64(a, len, &q.double, count, self.cols, &mut scratch.double);
+                linalg::cross_products(a, len, &q.double, count, self.cols, &mut scratch.double);
                 for ((dots, out), &norm) in scratch.double.chunks_exact(len).zip(out).zip(&q.exact_norms) {
                     for ((k, &dot), &n) in out.iter_mut().zip(dots).zip(&self.exact_norms[rows.clone()]) {
                         *k = self.kernel.from_dot(dot, norm, n) as f32;
