@@ -143,6 +143,42 @@ impl Matrix {
     }
 }
 
+impl Matrix {
+    /// No rows, `cols` columns, dense or sparse.
+    pub fn empty(cols: usize, sparse: bool) -> Self {
+        if sparse {
+            Self::Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), cols }
+        } else {
+            Self::Dense { values: Vec::new(), rows: 0, cols }
+        }
+    }
+
+    /// Appends a row, which must have as many columns (columns beyond are dropped, missing ones are 0).
+    pub fn push(&mut self, row: Row<'_>) {
+        match self {
+            Self::Dense { values, rows, cols } => {
+                let start = values.len();
+                values.resize(start + *cols, 0.0);
+                row.for_each(|c, v| {
+                    if let Some(cell) = values[start..].get_mut(c) {
+                        *cell = v;
+                    }
+                });
+                *rows += 1;
+            }
+            Self::Csr { indptr, indices, values, cols } => {
+                row.for_each(|c, v| {
+                    if c < *cols && v != 0.0 {
+                        indices.push(c as u32);
+                        values.push(v);
+                    }
+                });
+                indptr.push(values.len());
+            }
+        }
+    }
+}
+
 impl<'a> MatrixView<'a> {
     /// A dense view; checks the shape and that every value is finite.
     pub fn dense(values: &'a [f64], rows: usize, cols: usize) -> Result<Self> {

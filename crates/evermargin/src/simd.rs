@@ -226,6 +226,12 @@ fn argmax_body<const FMA: bool>(g: &[f64]) -> (usize, f64) {
     (index, value)
 }
 
+/// Index and value of the smallest entry (the first of equals); +∞ and index 0 for none.
+pub fn argmin(g: &[f64]) -> (usize, f64) {
+    let least = g.iter().copied().fold(f64::INFINITY, |a, b| if b < a { b } else { a });
+    (g.iter().position(|v| *v == least).unwrap_or(0), least)
+}
+
 /// What [`second_order`] finds.
 #[derive(Debug, Clone, Copy)]
 pub struct Partner {
@@ -312,6 +318,89 @@ fn pair_update_body<const FMA: bool>(
         up[k] -= change;
         down[k] -= change;
     }
+}
+
+dispatch! {
+    /// `g −= step·(row_i − row_j)`.
+    pair_step => pair_step_body(g: &mut [f64], row_i: &[f32], row_j: &[f32], step: f64)
+}
+
+#[inline(always)]
+fn pair_step_body<const FMA: bool>(g: &mut [f64], row_i: &[f32], row_j: &[f32], step: f64) {
+    for ((g, &i), &j) in g.iter_mut().zip(row_i).zip(row_j) {
+        *g -= step * (f64::from(i) - f64::from(j));
+    }
+}
+
+dispatch! {
+    /// Largest gradient where a variable may rise (−∞ if none may), smallest where one may fall (+∞).
+    extremes => extremes_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64)
+}
+
+#[inline(always)]
+fn extremes_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64) {
+    let n = g.len();
+    let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
+    let (mut top, mut bottom) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
+    let mut see = |l: usize, i: usize| {
+        let (up, down) = (
+            if alpha[i] < hi[i] { g[i] } else { f64::NEG_INFINITY },
+            if alpha[i] > lo[i] { g[i] } else { f64::INFINITY },
+        );
+        top[l] = if up > top[l] { up } else { top[l] };
+        bottom[l] = if down < bottom[l] { down } else { bottom[l] };
+    };
+    let whole = n / 8 * 8;
+    for k in (0..whole).step_by(8) {
+        for l in 0..8 {
+            see(l, k + l);
+        }
+    }
+    (whole..n).for_each(|i| see(i - whole, i));
+    (top.into_iter().fold(f64::NEG_INFINITY, f64::max), bottom.into_iter().fold(f64::INFINITY, f64::min))
+}
+
+/// What [`gap`] sums up over the variables.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GapSums {
+    /// Σ h − αg, with the loss h = max(lo·g, hi·g).
+    pub gap: f64,
+    /// Σ h over the variables that are not zero.
+    pub loss: f64,
+    /// Σ h² over the same.
+    pub squares: f64,
+    /// Their number.
+    pub count: f64,
+}
+
+dispatch! {
+    /// The duality gap of a problem without bias, and the spread of its losses.
+    gap => gap_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> GapSums
+}
+
+#[inline(always)]
+fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> GapSums {
+    let n = g.len();
+    let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
+    let mut sums = [[0.0f64; 8]; 4];
+    let mut see = |l: usize, i: usize| {
+        let (a, b) = (lo[i] * g[i], hi[i] * g[i]);
+        let h = if a > b { a } else { b };
+        let support = if alpha[i] == 0.0 { 0.0 } else { 1.0 };
+        sums[0][l] += h - alpha[i] * g[i];
+        sums[1][l] += support * h;
+        sums[2][l] += support * h * h;
+        sums[3][l] += support;
+    };
+    let whole = n / 8 * 8;
+    for k in (0..whole).step_by(8) {
+        for l in 0..8 {
+            see(l, k + l);
+        }
+    }
+    (whole..n).for_each(|i| see(i - whole, i));
+    let [gap, loss, squares, count] = sums.map(|s| s.into_iter().sum());
+    GapSums { gap, loss, squares, count }
 }
 
 #[inline(always)]

@@ -8,14 +8,18 @@ use memmap2::{MmapMut, MmapOptions};
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Rows of one width, at most `capacity` of them.
+/// Rows of one width, at most `capacity` of them; of each row the first values, all of them unless said otherwise.
 #[derive(Debug)]
 pub struct RowCache {
     width: usize,
     capacity: usize,
+    bytes: usize,
+    least: usize,
     /// Room for `capacity` rows; the system hands out memory as it is touched.
     memory: MmapMut,
     slots: Vec<Slot>,
+    /// Slots that hold no row.
+    free: Vec<u32>,
     /// Slot of each row, or `NOWHERE`.
     slot_of: Vec<u32>,
     clock: u64,
@@ -25,19 +29,21 @@ pub struct RowCache {
 struct Slot {
     row: usize,
     used: u64,
+    filled: usize,
 }
 
 impl RowCache {
     /// A cache for `rows` rows of `width` values in `bytes`, but always room for `least` rows.
     pub fn new(rows: usize, width: usize, bytes: usize, least: usize) -> Result<Self> {
-        let capacity = (bytes / (4 * width.max(1))).max(least).min(rows);
-        let room = capacity * width * 4;
-        let memory = MmapOptions::new().len(room.max(1)).map_anon().map_err(|e| {
-            Error::Data(format!("{room} bytes for kernel rows could not be had ({e}): lower the cache size"))
-        })?;
-        #[cfg(target_os = "linux")]
-        let _ = memory.advise(memmap2::Advice::HugePage);
-        Ok(Self { width, capacity, memory, slots: Vec::new(), slot_of: vec![NOWHERE; rows], clock: 0 })
+        let capacity = capacity(rows, width, bytes, least);
+        let memory = map(capacity * width * 4)?;
+        let (slots, free, slot_of) = (Vec::new(), Vec::new(), vec![NOWHERE; rows]);
+        Ok(Self { width, capacity, bytes, least, memory, slots, free, slot_of, clock: 0 })
+    }
+
+    /// A cache of no rows yet; see [`RowCache::grow`].
+    pub fn growing(bytes: usize, least: usize) -> Result<Self> {
+        Ok(Self { bytes, least, memory: map(bytes)?, ..Self::new(0, 0, 0, 0)? })
     }
 
     /// Most rows held at once.
@@ -45,12 +51,14 @@ impl RowCache {
         self.capacity
     }
 
-    /// The row, if it is here.
+    /// The row, if it is here, as far as it is filled.
     pub fn get(&self, row: usize) -> Option<&[f32]> {
-        let values: &[f32] = bytemuck::cast_slice(&self.memory[..self.capacity * self.width * 4]);
         match self.slot_of[row] {
             NOWHERE => None,
-            slot => values.get(slot as usize * self.width..(slot as usize + 1) * self.width),
+            slot => {
+                let start = slot as usize * self.width;
+                self.values().get(start..start + self.slots[slot as usize].filled)
+            }
         }
     }
 
@@ -70,34 +78,120 @@ impl RowCache {
     /// Memory for new rows, to be filled by the caller: unused while there is some, then that of the least
     /// recently used. Rows touched last stay, so they and the new ones must not pass the capacity.
     pub fn claim(&mut self, rows: &[usize]) -> Vec<&mut [f32]> {
-        let fresh = rows.len().min(self.capacity - self.slots.len());
-        let mut places = self.oldest(rows.len() - fresh);
-        for &p in &places {
-            self.slot_of[self.slots[p].row] = NOWHERE;
-        }
-        places.extend(self.slots.len()..self.slots.len() + fresh);
-        self.slots.resize(self.slots.len() + fresh, Slot { row: 0, used: 0 });
-        places.sort_unstable();
-        for (&row, &p) in rows.iter().zip(&places) {
-            self.slots[p] = Slot { row, used: self.clock };
-            self.slot_of[row] = p as u32;
-        }
-        let values: &mut [f32] = bytemuck::cast_slice_mut(&mut self.memory[..self.capacity * self.width * 4]);
-        let mut slots = values.chunks_exact_mut(self.width.max(1));
+        let places = self.places(rows);
+        let mut slots = self.values_mut().chunks_exact_mut(places.1);
         let mut next = 0;
         let take = |&p: &usize| {
             let slot = slots.nth(p - next);
             next = p + 1;
             slot
         };
-        places.iter().filter_map(take).collect()
+        places.0.iter().filter_map(take).collect()
+    }
+
+    /// Slots for new rows, ascending, and the width.
+    fn places(&mut self, rows: &[usize]) -> (Vec<usize>, usize) {
+        let mut places: Vec<usize> = Vec::with_capacity(rows.len());
+        while let Some(p) = self.free.pop_if(|_| places.len() < rows.len()) {
+            self.slots[p as usize].used = u64::MAX;
+            places.push(p as usize);
+        }
+        let fresh = (rows.len() - places.len()).min(self.capacity - self.slots.len());
+        places.extend(self.slots.len()..self.slots.len() + fresh);
+        self.slots.resize(self.slots.len() + fresh, Slot { row: 0, used: u64::MAX, filled: 0 });
+        let dropped = self.oldest(rows.len() - places.len());
+        dropped.iter().for_each(|&p| self.slot_of[self.slots[p].row] = NOWHERE);
+        places.extend(dropped);
+        places.sort_unstable();
+        for (&row, &p) in rows.iter().zip(&places) {
+            self.slots[p] = Slot { row, used: self.clock, filled: self.width };
+            self.slot_of[row] = p as u32;
+        }
+        (places, self.width.max(1))
     }
 
     /// Rows held, least recently used first.
     pub fn held(&self) -> Vec<usize> {
-        let mut order: Vec<(u64, usize)> = self.slots.iter().map(|s| (s.used, s.row)).collect();
+        let held = self.slot_of.iter().enumerate().filter(|(_, s)| **s != NOWHERE);
+        let mut order: Vec<(u64, usize)> = held.map(|(r, &s)| (self.slots[s as usize].used, r)).collect();
         order.sort_unstable();
         order.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Room for `rows` rows; wider ones, up to `widest`, when they need it.
+    pub fn grow(&mut self, rows: usize, widest: usize) -> Result<()> {
+        self.slot_of.resize(rows, NOWHERE);
+        if rows > self.width {
+            self.widen((rows + rows / 2).max(64).min(widest.max(rows)))?;
+        }
+        self.capacity = capacity(rows, self.width, self.bytes, self.least).max(self.slots.len());
+        Ok(())
+    }
+
+    /// Moves the rows apart, in place; those that have no place any more, the least recently used, are dropped.
+    fn widen(&mut self, width: usize) -> Result<()> {
+        let most = capacity(usize::MAX, width, self.bytes, self.least);
+        let mut order = self.held();
+        order.drain(..order.len().saturating_sub(most)).for_each(|row| self.slot_of[row] = NOWHERE);
+        order.sort_unstable_by_key(|&row| self.slot_of[row]);
+        let kept: Vec<Slot> = order.iter().map(|&row| self.slots[self.slot_of[row] as usize]).collect();
+        let room = self.bytes.max(self.least * width * 4) / 4 * 4;
+        if room > self.memory.len() {
+            let mut larger = map(room)?;
+            larger[..self.memory.len()].copy_from_slice(&self.memory);
+            self.memory = larger;
+        }
+        let values: &mut [f32] = bytemuck::cast_slice_mut(&mut self.memory[..room]);
+        for (new, slot) in kept.iter().enumerate() {
+            let start = self.slot_of[slot.row] as usize * self.width;
+            values.copy_within(start..start + slot.filled, new * self.width);
+            self.slot_of[slot.row] = new as u32;
+        }
+        for (at, slot) in kept.iter().enumerate().rev() {
+            values.copy_within(at * self.width..at * self.width + slot.filled, at * width);
+        }
+        (self.slots, self.width) = (kept, width);
+        self.free.clear();
+        Ok(())
+    }
+
+    /// Says how much of a row is filled.
+    pub fn set_filled(&mut self, row: usize, filled: usize) {
+        if let Some(slot) = self.slots.get_mut(self.slot_of[row] as usize) {
+            slot.filled = filled;
+        }
+    }
+
+    /// Writes on where the row is filled to.
+    pub fn extend(&mut self, row: usize, more: &[f32]) {
+        let Some(slot) = self.slots.get_mut(self.slot_of[row] as usize) else { return };
+        let start = self.slot_of[row] as usize * self.width + slot.filled;
+        slot.filled += more.len();
+        self.values_mut()[start..start + more.len()].copy_from_slice(more);
+    }
+
+    /// Keeps the rows and columns named (ascending) and forgets the others.
+    pub fn keep(&mut self, keep: &[usize]) {
+        let mut slot_of = vec![NOWHERE; keep.len()];
+        let width = self.width;
+        for (new, &row) in keep.iter().enumerate() {
+            let at = std::mem::replace(&mut self.slot_of[row], NOWHERE);
+            let Some(slot) = self.slots.get_mut(at as usize) else { continue };
+            let filled = keep.partition_point(|&c| c < slot.filled);
+            (slot.row, slot.filled, slot_of[new]) = (new, filled, at);
+            let values = &mut self.values_mut()[at as usize * width..(at as usize + 1) * width];
+            keep[..filled].iter().enumerate().for_each(|(to, &from)| values[to] = values[from]);
+        }
+        self.free.extend(self.slot_of.iter().filter(|s| **s != NOWHERE));
+        self.slot_of = slot_of;
+    }
+
+    fn values(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.memory[..self.capacity * self.width * 4])
+    }
+
+    fn values_mut(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(&mut self.memory[..self.capacity * self.width * 4])
     }
 
     /// The `count` slots used longest ago.
@@ -109,6 +203,19 @@ impl RowCache {
         slots.truncate(count);
         slots
     }
+}
+
+fn capacity(rows: usize, width: usize, bytes: usize, least: usize) -> usize {
+    (bytes / (4 * width.max(1))).max(least).min(rows)
+}
+
+fn map(room: usize) -> Result<MmapMut> {
+    let memory = MmapOptions::new().len(room.max(1)).map_anon().map_err(|e| {
+        Error::Data(format!("{room} bytes for kernel rows could not be had ({e}): lower the cache size"))
+    })?;
+    #[cfg(target_os = "linux")]
+    let _ = memory.advise(memmap2::Advice::HugePage);
+    Ok(memory)
 }
 
 #[cfg(test)]
@@ -135,6 +242,40 @@ mod tests {
             assert_eq!(cache.get(row), Some(&[row as f32; 10][..]));
         }
         assert!(cache.get(2).is_none());
+    }
+
+    #[test]
+    fn a_growing_cache_keeps_what_it_knows_within_its_bytes() {
+        // row r has the value of point r times that of each column's point
+        let value = |a: u64, b: u64| (a * 31 + b * 17) as f32;
+        let mut cache = RowCache::growing(4 * 2000, 2).unwrap();
+        let mut points: Vec<u64> = Vec::new();
+        for step in 0..3000u64 {
+            points.push(step);
+            cache.grow(points.len(), 200).unwrap();
+            let row = (step as usize * 7919) % points.len();
+            if cache.touch(&[row]).is_empty() {
+                let from = cache.get(row).unwrap().len();
+                let more: Vec<f32> = points[from..].iter().map(|&p| value(points[row], p)).collect();
+                cache.extend(row, &more);
+            } else {
+                let width = points.len();
+                for (to, &p) in cache.claim(&[row])[0].iter_mut().zip(&points) {
+                    *to = value(points[row], p);
+                }
+                cache.set_filled(row, width);
+            }
+            if points.len() > 90 {
+                let keep: Vec<usize> = (0..points.len()).filter(|i| (i * 13 + step as usize) % 3 > 0).collect();
+                cache.keep(&keep);
+                points = keep.iter().map(|&i| points[i]).collect();
+            }
+            assert!(cache.memory.len() <= 8000.max(2 * 4 * cache.width));
+            for row in cache.held() {
+                let held = cache.get(row).unwrap();
+                assert!(held.iter().zip(&points).all(|(&v, &p)| v == value(points[row], p)), "step {step}");
+            }
+        }
     }
 
     #[test]

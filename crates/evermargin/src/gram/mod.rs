@@ -2,11 +2,13 @@
 
 mod cache;
 mod full;
+mod growing;
 mod packed;
 mod queries;
 
 pub use full::gram_matrix;
-pub use packed::{Packed, Scratch, TILE};
+pub use growing::{Block, GrowingGram};
+pub use packed::{Packed, Packing, Scratch, TILE};
 pub use queries::Queries;
 
 use crate::data::MatrixView;

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg;
 use crate::simd::{self, LANES};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Samples of one tile: the rows a thread takes at a time.
@@ -50,6 +51,19 @@ enum Layout {
     Double(Vec<f64>),
     Sparse(Compressed<f32>),
     SparseDouble(Compressed<f64>),
+}
+
+/// How samples are packed, whatever they are: enough to pack others alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Packing {
+    /// Columns of a sample.
+    pub cols: usize,
+    /// What is taken from each column; empty for nothing.
+    pub center: Vec<f64>,
+    /// Rows without their zeros.
+    pub sparse: bool,
+    /// In double precision.
+    pub double: bool,
 }
 
 /// Memory a thread reuses from tile to tile.
@@ -93,22 +107,64 @@ impl Packed {
         } else {
             Layout::Dense(packed.pack_dense(x, |v| v as f32))
         };
-        packed.measure();
+        packed.measure(0);
         if packed.is_inexact() {
             packed.layout = if sparse {
                 Layout::SparseDouble(packed.pack_sparse(x, |v| v))
             } else {
                 Layout::Double(packed.pack_dense(x, |v| v))
             };
-            packed.measure();
+            packed.measure(0);
         }
         packed.check_range()?;
         Ok(packed)
     }
 
+    /// No rows; others will be packed as `packing` says.
+    pub fn empty(kernel: Kernel, packing: &Packing) -> Self {
+        let (sparse, double) = (packing.sparse, packing.double);
+        let wide = sparse && packing.center.is_empty() && packing.cols > WIDE;
+        Self {
+            kernel,
+            rows: 0,
+            cols: packing.cols,
+            width: if wide { 0 } else { packing.cols },
+            center: packing.center.clone(),
+            place: if wide { vec![ABSENT; packing.cols] } else { Vec::new() },
+            layout: match (sparse, double) {
+                (false, false) => Layout::Dense(Vec::new()),
+                (false, true) => Layout::Double(Vec::new()),
+                (true, false) => Layout::Sparse(Compressed::default()),
+                (true, true) => Layout::SparseDouble(Compressed::default()),
+            },
+            norms: Vec::new(),
+            exact_norms: Vec::new(),
+        }
+    }
+
+    /// How the samples are packed.
+    pub fn packing(&self) -> Packing {
+        Packing {
+            cols: self.cols,
+            center: self.center.clone(),
+            sparse: matches!(self.layout, Layout::Sparse(_) | Layout::SparseDouble(_)),
+            double: matches!(self.layout, Layout::Double(_) | Layout::SparseDouble(_)),
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Number of columns of a sample.
+    pub fn cols(&self) -> usize {
+        self.cols
     }
 
     /// The kernel of row `i` with itself.
@@ -154,6 +210,52 @@ impl Packed {
             norms: keep.iter().map(|&i| self.norms[i]).collect(),
             exact_norms: keep.iter().map(|&i| self.exact_norms[i]).collect(),
         }
+    }
+
+    /// Appends samples with the same columns, packed like the others; refuses those single precision cannot hold.
+    pub fn append(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
+        let start = self.rows;
+        for &i in rows {
+            let row = x.row(i);
+            self.number_new_columns(row);
+            let mut layout = std::mem::replace(&mut self.layout, Layout::Dense(Vec::new()));
+            match &mut layout {
+                Layout::Dense(v) => self.centred(row, |x| v.push(x as f32)),
+                Layout::Double(v) => self.centred(row, |x| v.push(x)),
+                Layout::Sparse(c) => self.compress(row, c, |v| v as f32),
+                Layout::SparseDouble(c) => self.compress(row, c, |v| v),
+            }
+            self.layout = layout;
+            self.rows += 1;
+        }
+        self.measure(start);
+        let double = matches!(self.layout, Layout::Double(_) | Layout::SparseDouble(_));
+        let held = |n: &f64| n.is_finite() && (double || *n < 1e30);
+        if let Some(far) = self.exact_norms[start..].iter().position(|n| !held(n)) {
+            return Err(Error::Data(format!(
+                "sample {} is of another order of magnitude than the first ones: scale the data",
+                far + 1
+            )));
+        }
+        self.check_range()
+    }
+
+    /// Appends row `i` of samples that were packed alike.
+    pub fn append_packed(&mut self, from: &Self, i: usize) {
+        match (&mut self.layout, &from.layout) {
+            (Layout::Dense(to), Layout::Dense(v)) => to.extend_from_slice(&v[i * self.cols..][..self.cols]),
+            (Layout::Double(to), Layout::Double(v)) => to.extend_from_slice(&v[i * self.cols..][..self.cols]),
+            (Layout::Sparse(to), Layout::Sparse(c)) => to.push(c.row(i)),
+            (Layout::SparseDouble(to), Layout::SparseDouble(c)) => to.push(c.row(i)),
+            _ => unreachable!("packed alike"),
+        }
+        if self.place.len() == from.place.len() && self.width < from.width {
+            self.place.clone_from(&from.place);
+            self.width = from.width;
+        }
+        self.norms.push(from.norms[i]);
+        self.exact_norms.push(from.exact_norms[i]);
+        self.rows += 1;
     }
 
     /// Loads rows of this very data as queries (at most [`Packed::pass`]).
@@ -232,19 +334,16 @@ impl Packed {
         let (len, count) = (rows.len(), q.count);
         match &self.layout {
             Layout::Dense(v) => {
-                let a = &v[rows.start * self.cols..rows.end * self.cols];
-                scratch.single.resize(count * len, 0.0);
-                linalg::cross_products(a, len, &q.dense, count, self.cols, &mut scratch.single);
-                for ((k, out), &norm) in scratch.single.chunks_exact(len).zip(out).zip(&q.norms) {
+                let products = Products { rows: v, cols: self.cols, queries: &q.dense, count };
+                for ((k, out), &norm) in products.with(&rows, &mut scratch.single).zip(out).zip(&q.norms) {
                     out.copy_from_slice(k);
                     self.finish(out, &self.norms[rows.clone()], norm);
                 }
             }
             Layout::Double(v) => {
-                let a = &v[rows.start * self.cols..rows.end * self.cols];
-                scratch.double.resize(count * len, 0.0);
-                linalg::cross_products(a, len, &q.double, count, self.cols, &mut scratch.double);
-                for ((dots, out), &norm) in scratch.double.chunks_exact(len).zip(out).zip(&q.exact_norms) {
+                let products = Products { rows: v, cols: self.cols, queries: &q.double, count };
+                let dots = products.with(&rows, &mut scratch.double);
+                for ((dots, out), &norm) in dots.zip(out).zip(&q.exact_norms) {
                     for ((k, &dot), &n) in out.iter_mut().zip(dots).zip(&self.exact_norms[rows.clone()]) {
                         *k = self.kernel.from_dot(dot, norm, n) as f32;
                     }
@@ -331,15 +430,30 @@ impl Packed {
     }
 
     fn pack_sparse<T>(&self, x: MatrixView<'_>, cast: impl Fn(f64) -> T) -> Compressed<T> {
-        let mut out = Compressed { indptr: vec![0], indices: Vec::new(), values: Vec::new() };
-        for i in 0..x.rows() {
-            self.nonzeros(x.row(i), |c, v| {
-                out.indices.push(if self.place.is_empty() { c as u32 } else { self.place[c] });
-                out.values.push(cast(v));
-            });
-            out.indptr.push(out.indices.len());
-        }
+        let mut out = Compressed::default();
+        (0..x.rows()).for_each(|i| self.compress(x.row(i), &mut out, &cast));
         out
+    }
+
+    fn compress<T>(&self, row: Row<'_>, out: &mut Compressed<T>, cast: impl Fn(f64) -> T) {
+        self.nonzeros(row, |c, v| {
+            out.indices.push(if self.place.is_empty() { c as u32 } else { self.place[c] });
+            out.values.push(cast(v));
+        });
+        out.indptr.push(out.indices.len());
+    }
+
+    /// Gives columns that did not occur before the next numbers.
+    fn number_new_columns(&mut self, row: Row<'_>) {
+        if self.place.is_empty() {
+            return;
+        }
+        row.for_each(|c, _| {
+            if self.place[c] == ABSENT {
+                self.place[c] = self.width as u32;
+                self.width += 1;
+            }
+        });
     }
 
     /// Numbers the columns that occur, so that queries need memory for these alone.
@@ -373,18 +487,23 @@ impl Packed {
         out
     }
 
-    fn measure(&mut self) {
+    /// Squared lengths of the rows from `start` on.
+    fn measure(&mut self, start: usize) {
         fn squares<T: Copy + Into<f64>>(row: &[T]) -> f64 {
             row.iter().map(|&v| v.into() * v.into()).sum()
         }
-        let (n, d) = (self.rows, self.cols);
-        self.exact_norms = match &self.layout {
-            Layout::Dense(v) => (0..n).map(|i| squares(&v[i * d..(i + 1) * d])).collect(),
-            Layout::Double(v) => (0..n).map(|i| squares(&v[i * d..(i + 1) * d])).collect(),
-            Layout::Sparse(c) => (0..n).map(|i| squares(c.row(i).1)).collect(),
-            Layout::SparseDouble(c) => (0..n).map(|i| squares(c.row(i).1)).collect(),
+        let d = self.cols;
+        let norm = |i: usize| match &self.layout {
+            Layout::Dense(v) => squares(&v[i * d..(i + 1) * d]),
+            Layout::Double(v) => squares(&v[i * d..(i + 1) * d]),
+            Layout::Sparse(c) => squares(c.row(i).1),
+            Layout::SparseDouble(c) => squares(c.row(i).1),
         };
-        self.norms = self.exact_norms.iter().map(|&n| n as f32).collect();
+        let new: Vec<f64> = (start..self.rows).map(norm).collect();
+        self.exact_norms.truncate(start);
+        self.norms.truncate(start);
+        self.norms.extend(new.iter().map(|&n| n as f32));
+        self.exact_norms.extend(new);
     }
 
     /// Whether single precision would do harm: squared lengths over- or underflow, or the error of an RBF value,
@@ -414,6 +533,44 @@ impl Packed {
         let remedy = if largest < 1.0 { "scale the data" } else { "scale the data or lower gamma" };
         let name = self.kernel.name();
         Err(Error::Data(format!("values of the {name} kernel reach {largest:.0e} on this data: {remedy}")))
+    }
+}
+
+/// Fewest rows and queries of a matrix product: with fewer the library takes other paths, which round
+/// differently, and a kernel value must not depend on the block it comes in.
+const LEAST_ROWS: usize = 64;
+const LEAST_QUERIES: usize = 4;
+
+/// Inner products of queries with rows.
+struct Products<'a, T> {
+    rows: &'a [T],
+    cols: usize,
+    queries: &'a [T],
+    count: usize,
+}
+
+impl<T: linalg::Element> Products<'_, T> {
+    /// The products of each query with the rows named, in memory that is reused.
+    fn with<'s>(&self, rows: &Range<usize>, out: &'s mut Vec<T>) -> impl Iterator<Item = &'s [T]> {
+        let (d, len) = (self.cols, rows.len());
+        let start = rows.end.saturating_sub(LEAST_ROWS).min(rows.start);
+        let (m, n) = ((rows.end - start).max(LEAST_ROWS), self.count.max(LEAST_QUERIES));
+        out.clear();
+        out.resize(m * n, T::default());
+        let short = |v: &[T], want: usize| {
+            let mut padded = v.to_vec();
+            padded.resize(want * d, T::default());
+            padded
+        };
+        let a = &self.rows[start * d..rows.end * d];
+        match (a.len() == m * d, self.count == n) {
+            (true, true) => linalg::cross_products(a, m, self.queries, n, d, out),
+            (true, false) => linalg::cross_products(a, m, &short(self.queries, n), n, d, out),
+            (false, true) => linalg::cross_products(&short(a, m), m, self.queries, n, d, out),
+            (false, false) => linalg::cross_products(&short(a, m), m, &short(self.queries, n), n, d, out),
+        }
+        let skip = rows.start - start;
+        out.chunks_exact(m).take(self.count).map(move |k| &k[skip..skip + len])
     }
 }
 

@@ -10,20 +10,27 @@ pub(super) struct Compressed<T> {
     pub(super) values: Vec<T>,
 }
 
+impl<T> Default for Compressed<T> {
+    fn default() -> Self {
+        Self { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+    }
+}
+
 impl<T: Copy> Compressed<T> {
     pub(super) fn row(&self, i: usize) -> (&[u32], &[T]) {
         let span = self.indptr[i]..self.indptr[i + 1];
         (&self.indices[span.clone()], &self.values[span])
     }
 
+    pub(super) fn push(&mut self, (indices, values): (&[u32], &[T])) {
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
+        self.indptr.push(self.indices.len());
+    }
+
     pub(super) fn select(&self, keep: &[usize]) -> Self {
-        let mut out = Self { indptr: vec![0], indices: Vec::new(), values: Vec::new() };
-        for &i in keep {
-            let (indices, values) = self.row(i);
-            out.indices.extend_from_slice(indices);
-            out.values.extend_from_slice(values);
-            out.indptr.push(out.indices.len());
-        }
+        let mut out = Self::default();
+        keep.iter().for_each(|&i| out.push(self.row(i)));
         out
     }
 }

@@ -1,5 +1,6 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solve`].
 
+pub mod lasvm;
 pub mod linear;
 pub mod prepare;
 mod registry;

@@ -3,6 +3,7 @@
 //! Parameters come as a flat JSON object, as a person would write them: `{"kernel": "rbf", "gamma": 0.5, "c": 10}`.
 
 use super::Fit;
+use super::lasvm::{LasvmParams, Loss};
 use super::linear::LinearParams;
 use super::rls::RlsParams;
 use super::svc::SvcParams;
@@ -53,6 +54,46 @@ const GAMMA: Parameter =
 const DEGREE: Parameter = parameter("degree", "3", "power of the poly kernel");
 const COEF0: Parameter = parameter("coef0", "0", "constant of the poly and sigmoid kernels");
 
+const COST: Parameter = parameter("c", "1", "cost of a margin violation, times the weight of the example");
+const TOLERANCE: Parameter =
+    parameter("tolerance", "0.001", "largest violation of the optimality conditions");
+const CACHE: Parameter = parameter("cache_bytes", "1073741824", "memory for cached kernel rows");
+const EPOCHS: Parameter = parameter("epochs", "1", "passes over the data");
+const MAX_POINTS: Parameter = parameter("max_points", "100000", "most points kept, support vectors or not");
+const SEED: Parameter = parameter("seed", "1", "seed of the order in which samples come");
+const FINISH: Parameter = parameter("finish", "false", "whether to solve the problem of the points at the end");
+const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between cleanings; 0 = none");
+const CLEAN_KEEP: Parameter =
+    parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
+
+const GAP_FAMILY: [Parameter; 13] = [
+    KERNEL, GAMMA, DEGREE, COEF0, COST, TOLERANCE, EPOCHS, FINISH, CLEAN_EVERY, CLEAN_KEEP, MAX_POINTS, CACHE, SEED,
+];
+const RAMP_FAMILY: [Parameter; 15] = [
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    COST,
+    TOLERANCE,
+    parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabelled"),
+    parameter("warm_up", "100", "support vectors before the ramp is trusted"),
+    EPOCHS,
+    FINISH,
+    CLEAN_EVERY,
+    CLEAN_KEEP,
+    MAX_POINTS,
+    CACHE,
+    SEED,
+];
+
+/// A member of the LASVM family from flat parameters; only `lasvm` finishes unless told.
+fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
+    let mut params = with_kernel(params)?;
+    params.entry("finish").or_insert_with(|| (loss == Loss::Hinge).into());
+    Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
+}
+
 /// Every learner there is.
 pub static LEARNERS: &[Learner] = &[
     Learner {
@@ -63,14 +104,68 @@ pub static LEARNERS: &[Learner] = &[
             GAMMA,
             DEGREE,
             COEF0,
-            parameter("c", "1", "cost of a margin violation, times the weight of the example"),
-            parameter("tolerance", "0.001", "largest violation of the optimality conditions"),
+            COST,
+            TOLERANCE,
+            parameter("bias", "true", "whether to learn a constant"),
             parameter("max_steps", "0", "most pair steps; 0 = as many as it takes"),
-            parameter("cache_bytes", "1073741824", "memory for cached kernel rows"),
+            CACHE,
         ],
         multi: Multi::OneVsOne,
         build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
         path: Some(svc_path),
+    },
+    Learner {
+        name: "lasvm",
+        summary: "support vector machine that learns one sample at a time (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            TOLERANCE,
+            EPOCHS,
+            parameter("finish", "true", "whether to solve the problem of the points at the end"),
+            parameter("delta_max", "0", "step on while the extremes are further apart; 0 = one step a sample"),
+            MAX_POINTS,
+            CACHE,
+            SEED,
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| build_lasvm("lasvm", Loss::Hinge, params),
+        path: None,
+    },
+    Learner {
+        name: "lasvm-g",
+        summary: "online support vector machine whose steps follow the duality gap (no bias)",
+        parameters: &GAP_FAMILY,
+        multi: Multi::OneVsRest,
+        build: |params| build_lasvm("lasvm-g", Loss::Gap, params),
+        path: None,
+    },
+    Learner {
+        name: "lasvm-nc",
+        summary: "online support vector machine with ramp loss: wrong labels do not pull (no bias)",
+        parameters: &RAMP_FAMILY,
+        multi: Multi::OneVsRest,
+        build: |params| build_lasvm("lasvm-nc", Loss::Ramp, params),
+        path: None,
+    },
+    Learner {
+        name: "lasvm-i",
+        summary: "online support vector machine that passes over samples outside the margin (no bias)",
+        parameters: &RAMP_FAMILY,
+        multi: Multi::OneVsRest,
+        build: |params| build_lasvm("lasvm-i", Loss::Filter, params),
+        path: None,
+    },
+    Learner {
+        name: "full-svm",
+        summary: "lasvm-g that never drops a point (no bias)",
+        parameters: &GAP_FAMILY,
+        multi: Multi::OneVsRest,
+        build: |params| build_lasvm("full-svm", Loss::Full, params),
+        path: None,
     },
     Learner {
         name: "linear",

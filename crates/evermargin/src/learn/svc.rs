@@ -23,6 +23,8 @@ pub struct SvcParams {
     pub c: f64,
     /// Largest violation of the optimality conditions (LIBSVM's epsilon).
     pub tolerance: f64,
+    /// Whether to learn a constant.
+    pub bias: bool,
     /// Most pair steps; 0 means the larger of ten million and a hundred a row.
     pub max_steps: u64,
     /// Bytes for cached kernel rows.
@@ -35,6 +37,7 @@ impl Default for SvcParams {
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 1.0,
             tolerance: 1e-3,
+            bias: true,
             max_steps: 0,
             cache_bytes: 1 << 30,
         }
@@ -86,7 +89,8 @@ impl SvcParams {
         let bound: Vec<f64> = sign.clone().zip(&targets.cost).map(|(s, w)| s * w * self.c).collect();
         let lo = bound.iter().map(|b| b.min(0.0)).collect();
         let hi = bound.iter().map(|b| b.max(0.0)).collect();
-        Dual::new(sign.collect(), lo, hi)
+        let dual = Dual::new(sign.collect(), lo, hi);
+        if self.bias { dual } else { dual.without_bias() }
     }
 
     fn solve(&self, gram: &mut dyn Gram, targets: &Targets, watch: &dyn Watch) -> Solution {

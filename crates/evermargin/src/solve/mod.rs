@@ -2,6 +2,7 @@
 
 pub mod ascent;
 pub mod newton;
+mod online;
 pub mod smo;
 
 use serde::{Deserialize, Serialize};

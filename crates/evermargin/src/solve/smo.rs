@@ -1,7 +1,7 @@
 //! LOOP 1: dual steps.
 //!
-//! Problem: minimise ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and Σα = constant, for a symmetric K with
-//! non-negative curvature. Signed α (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of
+//! Problem: minimise ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and, with a bias, Σα = constant, for a symmetric K
+//! with non-negative curvature. Signed α (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of
 //! the negative class [−C, 0], target ±1; so cost per example, ramp loss and shifted targets are only other
 //! bounds and targets.
 //!
@@ -19,6 +19,7 @@ use super::{Exit, Progress, Report, Stop, Watch};
 use crate::gram::Gram;
 use crate::simd::{self, TINY};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Most samples of a working set.
 const WORKING_SET: usize = 384;
@@ -28,26 +29,37 @@ const WORKING_SET: usize = 384;
 const INNER_SHARE: f64 = 0.01;
 
 /// A dual problem and where its solution stands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dual {
-    alpha: Vec<f64>,
-    lo: Vec<f64>,
-    hi: Vec<f64>,
-    target: Vec<f64>,
-    gradient: Vec<f64>,
+    pub(super) alpha: Vec<f64>,
+    pub(super) lo: Vec<f64>,
+    pub(super) hi: Vec<f64>,
+    pub(super) target: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
+    /// Whether Σα is held, which is what a constant b in f = Kα + b asks for.
+    pub(super) bias: bool,
 }
 
-/// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when top ≤ bottom.
-#[derive(Debug, Clone, Copy)]
-struct Extremes {
-    top: f64,
-    bottom: f64,
+/// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when top ≤ bottom with a
+/// bias, when top ≤ 0 ≤ bottom without.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extremes {
+    /// −∞ when no variable may rise.
+    pub top: f64,
+    /// +∞ when no variable may fall.
+    pub bottom: f64,
 }
 
 impl Dual {
     /// A problem at α = 0; bounds must contain 0.
     pub fn new(target: Vec<f64>, lo: Vec<f64>, hi: Vec<f64>) -> Self {
-        Self { alpha: vec![0.0; target.len()], gradient: target.clone(), lo, hi, target }
+        Self { alpha: vec![0.0; target.len()], gradient: target.clone(), lo, hi, target, bias: true }
+    }
+
+    /// The same problem without the constant b: Σα is free, and steps move one variable.
+    #[must_use]
+    pub fn without_bias(self) -> Self {
+        Self { bias: false, ..self }
     }
 
     /// Moves to another feasible point, bringing the gradient along.
@@ -92,13 +104,24 @@ impl Dual {
 
     /// Violation of the optimality conditions: how far the best pair step is from flat; ≤ 0 when none is left.
     pub fn violation(&self) -> f64 {
-        let e = self.extremes();
-        e.top - e.bottom
+        self.violation_at(self.extremes())
+    }
+
+    pub(super) fn violation_at(&self, e: Extremes) -> f64 {
+        if self.bias { e.top - e.bottom } else { e.top.max(-e.bottom) }
+    }
+
+    /// What a gradient is compared with: the best partner of a pair, or 0.
+    fn partners(&self, e: Extremes) -> Extremes {
+        if self.bias { e } else { Extremes { top: 0.0, bottom: 0.0 } }
     }
 
     /// The constant b of f = Kα + b: the mean gradient of the variables inside their bounds, or the middle of
     /// the values the optimality conditions allow.
     pub fn bias(&self) -> f64 {
+        if !self.bias {
+            return 0.0;
+        }
         let (mut sum, mut count) = (0.0, 0.0);
         for i in 0..self.alpha.len() {
             if self.lo[i] < self.alpha[i] && self.alpha[i] < self.hi[i] {
@@ -152,7 +175,8 @@ impl Dual {
         let mut set = WorkingSet::default();
         loop {
             let extremes = self.extremes();
-            let violation = extremes.top - extremes.bottom;
+            let violation = self.violation_at(extremes);
+            let extremes = self.partners(extremes);
             if violation.is_nan() {
                 return Exit::Stalled;
             }
@@ -195,6 +219,7 @@ impl Dual {
             hi: pick(&self.hi),
             target: pick(&self.target),
             gradient: pick(&self.gradient),
+            bias: self.bias,
         };
         let exit = part.solve(sub.as_mut(), run);
         run.evaluations += sub.evaluations();
@@ -207,14 +232,9 @@ impl Dual {
         Some(exit)
     }
 
-    fn extremes(&self) -> Extremes {
-        let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
-        let bounds = self.lo.iter().zip(&self.hi);
-        for ((&a, &g), (&lo, &hi)) in self.alpha.iter().zip(&self.gradient).zip(bounds) {
-            let (up, down) = (if a < hi { g } else { top }, if a > lo { g } else { bottom });
-            top = if up > top { up } else { top };
-            bottom = if down < bottom { down } else { bottom };
-        }
+    /// The extremes now.
+    pub fn extremes(&self) -> Extremes {
+        let (top, bottom) = simd::extremes(&self.alpha, &self.lo, &self.hi, &self.gradient);
         Extremes { top, bottom }
     }
 
@@ -295,6 +315,7 @@ impl Run<'_> {
 #[derive(Debug, Default)]
 struct WorkingSet {
     rows: Vec<usize>,
+    bias: bool,
     alpha: Vec<f64>,
     lo: Vec<f64>,
     hi: Vec<f64>,
@@ -312,6 +333,7 @@ struct WorkingSet {
 impl WorkingSet {
     fn load(&mut self, dual: &Dual, gram: &dyn Gram, rows: Vec<usize>) {
         let pick = |v: &[f64]| rows.iter().map(|&i| v[i]).collect::<Vec<f64>>();
+        self.bias = dual.bias;
         (self.alpha, self.lo, self.hi) = (pick(&dual.alpha), pick(&dual.lo), pick(&dual.hi));
         self.diag = rows.iter().map(|&i| gram.diag(i)).collect();
         (self.up, self.down) = (pick(&dual.gradient), pick(&dual.gradient));
@@ -349,8 +371,43 @@ impl WorkingSet {
         self.down[i] = if self.alpha[i] > self.lo[i] { g } else { f64::INFINITY };
     }
 
-    /// Pair steps until the violation inside the set is at most `goal`; returns their number.
+    /// Steps until the violation inside the set is at most `goal`; returns their number.
     fn optimise(&mut self, goal: f64, max_steps: u64) -> u64 {
+        if self.bias { self.optimise_pairs(goal, max_steps) } else { self.optimise_singly(goal, max_steps) }
+    }
+
+    /// Without bias: the variable that violates most goes to its optimum.
+    fn optimise_singly(&mut self, goal: f64, max_steps: u64) -> u64 {
+        let mut steps = 0;
+        while steps < max_steps.min(100 * self.rows.len() as u64) {
+            let ((i, top), (j, low)) = (simd::argmax(&self.up), simd::argmin(&self.down));
+            if top.max(-low) <= goal {
+                break;
+            }
+            let before = if top >= -low { self.step_one(i, top) } else { self.step_one(j, low) };
+            if before == 0.0 {
+                break;
+            }
+            steps += 1;
+        }
+        steps
+    }
+
+    /// Moves variable `k`, of gradient `g`, to the optimum of its line; returns by how much.
+    fn step_one(&mut self, k: usize, g: f64) -> f64 {
+        let q = self.rows.len();
+        let to = (self.alpha[k] + g / self.diag[k].max(TINY)).clamp(self.lo[k], self.hi[k]);
+        let step = to - self.alpha[k];
+        self.alpha[k] = to;
+        let row = &self.k[k * q..(k + 1) * q];
+        simd::add_rows(&mut self.up, &[row], &[-step]);
+        simd::add_rows(&mut self.down, &[row], &[-step]);
+        self.mark(k);
+        step
+    }
+
+    /// With bias: pairs of variables, chosen by the gain to second order.
+    fn optimise_pairs(&mut self, goal: f64, max_steps: u64) -> u64 {
         let q = self.rows.len();
         let mut steps = 0;
         while steps < max_steps.min(100 * q as u64) {

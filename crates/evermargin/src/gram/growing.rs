@@ -1,0 +1,228 @@
+//! A Gram matrix that gains and loses points: the memory of an online learner.
+//!
+//! Points are appended and dropped, their order stays. Of each row a prefix is kept, under a byte limit: a row is as
+//! long as the matrix was when it was last used, and what came later is read from the rows of the newcomers, for the
+//! matrix is symmetric (Bordes et al. 2005; the cache of LASVM). Newcomers meet the points in blocks.
+//!
+//! Invariant: a kernel value depends on its two samples alone, not on the block it was computed in or on what is
+//! cached; so results do not change with the cache, and a learner that was saved goes on bit by bit.
+
+use super::cache::RowCache;
+use super::{Gram, KernelGram, LEAST_ROWS, Packed, Packing, Queries, add_strips, fill, gather, position_of};
+use crate::data::{Matrix, MatrixView, Row};
+use crate::error::Result;
+use crate::kernel::Kernel;
+use rayon::prelude::*;
+
+/// Points, and the kernel values between them.
+#[derive(Debug)]
+pub struct GrowingGram {
+    packed: Packed,
+    points: Matrix,
+    cache: RowCache,
+    bytes: usize,
+    most: usize,
+    queries: Queries,
+    computed: u64,
+    evaluations: u64,
+}
+
+/// Kernel values of candidates with the points and with each other.
+#[derive(Debug, Default)]
+pub struct Block {
+    candidates: Option<Packed>,
+    /// Candidates × (points then, candidates).
+    values: Vec<f32>,
+    width: usize,
+    /// Points when the candidates came.
+    before: usize,
+    /// The place in `values` of each point there is now.
+    columns: Vec<u32>,
+}
+
+impl GrowingGram {
+    /// No points yet: dense or `sparse` ones, of which at most `bytes` of rows are held and `most` are expected.
+    pub fn new(kernel: Kernel, packing: &Packing, sparse: bool, bytes: usize, most: usize) -> Result<Self> {
+        Ok(Self {
+            packed: Packed::empty(kernel, packing),
+            points: Matrix::empty(packing.cols, sparse),
+            cache: RowCache::growing(bytes / 2, LEAST_ROWS)?,
+            bytes,
+            most,
+            queries: Queries::default(),
+            computed: 0,
+            evaluations: 0,
+        })
+    }
+
+    /// The points as they came.
+    pub fn points(&self) -> &Matrix {
+        &self.points
+    }
+
+    /// How samples are packed.
+    pub fn packed(&self) -> &Packed {
+        &self.packed
+    }
+
+    /// Kernel values that a block held and nobody read.
+    pub fn spare(&self) -> u64 {
+        self.computed - self.evaluations
+    }
+
+    /// Counts kernel values computed elsewhere for the same learner.
+    pub fn count(&mut self, evaluations: u64) {
+        self.computed += evaluations;
+        self.evaluations += evaluations;
+    }
+
+    /// Computes the kernel values of the rows named with every point and with each other.
+    pub fn meet(&mut self, x: MatrixView<'_>, rows: &[usize], block: &mut Block) -> Result<()> {
+        let mut candidates = self.packed.select(&[]);
+        candidates.append(x, rows)?;
+        let (m, n) = (rows.len(), self.len());
+        let width = n + m;
+        block.values.resize(m * width, 0.0);
+        let own: Vec<usize> = (0..m).collect();
+        let pass = self.packed.pass();
+        for (own, values) in own.chunks(pass).zip(block.values.chunks_mut(pass * width.max(1))) {
+            candidates.load_own(own, &mut self.queries);
+            let (mut old, mut new): (Vec<_>, Vec<_>) =
+                values.chunks_exact_mut(width).map(|row| row.split_at_mut(n)).unzip();
+            fill(&self.packed, &self.queries, 0..n, &mut old);
+            fill(&candidates, &self.queries, 0..m, &mut new);
+        }
+        self.computed += (m * width) as u64;
+        (block.candidates, block.width, block.before) = (Some(candidates), width, n);
+        block.columns.clear();
+        block.columns.extend(0..n as u32);
+        Ok(())
+    }
+
+    /// Kernel values of candidate `c` with the points there are now, `idle` of which are not needed.
+    pub fn candidate(&mut self, block: &Block, c: usize, idle: usize, out: &mut Vec<f32>) {
+        let row = &block.values[c * block.width..(c + 1) * block.width];
+        out.clear();
+        out.extend(block.columns.iter().map(|&k| row[k as usize]));
+        self.evaluations += (out.len() - idle) as u64;
+    }
+
+    /// Makes candidate `c`, which is `sample`, the last point; `row` are its kernel values with those there are.
+    pub fn admit(&mut self, block: &mut Block, c: usize, sample: Row<'_>, row: &[f32]) -> Result<()> {
+        let n = self.len();
+        self.cache.grow(n + 1, self.most)?;
+        if let Some(candidates) = &block.candidates {
+            self.packed.append_packed(candidates, c);
+        }
+        self.points.push(sample);
+        self.cache.touch(&[]);
+        let own = block.before + c;
+        for memory in self.cache.claim(&[n]) {
+            memory[..n].copy_from_slice(row);
+            memory[n] = block.values[c * block.width + own];
+        }
+        self.cache.set_filled(n, n + 1);
+        block.columns.push(own as u32);
+        self.evaluations += 1;
+        Ok(())
+    }
+
+    /// Appends points without looking at them: rows are computed when they are needed.
+    pub fn restore(&mut self, points: MatrixView<'_>) -> Result<()> {
+        let rows: Vec<usize> = (0..points.rows()).collect();
+        self.packed.append(points, &rows)?;
+        rows.iter().for_each(|&i| self.points.push(points.row(i)));
+        self.cache.grow(self.packed.rows(), self.most)
+    }
+
+    /// Keeps the points named (ascending) and forgets the others.
+    pub fn keep(&mut self, keep: &[usize], block: &mut Block) {
+        self.packed = self.packed.select(keep);
+        self.points = self.points.view().select(keep);
+        self.cache.keep(keep);
+        if block.columns.len() >= keep.len() {
+            block.columns = keep.iter().filter_map(|&k| block.columns.get(k).copied()).collect();
+        }
+    }
+
+    /// Fills up rows that are held in part: from the rows of newcomers as far as these are held, the rest computed.
+    fn complete(&mut self, rows: &[usize]) {
+        let n = self.len();
+        let mut unknown = Vec::new();
+        for &r in rows {
+            let from = self.cache.get(r).map_or(n, <[f32]>::len);
+            let known = (from..n).map_while(|k| self.cache.get(k).and_then(|row| row.get(r)).copied());
+            let known: Vec<f32> = known.collect();
+            self.cache.extend(r, &known);
+            if from + known.len() < n {
+                unknown.push((r, from + known.len()));
+            }
+        }
+        let Some(start) = unknown.iter().map(|(_, k)| *k).min() else { return };
+        let own: Vec<usize> = unknown.iter().map(|(r, _)| *r).collect();
+        self.packed.load_own(&own, &mut self.queries);
+        let mut values = vec![0.0; own.len() * (n - start)];
+        let mut parts: Vec<&mut [f32]> = values.chunks_exact_mut(n - start).collect();
+        fill(&self.packed, &self.queries, start..n, &mut parts);
+        self.computed += values.len() as u64;
+        for (&(r, from), row) in unknown.iter().zip(values.chunks_exact(n - start)) {
+            self.evaluations += (n - from) as u64;
+            self.cache.extend(r, &row[from - start..]);
+        }
+    }
+}
+
+impl Gram for GrowingGram {
+    fn len(&self) -> usize {
+        self.packed.rows()
+    }
+
+    fn diag(&self, i: usize) -> f64 {
+        self.packed.diag(i)
+    }
+
+    fn capacity(&self) -> usize {
+        self.cache.capacity()
+    }
+
+    fn fetch(&mut self, rows: &[usize]) {
+        let n = self.len();
+        let missing = self.cache.touch(rows);
+        self.cache.claim(&missing);
+        missing.iter().for_each(|&r| self.cache.set_filled(r, 0));
+        let short = |r: &usize| self.cache.get(*r).is_some_and(|row| row.len() < n);
+        let short: Vec<usize> = rows.iter().copied().filter(short).collect();
+        short.chunks(self.packed.pass()).for_each(|rows| self.complete(rows));
+    }
+
+    fn row(&self, i: usize) -> &[f32] {
+        self.cache.get(i).unwrap_or_default()
+    }
+
+    fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]) {
+        let most = self.packed.pass().min(self.capacity()).max(1);
+        for (rows, coef) in rows.chunks(most).zip(coef.chunks(most)) {
+            self.fetch(rows);
+            let rows: Vec<&[f32]> = rows.iter().map(|&r| self.row(r)).collect();
+            add_strips(&rows, coef, sum);
+        }
+    }
+
+    fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
+        let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
+        let bytes = whole.saturating_mul(2).min(self.bytes / 2);
+        let mut part = KernelGram::new(self.packed.select(keep), bytes)?;
+        let (n, inside) = (self.len(), position_of(keep, self.len()));
+        let whole = |r: &usize| inside[*r] != u32::MAX && self.row(*r).len() == n;
+        let held: Vec<usize> = self.cache.held().into_iter().filter(whole).collect();
+        let newest = &held[held.len().saturating_sub(part.cache.capacity())..];
+        let places: Vec<usize> = newest.iter().map(|&r| inside[r] as usize).collect();
+        let memory = part.cache.claim(&places);
+        newest.par_iter().zip(memory).for_each(|(&r, out)| gather(self.row(r), keep, out));
+        Ok(Box::new(part))
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+}

@@ -1,0 +1,566 @@
+//! The state of an online support vector machine: points, one dual problem an output, and what was counted.
+
+use super::{LasvmParams, Loss};
+use crate::data::{Label, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::gram::{Block, Gram, GrowingGram, Packed, Packing};
+use crate::learn::Targets;
+use crate::model::Model;
+use crate::simd;
+use crate::solve::smo::{Dual, Extremes};
+use crate::solve::{Exit, Progress, Report, Stop, Watch};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// Samples whose kernel values are computed together.
+const CHUNK: usize = 64;
+
+/// Samples that decide how all are packed.
+const FIRST: usize = 1000;
+
+/// Where the margin of a sample lay on the ramp when it came: y·f below s, between, or above 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ramp {
+    /// Below s: suspected of a wrong label.
+    Left,
+    /// Between s and 1.
+    Slope,
+    /// Above 1: nothing to learn.
+    Right,
+}
+
+/// What was counted since the beginning. Positions on the ramp are those of the first output.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Samples learnt from.
+    pub seen: u64,
+    /// Samples that were turned away: nothing to learn, filtered out.
+    pub rejected: u64,
+    /// Steps of newcomers.
+    pub process: u64,
+    /// Steps among all points.
+    pub reprocess: u64,
+    /// Points admitted at each [`Ramp`] position.
+    pub admitted: [u64; 3],
+    /// Points dropped again, by the position they came with.
+    pub dropped: [u64; 3],
+    /// Points dropped because the cap was reached.
+    pub over_cap: u64,
+    /// Kernel values needed.
+    pub evaluations: u64,
+    /// Kernel values that a block held and nobody read.
+    pub spare: u64,
+}
+
+/// A point of the expansion, beside its sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Point {
+    id: u64,
+    came: Ramp,
+    dead: bool,
+}
+
+/// Everything that is needed to go on bit by bit: plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Saved {
+    /// Parameters.
+    pub params: LasvmParams,
+    /// How samples are packed.
+    pub packing: Packing,
+    /// The points as they came.
+    pub points: Matrix,
+    /// A number for each point that the caller gave.
+    pub ids: Vec<u64>,
+    /// Position on the ramp when the point came.
+    pub came: Vec<Ramp>,
+    /// Points that are out and wait to be forgotten.
+    pub dead: Vec<bool>,
+    /// The problems, one an output.
+    pub outputs: Vec<Dual>,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+/// An online support vector machine. See [`super`] for the algorithms.
+#[derive(Debug)]
+pub struct Lasvm {
+    params: LasvmParams,
+    gram: GrowingGram,
+    outputs: Vec<Dual>,
+    /// Extremes of each output, as they are now.
+    extremes: Vec<Extremes>,
+    points: Vec<Point>,
+    dead: usize,
+    members: HashSet<u64>,
+    counts: Counts,
+    block: Block,
+    row: Vec<f32>,
+}
+
+impl Lasvm {
+    /// A machine without points, for `outputs` problems on samples like the rows of `first`.
+    pub fn new(params: &LasvmParams, first: MatrixView<'_>, outputs: usize) -> Result<Self> {
+        params.check()?;
+        let some: Vec<usize> = (0..first.rows().min(FIRST)).collect();
+        let packing = Packed::new(first.select(&some).view(), params.kernel)?.packing();
+        let sparse = matches!(first, MatrixView::Csr { .. });
+        Self::with(params, &packing, sparse, outputs)
+    }
+
+    fn with(params: &LasvmParams, packing: &Packing, sparse: bool, outputs: usize) -> Result<Self> {
+        let gram =
+            GrowingGram::new(params.kernel, packing, sparse, params.cache_bytes, params.max_points * 4 / 3)?;
+        let dual = Dual::new(Vec::new(), Vec::new(), Vec::new());
+        let dual = if params.loss.has_bias() { dual } else { dual.without_bias() };
+        Ok(Self {
+            params: params.clone(),
+            gram,
+            extremes: vec![dual.extremes(); outputs],
+            outputs: vec![dual; outputs],
+            points: Vec::new(),
+            dead: 0,
+            members: HashSet::new(),
+            counts: Counts::default(),
+            block: Block::default(),
+            row: Vec::new(),
+        })
+    }
+
+    /// Learns from the rows named, one after the other; row `r` is known as `base + r`, and one that is among the
+    /// points already is passed over. Returns false when the watch said stop.
+    pub fn learn(
+        &mut self,
+        x: MatrixView<'_>,
+        rows: &[usize],
+        base: u64,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<bool> {
+        if problems.len() != self.outputs.len() {
+            let (expected, found) = (self.outputs.len(), problems.len());
+            return Err(Error::Shape { what: "problems", expected, found });
+        }
+        for rows in rows.chunks(CHUNK) {
+            if !watch.proceed(&self.progress()) {
+                return Ok(false);
+            }
+            self.meet(x, rows)?;
+            for (c, &r) in rows.iter().enumerate() {
+                self.take(c, x, r, base + r as u64, problems)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Computes the kernel values that [`Lasvm::take`] and [`Lasvm::scores`] need, for candidates.
+    pub(crate) fn meet(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
+        if x.cols() != self.gram.packed().cols() {
+            let (expected, found) = (self.gram.packed().cols(), x.cols());
+            return Err(Error::Shape { what: "columns", expected, found });
+        }
+        self.gram.meet(x, rows, &mut self.block)
+    }
+
+    /// The decisions of candidate `c`, one an output.
+    pub(crate) fn scores(&mut self, c: usize) -> Vec<f64> {
+        let mut row = std::mem::take(&mut self.row);
+        self.gram.candidate(&self.block, c, self.dead, &mut row);
+        let f = self.outputs.iter().map(|d| simd::dot(&row, d.alpha()) + d.bias()).collect();
+        self.row = row;
+        f
+    }
+
+    /// Learns from candidate `c`, which is row `r` of `x`.
+    pub(crate) fn take(
+        &mut self,
+        c: usize,
+        x: MatrixView<'_>,
+        r: usize,
+        id: u64,
+        problems: &[Targets],
+    ) -> Result<()> {
+        let wants = problems.iter().any(|p| p.y[r] != Label::Unknown && p.cost[r] > 0.0);
+        if !wants || self.members.contains(&id) {
+            return Ok(());
+        }
+        self.counts.seen += 1;
+        let mut row = std::mem::take(&mut self.row);
+        self.gram.candidate(&self.block, c, self.dead, &mut row);
+        let newcomer = self.newcomer(&row, r, problems);
+        if newcomer.wanted {
+            self.gram.admit(&mut self.block, c, x.row(r), &row)?;
+            self.points.push(Point { id, came: newcomer.came, dead: false });
+            self.members.insert(id);
+            self.counts.admitted[newcomer.came as usize] += 1;
+            self.settle(&newcomer);
+            self.tidy();
+        } else {
+            self.counts.rejected += 1;
+        }
+        self.row = row;
+        Ok(())
+    }
+
+    /// What a sample is to each output before it is admitted.
+    fn newcomer(&self, row: &[f32], r: usize, problems: &[Targets]) -> Newcomer {
+        let (mut sides, mut wanted, mut came) = (Vec::with_capacity(problems.len()), false, Ramp::Right);
+        for (j, (dual, p)) in self.outputs.iter().zip(problems).enumerate() {
+            let (y, cost) = (p.y[r].sign(), self.params.c * p.cost[r]);
+            let gradient = y - simd::dot(row, dual.alpha());
+            let z = 1.0 - y * (gradient - self.middle(j));
+            if j == 0 {
+                came = position(z, self.params.s);
+            }
+            let mut bounds = ((y * cost).min(0.0), (y * cost).max(0.0));
+            let stays = y != 0.0 && cost > 0.0 && self.is_wanted(j, y, gradient, z);
+            if !stays {
+                bounds = (0.0, 0.0);
+            } else if self.params.loss == Loss::Ramp && z < self.params.s && self.is_warm(dual) {
+                bounds = (bounds.0 - y * cost, bounds.1 - y * cost);
+            }
+            wanted |= stays;
+            sides.push(Side { y, bounds, gradient });
+        }
+        Newcomer { sides, wanted, came }
+    }
+
+    /// The constant of an output in the middle of its extremes; 0 when it has none yet.
+    fn middle(&self, output: usize) -> f64 {
+        let Extremes { top, bottom } = self.extremes[output];
+        let b = f64::midpoint(top, bottom);
+        if self.params.loss.has_bias() && b.is_finite() { b } else { 0.0 }
+    }
+
+    /// Whether an output has use for a sample.
+    fn is_wanted(&self, output: usize, y: f64, gradient: f64, z: f64) -> bool {
+        let (dual, e) = (&self.outputs[output], self.extremes[output]);
+        match self.params.loss {
+            // beyond the extremes on the closed side: it would be evicted at once
+            Loss::Hinge => !(e.bottom < e.top && if y > 0.0 { gradient < e.bottom } else { gradient > e.top }),
+            Loss::Filter => !self.is_warm(dual) || (z <= 1.0 && z >= self.params.s),
+            Loss::Gap | Loss::Ramp | Loss::Full => true,
+        }
+    }
+
+    /// Whether there are enough support vectors, of both signs, to trust the model.
+    fn is_warm(&self, dual: &Dual) -> bool {
+        let alpha = dual.alpha();
+        let both = alpha.iter().any(|a| *a > 0.0) && alpha.iter().any(|a| *a < 0.0);
+        (both || self.params.warm_up == 0) && dual.support() >= self.params.warm_up
+    }
+
+    /// Steps of the newcomer, then of all points.
+    fn settle(&mut self, newcomer: &Newcomer) {
+        let tolerance = self.params.tolerance;
+        let k = self.points.len() - 1;
+        for (j, side) in newcomer.sides.iter().enumerate() {
+            let dual = &mut self.outputs[j];
+            let gap = !self.params.loss.has_bias();
+            let threshold = if gap { dual.gap_and_target().1.max(self.params.c) } else { 0.0 };
+            dual.push(side.y, side.bounds, side.gradient);
+            if side.bounds != (0.0, 0.0) {
+                self.counts.process += u64::from(dual.process(&mut self.gram, k, self.extremes[j], tolerance));
+            }
+            if gap {
+                self.settle_gap(j, threshold);
+            } else {
+                self.settle_pairs(j);
+            }
+        }
+    }
+
+    /// LASVM: one step, and more while the spread of the extremes is above delta_max.
+    fn settle_pairs(&mut self, j: usize) {
+        let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
+        let mut e = dual.extremes();
+        for _ in 0..most {
+            let moved = dual.reprocess(&mut self.gram, e, self.params.tolerance);
+            if moved {
+                self.counts.reprocess += 1;
+                e = dual.extremes();
+            }
+            if !moved || self.params.delta_max == 0.0 || e.top - e.bottom <= self.params.delta_max {
+                break;
+            }
+        }
+        self.extremes[j] = e;
+    }
+
+    /// LASVM-G: steps while the duality gap is above the threshold.
+    fn settle_gap(&mut self, j: usize, threshold: f64) {
+        let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
+        for _ in 0..most {
+            if dual.gap_and_target().0 <= threshold {
+                break;
+            }
+            let e = dual.extremes();
+            if !dual.reprocess(&mut self.gram, e, self.params.tolerance) {
+                break;
+            }
+            self.counts.reprocess += 1;
+        }
+    }
+
+    /// Drops points nobody needs, keeps the cap.
+    fn tidy(&mut self) {
+        match self.params.loss {
+            Loss::Hinge => self.evict(),
+            Loss::Full => {}
+            Loss::Gap | Loss::Ramp | Loss::Filter => {
+                if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
+                    self.clean(self.params.allowance(self.support_count()));
+                }
+            }
+        }
+        while self.len() > self.params.max_points {
+            let k = self.least_useful();
+            for dual in &mut self.outputs {
+                dual.retire(&mut self.gram, k);
+            }
+            self.drop_point(k);
+            self.counts.over_cap += 1;
+            for (e, dual) in self.extremes.iter_mut().zip(&self.outputs) {
+                *e = dual.extremes();
+            }
+        }
+        if self.dead >= 16 && self.dead * 4 > self.points.len() {
+            self.compact();
+        }
+    }
+
+    /// LASVM: points that no output has use for as things stand.
+    fn evict(&mut self) {
+        if self.extremes.iter().any(|e| !(e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite())) {
+            return;
+        }
+        let idle = |s: usize| self.outputs.iter().zip(&self.extremes).all(|(d, e)| d.is_idle(s, *e));
+        let idle: Vec<usize> =
+            (0..self.points.len()).filter(|&s| !self.points[s].dead && idle(s)).collect();
+        idle.into_iter().for_each(|s| self.drop_point(s));
+    }
+
+    /// CLEAN (Ertekin 2009, 6.2, as corrected): of the points that are no support vectors keep the `allowance` nearest
+    /// to becoming one.
+    pub fn clean(&mut self, allowance: usize) {
+        let zero = |s: usize| self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
+        let idle = (0..self.points.len()).filter(|&s| !self.points[s].dead && zero(s));
+        let mut idle: Vec<(f64, usize)> = idle.map(|s| (self.slack(s), s)).collect();
+        if idle.len() <= allowance {
+            return;
+        }
+        idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
+    }
+
+    /// How far a point is from taking part in any output.
+    fn slack(&self, s: usize) -> f64 {
+        self.outputs.iter().map(|d| d.slack(s, d.bias())).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one,
+    /// else the one whose removal costs the dual objectives least.
+    fn least_useful(&self) -> usize {
+        let bias: Vec<f64> = self.outputs.iter().map(Dual::bias).collect();
+        let mut worst = (f64::NEG_INFINITY, 0);
+        for s in (0..self.points.len()).filter(|&s| !self.points[s].dead) {
+            let support = self.outputs.iter().any(|d| d.alpha()[s] != 0.0);
+            let key = if support {
+                let losses = self.outputs.iter().zip(&bias).map(|(d, b)| d.removal_loss(&self.gram, s, *b));
+                -1e30 - losses.sum::<f64>()
+            } else {
+                self.slack(s)
+            };
+            if key > worst.0 {
+                worst = (key, s);
+            }
+        }
+        worst.1
+    }
+
+    fn drop_point(&mut self, s: usize) {
+        let point = &mut self.points[s];
+        point.dead = true;
+        self.dead += 1;
+        self.members.remove(&point.id);
+        self.counts.dropped[point.came as usize] += 1;
+        for dual in &mut self.outputs {
+            dual.set_bounds(s, 0.0, 0.0);
+        }
+    }
+
+    /// Forgets the dead.
+    fn compact(&mut self) {
+        let keep: Vec<usize> = (0..self.points.len()).filter(|&s| !self.points[s].dead).collect();
+        self.gram.keep(&keep, &mut self.block);
+        self.outputs.iter_mut().for_each(|d| d.keep(&keep));
+        self.points.retain(|p| !p.dead);
+        self.dead = 0;
+    }
+
+    /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle.
+    pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
+        self.compact();
+        let stop = Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
+        let mut reports = Vec::with_capacity(self.outputs.len());
+        for (dual, e) in self.outputs.iter_mut().zip(&mut self.extremes) {
+            reports.push(dual.run(&mut self.gram, stop, watch));
+            *e = dual.extremes();
+        }
+        if self.params.loss != Loss::Full {
+            self.clean(0);
+        }
+        self.compact();
+        reports
+    }
+
+    /// What stands for a report when there was no finishing.
+    pub fn report(&self, output: usize, exit: Exit) -> Report {
+        let dual = &self.outputs[output];
+        Report {
+            steps: 0,
+            objective: dual.objective(),
+            gap: dual.duality_gap(),
+            kernel_evaluations: 0,
+            exit,
+        }
+    }
+
+    /// The model as it stands.
+    pub fn model(&self) -> Model {
+        let support: Vec<usize> =
+            (0..self.points.len()).filter(|&s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0)).collect();
+        Model::Expansion {
+            kernel: self.params.kernel,
+            points: self.gram.points().view().select(&support),
+            coef: self.outputs.iter().map(|d| support.iter().map(|&s| d.alpha()[s]).collect()).collect(),
+            bias: self.outputs.iter().map(Dual::bias).collect(),
+        }
+    }
+
+    /// Points kept, support vectors or not.
+    pub fn len(&self) -> usize {
+        self.points.len() - self.dead
+    }
+
+    /// Whether there are no points.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Points that are support vectors of an output.
+    pub fn support_count(&self) -> usize {
+        (0..self.points.len()).filter(|&s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0)).count()
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// The problem of an output.
+    pub fn output(&self, j: usize) -> &Dual {
+        &self.outputs[j]
+    }
+
+    /// Extremes of an output.
+    pub fn extremes(&self, j: usize) -> Extremes {
+        self.extremes[j]
+    }
+
+    /// Numbers of the points kept, in the order of the variables of [`Lasvm::output`] that are not held at 0.
+    pub fn ids(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.points.iter().enumerate().filter(|(_, p)| !p.dead).map(|(s, p)| (s, p.id))
+    }
+
+    /// Parameters.
+    pub fn params(&self) -> &LasvmParams {
+        &self.params
+    }
+
+    /// What was counted since the beginning.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counts.clone();
+        counts.evaluations += self.gram.evaluations();
+        counts.spare += self.gram.spare();
+        counts
+    }
+
+    fn progress(&self) -> Progress {
+        let spread = |e: &Extremes| e.top - e.bottom;
+        let violation = self.extremes.iter().map(spread).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        Progress { steps: self.counts.seen, violation, tolerance: self.params.tolerance }
+    }
+
+    /// Everything that is needed to go on.
+    pub fn save(&self) -> Saved {
+        Saved {
+            params: self.params.clone(),
+            packing: self.gram.packed().packing(),
+            points: self.gram.points().clone(),
+            ids: self.points.iter().map(|p| p.id).collect(),
+            came: self.points.iter().map(|p| p.came).collect(),
+            dead: self.points.iter().map(|p| p.dead).collect(),
+            outputs: self.outputs.clone(),
+            counts: self.counts(),
+        }
+    }
+
+    /// Goes on from what was saved; refuses parts that do not fit together.
+    pub fn resume(saved: &Saved) -> Result<Self> {
+        saved.check()?;
+        let sparse = matches!(saved.points, Matrix::Csr { .. });
+        let mut state = Self::with(&saved.params, &saved.packing, sparse, saved.outputs.len())?;
+        state.gram.restore(saved.points.view())?;
+        state.outputs.clone_from(&saved.outputs);
+        state.extremes = state.outputs.iter().map(Dual::extremes).collect();
+        let parts = saved.ids.iter().zip(&saved.came).zip(&saved.dead);
+        state.points = parts.map(|((&id, &came), &dead)| Point { id, came, dead }).collect();
+        state.dead = saved.dead.iter().filter(|d| **d).count();
+        state.members = state.ids().map(|(_, id)| id).collect();
+        state.counts = saved.counts.clone();
+        Ok(state)
+    }
+}
+
+impl Saved {
+    fn check(&self) -> Result<()> {
+        self.params.check()?;
+        let n = self.points.rows();
+        let wrong = |what: &str| Err(Error::Model(format!("the saved learner is damaged: {what}")));
+        if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
+            return wrong("its points and their numbers differ");
+        }
+        let width = self.packing.center.len();
+        if self.packing.cols != self.points.cols() || (width != 0 && width != self.packing.cols) {
+            return wrong("its points have another number of columns");
+        }
+        if self.outputs.is_empty() || self.outputs.iter().any(|d| !d.is_sound(n, self.params.loss.has_bias())) {
+            return wrong("its coefficients do not fit its points");
+        }
+        Ok(())
+    }
+}
+
+/// A sample on its way in.
+struct Newcomer {
+    sides: Vec<Side>,
+    wanted: bool,
+    came: Ramp,
+}
+
+/// What a sample is to one output.
+struct Side {
+    y: f64,
+    bounds: (f64, f64),
+    gradient: f64,
+}
+
+fn position(z: f64, s: f64) -> Ramp {
+    if z < s {
+        Ramp::Left
+    } else if z > 1.0 {
+        Ramp::Right
+    } else {
+        Ramp::Slope
+    }
+}
