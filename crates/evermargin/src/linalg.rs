@@ -92,16 +92,8 @@ pub trait Element: ComplexField + Conjugate<Canonical = Self> + Default + Copy {
 impl Element for f32 {}
 impl Element for f64 {}
 
-
 /// `out[j·m + i] = a_i · b_j` for m rows a and n rows b of d values, all row-major: out is n × m, row-major.
-pub fn cross_products<T: Element>(
-    a: &[T],
-    m: usize,
-    b: &[T],
-    n: usize,
-    d: usize,
-    out: &mut [T],
-) {
+pub fn cross_products<T: Element>(a: &[T], m: usize, b: &[T], n: usize, d: usize, out: &mut [T]) {
     matmul(
         MatMut::from_column_major_slice_mut(&mut out[..m * n], m, n),
         Accum::Replace,

@@ -360,6 +360,22 @@ fn extremes_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f6
     (top.into_iter().fold(f64::NEG_INFINITY, f64::max), bottom.into_iter().fold(f64::INFINITY, f64::min))
 }
 
+/// The first place whose value passes a test that few pass: blocks without any are passed over quickly.
+#[inline]
+pub fn first(values: &[f64], passes: impl Fn(usize, f64) -> bool) -> Option<usize> {
+    const BLOCK: usize = 64;
+    for (b, block) in values.chunks(BLOCK).enumerate() {
+        let mut any = false;
+        for (l, &v) in block.iter().enumerate() {
+            any |= passes(b * BLOCK + l, v);
+        }
+        if any {
+            return (0..block.len()).map(|l| b * BLOCK + l).find(|&s| passes(s, values[s]));
+        }
+    }
+    None
+}
+
 /// What [`gap`] sums up over the variables.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GapSums {

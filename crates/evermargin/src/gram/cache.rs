@@ -266,7 +266,8 @@ mod tests {
                 cache.set_filled(row, width);
             }
             if points.len() > 90 {
-                let keep: Vec<usize> = (0..points.len()).filter(|i| (i * 13 + step as usize) % 3 > 0).collect();
+                let keep: Vec<usize> =
+                    (0..points.len()).filter(|i| (i * 13 + step as usize) % 3 > 0).collect();
                 cache.keep(&keep);
                 points = keep.iter().map(|&i| points[i]).collect();
             }

@@ -70,12 +70,6 @@ impl GrowingGram {
         self.computed - self.evaluations
     }
 
-    /// Counts kernel values computed elsewhere for the same learner.
-    pub fn count(&mut self, evaluations: u64) {
-        self.computed += evaluations;
-        self.evaluations += evaluations;
-    }
-
     /// Computes the kernel values of the rows named with every point and with each other.
     pub fn meet(&mut self, x: MatrixView<'_>, rows: &[usize], block: &mut Block) -> Result<()> {
         let mut candidates = self.packed.select(&[]);
@@ -99,12 +93,17 @@ impl GrowingGram {
         Ok(())
     }
 
-    /// Kernel values of candidate `c` with the points there are now, `idle` of which are not needed.
-    pub fn candidate(&mut self, block: &Block, c: usize, idle: usize, out: &mut Vec<f32>) {
+    /// Kernel values of candidate `c` with the points there are now; the caller says by [`GrowingGram::read`] how many
+    /// it needed.
+    pub fn candidate(&self, block: &Block, c: usize, out: &mut Vec<f32>) {
         let row = &block.values[c * block.width..(c + 1) * block.width];
         out.clear();
         out.extend(block.columns.iter().map(|&k| row[k as usize]));
-        self.evaluations += (out.len() - idle) as u64;
+    }
+
+    /// Counts values of a block as needed.
+    pub fn read(&mut self, values: usize) {
+        self.evaluations += values as u64;
     }
 
     /// Makes candidate `c`, which is `sample`, the last point; `row` are its kernel values with those there are.
@@ -123,7 +122,6 @@ impl GrowingGram {
         }
         self.cache.set_filled(n, n + 1);
         block.columns.push(own as u32);
-        self.evaluations += 1;
         Ok(())
     }
 

@@ -61,13 +61,26 @@ const CACHE: Parameter = parameter("cache_bytes", "1073741824", "memory for cach
 const EPOCHS: Parameter = parameter("epochs", "1", "passes over the data");
 const MAX_POINTS: Parameter = parameter("max_points", "100000", "most points kept, support vectors or not");
 const SEED: Parameter = parameter("seed", "1", "seed of the order in which samples come");
-const FINISH: Parameter = parameter("finish", "false", "whether to solve the problem of the points at the end");
+const FINISH: Parameter =
+    parameter("finish", "false", "whether to solve the problem of the points at the end");
 const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between cleanings; 0 = none");
 const CLEAN_KEEP: Parameter =
     parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
 
 const GAP_FAMILY: [Parameter; 13] = [
-    KERNEL, GAMMA, DEGREE, COEF0, COST, TOLERANCE, EPOCHS, FINISH, CLEAN_EVERY, CLEAN_KEEP, MAX_POINTS, CACHE, SEED,
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    COST,
+    TOLERANCE,
+    EPOCHS,
+    FINISH,
+    CLEAN_EVERY,
+    CLEAN_KEEP,
+    MAX_POINTS,
+    CACHE,
+    SEED,
 ];
 const RAMP_FAMILY: [Parameter; 15] = [
     KERNEL,
@@ -126,7 +139,11 @@ pub static LEARNERS: &[Learner] = &[
             TOLERANCE,
             EPOCHS,
             parameter("finish", "true", "whether to solve the problem of the points at the end"),
-            parameter("delta_max", "0", "step on while the extremes are further apart; 0 = one step a sample"),
+            parameter(
+                "delta_max",
+                "0",
+                "step on while the extremes are further apart; 0 = one step a sample",
+            ),
             MAX_POINTS,
             CACHE,
             SEED,

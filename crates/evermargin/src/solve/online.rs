@@ -9,7 +9,7 @@
 //! Invariants: `gradient = target − Kα`; α within its bounds, equal to a bound when a step ends there; with a bias Σα
 //! does not change.
 
-use super::smo::{Dual, Extremes};
+use super::smo::{Dual, Extremes, Free, best_of_two, snapped};
 use crate::gram::Gram;
 use crate::simd::{self, TINY};
 
@@ -62,6 +62,15 @@ impl Dual {
             && (0..n).all(|i| self.lo[i] <= self.alpha[i] && self.alpha[i] <= self.hi[i])
     }
 
+    /// The variables that are 0.
+    pub fn zeros(&self) -> impl Iterator<Item = usize> {
+        let blocks = self.alpha.chunks(64).enumerate();
+        let some = blocks.filter(|(_, block)| block.iter().fold(false, |any, a| any | (*a == 0.0)));
+        some.flat_map(|(b, block)| {
+            block.iter().enumerate().filter(|(_, a)| **a == 0.0).map(move |(l, _)| b * 64 + l)
+        })
+    }
+
     /// Number of variables that are not 0.
     pub fn support(&self) -> usize {
         self.alpha.iter().filter(|a| **a != 0.0).count()
@@ -101,13 +110,13 @@ impl Dual {
     /// The first variable of gradient `top`, to rounding, that may rise.
     fn rising(&self, top: f64) -> Option<usize> {
         let least = top - TIE * top.abs();
-        (0..self.len()).find(|&s| self.gradient[s] >= least && self.alpha[s] < self.hi[s])
+        simd::first(&self.gradient, |s, g| g >= least && self.alpha[s] < self.hi[s])
     }
 
     /// The first variable of gradient `bottom`, to rounding, that may fall.
     fn falling(&self, bottom: f64) -> Option<usize> {
         let most = bottom + TIE * bottom.abs();
-        (0..self.len()).find(|&s| self.gradient[s] <= most && self.alpha[s] > self.lo[s])
+        simd::first(&self.gradient, |s, g| g <= most && self.alpha[s] > self.lo[s])
     }
 
     /// α_i up, α_j down, to the best point of the line within the bounds.
@@ -127,6 +136,30 @@ impl Dual {
     fn step_one(&mut self, gram: &mut dyn Gram, k: usize) -> bool {
         let best = self.alpha[k] + self.gradient[k] / gram.diag(k).max(TINY);
         self.move_to(gram, k, best.clamp(self.lo[k], self.hi[k]))
+    }
+
+    /// Without bias: the two variables of largest violation, one on each side, go to their common optimum. Where the
+    /// kernel has a common part (all values near 1), steps of one variable undo each other for long; these do not.
+    pub fn reprocess_two(&mut self, gram: &mut dyn Gram, e: Extremes, tolerance: f64) -> bool {
+        let violation = self.violation_at(e);
+        let (i, j) = (self.rising(e.top), self.falling(e.bottom));
+        let (false, Some((i, j))) = (violation <= tolerance, i.zip(j)) else {
+            return self.reprocess(gram, e, tolerance);
+        };
+        gram.fetch(&[i, j]);
+        let free = |k: usize| Free {
+            g: self.gradient[k],
+            room: [self.lo[k] - self.alpha[k], self.hi[k] - self.alpha[k]],
+            curve: gram.diag(k),
+        };
+        let (a, b) = best_of_two(free(i), free(j), f64::from(gram.row(i)[j]), i == j);
+        for (k, step) in [(i, a), (j, b)] {
+            if step != 0.0 {
+                self.alpha[k] = snapped(self.alpha[k] + step, self.lo[k], self.hi[k]);
+            }
+        }
+        simd::add_rows(&mut self.gradient, &[gram.row(i), gram.row(j)], &[-a, -b]);
+        a != 0.0 || b != 0.0
     }
 
     /// α_k to a value, the gradient with it.

@@ -373,37 +373,49 @@ impl WorkingSet {
 
     /// Steps until the violation inside the set is at most `goal`; returns their number.
     fn optimise(&mut self, goal: f64, max_steps: u64) -> u64 {
-        if self.bias { self.optimise_pairs(goal, max_steps) } else { self.optimise_singly(goal, max_steps) }
+        if self.bias { self.optimise_pairs(goal, max_steps) } else { self.optimise_freely(goal, max_steps) }
     }
 
-    /// Without bias: the variable that violates most goes to its optimum.
-    fn optimise_singly(&mut self, goal: f64, max_steps: u64) -> u64 {
+    /// Without bias: the two variables that violate most, one on each side, go to their common optimum.
+    fn optimise_freely(&mut self, goal: f64, max_steps: u64) -> u64 {
+        let q = self.rows.len();
         let mut steps = 0;
-        while steps < max_steps.min(100 * self.rows.len() as u64) {
+        while steps < max_steps.min(100 * q as u64) {
             let ((i, top), (j, low)) = (simd::argmax(&self.up), simd::argmin(&self.down));
             if top.max(-low) <= goal {
                 break;
             }
-            let before = if top >= -low { self.step_one(i, top) } else { self.step_one(j, low) };
-            if before == 0.0 {
+            let free = |k: usize| Free {
+                g: self.gradient(k),
+                room: [self.lo[k] - self.alpha[k], self.hi[k] - self.alpha[k]],
+                curve: self.diag[k],
+            };
+            let (a, b) = best_of_two(free(i), free(j), f64::from(self.k[i * q + j]), i == j);
+            if a == 0.0 && b == 0.0 {
                 break;
             }
+            self.shift(i, a);
+            self.shift(j, b);
             steps += 1;
         }
         steps
     }
 
-    /// Moves variable `k`, of gradient `g`, to the optimum of its line; returns by how much.
-    fn step_one(&mut self, k: usize, g: f64) -> f64 {
+    fn gradient(&self, k: usize) -> f64 {
+        if self.up[k].is_finite() { self.up[k] } else { self.down[k] }
+    }
+
+    /// Moves variable `k`, the gradients with it.
+    fn shift(&mut self, k: usize, step: f64) {
+        if step == 0.0 {
+            return;
+        }
         let q = self.rows.len();
-        let to = (self.alpha[k] + g / self.diag[k].max(TINY)).clamp(self.lo[k], self.hi[k]);
-        let step = to - self.alpha[k];
-        self.alpha[k] = to;
+        self.alpha[k] = snapped(self.alpha[k] + step, self.lo[k], self.hi[k]);
         let row = &self.k[k * q..(k + 1) * q];
         simd::add_rows(&mut self.up, &[row], &[-step]);
         simd::add_rows(&mut self.down, &[row], &[-step]);
         self.mark(k);
-        step
     }
 
     /// With bias: pairs of variables, chosen by the gain to second order.
@@ -438,5 +450,60 @@ impl WorkingSet {
         simd::pair_update(&mut self.up, &mut self.down, row_i, row_j, step);
         self.mark(i);
         self.mark(j);
+    }
+}
+
+/// A variable that may move without another: gradient, room down (≤ 0) and up (≥ 0), diagonal of K.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Free {
+    pub g: f64,
+    pub room: [f64; 2],
+    pub curve: f64,
+}
+
+impl Free {
+    /// The best step when the gradient has changed by `shift`.
+    fn best(&self, shift: f64) -> f64 {
+        ((self.g + shift) / self.curve.max(TINY)).clamp(self.room[0], self.room[1])
+    }
+}
+
+/// Steps (a, b) of two variables that maximise g·step − ½ stepᵀK step within their room; `k` is K of the two. The
+/// optimum lies inside or on an edge, where one variable is at a bound and the other at its best.
+pub(super) fn best_of_two(i: Free, j: Free, k: f64, same: bool) -> (f64, f64) {
+    if same {
+        return (i.best(0.0), 0.0);
+    }
+    let gain = |(a, b): (f64, f64)| i.g * a + j.g * b - 0.5 * (i.curve * a * a + j.curve * b * b) - k * a * b;
+    let det = i.curve * j.curve - k * k;
+    if det > 1e-9 * i.curve * j.curve {
+        let (a, b) = ((i.g * j.curve - j.g * k) / det, (j.g * i.curve - i.g * k) / det);
+        if (i.room[0]..=i.room[1]).contains(&a) && (j.room[0]..=j.room[1]).contains(&b) {
+            return (a, b);
+        }
+    }
+    let edges = [0, 1].map(|side| (i.room[side], j.best(-k * i.room[side])));
+    let others = [0, 1].map(|side| (i.best(-k * j.room[side]), j.room[side]));
+    let alone = [(i.best(0.0), 0.0), (0.0, j.best(0.0))];
+    let mut best = (0.0, 0.0);
+    for step in edges.into_iter().chain(others).chain(alone) {
+        if gain(step) > gain(best) {
+            best = step;
+        }
+    }
+    best
+}
+
+/// A value that is a bound when it is one to rounding.
+pub(super) fn snapped(value: f64, lo: f64, hi: f64) -> f64 {
+    let near = 1e-14 * (hi - lo);
+    if value >= hi - near {
+        hi
+    } else if value <= lo + near {
+        lo
+    } else if value.abs() <= near {
+        0.0
+    } else {
+        value
     }
 }

@@ -114,7 +114,11 @@ impl LasvmParams {
     pub fn check(&self) -> Result<()> {
         self.kernel.check()?;
         if self.kernel == Kernel::Precomputed {
-            return Err(Error::parameter("kernel", "precomputed", "a kernel of samples for an online learner"));
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "a kernel of samples for an online learner",
+            ));
         }
         if !(self.c > 0.0 && self.c <= 1e15) {
             return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
@@ -154,7 +158,13 @@ impl Fit for LasvmParams {
 
 impl LasvmParams {
     /// All epochs; each in an order of its own, a few samples of each class first.
-    fn pass(&self, state: &mut Lasvm, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Exit> {
+    fn pass(
+        &self,
+        state: &mut Lasvm,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Exit> {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(self.seed);
         for epoch in 0..self.epochs {
             let mut order: Vec<usize> = (0..x.rows()).collect();

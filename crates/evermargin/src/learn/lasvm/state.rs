@@ -15,6 +15,9 @@ use std::collections::HashSet;
 /// Samples whose kernel values are computed together.
 const CHUNK: usize = 64;
 
+/// Steps of one variable before steps of two: the source has only the former, which are many when they are not few.
+const SINGLE_STEPS: usize = 16;
+
 /// Samples that decide how all are packed.
 const FIRST: usize = 1000;
 
@@ -91,6 +94,8 @@ pub struct Lasvm {
     extremes: Vec<Extremes>,
     points: Vec<Point>,
     dead: usize,
+    /// Points that are support vectors of an output.
+    support: usize,
     members: HashSet<u64>,
     counts: Counts,
     block: Block,
@@ -119,6 +124,7 @@ impl Lasvm {
             outputs: vec![dual; outputs],
             points: Vec::new(),
             dead: 0,
+            support: 0,
             members: HashSet::new(),
             counts: Counts::default(),
             block: Block::default(),
@@ -164,7 +170,8 @@ impl Lasvm {
     /// The decisions of candidate `c`, one an output.
     pub(crate) fn scores(&mut self, c: usize) -> Vec<f64> {
         let mut row = std::mem::take(&mut self.row);
-        self.gram.candidate(&self.block, c, self.dead, &mut row);
+        self.gram.candidate(&self.block, c, &mut row);
+        self.gram.read(self.support);
         let f = self.outputs.iter().map(|d| simd::dot(&row, d.alpha()) + d.bias()).collect();
         self.row = row;
         f
@@ -185,18 +192,23 @@ impl Lasvm {
         }
         self.counts.seen += 1;
         let mut row = std::mem::take(&mut self.row);
-        self.gram.candidate(&self.block, c, self.dead, &mut row);
+        self.gram.candidate(&self.block, c, &mut row);
         let newcomer = self.newcomer(&row, r, problems);
+        // whoever is turned away needed its kernel with the support vectors alone
+        self.gram.read(if newcomer.wanted { self.len() + 1 } else { self.support });
         if newcomer.wanted {
             self.gram.admit(&mut self.block, c, x.row(r), &row)?;
             self.points.push(Point { id, came: newcomer.came, dead: false });
             self.members.insert(id);
             self.counts.admitted[newcomer.came as usize] += 1;
             self.settle(&newcomer);
-            self.tidy();
         } else {
             self.counts.rejected += 1;
+            if self.params.loss.has_bias() {
+                (0..self.outputs.len()).for_each(|j| self.settle_pairs(j));
+            }
         }
+        self.tidy();
         self.row = row;
         Ok(())
     }
@@ -236,7 +248,9 @@ impl Lasvm {
         let (dual, e) = (&self.outputs[output], self.extremes[output]);
         match self.params.loss {
             // beyond the extremes on the closed side: it would be evicted at once
-            Loss::Hinge => !(e.bottom < e.top && if y > 0.0 { gradient < e.bottom } else { gradient > e.top }),
+            Loss::Hinge => {
+                !(e.bottom < e.top && if y > 0.0 { gradient < e.bottom } else { gradient > e.top })
+            }
             Loss::Filter => !self.is_warm(dual) || (z <= 1.0 && z >= self.params.s),
             Loss::Gap | Loss::Ramp | Loss::Full => true,
         }
@@ -259,7 +273,8 @@ impl Lasvm {
             let threshold = if gap { dual.gap_and_target().1.max(self.params.c) } else { 0.0 };
             dual.push(side.y, side.bounds, side.gradient);
             if side.bounds != (0.0, 0.0) {
-                self.counts.process += u64::from(dual.process(&mut self.gram, k, self.extremes[j], tolerance));
+                self.counts.process +=
+                    u64::from(dual.process(&mut self.gram, k, self.extremes[j], tolerance));
             }
             if gap {
                 self.settle_gap(j, threshold);
@@ -289,12 +304,17 @@ impl Lasvm {
     /// LASVM-G: steps while the duality gap is above the threshold.
     fn settle_gap(&mut self, j: usize, threshold: f64) {
         let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
-        for _ in 0..most {
+        for step in 0..most {
             if dual.gap_and_target().0 <= threshold {
                 break;
             }
-            let e = dual.extremes();
-            if !dual.reprocess(&mut self.gram, e, self.params.tolerance) {
+            let (e, tolerance) = (dual.extremes(), self.params.tolerance);
+            let moved = if step < SINGLE_STEPS {
+                dual.reprocess(&mut self.gram, e, tolerance)
+            } else {
+                dual.reprocess_two(&mut self.gram, e, tolerance)
+            };
+            if !moved {
                 break;
             }
             self.counts.reprocess += 1;
@@ -323,6 +343,7 @@ impl Lasvm {
                 *e = dual.extremes();
             }
         }
+        self.support = self.count_support();
         if self.dead >= 16 && self.dead * 4 > self.points.len() {
             self.compact();
         }
@@ -333,9 +354,12 @@ impl Lasvm {
         if self.extremes.iter().any(|e| !(e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite())) {
             return;
         }
-        let idle = |s: usize| self.outputs.iter().zip(&self.extremes).all(|(d, e)| d.is_idle(s, *e));
-        let idle: Vec<usize> =
-            (0..self.points.len()).filter(|&s| !self.points[s].dead && idle(s)).collect();
+        let Some((first, others)) = self.outputs.split_first() else { return };
+        let idle = |s: usize| others.iter().zip(&self.extremes[1..]).all(|(d, e)| d.is_idle(s, *e));
+        let idle: Vec<usize> = first
+            .zeros()
+            .filter(|&s| !self.points[s].dead && first.is_idle(s, self.extremes[0]) && idle(s))
+            .collect();
         idle.into_iter().for_each(|s| self.drop_point(s));
     }
 
@@ -400,7 +424,8 @@ impl Lasvm {
     /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle.
     pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
         self.compact();
-        let stop = Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
+        let stop =
+            Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
         let mut reports = Vec::with_capacity(self.outputs.len());
         for (dual, e) in self.outputs.iter_mut().zip(&mut self.extremes) {
             reports.push(dual.run(&mut self.gram, stop, watch));
@@ -410,19 +435,14 @@ impl Lasvm {
             self.clean(0);
         }
         self.compact();
+        self.support = self.count_support();
         reports
     }
 
     /// What stands for a report when there was no finishing.
     pub fn report(&self, output: usize, exit: Exit) -> Report {
         let dual = &self.outputs[output];
-        Report {
-            steps: 0,
-            objective: dual.objective(),
-            gap: dual.duality_gap(),
-            kernel_evaluations: 0,
-            exit,
-        }
+        Report { steps: 0, objective: dual.objective(), gap: dual.duality_gap(), kernel_evaluations: 0, exit }
     }
 
     /// The model as it stands.
@@ -449,6 +469,13 @@ impl Lasvm {
 
     /// Points that are support vectors of an output.
     pub fn support_count(&self) -> usize {
+        self.support
+    }
+
+    fn count_support(&self) -> usize {
+        if let [only] = self.outputs.as_slice() {
+            return only.support();
+        }
         (0..self.points.len()).filter(|&s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0)).count()
     }
 
@@ -517,6 +544,7 @@ impl Lasvm {
         state.points = parts.map(|((&id, &came), &dead)| Point { id, came, dead }).collect();
         state.dead = saved.dead.iter().filter(|d| **d).count();
         state.members = state.ids().map(|(_, id)| id).collect();
+        state.support = state.count_support();
         state.counts = saved.counts.clone();
         Ok(state)
     }
@@ -534,7 +562,8 @@ impl Saved {
         if self.packing.cols != self.points.cols() || (width != 0 && width != self.packing.cols) {
             return wrong("its points have another number of columns");
         }
-        if self.outputs.is_empty() || self.outputs.iter().any(|d| !d.is_sound(n, self.params.loss.has_bias())) {
+        if self.outputs.is_empty() || self.outputs.iter().any(|d| !d.is_sound(n, self.params.loss.has_bias()))
+        {
             return wrong("its coefficients do not fit its points");
         }
         Ok(())
