@@ -60,8 +60,8 @@ impl Neighbours {
         if !self.in_input_space() {
             return (0..n).into_par_iter().map(|place| self.of(place, k)).collect();
         }
-        let wide = self.points.cols() > WIDE && matches!(self.points, Matrix::Csr { .. });
-        let dense = if wide { None } else { Some(self.points.view().to_dense()) };
+        let narrow = self.points.cols() <= WIDE && matches!(self.points, Matrix::Csr { .. });
+        let dense = narrow.then(|| self.points.view().to_dense());
         let points = dense.as_ref().unwrap_or(&self.points);
         let blocks: Vec<usize> = (0..n).step_by(BLOCK).collect();
         let search = |&first: &usize| -> Vec<Vec<usize>> {
