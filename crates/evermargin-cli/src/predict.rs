@@ -112,14 +112,14 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     let predictions = classifier.predict(data.x).map_err(|e| Failure::about(&args.data, e))?;
     let seconds = working.elapsed().as_secs_f64();
 
+    if let Some(path) = &args.roc {
+        write_atomic(path, roc(&classifier, &predictions, &truth)?.as_bytes())?;
+    }
     let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
     if let Some(output) = &output {
         let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         let shape = args.shape.unwrap_or(if csv { Shape::Csv } else { Shape::Tsv });
         write_atomic(output, table(&classifier, &predictions, shape).as_bytes())?;
-    }
-    if let Some(path) = &args.roc {
-        write_atomic(path, roc(&classifier, &predictions, &truth)?.as_bytes())?;
     }
     let scores = scores(&classifier, &predictions, &truth);
     let text = summary(rows, seconds, &scores, output.as_deref());

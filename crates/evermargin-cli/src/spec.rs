@@ -218,4 +218,15 @@ mod tests {
             assert!(class_weight(wrong).is_err(), "{wrong}");
         }
     }
+
+    #[test]
+    fn thresholds_are_named_as_they_are_written() {
+        for text in ["g-means", "f1", "accuracy", "mcc", "break-even", "rate=0.2"] {
+            assert_eq!(threshold(text).unwrap().name(), text);
+        }
+        for wrong in ["", "auc", "rate=0", "rate=1", "rate=x", "rate"] {
+            assert!(threshold(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(class_weight("ratio"), Ok(ClassWeight::Ratio));
+    }
 }

@@ -48,8 +48,11 @@ impl Neighbours {
     }
 
     /// Places (in the `rows` given to [`Neighbours::new`]) of the `k` points nearest to the row at place `of`, itself
-    /// left out; fewer where there are fewer.
+    /// left out; fewer where there are fewer, none for a place past the end.
     pub fn of(&self, of: usize, k: usize) -> Vec<usize> {
+        if of >= self.points.rows() {
+            return Vec::new();
+        }
         self.nearest(of, (0..self.points.rows()).filter(|&j| j != of).collect(), k)
     }
 
@@ -166,17 +169,18 @@ impl SyntheticRows {
         Self { cols, sparse, indptr: vec![0], indices: Vec::new(), values: Vec::new() }
     }
 
-    /// Adds λa + (1 − λ)b; every value lies between those of a and b, whatever the rounding.
+    /// Adds λa + (1 − λ)b; every value lies between those of a and b, whatever the rounding. Rows may not be wider
+    /// than the matrix.
     pub fn push(&mut self, a: Row<'_>, b: Row<'_>, lambda: f64) {
         let (sparse, cols, start) = (self.sparse, self.cols, self.values.len());
         if !sparse {
             self.values.resize(start + cols, 0.0);
         }
         merge(a, b, |c, p, q| {
-            let mixed = (q + lambda * (p - q)).clamp(p.min(q), p.max(q));
-            if !sparse {
-                self.values[start + c] = mixed;
-            } else if mixed != 0.0 {
+            let mixed = (q + lambda * (p - q)).max(p.min(q)).min(p.max(q));
+            if let Some(value) = self.values.get_mut(start + c).filter(|_| !sparse) {
+                *value = mixed;
+            } else if sparse && mixed != 0.0 {
                 self.indices.push(c as u32);
                 self.values.push(mixed);
             }
@@ -241,14 +245,12 @@ pub fn smote(
 
 /// |a − b|²
 fn squared_distance(a: Row<'_>, b: Row<'_>) -> f64 {
-    match (a, b) {
-        (Row::Dense(a), Row::Dense(b)) => a.iter().zip(b).map(|(x, z)| (x - z) * (x - z)).sum(),
-        _ => {
-            let mut sum = 0.0;
-            merge(a, b, |_, x, z| sum += (x - z) * (x - z));
-            sum
-        }
+    if let (Row::Dense(a), Row::Dense(b)) = (a, b) {
+        return a.iter().zip(b).map(|(x, z)| (x - z) * (x - z)).sum();
     }
+    let mut sum = 0.0;
+    merge(a, b, |_, x, z| sum += (x - z) * (x - z));
+    sum
 }
 
 /// Calls `f(column, value of a, value of b)` for the columns where either is stored, ascending.
