@@ -137,10 +137,9 @@ fn damage(
     weights: &mut Option<Vec<f64>>,
 ) -> Result<(), Failure> {
     let mut rng = Pcg64::seed_from_u64(seed);
-    if let Some(ratio) = args.thin {
-        let counts = data.labels.counts();
-        let classes = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
-        let smallest = classes.min_by_key(|&c| counts[c]).unwrap_or(0);
+    let counts = data.labels.counts();
+    let present = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
+    if let (Some(ratio), Some(smallest)) = (args.thin, present.min_by_key(|&c| counts[c])) {
         let kept = thin(&data.labels, smallest as u32, ratio, &mut rng)?;
         data.notes.push(format!(
             "{} of class {} deleted",

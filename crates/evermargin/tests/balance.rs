@@ -188,6 +188,23 @@ fn costs_by_hand() {
 }
 
 #[test]
+fn threads_change_nothing() {
+    let mut noise = rng(1);
+    let values = (0..700 * 6).map(|_| noise.random::<f64>()).collect();
+    let narrow = Matrix::dense(values, 700, 6).unwrap();
+    let wide = narrow.view().to_csr().with_cols(5000);
+    let rows: Vec<usize> = (0..700).collect();
+    for x in [&narrow, &wide] {
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| smote(x.view(), &rows, RBF, 5, 2, &mut rng(3)).unwrap())
+        };
+        assert_eq!(with(1), with(2));
+        assert_eq!(with(1), with(4));
+    }
+}
+
+#[test]
 fn ties_go_to_the_earlier_row() {
     let x = Matrix::dense(vec![0.0, 1.0, -1.0, 1.0, 0.0, 2.0], 6, 1).unwrap();
     let rows = [0, 1, 2, 3, 4, 5];

@@ -94,6 +94,24 @@ fn training_data_is_damaged_as_asked_and_nothing_else() {
 }
 
 #[test]
+fn a_kernel_matrix_keeps_its_shape_when_thinned() {
+    let shell = Shell::new();
+    // whichever two of 10 … 15 stay, the middle between them and −10 leaves all on their side
+    let x: Vec<i32> = (-15..-9).chain(10..16).collect();
+    let row = |a: &i32| {
+        let kernel: Vec<String> = x.iter().zip(1..).map(|(b, j)| format!("{j}:{}", a * b)).collect();
+        format!("{} {}", a.signum(), kernel.join(" "))
+    };
+    shell.write("k.svm", &x.iter().map(row).collect::<Vec<_>>().join("\n"));
+    let json = shell.ok("fit k.svm -o m.evm --kernel precomputed --thin 3 --json").json();
+    assert_eq!((&json["class_counts"], &json["features"]), (&json!([6, 2]), &json!(12)));
+    assert_eq!(shell.ok("predict m.evm k.svm --json").json()["accuracy"], 1.0);
+    shell.write("bare.svm", "? 1:1\n? 1:2\n");
+    let said = shell.run("fit bare.svm --thin 3");
+    assert!(said.code == 1 && said.err.contains("no row has a label"), "{}", said.err);
+}
+
+#[test]
 fn generators_take_ratios_and_exact_flips() {
     let shell = Shell::new();
     for (name, counts) in [("two-moons", [160, 40]), ("g50c", [160, 40]), ("text --cols 100", [160, 40])] {

@@ -63,12 +63,10 @@ impl Neighbours {
         if !self.in_input_space() {
             return (0..n).into_par_iter().map(|place| self.of(place, k)).collect();
         }
-        let narrow = self.points.cols() <= WIDE && matches!(self.points, Matrix::Csr { .. });
-        let dense = narrow.then(|| self.points.view().to_dense());
-        let points = dense.as_ref().unwrap_or(&self.points);
+        let products = Products::new(&self.points);
         let blocks: Vec<usize> = (0..n).step_by(BLOCK).collect();
         let search = |&first: &usize| -> Vec<Vec<usize>> {
-            let dots = dots(points, first, BLOCK.min(n - first));
+            let dots = products.block(&self.points, first, BLOCK.min(n - first));
             let places = (first..n).zip(dots.chunks_exact(n));
             places.map(|(i, dots)| self.nearest(i, self.candidates(i, dots, k), k)).collect()
         };
@@ -119,24 +117,54 @@ impl Neighbours {
     }
 }
 
-/// Inner products of `count` points from `first` on with all points, a row each.
-fn dots(points: &Matrix, first: usize, count: usize) -> Vec<f64> {
-    let (n, d) = (points.rows(), points.cols());
-    let mut out = vec![0.0; count * n];
-    match points {
-        Matrix::Dense { values, .. } => {
-            linalg::cross_products(values, n, &values[first * d..], count, d, &mut out);
+/// Points ready for inner products of each with all.
+enum Products {
+    /// Row-major values.
+    Spread(Vec<f64>),
+    /// Column by column the points that have a value there: column c is `start[c]..start[c + 1]`.
+    Columns { start: Vec<usize>, entries: Vec<(u32, f64)> },
+}
+
+impl Products {
+    fn new(points: &Matrix) -> Self {
+        let (x, cols) = (points.view(), points.cols());
+        if cols <= WIDE || matches!(points, Matrix::Dense { .. }) {
+            let mut values = vec![0.0; x.rows() * cols];
+            (0..x.rows()).for_each(|i| x.row(i).for_each(|c, v| values[i * cols + c] = v));
+            return Self::Spread(values);
         }
-        Matrix::Csr { .. } => {
-            let (x, mut spread) = (points.view(), vec![0.0; d]);
-            for (i, out) in out.chunks_exact_mut(n).enumerate() {
-                x.row(first + i).for_each(|c, v| spread[c] = v);
-                out.iter_mut().enumerate().for_each(|(j, o)| *o = x.row(j).dot(Row::Dense(&spread)));
-                x.row(first + i).for_each(|c, _| spread[c] = 0.0);
+        let mut start = vec![0; cols + 1];
+        (0..x.rows()).for_each(|i| x.row(i).for_each(|c, _| start[c + 1] += 1));
+        (0..cols).for_each(|c| start[c + 1] += start[c]);
+        let mut next = start.clone();
+        let mut entries = vec![(0, 0.0); start[cols]];
+        for i in 0..x.rows() {
+            x.row(i).for_each(|c, v| {
+                entries[next[c]] = (i as u32, v);
+                next[c] += 1;
+            });
+        }
+        Self::Columns { start, entries }
+    }
+
+    /// Inner products of `count` points from `first` on with all points, a row each.
+    fn block(&self, points: &Matrix, first: usize, count: usize) -> Vec<f64> {
+        let (n, d) = (points.rows(), points.cols());
+        let mut out = vec![0.0; count * n];
+        match self {
+            Self::Spread(values) => {
+                linalg::cross_products(values, n, &values[first * d..], count, d, &mut out);
+            }
+            Self::Columns { start, entries } => {
+                for (i, out) in out.chunks_exact_mut(n).enumerate() {
+                    points.view().row(first + i).for_each(|c, v| {
+                        entries[start[c]..start[c + 1]].iter().for_each(|(j, w)| out[*j as usize] += v * w);
+                    });
+                }
             }
         }
+        out
     }
-    out
 }
 
 /// The `k` of `rows` nearest to row `of_row` of `x`, itself left out, by distance in feature space, then by place.
