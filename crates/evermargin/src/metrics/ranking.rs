@@ -291,6 +291,9 @@ mod tests {
         // above −1.75: recalls 1 and ⅔; F1 6/7; 5 of 6 right. Above −0.75: recalls ⅔ and 1, 5 of 6 right.
         assert!(near(Some(best(Criterion::GMeans).score), (2.0_f64 / 3.0).sqrt()));
         assert_eq!(best(Criterion::GMeans).value, -0.75, "the nearer of two equals");
+        let higher = decision.map(|f| f + 4.0);
+        let best_of_higher = best_threshold(&higher, &positive, &[], Criterion::GMeans).unwrap();
+        assert_eq!(best_of_higher.value, 2.25, "the nearer is the other one now");
         assert_eq!(best(Criterion::F1).value, -1.75);
         assert!(near(Some(best(Criterion::F1).score), 6.0 / 7.0));
         assert_eq!(best(Criterion::Accuracy).value, -0.75);
