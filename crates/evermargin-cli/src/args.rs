@@ -154,7 +154,7 @@ pub struct LearnArgs {
     /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]
     #[arg(long, value_name = "SCHEME", value_parser = crate::spec::multi)]
     pub multi: Option<evermargin::learn::train::Multi>,
-    /// Weights of classes: balanced, or CLASS=WEIGHT,…
+    /// Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or CLASS=WEIGHT,…
     #[arg(long, value_name = "WEIGHTS", value_parser = crate::spec::class_weight)]
     pub class_weight: Option<evermargin::learn::train::ClassWeight>,
     /// Weights of rows, one a line

@@ -6,10 +6,14 @@ use crate::failure::Failure;
 use crate::input;
 use crate::progress::Watcher;
 use evermargin::Model;
+use evermargin::balance::{flip_labels, thin};
 use evermargin::learn::train::{Gamma, TrainOptions, Trained, train};
+use evermargin::metrics::Criterion;
 use evermargin::model::{CalibrationKind, Classifier, Scheme};
 use evermargin::solve::{Exit, Report};
-use evermargin_io::{LabelAt, ReadOptions, model_file, write_atomic};
+use evermargin_io::{Dataset, LabelAt, ReadOptions, model_file, write_atomic};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -34,12 +38,22 @@ pub struct FitArgs {
     /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
     #[arg(long, value_name = "KIND", value_parser = probability, help_heading = "Learning")]
     pub probability: Option<CalibrationKind>,
+    /// Move the boundary between two classes to where held-out rows score best: g-means, f1, accuracy, mcc,
+    /// break-even (as many positives as there are) or rate=SHARE (this share positive) [default: where it is]
+    #[arg(long, value_name = "GOAL", value_parser = crate::spec::threshold, help_heading = "Learning")]
+    pub threshold: Option<Criterion>,
     #[command(flatten)]
     pub learn: LearnArgs,
     #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
+    /// For experiments: give this share of the training rows a wrong label
+    #[arg(long, value_name = "SHARE", value_parser = crate::spec::number, hide_short_help = true, help_heading = "Damage")]
+    pub flip: Option<f64>,
+    /// For experiments: delete rows of the smallest class until the largest has this many for one
+    #[arg(long, value_name = "RATIO", value_parser = crate::spec::number, hide_short_help = true, help_heading = "Damage")]
+    pub thin: Option<f64>,
 }
 
 fn probability(text: &str) -> Result<CalibrationKind, String> {
@@ -68,6 +82,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         return Err(evermargin::Error::parameter("gamma", gamma, "a positive number").into());
     }
     options.calibration = args.probability;
+    options.threshold = args.threshold;
     learner.make(&options.params).map_err(Failure::usage)?;
     let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
     let piped = output == Path::new("-");
@@ -83,6 +98,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     let mut data = source.data;
     let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
     let serial = precomputed && input::drop_serial(&mut data)?;
+    damage(args, common.seed, precomputed, &mut data, &mut options.weights)?;
     console::note(common, &data.notes);
     let (rows, features) = (data.x.rows(), data.x.cols());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
@@ -109,6 +125,42 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         return Ok(());
     }
     console::answer(common, &json, &text)
+}
+
+/// Thins the smallest class, then flips labels, as asked for. A deleted row of a kernel matrix, whose rows are its
+/// columns, only loses its label.
+fn damage(
+    args: &FitArgs,
+    seed: u64,
+    precomputed: bool,
+    data: &mut Dataset,
+    weights: &mut Option<Vec<f64>>,
+) -> Result<(), Failure> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let counts = data.labels.counts();
+    let present = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
+    if let (Some(ratio), Some(smallest)) = (args.thin, present.min_by_key(|&c| counts[c])) {
+        let kept = thin(&data.labels, smallest as u32, ratio, &mut rng)?;
+        data.notes.push(format!(
+            "{} of class {} deleted",
+            count(data.x.rows() - kept.len(), "row"),
+            data.labels.classes[smallest]
+        ));
+        if precomputed {
+            let mut of = vec![None; data.labels.of.len()];
+            kept.iter().for_each(|&i| of[i] = data.labels.of[i]);
+            data.labels.of = of;
+        } else {
+            data.x = data.x.view().select(&kept);
+            data.labels.of = kept.iter().map(|&i| data.labels.of[i]).collect();
+            *weights = weights.take().map(|w| kept.iter().map(|&i| w[i]).collect());
+        }
+    }
+    if let Some(share) = args.flip {
+        let flipped = flip_labels(&mut data.labels, share, &mut rng)?;
+        data.notes.push(format!("{} made wrong", count(flipped.len(), "label")));
+    }
+    Ok(())
 }
 
 /// Keeps the facts about the data that prediction needs.
@@ -212,6 +264,7 @@ impl Summary<'_> {
             "gap": total.gap,
             "steps": total.steps,
             "exit": total.exit,
+            "threshold": c.params.get("threshold_value"),
             "probability": !c.calibration.is_empty(),
             "model": output.display().to_string(),
             "model_bytes": size,
@@ -278,6 +331,9 @@ impl Summary<'_> {
             words.push(if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into());
         }
         words.push(format!("scaling {}", c.scaling.name()));
+        if let Some(threshold) = c.params.get("threshold_value").and_then(Value::as_f64) {
+            words.push(format!("threshold {}", short(threshold)));
+        }
         if !c.calibration.is_empty() {
             words.push("probabilities".into());
         }

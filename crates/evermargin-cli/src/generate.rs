@@ -29,8 +29,9 @@ pub struct GenerateArgs {
     /// Number of classes, where one may choose
     #[arg(long, value_name = "N")]
     pub classes: Option<usize>,
-    /// Share of the rows that belong to the last class
-    #[arg(long, value_name = "SHARE", value_parser = crate::spec::number)]
+    /// Below 1 the share of the rows that belong to the last class; from 1 on the rows of each other class for one
+    /// of the last
+    #[arg(long, value_name = "SHARE|RATIO", value_parser = crate::spec::number)]
     pub imbalance: Option<f64>,
     /// Share of the rows that get a wrong label
     #[arg(long, value_name = "SHARE", value_parser = crate::spec::number)]

@@ -29,6 +29,10 @@ pub struct PredictArgs {
     /// [default: csv when OUT ends so, else tsv]
     #[arg(long = "as", value_name = "KIND", value_parser = shape)]
     pub shape: Option<Shape>,
+    /// File for the ROC curve of two classes, tab separated: threshold, false_positive_rate, true_positive_rate,
+    /// precision
+    #[arg(long, value_name = "FILE")]
+    pub roc: Option<PathBuf>,
     #[command(flatten)]
     pub input: DataArgs,
 }
@@ -62,9 +66,13 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
             "MODEL and DATA cannot both be standard input; give one of them a file".into(),
         ));
     }
-    if let Some(output) = &args.output {
+    for output in args.output.iter().chain(&args.roc) {
         fit::check_output(&args.data, output)?;
         fit::check_output(&args.model, output)?;
+    }
+    let piped = args.roc.as_deref() == Some(input);
+    if piped || (args.roc.is_some() && args.roc == args.output) {
+        return Err(Failure::Usage("--roc: the curve needs a file of its own".into()));
     }
     let classifier = read_model(&args.model).map_err(|failure| {
         if args.data != input && args.model.is_file() && read_model(&args.data).is_ok() {
@@ -104,6 +112,9 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     let predictions = classifier.predict(data.x).map_err(|e| Failure::about(&args.data, e))?;
     let seconds = working.elapsed().as_secs_f64();
 
+    if let Some(path) = &args.roc {
+        write_atomic(path, roc(&classifier, &predictions, &truth)?.as_bytes())?;
+    }
     let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
     if let Some(output) = &output {
         let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
@@ -211,7 +222,7 @@ fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
     let found: Vec<u32> = rows.iter().map(|&i| p.class[i]).collect();
     let right = known.iter().zip(&found).filter(|(t, f)| t == f).count();
     let accuracy = (!rows.is_empty()).then(|| right as f64 / rows.len() as f64);
-    let (mut auc, mut prbep, mut g_means, mut mcc) = (None, None, None, None);
+    let (mut auc, mut pr_auc, mut prbep, mut g_means, mut mcc) = (None, None, None, None, None);
     if let Some(confusion) = Confusion::new(&known, &found, &[], c.classes.len()).filter(|_| !rows.is_empty())
     {
         (g_means, mcc) = (confusion.g_means(), confusion.mcc());
@@ -222,6 +233,7 @@ fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
             Scheme::Binary => {
                 let positive: Vec<bool> = known.iter().map(|t| *t == 1).collect();
                 auc = metrics::auc(&decision, &positive, &[]);
+                pr_auc = metrics::average_precision(&decision, &positive, &[]);
                 prbep = metrics::prbep(&decision, &positive);
             }
             Scheme::OneVsRest => auc = metrics::auc_macro(&decision, &known, c.classes.len(), &[]),
@@ -229,9 +241,33 @@ fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
         }
     }
     json!({
-        "accuracy": accuracy, "error": accuracy.map(|a| 1.0 - a), "auc": auc, "g_means": g_means,
-        "prbep": prbep, "mcc": mcc,
+        "accuracy": accuracy, "error": accuracy.map(|a| 1.0 - a), "auc": auc, "pr_auc": pr_auc,
+        "g_means": g_means, "prbep": prbep, "mcc": mcc,
     })
+}
+
+/// The ROC curve as text, with the precision of each cut (empty where nothing is called positive).
+fn roc(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Result<String, Failure> {
+    if c.scheme != Scheme::Binary {
+        return Err(Failure::Usage(format!(
+            "--roc: the model has {} classes; a curve needs two",
+            c.classes.len()
+        )));
+    }
+    let rows = p.decision.iter().zip(truth).filter_map(|(f, t)| t.filter(|t| *t < 2).map(|t| (*f, t == 1)));
+    let (decision, positive): (Vec<f64>, Vec<bool>) = rows.unzip();
+    let Some(cuts) = metrics::curve(&decision, &positive, &[]) else {
+        return Err(Failure::Failed(
+            "--roc: the curve needs labelled rows of both classes of the model".into(),
+        ));
+    };
+    let mut out = String::from("threshold\tfalse_positive_rate\ttrue_positive_rate\tprecision\n");
+    for cut in &cuts {
+        let (x, y) = (cut.false_positive_rate(), cut.true_positive_rate());
+        let precision = cut.precision().map(exact).unwrap_or_default();
+        let _ = writeln!(out, "{}\t{}\t{}\t{precision}", exact(cut.threshold), exact(x), exact(y));
+    }
+    Ok(out)
 }
 
 fn summary(rows: usize, seconds: f64, scores: &Value, output: Option<&Path>) -> String {

@@ -1,6 +1,7 @@
 //! Small languages inside option values: ranges, grids, weights, assignments.
 
 use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice};
+use evermargin::metrics::Criterion;
 use evermargin::model::ScalingName;
 use evermargin_io::Format;
 use serde_json::Value;
@@ -124,14 +125,16 @@ pub fn multi(text: &str) -> Result<Multi, String> {
     }
 }
 
-/// `balanced`, or `A=2,B=1`.
+/// `balanced`, `ratio`, or `A=2,B=1`.
 pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
-    if text == "balanced" {
-        return Ok(ClassWeight::Balanced);
+    match text {
+        "balanced" => return Ok(ClassWeight::Balanced),
+        "ratio" => return Ok(ClassWeight::Ratio),
+        _ => {}
     }
     let mut map = BTreeMap::new();
     for part in text.split(',') {
-        let wrong = || "must be balanced, or CLASS=WEIGHT,… with positive weights".to_string();
+        let wrong = || "must be balanced, ratio, or CLASS=WEIGHT,… with positive weights".to_string();
         let (class, weight) = part.rsplit_once('=').ok_or_else(wrong)?;
         let weight = number(weight).ok().filter(|w| *w > 0.0).ok_or_else(wrong)?;
         if map.insert(class.trim().to_string(), weight).is_some() {
@@ -139,6 +142,21 @@ pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
         }
     }
     Ok(ClassWeight::Explicit(map))
+}
+
+/// What a threshold is chosen for.
+pub fn threshold(text: &str) -> Result<Criterion, String> {
+    match text {
+        "g-means" => Ok(Criterion::GMeans),
+        "f1" => Ok(Criterion::F1),
+        "accuracy" => Ok(Criterion::Accuracy),
+        "mcc" => Ok(Criterion::Mcc),
+        "break-even" => Ok(Criterion::BreakEven),
+        _ => match text.strip_prefix("rate=").map(number) {
+            Some(Ok(share)) if share > 0.0 && share < 1.0 => Ok(Criterion::Rate(share)),
+            _ => Err("must be g-means, f1, accuracy, mcc, break-even or rate=SHARE (between 0 and 1)".into()),
+        },
+    }
 }
 
 /// `name=value`; the value is JSON, or else a word.
@@ -199,5 +217,16 @@ mod tests {
         for wrong in ["a", "a=0", "a=-1", "a=1,a=2", "a=x"] {
             assert!(class_weight(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn thresholds_are_named_as_they_are_written() {
+        for text in ["g-means", "f1", "accuracy", "mcc", "break-even", "rate=0.2"] {
+            assert_eq!(threshold(text).unwrap().name(), text);
+        }
+        for wrong in ["", "auc", "rate=0", "rate=1", "rate=x", "rate"] {
+            assert!(threshold(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(class_weight("ratio"), Ok(ClassWeight::Ratio));
     }
 }

@@ -1,6 +1,7 @@
 //! Seeded data sets for tests, demonstrations and races. The same name, parameters and seed give the same bits
 //! on every machine whose `sin`, `cos`, `ln` and `exp` agree.
 
+use crate::balance::flip_labels;
 use crate::data::{Labels, Matrix};
 use crate::error::{Error, Result};
 use rand::{RngExt, SeedableRng};
@@ -20,9 +21,10 @@ pub struct GenerateParams {
     pub classes: Option<usize>,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Share of the rows that belong to the last class; the others share the rest equally.
+    /// Below 1 the share of the rows that belong to the last class, from 1 on the rows of each other class for one
+    /// of the last; the others share the rest equally.
     pub imbalance: Option<f64>,
-    /// Share of the rows whose label is replaced by another class.
+    /// Share of the rows whose label is replaced by another class, rounded to whole rows.
     pub flip: Option<f64>,
 }
 
@@ -106,8 +108,8 @@ static GENERATORS: [Generator; 8] = [
     },
     Generator {
         name: "waveform",
-        about: "Breiman's three classes of mixed triangular waves",
-        classes: 3..=3,
+        about: "Breiman's three classes of mixed triangular waves; with --classes 2 his first against the rest",
+        classes: 2..=3,
         default_classes: 3,
         cols: 21..=21,
         default_cols: 21,
@@ -157,15 +159,18 @@ pub fn generate(name: &str, params: &GenerateParams) -> Result<(Matrix, Labels)>
         return Err(Error::parameter("rows", params.rows, format!("at least {classes}, one a class")));
     }
     let mut rng = Pcg64::seed_from_u64(params.seed);
-    let mut class = classes_of_rows(params, classes, &mut rng)?;
+    let class = classes_of_rows(params, classes, &mut rng)?;
     let x = (generator.fill)(&Shape { class: &class, classes, cols, noise }, &mut rng)?;
-    flip_labels(&mut class, classes, params.flip, &mut rng)?;
     let names = if classes == 2 {
         vec!["-1".to_string(), "1".to_string()]
     } else {
         (1..=classes).map(|c| c.to_string()).collect()
     };
-    Ok((x, Labels { classes: names, of: class.into_iter().map(Some).collect() }))
+    let mut labels = Labels { classes: names, of: class.into_iter().map(Some).collect() };
+    if let Some(share) = params.flip {
+        flip_labels(&mut labels, share, &mut rng)?;
+    }
+    Ok((x, labels))
 }
 
 fn within(
@@ -195,8 +200,16 @@ fn classes_of_rows(params: &GenerateParams, classes: usize, rng: &mut Pcg64) -> 
         Some(share) if share > 0.0 && share < 1.0 => {
             ((share * rows as f64).round() as usize).clamp(1, rows - (classes - 1))
         }
-        Some(share) => {
-            return Err(Error::parameter("imbalance", share, "a share between 0 and 1 (both excluded)"));
+        Some(ratio) if ratio >= 1.0 && ratio.is_finite() => {
+            let last = rows as f64 / (1.0 + ratio * (classes - 1) as f64);
+            (last.round() as usize).clamp(1, rows - (classes - 1))
+        }
+        Some(other) => {
+            return Err(Error::parameter(
+                "imbalance",
+                other,
+                "a share above 0, or from 1 on the rows of other classes for one of the last",
+            ));
         }
     };
     let mut class: Vec<u32> =
@@ -205,19 +218,6 @@ fn classes_of_rows(params: &GenerateParams, classes: usize, rng: &mut Pcg64) -> 
         class.swap(i, rng.random_range(0..=i));
     }
     Ok(class)
-}
-
-fn flip_labels(class: &mut [u32], classes: usize, flip: Option<f64>, rng: &mut Pcg64) -> Result<()> {
-    let share = flip.unwrap_or(0.0);
-    if !(0.0..=1.0).contains(&share) {
-        return Err(Error::parameter("flip", share, "a share from 0 to 1"));
-    }
-    for c in class.iter_mut() {
-        if share > 0.0 && rng.random::<f64>() < share {
-            *c = (*c + rng.random_range(1..classes as u32)) % classes as u32;
-        }
-    }
-    Ok(())
 }
 
 /// Two independent standard normal deviates (Box & Muller 1958).
@@ -293,11 +293,17 @@ fn g50c(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     dense(shape, rng, |class, _, row, _| row.fill(if class == 0 { -mean } else { mean }))
 }
 
-/// Breiman et al. (1984): a random convex combination of two of three triangular waves.
+/// Breiman et al. (1984): a random convex combination of two of three triangular waves. Of two classes the second
+/// is his first, the other one of the rest.
 fn waveform(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     let wave = |peak: f64, i: usize| (6.0 - (i as f64 + 1.0 - peak).abs()).max(0.0);
     dense(shape, rng, |class, _, row, rng| {
-        let (p, q) = [(11.0, 15.0), (11.0, 7.0), (15.0, 7.0)][class as usize];
+        let kind = match (shape.classes, class) {
+            (2, 0) => 1 + u32::from(rng.random::<bool>()),
+            (2, _) => 0,
+            (_, class) => class,
+        };
+        let (p, q) = [(11.0, 15.0), (11.0, 7.0), (15.0, 7.0)][kind as usize];
         let u = rng.random::<f64>();
         for (i, v) in row.iter_mut().enumerate() {
             *v = u * wave(p, i) + (1.0 - u) * wave(q, i);
@@ -399,7 +405,17 @@ mod tests {
         let noisy = generate("two-moons", &GenerateParams { flip: Some(0.2), ..params(1000, 1) }).unwrap();
         assert_eq!(clean.0, noisy.0);
         let wrong = clean.1.of.iter().zip(&noisy.1.of).filter(|(a, b)| a != b).count();
-        assert!((150..250).contains(&wrong), "{wrong}");
+        assert_eq!(wrong, 200);
+        for (name, classes, ratio, counts) in [
+            ("two-moons", None, 32.0, vec![970, 30]), // 1000/33 = 30.3
+            ("g50c", None, 1.0, vec![500, 500]),
+            ("waveform", None, 4.5, vec![450, 450, 100]),
+            ("waveform", Some(2), 4.0, vec![800, 200]),
+            ("spheres", Some(4), 1e9, vec![333, 333, 333, 1]),
+        ] {
+            let p = GenerateParams { imbalance: Some(ratio), classes, ..params(1000, 1) };
+            assert_eq!(generate(name, &p).unwrap().1.counts(), counts, "{name}");
+        }
     }
 
     #[test]
@@ -413,6 +429,31 @@ mod tests {
             })
             .count();
         assert!((wrong as f64 / 20_000.0 - 0.05).abs() < 0.006, "{wrong}");
+    }
+
+    /// Means by hand: (11 + 15)/2 is the centre of the first class, and the rest, half (11, 7) and half (15, 7), has
+    /// a quarter of the second wave.
+    #[test]
+    fn two_classes_of_waves_are_the_first_against_the_rest() {
+        let p = GenerateParams { classes: Some(2), noise: Some(0.0), ..params(4000, 3) };
+        let (x, y) = generate("waveform", &p).unwrap();
+        let mean = |class: u32, wave: usize| {
+            let rows: Vec<usize> = (0..x.rows()).filter(|&i| y.of[i] == Some(class)).collect();
+            let at = |i: usize| {
+                let mut value = 0.0;
+                x.view().row(i).for_each(|c, v| value += if c + 1 == wave { v } else { 0.0 });
+                value
+            };
+            rows.iter().map(|&i| at(i)).sum::<f64>() / rows.len() as f64
+        };
+        // heights of the waves that peak at 7, 11, 15 in columns 7 and 15: 6, 2, 0 and 0, 2, 6
+        for (class, column, expected) in [(1, 7, 1.0), (1, 15, 4.0), (0, 7, 3.5), (0, 15, 2.0)] {
+            assert!(
+                (mean(class, column) - expected).abs() < 0.15,
+                "{class} {column}: {}",
+                mean(class, column)
+            );
+        }
     }
 
     #[test]
@@ -434,7 +475,7 @@ mod tests {
         assert!(bad("circles", GenerateParams { noise: Some(f64::NAN), ..params(10, 0) }).contains("noise"));
         assert!(bad("circles", params(1, 0)).contains("rows"));
         assert!(
-            bad("circles", GenerateParams { imbalance: Some(1.0), ..params(9, 0) }).contains("imbalance")
+            bad("circles", GenerateParams { imbalance: Some(0.0), ..params(9, 0) }).contains("imbalance")
         );
         assert!(bad("circles", GenerateParams { flip: Some(2.0), ..params(9, 0) }).contains("flip"));
     }

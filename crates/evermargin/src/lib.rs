@@ -1,5 +1,6 @@
 //! Large-margin learning that never ends: the core, without I/O, clock or ambient randomness.
 
+pub mod balance;
 pub mod data;
 pub mod error;
 pub mod generate;

@@ -5,6 +5,7 @@
 mod errors;
 mod exchange;
 mod help;
+mod imbalance;
 mod shell;
 mod stopping;
 mod tables;

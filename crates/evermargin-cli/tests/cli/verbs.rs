@@ -71,7 +71,7 @@ fn predict_json_has_its_keys_with_and_without_labels() {
     shell.ok("generate two-moons --rows 200 -o d.svm");
     shell.ok("fit d.svm -o m.evm");
     let json = shell.ok("predict m.evm d.svm --json").json();
-    let scores = ["accuracy", "error", "auc", "g_means", "prbep", "mcc"];
+    let scores = ["accuracy", "error", "auc", "pr_auc", "g_means", "prbep", "mcc"];
     for key in scores {
         let score = json[key].as_f64().unwrap_or_else(|| panic!("{key}: {json}"));
         assert!((0.0..=1.0).contains(&score), "{key} {score}");

@@ -3,6 +3,7 @@
 
 use super::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
 use super::{Learner, Targets, registry::one_of};
+use crate::balance::class_costs;
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::model::{Scaling, Scheme};
@@ -170,13 +171,14 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
 }
 
 /// One weight a class.
-fn class_weights(labels: &Labels, weight: &ClassWeight) -> Result<Vec<f64>> {
+pub(super) fn class_weights(labels: &Labels, weight: &ClassWeight) -> Result<Vec<f64>> {
     match weight {
         ClassWeight::None => Ok(vec![1.0; labels.classes.len()]),
         ClassWeight::Balanced => {
             let share = labels.labeled() as f64 / labels.classes.len() as f64;
             Ok(labels.counts().iter().map(|&n| share / n as f64).collect())
         }
+        ClassWeight::Ratio => Ok(class_costs(&labels.counts())),
         ClassWeight::Explicit(map) => {
             let mut out = vec![1.0; labels.classes.len()];
             for (class, &w) in map {

@@ -1,12 +1,13 @@
 //! From a table with class labels to a [`Classifier`]: scaling, multi-class, weights, calibration around any
 //! learner of the registry.
 
-use super::prepare::{Prepared, prepare};
+use super::prepare::{Prepared, class_weights, prepare};
 use super::validate::{held_out, stratified_folds};
-use super::{Fit, Learner, learner};
+use super::{Fit, Learner, Targets, learner};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::model::{Calibration, CalibrationKind, Classifier, Scaling, ScalingName};
+use crate::metrics::{Criterion, best_threshold};
+use crate::model::{Calibration, CalibrationKind, Classifier, Scaling, ScalingName, Scheme};
 use crate::solve::{Exit, Report, Watch};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -31,6 +32,8 @@ pub enum ClassWeight {
     None,
     /// n / (k·nᶜ): every class weighs the same in sum.
     Balanced,
+    /// n₁ / nᶜ, n₁ being the rows of the largest class: it keeps 1, and of two classes the smaller has the ratio.
+    Ratio,
     /// By class name; 1 for those not named.
     Explicit(BTreeMap<String, f64>),
 }
@@ -75,7 +78,9 @@ pub struct TrainOptions {
     pub scaling: Option<ScalingChoice>,
     /// Probabilities, from held-out decisions of `folds` folds.
     pub calibration: Option<CalibrationKind>,
-    /// Folds for calibration.
+    /// Where to cut the decisions of two classes, from the same held-out decisions; `None` leaves it at 0.
+    pub threshold: Option<Criterion>,
+    /// Folds for calibration and threshold.
     pub folds: usize,
     /// Seed of everything random.
     pub seed: u64,
@@ -93,6 +98,7 @@ impl TrainOptions {
             weights: None,
             scaling: None,
             calibration: None,
+            threshold: None,
             folds: 5,
             seed: 1,
         }
@@ -134,24 +140,36 @@ pub fn fit_prepared(
     options: &TrainOptions,
     watch: &dyn Watch,
 ) -> Result<Trained> {
+    check_threshold(&prepared, options)?;
     let mut notes = prepared.notes.clone();
     let params = with_gamma(&prepared, learner, options, &mut notes)?;
     let fit = learner.make(&params)?;
-    let fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
-    let interrupted = fitted.reports.iter().any(|r| r.exit == Exit::Interrupted);
+    let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
+    let mut described = described(learner, &params, options);
     let mut calibration = Vec::new();
-    if let Some(kind) = options.calibration {
-        if !interrupted {
-            calibration = calibrate(fit.as_ref(), &prepared, kind, options, watch)?;
-        }
-        if calibration.is_empty() {
-            notes.push("interrupted before the probabilities were fitted; the model gives none".into());
+    if options.calibration.is_some() || options.threshold.is_some() {
+        let interrupted = fitted.reports.iter().any(|r| r.exit == Exit::Interrupted);
+        let held = if interrupted { None } else { held(fit.as_ref(), &prepared, options, watch)? };
+        match held {
+            Some(mut held) => {
+                if let Some(criterion) = options.threshold {
+                    let threshold = threshold(&prepared, &held, criterion, options)?;
+                    fitted.model.shift(-threshold);
+                    held.iter_mut().for_each(|f| *f -= threshold);
+                    described.insert("threshold".into(), criterion.name().into());
+                    described.insert("threshold_value".into(), threshold.into());
+                }
+                if let Some(kind) = options.calibration {
+                    calibration = calibrate(&prepared, &held, kind)?;
+                }
+            }
+            None => notes.extend(missing(options)),
         }
     }
     let counts = prepared.labels.counts();
     let classifier = Classifier {
         learner: learner.name.into(),
-        params: described(learner, &params, options),
+        params: Value::Object(described),
         classes: prepared.labels.classes,
         scheme: prepared.scheme,
         model: fitted.model,
@@ -160,6 +178,31 @@ pub fn fit_prepared(
         calibration,
     };
     Ok(Trained { classifier, reports: fitted.reports, notes, counts })
+}
+
+/// Refuses thresholds of many classes and shares that are none, before any work is done.
+fn check_threshold(prepared: &Prepared, options: &TrainOptions) -> Result<()> {
+    match options.threshold {
+        Some(Criterion::Rate(share)) if !(share > 0.0 && share < 1.0) => Err(Error::parameter(
+            "threshold",
+            format!("rate={share}"),
+            "a rate between 0 and 1 (both excluded)",
+        )),
+        Some(criterion) if prepared.scheme != Scheme::Binary => Err(Error::parameter(
+            "threshold",
+            criterion.name(),
+            format!("left out: there are {} classes, and it needs two", prepared.labels.classes.len()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What an interruption before the held-out decisions takes away.
+fn missing(options: &TrainOptions) -> Vec<String> {
+    let threshold = options.threshold.map(|_| "interrupted before the threshold was chosen; it stays at 0");
+    let probability =
+        options.calibration.map(|_| "interrupted before the probabilities were fitted; the model gives none");
+    threshold.into_iter().chain(probability).map(String::from).collect()
 }
 
 /// The parameters with gamma as a number, where the kernel has one.
@@ -184,40 +227,51 @@ pub fn with_gamma(
     Ok(params)
 }
 
-/// One calibration an output, from decisions of rows held out; none when interrupted.
-fn calibrate(
+/// Decisions of all rows by models that did not see them (rows × problems); none when interrupted.
+fn held(
     fit: &dyn Fit,
     prepared: &Prepared,
-    kind: CalibrationKind,
     options: &TrainOptions,
     watch: &dyn Watch,
-) -> Result<Vec<Calibration>> {
+) -> Result<Option<Vec<f64>>> {
     let folds = stratified_folds(&prepared.labels, options.folds, options.seed)?;
     let (decision, reports) = held_out(fit, prepared.x.view(), &prepared.problems, &folds, watch)?;
-    if reports.iter().any(|r| r.exit == Exit::Interrupted) {
-        return Ok(Vec::new());
+    Ok((!reports.iter().any(|r| r.exit == Exit::Interrupted)).then_some(decision))
+}
+
+/// Where to cut the decisions of the one problem. Class weights are a means of training and do not count here;
+/// weights of rows do.
+fn threshold(prepared: &Prepared, held: &[f64], criterion: Criterion, options: &TrainOptions) -> Result<f64> {
+    let class_weight = class_weights(&prepared.labels, &options.class_weight)?;
+    let (mut f, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for problem in &prepared.problems {
+        for i in problem.used() {
+            let positive = problem.y[i] == Label::Pos;
+            f.push(held[i]);
+            y.push(positive);
+            weights.push(problem.cost[i] / class_weight.get(usize::from(positive)).unwrap_or(&1.0));
+        }
     }
+    best_threshold(&f, &y, &weights, criterion)
+        .map(|best| best.value)
+        .ok_or_else(|| Error::Data("a threshold needs held-out rows of both classes".into()))
+}
+
+/// One calibration an output, from decisions of rows held out.
+fn calibrate(prepared: &Prepared, held: &[f64], kind: CalibrationKind) -> Result<Vec<Calibration>> {
     let width = prepared.problems.len();
-    prepared
-        .problems
-        .iter()
-        .enumerate()
-        .map(|(j, problem)| {
-            let (mut f, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-            for (i, label) in problem.y.iter().enumerate() {
-                if *label != Label::Unknown && problem.cost[i] > 0.0 {
-                    f.push(decision[i * width + j]);
-                    y.push(*label == Label::Pos);
-                    weights.push(problem.cost[i]);
-                }
-            }
-            Calibration::fit(kind, &f, &y, &weights)
-        })
-        .collect()
+    let one = |(j, problem): (usize, &Targets)| {
+        let used = problem.used();
+        let f: Vec<f64> = used.iter().map(|i| held[i * width + j]).collect();
+        let y: Vec<bool> = used.iter().map(|&i| problem.y[i] == Label::Pos).collect();
+        let weights: Vec<f64> = used.iter().map(|&i| problem.cost[i]).collect();
+        Calibration::fit(kind, &f, &y, &weights)
+    };
+    prepared.problems.iter().enumerate().map(one).collect()
 }
 
 /// Parameters for people: given, chosen, and the defaults that matter.
-fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOptions) -> Value {
+fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOptions) -> Map<String, Value> {
     let kernel = options.kernel(learner);
     let idle: &[&str] = match kernel.as_deref() {
         Some("linear" | "precomputed") => &["gamma", "degree", "coef0"],
@@ -235,6 +289,9 @@ fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOpti
         ClassWeight::Balanced => {
             out.insert("class_weight".into(), "balanced".into());
         }
+        ClassWeight::Ratio => {
+            out.insert("class_weight".into(), "ratio".into());
+        }
         ClassWeight::Explicit(map) => {
             out.insert(
                 "class_weight".into(),
@@ -242,7 +299,7 @@ fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOpti
             );
         }
     }
-    Value::Object(out)
+    out
 }
 
 impl ScalingChoice {

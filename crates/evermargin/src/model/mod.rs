@@ -65,6 +65,12 @@ impl Model {
         }
     }
 
+    /// Adds `by` to every decision.
+    pub fn shift(&mut self, by: f64) {
+        let (Self::Linear { bias, .. } | Self::Expansion { bias, .. }) = self;
+        bias.iter_mut().for_each(|b| *b += by);
+    }
+
     /// Refuses a model whose parts do not fit together or are not finite (a file may say anything).
     pub fn check(&self) -> Result<()> {
         let (rows, width, what) = match self {

@@ -1,6 +1,14 @@
 //! How good predictions are. A number that is not defined (no rows, a class without rows, vectors of different
 //! lengths, values that are not numbers) is `None`, never NaN. An empty slice of weights means all 1.
 
+mod ranking;
+mod significance;
+
+pub use ranking::{
+    Criterion, Cut, Threshold, auc, auc_macro, average_precision, best_threshold, curve, prbep,
+};
+pub use significance::{Disagreement, SignedRanks, mcnemar, mean_ranks, ranks, wilcoxon};
+
 /// Weighted counts of true class (row) against predicted class (column).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confusion {
@@ -23,6 +31,11 @@ impl Confusion {
             counts[t as usize * classes + p as usize] += weight(i);
         }
         Some(Self { counts, classes })
+    }
+
+    /// Two classes, from the weights of true and false negatives and positives.
+    fn two_classes(tn: f64, fp: f64, fn_: f64, tp: f64) -> Self {
+        Self { counts: vec![tn, fp, fn_, tp], classes: 2 }
     }
 
     /// Weight of the rows of class `truth` predicted as `predicted`.
@@ -116,53 +129,6 @@ impl Confusion {
     }
 }
 
-/// Area under the ROC curve: the chance that a positive has a higher decision than a negative, ties counting
-/// half.
-pub fn auc(decision: &[f64], positive: &[bool], weights: &[f64]) -> Option<f64> {
-    let weight = weights_or_ones(weights, decision.len())?;
-    let order = descending(decision, positive.len())?;
-    let (mut above, mut pairs, mut negatives) = (0.0, 0.0, 0.0);
-    for tied in order.chunk_by(|&i, &j| decision[i] == decision[j]) {
-        let side =
-            |want: bool| tied.iter().filter(|&&i| positive[i] == want).map(|&i| weight(i)).sum::<f64>();
-        let (p, n) = (side(true), side(false));
-        pairs += n * (above + 0.5 * p);
-        above += p;
-        negatives += n;
-    }
-    ratio(pairs, above * negatives)
-}
-
-/// Mean over the classes of the AUC of each class against the rest; `scores[i·classes + c]` is the score of
-/// class c for row i.
-pub fn auc_macro(scores: &[f64], truth: &[u32], classes: usize, weights: &[f64]) -> Option<f64> {
-    if scores.len() != truth.len() * classes {
-        return None;
-    }
-    let of = |c: usize| {
-        let score: Vec<f64> = scores.chunks_exact(classes).map(|s| s[c]).collect();
-        let positive: Vec<bool> = truth.iter().map(|&t| t as usize == c).collect();
-        auc(&score, &positive, weights)
-    };
-    let total = (0..classes).try_fold(0.0, |sum, c| of(c).map(|v| sum + v))?;
-    ratio(total, classes as f64)
-}
-
-/// Precision-recall break-even point: the precision among as many top-ranked rows as there are positives, where
-/// it equals the recall. Rows tied at the border count by their share.
-pub fn prbep(decision: &[f64], positive: &[bool]) -> Option<f64> {
-    let order = descending(decision, positive.len())?;
-    let wanted = positive.iter().filter(|p| **p).count();
-    let (mut taken, mut hits) = (0, 0.0);
-    for tied in order.chunk_by(|&i, &j| decision[i] == decision[j]) {
-        let take = tied.len().min(wanted - taken);
-        let found = tied.iter().filter(|&&i| positive[i]).count();
-        hits += found as f64 * take as f64 / tied.len() as f64;
-        taken += take;
-    }
-    ratio(hits, wanted as f64)
-}
-
 /// Mean squared difference between probability and outcome; `probability[i·classes + c]`. With two classes this
 /// is twice the common two-class form ([`brier`]).
 pub fn brier_multi(probability: &[f64], truth: &[u32], classes: usize) -> Option<f64> {
@@ -212,15 +178,6 @@ fn mean_over_rows(
     ratio(total, truth.len() as f64)
 }
 
-fn descending(decision: &[f64], labels: usize) -> Option<Vec<usize>> {
-    if decision.len() != labels || decision.iter().any(|d| d.is_nan()) {
-        return None;
-    }
-    let mut order: Vec<usize> = (0..labels).collect();
-    order.sort_by(|&i, &j| decision[j].total_cmp(&decision[i]));
-    Some(order)
-}
-
 fn weights_or_ones(weights: &[f64], rows: usize) -> Option<impl Fn(usize) -> f64> {
     let fits =
         (weights.is_empty() || weights.len() == rows) && weights.iter().all(|w| w.is_finite() && *w >= 0.0);
@@ -263,39 +220,6 @@ mod tests {
         assert!(near(c.mcc(), 12.0 / (22.0_f64 * 24.0).sqrt()));
         let weighted = Confusion::new(&[0, 1], &[0, 0], &[3.0, 1.0], 2).unwrap();
         assert!(near(weighted.accuracy(), 0.75));
-    }
-
-    /// All pairs, one by one.
-    fn auc_by_pairs(decision: &[f64], positive: &[bool], weight: &[f64]) -> f64 {
-        let (mut sum, mut total) = (0.0, 0.0);
-        for i in (0..decision.len()).filter(|&i| positive[i]) {
-            for j in (0..decision.len()).filter(|&j| !positive[j]) {
-                let w = weight[i] * weight[j];
-                total += w;
-                sum += w * f64::from(u8::from(decision[i] > decision[j]));
-                sum += w * 0.5 * f64::from(u8::from(decision[i] == decision[j]));
-            }
-        }
-        sum / total
-    }
-
-    #[test]
-    fn auc_with_ties_and_weights() {
-        let decision = [1.0, 2.0, 2.0, 3.0, -1.0, 2.0, 0.0, -0.0];
-        let positive = [false, true, false, true, false, true, true, false];
-        let weight = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.5];
-        assert!(near(auc(&decision, &positive, &weight), auc_by_pairs(&decision, &positive, &weight)));
-        assert!(near(auc(&decision, &positive, &[]), auc_by_pairs(&decision, &positive, &[1.0; 8])));
-        assert!(near(auc(&[5.0; 8], &positive, &[]), 0.5));
-        let scores = [0.9, 0.1, 0.0, 0.2, 0.7, 0.1, 0.1, 0.2, 0.7];
-        assert!(near(auc_macro(&scores, &[0, 1, 2], 3, &[]), 1.0));
-    }
-
-    #[test]
-    fn break_even_point() {
-        assert!(near(prbep(&[4.0, 3.0, 2.0, 1.0], &[true, false, true, false]), 0.5));
-        assert!(near(prbep(&[1.0; 4], &[true, false, true, false]), 0.5));
-        assert!(near(prbep(&[2.0, 1.0, 1.0, 1.0], &[true, true, false, false]), 2.0 / 3.0));
     }
 
     #[test]

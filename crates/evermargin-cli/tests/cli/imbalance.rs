@@ -1,0 +1,165 @@
+//! Classes of unequal size, wrong labels, thresholds and curves, as a user would write them.
+
+use crate::shell::Shell;
+use serde_json::{Value, json};
+
+/// One positive for 16 negatives to learn from, as many of each to test.
+fn waves() -> Shell {
+    let shell = Shell::new();
+    shell.ok("generate waveform --classes 2 --rows 400 --imbalance 16 --seed 1 -o train.svm");
+    shell.ok("generate waveform --classes 2 --rows 1000 --seed 2 -o test.svm");
+    shell
+}
+
+fn g_means(shell: &Shell, fit: &str) -> f64 {
+    shell.ok(&format!("fit train.svm -o m.evm --scale standard --gamma 0.05 {fit}"));
+    shell.ok("predict m.evm test.svm --json").json()["g_means"].as_f64().unwrap()
+}
+
+#[test]
+fn remedies_beat_the_raw_model() {
+    let shell = waves();
+    let raw = g_means(&shell, "");
+    for remedy in ["--threshold g-means", "--class-weight ratio", "--class-weight balanced"] {
+        let better = g_means(&shell, remedy);
+        assert!(better > raw + 0.1, "{remedy}: {better} against {raw}");
+    }
+}
+
+#[test]
+fn ratio_is_the_weight_it_stands_for() {
+    let shell = waves();
+    let json = shell.ok("fit train.svm -o a.evm --class-weight ratio --json").json();
+    assert_eq!(json["class_counts"], json!([376, 24]));
+    shell.ok("fit train.svm -o b.evm --class-weight 1=15.666666666666666");
+    let said = |model: &str| shell.ok(&format!("predict {model} test.svm")).out;
+    assert_eq!(said("a.evm"), said("b.evm"));
+}
+
+#[test]
+fn a_threshold_is_said_and_kept() {
+    let shell = waves();
+    let json = shell.ok("fit train.svm -o m.evm --threshold f1 --probability sigmoid --json").json();
+    let threshold = json["threshold"].as_f64().unwrap();
+    let page = shell.ok("inspect m.evm --json").json();
+    assert_eq!(
+        (&page["params"]["threshold"], page["params"]["threshold_value"].as_f64()),
+        (&"f1".into(), Some(threshold))
+    );
+    let raw = shell.ok("fit train.svm -o raw.evm --json").json();
+    assert_eq!(raw["threshold"], Value::Null);
+    let bias = |model: &str| shell.ok(&format!("inspect {model} --json")).json()["bias"][0].as_f64().unwrap();
+    assert!((bias("raw.evm") - bias("m.evm") - threshold).abs() < 1e-9);
+    assert!(shell.ok("fit train.svm -o m.evm --threshold rate=0.3").out.contains(", threshold "));
+    shell.ok("generate waveform --rows 60 -o three.svm");
+    let said = shell.run("fit three.svm --threshold f1");
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("there are 3 classes, and it needs two"), "{}", said.err);
+    let said = shell.run("fit train.svm --threshold best");
+    assert!(said.code == 2 && said.err.contains("must be g-means, f1, accuracy"), "{}", said.err);
+}
+
+#[test]
+fn training_data_is_damaged_as_asked_and_nothing_else() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 400 --noise 0.05 -o d.svm");
+    let before = shell.read("d.svm");
+    let said = shell.ok("fit d.svm -o m.evm --thin 10 --flip 0.1");
+    assert!(said.err.contains("note: 180 rows of class 1 deleted\n"), "{}", said.err);
+    assert!(said.err.contains("note: 22 labels made wrong\n"), "{}", said.err);
+    assert_eq!(shell.read("d.svm"), before);
+    let json = shell.ok("fit d.svm -o m.evm --thin 10 --json").json();
+    assert_eq!((&json["class_counts"], &json["rows"]), (&json!([200, 20]), &json!(220)));
+    let first = shell.read("m.evm");
+    shell.ok("fit d.svm -o m.evm --thin 10");
+    assert_eq!(shell.read("m.evm"), first, "seeded");
+    shell.ok("fit d.svm -o m.evm --thin 10 --seed 2");
+    assert_ne!(shell.read("m.evm"), first);
+
+    // weights stay with their rows: 3 for each row of class 1 is a class weight of 3
+    let text = shell.text("d.svm");
+    let weights: String = text.lines().map(|l| if l.starts_with("1 ") { "3\n" } else { "1\n" }).collect();
+    shell.write("w", &weights);
+    shell.ok("fit d.svm -o a.evm --thin 10 --weights w");
+    shell.ok("fit d.svm -o b.evm --thin 10 --class-weight 1=3");
+    let said = |model: &str| shell.ok(&format!("predict {model} d.svm")).out;
+    assert_eq!(said("a.evm"), said("b.evm"));
+    for (wrong, why) in
+        [("--thin 0.5", "at least 1.0000"), ("--thin -1", "positive"), ("--flip 1.5", "share")]
+    {
+        let said = shell.run(&format!("fit d.svm -o m.evm {}", wrong.replace(' ', "=")));
+        assert!(said.code == 2 && said.err.contains(why), "{wrong}: {} {}", said.code, said.err);
+    }
+    assert!(!shell.ok("fit -h").out.contains("--thin") && shell.ok("fit --help").out.contains("--thin"));
+}
+
+#[test]
+fn a_kernel_matrix_keeps_its_shape_when_thinned() {
+    let shell = Shell::new();
+    // whichever two of 10 … 15 stay, the middle between them and −10 leaves all on their side
+    let x: Vec<i32> = (-15..-9).chain(10..16).collect();
+    let row = |a: &i32| {
+        let kernel: Vec<String> = x.iter().zip(1..).map(|(b, j)| format!("{j}:{}", a * b)).collect();
+        format!("{} {}", a.signum(), kernel.join(" "))
+    };
+    shell.write("k.svm", &x.iter().map(row).collect::<Vec<_>>().join("\n"));
+    let json = shell.ok("fit k.svm -o m.evm --kernel precomputed --thin 3 --json").json();
+    assert_eq!((&json["class_counts"], &json["features"]), (&json!([6, 2]), &json!(12)));
+    assert_eq!(shell.ok("predict m.evm k.svm --json").json()["accuracy"], 1.0);
+    shell.write("bare.svm", "? 1:1\n? 1:2\n");
+    let said = shell.run("fit bare.svm --thin 3");
+    assert!(said.code == 1 && said.err.contains("no row has a label"), "{}", said.err);
+}
+
+#[test]
+fn generators_take_ratios_and_exact_flips() {
+    let shell = Shell::new();
+    for (name, counts) in [("two-moons", [160, 40]), ("g50c", [160, 40]), ("text --cols 100", [160, 40])] {
+        let text = shell.ok(&format!("generate {name} --rows 200 --imbalance 4")).out;
+        let positives = text.lines().filter(|l| l.starts_with("1 ")).count();
+        assert_eq!([200 - positives, positives], counts, "{name}");
+    }
+    let labels = |flip: &str| -> Vec<String> {
+        let text = shell.ok(&format!("generate spirals --classes 4 --rows 100 {flip}")).out;
+        text.lines().map(|l| l.split(' ').next().unwrap().to_string()).collect()
+    };
+    let changed = labels("").iter().zip(&labels("--flip 0.13")).filter(|(a, b)| a != b).count();
+    assert_eq!(changed, 13);
+}
+
+#[test]
+fn the_roc_curve_is_a_table_that_agrees_with_the_scores() {
+    let shell = waves();
+    shell.ok("fit train.svm -o m.evm");
+    let json = shell.ok("predict m.evm test.svm --roc roc.tsv --json").json();
+    let table = shell.text("roc.tsv");
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("threshold\tfalse_positive_rate\ttrue_positive_rate\tprecision"));
+    assert_eq!(lines.clone().next(), Some("inf\t0\t0\t"));
+    let rows: Vec<Vec<f64>> =
+        lines.map(|l| l.split('\t').map(|v| v.parse().unwrap_or(f64::NAN)).collect()).collect();
+    assert_eq!(&rows.last().unwrap()[1..], [1.0, 1.0, 0.5]);
+    assert!(rows.windows(2).all(|w| w[0][0] > w[1][0] && w[0][1] <= w[1][1] && w[0][2] <= w[1][2]));
+    let area: f64 = rows.windows(2).map(|w| (w[1][1] - w[0][1]) * 0.5 * (w[1][2] + w[0][2])).sum();
+    assert!((area - json["auc"].as_f64().unwrap()).abs() < 1e-9);
+    let precision: f64 = rows.windows(2).map(|w| (w[1][2] - w[0][2]) * w[1][3]).sum();
+    assert!((precision - json["pr_auc"].as_f64().unwrap()).abs() < 1e-9);
+
+    for (line, why) in [
+        ("predict m.evm test.svm --roc - --json", "a file of its own"),
+        ("predict m.evm test.svm --roc x -o x", "a file of its own"),
+        ("predict m.evm test.svm --roc test.svm", "that is the input itself"),
+    ] {
+        let said = shell.run(line);
+        assert!(said.code == 2 && said.err.contains(why), "{line}: {}", said.err);
+    }
+    shell.ok("generate waveform --rows 60 -o three.svm");
+    shell.ok("fit three.svm -o three.evm");
+    let said = shell.run("predict three.evm three.svm --roc x");
+    assert!(said.code == 2 && said.err.contains("3 classes"), "{}", said.err);
+    assert_eq!(said.out, "", "nothing is written before it is known to work");
+    shell.write("bare.svm", "? 1:1\n");
+    let said = shell.run("predict m.evm bare.svm --roc x");
+    assert!(said.code == 1 && said.err.contains("both classes"), "{}", said.err);
+    assert!(!shell.files().contains(&"x".to_string()));
+}
