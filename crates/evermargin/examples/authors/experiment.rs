@@ -1,0 +1,197 @@
+//! From blocks of records to scores: what is chosen on the training names, and what it gives on the others.
+
+use crate::dbscan::{Clusters, dbscan};
+use crate::distance::{Distance, Teaching};
+use crate::records::Record;
+use crate::score::{Scores, b_cubed, pairwise, same};
+use crate::similarity::{Profiler, pairs};
+use evermargin::metrics::{Criterion, best_threshold};
+use evermargin::{Matrix, Result};
+use std::time::Instant;
+
+/// The records of one ambiguous name, compared.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// The name.
+    pub name: String,
+    /// The true author of each record.
+    pub truth: Vec<usize>,
+    /// Features of all pairs, in the order (0,1), (0,2), …, (1,2), …
+    pub pairs: Matrix,
+}
+
+impl Block {
+    /// Compares all records of a block.
+    pub fn new(name: &str, records: &[Record], profiler: &Profiler) -> Result<Self> {
+        let profiles: Vec<_> = records.iter().map(|r| profiler.profile(r)).collect();
+        let truth = records.iter().map(|r| r.author).collect();
+        Ok(Self { name: name.into(), truth, pairs: pairs(&profiles)? })
+    }
+}
+
+/// What is chosen on training names.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// Pairs more alike than this are taken for one author (before clustering).
+    pub cut: f64,
+    /// Radius of DBSCAN.
+    pub eps: f64,
+    /// Neighbours, itself included, that make a record core.
+    pub min_points: usize,
+    /// The pairwise F1 of the clusters of the training names, their mean.
+    pub f1: f64,
+}
+
+/// A distance with its choices.
+#[derive(Debug, Clone)]
+pub struct Tuned {
+    /// The distance.
+    pub distance: Distance,
+    /// The choices.
+    pub choice: Choice,
+}
+
+/// What a distance is worth on names it was not made for.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Scores of each block.
+    pub scores: Vec<Scores>,
+    /// Seconds to tell how alike the records of all pairs are, for each block.
+    pub seconds: Vec<f64>,
+}
+
+/// The distance of two records in a block whose pairs are this much alike.
+fn between(distance: &Distance, alike: &[f64], n: usize) -> Vec<f64> {
+    let mut square = vec![0.0; n * n];
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    for ((i, j), alike) in pairs.zip(alike) {
+        let d = distance.of(*alike);
+        (square[i * n + j], square[j * n + i]) = (d, d);
+    }
+    square
+}
+
+fn cluster(square: &[f64], n: usize, eps: f64, min_points: usize) -> Clusters {
+    dbscan(n, eps, min_points, |i, j| square[i * n + j])
+}
+
+/// Radius and density with the best pairwise F1 over blocks, given how alike their pairs are.
+fn choose(distance: &Distance, blocks: &[&Block], alike: &[Vec<f64>], cut: f64) -> Choice {
+    let squares: Vec<Vec<f64>> =
+        blocks.iter().zip(alike).map(|(b, a)| between(distance, a, b.truth.len())).collect();
+    let truths: Vec<Vec<bool>> = blocks.iter().map(|b| same(&b.truth)).collect();
+    let mut best = Choice { cut, eps: 0.0, min_points: 2, f1: f64::NEG_INFINITY };
+    for min_points in 2..=5 {
+        for eps in (1..50).map(|i| f64::from(i) * 0.02) {
+            let f1 = |(square, truth): (&Vec<f64>, &Vec<bool>)| {
+                let n = square.len().isqrt();
+                pairwise(truth, &same(&cluster(square, n, eps, min_points).label)).1
+            };
+            let f1 = squares.iter().zip(&truths).map(f1).sum::<f64>() / blocks.len().max(1) as f64;
+            if f1 > best.f1 {
+                best = Choice { eps, min_points, f1, ..best };
+            }
+        }
+    }
+    best
+}
+
+/// A similarity, with the cut and the clustering that are best on the training names.
+pub fn plain(distance: Distance, train: &[&Block]) -> Result<Tuned> {
+    let alike = train.iter().map(|b| distance.alike(b.pairs.view())).collect::<Result<Vec<_>>>()?;
+    let truth: Vec<bool> = train.iter().flat_map(|b| same(&b.truth)).collect();
+    let cut = best_threshold(&alike.concat(), &truth, &[], Criterion::F1).map_or(1.0, |t| t.value);
+    let choice = choose(&distance, train, &alike, cut);
+    Ok(Tuned { distance, choice })
+}
+
+/// A learned distance. The clustering is chosen on each training name with a distance learned from the others; the
+/// pairs of a name the machine knows would look better than those of names to come.
+pub fn learned(teaching: Teaching, train: &[&Block], seed: u64) -> Result<Tuned> {
+    let mut alike = Vec::new();
+    for held in 0..train.len() {
+        let others: Vec<&Block> =
+            train.iter().enumerate().filter(|(i, _)| *i != held).map(|(_, b)| *b).collect();
+        alike.push(learn(teaching, &others, seed)?.alike(train[held].pairs.view())?);
+    }
+    let distance = learn(teaching, train, seed)?;
+    let choice = choose(&distance, train, &alike, 0.0);
+    Ok(Tuned { distance, choice })
+}
+
+/// Learns from all pairs of all blocks.
+fn learn(teaching: Teaching, blocks: &[&Block], seed: u64) -> Result<Distance> {
+    let mut x = Matrix::empty(crate::similarity::FEATURES, false);
+    for block in blocks {
+        (0..block.pairs.rows()).for_each(|i| x.push(block.pairs.view().row(i)));
+    }
+    let truth: Vec<bool> = blocks.iter().flat_map(|b| same(&b.truth)).collect();
+    Distance::learn(teaching, x, &truth, seed)
+}
+
+/// Answers for blocks, scored.
+pub fn evaluate(tuned: &Tuned, blocks: &[&Block]) -> Result<Outcome> {
+    let (mut scores, mut seconds) = (Vec::new(), Vec::new());
+    for block in blocks {
+        let started = Instant::now();
+        let alike = tuned.distance.alike(block.pairs.view())?;
+        seconds.push(started.elapsed().as_secs_f64());
+        scores.push(score(tuned, block, &alike));
+    }
+    Ok(Outcome { scores, seconds })
+}
+
+fn score(tuned: &Tuned, block: &Block, alike: &[f64]) -> Scores {
+    let (n, choice, truth) = (block.truth.len(), tuned.choice, same(&block.truth));
+    let said: Vec<bool> = alike.iter().map(|a| *a > choice.cut).collect();
+    let (error, f1) = pairwise(&truth, &said);
+    let found = cluster(&between(&tuned.distance, alike, n), n, choice.eps, choice.min_points);
+    let (_, cluster_f1) = pairwise(&truth, &same(&found.label));
+    Scores { error, f1, cluster_f1, b_cubed: b_cubed(&block.truth, &found.label) }
+}
+
+/// The tuned distance with the best clusters on the training names.
+pub fn best(all: &[Tuned]) -> Option<usize> {
+    (0..all.len()).reduce(|a, b| if all[b].choice.f1 > all[a].choice.f1 { b } else { a })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{blocks, generate};
+    use crate::similarity::SIMILARITIES;
+    use crate::{TRAIN, split};
+
+    fn instance() -> Vec<Block> {
+        let records = generate(0.12, 1);
+        let profiler = Profiler::new(&records);
+        let blocks = blocks(records);
+        blocks.iter().map(|(name, records)| Block::new(name, records, &profiler).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_learned_distance_beats_the_best_similarity() {
+        let all = instance();
+        let (train, test) = split(&all);
+        assert_eq!((train.len(), test.len()), (TRAIN.len(), 7));
+        let singles: Vec<Tuned> =
+            (0..SIMILARITIES).map(|i| plain(Distance::One(i), &train).unwrap()).collect();
+        let single = evaluate(&singles[best(&singles).unwrap()], &test).unwrap();
+        let learned = evaluate(&learned(Teaching::Batch, &train, 1).unwrap(), &test).unwrap();
+        let (single, learned) = (Scores::mean(&single.scores), Scores::mean(&learned.scores));
+        assert!(learned.f1 > single.f1 + 0.05, "{learned:?} {single:?}");
+        assert!(learned.cluster_f1 > single.cluster_f1, "{learned:?} {single:?}");
+    }
+
+    #[test]
+    fn learned_distances_are_symmetric_and_between_0_and_1() {
+        let all = instance();
+        let (train, test) = split(&all);
+        let distance = learn(Teaching::Batch, &train, 1).unwrap();
+        let alike = distance.alike(test[0].pairs.view()).unwrap();
+        assert!(alike.iter().map(|a| distance.of(*a)).all(|d| d > 0.0 && d < 1.0));
+        assert_eq!(distance.of(0.0), 0.5);
+        assert!(distance.of(1.0) < 0.5 && distance.of(-1.0) > 0.5);
+        assert_eq!((distance.of(-1e4), distance.of(1e4)), (1.0, 0.0));
+    }
+}

@@ -1,0 +1,150 @@
+//! Which "J. Smith" wrote this paper? Authors told apart by a learned distance (Ertekin 2009, section 3.4).
+//!
+//!     cargo run --release -p evermargin --example authors [SCALE] [SEED]
+//!
+//! Records of ten ambiguous names are generated (SCALE 1 gives the sizes of the thesis's table 3.4), pairs of records
+//! of three names teach a support vector machine what "same author" looks like, its decisions are a distance, and
+//! DBSCAN makes authors of the records of the other seven. See docs/entity-disambiguation.md.
+
+mod dbscan;
+mod distance;
+mod experiment;
+mod records;
+mod score;
+mod similarity;
+mod soft_tfidf;
+mod world;
+
+use distance::{Distance, Teaching};
+use evermargin::Result;
+use experiment::{Block, Outcome, Tuned, best, evaluate, learned, plain};
+use records::{NAMES, blocks, generate};
+use score::{Scores, same};
+use similarity::{Profiler, SIMILARITIES};
+use std::time::Instant;
+
+/// Names to learn from, as in the thesis (4, 5 and 9 of its table).
+const TRAIN: [&str; 3] = ["D. Johnson", "J. Anderson", "M. Jones"];
+
+/// Training blocks and test blocks.
+fn split(blocks: &[Block]) -> (Vec<&Block>, Vec<&Block>) {
+    blocks.iter().partition(|b| TRAIN.contains(&b.name.as_str()))
+}
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let scale = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(0.4);
+    let seed = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(1);
+    let blocks = compare(scale, seed)?;
+    let (train, test) = split(&blocks);
+    let singles =
+        (0..SIMILARITIES).map(|i| plain(Distance::One(i), &train)).collect::<Result<Vec<Tuned>>>()?;
+    header();
+    for (i, tuned) in singles.iter().enumerate() {
+        let mark = if Some(i) == best(&singles) { " (best)" } else { "" };
+        row(&format!("{}{mark}", similarity::NAMES[i]), tuned, &evaluate(tuned, &test)?, None);
+    }
+    let tuned = plain(Distance::Mean, &train)?;
+    row("mean", &tuned, &evaluate(&tuned, &test)?, None);
+    let batch = teach("svc, all pairs", Teaching::Batch, &train, &test, seed)?;
+    teach("lasvm, all pairs", Teaching::Random, &train, &test, seed)?;
+    let active = teach("lasvm, active", Teaching::Active, &train, &test, seed)?;
+    compare_names(&test, &batch, &active);
+    Ok(())
+}
+
+/// Generates records, blocks them and compares all pairs of each block.
+fn compare(scale: f64, seed: u64) -> Result<Vec<Block>> {
+    let records = generate(scale, seed);
+    let (count, started) = (records.len(), Instant::now());
+    let profiler = Profiler::new(&records);
+    let compared = blocks(records)
+        .iter()
+        .map(|(name, records)| Block::new(name, records, &profiler))
+        .collect::<Result<Vec<Block>>>()?;
+    let seconds = started.elapsed().as_secs_f64();
+    let pairs: usize = compared.iter().map(|b| b.pairs.rows()).sum();
+    println!(
+        "{count} records, {pairs} pairs within blocks of {}, compared in {seconds:.1} s",
+        count * (count - 1) / 2
+    );
+    println!("\n| id | name | use | records | authors | pairs | same author |");
+    println!("|---|---|---|---|---|---|---|");
+    for name in &NAMES {
+        let title = format!("{}. {}", name.initial, name.last);
+        for block in compared.iter().filter(|b| b.name == title) {
+            describe(name.id, block);
+        }
+    }
+    Ok(compared)
+}
+
+fn describe(id: usize, block: &Block) {
+    let mut authors = block.truth.clone();
+    authors.sort_unstable();
+    authors.dedup();
+    let purpose = if TRAIN.contains(&block.name.as_str()) { "train" } else { "test" };
+    let (pairs, same) = (block.pairs.rows(), same(&block.truth).iter().filter(|s| **s).count());
+    println!(
+        "| {id} | {} | {purpose} | {} | {} | {pairs} | {:.1} % |",
+        block.name,
+        block.truth.len(),
+        authors.len(),
+        100.0 * same as f64 / pairs.max(1) as f64
+    );
+}
+
+/// Learns a distance, uses it on the test names and prints its row.
+fn teach(name: &str, teaching: Teaching, train: &[&Block], test: &[&Block], seed: u64) -> Result<Outcome> {
+    let started = Instant::now();
+    let tuned = learned(teaching, train, seed)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let outcome = evaluate(&tuned, test)?;
+    row(name, &tuned, &outcome, Some(seconds));
+    Ok(outcome)
+}
+
+fn header() {
+    println!("\nTest names, mean of seven:\n");
+    println!(
+        "| distance | pair error % | pair F1 | cluster F1 | B-cubed F1 | eps | min points | support vectors | labels \
+         | learn s | predict s |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+}
+
+fn row(name: &str, tuned: &Tuned, outcome: &Outcome, seconds: Option<f64>) {
+    let Scores { error, f1, cluster_f1, b_cubed } = Scores::mean(&outcome.scores);
+    let count = |n: Option<usize>| n.map_or("–".to_string(), |n| n.to_string());
+    println!(
+        "| {name} | {:.2} | {f1:.3} | {cluster_f1:.3} | {b_cubed:.3} | {:.2} | {} | {} | {} | {} | {:.2} |",
+        100.0 * error,
+        tuned.choice.eps,
+        tuned.choice.min_points,
+        count(tuned.distance.support_count()),
+        count(tuned.distance.labels()),
+        seconds.map_or("–".to_string(), |s| format!("{s:.1}")),
+        outcome.seconds.iter().sum::<f64>(),
+    );
+}
+
+/// The thesis's table 3.5: batch against active, name by name.
+fn compare_names(test: &[&Block], batch: &Outcome, active: &Outcome) {
+    println!(
+        "\n| name | svc error % | active error % | svc cluster F1 | active cluster F1 | svc predict s | active predict s |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for (i, block) in test.iter().enumerate() {
+        let (a, b) = (&batch.scores[i], &active.scores[i]);
+        println!(
+            "| {} | {:.2} | {:.2} | {:.3} | {:.3} | {:.2} | {:.2} |",
+            block.name,
+            100.0 * a.error,
+            100.0 * b.error,
+            a.cluster_f1,
+            b.cluster_f1,
+            batch.seconds[i],
+            active.seconds[i]
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Generated author appearances: who wrote a paper, as the paper's first page has it, with the truth beside it.
+//!
+//! Ten ambiguous names as in table 3.4 of Ertekin 2009 (last name and first initial, records, authors), scaled. Authors
+//! move between places, share places and first names with others of the same name, and write to the same people.
+//! Records are damaged as pages read by machine are: abbreviations, wrong letters, attributes that are missing or taken
+//! from the author in the next column.
+
+use crate::world::{Place, Spelling, person, pick, place, places};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::collections::BTreeMap;
+
+/// A name that several people have.
+#[derive(Debug, Clone, Copy)]
+pub struct Ambiguous {
+    /// Its number in table 3.4.
+    pub id: usize,
+    /// First initial.
+    pub initial: char,
+    /// Last name.
+    pub last: &'static str,
+    /// Records in the table.
+    pub records: usize,
+    /// Authors in the table.
+    pub authors: usize,
+}
+
+const fn name(id: usize, initial: char, last: &'static str, records: usize, authors: usize) -> Ambiguous {
+    Ambiguous { id, initial, last, records, authors }
+}
+
+/// Table 3.4.
+pub const NAMES: [Ambiguous; 10] = [
+    name(1, 'A', "Gupta", 506, 44),
+    name(2, 'A', "Kumar", 143, 36),
+    name(3, 'C', "Chen", 536, 103),
+    name(4, 'D', "Johnson", 350, 41),
+    name(5, 'J', "Anderson", 327, 43),
+    name(6, 'J', "Robinson", 115, 30),
+    name(7, 'J', "Smith", 743, 86),
+    name(8, 'K', "Tanaka", 53, 20),
+    name(9, 'M', "Jones", 352, 53),
+    name(10, 'M', "Miller", 230, 34),
+];
+
+/// First names, the common ones first.
+fn first_names(initial: char) -> [&'static str; 10] {
+    match initial {
+        'A' => ["Anil", "Amit", "Arun", "Ajay", "Anita", "Ashok", "Anoop", "Alok", "Aarti", "Abhay"],
+        'C' => ["Chen", "Chun", "Ching", "Chih", "Chao", "Cheng", "Chien", "Chang", "Catherine", "Charles"],
+        'D' => {
+            ["David", "Daniel", "Donald", "Diane", "Dennis", "Douglas", "Deborah", "Derek", "Dale", "Dean"]
+        }
+        'J' => {
+            ["John", "James", "Jennifer", "Joseph", "Jeffrey", "Jane", "Jason", "Julia", "Joel", "Jonathan"]
+        }
+        'K' => ["Kenji", "Kazuo", "Koji", "Keiko", "Katsumi", "Kiyoshi", "Kumiko", "Kaoru", "Ken", "Kei"],
+        _ => [
+            "Michael", "Mark", "Mary", "Matthew", "Martin", "Maria", "Margaret", "Melissa", "Marcus",
+            "Michelle",
+        ],
+    }
+}
+
+/// One author appearance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The true author, numbered over all names. For training and scoring only.
+    pub author: usize,
+    /// The name as printed.
+    pub name: String,
+    /// Department and institution.
+    pub affiliation: Option<String>,
+    /// Street and city.
+    pub address: Option<String>,
+    /// E-mail address.
+    pub email: Option<String>,
+    /// Home page.
+    pub url: Option<String>,
+    /// Names of the other authors of the paper; none when there are none.
+    pub coauthors: Option<String>,
+}
+
+/// A time at one place.
+struct Stay {
+    place: usize,
+    email: String,
+    url: String,
+}
+
+/// A person.
+struct Author {
+    id: usize,
+    first: &'static str,
+    middle: Option<char>,
+    last: &'static str,
+    stays: Vec<Stay>,
+    people: Vec<String>,
+}
+
+/// All records in an order that says nothing; the same for the same scale and seed.
+pub fn generate(scale: f64, seed: u64) -> Vec<Record> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let places = places(&mut rng);
+    let mut records = Vec::new();
+    let mut next = 0;
+    for name in &NAMES {
+        let count = |n: usize| ((n as f64 * scale).round() as usize).max(2);
+        let authors: Vec<Author> =
+            (0..count(name.authors)).map(|i| author(&mut rng, next + i, name, &places)).collect();
+        next += authors.len();
+        for i in 0..count(name.records).max(authors.len()) {
+            let who = if i < authors.len() { i } else { skewed(&mut rng, authors.len()) };
+            records.push(appear(&mut rng, &authors[who], &places));
+        }
+    }
+    records.shuffle(&mut rng);
+    records
+}
+
+/// A number below `n`, small ones more often: some write much, most little.
+fn skewed(rng: &mut Pcg64, n: usize) -> usize {
+    ((rng.random::<f64>().powi(2) * n as f64) as usize).min(n - 1)
+}
+
+fn author(rng: &mut Pcg64, id: usize, name: &Ambiguous, places: &[Place]) -> Author {
+    let first = first_names(name.initial)[skewed(rng, 10)];
+    let middle = rng.random_bool(0.5).then(|| char::from(b'A' + rng.random_range(0..20)));
+    let style = rng.random_range(0..5);
+    let own = rng.random_bool(0.2).then(|| format!("http://www.{}.org", user(1, first, middle, name.last)));
+    let stays = (0..[1, 1, 2, 2, 3][rng.random_range(0..5)]).map(|_| {
+        let place = place(rng, places);
+        let style = if rng.random_bool(0.7) { style } else { rng.random_range(0..5) };
+        let user = user(style, first, middle, name.last);
+        let Place { domain, subdomain, .. } = &places[place];
+        let host = if rng.random_bool(0.6) { format!("{subdomain}.{domain}") } else { domain.clone() };
+        let url = own.clone().unwrap_or_else(|| format!("http://www.{subdomain}.{domain}/~{user}"));
+        Stay { place, email: format!("{user}@{host}"), url }
+    });
+    let stays = stays.collect();
+    Author { id, first, middle, last: name.last, stays, people: (0..4).map(|_| person(rng)).collect() }
+}
+
+/// The part before the @.
+fn user(style: usize, first: &str, middle: Option<char>, last: &str) -> String {
+    let initial = &first[..1];
+    let middle = middle.map_or(String::new(), String::from);
+    let user = match style {
+        0 => format!("{initial}{last}"),
+        1 => format!("{first}.{last}"),
+        2 => last.to_string(),
+        3 => first.to_string(),
+        _ => format!("{initial}{middle}{}", &last[..1]),
+    };
+    user.to_lowercase()
+}
+
+/// One appearance of an author, damaged.
+fn appear(rng: &mut Pcg64, author: &Author, places: &[Place]) -> Record {
+    let stay = pick(rng, &author.stays);
+    let place = &places[stay.place];
+    // the page has columns: now and then the next author's place is read
+    let seen = if rng.random_bool(0.03) { pick(rng, places) } else { place };
+    Record {
+        author: author.id,
+        name: printed_name(rng, author),
+        affiliation: rng.random_bool(0.85).then(|| affiliation(rng, seen)),
+        address: rng.random_bool(0.6).then(|| address(rng, seen)),
+        email: rng.random_bool(0.5).then(|| typo(rng, &stay.email, 0.05)),
+        url: rng.random_bool(0.2).then(|| typo(rng, &stay.url, 0.05)),
+        coauthors: coauthors(rng, author, place),
+    }
+}
+
+fn printed_name(rng: &mut Pcg64, author: &Author) -> String {
+    let first = if rng.random_bool(0.45) {
+        format!("{}.", &author.first[..1])
+    } else {
+        typo(rng, author.first, 0.05)
+    };
+    match author.middle.filter(|_| rng.random_bool(0.6)) {
+        Some(middle) => format!("{first} {middle}. {}", author.last),
+        None => format!("{first} {}", author.last),
+    }
+}
+
+/// One of the ways to spell it.
+fn spell(rng: &mut Pcg64, spelling: &Spelling) -> String {
+    let text = match rng.random_range(0..10) {
+        0..6 => &spelling.full,
+        6..9 => &spelling.short,
+        _ => &spelling.acronym,
+    };
+    typo(rng, text, 0.05)
+}
+
+fn affiliation(rng: &mut Pcg64, place: &Place) -> String {
+    let institution = spell(rng, &place.institution);
+    match rng.random_range(0..10) {
+        0..6 => format!("{}, {institution}", spell(rng, &place.department)),
+        6 => spell(rng, &place.department),
+        _ => institution,
+    }
+}
+
+fn address(rng: &mut Pcg64, place: &Place) -> String {
+    let street = rng.random_bool(0.5).then(|| spell(rng, &place.street));
+    let city = Some(typo(rng, &place.city, 0.05));
+    let state = rng.random_bool(0.7).then(|| place.state.clone());
+    let country = rng.random_bool(0.4).then(|| "USA".to_string());
+    [street, city, state, country].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Up to four others, some from the place, some who stay with the author.
+fn coauthors(rng: &mut Pcg64, author: &Author, place: &Place) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for _ in 0..rng.random_range(0..5) {
+        let name = match rng.random_range(0..10) {
+            0..4 => pick(rng, &author.people).clone(),
+            4..7 => pick(rng, &place.people).clone(),
+            _ => person(rng),
+        };
+        let (first, last) = name.split_once(' ').unwrap_or(("", &name));
+        names.push(if rng.random_bool(0.5) {
+            format!("{}. {last}", &first[..1])
+        } else {
+            typo(rng, &name, 0.05)
+        });
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// With this probability one letter after the first is wrong: replaced, left out or swapped with the next.
+fn typo(rng: &mut Pcg64, text: &str, probability: f64) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    if letters.len() > 2 && rng.random_bool(probability) {
+        let at = rng.random_range(1..letters.len() - 1);
+        match rng.random_range(0..3) {
+            0 => letters[at] = char::from(b'a' + rng.random_range(0..26)),
+            1 => drop(letters.remove(at)),
+            _ => letters.swap(at, at + 1),
+        }
+    }
+    letters.into_iter().collect()
+}
+
+/// Blocking: only records with the same last name and first initial are ever compared.
+pub fn blocks(records: Vec<Record>) -> BTreeMap<String, Vec<Record>> {
+    let mut blocks: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+    for record in records {
+        blocks.entry(key(&record.name)).or_default().push(record);
+    }
+    blocks
+}
+
+/// "J. Smith" of "John A. Smith".
+pub fn key(name: &str) -> String {
+    let last = name.split_whitespace().last().unwrap_or_default();
+    let initial = name.chars().next().unwrap_or('?').to_uppercase();
+    format!("{initial}. {last}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_records_and_another_gives_others() {
+        assert_eq!(generate(0.1, 7), generate(0.1, 7));
+        assert_ne!(generate(0.1, 7), generate(0.1, 8));
+    }
+
+    #[test]
+    fn blocks_are_the_names_of_the_table_with_their_sizes() {
+        let blocks = blocks(generate(1.0, 1));
+        assert_eq!(blocks.len(), NAMES.len());
+        for name in &NAMES {
+            let block = &blocks[&format!("{}. {}", name.initial, name.last)];
+            let mut authors: Vec<usize> = block.iter().map(|r| r.author).collect();
+            authors.sort_unstable();
+            authors.dedup();
+            assert_eq!((block.len(), authors.len()), (name.records, name.authors), "{}", name.last);
+        }
+    }
+
+    #[test]
+    fn keys_forget_all_but_initial_and_last_name() {
+        for name in ["John A. Smith", "J. Smith", "J. A. Smith", "jane Smith"] {
+            assert_eq!(key(name), "J. Smith");
+        }
+    }
+
+    #[test]
+    fn typos_change_at_most_two_letters_and_never_the_first() {
+        let mut rng = Pcg64::seed_from_u64(3);
+        for _ in 0..200 {
+            let wrong = typo(&mut rng, "Jennifer", 1.0);
+            assert!(wrong.starts_with('J') && strsim::levenshtein("Jennifer", &wrong) <= 2, "{wrong}");
+            assert_eq!(typo(&mut rng, "Jennifer", 0.0), "Jennifer");
+        }
+    }
+}

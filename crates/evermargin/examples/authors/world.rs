@@ -1,0 +1,187 @@
+//! The world the records come from: institutions, departments, people to write papers with. No labels, no damage.
+
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+/// City, state and the start of its zip codes.
+const CITIES: [(&str, &str, u32); 24] = [
+    ("Arlington", "TX", 760),
+    ("Boston", "MA", 21),
+    ("Boulder", "CO", 803),
+    ("Buffalo", "NY", 142),
+    ("Charlotte", "NC", 282),
+    ("Cleveland", "OH", 441),
+    ("Columbia", "SC", 292),
+    ("Columbus", "OH", 432),
+    ("Dallas", "TX", 752),
+    ("Dayton", "OH", 454),
+    ("Denver", "CO", 802),
+    ("Houston", "TX", 770),
+    ("Lansing", "MI", 489),
+    ("Lincoln", "NE", 685),
+    ("Louisville", "KY", 402),
+    ("Memphis", "TN", 381),
+    ("Newark", "NJ", 71),
+    ("Oakland", "CA", 946),
+    ("Portland", "OR", 972),
+    ("Princeton", "NJ", 85),
+    ("Richmond", "VA", 232),
+    ("Rochester", "NY", 146),
+    ("San Diego", "CA", 921),
+    ("San Jose", "CA", 951),
+];
+
+/// Full name, abbreviation, acronym, and the part of a domain.
+const DEPARTMENTS: [(&str, &str, &str, &str); 6] = [
+    ("Department of Computer Science", "Dept. of Comp. Sci.", "CS", "cs"),
+    ("Department of Electrical Engineering", "Dept. of Elec. Eng.", "EE", "ee"),
+    ("Department of Mathematics", "Math. Dept.", "Mathematics", "math"),
+    ("Department of Statistics", "Dept. Stat.", "Statistics", "stat"),
+    ("School of Information", "School of Inf.", "SI", "info"),
+    ("Center for Computational Biology", "Ctr. Comp. Biol.", "CCB", "ccb"),
+];
+
+const STREETS: [&str; 10] =
+    ["Main", "Campus", "College", "Park", "Oak", "Washington", "University", "Science", "Lake", "Hill"];
+const WAYS: [(&str, &str); 4] =
+    [("Street", "St."), ("Avenue", "Ave."), ("Drive", "Dr."), ("Boulevard", "Blvd.")];
+
+const FIRST: [&str; 20] = [
+    "Peter", "Susan", "Wei", "Robert", "Elena", "Thomas", "Yuki", "Laura", "Ravi", "Paul", "Hans", "Nina",
+    "Omar", "Lei", "Frank", "Grace", "Igor", "Stefan", "Victor", "Lisa",
+];
+const LAST: [&str; 30] = [
+    "Brown", "Davis", "Wilson", "Wang", "Li", "Zhang", "Clark", "Lewis", "Lee", "Walker", "Hall", "Young",
+    "Singh", "Sharma", "Rossi", "Weber", "Schmidt", "Ivanov", "Novak", "Sato", "Suzuki", "Garcia", "Lopez",
+    "Martin", "Dubois", "Larsen", "Cohen", "Kim", "Park", "Nguyen",
+];
+
+/// One of the items.
+pub fn pick<'a, T>(rng: &mut Pcg64, items: &'a [T]) -> &'a T {
+    &items[rng.random_range(0..items.len())]
+}
+
+/// A text as written out and as abbreviated.
+#[derive(Debug, Clone)]
+pub struct Spelling {
+    /// Written out.
+    pub full: String,
+    /// Abbreviated.
+    pub short: String,
+    /// An acronym, or nothing shorter than the abbreviation.
+    pub acronym: String,
+}
+
+/// Where people work: a department of an institution.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The institution.
+    pub institution: Spelling,
+    /// The department.
+    pub department: Spelling,
+    /// Street with number, the same for all of an institution.
+    pub street: Spelling,
+    /// City.
+    pub city: String,
+    /// State and zip code.
+    pub state: String,
+    /// Domain of the institution.
+    pub domain: String,
+    /// Part of the domain that is the department's.
+    pub subdomain: String,
+    /// People of the department, whom anybody there may write with.
+    pub people: Vec<String>,
+}
+
+/// All places: two institutions a city, all departments in each. Place `i` and the next five share an institution.
+pub fn places(rng: &mut Pcg64) -> Vec<Place> {
+    let institutions = (0..2 * CITIES.len()).map(|i| (CITIES[i / 2], i));
+    institutions.flat_map(|(city, i)| institution(rng, city, i)).collect()
+}
+
+/// The departments of one institution.
+fn institution(rng: &mut Pcg64, (city, state, zip): (&str, &str, u32), i: usize) -> Vec<Place> {
+    let (institution, domain) = name_institution(city, i);
+    let (way, short) = *pick(rng, &WAYS);
+    let (number, street) = (rng.random_range(1..2000), *pick(rng, &STREETS));
+    let street = Spelling {
+        full: format!("{number} {street} {way}"),
+        short: format!("{number} {street} {short}"),
+        acronym: format!("{street} {short}"),
+    };
+    let state = format!("{state} {:05}", zip * 100 + rng.random_range(0..100));
+    let place = |&(full, short, acronym, subdomain): &(&str, &str, &str, &str)| Place {
+        institution: institution.clone(),
+        department: Spelling { full: full.into(), short: short.into(), acronym: acronym.into() },
+        street: street.clone(),
+        city: city.into(),
+        state: state.clone(),
+        domain: domain.clone(),
+        subdomain: subdomain.into(),
+        people: (0..6).map(|_| person(rng)).collect(),
+    };
+    DEPARTMENTS.iter().map(place).collect()
+}
+
+/// What the `i`-th institution is called, in one of four manners, and its domain.
+fn name_institution(city: &str, i: usize) -> (Spelling, String) {
+    let letter = city.chars().next().unwrap_or('x');
+    let one = city.replace(' ', "").to_lowercase();
+    let (full, short, acronym, domain) = match i % 4 {
+        0 => (
+            format!("University of {city}"),
+            format!("Univ. {city}"),
+            format!("U{letter}"),
+            format!("u{one}.edu"),
+        ),
+        1 => (
+            format!("{city} State University"),
+            format!("{city} State Univ."),
+            format!("{letter}SU"),
+            format!("{one}state.edu"),
+        ),
+        2 => (
+            format!("{city} Institute of Technology"),
+            format!("{city} Inst. Tech."),
+            format!("{letter}IT"),
+            format!("{letter}it.edu").to_lowercase(),
+        ),
+        _ => (
+            format!("{city} Research Laboratories"),
+            format!("{city} Res. Labs"),
+            format!("{letter}RL"),
+            format!("{one}-labs.com"),
+        ),
+    };
+    (Spelling { full, short, acronym }, domain)
+}
+
+/// A place drawn at random, half of the time a department of computer science.
+pub fn place(rng: &mut Pcg64, places: &[Place]) -> usize {
+    let i = rng.random_range(0..places.len());
+    if rng.random_bool(0.5) { i - i % DEPARTMENTS.len() } else { i }
+}
+
+/// Somebody to write with.
+pub fn person(rng: &mut Pcg64) -> String {
+    format!("{} {}", pick(rng, &FIRST), pick(rng, &LAST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn departments_of_an_institution_share_its_address() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        let places = places(&mut rng);
+        assert_eq!(places.len(), 48 * 6);
+        for department in places.chunks(6) {
+            assert!(department.iter().all(|p| p.domain == department[0].domain));
+            assert!(department.iter().all(|p| p.state == department[0].state));
+        }
+        let computing = (0..1000).filter(|_| place(&mut rng, &places) % 6 == 0).count();
+        assert!((500..700).contains(&computing), "{computing}");
+    }
+}
