@@ -1,0 +1,139 @@
+//! The data sets of the tables: [`Origin::open`] reads one, [`Origin::draw`] makes training and test samples of it
+//! as a protocol says. Files are looked for in one folder ([`folder`]); what is not there is
+//! [`Failure::Missing`](crate::Failure::Missing).
+
+mod draw;
+mod files;
+pub mod reuters;
+mod sgml;
+mod terms;
+
+pub use draw::Scaling;
+
+use crate::failure::{Failure, Result};
+use evermargin::{Label, Matrix};
+use std::path::{Path, PathBuf};
+
+/// Rows with labels; nothing is unlabelled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// One example a row.
+    pub x: Matrix,
+    /// Its class.
+    pub y: Vec<Label>,
+}
+
+/// What a repetition learns from and what it is scored on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// To learn from.
+    pub train: Sample,
+    /// To score on.
+    pub test: Sample,
+}
+
+/// A data set before a repetition draws from it.
+#[derive(Debug, Clone)]
+pub enum Origin {
+    /// Comes divided into training and test rows.
+    Fixed(Box<Split>),
+    /// One sample, divided anew each repetition.
+    Pool(Box<Sample>),
+    /// Breiman's waveforms, class 1 against the others: new rows each repetition.
+    Waveform,
+}
+
+impl Sample {
+    /// Puts rows and labels together.
+    pub fn new(x: Matrix, y: Vec<Label>) -> Result<Self> {
+        if x.rows() != y.len() {
+            return Err(Failure::Content(format!("{} rows but {} labels", x.rows(), y.len())));
+        }
+        Ok(Self { x, y })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Number of positive rows.
+    pub fn positives(&self) -> usize {
+        self.y.iter().filter(|y| **y == Label::Pos).count()
+    }
+
+    /// The rows named, in that order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self { x: self.x.view().select(rows), y: rows.iter().map(|&i| self.y[i]).collect() }
+    }
+}
+
+/// Data sets by name; those that are many take a class after a colon.
+const KNOWN: &[&str] = &[
+    "waveform",
+    "banana",
+    "adult",
+    "usps",
+    "usps:DIGIT",
+    "mnist:DIGIT",
+    "letter",
+    "satimage",
+    "breast",
+    "abalone",
+    "reuters:TOPIC",
+    "covtype",
+];
+
+/// Whether [`Origin::open`] knows the name.
+pub fn is_known(name: &str) -> bool {
+    match name.split_once(':') {
+        None => KNOWN.contains(&name),
+        Some(("reuters", topic)) => reuters::TOPICS.contains(&topic),
+        Some(("usps" | "mnist", digit)) => matches!(digit.parse::<u8>(), Ok(0..=9)),
+        Some(_) => false,
+    }
+}
+
+impl Origin {
+    /// Reads a data set: `adult`, `mnist:8`, `reuters:money-fx` …
+    pub fn open(name: &str, folder: &Path) -> Result<Self> {
+        if !is_known(name) {
+            return Err(Failure::Unknown(format!("no data set {name}; there are {}", KNOWN.join(", "))));
+        }
+        let (set, class) = name.split_once(':').unwrap_or((name, ""));
+        match set {
+            "waveform" => Ok(Self::Waveform),
+            "banana" => files::banana(folder),
+            "adult" => files::adult(folder),
+            "usps" => files::usps(folder, if class.is_empty() { "0" } else { class }),
+            "mnist" => files::mnist(folder, class),
+            "letter" => files::letter(folder),
+            "satimage" => files::satimage(folder),
+            "breast" => files::breast(folder),
+            "abalone" => files::abalone(folder),
+            "covtype" => files::covtype(folder),
+            _ => reuters::open(folder, class),
+        }
+    }
+}
+
+/// The folder of the data files: `EVERMARGIN_DATA`, or `../shared/data` beside the project.
+pub fn folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    std::env::var_os("EVERMARGIN_DATA").map_or_else(beside, PathBuf::from)
+}
+
+/// The path of a file in the folder, or what is missing.
+fn existing(folder: &Path, file: &str, origin: &str) -> Result<PathBuf> {
+    let path = folder.join(file);
+    if path.is_file() {
+        return Ok(path);
+    }
+    let origin = format!("from {origin}; put it there or set EVERMARGIN_DATA");
+    Err(Failure::Missing { what: path.display().to_string(), origin })
+}
+
+fn label(positive: bool) -> Label {
+    if positive { Label::Pos } else { Label::Neg }
+}
