@@ -35,6 +35,9 @@ struct Args {
     /// Scale features otherwise than the protocol says: none, standard, minmax, sixteenth, pixels, unit
     #[arg(long, value_name = "NAME")]
     scaling: Option<String>,
+    /// Another kernel width than the protocol's
+    #[arg(long, value_name = "NUMBER")]
+    gamma: Option<f64>,
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -69,6 +72,7 @@ fn work(args: Args) -> Result<()> {
         repetitions: args.repetitions,
         quick: args.quick,
         scaling: args.scaling.as_deref().map(Scaling::by_name).transpose()?,
+        gamma: args.gamma,
         folder: args.data.unwrap_or_else(folder),
         seed: args.seed,
     };

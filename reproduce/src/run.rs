@@ -27,6 +27,8 @@ pub struct Options {
     pub quick: bool,
     /// Features scaled otherwise than the protocol says (to find out what the authors did).
     pub scaling: Option<Scaling>,
+    /// Another kernel width than the protocol's, for the same purpose.
+    pub gamma: Option<f64>,
     /// Where data files are.
     pub folder: PathBuf,
     /// Seed of every draw.
@@ -150,6 +152,7 @@ fn run_row(row: &Row, methods: &[Method], options: &Options, say: &dyn Fn(&str))
     }
     let mut protocol = row.protocol.clone();
     protocol.scaling = options.scaling.unwrap_or(protocol.scaling);
+    protocol.gamma = options.gamma.unwrap_or(protocol.gamma);
     say(&format!("{}: reading {}", row.name, row.data_set));
     let origin = match Origin::open(&row.data_set, &options.folder) {
         Ok(origin) => origin,

@@ -1,10 +1,20 @@
 //! Data sets that are files: read, and turned into a two-class problem.
 
+use super::smooth::{PIXELS, smooth};
 use super::{Origin, Sample, Split, existing, label};
 use crate::failure::{Failure, Result};
 use evermargin::Matrix;
 use evermargin_io::{Limits, ReadOptions, read, read_whole};
 use std::path::Path;
+
+/// Which grey scale of USPS.
+#[derive(Clone, Copy)]
+pub(super) enum Grey {
+    /// As in The Elements of Statistical Learning.
+    Sharp,
+    /// As on LIBSVM's data page.
+    Smooth,
+}
 
 const UCI: &str = "the UCI repository";
 const LIBSVM: &str = "the LIBSVM data page";
@@ -22,14 +32,18 @@ pub(super) fn adult(folder: &Path) -> Result<Origin> {
 }
 
 /// USPS: both parts together are 9298 digits, grey values in [−1, 1]; one digit against the others.
-pub(super) fn usps(folder: &Path, digit: &str) -> Result<Origin> {
+pub(super) fn usps(folder: &Path, digit: &str, form: Grey) -> Result<Origin> {
     let mut table = Numbers::default();
     for file in ["images/zip.train.xz", "images/zip.test.xz"] {
         let path = existing(folder, file, "The Elements of Statistical Learning (zip code data)")?;
         table.append(&path, ' ', 0, |token| token.parse().ok())?;
     }
     let wanted: f64 = digit.parse().unwrap_or(0.0);
-    Ok(Origin::Pool(Box::new(table.sample(Side::First, |class| class == wanted)?)))
+    let mut sample = table.sample(Side::First, |class| class == wanted)?;
+    if let (Matrix::Dense { values, cols: PIXELS, .. }, Grey::Smooth) = (&mut sample.x, form) {
+        smooth(values);
+    }
+    Ok(Origin::Pool(Box::new(sample)))
 }
 
 /// MNIST: 60000 and 10000 images, pixels 0 to 255; one digit against the others.

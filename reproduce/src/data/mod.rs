@@ -6,9 +6,12 @@ mod draw;
 mod files;
 pub mod reuters;
 mod sgml;
+mod smooth;
 mod terms;
 
 pub use draw::Scaling;
+
+use files::Grey;
 
 use crate::failure::{Failure, Result};
 use evermargin::{Label, Matrix};
@@ -76,6 +79,8 @@ const KNOWN: &[&str] = &[
     "adult",
     "usps",
     "usps:DIGIT",
+    "usps-sharp",
+    "usps-sharp:DIGIT",
     "mnist:DIGIT",
     "letter",
     "satimage",
@@ -90,7 +95,7 @@ pub fn is_known(name: &str) -> bool {
     match name.split_once(':') {
         None => KNOWN.contains(&name),
         Some(("reuters", topic)) => reuters::TOPICS.contains(&topic),
-        Some(("usps" | "mnist", digit)) => matches!(digit.parse::<u8>(), Ok(0..=9)),
+        Some(("usps" | "usps-sharp" | "mnist", digit)) => matches!(digit.parse::<u8>(), Ok(0..=9)),
         Some(_) => false,
     }
 }
@@ -106,7 +111,8 @@ impl Origin {
             "waveform" => Ok(Self::Waveform),
             "banana" => files::banana(folder),
             "adult" => files::adult(folder),
-            "usps" => files::usps(folder, if class.is_empty() { "0" } else { class }),
+            "usps" => files::usps(folder, class, Grey::Smooth),
+            "usps-sharp" => files::usps(folder, class, Grey::Sharp),
             "mnist" => files::mnist(folder, class),
             "letter" => files::letter(folder),
             "satimage" => files::satimage(folder),
