@@ -35,6 +35,9 @@ struct Args {
     /// Scale features otherwise than the protocol says: none, standard, minmax, sixteenth, pixels, unit
     #[arg(long, value_name = "NAME")]
     scaling: Option<String>,
+    /// Another cost than the protocol's
+    #[arg(long, value_name = "NUMBER")]
+    c: Option<f64>,
     /// Another kernel width than the protocol's
     #[arg(long, value_name = "NUMBER")]
     gamma: Option<f64>,
@@ -72,6 +75,7 @@ fn work(args: Args) -> Result<()> {
         repetitions: args.repetitions,
         quick: args.quick,
         scaling: args.scaling.as_deref().map(Scaling::by_name).transpose()?,
+        c: args.c,
         gamma: args.gamma,
         folder: args.data.unwrap_or_else(folder),
         seed: args.seed,

@@ -27,6 +27,8 @@ pub struct Options {
     pub quick: bool,
     /// Features scaled otherwise than the protocol says (to find out what the authors did).
     pub scaling: Option<Scaling>,
+    /// Another cost than the protocol's, for the same purpose.
+    pub c: Option<f64>,
     /// Another kernel width than the protocol's, for the same purpose.
     pub gamma: Option<f64>,
     /// Where data files are.
@@ -152,6 +154,7 @@ fn run_row(row: &Row, methods: &[Method], options: &Options, say: &dyn Fn(&str))
     }
     let mut protocol = row.protocol.clone();
     protocol.scaling = options.scaling.unwrap_or(protocol.scaling);
+    protocol.c = options.c.unwrap_or(protocol.c);
     protocol.gamma = options.gamma.unwrap_or(protocol.gamma);
     say(&format!("{}: reading {}", row.name, row.data_set));
     let origin = match Origin::open(&row.data_set, &options.folder) {

@@ -143,3 +143,96 @@ fn existing(folder: &Path, file: &str, origin: &str) -> Result<PathBuf> {
 fn label(positive: bool) -> Label {
     if positive { Label::Pos } else { Label::Neg }
 }
+
+/// Counts of the files themselves; what is not at hand is passed over.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_hand(name: &str) -> Option<Origin> {
+        match Origin::open(name, &folder()) {
+            Err(Failure::Missing { .. }) => None,
+            origin => Some(origin.unwrap()),
+        }
+    }
+
+    fn shape(sample: &Sample) -> (usize, usize, usize) {
+        (sample.rows(), sample.x.cols(), sample.positives())
+    }
+
+    #[test]
+    fn pools_have_their_counts() {
+        let expected = [
+            ("banana", (5300, 2, 2376)),
+            ("usps", (9298, 256, 1553)),
+            ("usps-sharp:8", (9298, 256, 708)),
+            ("letter", (20000, 16, 789)),
+            ("breast", (683, 9, 239)),
+            ("abalone", (4177, 8, 391)),
+            ("covtype", (92962, 54, 45328)),
+        ];
+        for (name, counts) in expected {
+            match at_hand(name) {
+                Some(Origin::Pool(sample)) => assert_eq!(shape(&sample), counts, "{name}"),
+                Some(_) => panic!("{name} should be one sample"),
+                None => {}
+            }
+        }
+    }
+
+    #[test]
+    fn divided_sets_have_their_counts() {
+        let expected = [
+            ("adult", (32561, 123, 7841), (16281, 123, 3846)),
+            ("satimage", (4435, 36, 415), (2000, 36, 211)),
+            ("mnist:8", (60000, 784, 5851), (10000, 784, 974)),
+        ];
+        for (name, train, test) in expected {
+            match at_hand(name) {
+                Some(Origin::Fixed(split)) => {
+                    assert_eq!((shape(&split.train), shape(&split.test)), (train, test), "{name}");
+                }
+                Some(_) => panic!("{name} should come divided"),
+                None => {}
+            }
+        }
+    }
+
+    /// Stratified divisions give the class counts of Table 5.1 exactly.
+    #[test]
+    fn divisions_have_the_published_class_counts() {
+        use rand::SeedableRng;
+        let table = crate::tables::find("ertekin-5.3").unwrap();
+        for (name, positives) in [("letter", 710), ("abalone", 352), ("breast", 172), ("satimage", 415)] {
+            let row = table.rows.iter().find(|r| r.data_set == name).unwrap();
+            if let Some(origin) = at_hand(name) {
+                let split = origin.draw(&row.protocol, &mut rand_pcg::Pcg64::seed_from_u64(1)).unwrap();
+                let counts = (split.train.rows(), split.train.positives());
+                assert_eq!(counts, (row.protocol.train, positives), "{name}");
+                assert_eq!(Some(split.test.rows()), row.protocol.test, "{name}");
+            }
+        }
+    }
+
+    /// The test digits, smoothed, are those of LIBSVM's data page.
+    #[test]
+    fn smoothed_digits_are_libsvms() {
+        let path = folder().join("libsvm/usps.t.xz");
+        let (Some(Origin::Pool(ours)), true) = (at_hand("usps"), path.is_file()) else { return };
+        let theirs = evermargin_io::read(path, &evermargin_io::ReadOptions::default()).unwrap();
+        let last: Vec<usize> = (ours.rows() - theirs.x.rows()..ours.rows()).collect();
+        let ours = ours.select(&last).x;
+        for i in 0..theirs.x.rows() {
+            let (a, b) = (ours.view().row(i), theirs.x.view().row(i));
+            let distance2 = a.norm2() + b.norm2() - 2.0 * a.dot(b);
+            assert!(distance2 < 1e-8, "digit {i}: {distance2}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        for name in ["nowhere", "usps:10", "reuters:sports", "letter:A", "mnist"] {
+            assert!(matches!(Origin::open(name, Path::new("/")), Err(Failure::Unknown(_))), "{name}");
+        }
+    }
+}

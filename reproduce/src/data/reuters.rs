@@ -6,8 +6,10 @@
 //! 3299, and the g-means of `interest`, 78.45 %, cannot be had with the 3019 test documents that have a topic.
 //!
 //! Terms: runs of letters in title and body, at least [`MIN_LETTERS`] long, in lower case, no stop words, in at least
-//! [`MIN_DOCUMENTS`] training documents; weight is count · ln(documents / documents with the term); rows have
-//! length 1. The thesis says only that stop words were removed and 8315 terms were left.
+//! [`MIN_DOCUMENTS`] training documents: 8193 terms. Weight is (1 + ln count) · ln(documents / documents with the term);
+//! rows have length 1. The thesis says only that stop words were removed and that 8315 terms were left; of the weights
+//! tried (count, its logarithm, presence, each with and without the second factor) this one comes nearest to its
+//! g-means and break-even points over the topics. It takes 10 to 20 % more support vectors than printed.
 
 use super::sgml::{Document, Part, documents};
 use super::terms::{Recipe, Vocabulary};
@@ -45,7 +47,7 @@ fn collection(folder: &Path) -> Result<Vec<Document>> {
     let mut found = Vec::new();
     for entry in archive.entries().map_err(bad)? {
         let mut entry = entry.map_err(bad)?;
-        if !entry.path().map_err(bad)?.extension().is_some_and(|e| e == "sgm") {
+        if entry.path().map_err(bad)?.extension().is_none_or(|e| e != "sgm") {
             continue;
         }
         let mut bytes = Vec::new();
@@ -107,6 +109,35 @@ mod tests {
         let (train, test) = parts(all);
         assert_eq!((train.len(), test.len()), (1, 2));
         assert!(vectors(&train, &test, "grain").is_err());
+    }
+
+    /// Table 5.1, and the positives of the test part.
+    #[test]
+    fn the_collection_has_the_published_counts() {
+        let (train, test) = match collection(&super::super::folder()) {
+            Err(Failure::Missing { .. }) => return,
+            found => parts(found.unwrap()),
+        };
+        assert_eq!((train.len(), test.len()), (7770, 3299));
+        let positives = [
+            ("acq", 1650, 719),
+            ("corn", 181, 56),
+            ("crude", 389, 189),
+            ("earn", 2877, 1087),
+            ("grain", 433, 149),
+            ("interest", 347, 131),
+            ("money-fx", 538, 179),
+            ("ship", 197, 89),
+            ("trade", 369, 117),
+            ("wheat", 212, 71),
+        ];
+        for (topic, in_train, in_test) in positives {
+            let count =
+                |part: &[Document]| part.iter().filter(|d| d.topics.iter().any(|t| t == topic)).count();
+            assert_eq!((count(&train), count(&test)), (in_train, in_test), "{topic}");
+        }
+        let split = vectors(&train, &test, "money-fx").unwrap();
+        assert_eq!((split.train.x.cols(), split.train.positives()), (8193, 538));
     }
 
     #[test]

@@ -20,7 +20,6 @@ pub(super) struct Recipe {
 #[derive(Debug, Clone)]
 pub(super) struct Vocabulary {
     recipe: Recipe,
-    stop: BTreeSet<&'static str>,
     column: BTreeMap<String, (u32, f64)>,
 }
 
@@ -45,7 +44,7 @@ impl Vocabulary {
             frequency.into_iter().filter(|(w, n)| *n >= recipe.min_documents && !stop.contains(w.as_str()));
         let weight = |n: usize| (count as f64 / n as f64).ln();
         let column = kept.enumerate().map(|(c, (w, n))| (w, (c as u32, weight(n)))).collect();
-        Self { recipe, stop, column }
+        Self { recipe, column }
     }
 
     /// Number of terms.
@@ -53,20 +52,20 @@ impl Vocabulary {
         self.column.len()
     }
 
-    /// One row a text: term count times weight, then length 1 (a text without terms stays zero).
+    /// One row a text: (1 + ln count) · weight, then length 1 (a text without terms stays zero).
     pub(super) fn rows<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Result<Matrix> {
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for text in texts {
-            let mut row: BTreeMap<u32, f64> = BTreeMap::new();
+            let mut row: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
             for word in words(text, self.recipe.min_letters) {
-                if let Some((column, weight)) = self.column.get(&word)
-                    && !self.stop.contains(word.as_str())
-                {
-                    *row.entry(*column).or_default() += weight;
+                if let Some((column, weight)) = self.column.get(&word) {
+                    row.entry(*column).or_insert((0.0, *weight)).0 += 1.0;
                 }
             }
-            let length = row.values().map(|v| v * v).sum::<f64>().sqrt();
-            for (column, value) in row.into_iter().filter(|(_, v)| *v > 0.0) {
+            let row = row.into_iter().map(|(column, (count, weight))| (column, (1.0 + count.ln()) * weight));
+            let row: Vec<(u32, f64)> = row.filter(|(_, v)| *v > 0.0).collect();
+            let length = row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt();
+            for (column, value) in row {
                 indices.push(column);
                 values.push(value / length);
             }
@@ -96,6 +95,6 @@ mod tests {
         let mut first = Vec::new();
         rows.view().row(0).for_each(|c, v| first.push((c, v)));
         assert_eq!(first.iter().map(|f| f.0).collect::<Vec<_>>(), [0, 2]);
-        assert!((first[1].1 / first[0].1 - 2.0).abs() < 1e-12);
+        assert!((first[1].1 / first[0].1 - (1.0 + 2f64.ln())).abs() < 1e-12);
     }
 }
