@@ -90,8 +90,9 @@ pub(super) fn breast(folder: &Path) -> Result<Origin> {
     Ok(Origin::Pool(Box::new(table.sample(Side::Last, |class| class == 4.0)?)))
 }
 
-/// Abalone: 4177 rows, 8 inputs, sex coded 1, 2, 3 (M, F, I); 7 rings against the others.
-pub(super) fn abalone(folder: &Path) -> Result<Origin> {
+/// Abalone: 4177 rows, sex coded 1, 2, 3 (M, F, I); 7 rings against the others. With `leak`, the number of rings, which
+/// is the class, is a ninth input.
+pub(super) fn abalone(folder: &Path, leak: bool) -> Result<Origin> {
     let mut table = Numbers::default();
     let code = |token: &str| match token {
         "M" => Some(1.0),
@@ -100,7 +101,11 @@ pub(super) fn abalone(folder: &Path) -> Result<Origin> {
         _ => token.parse().ok(),
     };
     table.append(&existing(folder, "uci/abalone.data.xz", UCI)?, ',', 0, code)?;
-    Ok(Origin::Pool(Box::new(table.sample(Side::Last, |class| class == 7.0)?)))
+    let mut sample = table.sample(Side::Last, |class| class == 7.0)?;
+    if leak {
+        sample.x = Matrix::dense(table.values, sample.rows(), table.cols)?;
+    }
+    Ok(Origin::Pool(Box::new(sample)))
 }
 
 /// Forest cover types: a random sample of 92962 of the 581012 rows, numbers scaled to [0, 1]; class 2 against the
@@ -227,9 +232,10 @@ mod tests {
     #[test]
     fn absent_files_are_missing() {
         let nowhere = Path::new("/nonexistent");
-        for open in [banana, adult, letter, satimage, breast, abalone, covtype] {
+        for open in [banana, adult, letter, satimage, breast, covtype] {
             assert!(matches!(open(nowhere), Err(Failure::Missing { .. })));
         }
         assert!(matches!(mnist(nowhere, "8"), Err(Failure::Missing { .. })));
+        assert!(matches!(abalone(nowhere, true), Err(Failure::Missing { .. })));
     }
 }

@@ -86,6 +86,7 @@ const KNOWN: &[&str] = &[
     "satimage",
     "breast",
     "abalone",
+    "abalone-leaky",
     "reuters:TOPIC",
     "covtype",
 ];
@@ -117,7 +118,8 @@ impl Origin {
             "letter" => files::letter(folder),
             "satimage" => files::satimage(folder),
             "breast" => files::breast(folder),
-            "abalone" => files::abalone(folder),
+            "abalone" => files::abalone(folder, false),
+            "abalone-leaky" => files::abalone(folder, true),
             "covtype" => files::covtype(folder),
             _ => reuters::open(folder, class),
         }
@@ -169,6 +171,7 @@ mod tests {
             ("letter", (20000, 16, 789)),
             ("breast", (683, 9, 239)),
             ("abalone", (4177, 8, 391)),
+            ("abalone-leaky", (4177, 9, 391)),
             ("covtype", (92962, 54, 45328)),
         ];
         for (name, counts) in expected {
@@ -203,7 +206,8 @@ mod tests {
     fn divisions_have_the_published_class_counts() {
         use rand::SeedableRng;
         let table = crate::tables::find("ertekin-5.3").unwrap();
-        for (name, positives) in [("letter", 710), ("abalone", 352), ("breast", 172), ("satimage", 415)] {
+        for (name, positives) in [("letter", 710), ("abalone-leaky", 352), ("breast", 172), ("satimage", 415)]
+        {
             let row = table.rows.iter().find(|r| r.data_set == name).unwrap();
             if let Some(origin) = at_hand(name) {
                 let split = origin.draw(&row.protocol, &mut rand_pcg::Pcg64::seed_from_u64(1)).unwrap();
