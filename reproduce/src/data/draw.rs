@@ -74,7 +74,7 @@ impl Origin {
     }
 }
 
-/// The first `count` of a random order of `0..rows`, and the rest.
+/// `0..rows` in random order.
 fn shuffled(rows: usize, rng: &mut impl Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     for i in (1..rows).rev() {

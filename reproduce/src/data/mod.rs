@@ -1,6 +1,6 @@
 //! The data sets of the tables: [`Origin::open`] reads one, [`Origin::draw`] makes training and test samples of it
 //! as a protocol says. Files are looked for in one folder ([`folder`]); what is not there is
-//! [`Failure::Missing`](crate::Failure::Missing).
+//! [`Failure::Missing`].
 
 mod draw;
 mod files;
