@@ -11,6 +11,7 @@ pub mod linalg;
 pub mod metrics;
 pub mod model;
 pub mod product;
+pub mod query;
 mod simd;
 pub mod solve;
 

@@ -101,6 +101,12 @@ impl GrowingGram {
         out.extend(block.columns.iter().map(|&k| row[k as usize]));
     }
 
+    /// Counts values that were computed elsewhere for the same machine.
+    pub fn count(&mut self, evaluations: u64) {
+        self.computed += evaluations;
+        self.evaluations += evaluations;
+    }
+
     /// Counts values of a block as needed.
     pub fn read(&mut self, values: usize) {
         self.evaluations += values as u64;

@@ -293,7 +293,7 @@ impl Gram for MatrixGram {
 }
 
 /// Kernel values of the queries with `columns` of the data, threads taking tiles of columns.
-fn fill(packed: &Packed, queries: &Queries, columns: Range<usize>, rows: &mut [&mut [f32]]) {
+pub(crate) fn fill(packed: &Packed, queries: &Queries, columns: Range<usize>, rows: &mut [&mut [f32]]) {
     let tiles = columns.len().div_ceil(TILE);
     let mut parts: Vec<Vec<&mut [f32]>> = (0..tiles).map(|_| Vec::with_capacity(rows.len())).collect();
     for row in rows {
@@ -309,7 +309,7 @@ fn fill(packed: &Packed, queries: &Queries, columns: Range<usize>, rows: &mut [&
 }
 
 /// `sum += Σ coef[k]·rows[k]`, threads taking strips of columns; the order of addition is that of the rows.
-fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
+pub(crate) fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
     sum.par_chunks_mut(STRIP).enumerate().for_each(|(s, sum)| {
         let strip: Vec<&[f32]> = rows.iter().map(|r| &r[s * STRIP..s * STRIP + sum.len()]).collect();
         simd::add_rows(sum, &strip, coef);

@@ -76,7 +76,7 @@ impl LinearParams {
             weights.push(w);
             reports.push(report);
         }
-        Ok(Fitted { model: Model::Linear { weights, bias }, reports })
+        Ok(Fitted { model: Model::Linear { weights, bias }, reports, online: None })
     }
 
     fn check(&self) -> Result<()> {

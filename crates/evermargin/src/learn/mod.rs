@@ -1,5 +1,6 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solve`].
 
+pub mod active;
 pub mod lasvm;
 pub mod linear;
 pub mod prepare;
@@ -18,6 +19,7 @@ use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::solve::{Report, Watch};
+use lasvm::Online;
 
 /// One two-class problem on the rows of a matrix. Target and cost per example are the only knobs between data
 /// and solver: class weight and sample weight are already in `cost` (1 = the learner's own C or lambda).
@@ -36,6 +38,8 @@ pub struct Fitted {
     pub model: Model,
     /// One report a problem.
     pub reports: Vec<Report>,
+    /// What an online learner tells beside it.
+    pub online: Option<Online>,
 }
 
 /// A learner with its parameters. Several problems on one matrix are fitted together so that kernel rows,

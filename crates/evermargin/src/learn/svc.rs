@@ -114,6 +114,7 @@ impl Fit for SvcParams {
         Ok(Fitted {
             model: self.model(x, &order, &solutions),
             reports: solutions.into_iter().map(|s| s.report).collect(),
+            online: None,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! From a table with class labels to a [`Classifier`]: scaling, multi-class, weights, calibration around any
 //! learner of the registry.
 
+use super::lasvm::Online;
 use super::prepare::{Prepared, class_weights, prepare};
 use super::validate::{held_out, stratified_folds};
 use super::{Fit, Learner, Targets, learner};
@@ -119,6 +120,8 @@ pub struct Trained {
     pub classifier: Classifier,
     /// One report an output.
     pub reports: Vec<Report>,
+    /// What an online learner tells beside it.
+    pub online: Option<Online>,
     /// What was chosen or left out, for people.
     pub notes: Vec<String>,
     /// Labelled rows of each class.
@@ -177,7 +180,7 @@ pub fn fit_prepared(
         columns: Vec::new(),
         calibration,
     };
-    Ok(Trained { classifier, reports: fitted.reports, notes, counts })
+    Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online })
 }
 
 /// Refuses thresholds of many classes and shares that are none, before any work is done.
@@ -213,6 +216,9 @@ pub fn with_gamma(
     notes: &mut Vec<String>,
 ) -> Result<Map<String, Value>> {
     let mut params = options.params.clone();
+    if learner.takes("seed") {
+        params.entry("seed").or_insert_with(|| options.seed.into());
+    }
     let kernel = options.kernel(learner);
     if matches!(kernel.as_deref(), Some("rbf" | "poly" | "sigmoid")) {
         let gamma = prepared.gamma(options.gamma.unwrap_or_default());

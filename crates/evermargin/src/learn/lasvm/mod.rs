@@ -18,11 +18,14 @@ mod state;
 
 pub use state::{Counts, Lasvm, Ramp, Saved};
 
+use super::active::{self, Asked};
 use super::{Fit, Fitted, Targets};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::solve::{Exit, Watch};
+use crate::model::Model;
+use crate::query::{StopRule, Stopped, Strategy};
+use crate::solve::{Exit, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -83,6 +86,53 @@ pub struct LasvmParams {
     pub cache_bytes: usize,
     /// Seed of the order in which samples come.
     pub seed: u64,
+    /// How the next sample is chosen.
+    pub select: Strategy,
+    /// Samples among which `active` and `gradient` choose; 0 = all.
+    pub pool: usize,
+    /// Most labels to look at; 0 = no limit.
+    pub labels: usize,
+    /// When to stop choosing.
+    pub stop: StopRule,
+    /// Whether to keep models along the way.
+    pub curve: bool,
+    /// Virtual points for each positive that becomes a support vector (VIRTUAL); 0 = none.
+    #[serde(rename = "virtual")]
+    pub virtual_points: usize,
+    /// Nearest positives among which VIRTUAL draws.
+    pub neighbours: usize,
+}
+
+/// A model along the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// Labels looked at.
+    pub labels: usize,
+    /// Samples learnt from, virtual ones included.
+    pub learnt: usize,
+    /// Support vectors.
+    pub support: usize,
+    /// The model, finished.
+    pub model: Model,
+}
+
+/// What an online learner tells beside its model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Online {
+    /// What was counted.
+    pub counts: Counts,
+    /// Labels looked at.
+    pub labels: usize,
+    /// Why it stopped choosing samples.
+    pub stopped: Stopped,
+    /// Models along the way, if asked for.
+    pub curve: Vec<Checkpoint>,
+    /// Support vectors of the first output with negative and positive label.
+    pub support: [usize; 2],
+    /// Virtual points made, and those of them that are support vectors.
+    pub virtual_points: [usize; 2],
+    /// The state before finishing, from which learning can go on.
+    pub saved: Saved,
 }
 
 impl Default for LasvmParams {
@@ -102,12 +152,19 @@ impl Default for LasvmParams {
             max_points: 100_000,
             cache_bytes: 1 << 30,
             seed: 1,
+            select: Strategy::Random,
+            pool: 59,
+            labels: 0,
+            stop: StopRule::Margin,
+            curve: false,
+            virtual_points: 0,
+            neighbours: 5,
         }
     }
 }
 
 /// Samples of each class that come first.
-const SEEDS: usize = 5;
+pub(super) const SEEDS: usize = 5;
 
 impl LasvmParams {
     /// Refuses parameters that make no sense.
@@ -149,10 +206,23 @@ impl LasvmParams {
 impl Fit for LasvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        if self.asks() && self.stop == StopRule::CrossValidated {
+            let labels = active::cross_validated_labels(self, &x.to_matrix(), problems, watch)?;
+            let params = Self { stop: StopRule::Never, labels, ..self.clone() };
+            let mut fitted = params.fit(x, problems, watch)?;
+            if let Some(online) = &mut fitted.online {
+                online.labels = x.rows(); // all were looked at to find the number
+                online.stopped = Stopped::CrossValidated;
+            }
+            return Ok(fitted);
+        }
         let mut state = Lasvm::new(self, x, problems.len())?;
-        let exit = self.pass(&mut state, x, problems, watch)?;
-        let reports = self.end(&mut state, exit, watch);
-        Ok(Fitted { model: state.model(), reports })
+        let asked = if self.asks() {
+            active::learn(&mut state, &x.to_matrix(), problems, watch)?
+        } else {
+            self.pass(&mut state, x, problems, watch)?
+        };
+        Ok(self.end(state, asked, x.rows(), watch))
     }
 }
 
@@ -164,7 +234,9 @@ impl LasvmParams {
         x: MatrixView<'_>,
         problems: &[Targets],
         watch: &dyn Watch,
-    ) -> Result<Exit> {
+    ) -> Result<Asked> {
+        let mut asked =
+            Asked { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), created: 0 };
         let mut rng = rand_pcg::Pcg64::seed_from_u64(self.seed);
         for epoch in 0..self.epochs {
             let mut order: Vec<usize> = (0..x.rows()).collect();
@@ -173,26 +245,46 @@ impl LasvmParams {
                 seeds_first(&mut order, problems, SEEDS);
             }
             if !state.learn(x, &order, 0, problems, watch)? {
-                return Ok(Exit::Interrupted);
+                asked.stopped = Stopped::Interrupted;
+                break;
             }
         }
-        Ok(Exit::Converged)
+        Ok(asked)
+    }
+
+    /// Whether samples are chosen rather than taken as they come.
+    fn asks(&self) -> bool {
+        self.select != Strategy::Random || self.labels > 0 || self.curve || self.virtual_points > 0
     }
 
     /// Finishing, and one report an output; the first carries the counts of all.
-    pub(super) fn end(&self, state: &mut Lasvm, exit: Exit, watch: &dyn Watch) -> Vec<crate::solve::Report> {
-        let mut reports = if self.finish && exit == Exit::Converged {
+    fn end(&self, mut state: Lasvm, asked: Asked, real: usize, watch: &dyn Watch) -> Fitted {
+        let saved = state.save();
+        let exit = if asked.stopped == Stopped::Interrupted { Exit::Interrupted } else { Exit::Converged };
+        let mut reports: Vec<Report> = if self.finish && exit == Exit::Converged {
             state.finish(watch)
         } else {
             (0..state.outputs()).map(|j| state.report(j, exit)).collect()
         };
         let counts = state.counts();
+        reports.iter_mut().for_each(|r| r.kernel_evaluations = 0);
         if let Some(first) = reports.first_mut() {
             first.steps += counts.process + counts.reprocess;
             first.kernel_evaluations = counts.evaluations;
         }
-        reports.iter_mut().skip(1).for_each(|r| r.kernel_evaluations = 0);
-        reports
+        let (target, alpha) = (state.output(0).target(), state.output(0).alpha());
+        let side = |y: f64| alpha.iter().zip(target).filter(|(a, t)| **a != 0.0 && **t == y).count();
+        let made = |(s, id): (usize, u64)| id >= real as u64 && alpha[s] != 0.0;
+        let online = Online {
+            counts,
+            labels: asked.labels,
+            stopped: asked.stopped,
+            curve: asked.curve,
+            support: [side(-1.0), side(1.0)],
+            virtual_points: [asked.created, state.ids().filter(|p| made(*p)).count()],
+            saved,
+        };
+        Fitted { model: state.model(), reports, online: Some(online) }
     }
 }
 

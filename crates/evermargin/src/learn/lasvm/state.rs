@@ -167,12 +167,12 @@ impl Lasvm {
         self.gram.meet(x, rows, &mut self.block)
     }
 
-    /// The decisions of candidate `c`, one an output.
-    pub(crate) fn scores(&mut self, c: usize) -> Vec<f64> {
+    /// The decisions of candidate `c`, one an output; `bias` are the constants.
+    pub(crate) fn scores(&mut self, c: usize, bias: &[f64]) -> Vec<f64> {
         let mut row = std::mem::take(&mut self.row);
         self.gram.candidate(&self.block, c, &mut row);
         self.gram.read(self.support);
-        let f = self.outputs.iter().map(|d| simd::dot(&row, d.alpha()) + d.bias()).collect();
+        let f = self.outputs.iter().zip(bias).map(|(d, b)| simd::dot(&row, d.alpha()) + b).collect();
         self.row = row;
         f
     }
@@ -512,7 +512,42 @@ impl Lasvm {
         counts
     }
 
-    fn progress(&self) -> Progress {
+    /// The constants of the outputs.
+    pub fn biases(&self) -> Vec<f64> {
+        self.outputs.iter().map(Dual::bias).collect()
+    }
+
+    /// Spread of the extremes of the first output, where finite: a sample is admitted up to half of it beyond the margin.
+    pub fn admission_slack(&self) -> f64 {
+        let spread = self.extremes[0].top - self.extremes[0].bottom;
+        if self.params.loss.has_bias() && spread.is_finite() { spread.max(0.0) } else { 0.0 }
+    }
+
+    /// Whether the sample known by `id` is a support vector of an output.
+    pub fn is_support(&self, id: u64) -> bool {
+        if !self.members.contains(&id) {
+            return false;
+        }
+        let place = self.points.iter().rposition(|p| p.id == id && !p.dead);
+        place.is_some_and(|s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0))
+    }
+
+    /// Samples of the points, dead ones included, in the order of the variables.
+    pub fn points(&self) -> &Matrix {
+        self.gram.points()
+    }
+
+    /// How samples are packed.
+    pub fn packing(&self) -> Packing {
+        self.gram.packed().packing()
+    }
+
+    /// Counts kernel values computed outside.
+    pub(crate) fn count(&mut self, evaluations: u64) {
+        self.gram.count(evaluations);
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
         let spread = |e: &Extremes| e.top - e.bottom;
         let violation = self.extremes.iter().map(spread).filter(|v| v.is_finite()).fold(0.0, f64::max);
         Progress { steps: self.counts.seen, violation, tolerance: self.params.tolerance }

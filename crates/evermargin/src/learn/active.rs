@@ -1,0 +1,392 @@
+//! Learning by asking: an online machine chooses the samples whose labels it wants.
+//!
+//! Active learning with LASVM (Ertekin 2009, 3.3 and 4.2) and VIRTUAL (ch. 5), which adds points between a positive
+//! support vector and its nearest positives, as candidates like any other. In a simulation all labels are known; the
+//! learner sees only those it asks for, and they are counted.
+//!
+//! Departures: the labels looked at while a few samples of each class are sought, and those that the `gradient`
+//! strategy or VIRTUAL reads without choosing, count as asked; with a budget VIRTUAL knows only the positives that were
+//! asked about.
+
+use super::lasvm::{Checkpoint, Lasvm, LasvmParams, SEEDS};
+use super::{Fit, Targets};
+use crate::balance::{SyntheticRows, neighbours};
+use crate::data::{Label, Labels, Matrix};
+use crate::error::{Error, Result};
+use crate::learn::validate::stratified_folds;
+use crate::query::{AUTO_CLOSE, AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, closeness};
+use crate::solve::Watch;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::borrow::Cow;
+
+/// What asking came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Labels that were looked at.
+    pub labels: usize,
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// The model after so many labels, each finished.
+    pub curve: Vec<Checkpoint>,
+    /// Virtual points made.
+    pub created: usize,
+}
+
+/// The first checkpoint of a learning curve, in labels; the next ones grow by half.
+const FIRST_CHECKPOINT: usize = 10;
+
+/// Kernel rows of the pool that a full search keeps: bytes.
+const POOL_BYTES: usize = 512 << 20;
+
+/// A search under way.
+struct Search<'a> {
+    params: &'a LasvmParams,
+    x: Cow<'a, Matrix>,
+    problems: Cow<'a, [Targets]>,
+    /// Rows that are not virtual.
+    real: usize,
+    unseen: Vec<usize>,
+    /// Rows whose labels were looked at.
+    known: Vec<bool>,
+    labels: usize,
+    learnt: usize,
+    created: usize,
+    stopping: Stopping,
+    scores: Option<PoolScores>,
+    next_checkpoint: usize,
+    curve: Vec<Checkpoint>,
+    rng: Pcg64,
+}
+
+/// Candidates whose kernel values are at hand, and the one chosen.
+struct Choice {
+    /// Place among the candidates.
+    candidate: usize,
+    /// Place among the unseen.
+    place: usize,
+    closeness: f64,
+}
+
+/// Learns by asking until a rule, the budget, the watch or the samples end it.
+pub fn learn(state: &mut Lasvm, x: &Matrix, problems: &[Targets], watch: &dyn Watch) -> Result<Asked> {
+    let params = state.params().clone();
+    let mut search = Search::new(&params, x, problems)?;
+    let stopped = search.run(state, watch)?;
+    if params.curve {
+        search.checkpoint(state)?;
+    }
+    Ok(Asked { labels: search.labels, stopped, curve: search.curve, created: search.created })
+}
+
+impl<'a> Search<'a> {
+    fn new(params: &'a LasvmParams, x: &'a Matrix, problems: &'a [Targets]) -> Result<Self> {
+        let n = x.rows();
+        if params.virtual_points > 0 && problems.len() != 1 {
+            return Err(Error::parameter("virtual", params.virtual_points, "0 for more than two classes"));
+        }
+        let mut rng = Pcg64::seed_from_u64(params.seed);
+        let used = |&i: &usize| problems.iter().any(|p| p.y[i] != Label::Unknown && p.cost[i] > 0.0);
+        let mut unseen: Vec<usize> = (0..n).filter(used).collect();
+        unseen.shuffle(&mut rng);
+        Ok(Self {
+            params,
+            x: Cow::Borrowed(x),
+            problems: Cow::Borrowed(problems),
+            real: n,
+            stopping: Stopping::new(params.stop, unseen.len()),
+            unseen,
+            known: vec![false; n],
+            labels: 0,
+            learnt: 0,
+            created: 0,
+            scores: None,
+            next_checkpoint: FIRST_CHECKPOINT,
+            curve: Vec::new(),
+            rng,
+        })
+    }
+
+    fn run(&mut self, state: &mut Lasvm, watch: &dyn Watch) -> Result<Stopped> {
+        self.seed(state)?;
+        if self.params.virtual_points > 0 && self.params.labels == 0 {
+            (0..self.real).for_each(|i| self.look(i)); // neighbours are sought among all positives
+        }
+        loop {
+            if !watch.proceed(&state.progress()) {
+                return Ok(Stopped::Interrupted);
+            }
+            if self.params.curve && self.learnt >= self.next_checkpoint {
+                self.next_checkpoint += self.next_checkpoint / 2;
+                self.checkpoint(state)?;
+            }
+            if self.is_spent() {
+                return Ok(Stopped::Budget);
+            }
+            let Some(choice) = self.choose(state)? else { return Ok(Stopped::Exhausted) };
+            if let Some(stopped) = self.stopping.before(choice.closeness) {
+                return Ok(stopped);
+            }
+            let row = self.unseen.swap_remove(choice.place);
+            if self.params.labels > 0 && !self.known[row] && self.labels >= self.params.labels {
+                return Ok(Stopped::Budget);
+            }
+            self.learn_from(state, choice.candidate, row)?;
+            let became = state.is_support(row as u64);
+            if let Some(stopped) = self.stopping.after(became, state.support_count()) {
+                return Ok(stopped);
+            }
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        let known = |i: &usize| self.known[*i];
+        self.params.labels > 0 && self.labels >= self.params.labels && !self.unseen.iter().any(known)
+    }
+
+    /// A few samples of each class of each problem. Labels are looked at in random order until they are found.
+    fn seed(&mut self, state: &mut Lasvm) -> Result<()> {
+        let mut need = vec![[SEEDS; 2]; self.problems.len()];
+        let (mut seeds, mut missing) = (Vec::new(), 2 * need.len());
+        for place in 0..self.unseen.len() {
+            if missing == 0 || (self.params.labels > 0 && self.labels >= self.params.labels) {
+                break;
+            }
+            let row = self.unseen[place];
+            self.look(row);
+            let mut serves = false;
+            for (need, p) in need.iter_mut().zip(self.problems.iter()) {
+                let side = match p.y[row] {
+                    Label::Neg => 0,
+                    Label::Pos => 1,
+                    Label::Unknown => continue,
+                };
+                serves |= need[side] > 0;
+                missing -= usize::from(need[side] == 1);
+                need[side] = need[side].saturating_sub(1);
+            }
+            if serves {
+                seeds.push(row);
+            }
+        }
+        if need.iter().flatten().any(|n| *n == SEEDS) {
+            return Err(Error::Data(format!(
+                "the first {} labels have no sample of one class: raise the budget (labels)",
+                self.labels
+            )));
+        }
+        self.unseen.retain(|row| !seeds.contains(row));
+        for row in seeds {
+            self.meet(state, &[row])?;
+            self.learn_from(state, 0, row)?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, row: usize) {
+        if row < self.real && !self.known[row] {
+            self.known[row] = true;
+            self.labels += 1;
+        }
+    }
+
+    fn meet(&self, state: &mut Lasvm, rows: &[usize]) -> Result<()> {
+        state.meet(self.x.view(), rows)
+    }
+
+    fn learn_from(&mut self, state: &mut Lasvm, candidate: usize, row: usize) -> Result<()> {
+        self.look(row);
+        self.learnt += 1;
+        state.take(candidate, self.x.view(), row, row as u64, &self.problems)?;
+        if self.params.virtual_points > 0 && row < self.real {
+            self.multiply(state, row)?;
+        }
+        Ok(())
+    }
+
+    /// Chooses the next sample; `None` when there is none.
+    fn choose(&mut self, state: &mut Lasvm) -> Result<Option<Choice>> {
+        if self.unseen.is_empty() {
+            return Ok(None);
+        }
+        let searching = matches!(self.params.select, Strategy::Active | Strategy::Gradient);
+        if searching && self.params.pool == 0 {
+            return self.choose_of_all(state).map(Some);
+        }
+        let size = match self.params.select {
+            Strategy::Random => 1,
+            Strategy::AutoActive => AUTO_POOL,
+            Strategy::Active | Strategy::Gradient => self.params.pool,
+        };
+        let size = size.min(self.unseen.len());
+        for k in 0..size {
+            let other = self.rng.random_range(k..self.unseen.len());
+            self.unseen.swap(k, other);
+        }
+        let pool: Vec<usize> = self.unseen[..size].to_vec();
+        self.meet(state, &pool)?;
+        Ok(Some(self.choose_of_pool(state, &pool)))
+    }
+
+    fn choose_of_pool(&mut self, state: &mut Lasvm, pool: &[usize]) -> Choice {
+        let (bias, slack) = (state.biases(), state.admission_slack());
+        let mut best = Choice { candidate: 0, place: 0, closeness: f64::INFINITY };
+        let (mut least, mut close) = (f64::INFINITY, 0);
+        for (c, &row) in pool.iter().enumerate() {
+            let f = state.scores(c, &bias);
+            let near = closeness(&f);
+            let key = if self.params.select == Strategy::Gradient { self.wrongness(row, &f) } else { near };
+            if key < least {
+                least = key;
+                best = Choice { candidate: c, place: c, closeness: near };
+            }
+            close += usize::from(near < 1.0 + 0.5 * slack);
+            if self.params.select == Strategy::AutoActive && close == AUTO_CLOSE {
+                break;
+            }
+        }
+        best
+    }
+
+    /// y·f of the first problem; the label counts as looked at.
+    fn wrongness(&mut self, row: usize, f: &[f64]) -> f64 {
+        self.look(row);
+        self.problems.iter().zip(f).map(|(p, f)| p.y[row].sign() * f).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The best of all unseen samples, by scores that are kept current.
+    fn choose_of_all(&mut self, state: &mut Lasvm) -> Result<Choice> {
+        let mut scores = match self.scores.take() {
+            Some(scores) if scores.rows() == self.x.rows() => scores,
+            _ => PoolScores::new(self.x.view(), state, POOL_BYTES)?,
+        };
+        let before = scores.evaluations();
+        scores.refresh(state)?;
+        state.count(scores.evaluations() - before);
+        let bias = state.biases();
+        let mut best = Choice { candidate: 0, place: 0, closeness: f64::INFINITY };
+        let mut least = f64::INFINITY;
+        for place in 0..self.unseen.len() {
+            let row = self.unseen[place];
+            let f = scores.decision(row, &bias);
+            let near = closeness(&f);
+            let key = if self.params.select == Strategy::Gradient { self.wrongness(row, &f) } else { near };
+            if key < least {
+                least = key;
+                best = Choice { candidate: 0, place, closeness: near };
+            }
+        }
+        self.scores = Some(scores);
+        self.meet(state, &[self.unseen[best.place]])?;
+        Ok(best)
+    }
+
+    /// VIRTUAL: a positive that became a support vector gets points between itself and its nearest positives.
+    fn multiply(&mut self, state: &Lasvm, row: usize) -> Result<()> {
+        let y = &self.problems[0].y;
+        if y[row] != Label::Pos || !state.is_support(row as u64) {
+            return Ok(());
+        }
+        let is_positive = |&i: &usize| y[i] == Label::Pos && self.known[i];
+        let positives: Vec<usize> = (0..self.real).filter(is_positive).collect();
+        let near = neighbours(self.x.view(), &positives, row, self.params.kernel, self.params.neighbours)?;
+        if near.is_empty() {
+            return Ok(());
+        }
+        let sparse = matches!(*self.x, Matrix::Csr { .. });
+        let mut made = SyntheticRows::new(self.x.cols(), sparse);
+        for _ in 0..self.params.virtual_points {
+            let other = near[self.rng.random_range(0..near.len())];
+            made.push(self.x.view().row(row), self.x.view().row(other), self.rng.random());
+        }
+        let made = made.finish()?;
+        let cost = self.problems[0].cost[row];
+        for k in 0..made.rows() {
+            self.unseen.push(self.x.rows());
+            self.x.to_mut().push(made.view().row(k));
+            let problem = &mut self.problems.to_mut()[0];
+            problem.y.push(Label::Pos);
+            problem.cost.push(cost);
+            self.known.push(true);
+            self.created += 1;
+        }
+        Ok(())
+    }
+
+    /// Keeps the model as it would be if learning ended here: the state goes on unfinished.
+    fn checkpoint(&mut self, state: &Lasvm) -> Result<()> {
+        let mut copy = Lasvm::resume(&state.save())?;
+        copy.finish(&());
+        self.curve.push(Checkpoint {
+            labels: self.labels,
+            learnt: self.learnt,
+            support: copy.support_count(),
+            model: copy.model(),
+        });
+        Ok(())
+    }
+}
+
+/// The number of labels at which the error of three-fold cross-validation is lowest: the last checkpoint of the
+/// stretch around the lowest mean error that stays within a twentieth of it (Ertekin 2009, 3.4: the end of the interval
+/// nearest to where support vectors settle).
+pub fn cross_validated_labels(
+    params: &LasvmParams,
+    x: &Matrix,
+    problems: &[Targets],
+    watch: &dyn Watch,
+) -> Result<usize> {
+    let y = &problems[0].y;
+    let of = y.iter().map(|y| match y {
+        Label::Neg => Some(0),
+        Label::Pos => Some(1),
+        Label::Unknown => None,
+    });
+    let labels = Labels { classes: vec!["-".into(), "+".into()], of: of.collect() };
+    let folds = stratified_folds(&labels, 3, params.seed)?;
+    let inner = LasvmParams { stop: StopRule::Never, curve: true, ..params.clone() };
+    let mut curves: Vec<Vec<(usize, f64)>> = Vec::new();
+    for fold in 0..3 {
+        let inside: Vec<usize> = (0..folds.len()).filter(|&i| folds[i].is_some_and(|f| f != fold)).collect();
+        let outside: Vec<usize> = (0..folds.len()).filter(|&i| folds[i] == Some(fold)).collect();
+        let part: Vec<Targets> = problems.iter().map(|p| p.select(&inside)).collect();
+        let fitted = inner.fit(x.view().select(&inside).view(), &part, watch)?;
+        let (test, truth) =
+            (x.view().select(&outside), problems.iter().map(|p| p.select(&outside)).collect::<Vec<_>>());
+        let curve = fitted.online.map(|o| o.curve).unwrap_or_default();
+        let error = |c: &Checkpoint| Ok((c.learnt, error_rate(&c.model.decision(test.view())?, &truth)));
+        curves.push(curve.iter().map(error).collect::<Result<_>>()?);
+    }
+    Ok(best_count(&curves))
+}
+
+/// Share of decisions whose sign is wrong.
+fn error_rate(decision: &[f64], truth: &[Targets]) -> f64 {
+    let k = truth.len();
+    let wrong = |i: usize, j: usize| truth[j].y[i].sign() * decision[i * k + j] <= 0.0;
+    let all = decision.len().max(1);
+    (0..decision.len()).filter(|d| wrong(d / k, d % k)).count() as f64 / all as f64
+}
+
+fn best_count(curves: &[Vec<(usize, f64)>]) -> usize {
+    let length = curves.iter().map(Vec::len).min().unwrap_or(0);
+    let mean: Vec<f64> =
+        (0..length).map(|k| curves.iter().map(|c| c[k].1).sum::<f64>() / curves.len() as f64).collect();
+    let Some(lowest) = (0..length).min_by(|&a, &b| mean[a].total_cmp(&mean[b])) else { return 0 };
+    let end = (lowest..length).take_while(|&k| mean[k] <= 1.05 * mean[lowest]).last().unwrap_or(lowest);
+    curves[0][end].0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_best_stretch_is_taken() {
+        let curve = |e: &[f64]| e.iter().enumerate().map(|(k, e)| (10 * (k + 1), *e)).collect::<Vec<_>>();
+        let curves = [curve(&[0.5, 0.2, 0.1, 0.101, 0.2, 0.1]), curve(&[0.4, 0.2, 0.1, 0.102, 0.2, 0.3])];
+        assert_eq!(best_count(&curves), 40);
+        assert_eq!(best_count(&[]), 0);
+    }
+}

@@ -1,0 +1,133 @@
+//! Which samples are worth a label, and when to stop asking.
+//!
+//! Source: Ertekin 2009, sections 3.3, 4.2 and 5.4. A sample near the decision boundary (small |f|) changes the model
+//! most whatever its label turns out to be, so wrong labels elsewhere do no harm. It need not be the nearest of all:
+//! the best of a small random pool is among the best few per cent with a chance that does not depend on how many
+//! samples there are.
+
+mod scores;
+mod stop;
+
+pub use scores::PoolScores;
+pub use stop::{StopRule, Stopped, Stopping};
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How the next sample is chosen among those without a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Any.
+    Random,
+    /// The one the model is most wrong about. Looks at labels of samples it does not choose, and chooses wrong ones
+    /// first: for comparison only.
+    Gradient,
+    /// The nearest to the boundary.
+    #[serde(alias = "margin")]
+    Active,
+    /// The nearest to the boundary of a pool that is drawn until five samples lie within the margin.
+    AutoActive,
+}
+
+/// Most samples that [`Strategy::AutoActive`] draws.
+pub const AUTO_POOL: usize = 100;
+
+/// Samples within the margin at which [`Strategy::AutoActive`] stops drawing.
+pub const AUTO_CLOSE: usize = 5;
+
+/// Samples that a pool needs so that, with chance 1 − `eta`, its best is among the best share `p` of all:
+/// ⌈ln η / ln(1 − p)⌉, which is 59 for 5 % and 5 %.
+pub fn pool_size(p: f64, eta: f64) -> Result<usize> {
+    for (name, value) in [("p", p), ("eta", eta)] {
+        if !(value > 0.0 && value < 1.0) {
+            return Err(Error::parameter(name, value, "between 0 and 1"));
+        }
+    }
+    Ok((eta.ln() / (-p).ln_1p()).ceil().max(1.0) as usize)
+}
+
+/// How near a sample is to the boundary: |f| of a single output; with one output a class half the lead of the first
+/// class over the second, which is the same for two classes f and −f.
+pub fn closeness(f: &[f64]) -> f64 {
+    match f {
+        [only] => only.abs(),
+        _ => {
+            let mut sorted = f.to_vec();
+            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+            sorted.first().zip(sorted.get(1)).map_or(f64::INFINITY, |(a, b)| 0.5 * (a - b))
+        }
+    }
+}
+
+/// Asks about samples of a stream as they pass: those within the margin, while the budget lasts. The label of a sample
+/// it lets pass is never needed (Ertekin 2009, 6.4, with s = −1).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Ask when the closeness is at most this.
+    pub width: f64,
+    /// Most questions.
+    pub budget: u64,
+    spent: u64,
+}
+
+impl Gate {
+    /// A gate at the margin, |f| ≤ 1.
+    pub fn new(budget: u64) -> Self {
+        Self { width: 1.0, budget, spent: 0 }
+    }
+
+    /// Whether to ask about a sample with these decisions; if so, the question is spent.
+    pub fn ask(&mut self, f: &[f64]) -> bool {
+        let ask = self.spent < self.budget && closeness(f) <= self.width;
+        self.spent += u64::from(ask);
+        ask
+    }
+
+    /// Questions asked so far.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    #[test]
+    fn small_pools_hold_what_they_promise() {
+        assert_eq!(pool_size(0.05, 0.05).unwrap(), 59);
+        assert!(pool_size(0.0, 0.5).is_err() && pool_size(0.5, 1.0).is_err());
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(7);
+        let (trials, size) = (20_000, 59);
+        let hits = (0..trials)
+            .filter(|_| (0..size).map(|_| rng.random::<f64>()).fold(1.0, f64::min) < 0.05)
+            .count() as f64;
+        let expected = 1.0 - 0.95f64.powi(size);
+        let deviation = (expected * (1.0 - expected) / f64::from(trials)).sqrt();
+        assert!(expected >= 0.95 && (hits / f64::from(trials) - expected).abs() < 4.0 * deviation);
+    }
+
+    #[test]
+    fn closeness_of_two_classes_is_that_of_one_output() {
+        assert_eq!(closeness(&[-0.3]), 0.3);
+        assert_eq!(closeness(&[0.3, -0.3]), 0.3);
+        assert_eq!(closeness(&[1.0, 0.5, 0.9]), 0.5 * (1.0 - 0.9));
+    }
+
+    #[test]
+    fn a_gate_never_spends_more_than_its_budget() {
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(3);
+        let mut gate = Gate::new(100);
+        let mut asked = 0;
+        for _ in 0..10_000 {
+            let f = rng.random_range(-3.0..3.0);
+            if gate.ask(&[f]) {
+                assert!(f.abs() <= 1.0);
+                asked += 1;
+            }
+        }
+        assert_eq!((asked, gate.spent()), (100, 100));
+    }
+}

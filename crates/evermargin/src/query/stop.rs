@@ -1,0 +1,123 @@
+//! When to stop asking.
+//!
+//! The margin is exhausted when even the nearest samples of several pools lie outside it: then nothing is left that
+//! would change the model much. This rule survives wrong labels; the number of support vectors, on which the other
+//! rule looks, never settles under noise (Ertekin 2009, 4.2 and 5.4; the source gives no numbers, these are ours).
+
+use serde::{Deserialize, Serialize};
+
+/// A rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopRule {
+    /// Until the samples or the budget run out.
+    Never,
+    /// When the nearest samples of three pools in a row lie outside the margin.
+    Margin,
+    /// When the number of support vectors settles.
+    Plateau,
+    /// At the number of labels that was best in three-fold cross-validation (needs all labels).
+    CrossValidated,
+}
+
+/// Why asking ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stopped {
+    /// No sample is left.
+    Exhausted,
+    /// The budget is spent.
+    Budget,
+    /// No sample is left within the margin.
+    Margin,
+    /// The number of support vectors settled.
+    Plateau,
+    /// The number of labels that cross-validation found was reached.
+    CrossValidated,
+    /// The caller said stop.
+    Interrupted,
+}
+
+impl Stopped {
+    /// For people.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Exhausted => "every sample was used",
+            Self::Budget => "the budget of labels is spent",
+            Self::Margin => "no sample is left within the margin",
+            Self::Plateau => "the number of support vectors settled",
+            Self::CrossValidated => "the number of labels that cross-validation found was reached",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Pools in a row without a sample in the margin that end the search.
+const MISSES: u32 = 3;
+
+/// Watches the choices and says when to stop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stopping {
+    rule: StopRule,
+    misses: u32,
+    window: usize,
+    choices: usize,
+    became_support: usize,
+    support_before: usize,
+}
+
+impl Stopping {
+    /// For a search among `samples` samples.
+    pub fn new(rule: StopRule, samples: usize) -> Self {
+        let window = 100.max(samples / 50);
+        Self { rule, misses: 0, window, choices: 0, became_support: 0, support_before: 0 }
+    }
+
+    /// Before a sample is asked about: its closeness. `Some` means do not ask.
+    pub fn before(&mut self, closeness: f64) -> Option<Stopped> {
+        self.misses = if closeness >= 1.0 { self.misses + 1 } else { 0 };
+        (self.rule == StopRule::Margin && self.misses >= MISSES).then_some(Stopped::Margin)
+    }
+
+    /// After a sample was learnt: whether it became a support vector, and how many there are.
+    pub fn after(&mut self, became_support: bool, support: usize) -> Option<Stopped> {
+        self.choices += 1;
+        self.became_support += usize::from(became_support);
+        if self.choices < self.window {
+            return None;
+        }
+        let change = support.abs_diff(self.support_before) as f64;
+        let settled =
+            change < 0.01 * support as f64 && (self.became_support as f64) < 0.05 * self.window as f64;
+        (self.choices, self.became_support, self.support_before) = (0, 0, support);
+        (self.rule == StopRule::Plateau && settled).then_some(Stopped::Plateau)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_rule_needs_misses_in_a_row() {
+        let mut s = Stopping::new(StopRule::Margin, 1000);
+        for f in [1.2, 1.3, 0.9, 1.0, 1.1] {
+            assert_eq!(s.before(f), None, "{f}");
+        }
+        assert_eq!(s.before(2.0), Some(Stopped::Margin));
+        let mut never = Stopping::new(StopRule::Never, 1000);
+        assert!((0..10).all(|_| never.before(2.0).is_none()));
+    }
+
+    #[test]
+    fn the_plateau_rule_needs_a_window_in_which_little_happens() {
+        let mut s = Stopping::new(StopRule::Plateau, 1000);
+        assert!((1..=100).all(|k| s.after(true, k).is_none()));
+        assert!(
+            (1..=100).all(|k| s.after(k % 10 == 0, 100).is_none()),
+            "ten of a hundred became support vectors"
+        );
+        let stops: Vec<_> = (1..=100).filter_map(|k| s.after(k % 50 == 0, 100)).collect();
+        assert_eq!(stops, [Stopped::Plateau]);
+    }
+}

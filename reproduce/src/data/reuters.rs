@@ -1,0 +1,148 @@
+//! Reuters-21578, ModApte split, one topic against the others.
+//!
+//! Training documents: those of the split that have one of the 90 topics with at least one training and one test
+//! document; there are 7770, as in the thesis (all that have any topic are 7775). Test documents: all 3299 of the
+//! split, with a topic or not. The text says so, and the printed rates fit it: the error of 2.76 % is 91 of 3299 but no
+//! whole number of 3019 (those with a topic), and the g-means of `interest`, 78.45 %, is 81 of 131 found with 15 false
+//! alarms, where 3019 documents would need 83 or more. (Means over runs need not be whole documents.)
+//!
+//! Terms: runs of letters in title and body, at least [`MIN_LETTERS`] long, in lower case, no stop words, in at least
+//! [`MIN_DOCUMENTS`] training documents: 8193 terms. Weight is (1 + ln count) · ln(documents / documents with the term);
+//! rows have length 1. The thesis says only that stop words were removed and that 8315 terms were left; of the weights
+//! tried (count, its logarithm, presence, each with and without the second factor) this one comes nearest to its
+//! g-means and break-even points over the topics. It takes 10 to 20 % more support vectors than printed.
+
+use super::sgml::{Document, Part, documents};
+use super::terms::{Recipe, Vocabulary};
+use super::{Origin, Sample, Split, existing, label};
+use crate::failure::{Failure, Result};
+use evermargin_io::{Limits, open as open_file};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+
+/// The ten topics with most documents.
+pub const TOPICS: [&str; 10] =
+    ["acq", "corn", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade", "wheat"];
+
+/// Fewest letters of a term.
+pub const MIN_LETTERS: usize = 2;
+/// Fewest training documents of a term.
+pub const MIN_DOCUMENTS: usize = 4;
+
+/// Reads the collection; `topic` is positive.
+pub(super) fn open(folder: &Path, topic: &str) -> Result<Origin> {
+    let (train, test) = parts(collection(folder)?);
+    Ok(Origin::Fixed(Box::new(vectors(&train, &test, topic)?)))
+}
+
+/// Every document of the archive.
+fn collection(folder: &Path) -> Result<Vec<Document>> {
+    let path = existing(
+        folder,
+        "text/reuters21578.tar.xz",
+        "the Reuters-21578 collection (22 SGML files in a tar)",
+    )?;
+    let bad = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
+    let mut archive = tar::Archive::new(open_file(&path, &Limits::default())?);
+    let mut found = Vec::new();
+    for entry in archive.entries().map_err(bad)? {
+        let mut entry = entry.map_err(bad)?;
+        if entry.path().map_err(bad)?.extension().is_none_or(|e| e != "sgm") {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).map_err(bad)?;
+        found.extend(documents(&String::from_utf8_lossy(&bytes)));
+    }
+    Ok(found)
+}
+
+/// Training and test documents, as the head of this file says.
+fn parts(all: Vec<Document>) -> (Vec<Document>, Vec<Document>) {
+    let topics = |part: Part| -> BTreeSet<String> {
+        all.iter().filter(|d| d.part == part).flat_map(|d| d.topics.iter().cloned()).collect()
+    };
+    let (in_train, in_test) = (topics(Part::Train), topics(Part::Test));
+    let common: BTreeSet<String> = in_train.intersection(&in_test).cloned().collect();
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for document in all {
+        match document.part {
+            Part::Train if document.topics.iter().any(|t| common.contains(t)) => train.push(document),
+            Part::Test => test.push(document),
+            Part::Train | Part::Unused => {}
+        }
+    }
+    (train, test)
+}
+
+fn vectors(train: &[Document], test: &[Document], topic: &str) -> Result<Split> {
+    let recipe = Recipe { min_letters: MIN_LETTERS, min_documents: MIN_DOCUMENTS };
+    let terms = Vocabulary::of(train.iter().map(|d| d.text.as_str()), recipe);
+    if terms.len() == 0 {
+        return Err(Failure::Content("the Reuters archive holds no training documents with terms".into()));
+    }
+    let sample = |part: &[Document]| {
+        let y = part.iter().map(|d| label(d.topics.iter().any(|t| t == topic))).collect();
+        Sample::new(terms.rows(part.iter().map(|d| d.text.as_str()))?, y)
+    };
+    Ok(Split { train: sample(train)?, test: sample(test)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn story(part: Part, topics: &[&str]) -> Document {
+        Document { part, topics: topics.iter().map(ToString::to_string).collect(), text: String::new() }
+    }
+
+    #[test]
+    fn training_documents_need_a_topic_of_both_parts() {
+        let all = vec![
+            story(Part::Train, &["grain"]),
+            story(Part::Train, &["rare"]),
+            story(Part::Train, &[]),
+            story(Part::Unused, &["grain"]),
+            story(Part::Test, &["grain", "late"]),
+            story(Part::Test, &[]),
+        ];
+        let (train, test) = parts(all);
+        assert_eq!((train.len(), test.len()), (1, 2));
+        assert!(vectors(&train, &test, "grain").is_err());
+    }
+
+    /// Table 5.1, and the positives of the test part.
+    #[test]
+    fn the_collection_has_the_published_counts() {
+        let (train, test) = match collection(&super::super::folder()) {
+            Err(Failure::Missing { .. }) => return,
+            found => parts(found.unwrap()),
+        };
+        assert_eq!((train.len(), test.len()), (7770, 3299));
+        let positives = [
+            ("acq", 1650, 719),
+            ("corn", 181, 56),
+            ("crude", 389, 189),
+            ("earn", 2877, 1087),
+            ("grain", 433, 149),
+            ("interest", 347, 131),
+            ("money-fx", 538, 179),
+            ("ship", 197, 89),
+            ("trade", 369, 117),
+            ("wheat", 212, 71),
+        ];
+        for (topic, in_train, in_test) in positives {
+            let count =
+                |part: &[Document]| part.iter().filter(|d| d.topics.iter().any(|t| t == topic)).count();
+            assert_eq!((count(&train), count(&test)), (in_train, in_test), "{topic}");
+        }
+        let split = vectors(&train, &test, "money-fx").unwrap();
+        assert_eq!((split.train.x.cols(), split.train.positives()), (8193, 538));
+    }
+
+    #[test]
+    fn an_absent_archive_is_missing() {
+        assert!(matches!(open(Path::new("/nonexistent"), "corn"), Err(Failure::Missing { .. })));
+    }
+}

@@ -1,0 +1,100 @@
+//! From texts to vectors: words, stop words, tf·idf, rows of length 1.
+
+use crate::failure::Result;
+use evermargin::Matrix;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words too common to say anything.
+const STOP_WORDS: &str = include_str!("stop_words.txt");
+
+/// Which words count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recipe {
+    /// Fewest letters.
+    pub min_letters: usize,
+    /// Fewest training documents that have the word.
+    pub min_documents: usize,
+}
+
+/// The terms of a collection and their weights.
+#[derive(Debug, Clone)]
+pub(super) struct Vocabulary {
+    recipe: Recipe,
+    column: BTreeMap<String, (u32, f64)>,
+}
+
+/// Runs of letters, in lower case.
+fn words(text: &str, min_letters: usize) -> impl Iterator<Item = String> {
+    let runs = text.split(|c: char| !c.is_ascii_alphabetic());
+    runs.filter(move |w| w.len() >= min_letters).map(str::to_ascii_lowercase)
+}
+
+impl Vocabulary {
+    /// The terms of the training texts, in alphabetical order; the weight of a term is ln(texts / texts with it).
+    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>, recipe: Recipe) -> Self {
+        let stop: BTreeSet<&str> = STOP_WORDS.split_whitespace().collect();
+        let mut frequency: BTreeMap<String, usize> = BTreeMap::new();
+        let mut count = 0usize;
+        for text in texts {
+            count += 1;
+            let distinct: BTreeSet<String> = words(text, recipe.min_letters).collect();
+            distinct.into_iter().for_each(|w| *frequency.entry(w).or_default() += 1);
+        }
+        let kept =
+            frequency.into_iter().filter(|(w, n)| *n >= recipe.min_documents && !stop.contains(w.as_str()));
+        let weight = |n: usize| (count as f64 / n as f64).ln();
+        let column = kept.enumerate().map(|(c, (w, n))| (w, (c as u32, weight(n)))).collect();
+        Self { recipe, column }
+    }
+
+    /// Number of terms.
+    pub(super) fn len(&self) -> usize {
+        self.column.len()
+    }
+
+    /// One row a text: (1 + ln count) · weight, then length 1 (a text without terms stays zero).
+    pub(super) fn rows<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Result<Matrix> {
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for text in texts {
+            let mut row: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+            for word in words(text, self.recipe.min_letters) {
+                if let Some((column, weight)) = self.column.get(&word) {
+                    row.entry(*column).or_insert((0.0, *weight)).0 += 1.0;
+                }
+            }
+            let row = row.into_iter().map(|(column, (count, weight))| (column, (1.0 + count.ln()) * weight));
+            let row: Vec<(u32, f64)> = row.filter(|(_, v)| *v > 0.0).collect();
+            let length = row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt();
+            for (column, value) in row {
+                indices.push(column);
+                values.push(value / length);
+            }
+            indptr.push(indices.len());
+        }
+        Ok(Matrix::csr(indptr, indices, values, self.len())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2 };
+
+    #[test]
+    fn words_become_unit_rows() {
+        let texts = ["The wheat, wheat and CORN!", "corn 12 oil", "oil of wheat; a tanker", "ship"];
+        let terms = Vocabulary::of(texts.into_iter(), RECIPE);
+        assert_eq!(terms.column.keys().collect::<Vec<_>>(), ["corn", "oil", "wheat"]);
+        let rows = terms.rows(texts.into_iter()).unwrap();
+        assert_eq!((rows.rows(), rows.cols()), (4, 3));
+        for i in 0..3 {
+            assert!((rows.view().row(i).norm2() - 1.0).abs() < 1e-12);
+        }
+        assert_eq!(rows.view().row(3).norm2(), 0.0);
+        let mut first = Vec::new();
+        rows.view().row(0).for_each(|c, v| first.push((c, v)));
+        assert_eq!(first.iter().map(|f| f.0).collect::<Vec<_>>(), [0, 2]);
+        assert!((first[1].1 / first[0].1 - (1.0 + 2f64.ln())).abs() < 1e-12);
+    }
+}

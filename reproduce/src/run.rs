@@ -1,0 +1,366 @@
+//! Runs a table: draws samples, runs methods, judges every cell.
+
+use crate::data::{Origin, Scaling};
+use crate::failure::{Failure, Result};
+use crate::methods::{Method, Outcome, Task, run as run_method};
+use crate::tables::{Availability, Better, Cell, Column, Protocol, Row, Table, Unit};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Training rows above which `quick` leaves a row out.
+const QUICK_ROWS: usize = 10_000;
+
+/// What to run and how.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Rows by name or data set; empty: all.
+    pub data_sets: Vec<String>,
+    /// Methods by name; empty: all.
+    pub methods: Vec<String>,
+    /// Repetitions, instead of the protocol's.
+    pub repetitions: Option<usize>,
+    /// One repetition, and no row with more than 10000 training rows.
+    pub quick: bool,
+    /// Features scaled otherwise than the protocol says (to find out what the authors did).
+    pub scaling: Option<Scaling>,
+    /// Another cost than the protocol's, for the same purpose.
+    pub c: Option<f64>,
+    /// Another kernel width than the protocol's, for the same purpose.
+    pub gamma: Option<f64>,
+    /// Where data files are.
+    pub folder: PathBuf,
+    /// Seed of every draw.
+    pub seed: u64,
+}
+
+/// How a cell came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Within the tolerance.
+    Reproduced,
+    /// Outside, on the good side.
+    Better,
+    /// Outside, on the bad side, or outside where there is no good side.
+    Worse,
+    /// Data that nobody has, or a file that is not there.
+    Missing,
+    /// Left out by choice, or a method not wired.
+    NotRun,
+    /// Measured, but a difference means nothing.
+    NotJudged,
+}
+
+/// A cell with what we measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Row.
+    pub data_set: String,
+    /// Column.
+    pub column: Column,
+    /// Published.
+    pub cell: Cell,
+    /// Our runs, in the unit of the column; empty if there was none.
+    pub ours: Vec<f64>,
+    /// How it came out.
+    pub verdict: Verdict,
+    /// What to know.
+    pub remark: String,
+}
+
+impl Judged {
+    /// Mean and standard deviation of our runs.
+    pub fn summary(&self) -> Option<(f64, f64)> {
+        let n = self.ours.len() as f64;
+        if self.ours.is_empty() {
+            return None;
+        }
+        let mean = self.ours.iter().sum::<f64>() / n;
+        let squares: f64 = self.ours.iter().map(|v| (v - mean).powi(2)).sum();
+        Some((mean, if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 }))
+    }
+}
+
+/// The runs of one method on one row, or why there are none.
+type Runs = std::result::Result<Vec<Outcome>, (Verdict, String)>;
+
+/// Runs what the options ask of a table; `say` hears of progress.
+pub fn run(table: &Table, options: &Options, say: &dyn Fn(&str)) -> Result<Vec<Judged>> {
+    let methods = chosen_methods(table, options)?;
+    let rows = chosen_rows(table, options)?;
+    let mut judged = Vec::new();
+    for row in rows {
+        let wanted: Vec<Method> = methods.iter().copied().filter(|m| has_cells(table, row, *m)).collect();
+        let runs = run_row(row, &wanted, options, say);
+        for cell in &row.cells {
+            let column = &table.columns[cell.column];
+            if let Some(runs) = Method::by_name(&column.method).ok().and_then(|m| runs.get(&m)) {
+                judged.push(judge(row, column, cell, runs));
+            }
+        }
+    }
+    Ok(judged)
+}
+
+fn chosen_methods(table: &Table, options: &Options) -> Result<Vec<Method>> {
+    let mut found: Vec<Method> =
+        table.columns.iter().map(|c| Method::by_name(&c.method)).collect::<Result<_>>()?;
+    found.sort_unstable();
+    found.dedup();
+    if options.methods.is_empty() {
+        return Ok(found);
+    }
+    for name in &options.methods {
+        if !found.contains(&Method::by_name(name)?) {
+            return Err(Failure::Unknown(format!("table {} has no method {name}", table.id)));
+        }
+    }
+    found.retain(|m| options.methods.iter().any(|name| name.eq_ignore_ascii_case(m.name())));
+    Ok(found)
+}
+
+fn chosen_rows<'t>(table: &'t Table, options: &Options) -> Result<Vec<&'t Row>> {
+    let is = |row: &Row, name: &str| {
+        row.name.eq_ignore_ascii_case(name) || row.data_set.eq_ignore_ascii_case(name)
+    };
+    if let Some(name) = options.data_sets.iter().find(|name| !table.rows.iter().any(|row| is(row, name))) {
+        let known: Vec<&str> = table.rows.iter().map(|r| r.name.as_str()).collect();
+        return Err(Failure::Unknown(format!(
+            "table {} has no data set {name}; there are {}",
+            table.id,
+            known.join(", ")
+        )));
+    }
+    let wanted =
+        |row: &&Row| options.data_sets.is_empty() || options.data_sets.iter().any(|name| is(row, name));
+    Ok(table.rows.iter().filter(wanted).collect())
+}
+
+fn has_cells(table: &Table, row: &Row, method: Method) -> bool {
+    row.cells.iter().any(|c| table.columns[c.column].method == method.name())
+}
+
+fn run_row(row: &Row, methods: &[Method], options: &Options, say: &dyn Fn(&str)) -> BTreeMap<Method, Runs> {
+    let same = |verdict, why: String| methods.iter().map(|m| (*m, Err((verdict, why.clone())))).collect();
+    if row.data == Availability::Missing {
+        return same(Verdict::Missing, String::new());
+    }
+    if options.quick && row.protocol.train > QUICK_ROWS {
+        return same(Verdict::NotRun, "left out by --quick".into());
+    }
+    let mut protocol = row.protocol.clone();
+    protocol.scaling = options.scaling.unwrap_or(protocol.scaling);
+    protocol.c = options.c.unwrap_or(protocol.c);
+    protocol.gamma = options.gamma.unwrap_or(protocol.gamma);
+    say(&format!("{}: reading {}", row.name, row.data_set));
+    let origin = match Origin::open(&row.data_set, &options.folder) {
+        Ok(origin) => origin,
+        Err(failure) => return same(verdict_of(&failure), failure.to_string()),
+    };
+    run_methods(row, &origin, &protocol, methods, options, say)
+}
+
+fn run_methods(
+    row: &Row,
+    origin: &Origin,
+    protocol: &Protocol,
+    methods: &[Method],
+    options: &Options,
+    say: &dyn Fn(&str),
+) -> BTreeMap<Method, Runs> {
+    let repetitions = options.repetitions.unwrap_or(if options.quick { 1 } else { protocol.repetitions });
+    let mut runs: BTreeMap<Method, Runs> = methods.iter().map(|m| (*m, Ok(Vec::new()))).collect();
+    for repetition in 0..repetitions.max(1) {
+        let idle = |m: Method| repetition > 0 && m.is_deterministic() && origin.is_fixed(protocol);
+        if runs.iter().all(|(m, r)| r.is_err() || idle(*m)) {
+            break;
+        }
+        let seed = seed_of(options.seed, repetition);
+        let split = origin.draw(protocol, &mut Pcg64::seed_from_u64(seed));
+        let task = match split.and_then(|split| Task::new(split, protocol)) {
+            Ok(task) => task,
+            Err(failure) => {
+                let why = (verdict_of(&failure), failure.to_string());
+                return methods.iter().map(|m| (*m, Err(why.clone()))).collect();
+            }
+        };
+        for (method, runs) in &mut runs {
+            let Ok(done) = runs else { continue };
+            if idle(*method) {
+                continue;
+            }
+            match run_method(*method, &task, seed) {
+                Ok(outcome) => {
+                    say(&format!(
+                        "{}: {} {}/{repetitions}: error {:.2} %, {} support vectors, {:.1} s",
+                        row.name,
+                        method.name(),
+                        repetition + 1,
+                        100.0 * outcome.error,
+                        outcome.support_count,
+                        outcome.seconds
+                    ));
+                    done.push(outcome);
+                }
+                Err(failure) => *runs = Err((verdict_of(&failure), failure.to_string())),
+            }
+        }
+    }
+    runs
+}
+
+/// Seeds of repetitions lie far apart, so that neighbouring seeds of a user share none.
+fn seed_of(seed: u64, repetition: usize) -> u64 {
+    seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ repetition as u64
+}
+
+fn verdict_of(failure: &Failure) -> Verdict {
+    if matches!(failure, Failure::Missing { .. }) { Verdict::Missing } else { Verdict::NotRun }
+}
+
+/// Puts published and measured side by side.
+fn judge(row: &Row, column: &Column, cell: &Cell, runs: &Runs) -> Judged {
+    let mut judged = Judged {
+        data_set: row.name.clone(),
+        column: column.clone(),
+        cell: cell.clone(),
+        ours: Vec::new(),
+        verdict: Verdict::NotRun,
+        remark: cell.remark.clone().unwrap_or_default(),
+    };
+    match runs {
+        Err((verdict, why)) => {
+            judged.verdict = *verdict;
+            judged.remark = [why.as_str(), &judged.remark].map(str::trim).join(" ").trim().to_string();
+        }
+        Ok(outcomes) => {
+            let values = outcomes.iter().filter_map(|o| o.get(&column.metric));
+            judged.ours = values.map(|v| in_unit(v, column.unit)).collect();
+            if let Some((mean, _)) = judged.summary() {
+                judged.verdict = verdict(column, cell, mean);
+            }
+        }
+    }
+    judged
+}
+
+fn in_unit(value: f64, unit: Unit) -> f64 {
+    match unit {
+        Unit::Percent => 100.0 * value,
+        Unit::Millions => value / 1e6,
+        Unit::Fraction | Unit::Count | Unit::Seconds | Unit::Ratio => value,
+    }
+}
+
+fn verdict(column: &Column, cell: &Cell, mean: f64) -> Verdict {
+    let difference = mean - cell.target();
+    match column.better {
+        _ if !column.judged => Verdict::NotJudged,
+        _ if difference.abs() <= cell.tolerance => Verdict::Reproduced,
+        Better::Higher if difference > 0.0 => Verdict::Better,
+        Better::Lower if difference < 0.0 => Verdict::Better,
+        Better::Higher | Better::Lower | Better::Neither => Verdict::Worse,
+    }
+}
+
+/// How many cells came out how.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Counts {
+    /// Cells with a measured number, judged or not.
+    pub cells_run: usize,
+    /// Cells of each verdict.
+    pub cells_reproduced: usize,
+    /// Better than published, beyond the tolerance.
+    pub cells_better: usize,
+    /// Worse than published, beyond the tolerance.
+    pub cells_worse: usize,
+    /// Without data.
+    pub cells_missing: usize,
+    /// Not asked for, or a method not wired.
+    pub cells_not_run: usize,
+    /// Measured, but not judged.
+    pub cells_not_judged: usize,
+    /// Time of everything.
+    pub seconds: f64,
+}
+
+impl Counts {
+    /// Counts verdicts.
+    pub fn of(judged: &[Judged], start: Instant) -> Self {
+        let count = |v: Verdict| judged.iter().filter(|j| j.verdict == v).count();
+        Self {
+            cells_run: judged.iter().filter(|j| !j.ours.is_empty()).count(),
+            cells_reproduced: count(Verdict::Reproduced),
+            cells_better: count(Verdict::Better),
+            cells_worse: count(Verdict::Worse),
+            cells_missing: count(Verdict::Missing),
+            cells_not_run: count(Verdict::NotRun),
+            cells_not_judged: count(Verdict::NotJudged),
+            seconds: start.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::find;
+
+    fn options(data_sets: &[&str], methods: &[&str]) -> Options {
+        let strings = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        Options {
+            data_sets: strings(data_sets),
+            methods: strings(methods),
+            repetitions: Some(2),
+            folder: PathBuf::from("/nonexistent"),
+            seed: 7,
+            ..Options::default()
+        }
+    }
+
+    #[test]
+    fn a_generated_row_runs_and_repeats() {
+        let mut table = find("ertekin-waveform-imbalance").unwrap();
+        table.rows.iter_mut().for_each(|r| r.protocol.train = 400);
+        let wanted = options(&["Waveform IR 8"], &["batch", "DC", "AL"]);
+        let judged = run(&table, &wanted, &|_| ()).unwrap();
+        assert_eq!(judged.len(), 3);
+        assert_eq!(judged[0].ours.len(), 2);
+        assert_eq!(judged[1].verdict, Verdict::NotRun);
+        assert!(judged[2].summary().unwrap().0 > judged[0].summary().unwrap().0);
+        assert_eq!(run(&table, &wanted, &|_| ()).unwrap(), judged);
+    }
+
+    #[test]
+    fn absent_data_is_missing_not_a_crash() {
+        let table = find("ertekin-6.3").unwrap();
+        let judged = run(&table, &options(&["adult"], &["libsvm"]), &|_| ()).unwrap();
+        assert!(judged.iter().all(|j| j.verdict == Verdict::Missing && j.ours.is_empty()));
+        let counts = Counts::of(&judged, Instant::now());
+        assert_eq!((counts.cells_missing, counts.cells_run), (3, 0));
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        let table = find("ertekin-6.3").unwrap();
+        assert!(run(&table, &options(&["nowhere"], &[]), &|_| ()).is_err());
+        assert!(run(&table, &options(&[], &["magic"]), &|_| ()).is_err());
+        assert!(run(&table, &options(&[], &["US"]), &|_| ()).is_err());
+    }
+
+    #[test]
+    fn verdicts_have_a_side() {
+        let table = find("ertekin-6.3").unwrap();
+        let cell = &table.rows[0].cells[0];
+        let column = &table.columns[cell.column];
+        assert_eq!(verdict(column, cell, cell.value), Verdict::Reproduced);
+        assert_eq!(verdict(column, cell, cell.value + 5.0), Verdict::Better);
+        assert_eq!(verdict(column, cell, cell.value - 5.0), Verdict::Worse);
+        let time = table.columns.iter().find(|c| c.metric == "seconds").unwrap();
+        assert_eq!(verdict(time, cell, 0.0), Verdict::NotJudged);
+    }
+}

@@ -1,0 +1,295 @@
+//! Published tables as data: one JSON file a table, under `tables/`.
+
+use crate::data::Scaling;
+use crate::failure::{Failure, Result};
+use serde::{Deserialize, Serialize};
+
+/// A table of a work: columns are a method and what was measured, rows are data sets with their protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Unique name, such as `ertekin-6.3`.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Whose numbers they are.
+    pub kind: Kind,
+    /// Where it stands.
+    pub source: Source,
+    /// Method and measure of each column.
+    pub columns: Vec<Column>,
+    /// What holds for the whole table.
+    pub remarks: Vec<String>,
+    /// One a data set.
+    pub rows: Vec<Row>,
+}
+
+/// Whose numbers a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The authors'.
+    Published,
+    /// Those of an independent prototype, where the work gives none.
+    Prototype,
+}
+
+/// Where a table stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Author, title, place, year.
+    pub work: String,
+    /// First and last line in the text of the work.
+    pub lines: [usize; 2],
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Name of the method, as [`crate::methods::Method`] knows it.
+    pub method: String,
+    /// What was measured, as [`crate::methods::Outcome::get`] knows it.
+    pub metric: String,
+    /// Unit of the printed number.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Whether a difference means anything (seconds on unknown hardware do not).
+    pub judged: bool,
+}
+
+/// Unit of a printed number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Hundredths.
+    #[serde(rename = "%")]
+    Percent,
+    /// A number from 0 to 1.
+    Fraction,
+    /// A whole number.
+    Count,
+    /// Millions.
+    #[serde(rename = "M")]
+    Millions,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// One number over another.
+    Ratio,
+}
+
+/// Which direction is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It describes; it is neither good nor bad.
+    Neither,
+}
+
+/// A data set with its protocol and its numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Name in the table.
+    pub name: String,
+    /// Name of the data, as [`crate::data::Origin::open`] knows it.
+    pub data_set: String,
+    /// Whether anybody can have the data.
+    pub data: Availability,
+    /// How it was measured.
+    pub protocol: Protocol,
+    /// What holds for the row.
+    pub remarks: Vec<String>,
+    /// The numbers; a column without a number has no cell.
+    pub cells: Vec<Cell>,
+}
+
+/// Whether the data of a row exists anywhere we can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Availability {
+    /// Public.
+    Available,
+    /// Private, lost, or not at hand in full.
+    Missing,
+}
+
+/// How a row was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// Training rows, before thinning.
+    pub train: usize,
+    /// Test rows, if known.
+    pub test: Option<usize>,
+    /// How rows are divided.
+    pub split: SplitRecipe,
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Cost of a margin violation.
+    pub c: f64,
+    /// Kernel width.
+    pub gamma: f64,
+    /// Tolerance of the solver.
+    pub tolerance: f64,
+    /// What is done to the features.
+    pub scaling: Scaling,
+    /// Runs whose mean was printed (or that we take, where the work is silent).
+    pub repetitions: usize,
+    /// Share of training labels flipped.
+    pub noise: f64,
+    /// Negatives a positive in the training set, by thinning the positives; none: as they are.
+    pub imbalance: Option<f64>,
+}
+
+/// How rows become training and test rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SplitRecipe {
+    /// The data come divided.
+    Fixed,
+    /// A new random division a repetition.
+    Random,
+    /// The same, class by class in proportion.
+    Stratified,
+    /// New rows a repetition.
+    Generated,
+    /// Not known (data missing).
+    Unknown,
+}
+
+/// One published number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Which column, counted from 0.
+    pub column: usize,
+    /// As printed.
+    pub printed: String,
+    /// The same as a number.
+    pub value: f64,
+    /// What must have been meant, where the print is wrong.
+    pub corrected: Option<f64>,
+    /// Why it was corrected, or what to know.
+    pub remark: Option<String>,
+    /// Largest difference that counts as reproduced: the spread between runs and splits of the same protocol.
+    pub tolerance: f64,
+}
+
+impl Cell {
+    /// The number to compare with.
+    pub fn target(&self) -> f64 {
+        self.corrected.unwrap_or(self.value)
+    }
+}
+
+const FILES: &[&str] = &[
+    include_str!("../tables/ertekin/3.2.json"),
+    include_str!("../tables/ertekin/3.3.json"),
+    include_str!("../tables/ertekin/4.3.json"),
+    include_str!("../tables/ertekin/4.4.json"),
+    include_str!("../tables/ertekin/5.2.json"),
+    include_str!("../tables/ertekin/5.3.json"),
+    include_str!("../tables/ertekin/6.1.json"),
+    include_str!("../tables/ertekin/6.3.json"),
+    include_str!("../tables/ertekin/6.4.json"),
+    include_str!("../tables/ertekin/waveform-imbalance.json"),
+];
+
+/// Every table.
+pub fn all() -> Result<Vec<Table>> {
+    let parse = |text: &&str| {
+        serde_json::from_str(text).map_err(|e| Failure::Content(format!("a table is not valid: {e}")))
+    };
+    FILES.iter().map(parse).collect()
+}
+
+/// The table of that name.
+pub fn find(id: &str) -> Result<Table> {
+    let tables = all()?;
+    let known: Vec<String> = tables.iter().map(|t| t.id.clone()).collect();
+    let found = tables.into_iter().find(|t| t.id == id);
+    found.ok_or_else(|| Failure::Unknown(format!("no table {id}; there are {}", known.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods::Method;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique_and_cells_are_counted() {
+        let tables = all().unwrap();
+        let ids: BTreeSet<&str> = tables.iter().map(|t| t.id.as_str()).collect();
+        assert_eq!(ids.len(), tables.len());
+        let expected = [
+            ("ertekin-3.2", 64),
+            ("ertekin-3.3", 24),
+            ("ertekin-4.3", 126),
+            ("ertekin-4.4", 126),
+            ("ertekin-5.2", 84),
+            ("ertekin-5.3", 98),
+            ("ertekin-6.1", 10),
+            ("ertekin-6.3", 90),
+            ("ertekin-6.4", 96),
+            ("ertekin-waveform-imbalance", 27),
+        ];
+        let counted: Vec<(&str, usize)> =
+            tables.iter().map(|t| (t.id.as_str(), t.rows.iter().map(|r| r.cells.len()).sum())).collect();
+        assert_eq!(counted, expected);
+    }
+
+    #[test]
+    fn every_number_is_finite_and_has_its_place() {
+        for table in all().unwrap() {
+            for row in &table.rows {
+                let columns: BTreeSet<usize> = row.cells.iter().map(|c| c.column).collect();
+                assert_eq!(columns.len(), row.cells.len(), "{} {}", table.id, row.name);
+                for cell in &row.cells {
+                    assert!(cell.column < table.columns.len());
+                    assert!(cell.target().is_finite() && cell.value.is_finite());
+                    assert!(cell.tolerance.is_finite() && cell.tolerance > 0.0, "{} {}", table.id, row.name);
+                    let digits = |c: &char| c.is_ascii_digit() || "-.".contains(*c);
+                    let number: String =
+                        cell.printed.chars().filter(|c| !",+".contains(*c)).take_while(digits).collect();
+                    assert_eq!(number.parse::<f64>().unwrap(), cell.value, "{} {}", table.id, row.name);
+                    assert!(cell.corrected.is_none() || cell.remark.is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_known() {
+        for table in all().unwrap() {
+            let rows: BTreeSet<&str> = table.rows.iter().map(|r| r.name.as_str()).collect();
+            assert_eq!(rows.len(), table.rows.len());
+            for column in &table.columns {
+                assert!(Method::by_name(&column.method).is_ok(), "{}", column.method);
+            }
+            for row in &table.rows {
+                assert_eq!(row.protocol.kernel, "rbf");
+                let missing = row.data == Availability::Missing;
+                assert_eq!(missing, row.name.starts_with("CiteSeer") || row.name.starts_with("Forest"));
+                assert!(missing || crate::data::is_known(&row.data_set), "{}", row.data_set);
+            }
+        }
+    }
+
+    #[test]
+    fn the_corrections_of_the_digest_are_there() {
+        let table = find("ertekin-6.3").unwrap();
+        let row = table.rows.iter().find(|r| r.name == "USPS+N").unwrap();
+        let cell = row.cells.iter().find(|c| c.printed == "98.43").unwrap();
+        assert_eq!(cell.target(), 99.43);
+        assert!(find("ertekin-9.9").is_err());
+    }
+}
