@@ -16,13 +16,6 @@ pub struct Clusters {
     pub core: Vec<bool>,
 }
 
-impl Clusters {
-    /// Number of clusters, singletons included.
-    pub fn count(&self) -> usize {
-        self.label.iter().max().map_or(0, |l| l + 1)
-    }
-}
-
 /// Clusters `n` records by a symmetric distance; n² distances are asked for.
 pub fn dbscan(n: usize, eps: f64, min_points: usize, distance: impl Fn(usize, usize) -> f64) -> Clusters {
     let near = |p: usize| -> Vec<usize> { (0..n).filter(|&q| p == q || distance(p, q) <= eps).collect() };
@@ -73,6 +66,11 @@ mod tests {
     use rand::seq::SliceRandom;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
+
+    /// Number of clusters, singletons included.
+    fn count(clusters: &Clusters) -> usize {
+        clusters.label.iter().max().map_or(0, |l| l + 1)
+    }
 
     /// A symmetric matrix of distances in (0, 1).
     fn random(n: usize, rng: &mut Pcg64) -> Vec<Vec<f64>> {
@@ -156,13 +154,13 @@ mod tests {
             for min_points in 1..=n {
                 let alone = dbscan(n, 0.0, min_points, |i, j| d[i][j]);
                 assert_eq!(alone.label, (0..n).collect::<Vec<_>>());
-                assert_eq!(alone.count(), n);
+                assert_eq!(count(&alone), n);
                 let all = dbscan(n, f64::INFINITY, min_points, |i, j| d[i][j]);
                 assert_eq!(all.label, vec![0; n]);
             }
-            assert_eq!(dbscan(n, f64::INFINITY, n + 1, |i, j| d[i][j]).count(), n);
+            assert_eq!(count(&dbscan(n, f64::INFINITY, n + 1, |i, j| d[i][j])), n);
         }
-        assert_eq!(dbscan(0, 1.0, 1, |_, _| 0.0).count(), 0);
+        assert_eq!(count(&dbscan(0, 1.0, 1, |_, _| 0.0)), 0);
     }
 
     #[test]

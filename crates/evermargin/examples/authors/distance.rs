@@ -9,14 +9,15 @@ use evermargin::data::Row;
 use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::model::{Classifier, ScalingName};
 use evermargin::{Labels, Matrix, MatrixView, Result};
+use serde_json::json;
 
 /// How pairs are taught to the support vector machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Teaching {
     /// `svc` on all pairs: the batch solver, the thesis's LIBSVM.
     Batch,
-    /// `lasvm` on all pairs, one at a time in a random order.
-    Random,
+    /// `lasvm` on pairs in a random order, until so many labels were looked at; 0 = all.
+    Random(usize),
     /// `lasvm` that asks for the label of the pair nearest to its boundary among 59 drawn, until none is inside the
     /// margin.
     Active,
@@ -40,6 +41,8 @@ pub struct Learned {
     pub classifier: Classifier,
     /// Labels of pairs it asked for.
     pub labels: usize,
+    /// Why it asked for no more.
+    pub why: &'static str,
 }
 
 impl Distance {
@@ -48,7 +51,11 @@ impl Distance {
         let token = |&same: &bool| Some(if same { "1" } else { "0" });
         let labels = Labels::from_tokens(same.iter().map(token));
         let trained = train(x, &labels, &options(teaching, seed), &())?;
-        Ok(Self::Learned(Box::new(Learned { classifier: trained.classifier, labels: same.len() })))
+        let (asked, why) = match trained.online {
+            Some(online) => (online.labels, online.stopped.why()),
+            None => (same.len(), "every sample was used"),
+        };
+        Ok(Self::Learned(Box::new(Learned { classifier: trained.classifier, labels: asked, why })))
     }
 
     /// How alike the records of each pair are: larger is more alike. One batch, so that the learned distance goes
@@ -69,19 +76,11 @@ impl Distance {
         }
     }
 
-    /// Support vectors, if it has any.
-    pub fn support_count(&self) -> Option<usize> {
+    /// What was learned, if it is.
+    pub fn learned(&self) -> Option<&Learned> {
         match self {
             Self::One(_) | Self::Mean => None,
-            Self::Learned(learned) => Some(learned.classifier.model.support_count()),
-        }
-    }
-
-    /// Labels of pairs that learning asked for.
-    pub fn labels(&self) -> Option<usize> {
-        match self {
-            Self::One(_) | Self::Mean => None,
-            Self::Learned(learned) => Some(learned.labels),
+            Self::Learned(learned) => Some(learned),
         }
     }
 }
@@ -99,14 +98,18 @@ fn each(pairs: MatrixView<'_>, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
 
 /// What the learner is told.
 fn options(teaching: Teaching, seed: u64) -> TrainOptions {
-    let learner = if teaching == Teaching::Batch { "svc" } else { "lasvm" };
+    let (learner, params) = match teaching {
+        Teaching::Batch => ("svc", json!({ "c": 1 })),
+        Teaching::Random(labels) => {
+            ("lasvm", json!({ "c": 1, "seed": seed, "select": "random", "labels": labels, "stop": "never" }))
+        }
+        Teaching::Active => {
+            ("lasvm", json!({ "c": 1, "seed": seed, "select": "active", "pool": 59, "stop": "margin" }))
+        }
+    };
     let mut options = TrainOptions::new(learner);
+    options.params = params.as_object().cloned().unwrap_or_default();
     options.gamma = Some(Gamma::Value(0.05));
     options.scaling = Some(ScalingChoice::Named(ScalingName::Standard));
-    options.params.insert("c".into(), 1.0.into());
-    options.seed = seed;
-    if teaching != Teaching::Batch {
-        options.params.insert("seed".into(), seed.into());
-    }
     options
 }

@@ -38,7 +38,7 @@ pub struct Choice {
     pub eps: f64,
     /// Neighbours, itself included, that make a record core.
     pub min_points: usize,
-    /// The pairwise F1 of the clusters of the training names, their mean.
+    /// The B-cubed F1 of the clusters of the training names, their mean.
     pub f1: f64,
 }
 
@@ -75,19 +75,18 @@ fn cluster(square: &[f64], n: usize, eps: f64, min_points: usize) -> Clusters {
     dbscan(n, eps, min_points, |i, j| square[i * n + j])
 }
 
-/// Radius and density with the best pairwise F1 over blocks, given how alike their pairs are.
+/// Radius and density with the best B-cubed F1 over blocks, given how alike their pairs are.
 fn choose(distance: &Distance, blocks: &[&Block], alike: &[Vec<f64>], cut: f64) -> Choice {
     let squares: Vec<Vec<f64>> =
         blocks.iter().zip(alike).map(|(b, a)| between(distance, a, b.truth.len())).collect();
-    let truths: Vec<Vec<bool>> = blocks.iter().map(|b| same(&b.truth)).collect();
     let mut best = Choice { cut, eps: 0.0, min_points: 2, f1: f64::NEG_INFINITY };
-    for min_points in 2..=5 {
+    for min_points in 2..=4 {
         for eps in (1..50).map(|i| f64::from(i) * 0.02) {
-            let f1 = |(square, truth): (&Vec<f64>, &Vec<bool>)| {
-                let n = square.len().isqrt();
-                pairwise(truth, &same(&cluster(square, n, eps, min_points).label)).1
+            let f1 = |(square, block): (&Vec<f64>, &&Block)| {
+                let n = block.truth.len();
+                b_cubed(&block.truth, &cluster(square, n, eps, min_points).label)
             };
-            let f1 = squares.iter().zip(&truths).map(f1).sum::<f64>() / blocks.len().max(1) as f64;
+            let f1 = squares.iter().zip(blocks).map(f1).sum::<f64>() / blocks.len().max(1) as f64;
             if f1 > best.f1 {
                 best = Choice { eps, min_points, f1, ..best };
             }

@@ -15,9 +15,9 @@ mod similarity;
 mod soft_tfidf;
 mod world;
 
-use distance::{Distance, Teaching};
+use distance::{Distance, Learned, Teaching};
 use evermargin::Result;
-use experiment::{Block, Outcome, Tuned, best, evaluate, learned, plain};
+use experiment::{Block, Choice, Outcome, Tuned, best, evaluate, learned, plain};
 use records::{NAMES, blocks, generate};
 use score::{Scores, same};
 use similarity::{Profiler, SIMILARITIES};
@@ -46,9 +46,17 @@ fn main() -> Result<()> {
     }
     let tuned = plain(Distance::Mean, &train)?;
     row("mean", &tuned, &evaluate(&tuned, &test)?, None);
-    let batch = teach("svc, all pairs", Teaching::Batch, &train, &test, seed)?;
-    teach("lasvm, all pairs", Teaching::Random, &train, &test, seed)?;
-    let active = teach("lasvm, active", Teaching::Active, &train, &test, seed)?;
+    let (batch, _) = teach("svc, all pairs", Teaching::Batch, &train, &test, seed)?;
+    teach("lasvm, all pairs", Teaching::Random(0), &train, &test, seed)?;
+    let (active, tuned) = teach("lasvm, active", Teaching::Active, &train, &test, seed)?;
+    let asked = tuned.distance.learned().map_or((0, ""), |l| (l.labels, l.why));
+    teach("lasvm, random, as many labels", Teaching::Random(asked.0), &train, &test, seed)?;
+    let untuned = Tuned { choice: Choice { eps: 0.5, min_points: 2, ..tuned.choice }, ..tuned };
+    row("lasvm, active, clustering not tuned", &untuned, &evaluate(&untuned, &test)?, None);
+    if std::env::var("T").is_ok() {
+        println!("{:?}", untuned.choice);
+    }
+    println!("\nActive learning ended because {}.", asked.1);
     compare_names(&test, &batch, &active);
     Ok(())
 }
@@ -95,13 +103,19 @@ fn describe(id: usize, block: &Block) {
 }
 
 /// Learns a distance, uses it on the test names and prints its row.
-fn teach(name: &str, teaching: Teaching, train: &[&Block], test: &[&Block], seed: u64) -> Result<Outcome> {
+fn teach(
+    name: &str,
+    teaching: Teaching,
+    train: &[&Block],
+    test: &[&Block],
+    seed: u64,
+) -> Result<(Outcome, Tuned)> {
     let started = Instant::now();
     let tuned = learned(teaching, train, seed)?;
     let seconds = started.elapsed().as_secs_f64();
     let outcome = evaluate(&tuned, test)?;
     row(name, &tuned, &outcome, Some(seconds));
-    Ok(outcome)
+    Ok((outcome, tuned))
 }
 
 fn header() {
@@ -115,14 +129,15 @@ fn header() {
 
 fn row(name: &str, tuned: &Tuned, outcome: &Outcome, seconds: Option<f64>) {
     let Scores { error, f1, cluster_f1, b_cubed } = Scores::mean(&outcome.scores);
-    let count = |n: Option<usize>| n.map_or("–".to_string(), |n| n.to_string());
+    let learned = tuned.distance.learned();
+    let count = |of: fn(&Learned) -> usize| learned.map_or("–".to_string(), |l| of(l).to_string());
     println!(
         "| {name} | {:.2} | {f1:.3} | {cluster_f1:.3} | {b_cubed:.3} | {:.2} | {} | {} | {} | {} | {:.2} |",
         100.0 * error,
         tuned.choice.eps,
         tuned.choice.min_points,
-        count(tuned.distance.support_count()),
-        count(tuned.distance.labels()),
+        count(|l| l.classifier.model.support_count()),
+        count(|l| l.labels),
         seconds.map_or("–".to_string(), |s| format!("{s:.1}")),
         outcome.seconds.iter().sum::<f64>(),
     );

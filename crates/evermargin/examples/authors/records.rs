@@ -9,7 +9,7 @@ use crate::world::{Place, Spelling, person, pick, place, places};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A name that several people have.
 #[derive(Debug, Clone, Copy)]
@@ -104,14 +104,14 @@ pub fn generate(scale: f64, seed: u64) -> Vec<Record> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let places = places(&mut rng);
     let mut records = Vec::new();
-    let mut next = 0;
+    let (mut next, mut taken) = (0, BTreeSet::new());
     for name in &NAMES {
         let count = |n: usize| ((n as f64 * scale).round() as usize).max(2);
         let authors: Vec<Author> =
-            (0..count(name.authors)).map(|i| author(&mut rng, next + i, name, &places)).collect();
+            (0..count(name.authors)).map(|i| author(&mut rng, next + i, name, &places, &mut taken)).collect();
         next += authors.len();
         for i in 0..count(name.records).max(authors.len()) {
-            let who = if i < authors.len() { i } else { skewed(&mut rng, authors.len()) };
+            let who = if i < authors.len() { i } else { skewed(&mut rng, authors.len(), 2.0) };
             records.push(appear(&mut rng, &authors[who], &places));
         }
     }
@@ -119,21 +119,31 @@ pub fn generate(scale: f64, seed: u64) -> Vec<Record> {
     records
 }
 
-/// A number below `n`, small ones more often: some write much, most little.
-fn skewed(rng: &mut Pcg64, n: usize) -> usize {
-    ((rng.random::<f64>().powi(2) * n as f64) as usize).min(n - 1)
+/// A number below `n`, small ones more often the larger the power: some write much, most little.
+fn skewed(rng: &mut Pcg64, n: usize, power: f64) -> usize {
+    ((rng.random::<f64>().powf(power) * n as f64) as usize).min(n - 1)
 }
 
-fn author(rng: &mut Pcg64, id: usize, name: &Ambiguous, places: &[Place]) -> Author {
-    let first = first_names(name.initial)[skewed(rng, 10)];
+/// An author, whose e-mail addresses nobody else has.
+fn author(
+    rng: &mut Pcg64,
+    id: usize,
+    name: &Ambiguous,
+    places: &[Place],
+    taken: &mut BTreeSet<String>,
+) -> Author {
+    let first = first_names(name.initial)[skewed(rng, 10, 1.3)];
     let middle = rng.random_bool(0.5).then(|| char::from(b'A' + rng.random_range(0..20)));
     let style = rng.random_range(0..5);
     let own = rng.random_bool(0.2).then(|| format!("http://www.{}.org", user(1, first, middle, name.last)));
-    let stays = (0..[1, 1, 2, 2, 3][rng.random_range(0..5)]).map(|_| {
+    let stays = (0..[1, 1, 1, 2, 2, 3][rng.random_range(0..6)]).map(|_| {
         let place = place(rng, places);
         let style = if rng.random_bool(0.7) { style } else { rng.random_range(0..5) };
-        let user = user(style, first, middle, name.last);
         let Place { domain, subdomain, .. } = &places[place];
+        let mut user = user(style, first, middle, name.last);
+        while !taken.insert(format!("{user}@{domain}")) {
+            user.push(char::from(b'1' + rng.random_range(0..9)));
+        }
         let host = if rng.random_bool(0.6) { format!("{subdomain}.{domain}") } else { domain.clone() };
         let url = own.clone().unwrap_or_else(|| format!("http://www.{subdomain}.{domain}/~{user}"));
         Stay { place, email: format!("{user}@{host}"), url }
@@ -161,20 +171,22 @@ fn appear(rng: &mut Pcg64, author: &Author, places: &[Place]) -> Record {
     let stay = pick(rng, &author.stays);
     let place = &places[stay.place];
     // the page has columns: now and then the next author's place is read
-    let seen = if rng.random_bool(0.03) { pick(rng, places) } else { place };
+    let seen = if rng.random_bool(0.02) { pick(rng, places) } else { place };
+    // papers come out after their authors have moved: the way to reach them may be of another time
+    let reach = if rng.random_bool(0.15) { pick(rng, &author.stays) } else { stay };
     Record {
         author: author.id,
         name: printed_name(rng, author),
-        affiliation: rng.random_bool(0.85).then(|| affiliation(rng, seen)),
-        address: rng.random_bool(0.6).then(|| address(rng, seen)),
-        email: rng.random_bool(0.5).then(|| typo(rng, &stay.email, 0.05)),
-        url: rng.random_bool(0.2).then(|| typo(rng, &stay.url, 0.05)),
+        affiliation: rng.random_bool(0.9).then(|| affiliation(rng, seen)),
+        address: rng.random_bool(0.7).then(|| address(rng, seen)),
+        email: rng.random_bool(0.7).then(|| typo(rng, &reach.email, 0.05)),
+        url: rng.random_bool(0.3).then(|| typo(rng, &reach.url, 0.05)),
         coauthors: coauthors(rng, author, place),
     }
 }
 
 fn printed_name(rng: &mut Pcg64, author: &Author) -> String {
-    let first = if rng.random_bool(0.45) {
+    let first = if rng.random_bool(0.35) {
         format!("{}.", &author.first[..1])
     } else {
         typo(rng, author.first, 0.05)
@@ -217,8 +229,8 @@ fn coauthors(rng: &mut Pcg64, author: &Author, place: &Place) -> Option<String> 
     let mut names: Vec<String> = Vec::new();
     for _ in 0..rng.random_range(0..5) {
         let name = match rng.random_range(0..10) {
-            0..4 => pick(rng, &author.people).clone(),
-            4..7 => pick(rng, &place.people).clone(),
+            0..5 => pick(rng, &author.people).clone(),
+            5..8 => pick(rng, &place.people).clone(),
             _ => person(rng),
         };
         let (first, last) = name.split_once(' ').unwrap_or(("", &name));

@@ -1,5 +1,7 @@
-//! What two records have in common, as numbers in [0, 1]: six similarities, and for each attribute that may be missing
-//! whether it is (then its similarity is 0, and the learner knows that this 0 says nothing).
+//! What two records have in common, as numbers in [0, 1]: six similarities, and for each whether its attribute is
+//! missing in one of the two. Then the similarity is 0, and the learner can know that this 0 says nothing. A name is
+//! never missing, but a first name is where only its initial is printed: "A. Gupta" does not contradict "Anil Gupta",
+//! "Amit Gupta" does.
 
 use crate::records::Record;
 use crate::soft_tfidf::{Bag, Corpus, similarity, words};
@@ -8,7 +10,7 @@ use evermargin::{Matrix, Result};
 /// Number of similarities; they come first among the features.
 pub const SIMILARITIES: usize = 6;
 /// Number of features of a pair.
-pub const FEATURES: usize = SIMILARITIES + 5;
+pub const FEATURES: usize = 2 * SIMILARITIES;
 /// What the similarities are of.
 pub const NAMES: [&str; SIMILARITIES] = ["name", "co-authors", "e-mail", "URL", "address", "affiliation"];
 
@@ -16,6 +18,7 @@ pub const NAMES: [&str; SIMILARITIES] = ["name", "co-authors", "e-mail", "URL", 
 #[derive(Debug, Clone)]
 pub struct Profile {
     name: Bag,
+    first_name: bool,
     coauthors: Option<Bag>,
     email: Option<String>,
     url: Option<String>,
@@ -43,6 +46,7 @@ impl Profiler {
     pub fn profile(&self, record: &Record) -> Profile {
         Profile {
             name: self.names.bag(&record.name),
+            first_name: words(&record.name).first().is_some_and(|w| w.chars().count() > 1),
             coauthors: record.coauthors.as_deref().map(|c| self.coauthors.bag(c)),
             email: record.email.as_deref().map(str::to_lowercase),
             url: record.url.as_deref().map(bare_url),
@@ -90,8 +94,9 @@ pub fn features(a: &Profile, b: &Profile) -> [f64; FEATURES] {
     ];
     let mut out = [0.0; FEATURES];
     out[0] = similarity(&a.name, &b.name);
-    for (i, s) in optional.into_iter().enumerate() {
-        out[1 + i] = s.unwrap_or(0.0);
+    out[SIMILARITIES] = f64::from(u8::from(!(a.first_name && b.first_name)));
+    for (i, s) in (1..).zip(optional) {
+        out[i] = s.unwrap_or(0.0);
         out[SIMILARITIES + i] = f64::from(u8::from(s.is_none()));
     }
     out
@@ -102,9 +107,9 @@ fn both<T>(a: Option<&T>, b: Option<&T>, similarity: impl Fn(&T, &T) -> f64) -> 
     Some(similarity(a?, b?))
 }
 
-/// Mean of the similarities that are there.
+/// Mean of the similarities that are there; that of names always is.
 pub fn mean(features: &[f64]) -> f64 {
-    let missing: f64 = features[SIMILARITIES..].iter().sum();
+    let missing: f64 = features[SIMILARITIES + 1..].iter().sum();
     features[..SIMILARITIES].iter().sum::<f64>() / (SIMILARITIES as f64 - missing)
 }
 
@@ -150,7 +155,7 @@ mod tests {
         let other = Record { name: "J. Jones".into(), affiliation: Some("A C".into()), ..record.clone() };
         let profiler = Profiler::new(&[record.clone(), other.clone()]);
         let f = features(&profiler.profile(&record), &profiler.profile(&other));
-        assert_eq!(f, [0.0, 0.0, 1.0, 0.0, 0.0, 1.0 / 3.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
+        assert_eq!(f, [0.0, 0.0, 1.0, 0.0, 0.0, 1.0 / 3.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
         assert!((mean(&f) - 4.0 / 9.0).abs() < 1e-12); // (0 + 1 + 1/3) / 3
     }
 

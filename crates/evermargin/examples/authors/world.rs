@@ -50,10 +50,13 @@ const FIRST: [&str; 20] = [
     "Peter", "Susan", "Wei", "Robert", "Elena", "Thomas", "Yuki", "Laura", "Ravi", "Paul", "Hans", "Nina",
     "Omar", "Lei", "Frank", "Grace", "Igor", "Stefan", "Victor", "Lisa",
 ];
-const LAST: [&str; 30] = [
+const LAST: [&str; 60] = [
     "Brown", "Davis", "Wilson", "Wang", "Li", "Zhang", "Clark", "Lewis", "Lee", "Walker", "Hall", "Young",
     "Singh", "Sharma", "Rossi", "Weber", "Schmidt", "Ivanov", "Novak", "Sato", "Suzuki", "Garcia", "Lopez",
-    "Martin", "Dubois", "Larsen", "Cohen", "Kim", "Park", "Nguyen",
+    "Martin", "Dubois", "Larsen", "Cohen", "Kim", "Park", "Nguyen", "Adams", "Baker", "Carter", "Evans",
+    "Foster", "Gray", "Hughes", "Jensen", "Keller", "Lang", "Meyer", "Nelson", "Olsen", "Peters", "Quinn",
+    "Reed", "Stone", "Turner", "Ueda", "Vogel", "Ward", "Xu", "Yang", "Zimmer", "Bauer", "Conti", "Dietrich",
+    "Ferrari", "Haas", "Kowalski",
 ];
 
 /// One of the items.
@@ -93,9 +96,9 @@ pub struct Place {
     pub people: Vec<String>,
 }
 
-/// All places: two institutions a city, all departments in each. Place `i` and the next five share an institution.
+/// All places: four institutions a city, all departments in each. Place `i` and the next five share an institution.
 pub fn places(rng: &mut Pcg64) -> Vec<Place> {
-    let institutions = (0..2 * CITIES.len()).map(|i| (CITIES[i / 2], i));
+    let institutions = (0..4 * CITIES.len()).map(|i| (CITIES[i / 4], i));
     institutions.flat_map(|(city, i)| institution(rng, city, i)).collect()
 }
 
@@ -176,7 +179,7 @@ mod tests {
     fn departments_of_an_institution_share_its_address() {
         let mut rng = Pcg64::seed_from_u64(1);
         let places = places(&mut rng);
-        assert_eq!(places.len(), 48 * 6);
+        assert_eq!(places.len(), 96 * 6);
         for department in places.chunks(6) {
             assert!(department.iter().all(|p| p.domain == department[0].domain));
             assert!(department.iter().all(|p| p.state == department[0].state));
