@@ -5,9 +5,9 @@
 //! the boundary.
 
 use crate::similarity::{FEATURES, mean};
-use evermargin::data::Row;
 use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::model::{Classifier, ScalingName};
+use evermargin::query::StopRule;
 use evermargin::{Labels, Matrix, MatrixView, Result};
 use serde_json::json;
 
@@ -18,9 +18,8 @@ pub enum Teaching {
     Batch,
     /// `lasvm` on pairs in a random order, until so many labels were looked at; 0 = all.
     Random(usize),
-    /// `lasvm` that asks for the label of the pair nearest to its boundary among 59 drawn, until none is inside the
-    /// margin.
-    Active,
+    /// `lasvm` that asks for the label of the pair nearest to its boundary among 59 drawn, until a rule says stop.
+    Active(StopRule),
 }
 
 /// A way to tell how far two records are apart.
@@ -90,7 +89,7 @@ fn each(pairs: MatrixView<'_>, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let mut row = [0.0; FEATURES];
     let one = |i| {
         row.fill(0.0);
-        Row::for_each(pairs.row(i), |j, v| row[j] = v);
+        pairs.row(i).for_each(|j, v| row[j] = v);
         of(&row)
     };
     (0..pairs.rows()).map(one).collect()
@@ -103,8 +102,8 @@ fn options(teaching: Teaching, seed: u64) -> TrainOptions {
         Teaching::Random(labels) => {
             ("lasvm", json!({ "c": 1, "seed": seed, "select": "random", "labels": labels, "stop": "never" }))
         }
-        Teaching::Active => {
-            ("lasvm", json!({ "c": 1, "seed": seed, "select": "active", "pool": 59, "stop": "margin" }))
+        Teaching::Active(stop) => {
+            ("lasvm", json!({ "c": 1, "seed": seed, "select": "active", "pool": 59, "stop": stop }))
         }
     };
     let mut options = TrainOptions::new(learner);

@@ -157,9 +157,11 @@ pub fn best(all: &[Tuned]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distance::Learned;
     use crate::records::{blocks, generate};
     use crate::similarity::SIMILARITIES;
     use crate::{TRAIN, split};
+    use evermargin::query::StopRule;
 
     fn instance() -> Vec<Block> {
         let records = generate(0.12, 1);
@@ -176,10 +178,27 @@ mod tests {
         let singles: Vec<Tuned> =
             (0..SIMILARITIES).map(|i| plain(Distance::One(i), &train).unwrap()).collect();
         let single = evaluate(&singles[best(&singles).unwrap()], &test).unwrap();
-        let learned = evaluate(&learned(Teaching::Batch, &train, 1).unwrap(), &test).unwrap();
-        let (single, learned) = (Scores::mean(&single.scores), Scores::mean(&learned.scores));
-        assert!(learned.f1 > single.f1 + 0.05, "{learned:?} {single:?}");
-        assert!(learned.cluster_f1 > single.cluster_f1, "{learned:?} {single:?}");
+        let single = Scores::mean(&single.scores);
+        for teaching in [Teaching::Batch, Teaching::Active(StopRule::Margin)] {
+            let learned =
+                Scores::mean(&evaluate(&learned(teaching, &train, 1).unwrap(), &test).unwrap().scores);
+            assert!(learned.f1 > single.f1 + 0.05, "{teaching:?}: {learned:?} {single:?}");
+            assert!(learned.error < single.error, "{teaching:?}: {learned:?} {single:?}");
+        }
+    }
+
+    #[test]
+    fn asking_needs_fewer_labels_and_support_vectors_than_all_pairs() {
+        let all = instance();
+        let (train, _) = split(&all);
+        let active = learn(Teaching::Active(StopRule::Margin), &train, 1).unwrap();
+        let batch = learn(Teaching::Batch, &train, 1).unwrap();
+        let (active, batch) = (active.learned().unwrap(), batch.learned().unwrap());
+        assert_eq!(batch.labels, train.iter().map(|b| b.pairs.rows()).sum::<usize>());
+        assert!(3 * active.labels < batch.labels, "{} {}", active.labels, batch.labels);
+        let count = |l: &Learned| l.classifier.model.support_count();
+        assert!(count(active) < count(batch), "{} {}", count(active), count(batch));
+        assert_eq!(active.why, "no sample is left within the margin");
     }
 
     #[test]

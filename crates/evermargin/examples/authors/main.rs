@@ -17,6 +17,7 @@ mod world;
 
 use distance::{Distance, Learned, Teaching};
 use evermargin::Result;
+use evermargin::query::StopRule;
 use experiment::{Block, Choice, Outcome, Tuned, best, evaluate, learned, plain};
 use records::{NAMES, blocks, generate};
 use score::{Scores, same};
@@ -37,27 +38,41 @@ fn main() -> Result<()> {
     let seed = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(1);
     let blocks = compare(scale, seed)?;
     let (train, test) = split(&blocks);
-    let singles =
-        (0..SIMILARITIES).map(|i| plain(Distance::One(i), &train)).collect::<Result<Vec<Tuned>>>()?;
     header();
+    use_similarities(&train, &test)?;
+    let study = Study { train, test, seed };
+    let (_, batch) = study.row("svc, all pairs", Teaching::Batch)?;
+    study.row("lasvm, all pairs", Teaching::Random(0))?;
+    let (tuned, active) = study.row("lasvm, active, margin", Teaching::Active(StopRule::Margin))?;
+    study.row("lasvm, random, as many labels", Teaching::Random(labels(&tuned)))?;
+    let untuned = Tuned { choice: Choice { eps: 0.5, min_points: 2, ..tuned.choice }, ..tuned };
+    row("lasvm, active, margin, eps not tuned", &untuned, &evaluate(&untuned, &study.test)?, None);
+    let (tuned, _) = study.row("lasvm, active, plateau", Teaching::Active(StopRule::Plateau))?;
+    study.row("lasvm, random, as many labels", Teaching::Random(labels(&tuned)))?;
+    println!("\nThe first active learner asked no more because {}.", why(&untuned));
+    compare_names(&study.test, &batch, &active);
+    Ok(())
+}
+
+/// Labels of pairs that were asked for.
+fn labels(tuned: &Tuned) -> usize {
+    tuned.distance.learned().map_or(0, |l| l.labels)
+}
+
+fn why(tuned: &Tuned) -> &'static str {
+    tuned.distance.learned().map_or("nothing was learned", |l| l.why)
+}
+
+/// Rows of distances that need no learning, only a threshold.
+fn use_similarities(train: &[&Block], test: &[&Block]) -> Result<()> {
+    let singles =
+        (0..SIMILARITIES).map(|i| plain(Distance::One(i), train)).collect::<Result<Vec<Tuned>>>()?;
     for (i, tuned) in singles.iter().enumerate() {
         let mark = if Some(i) == best(&singles) { " (best)" } else { "" };
-        row(&format!("{}{mark}", similarity::NAMES[i]), tuned, &evaluate(tuned, &test)?, None);
+        row(&format!("{}{mark}", similarity::NAMES[i]), tuned, &evaluate(tuned, test)?, None);
     }
-    let tuned = plain(Distance::Mean, &train)?;
-    row("mean", &tuned, &evaluate(&tuned, &test)?, None);
-    let (batch, _) = teach("svc, all pairs", Teaching::Batch, &train, &test, seed)?;
-    teach("lasvm, all pairs", Teaching::Random(0), &train, &test, seed)?;
-    let (active, tuned) = teach("lasvm, active", Teaching::Active, &train, &test, seed)?;
-    let asked = tuned.distance.learned().map_or((0, ""), |l| (l.labels, l.why));
-    teach("lasvm, random, as many labels", Teaching::Random(asked.0), &train, &test, seed)?;
-    let untuned = Tuned { choice: Choice { eps: 0.5, min_points: 2, ..tuned.choice }, ..tuned };
-    row("lasvm, active, clustering not tuned", &untuned, &evaluate(&untuned, &test)?, None);
-    if std::env::var("T").is_ok() {
-        println!("{:?}", untuned.choice);
-    }
-    println!("\nActive learning ended because {}.", asked.1);
-    compare_names(&test, &batch, &active);
+    let tuned = plain(Distance::Mean, train)?;
+    row("mean", &tuned, &evaluate(&tuned, test)?, None);
     Ok(())
 }
 
@@ -102,20 +117,23 @@ fn describe(id: usize, block: &Block) {
     );
 }
 
-/// Learns a distance, uses it on the test names and prints its row.
-fn teach(
-    name: &str,
-    teaching: Teaching,
-    train: &[&Block],
-    test: &[&Block],
+/// Names to learn from and names to answer for.
+struct Study<'a> {
+    train: Vec<&'a Block>,
+    test: Vec<&'a Block>,
     seed: u64,
-) -> Result<(Outcome, Tuned)> {
-    let started = Instant::now();
-    let tuned = learned(teaching, train, seed)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let outcome = evaluate(&tuned, test)?;
-    row(name, &tuned, &outcome, Some(seconds));
-    Ok((outcome, tuned))
+}
+
+impl Study<'_> {
+    /// Learns a distance, uses it on the test names and prints its row.
+    fn row(&self, name: &str, teaching: Teaching) -> Result<(Tuned, Outcome)> {
+        let started = Instant::now();
+        let tuned = learned(teaching, &self.train, self.seed)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let outcome = evaluate(&tuned, &self.test)?;
+        row(name, &tuned, &outcome, Some(seconds));
+        Ok((tuned, outcome))
+    }
 }
 
 fn header() {
