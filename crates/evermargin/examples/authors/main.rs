@@ -16,12 +16,13 @@ mod soft_tfidf;
 mod world;
 
 use distance::{Distance, Learned, Teaching};
-use evermargin::Result;
 use evermargin::query::StopRule;
+use evermargin::{Error, Result};
 use experiment::{Block, Choice, Outcome, Tuned, best, evaluate, learned, plain};
 use records::{NAMES, blocks, generate};
 use score::{Scores, same};
 use similarity::{Profiler, SIMILARITIES};
+use std::str::FromStr;
 use std::time::Instant;
 
 /// Names to learn from, as in the thesis (4, 5 and 9 of its table).
@@ -34,8 +35,8 @@ fn split(blocks: &[Block]) -> (Vec<&Block>, Vec<&Block>) {
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let scale = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(0.4);
-    let seed = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(1);
+    let scale = parse(arguments.next(), "SCALE", 0.4, "a number from 0.02 to 4", |s| (0.02..=4.0).contains(s))?;
+    let seed = parse(arguments.next(), "SEED", 1, "a whole number", |_| true)?;
     let blocks = compare(scale, seed)?;
     let (train, test) = split(&blocks);
     header();
@@ -52,6 +53,18 @@ fn main() -> Result<()> {
     println!("\nThe first active learner asked no more because {}.", why(&untuned));
     compare_names(&study.test, &batch, &active);
     Ok(())
+}
+
+/// An argument as a number, or its default; anything else is refused.
+fn parse<T: FromStr>(
+    text: Option<String>,
+    name: &'static str,
+    default: T,
+    allowed: &str,
+    is_allowed: fn(&T) -> bool,
+) -> Result<T> {
+    let Some(text) = text else { return Ok(default) };
+    text.parse().ok().filter(is_allowed).ok_or_else(|| Error::parameter(name, text, allowed))
 }
 
 /// Labels of pairs that were asked for.

@@ -5,7 +5,7 @@
 //! Records are damaged as pages read by machine are: abbreviations, wrong letters, attributes that are missing or taken
 //! from the author in the next column.
 
-use crate::world::{Place, Spelling, person, pick, place, places};
+use crate::world::{Place, Spelling, first_names, person, pick, place, places, skewed};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -43,25 +43,6 @@ pub const NAMES: [Ambiguous; 10] = [
     name(9, 'M', "Jones", 352, 53),
     name(10, 'M', "Miller", 230, 34),
 ];
-
-/// First names, the common ones first.
-fn first_names(initial: char) -> [&'static str; 10] {
-    match initial {
-        'A' => ["Anil", "Amit", "Arun", "Ajay", "Anita", "Ashok", "Anoop", "Alok", "Aarti", "Abhay"],
-        'C' => ["Chen", "Chun", "Ching", "Chih", "Chao", "Cheng", "Chien", "Chang", "Catherine", "Charles"],
-        'D' => {
-            ["David", "Daniel", "Donald", "Diane", "Dennis", "Douglas", "Deborah", "Derek", "Dale", "Dean"]
-        }
-        'J' => {
-            ["John", "James", "Jennifer", "Joseph", "Jeffrey", "Jane", "Jason", "Julia", "Joel", "Jonathan"]
-        }
-        'K' => ["Kenji", "Kazuo", "Koji", "Keiko", "Katsumi", "Kiyoshi", "Kumiko", "Kaoru", "Ken", "Kei"],
-        _ => [
-            "Michael", "Mark", "Mary", "Matthew", "Martin", "Maria", "Margaret", "Melissa", "Marcus",
-            "Michelle",
-        ],
-    }
-}
 
 /// One author appearance.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,11 +98,6 @@ pub fn generate(scale: f64, seed: u64) -> Vec<Record> {
     }
     records.shuffle(&mut rng);
     records
-}
-
-/// A number below `n`, small ones more often the larger the power: some write much, most little.
-fn skewed(rng: &mut Pcg64, n: usize, power: f64) -> usize {
-    ((rng.random::<f64>().powf(power) * n as f64) as usize).min(n - 1)
 }
 
 /// An author, whose e-mail addresses nobody else has.

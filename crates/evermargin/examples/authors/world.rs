@@ -64,6 +64,30 @@ pub fn pick<'a, T>(rng: &mut Pcg64, items: &'a [T]) -> &'a T {
     &items[rng.random_range(0..items.len())]
 }
 
+/// A number below `n`, small ones more often the larger the power: some write much, most little.
+pub fn skewed(rng: &mut Pcg64, n: usize, power: f64) -> usize {
+    ((rng.random::<f64>().powf(power) * n as f64) as usize).min(n - 1)
+}
+
+/// First names, the common ones first.
+pub fn first_names(initial: char) -> [&'static str; 10] {
+    match initial {
+        'A' => ["Anil", "Amit", "Arun", "Ajay", "Anita", "Ashok", "Anoop", "Alok", "Aarti", "Abhay"],
+        'C' => ["Chen", "Chun", "Ching", "Chih", "Chao", "Cheng", "Chien", "Chang", "Catherine", "Charles"],
+        'D' => {
+            ["David", "Daniel", "Donald", "Diane", "Dennis", "Douglas", "Deborah", "Derek", "Dale", "Dean"]
+        }
+        'J' => {
+            ["John", "James", "Jennifer", "Joseph", "Jeffrey", "Jane", "Jason", "Julia", "Joel", "Jonathan"]
+        }
+        'K' => ["Kenji", "Kazuo", "Koji", "Keiko", "Katsumi", "Kiyoshi", "Kumiko", "Kaoru", "Ken", "Kei"],
+        _ => [
+            "Michael", "Mark", "Mary", "Matthew", "Martin", "Maria", "Margaret", "Melissa", "Marcus",
+            "Michelle",
+        ],
+    }
+}
+
 /// A text as written out and as abbreviated.
 #[derive(Debug, Clone)]
 pub struct Spelling {
@@ -184,7 +208,7 @@ mod tests {
             assert!(department.iter().all(|p| p.domain == department[0].domain));
             assert!(department.iter().all(|p| p.state == department[0].state));
         }
-        let computing = (0..1000).filter(|_| place(&mut rng, &places) % 6 == 0).count();
+        let computing = (0..1000).filter(|_| place(&mut rng, &places).is_multiple_of(6)).count();
         assert!((500..700).contains(&computing), "{computing}");
     }
 }
