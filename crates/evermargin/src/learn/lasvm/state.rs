@@ -152,7 +152,7 @@ impl Lasvm {
             }
             self.meet(x, rows)?;
             for (c, &r) in rows.iter().enumerate() {
-                self.take(c, x, r, base + r as u64, problems)?;
+                self.take(c, false, x, r, base + r as u64, problems)?;
             }
         }
         Ok(true)
@@ -177,10 +177,11 @@ impl Lasvm {
         f
     }
 
-    /// Learns from candidate `c`, which is row `r` of `x`.
+    /// Learns from candidate `c`, which is row `r` of `x`; `scored` says whether its scores were asked for before.
     pub(crate) fn take(
         &mut self,
         c: usize,
+        scored: bool,
         x: MatrixView<'_>,
         r: usize,
         id: u64,
@@ -195,7 +196,8 @@ impl Lasvm {
         self.gram.candidate(&self.block, c, &mut row);
         let newcomer = self.newcomer(&row, r, problems);
         // whoever is turned away needed its kernel with the support vectors alone
-        self.gram.read(if newcomer.wanted { self.len() + 1 } else { self.support });
+        let needed = if newcomer.wanted { self.len() + 1 } else { self.support };
+        self.gram.read(needed - if scored { self.support } else { 0 });
         if newcomer.wanted {
             self.gram.admit(&mut self.block, c, x.row(r), &row)?;
             self.points.push(Point { id, came: newcomer.came, dead: false });
@@ -225,8 +227,8 @@ impl Lasvm {
             }
             let mut bounds = ((y * cost).min(0.0), (y * cost).max(0.0));
             let stays = y != 0.0 && cost > 0.0 && self.is_wanted(j, y, gradient, z);
-            if !stays {
-                bounds = (0.0, 0.0);
+            if !stays && self.params.loss == Loss::Filter {
+                bounds = (0.0, 0.0); // passed over by this output, whatever the others do
             } else if self.params.loss == Loss::Ramp && z < self.params.s && self.is_warm(dual) {
                 bounds = (bounds.0 - y * cost, bounds.1 - y * cost);
             }
