@@ -35,7 +35,8 @@ fn split(blocks: &[Block]) -> (Vec<&Block>, Vec<&Block>) {
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let scale = parse(arguments.next(), "SCALE", 0.4, "a number from 0.02 to 4", |s| (0.02..=4.0).contains(s))?;
+    let scale =
+        parse(arguments.next(), "SCALE", 0.4, "a number from 0.02 to 4", |s| (0.02..=4.0).contains(s))?;
     let seed = parse(arguments.next(), "SEED", 1, "a whole number", |_| true)?;
     let blocks = compare(scale, seed)?;
     let (train, test) = split(&blocks);
