@@ -177,6 +177,13 @@ impl Lasvm {
         f
     }
 
+    /// The decisions of the rows named, by the points as they are.
+    pub fn decisions(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
+        self.meet(x, rows)?;
+        let bias = self.biases();
+        Ok((0..rows.len()).map(|c| self.scores(c, &bias)).collect())
+    }
+
     /// Learns from candidate `c`, which is row `r` of `x`; `scored` says whether its scores were asked for before.
     pub(crate) fn take(
         &mut self,
@@ -307,10 +314,11 @@ impl Lasvm {
     fn settle_gap(&mut self, j: usize, threshold: f64) {
         let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
         for step in 0..most {
-            if dual.gap_and_target().0 <= threshold {
+            let (gap, _, e) = dual.standing();
+            if gap <= threshold {
                 break;
             }
-            let (e, tolerance) = (dual.extremes(), self.params.tolerance);
+            let tolerance = self.params.tolerance;
             let moved = if step < SINGLE_STEPS {
                 dual.reprocess(&mut self.gram, e, tolerance)
             } else {
