@@ -122,7 +122,7 @@ impl RowCache {
     pub fn grow(&mut self, rows: usize, widest: usize) -> Result<()> {
         self.slot_of.resize(rows, NOWHERE);
         if rows > self.width {
-            self.widen((rows + rows / 2).max(64).min(widest.max(rows)))?;
+            self.widen((rows + rows / 4).max(64).min(widest.max(rows)))?;
         }
         self.capacity = capacity(rows, self.width, self.bytes, self.least).max(self.slots.len());
         Ok(())

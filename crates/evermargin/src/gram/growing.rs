@@ -1,8 +1,9 @@
 //! A Gram matrix that gains and loses points: the memory of an online learner.
 //!
-//! Points are appended and dropped, their order stays. Of each row a prefix is kept, under a byte limit: a row is as
-//! long as the matrix was when it was last used, and what came later is read from the rows of the newcomers, for the
-//! matrix is symmetric (Bordes et al. 2005; the cache of LASVM). Newcomers meet the points in blocks.
+//! Points are appended and dropped, their order stays. Of each row a prefix is kept, under a byte limit (three
+//! quarters of it; the rest is for sub-matrices): a row is as long as the matrix was when it was last used, and what
+//! came later is read from the rows of the newcomers, for the matrix is symmetric (Bordes et al. 2005; the cache of
+//! LASVM). Newcomers meet the points in blocks.
 //!
 //! Invariant: a kernel value depends on its two samples alone, not on the block it was computed in or on what is
 //! cached; so results do not change with the cache, and a learner that was saved goes on bit by bit.
@@ -13,6 +14,13 @@ use crate::data::{Matrix, MatrixView, Row};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows that are filled up each for itself: what other rows know is then worth looking for.
+const FEW: usize = 4;
+
+/// Unknown values nearer than this are computed in one run, with those between.
+const NEAR: usize = 32;
 
 /// Points, and the kernel values between them.
 #[derive(Debug)]
@@ -46,7 +54,7 @@ impl GrowingGram {
         Ok(Self {
             packed: Packed::empty(kernel, packing),
             points: Matrix::empty(packing.cols, sparse),
-            cache: RowCache::growing(bytes / 2, LEAST_ROWS)?,
+            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS)?,
             bytes,
             most,
             queries: Queries::default(),
@@ -149,8 +157,12 @@ impl GrowingGram {
         }
     }
 
-    /// Fills up rows that are held in part: from the rows of newcomers as far as these are held, the rest computed.
+    /// Fills up rows that are held in part: from the rows of other points as far as these are held, the rest computed,
+    /// for a few rows each for itself, for many together.
     fn complete(&mut self, rows: &[usize]) {
+        if rows.len() <= FEW {
+            return rows.iter().for_each(|&r| self.complete_one(r));
+        }
         let n = self.len();
         let mut unknown = Vec::new();
         for &r in rows {
@@ -173,6 +185,37 @@ impl GrowingGram {
             self.evaluations += (n - from) as u64;
             self.cache.extend(r, &row[from - start..]);
         }
+    }
+
+    fn complete_one(&mut self, r: usize) {
+        let (n, from) = (self.len(), self.cache.get(r).map_or(self.len(), <[f32]>::len));
+        let mut more = Vec::with_capacity(n - from);
+        let mut unknown: Vec<Range<usize>> = Vec::new();
+        for k in from..n {
+            let known = self.cache.get(k).and_then(|row| row.get(r)).copied();
+            more.push(known.unwrap_or(0.0));
+            if known.is_some() {
+                continue;
+            }
+            self.evaluations += 1;
+            match unknown.last_mut() {
+                Some(run) if k < run.end + NEAR => run.end = k + 1,
+                _ => unknown.push(k..k + 1),
+            }
+        }
+        if !unknown.is_empty() {
+            self.packed.load_own(&[r], &mut self.queries);
+        }
+        for run in unknown {
+            self.computed += run.len() as u64;
+            fill(
+                &self.packed,
+                &self.queries,
+                run.clone(),
+                &mut [&mut more[run.start - from..run.end - from]],
+            );
+        }
+        self.cache.extend(r, &more);
     }
 }
 
@@ -214,7 +257,7 @@ impl Gram for GrowingGram {
 
     fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
         let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
-        let bytes = whole.saturating_mul(2).min(self.bytes / 2);
+        let bytes = whole.saturating_mul(2).min(self.bytes / 4);
         let mut part = KernelGram::new(self.packed.select(keep), bytes)?;
         let (n, inside) = (self.len(), position_of(keep, self.len()));
         let whole = |r: &usize| inside[*r] != u32::MAX && self.row(*r).len() == n;
