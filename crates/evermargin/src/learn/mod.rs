@@ -5,6 +5,7 @@ pub mod lasvm;
 pub mod linear;
 pub mod prepare;
 mod registry;
+pub mod resume;
 mod ridge;
 pub mod risk;
 pub mod rls;

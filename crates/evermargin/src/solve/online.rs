@@ -54,6 +54,12 @@ impl Dual {
         }
     }
 
+    /// A problem from its parts as they were kept: α, lower and upper bounds, targets, gradient. What does not fit
+    /// together is found by [`Dual::is_sound`].
+    pub fn from_parts([alpha, lo, hi, target, gradient]: [Vec<f64>; 5], bias: bool) -> Self {
+        Self { alpha, lo, hi, target, gradient, bias }
+    }
+
     /// Whether there are `n` variables, all finite and within their bounds, with or without bias as said.
     pub fn is_sound(&self, n: usize, bias: bool) -> bool {
         let all = [&self.alpha, &self.lo, &self.hi, &self.target, &self.gradient];
