@@ -242,6 +242,9 @@ fn load_outputs(points: &Matrix, bias: bool, tensors: &mut Loaded<'_>) -> Restor
 fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     let saved = &checkpoint.saved;
     let cols = checkpoint.features();
+    if cols == 0 {
+        return Err("its samples have no columns".into());
+    }
     check_classes(&checkpoint.classes, checkpoint.scheme, saved.outputs.len())?;
     check_scaling(&checkpoint.scaling, cols)?;
     check_columns(&checkpoint.columns, cols)?;
