@@ -9,11 +9,11 @@
 //! are taken as they come, whatever `select` was in the beginning (they have labels already). Class weights that follow
 //! from counts follow from the rows of all times.
 
+use super::Targets;
 use super::active::Asked;
-use super::lasvm::{Lasvm, LasvmParams, Online, Saved};
+use super::lasvm::{Lasvm, LasvmParams, Loss, Online, Saved};
 use super::prepare::{problems, weights_of};
 use super::train::{ClassWeight, Trained};
-use super::{Targets, learner};
 use crate::data::{Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::model::{Classifier, Column, Model, Scaling, Scheme};
@@ -60,6 +60,15 @@ pub struct GoOn<'a> {
     pub cache_bytes: Option<usize>,
 }
 
+/// Learners that can go on, and what they are inside.
+pub const ONLINE: [(&str, Loss); 5] = [
+    ("lasvm", Loss::Hinge),
+    ("lasvm-g", Loss::Gap),
+    ("lasvm-nc", Loss::Ramp),
+    ("lasvm-i", Loss::Filter),
+    ("full-svm", Loss::Full),
+];
+
 /// Most rows a learner is followed for: numbers stay exact everywhere.
 const MOST_ROWS: u64 = 1 << 53;
 
@@ -87,8 +96,10 @@ impl OnlineCheckpoint {
     /// Refuses parts that do not fit together (a file may say anything).
     pub fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::Model(format!("the saved learner is damaged: {what}")));
-        learner(&self.learner)?;
         self.saved.check()?;
+        if !ONLINE.contains(&(self.learner.as_str(), self.saved.params.loss)) {
+            return wrong("its name and its loss differ");
+        }
         let outputs = match self.scheme {
             Scheme::Binary => 1,
             Scheme::OneVsRest => self.classes.len(),
