@@ -360,20 +360,42 @@ fn extremes_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f6
     (top.into_iter().fold(f64::NEG_INFINITY, f64::max), bottom.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// The first place whose value passes a test that few pass: blocks without any are passed over quickly.
-#[inline]
-pub fn first(values: &[f64], passes: impl Fn(usize, f64) -> bool) -> Option<usize> {
+dispatch! {
+    /// The first variable below `hi` whose gradient is at least `least`; the length if there is none.
+    first_rising => first_rising_body(alpha: &[f64], hi: &[f64], g: &[f64], least: f64) -> usize
+}
+
+#[inline(always)]
+fn first_rising_body<const FMA: bool>(alpha: &[f64], hi: &[f64], g: &[f64], least: f64) -> usize {
+    let (alpha, hi) = (&alpha[..g.len()], &hi[..g.len()]);
+    first(g.len(), |s| (g[s] >= least) & (alpha[s] < hi[s]))
+}
+
+dispatch! {
+    /// The first variable above `lo` whose gradient is at most `most`; the length if there is none.
+    first_falling => first_falling_body(alpha: &[f64], lo: &[f64], g: &[f64], most: f64) -> usize
+}
+
+#[inline(always)]
+fn first_falling_body<const FMA: bool>(alpha: &[f64], lo: &[f64], g: &[f64], most: f64) -> usize {
+    let (alpha, lo) = (&alpha[..g.len()], &lo[..g.len()]);
+    first(g.len(), |s| (g[s] <= most) & (alpha[s] > lo[s]))
+}
+
+/// The first of `n` places that pass a test which few pass: blocks without any are passed over quickly.
+#[inline(always)]
+fn first(n: usize, passes: impl Fn(usize) -> bool) -> usize {
     const BLOCK: usize = 64;
-    for (b, block) in values.chunks(BLOCK).enumerate() {
+    for start in (0..n / BLOCK * BLOCK).step_by(BLOCK) {
         let mut any = false;
-        for (l, &v) in block.iter().enumerate() {
-            any |= passes(b * BLOCK + l, v);
+        for l in 0..BLOCK {
+            any |= passes(start + l);
         }
         if any {
-            return (0..block.len()).map(|l| b * BLOCK + l).find(|&s| passes(s, values[s]));
+            return (start..start + BLOCK).find(|&s| passes(s)).unwrap_or(n);
         }
     }
-    None
+    (n / BLOCK * BLOCK..n).find(|&s| passes(s)).unwrap_or(n)
 }
 
 /// What [`gap`] sums up over the variables.
@@ -387,10 +409,14 @@ pub struct GapSums {
     pub squares: f64,
     /// Their number.
     pub count: f64,
+    /// As of [`extremes`].
+    pub top: f64,
+    /// As of [`extremes`].
+    pub bottom: f64,
 }
 
 dispatch! {
-    /// The duality gap of a problem without bias, and the spread of its losses.
+    /// The duality gap of a problem without bias, the spread of its losses, and its extremes, in one pass.
     gap => gap_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> GapSums
 }
 
@@ -399,6 +425,7 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
     let n = g.len();
     let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
     let mut sums = [[0.0f64; 8]; 4];
+    let (mut top, mut bottom) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
     let mut see = |l: usize, i: usize| {
         let (a, b) = (lo[i] * g[i], hi[i] * g[i]);
         let h = if a > b { a } else { b };
@@ -407,6 +434,10 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
         sums[1][l] += support * h;
         sums[2][l] += support * h * h;
         sums[3][l] += support;
+        let up = if alpha[i] < hi[i] { g[i] } else { f64::NEG_INFINITY };
+        let down = if alpha[i] > lo[i] { g[i] } else { f64::INFINITY };
+        top[l] = if up > top[l] { up } else { top[l] };
+        bottom[l] = if down < bottom[l] { down } else { bottom[l] };
     };
     let whole = n / 8 * 8;
     for k in (0..whole).step_by(8) {
@@ -416,7 +447,9 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
     }
     (whole..n).for_each(|i| see(i - whole, i));
     let [gap, loss, squares, count] = sums.map(|s| s.into_iter().sum());
-    GapSums { gap, loss, squares, count }
+    let top = top.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    let bottom = bottom.into_iter().fold(f64::INFINITY, f64::min);
+    GapSums { gap, loss, squares, count, top, bottom }
 }
 
 #[inline(always)]

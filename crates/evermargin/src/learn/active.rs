@@ -14,7 +14,7 @@ use crate::balance::{SyntheticRows, neighbours};
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::learn::validate::stratified_folds;
-use crate::query::{AUTO_CLOSE, AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, closeness};
+use crate::query::{AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, best_of, closeness};
 use crate::solve::Watch;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -64,6 +64,8 @@ struct Search<'a> {
 struct Choice {
     /// Place among the candidates.
     candidate: usize,
+    /// Whether its scores were asked for.
+    scored: bool,
     /// Place among the unseen.
     place: usize,
     closeness: f64,
@@ -132,7 +134,7 @@ impl<'a> Search<'a> {
             if self.params.labels > 0 && !self.known[row] && self.labels >= self.params.labels {
                 return Ok(Stopped::Budget);
             }
-            self.learn_from(state, choice.candidate, row)?;
+            self.learn_from(state, choice.candidate, choice.scored, row)?;
             let became = state.is_support(row as u64);
             if let Some(stopped) = self.stopping.after(became, state.support_count()) {
                 return Ok(stopped);
@@ -179,7 +181,7 @@ impl<'a> Search<'a> {
         self.unseen.retain(|row| !seeds.contains(row));
         for row in seeds {
             self.meet(state, &[row])?;
-            self.learn_from(state, 0, row)?;
+            self.learn_from(state, 0, false, row)?;
         }
         Ok(())
     }
@@ -195,10 +197,10 @@ impl<'a> Search<'a> {
         state.meet(self.x.view(), rows)
     }
 
-    fn learn_from(&mut self, state: &mut Lasvm, candidate: usize, row: usize) -> Result<()> {
+    fn learn_from(&mut self, state: &mut Lasvm, candidate: usize, scored: bool, row: usize) -> Result<()> {
         self.look(row);
         self.learnt += 1;
-        state.take(candidate, self.x.view(), row, row as u64, &self.problems)?;
+        state.take(candidate, scored, self.x.view(), row, row as u64, &self.problems)?;
         if self.params.virtual_points > 0 && row < self.real {
             self.multiply(state, row)?;
         }
@@ -230,27 +232,21 @@ impl<'a> Search<'a> {
     }
 
     fn choose_of_pool(&mut self, state: &mut Lasvm, pool: &[usize]) -> Choice {
-        let (bias, slack) = (state.biases(), state.admission_slack());
-        let mut best = Choice { candidate: 0, place: 0, closeness: f64::INFINITY };
-        let (mut least, mut close) = (f64::INFINITY, 0);
-        for (c, &row) in pool.iter().enumerate() {
+        let (bias, margin) = (state.biases(), 1.0 + 0.5 * state.admission_slack());
+        let select = self.params.select;
+        let best = best_of(select, pool.len(), margin, |c| {
             let f = state.scores(c, &bias);
             let near = closeness(&f);
-            let key = if self.params.select == Strategy::Gradient { self.wrongness(row, &f) } else { near };
-            if key < least {
-                least = key;
-                best = Choice { candidate: c, place: c, closeness: near };
-            }
-            close += usize::from(near < 1.0 + 0.5 * slack);
-            if self.params.select == Strategy::AutoActive && close == AUTO_CLOSE {
-                break;
-            }
-        }
-        best
+            (if select == Strategy::Gradient { self.wrongness(pool[c], &f) } else { near }, near)
+        });
+        Choice { candidate: best.candidate, scored: true, place: best.candidate, closeness: best.closeness }
     }
 
-    /// y·f of the first problem; the label counts as looked at.
+    /// The smallest y·f; the label counts as looked at, and is not when the budget is spent.
     fn wrongness(&mut self, row: usize, f: &[f64]) -> f64 {
+        if self.params.labels > 0 && self.labels >= self.params.labels && !self.known[row] {
+            return f64::MAX;
+        }
         self.look(row);
         self.problems.iter().zip(f).map(|(p, f)| p.y[row].sign() * f).fold(f64::INFINITY, f64::min)
     }
@@ -265,21 +261,15 @@ impl<'a> Search<'a> {
         scores.refresh(state)?;
         state.count(scores.evaluations() - before);
         let bias = state.biases();
-        let mut best = Choice { candidate: 0, place: 0, closeness: f64::INFINITY };
-        let mut least = f64::INFINITY;
-        for place in 0..self.unseen.len() {
-            let row = self.unseen[place];
-            let f = scores.decision(row, &bias);
+        let select = self.params.select;
+        let best = best_of(select, self.unseen.len(), 0.0, |place| {
+            let f = scores.decision(self.unseen[place], &bias);
             let near = closeness(&f);
-            let key = if self.params.select == Strategy::Gradient { self.wrongness(row, &f) } else { near };
-            if key < least {
-                least = key;
-                best = Choice { candidate: 0, place, closeness: near };
-            }
-        }
+            (if select == Strategy::Gradient { self.wrongness(self.unseen[place], &f) } else { near }, near)
+        });
         self.scores = Some(scores);
-        self.meet(state, &[self.unseen[best.place]])?;
-        Ok(best)
+        self.meet(state, &[self.unseen[best.candidate]])?;
+        Ok(Choice { candidate: 0, scored: false, place: best.candidate, closeness: best.closeness })
     }
 
     /// VIRTUAL: a positive that became a support vector gets points between itself and its nearest positives.

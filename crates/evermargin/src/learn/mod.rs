@@ -3,7 +3,9 @@
 pub mod active;
 pub mod lasvm;
 pub mod linear;
+pub mod perceptron;
 pub mod prepare;
+pub mod ramp;
 mod registry;
 pub mod resume;
 mod ridge;

@@ -5,6 +5,8 @@
 use super::Fit;
 use super::lasvm::{LasvmParams, Loss};
 use super::linear::LinearParams;
+use super::perceptron::PerceptronParams;
+use super::ramp::RampParams;
 use super::rls::RlsParams;
 use super::svc::SvcParams;
 use super::train::Multi;
@@ -189,6 +191,44 @@ pub static LEARNERS: &[Learner] = &[
         parameters: &GAP_FAMILY,
         multi: Multi::OneVsRest,
         build: |params| build_lasvm("full-svm", Loss::Full, params),
+        path: None,
+    },
+    Learner {
+        name: "ramp-svc",
+        summary: "support vector machine with ramp loss, all samples at once: outliers do not pull",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            parameter("s", "-1", "end of the ramp: a sample with y·f below it costs no more"),
+            TOLERANCE,
+            parameter("bias", "false", "whether to learn a constant"),
+            parameter("rounds", "100", "most rounds of the concave-convex procedure"),
+            CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| Ok(Box::new(read::<RampParams>("ramp-svc", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "perceptron",
+        summary: "kernel perceptron, also averaged or with a budget of points",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            EPOCHS,
+            parameter("average", "false", "whether the model is the mean of all along the way"),
+            parameter("budget", "0", "most points; 0 = no limit"),
+            parameter("beta", "0", "a sample with y·f at most this is a mistake"),
+            CACHE,
+            SEED,
+        ],
+        multi: Multi::OneVsRest,
+        build: |params| Ok(Box::new(read::<PerceptronParams>("perceptron", &with_kernel(params)?)?)),
         path: None,
     },
     Learner {

@@ -60,6 +60,42 @@ pub fn closeness(f: &[f64]) -> f64 {
     }
 }
 
+/// The candidate of smallest key among those drawn, and how many were drawn: all `size`, or with
+/// [`Strategy::AutoActive`] until five have a closeness below `margin`. `score` gives key and closeness of a candidate.
+pub fn best_of(
+    strategy: Strategy,
+    size: usize,
+    margin: f64,
+    mut score: impl FnMut(usize) -> (f64, f64),
+) -> Best {
+    let mut best = Best { candidate: 0, closeness: f64::INFINITY, drawn: 0 };
+    let (mut least, mut close) = (f64::INFINITY, 0);
+    for c in 0..size {
+        let (key, closeness) = score(c);
+        best.drawn += 1;
+        if key < least {
+            least = key;
+            (best.candidate, best.closeness) = (c, closeness);
+        }
+        close += usize::from(closeness < margin);
+        if strategy == Strategy::AutoActive && close == AUTO_CLOSE {
+            break;
+        }
+    }
+    best
+}
+
+/// What [`best_of`] finds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Best {
+    /// The candidate.
+    pub candidate: usize,
+    /// Its closeness.
+    pub closeness: f64,
+    /// Candidates that were scored.
+    pub drawn: usize,
+}
+
 /// Asks about samples of a stream as they pass: those within the margin, while the budget lasts. The label of a sample
 /// it lets pass is never needed (Ertekin 2009, 6.4, with s = −1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -107,6 +143,21 @@ mod tests {
         let expected = 1.0 - 0.95f64.powi(size);
         let deviation = (expected * (1.0 - expected) / f64::from(trials)).sqrt();
         assert!(expected >= 0.95 && (hits / f64::from(trials) - expected).abs() < 4.0 * deviation);
+    }
+
+    #[test]
+    fn auto_active_draws_until_the_fifth_within_the_margin() {
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(11);
+        for _ in 0..200 {
+            let width = rng.random_range(0.5..30.0);
+            let f: Vec<f64> = (0..AUTO_POOL).map(|_| width * rng.random::<f64>()).collect();
+            let best = best_of(Strategy::AutoActive, AUTO_POOL, 1.2, |c| (f[c], f[c]));
+            let fifth = (0..AUTO_POOL).filter(|&c| f[c] < 1.2).nth(4).map_or(AUTO_POOL, |c| c + 1);
+            assert_eq!(best.drawn, fifth);
+            let nearest = f[..fifth].iter().copied().fold(f64::INFINITY, f64::min);
+            assert_eq!((best.closeness, f[best.candidate]), (nearest, nearest));
+        }
+        assert_eq!(best_of(Strategy::Active, 30, 9.0, |c| (c as f64, 0.0)).drawn, 30);
     }
 
     #[test]

@@ -96,8 +96,8 @@ impl PoolScores {
         }
         let vanished =
             |(id, k): (u64, &Vec<f64>)| Change { id, place: None, delta: k.iter().map(|k| -k).collect() };
-        changes.extend(gone.into_iter().map(vanished));
-        changes
+        // their rows are held or nothing is: they come first, before others take the place
+        gone.into_iter().map(vanished).chain(changes).collect()
     }
 
     /// Computes the kernel rows that are not held, together.

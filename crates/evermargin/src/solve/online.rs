@@ -116,13 +116,15 @@ impl Dual {
     /// The first variable of gradient `top`, to rounding, that may rise.
     fn rising(&self, top: f64) -> Option<usize> {
         let least = top - TIE * top.abs();
-        simd::first(&self.gradient, |s, g| g >= least && self.alpha[s] < self.hi[s])
+        let s = simd::first_rising(&self.alpha, &self.hi, &self.gradient, least);
+        (s < self.len()).then_some(s)
     }
 
     /// The first variable of gradient `bottom`, to rounding, that may fall.
     fn falling(&self, bottom: f64) -> Option<usize> {
         let most = bottom + TIE * bottom.abs();
-        simd::first(&self.gradient, |s, g| g <= most && self.alpha[s] > self.lo[s])
+        let s = simd::first_falling(&self.alpha, &self.lo, &self.gradient, most);
+        (s < self.len()).then_some(s)
     }
 
     /// α_i up, α_j down, to the best point of the line within the bounds.
@@ -229,9 +231,15 @@ impl Dual {
     /// Duality gap of a problem without bias, over all its variables, and the deviation to be expected of the sum of
     /// its losses: √(Σh² − (Σh)²/l) over the l variables that are not 0 (Ertekin 2009, 6.3, as corrected).
     pub fn gap_and_target(&self) -> (f64, f64) {
+        let (gap, target, _) = self.standing();
+        (gap, target)
+    }
+
+    /// [`Dual::gap_and_target`] and the extremes, in one pass.
+    pub fn standing(&self) -> (f64, f64, Extremes) {
         let sums = simd::gap(&self.alpha, &self.lo, &self.hi, &self.gradient);
         let spread = sums.squares - sums.loss * sums.loss / sums.count.max(1.0);
-        (sums.gap, spread.max(0.0).sqrt())
+        (sums.gap, spread.max(0.0).sqrt(), Extremes { top: sums.top, bottom: sums.bottom })
     }
 
     /// How far variable `s`, at 0, is from taking part: its gradient to the side its bounds are closed. Negative

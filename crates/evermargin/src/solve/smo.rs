@@ -86,6 +86,25 @@ impl Dual {
         self.target.iter().zip(&self.gradient).map(|(t, g)| t - g + b).collect()
     }
 
+    /// Gives all variables new bounds, which must contain 0, and moves those outside to the nearest bound; with a bias
+    /// the others then make up for it, so that Σα stays: first those that may, in order.
+    pub fn move_bounds(&mut self, gram: &mut dyn Gram, bounds: &[(f64, f64)]) {
+        let clamped = |(a, (lo, hi)): (&f64, &(f64, f64))| a.clamp(*lo, *hi);
+        let mut alpha: Vec<f64> = self.alpha.iter().zip(bounds).map(clamped).collect();
+        if self.bias {
+            let mut excess: f64 = alpha.iter().sum::<f64>() - self.alpha.iter().sum::<f64>();
+            for (a, (lo, hi)) in alpha.iter_mut().zip(bounds) {
+                let to = (*a - excess).clamp(*lo, *hi);
+                // towards 0 is always possible and always enough
+                let to = if excess > 0.0 { to.max(a.min(0.0)) } else { to.min(a.max(0.0)) };
+                excess += to - *a;
+                *a = to;
+            }
+        }
+        (self.lo, self.hi) = bounds.iter().copied().unzip();
+        self.set_alpha(gram, &alpha);
+    }
+
     /// Moves the bounds of variable `i`; its α must lie within them.
     pub fn set_bounds(&mut self, i: usize, lo: f64, hi: f64) {
         debug_assert!(lo <= self.alpha[i] && self.alpha[i] <= hi);

@@ -289,7 +289,7 @@ impl LasvmParams {
 }
 
 /// Moves the first `count` rows of each class of each problem to the front, keeping the order otherwise.
-pub(super) fn seeds_first(order: &mut Vec<usize>, problems: &[Targets], count: usize) {
+pub(in crate::learn) fn seeds_first(order: &mut Vec<usize>, problems: &[Targets], count: usize) {
     let mut chosen = std::collections::BTreeSet::new();
     let mut front = Vec::new();
     for p in problems {

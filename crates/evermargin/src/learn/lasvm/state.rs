@@ -152,7 +152,7 @@ impl Lasvm {
             }
             self.meet(x, rows)?;
             for (c, &r) in rows.iter().enumerate() {
-                self.take(c, x, r, base + r as u64, problems)?;
+                self.take(c, false, x, r, base + r as u64, problems)?;
             }
         }
         Ok(true)
@@ -177,10 +177,18 @@ impl Lasvm {
         f
     }
 
-    /// Learns from candidate `c`, which is row `r` of `x`.
+    /// The decisions of the rows named, by the points as they are.
+    pub fn decisions(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
+        self.meet(x, rows)?;
+        let bias = self.biases();
+        Ok((0..rows.len()).map(|c| self.scores(c, &bias)).collect())
+    }
+
+    /// Learns from candidate `c`, which is row `r` of `x`; `scored` says whether its scores were asked for before.
     pub(crate) fn take(
         &mut self,
         c: usize,
+        scored: bool,
         x: MatrixView<'_>,
         r: usize,
         id: u64,
@@ -195,7 +203,8 @@ impl Lasvm {
         self.gram.candidate(&self.block, c, &mut row);
         let newcomer = self.newcomer(&row, r, problems);
         // whoever is turned away needed its kernel with the support vectors alone
-        self.gram.read(if newcomer.wanted { self.len() + 1 } else { self.support });
+        let needed = if newcomer.wanted { self.len() + 1 } else { self.support };
+        self.gram.read(needed - if scored { self.support } else { 0 });
         if newcomer.wanted {
             self.gram.admit(&mut self.block, c, x.row(r), &row)?;
             self.points.push(Point { id, came: newcomer.came, dead: false });
@@ -225,8 +234,8 @@ impl Lasvm {
             }
             let mut bounds = ((y * cost).min(0.0), (y * cost).max(0.0));
             let stays = y != 0.0 && cost > 0.0 && self.is_wanted(j, y, gradient, z);
-            if !stays {
-                bounds = (0.0, 0.0);
+            if !stays && self.params.loss == Loss::Filter {
+                bounds = (0.0, 0.0); // passed over by this output, whatever the others do
             } else if self.params.loss == Loss::Ramp && z < self.params.s && self.is_warm(dual) {
                 bounds = (bounds.0 - y * cost, bounds.1 - y * cost);
             }
@@ -305,10 +314,11 @@ impl Lasvm {
     fn settle_gap(&mut self, j: usize, threshold: f64) {
         let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
         for step in 0..most {
-            if dual.gap_and_target().0 <= threshold {
+            let (gap, _, e) = dual.standing();
+            if gap <= threshold {
                 break;
             }
-            let (e, tolerance) = (dual.extremes(), self.params.tolerance);
+            let tolerance = self.params.tolerance;
             let moved = if step < SINGLE_STEPS {
                 dual.reprocess(&mut self.gram, e, tolerance)
             } else {
