@@ -192,10 +192,27 @@ fn learner_names() -> String {
 
 /// The learners of the registry, a line each.
 fn learner_list() -> String {
-    let width = LEARNERS.iter().map(|l| l.name.len()).max().unwrap_or(0);
-    let line = |l: &Learner| format!("\n  {:width$}  {}", l.name, l.summary);
-    format!("Learner [default: {DEFAULT_LEARNER}]:{}", LEARNERS.iter().map(line).collect::<String>())
+    let width = LEARNERS.iter().map(|l| l.name.len()).max().unwrap_or(0) + 4;
+    let mut out = format!("Learner [default: {DEFAULT_LEARNER}]:");
+    for learner in LEARNERS {
+        let mut line = format!("  {:1$}", learner.name, width - 2);
+        let mut used = width;
+        for word in learner.summary.split(' ') {
+            let letters = word.chars().count() + 1;
+            if used + letters > HELP_WIDTH {
+                line += &format!("\n{:width$}", "");
+                used = width;
+            }
+            line = line + word + " ";
+            used += letters;
+        }
+        out += &format!("\n{}", line.trim_end());
+    }
+    out
 }
+
+/// Letters in a line of help that clap leaves as they are.
+const HELP_WIDTH: usize = 88;
 
 impl LearnArgs {
     /// The learner, and how to train it. What it does not take is refused here, before any file is read.

@@ -35,8 +35,8 @@ pub struct AskArgs {
     /// Most rows to ask about
     #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 10, value_parser = crate::spec::from_one)]
     pub number: u64,
-    /// How rows are chosen: margin (nearest to the boundary), small-pool (the nearest of a random pool, again and
-    /// again: quicker to differ), gate (rows inside the margin, as they come) or random
+    /// How rows are chosen: margin (nearest to the boundary), small-pool (the nearest of a random pool, a new
+    /// one for each: questions differ more), gate (rows inside the margin, as they come) or random
     #[arg(long, value_name = "NAME", default_value = "margin", value_parser = strategy)]
     pub strategy: Strategy,
     /// Rows of a small pool: a number, 0 = all, or auto:P,ETA = as many as it takes to hold one of the best share P

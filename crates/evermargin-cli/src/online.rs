@@ -23,7 +23,7 @@ pub struct OnlineArgs {
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = crate::spec::from_one)]
     pub labels_budget: Option<u64>,
     /// When to stop choosing: margin (no sample left inside it), plateau (support vectors settle), cross-validated or
-    /// never [default: margin]
+    /// never [default: margin; never where samples come at random]
     #[arg(long, value_name = "RULE", conflicts_with = "resume", value_parser = stop)]
     pub stop: Option<String>,
     /// Passes over the data [default: 1]
@@ -81,6 +81,11 @@ impl OnlineArgs {
                 )));
             }
             params.insert(name.into(), value);
+        }
+        // a sample that came at random says little about those that are left
+        let random = params.get("select").is_none_or(|s| s == "random");
+        if random && (self.labels_budget.is_some() || self.curve.is_some()) {
+            params.entry("stop").or_insert_with(|| "never".into());
         }
         if self.state.is_some() && !ONLINE.iter().any(|(name, _)| *name == learner.name) {
             let names: Vec<&str> = ONLINE.iter().map(|(name, _)| *name).collect();

@@ -55,6 +55,9 @@ fn no_more_labels_are_looked_at_than_the_budget_allows() {
             assert_eq!(json["stopped"], "budget", "{select}");
         }
     }
+    // at random the budget is used up, and no rule ends it before
+    let json = shell.ok("fit d.svm -o m.evm --learner lasvm --labels-budget 700 --json").json();
+    assert_eq!((&json["labels_used"], &json["stopped"]), (&700.into(), &"budget".into()));
     let said = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --labels-budget 50 --stop never");
     assert!(said.out.contains("\nlooked at 50 labels: the budget of labels is spent\n"), "{}", said.out);
     let json = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --pool auto:0.05,0.05 --json");
