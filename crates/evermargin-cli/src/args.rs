@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use evermargin::learn::train::TrainOptions;
 use evermargin::learn::{LEARNERS, Learner, learner};
 use serde_json::Value;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Large-margin learning that never ends.
@@ -24,13 +25,13 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train a classifier and write it to a model file
-    Fit(crate::fit::FitArgs),
+    Fit(Box<crate::fit::FitArgs>),
     /// Label data with a model; score it when the labels are known
     Predict(crate::predict::PredictArgs),
     /// Name the rows that are worth a label
     Ask(crate::ask::AskArgs),
     /// Find good parameters by cross-validation
-    Tune(crate::tune::TuneArgs),
+    Tune(Box<crate::tune::TuneArgs>),
     /// Write a model in another format
     Convert(crate::convert::ConvertArgs),
     /// Show what a model file holds
@@ -200,13 +201,13 @@ fn learner_list() -> String {
         for word in learner.summary.split(' ') {
             let letters = word.chars().count() + 1;
             if used + letters > HELP_WIDTH {
-                line += &format!("\n{:width$}", "");
+                let _ = write!(line, "\n{:width$}", "");
                 used = width;
             }
             line = line + word + " ";
             used += letters;
         }
-        out += &format!("\n{}", line.trim_end());
+        let _ = write!(out, "\n{}", line.trim_end());
     }
     out
 }

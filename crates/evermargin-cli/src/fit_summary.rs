@@ -7,6 +7,7 @@ use evermargin::learn::train::{Gamma, Trained};
 use evermargin::model::{Classifier, Scheme};
 use evermargin::solve::{Exit, Report};
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -135,13 +136,13 @@ impl Summary<'_> {
     fn beside(&self) -> String {
         let mut out = String::new();
         if let Some(online) = &self.trained.online {
-            out += &format!("looked at {}: {}\n", count(online.labels, "label"), online.stopped.why());
+            let _ = writeln!(out, "looked at {}: {}", count(online.labels, "label"), online.stopped.why());
         }
         if let Some(suspects) = self.suspects {
-            out += &format!("suspected of a wrong label: {}\n", count(suspects, "row"));
+            let _ = writeln!(out, "suspected of a wrong label: {}", count(suspects, "row"));
         }
         if let Some(state) = self.state {
-            out += &format!("state: {} ({})\n", state.path.display(), console::bytes(state.size));
+            let _ = writeln!(out, "state: {} ({})", state.path.display(), console::bytes(state.size));
         }
         out
     }

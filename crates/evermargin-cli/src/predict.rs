@@ -130,10 +130,7 @@ pub fn load_for(
     let serial = has_serial(&classifier.params);
     let known =
         input::known(&classifier.params, &classifier.classes, &classifier.columns, classifier.features());
-    let options = match serial {
-        true => ReadOptions { cols: None, index_base: Some(0), ..known },
-        false => known,
-    };
+    let options = if serial { ReadOptions { cols: None, index_base: Some(0), ..known } } else { known };
     let mut input = input::load(path, args, hide, options)?;
     if serial && input.data.index_base.is_some() {
         input.data.x = input::without_first(&input.data.x)?.with_cols(classifier.features());

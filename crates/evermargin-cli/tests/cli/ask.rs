@@ -17,7 +17,7 @@ fn questions(text: &str) -> Vec<(usize, f64, String)> {
 fn pets(shell: &Shell) {
     let row = |i: usize| {
         let weight = 3.0 + (i * 37 % 100) as f64 / 5.0;
-        let kind = if i % 5 > 0 {
+        let kind = if !i.is_multiple_of(5) {
             ""
         } else if weight > 12.0 {
             "dog"
@@ -100,8 +100,8 @@ fn any_model_can_ask() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 300 -o d.svm");
     let text = shell.text("d.svm");
-    let bare: String = text.lines().map(|l| format!("? {}\n", l.split_once(' ').unwrap().1)).collect();
-    shell.write("bare.svm", &bare);
+    let bare: Vec<String> = text.lines().map(|l| format!("? {}", l.split_once(' ').unwrap().1)).collect();
+    shell.write("bare.svm", &bare.join("\n"));
     for (fit, header) in [
         ("", "row\tdecision:2/1\tdecision:3/1\tdecision:3/2\tcloseness\tlabel"),
         ("--multi one-vs-rest", "row\tdecision:1\tdecision:2\tdecision:3\tcloseness\tlabel"),
@@ -119,8 +119,8 @@ fn any_model_can_ask() {
         // what it asks about is harder than the rest
         let asked: Vec<usize> = rows.iter().map(|q| q.0).collect();
         let lines: Vec<&str> = text.lines().collect();
-        let part: String = asked.iter().map(|r| format!("{}\n", lines[r - 1])).collect();
-        shell.write("part.svm", &part);
+        let part: Vec<&str> = asked.iter().map(|r| lines[r - 1]).collect();
+        shell.write("part.svm", &part.join("\n"));
         let accuracy = |data: &str| {
             shell.ok(&format!("predict m.evm {data} --json")).json()["accuracy"].as_f64().unwrap()
         };
