@@ -131,6 +131,28 @@ fn what_does_not_fit_is_refused() {
     go(x, &labels).unwrap();
 }
 
+/// Weights of classes follow from the rows of all times, and weights stay with their rows.
+#[test]
+fn class_weights_count_all_rows() {
+    let plain = checkpoint("lasvm", 2, false, 60);
+    assert_eq!(plain.counts, [30, 30]);
+    let mut ratio = plain.clone();
+    ratio.params["class_weight"] = "ratio".into();
+    let (x, mut labels) = clouds(8, 2, false, 90);
+    labels.of = (0..90).map(|i| if i % 10 == 9 { None } else { Some(u32::from(i % 10 == 0)) }).collect();
+    // 30 and 30, then 72 and 9
+    let cost = |c: Option<u32>| if c == Some(1) { 102.0 / 39.0 } else { 1.0 };
+    let weights: Vec<f64> = labels.of.iter().map(|c| cost(*c)).collect();
+    let (a, kept) = go_on(&ratio, x.clone(), &labels, GoOn::default(), &()).unwrap();
+    assert_eq!((kept.counts, kept.rows), (vec![102, 39], 141));
+    assert_eq!(a.notes, ["9 rows without a label are left out"]);
+    let how = GoOn { weights: Some(&weights), ..GoOn::default() };
+    let (b, _) = go_on(&plain, x.clone(), &labels, how, &()).unwrap();
+    assert_eq!(a.classifier.model, b.classifier.model);
+    let (c, _) = go_on(&plain, x, &labels, GoOn::default(), &()).unwrap();
+    assert_ne!(a.classifier.model, c.classifier.model);
+}
+
 #[test]
 fn files_that_are_no_states_are_told_apart() {
     let kept = checkpoint("lasvm", 2, false, 60);

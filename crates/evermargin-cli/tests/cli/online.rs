@@ -174,6 +174,21 @@ fn more_data_makes_a_better_model() {
 }
 
 #[test]
+fn a_run_that_was_stopped_can_go_on() {
+    let shell = Shell::new();
+    two_days(&shell);
+    for learner in ONLINE {
+        shell.ok(&format!("fit monday.svm --learner {learner} --max-seconds 0 --state s.evs -o m.evm"));
+        let json = shell.ok("fit tuesday.svm --resume s.evs --state s.evs -o m.evm --json").json();
+        assert_eq!((&json["samples_seen"], &json["exit"]), (&300.into(), &"converged".into()), "{learner}");
+        let line = "fit monday.svm --resume s.evs --state s.evs -o m.evm --max-seconds 0 --json";
+        let json = shell.ok(line).json();
+        assert_eq!((&json["labels_used"], &json["stopped"]), (&0.into(), &"interrupted".into()), "{learner}");
+        assert!(shell.ok("predict m.evm d.svm --json").json()["accuracy"].as_f64().unwrap() > 0.75);
+    }
+}
+
+#[test]
 fn tables_and_single_classes_go_on_as_they_began() {
     let shell = Shell::new();
     let rows = |n: usize, seed: usize, classes: &[&str]| -> String {

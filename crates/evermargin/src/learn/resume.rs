@@ -267,10 +267,12 @@ fn pass(
     let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), created: 0 };
     let mut rng = Pcg64::seed_from_u64(seed ^ base.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..rows).collect();
+    let before = state.counts().seen;
     for _ in 0..params.epochs {
         order.shuffle(&mut rng);
         if !state.learn(batch.x.view(), &order, base, problems, watch)? {
             asked.stopped = Stopped::Interrupted;
+            asked.labels = rows.min((state.counts().seen - before) as usize);
             break;
         }
     }
