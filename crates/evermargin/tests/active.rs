@@ -205,3 +205,16 @@ fn scores_of_a_pool_follow_the_machine() {
         }
     }
 }
+
+#[test]
+fn retraining_after_every_label_is_the_batch_machine_of_those_labels() {
+    let (x, problems) = clouds(120, 2, 19);
+    let p = LasvmParams { retrain: true, labels: 50, tolerance: 1e-5, ..params(Strategy::Active) };
+    let (model, online) = fit(&p, &x, &problems);
+    let asked: Vec<usize> = online.saved.ids.iter().map(|id| *id as usize).collect();
+    let part = [problems[0].select(&asked)];
+    let svc = evermargin::learn::svc::SvcParams { kernel: RBF, tolerance: 1e-5, ..Default::default() };
+    let batch = svc.fit(x.view().select(&asked).view(), &part, &()).unwrap();
+    let (a, b) = (model.decision(x.view()).unwrap(), batch.model.decision(x.view()).unwrap());
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-3));
+}

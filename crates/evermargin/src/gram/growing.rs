@@ -230,3 +230,93 @@ impl Gram for GrowingGram {
         self.evaluations
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(n: usize, d: usize, sparse: bool) -> Matrix {
+        let value = |k: usize| ((k * 7919 + 31) % 1013) as f64 / 1013.0 - 0.4;
+        let values = (0..n * d).map(|k| if sparse && k % 7 > 0 { 0.0 } else { value(k) }).collect();
+        let x = Matrix::dense(values, n, d).unwrap();
+        if sparse { x.view().to_csr() } else { x }
+    }
+
+    /// Kernel values of `queries` with `columns` of the data.
+    fn block(packed: &Packed, queries: &[usize], columns: std::ops::Range<usize>) -> Vec<f32> {
+        let (mut q, width) = (Queries::default(), columns.len());
+        packed.load_own(queries, &mut q);
+        let mut out = vec![0.0; queries.len() * width];
+        fill(packed, &q, columns, &mut out.chunks_exact_mut(width).collect::<Vec<_>>());
+        out
+    }
+
+    #[test]
+    fn a_kernel_value_does_not_depend_on_its_block() {
+        for (d, sparse) in [(3, false), (21, false), (123, false), (256, false), (784, false), (40, true)] {
+            for kernel in [Kernel::Rbf { gamma: 0.3 / d as f64 }, Kernel::Linear, Kernel::Rbf { gamma: 1e4 }]
+            {
+                let x = rows(300, d, sparse);
+                let packed = Packed::new(x.view(), kernel).unwrap();
+                let n = packed.rows();
+                let most = packed.pass().min(200);
+                let all: Vec<usize> = (0..most).collect();
+                let whole = block(&packed, &all, 0..n);
+                for (count, columns) in
+                    [(1, 0..n), (2, 5..n), (3, 0..7), (17, 40..41), (most, 250..n), (9, 60..200)]
+                {
+                    let part = block(&packed, &all[..count], columns.clone());
+                    for q in 0..count {
+                        for (k, c) in columns.clone().enumerate() {
+                            let (a, b) = (part[q * columns.len() + k], whole[q * n + c]);
+                            assert_eq!(
+                                a.to_bits(),
+                                b.to_bits(),
+                                "d {d} {kernel:?} {count} {columns:?} ({q}, {c})"
+                            );
+                        }
+                    }
+                }
+                for i in 0..most {
+                    for j in 0..i {
+                        assert_eq!(whole[i * n + j].to_bits(), whole[j * n + i].to_bits(), "symmetric");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_right_whatever_comes_and_goes() {
+        let x = rows(200, 5, false);
+        let kernel = Kernel::Rbf { gamma: 0.5 };
+        let packing = Packed::new(x.view(), kernel).unwrap().packing();
+        for bytes in [0, 1 << 14, 1 << 20] {
+            let mut gram = GrowingGram::new(kernel, &packing, false, bytes, 100).unwrap();
+            let (mut block, mut row, mut ids) = (Block::default(), Vec::new(), Vec::new());
+            for step in 0..600 {
+                let r = step * 37 % 200;
+                gram.meet(x.view(), &[r], &mut block).unwrap();
+                gram.candidate(&block, 0, &mut row);
+                let here = row.clone();
+                gram.admit(&mut block, 0, x.view().row(r), &here).unwrap();
+                ids.push(r);
+                if ids.len() > 90 {
+                    let keep: Vec<usize> = (0..ids.len()).filter(|i| (i * 5 + step) % 4 > 0).collect();
+                    gram.keep(&keep, &mut block);
+                    ids = keep.iter().map(|&i| ids[i]).collect();
+                }
+                let pair = [step % ids.len(), (step * 13) % ids.len()];
+                gram.fetch(&pair[..1 + usize::from(pair[0] != pair[1])]);
+                for i in [pair[0]] {
+                    let got = gram.row(i);
+                    assert_eq!(got.len(), ids.len());
+                    for (k, &j) in ids.iter().enumerate() {
+                        let exact = kernel.eval(x.view().row(ids[i]), x.view().row(j));
+                        assert!((f64::from(got[k]) - exact).abs() < 1e-6, "step {step}");
+                    }
+                }
+            }
+        }
+    }
+}

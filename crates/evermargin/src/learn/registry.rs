@@ -151,6 +151,7 @@ pub static LEARNERS: &[Learner] = &[
             parameter("labels", "0", "most labels to look at; 0 = no limit"),
             parameter("stop", "margin", "when to stop choosing: margin, plateau, cross-validated or never"),
             parameter("curve", "false", "whether to keep models along the way"),
+            parameter("retrain", "false", "whether to solve anew after every sample, to compare with"),
             parameter("virtual", "0", "virtual points for each positive that becomes a support vector"),
             parameter("neighbours", "5", "nearest positives among which virtual points are made"),
             MAX_POINTS,

@@ -96,6 +96,8 @@ pub struct LasvmParams {
     pub stop: StopRule,
     /// Whether to keep models along the way.
     pub curve: bool,
+    /// `lasvm`: whether to drop no point and solve their problem after every sample, to compare with.
+    pub retrain: bool,
     /// Virtual points for each positive that becomes a support vector (VIRTUAL); 0 = none.
     #[serde(rename = "virtual")]
     pub virtual_points: usize,
@@ -157,6 +159,7 @@ impl Default for LasvmParams {
             labels: 0,
             stop: StopRule::Margin,
             curve: false,
+            retrain: false,
             virtual_points: 0,
             neighbours: 5,
         }

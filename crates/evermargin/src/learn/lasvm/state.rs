@@ -211,6 +211,9 @@ impl Lasvm {
             self.members.insert(id);
             self.counts.admitted[newcomer.came as usize] += 1;
             self.settle(&newcomer);
+            if self.params.retrain {
+                self.solve(&());
+            }
         } else {
             self.counts.rejected += 1;
             if self.params.loss.has_bias() {
@@ -334,8 +337,8 @@ impl Lasvm {
     /// Drops points nobody needs, keeps the cap.
     fn tidy(&mut self) {
         match self.params.loss {
-            Loss::Hinge => self.evict(),
-            Loss::Full => {}
+            Loss::Hinge if !self.params.retrain => self.evict(),
+            Loss::Hinge | Loss::Full => {}
             Loss::Gap | Loss::Ramp | Loss::Filter => {
                 if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
                     self.clean(self.params.allowance(self.support_count()));
@@ -434,6 +437,17 @@ impl Lasvm {
     /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle.
     pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
         self.compact();
+        let reports = self.solve(watch);
+        if self.params.loss != Loss::Full {
+            self.clean(0);
+        }
+        self.compact();
+        self.support = self.count_support();
+        reports
+    }
+
+    /// Solves the problems of the points to the tolerance.
+    fn solve(&mut self, watch: &dyn Watch) -> Vec<Report> {
         let stop =
             Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
         let mut reports = Vec::with_capacity(self.outputs.len());
@@ -441,11 +455,6 @@ impl Lasvm {
             reports.push(dual.run(&mut self.gram, stop, watch));
             *e = dual.extremes();
         }
-        if self.params.loss != Loss::Full {
-            self.clean(0);
-        }
-        self.compact();
-        self.support = self.count_support();
         reports
     }
 
