@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use clap::{Args, Parser, Subcommand};
 use evermargin::learn::train::TrainOptions;
-use evermargin::learn::{Learner, learner};
+use evermargin::learn::{LEARNERS, Learner, learner};
 use serde_json::Value;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Large-margin learning that never ends.
@@ -24,11 +25,13 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train a classifier and write it to a model file
-    Fit(crate::fit::FitArgs),
+    Fit(Box<crate::fit::FitArgs>),
     /// Label data with a model; score it when the labels are known
     Predict(crate::predict::PredictArgs),
+    /// Name the rows that are worth a label
+    Ask(crate::ask::AskArgs),
     /// Find good parameters by cross-validation
-    Tune(crate::tune::TuneArgs),
+    Tune(Box<crate::tune::TuneArgs>),
     /// Write a model in another format
     Convert(crate::convert::ConvertArgs),
     /// Show what a model file holds
@@ -45,6 +48,7 @@ impl Verb {
         match self {
             Self::Fit(_) => "fit",
             Self::Predict(_) => "predict",
+            Self::Ask(_) => "ask",
             Self::Tune(_) => "tune",
             Self::Convert(_) => "convert",
             Self::Inspect(_) => "inspect",
@@ -73,7 +77,7 @@ pub struct Common {
 }
 
 /// Options about a data file.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Clone, Args, Default)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
     /// Format, instead of guessing: libsvm, csv, tsv, space, npy, npz or idx (.gz, .xz and .zst are opened)
@@ -114,6 +118,13 @@ pub struct DataArgs {
     pub max_cells: Option<usize>,
 }
 
+impl DataArgs {
+    /// The same for another file of the kind: all of its rows, its own labels.
+    pub fn for_another(&self) -> Self {
+        Self { labels: None, rows: None, positive: None, ..self.clone() }
+    }
+}
+
 /// Which labels a learner may see.
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Data")]
@@ -130,9 +141,8 @@ pub struct HideArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning")]
 pub struct LearnArgs {
-    /// Learner: svc (any kernel), linear (many rows or columns) or rls (least squares)
-    #[arg(long, value_name = "NAME", default_value = "svc")]
-    pub learner: String,
+    #[arg(long, value_name = "NAME", help = learner_names(), long_help = learner_list())]
+    pub learner: Option<String>,
     /// Kernel: rbf, linear, poly, sigmoid or precomputed [default: rbf]
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
@@ -171,10 +181,53 @@ pub struct LearnArgs {
     pub max_steps: Option<u64>,
 }
 
+/// The learner when none is named.
+const DEFAULT_LEARNER: &str = "svc";
+
+/// The learners of the registry, in a line.
+fn learner_names() -> String {
+    let names: Vec<&str> = LEARNERS.iter().map(|l| l.name).collect();
+    let (last, others) = names.split_last().unwrap_or((&DEFAULT_LEARNER, &[]));
+    format!("Learner: {} or {last} [default: {DEFAULT_LEARNER}]", others.join(", "))
+}
+
+/// The learners of the registry, a line each.
+fn learner_list() -> String {
+    let width = LEARNERS.iter().map(|l| l.name.len()).max().unwrap_or(0) + 4;
+    let mut out = format!("Learner [default: {DEFAULT_LEARNER}]:");
+    for learner in LEARNERS {
+        let mut line = format!("  {:1$}", learner.name, width - 2);
+        let mut used = width;
+        for word in learner.summary.split(' ') {
+            let letters = word.chars().count() + 1;
+            if used + letters > HELP_WIDTH {
+                let _ = write!(line, "\n{:width$}", "");
+                used = width;
+            }
+            line = line + word + " ";
+            used += letters;
+        }
+        let _ = write!(out, "\n{}", line.trim_end());
+    }
+    out
+}
+
+/// Letters in a line of help that clap leaves as they are.
+const HELP_WIDTH: usize = 88;
+
 impl LearnArgs {
     /// The learner, and how to train it. What it does not take is refused here, before any file is read.
     pub fn options(&self, common: &Common) -> Result<(&'static Learner, TrainOptions), Failure> {
-        let learner = learner(&self.learner)?;
+        self.options_for(self.learner.as_deref().unwrap_or(DEFAULT_LEARNER), common)
+    }
+
+    /// The same for a learner that is known otherwise.
+    pub fn options_for(
+        &self,
+        name: &str,
+        common: &Common,
+    ) -> Result<(&'static Learner, TrainOptions), Failure> {
+        let learner = learner(name)?;
         let mut options = TrainOptions::new(learner.name);
         let params = &mut options.params;
         for (name, value) in &self.set {

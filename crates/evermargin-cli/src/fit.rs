@@ -1,17 +1,20 @@
 //! `evermargin fit`: train a classifier and write it to a model file.
 
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
-use crate::console::{self, count, quoted, short};
+use crate::console::{self, count};
 use crate::failure::Failure;
-use crate::input;
+use crate::fit_summary::{Summary, Written};
+use crate::online::OnlineArgs;
 use crate::progress::Watcher;
-use evermargin::Model;
+use crate::{curve, input, predict, resume, suspects};
 use evermargin::balance::{flip_labels, thin};
+use evermargin::data::Matrix;
+use evermargin::learn::Learner;
+use evermargin::learn::resume::{GoOn, OnlineCheckpoint, go_on};
 use evermargin::learn::train::{Gamma, TrainOptions, Trained, train};
 use evermargin::metrics::Criterion;
-use evermargin::model::{CalibrationKind, Classifier, Scheme};
-use evermargin::solve::{Exit, Report};
-use evermargin_io::{Dataset, LabelAt, ReadOptions, model_file, write_atomic};
+use evermargin::model::{CalibrationKind, Classifier};
+use evermargin_io::{Dataset, LabelAt, ReadOptions, model_file, state_file, write_atomic};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
@@ -21,7 +24,13 @@ use std::time::Instant;
 /// Train a classifier and write it to a model file
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  evermargin fit train.csv --label species -o species.evm --kernel rbf --c 10"
+    after_help = "Example:\n  evermargin fit train.csv --label species -o species.evm --kernel rbf --c 10\n\n\
+    With 200 labels, chosen by the learner:\n  \
+    evermargin fit train.csv --learner lasvm --select active --labels-budget 200 --curve curve.tsv\n\n\
+    A little more every day:\n  \
+    evermargin fit monday.csv --learner lasvm --state s.evs -o m.evm\n  \
+    evermargin fit tuesday.csv --resume s.evs --state s.evs -o m.evm\n\n\
+    Labels that may be wrong:\n  evermargin fit train.csv --learner lasvm-nc --suspects suspects.tsv"
 )]
 pub struct FitArgs {
     /// Data with labels: LIBSVM text, CSV, TSV, .npy, .npz or IDX, compressed or not; - is standard input
@@ -45,6 +54,8 @@ pub struct FitArgs {
     #[command(flatten)]
     pub learn: LearnArgs,
     #[command(flatten)]
+    pub online: OnlineArgs,
+    #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
@@ -64,9 +75,83 @@ fn probability(text: &str) -> Result<CalibrationKind, String> {
     }
 }
 
+/// What is to be done.
+enum Work {
+    Begin(&'static Learner, Box<TrainOptions>),
+    GoOn(Box<OnlineCheckpoint>, GoOn<'static>),
+}
+
+/// Rows to learn from, and what is known about them.
+struct Rows {
+    data: Dataset,
+    weights: Option<Vec<f64>>,
+    /// The number in the file of each row, counted from 1.
+    numbers: Vec<usize>,
+    serial: bool,
+}
+
 /// Runs the verb.
 pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let mut work = match &args.online.resume {
+        None => begin(args, common)?,
+        Some(path) => {
+            let state = state_file::load(path)?;
+            let how = resume::agree(args, common, &state)?;
+            Work::GoOn(Box::new(state), how)
+        }
+    };
+    let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
+    let piped = output == Path::new("-");
+    if piped && common.json {
+        return Err(Failure::Usage(
+            "-o - and --json both want standard output; give the model a file".into(),
+        ));
+    }
+    check_output(&args.data, &output)?;
+    args.online.check_outputs(&args.data, &output)?;
+    let mut rows = read(args, common, &work)?;
+    console::note(common, &rows.data.notes);
+    let (count, features) = (rows.data.x.rows(), rows.data.x.cols());
+    let kept = args.online.needs_rows().then(|| rows.data.x.clone());
+    let watch = Watcher::start(common, args.learn.max_seconds)?;
+    let learning = Instant::now();
+    let (trained, state) = learn(args, &mut work, &mut rows, &watch)?;
+    let seconds = learning.elapsed().as_secs_f64();
+    watch.finish();
+    console::note(common, &trained.notes);
+
+    let bytes = model_file::to_bytes(&trained.classifier)?;
+    write_atomic(&output, &bytes)?;
+    let suspects = write_beside(args, &trained, &rows, kept)?;
+    let state_size = write_state(args, state.as_ref())?;
+    let written = |path, size| Written { path, size };
+    let summary = Summary {
+        data: &args.data,
+        gamma: match &work {
+            Work::Begin(_, options) => options.gamma,
+            Work::GoOn(state, _) => state.params.get("gamma").and_then(Value::as_f64).map(Gamma::Value),
+        },
+        trained: &trained,
+        rows: count,
+        features,
+        model: written(&output, bytes.len() as u64),
+        state: args.online.state.as_deref().zip(state_size).map(|(path, size)| written(path, size)),
+        suspects,
+        seconds,
+    };
+    if piped {
+        if !common.quiet {
+            eprintln!("{}", summary.text());
+        }
+        return Ok(());
+    }
+    console::answer(common, &summary.json(started), &summary.text())
+}
+
+/// The learner and how to train it; what it does not take is refused before any file is read.
+fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
     let (learner, mut options) = args.learn.options(common)?;
+    args.online.apply(learner, &mut options.params)?;
     if let Some(c) = args.c {
         options.params.insert("c".into(), c.into());
     }
@@ -84,58 +169,102 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     options.calibration = args.probability;
     options.threshold = args.threshold;
     learner.make(&options.params).map_err(Failure::usage)?;
-    let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
-    let piped = output == Path::new("-");
-    if piped && common.json {
-        return Err(Failure::Usage(
-            "-o - and --json both want standard output; give the model a file".into(),
-        ));
-    }
+    Ok(Work::Begin(learner, Box::new(options)))
+}
 
-    check_output(&args.data, &output)?;
-    let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
-    options.weights = source.weights(args.learn.weights.as_deref())?;
-    let mut data = source.data;
-    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
-    let serial = precomputed && input::drop_serial(&mut data)?;
-    damage(args, common.seed, precomputed, &mut data, &mut options.weights)?;
-    console::note(common, &data.notes);
-    let (rows, features) = (data.x.rows(), data.x.cols());
-    let watch = Watcher::start(common, args.learn.max_seconds)?;
-    let learning = Instant::now();
-    let trained = train(data.x, &data.labels, &options, &watch).map_err(|e| Failure::about(&args.data, e))?;
-    let seconds = learning.elapsed().as_secs_f64();
-    watch.finish();
-    console::note(common, &trained.notes);
-    let Trained { mut classifier, reports, counts, .. } = trained;
-    classifier.columns = data.columns;
-    remember_input(&mut classifier, &args.input, data.index_base, data.label.as_ref(), serial);
-    let bytes = model_file::to_bytes(&classifier)?;
-    write_atomic(&output, &bytes)?;
-    let size = bytes.len() as u64;
-
-    let summary =
-        Summary { args, options: &options, classifier: &classifier, reports: &reports, counts: &counts };
-    let json = summary.json(rows, features, &output, size, seconds, started);
-    let text = summary.text(rows, features, &output, size, seconds);
-    if piped {
-        if !common.quiet {
-            eprintln!("{text}");
+/// Reads the data, as a state knows it where there is one, and damages it where that was asked for.
+fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
+    let (known, precomputed) = match work {
+        Work::Begin(learner, options) => {
+            (ReadOptions::default(), options.kernel(learner).as_deref() == Some("precomputed"))
         }
-        return Ok(());
+        Work::GoOn(s, _) => (input::known(&s.params, &s.classes, &s.columns, s.features()), false),
+    };
+    let source = input::load(&args.data, &args.input, Some(&args.hide), known)?;
+    let weights = source.weights(args.learn.weights.as_deref())?;
+    let numbers = source.numbers();
+    let mut rows = Rows { data: source.data, weights, numbers, serial: false };
+    rows.serial = precomputed && input::drop_serial(&mut rows.data)?;
+    if let Work::GoOn(state, _) = work
+        && let Some(class) = state.params.get("positive").and_then(Value::as_str)
+    {
+        rows.data.labels = input::one_against_rest(&rows.data.labels, class);
     }
-    console::answer(common, &json, &text)
+    damage(args, common.seed, precomputed, &mut rows)?;
+    Ok(rows)
+}
+
+/// Learns from the rows, which are used up; gives the state too where it is wanted.
+fn learn(
+    args: &FitArgs,
+    work: &mut Work,
+    rows: &mut Rows,
+    watch: &Watcher,
+) -> Result<(Trained, Option<OnlineCheckpoint>), Failure> {
+    let about = |e| Failure::about(&args.data, e);
+    let x = std::mem::replace(&mut rows.data.x, Matrix::empty(0, false));
+    match work {
+        Work::Begin(_, options) => {
+            options.weights = rows.weights.take();
+            let mut trained = train(x, &rows.data.labels, options, watch).map_err(about)?;
+            let classifier = &mut trained.classifier;
+            classifier.columns.clone_from(&rows.data.columns);
+            let (base, label) = (rows.data.index_base, rows.data.label.as_ref());
+            remember_input(classifier, &args.input, base, label, rows.serial);
+            let online = trained.online.as_ref().filter(|_| args.online.state.is_some());
+            let state = online.map(|o| OnlineCheckpoint::new(&trained.classifier, o, &trained.counts));
+            Ok((trained, state))
+        }
+        Work::GoOn(state, how) => {
+            let how = GoOn { weights: rows.weights.as_deref(), ..*how };
+            let (mut trained, next) = go_on(state, x, &rows.data.labels, how, watch).map_err(about)?;
+            if args.online.state.is_none() {
+                let kept = "what was learnt is in the model alone; --state FILE keeps it to go on from";
+                trained.notes.push(kept.into());
+            }
+            Ok((trained, Some(next)))
+        }
+    }
+}
+
+/// Writes the curve and the suspects where asked for; says how many suspects there are.
+fn write_beside(
+    args: &FitArgs,
+    trained: &Trained,
+    rows: &Rows,
+    kept: Option<Matrix>,
+) -> Result<Option<usize>, Failure> {
+    let (c, labels) = (&trained.classifier, &rows.data.labels);
+    if let Some(path) = &args.online.curve {
+        let points = trained.online.as_ref().map_or(&[][..], |o| &o.curve);
+        let table = match (&args.online.test, &kept) {
+            (Some(test), _) => {
+                let test = predict::load_for(c, test, &args.input.for_another(), None)?.data;
+                curve::table(c, points, &test.x, &test.labels)?
+            }
+            (None, Some(x)) => curve::table(c, points, x, labels)?,
+            (None, None) => String::new(),
+        };
+        write_atomic(path, table.as_bytes())?;
+    }
+    let (Some(path), Some(x)) = (&args.online.suspects, kept) else { return Ok(None) };
+    let (table, count) = suspects::table(c, x, labels, &rows.numbers)?;
+    write_atomic(path, table.as_bytes())?;
+    Ok(Some(count))
+}
+
+/// Writes the state where asked for; gives its bytes.
+fn write_state(args: &FitArgs, state: Option<&OnlineCheckpoint>) -> Result<Option<u64>, Failure> {
+    let (Some(path), Some(state)) = (&args.online.state, state) else { return Ok(None) };
+    let bytes = state_file::to_bytes(state)?;
+    write_atomic(path, &bytes)?;
+    Ok(Some(bytes.len() as u64))
 }
 
 /// Thins the smallest class, then flips labels, as asked for. A deleted row of a kernel matrix, whose rows are its
 /// columns, only loses its label.
-fn damage(
-    args: &FitArgs,
-    seed: u64,
-    precomputed: bool,
-    data: &mut Dataset,
-    weights: &mut Option<Vec<f64>>,
-) -> Result<(), Failure> {
+fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Result<(), Failure> {
+    let Rows { data, weights, numbers, .. } = rows;
     let mut rng = Pcg64::seed_from_u64(seed);
     let counts = data.labels.counts();
     let present = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
@@ -154,6 +283,7 @@ fn damage(
             data.x = data.x.view().select(&kept);
             data.labels.of = kept.iter().map(|&i| data.labels.of[i]).collect();
             *weights = weights.take().map(|w| kept.iter().map(|&i| w[i]).collect());
+            *numbers = kept.iter().map(|&i| numbers[i]).collect();
         }
     }
     if let Some(share) = args.flip {
@@ -222,152 +352,6 @@ fn not_the_same(data: &Path, output: &Path) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// What `fit` tells about a training.
-struct Summary<'a> {
-    args: &'a FitArgs,
-    options: &'a TrainOptions,
-    classifier: &'a Classifier,
-    reports: &'a [Report],
-    counts: &'a [usize],
-}
-
-impl Summary<'_> {
-    fn json(
-        &self,
-        rows: usize,
-        features: usize,
-        output: &Path,
-        size: u64,
-        seconds: f64,
-        started: Instant,
-    ) -> Value {
-        let c = self.classifier;
-        let total = total(self.reports);
-        json!({
-            "learner": c.learner,
-            "kernel": kernel(c),
-            "rows": rows,
-            "features": features,
-            "labeled": self.counts.iter().sum::<usize>(),
-            "classes": c.classes.len(),
-            "class_names": c.classes,
-            "class_counts": self.counts,
-            "scheme": c.scheme,
-            "scaling": c.scaling.name(),
-            "gamma": c.params.get("gamma"),
-            "c": c.params.get("c"),
-            "support_count": c.model.support_count(),
-            "kernel_evaluations": total.kernel_evaluations,
-            "objective": total.objective,
-            "gap": total.gap,
-            "steps": total.steps,
-            "exit": total.exit,
-            "threshold": c.params.get("threshold_value"),
-            "probability": !c.calibration.is_empty(),
-            "model": output.display().to_string(),
-            "model_bytes": size,
-            "threads": rayon::current_num_threads(),
-            "seconds": seconds,
-            "total_seconds": started.elapsed().as_secs_f64(),
-        })
-    }
-
-    fn text(&self, rows: usize, features: usize, output: &Path, size: u64, seconds: f64) -> String {
-        let c = self.classifier;
-        let total = total(self.reports);
-        let classes: Vec<String> =
-            c.classes.iter().zip(self.counts).map(|(c, n)| format!("{c} {n}")).collect();
-        let shown = if classes.len() > 12 {
-            format!("{}, …", classes[..12].join(", "))
-        } else {
-            classes.join(", ")
-        };
-        let ended = match total.exit {
-            Exit::Converged => "converged",
-            Exit::Limit => "step limit reached, not converged,",
-            Exit::Interrupted => "interrupted, not converged,",
-            Exit::Stalled => "stalled at the limits of floating point",
-        };
-        let support = match &c.model {
-            Model::Expansion { .. } => count(c.model.support_count(), "support vector"),
-            Model::Linear { .. } => count(c.model.support_count(), "weight"),
-        };
-        let from = self.args.data.display();
-        format!(
-            "{from}: {}, {}, {} ({shown})\n{}\n{ended} after {} in {} s: {support}, objective {}, gap {}\nmodel: {} ({})\n\
-             next: evermargin predict {} NEW_DATA\n      evermargin tune {}    looks for better parameters",
-            count(rows, "row"),
-            count(features, "feature"),
-            count(c.classes.len(), "class"),
-            self.choices(),
-            count(total.steps as usize, "step"),
-            short(seconds),
-            short(total.objective),
-            short(total.gap),
-            output.display(),
-            console::bytes(size),
-            quoted(output),
-            quoted(&self.args.data),
-        )
-    }
-
-    fn choices(&self) -> String {
-        let c = self.classifier;
-        let mut words = vec![c.learner.clone(), format!("{} kernel", kernel(c))];
-        if let Some(gamma) = c.params.get("gamma").and_then(Value::as_f64) {
-            let how = match self.options.gamma {
-                Some(Gamma::Value(_)) => "",
-                Some(Gamma::Auto) => " (auto)",
-                _ => " (scale)",
-            };
-            words.push(format!("gamma {}{how}", short(gamma)));
-        }
-        if let Some(cost) = c.params.get("c").and_then(Value::as_f64) {
-            words.push(format!("C {}", short(cost)));
-        }
-        if c.scheme != Scheme::Binary {
-            words.push(if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into());
-        }
-        words.push(format!("scaling {}", c.scaling.name()));
-        if let Some(threshold) = c.params.get("threshold_value").and_then(Value::as_f64) {
-            words.push(format!("threshold {}", short(threshold)));
-        }
-        if !c.calibration.is_empty() {
-            words.push("probabilities".into());
-        }
-        words.join(", ")
-    }
-}
-
-/// The name of the kernel of a model.
-pub fn kernel(c: &Classifier) -> String {
-    match &c.model {
-        Model::Expansion { kernel, .. } => kernel.name().into(),
-        Model::Linear { .. } => c.params.get("kernel").and_then(Value::as_str).unwrap_or("linear").into(),
-    }
-}
-
-/// The reports of all problems as one: sums, the largest gap, the worst exit.
-pub fn total(reports: &[Report]) -> Report {
-    let rank = |e: Exit| match e {
-        Exit::Converged => 0,
-        Exit::Stalled => 1,
-        Exit::Limit => 2,
-        Exit::Interrupted => 3,
-    };
-    let mut out = Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit: Exit::Converged };
-    for r in reports {
-        out.steps += r.steps;
-        out.objective += r.objective;
-        out.gap = out.gap.max(r.gap);
-        out.kernel_evaluations += r.kernel_evaluations;
-        if rank(r.exit) > rank(out.exit) {
-            out.exit = r.exit;
-        }
-    }
-    out
 }
 
 #[cfg(test)]

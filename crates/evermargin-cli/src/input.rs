@@ -4,7 +4,9 @@ use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
 use evermargin::Labels;
 use evermargin::data::Matrix;
+use evermargin::model::Column;
 use evermargin_io::{Dataset, LabelColumn, Limits, ReadOptions, read};
+use serde_json::Value;
 use std::path::Path;
 
 /// A data set, and what was done to it.
@@ -19,6 +21,14 @@ pub struct Input {
 }
 
 impl Input {
+    /// The number in the file of each row, counted from 1.
+    pub fn numbers(&self) -> Vec<usize> {
+        match &self.kept {
+            Some(kept) => kept.iter().map(|i| i + 1).collect(),
+            None => (1..=self.data.x.rows()).collect(),
+        }
+    }
+
     /// Weights of the rows from a file with one a row of the data file.
     pub fn weights(&self, path: Option<&Path>) -> Result<Option<Vec<f64>>, Failure> {
         let Some(path) = path else { return Ok(None) };
@@ -27,6 +37,21 @@ impl Input {
             Some(kept) => kept.iter().map(|&i| all[i]).collect(),
             None => all,
         }))
+    }
+}
+
+/// What a model or a state knows about its data.
+pub fn known(params: &Value, classes: &[String], columns: &[Column], features: usize) -> ReadOptions {
+    ReadOptions {
+        columns: (!columns.is_empty()).then(|| columns.to_vec()),
+        trained_label: params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
+        classes: Some(match params.get("positive").and_then(Value::as_str) {
+            Some(class) => vec![class.to_string()],
+            None => classes.to_vec(),
+        }),
+        cols: Some(features),
+        index_base: params.get("index_base").and_then(Value::as_u64).map(|b| b as u8),
+        ..ReadOptions::default()
     }
 }
 

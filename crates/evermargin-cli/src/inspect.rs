@@ -4,7 +4,7 @@ use crate::args::Common;
 use crate::console::{self, count, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
-use crate::fit;
+use crate::fit_summary;
 use evermargin::model::{Calibration, Classifier, Column, Scheme};
 use evermargin::{Kernel, Matrix, Model};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn describe(c: &Classifier, size: Option<u64>) -> Value {
         "classes": c.classes.len(),
         "class_names": c.classes,
         "scheme": c.scheme,
-        "kernel": fit::kernel(c),
+        "kernel": fit_summary::kernel(c),
         "kernel_params": match &c.model {
             Model::Expansion { kernel, .. } => json!(kernel),
             Model::Linear { .. } => Value::Null,
@@ -92,7 +92,7 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
             line("support", &format!("{points} of {}, {layout}", count(c.features(), "feature")));
         }
         Model::Linear { .. } => {
-            line("kernel", &fit::kernel(c));
+            line("kernel", &fit_summary::kernel(c));
             let used = c.model.support_count();
             line("weights", &format!("{used} of {} not zero", count(c.features(), "feature")));
         }

@@ -1,19 +1,26 @@
 //! The `evermargin` command: verbs over the library, one file each.
 
 mod args;
+mod ask;
 mod console;
 mod convert;
+mod curve;
 mod demo;
 mod failure;
 mod fit;
+mod fit_summary;
 mod generate;
 mod heatmap;
 mod input;
 mod inspect;
+mod margin;
+mod online;
 mod picture;
 mod predict;
 mod progress;
+mod resume;
 mod spec;
+mod suspects;
 mod tune;
 
 use args::{Cli, Verb};
@@ -56,6 +63,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     pool.install(|| match &cli.verb {
         Verb::Fit(args) => fit::run(args, common, started),
         Verb::Predict(args) => predict::run(args, common, started),
+        Verb::Ask(args) => ask::run(args, common, started),
         Verb::Tune(args) => tune::run(args, common, started),
         Verb::Convert(args) => convert::run(args, common, started),
         Verb::Inspect(args) => inspect::run(args, common),

@@ -1,10 +1,11 @@
 //! `evermargin predict`: classes, decision values and probabilities; scores when the labels are known.
 
-use crate::args::{Common, DataArgs};
+use crate::args::{Common, DataArgs, HideArgs};
 use crate::console::{self, exact, quoted, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
-use crate::{fit, input};
+use crate::fit;
+use crate::input::{self, Input};
 use evermargin::Labels;
 use evermargin::metrics::{self, Confusion};
 use evermargin::model::{Classifier, Predictions, Scheme};
@@ -85,26 +86,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         }
         failure
     })?;
-    let serial = has_serial(&classifier.params);
-    let options = ReadOptions {
-        columns: (!classifier.columns.is_empty()).then(|| classifier.columns.clone()),
-        trained_label: classifier.params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
-        classes: Some(match classifier.params.get("positive").and_then(Value::as_str) {
-            Some(class) => vec![class.to_string()],
-            None => classifier.classes.clone(),
-        }),
-        cols: (!serial).then(|| classifier.features()),
-        index_base: if serial {
-            Some(0)
-        } else {
-            classifier.params.get("index_base").and_then(Value::as_u64).map(|b| b as u8)
-        },
-        ..ReadOptions::default()
-    };
-    let mut data = input::load(&args.data, &args.input, None, options)?.data;
-    if serial && data.index_base.is_some() {
-        data.x = input::without_first(&data.x)?.with_cols(classifier.features());
-    }
+    let data = load_for(&classifier, &args.data, &args.input, None)?.data;
     console::note(common, &data.notes);
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();
@@ -138,6 +120,24 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     console::answer(common, &json, &text)
 }
 
+/// Reads data as the model knows it: its columns, its label, its classes.
+pub fn load_for(
+    classifier: &Classifier,
+    path: &Path,
+    args: &DataArgs,
+    hide: Option<&HideArgs>,
+) -> Result<Input, Failure> {
+    let serial = has_serial(&classifier.params);
+    let known =
+        input::known(&classifier.params, &classifier.classes, &classifier.columns, classifier.features());
+    let options = if serial { ReadOptions { cols: None, index_base: Some(0), ..known } } else { known };
+    let mut input = input::load(path, args, hide, options)?;
+    if serial && input.data.index_base.is_some() {
+        input.data.x = input::without_first(&input.data.x)?.with_cols(classifier.features());
+    }
+    Ok(input)
+}
+
 /// Whether rows of data begin with their number in column 0, as LIBSVM wants it of kernel matrices.
 fn has_serial(params: &Value) -> bool {
     let kernel = &params["kernel"];
@@ -147,7 +147,7 @@ fn has_serial(params: &Value) -> bool {
 
 /// The class of each row in the model's numbering. A class that the model does not know is `Some(u32::MAX)`:
 /// no prediction can be right.
-fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
+pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
     let positive = c.params.get("positive").and_then(Value::as_str);
     let labels = match positive {
         Some(class) => &input::one_against_rest(labels, class),
@@ -205,7 +205,7 @@ fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
 }
 
 /// A cell of a table, quoted where it must be.
-fn cell(text: &str, comma: char) -> String {
+pub fn cell(text: &str, comma: char) -> String {
     if text.contains([comma, '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -216,7 +216,7 @@ fn cell(text: &str, comma: char) -> String {
 /// Scores against the truth; null where it is not known or a score is not defined. A class that the model does
 /// not know counts as an error and leaves the other scores undefined. AUC of many classes is the mean of each
 /// against the rest, where there is an output a class.
-fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
+pub fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
     let rows: Vec<usize> = (0..truth.len()).filter(|&i| truth[i].is_some()).collect();
     let known: Vec<u32> = rows.iter().filter_map(|&i| truth[i]).collect();
     let found: Vec<u32> = rows.iter().map(|&i| p.class[i]).collect();

@@ -3,6 +3,7 @@
 use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice};
 use evermargin::metrics::Criterion;
 use evermargin::model::ScalingName;
+use evermargin::query::pool_size;
 use evermargin_io::Format;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -69,6 +70,14 @@ pub fn gamma(text: &str) -> Result<Gamma, String> {
 /// A whole number from 1.
 pub fn from_one(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "must be a whole number, 1 or more".into())
+}
+
+/// The size of a pool: a number, 0 for all, or `auto:P,ETA`.
+pub fn pool(text: &str) -> Result<usize, String> {
+    let wrong = || "must be a whole number or auto:P,ETA with both between 0 and 1".to_string();
+    let Some(shares) = text.strip_prefix("auto:") else { return text.parse().map_err(|_| wrong()) };
+    let (p, eta) = shares.split_once(',').ok_or_else(wrong)?;
+    pool_size(number(p)?, number(eta)?).map_err(|_| wrong())
 }
 
 /// `yes` or `no`.
@@ -208,6 +217,14 @@ mod tests {
         assert_eq!(assignment("max-steps=5").unwrap(), ("max_steps".into(), 5.into()));
         assert_eq!(assignment("kernel=rbf").unwrap(), ("kernel".into(), "rbf".into()));
         assert!(assignment("kernel").is_err());
+    }
+
+    #[test]
+    fn pools_are_numbers_or_promises() {
+        assert_eq!((pool("59"), pool("0"), pool("auto:0.05,0.05")), (Ok(59), Ok(0), Ok(59)));
+        for wrong in ["", "-1", "auto", "auto:", "auto:0.05", "auto:0,0.5", "auto:1,1", "auto:x,0.5"] {
+            assert!(pool(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

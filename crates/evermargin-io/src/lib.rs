@@ -1,7 +1,7 @@
 //! Formats for evermargin: data files in, model files in and out.
 //!
 //! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks), NumPy and IDX arrays, compressed or
-//! not; [`model_file`] keeps a classifier; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
+//! not; [`model_file`] keeps a classifier, [`state_file`] an online learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
 
@@ -16,6 +16,7 @@ mod npz;
 mod number;
 mod open;
 mod output;
+mod parts;
 mod read;
 mod soundness;
 mod table;
@@ -26,6 +27,7 @@ mod write;
 pub mod json;
 pub mod libsvm_model;
 pub mod model_file;
+pub mod state_file;
 
 pub use error::{Error, Place, Result};
 pub use format::Format;

@@ -11,17 +11,16 @@ use crate::error::{Error, Result, shown};
 use crate::limits::Limits;
 use crate::open::{display_name, read_whole};
 use crate::output::write_atomic;
+use crate::parts::{self, Restored, ScalingHead, rows};
 use crate::soundness::check;
 use crate::tensors::{Bundle, Loaded};
 use crate::{json, libsvm_model};
-use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, Model, Scheme};
 use serde::{Deserialize, Serialize};
-use std::io::Read;
 use std::path::Path;
 
-const FORMAT: &str = "evermargin";
+pub(crate) const FORMAT: &str = "evermargin";
 const VERSION: u32 = 1;
 
 /// Everything of a classifier but the large arrays.
@@ -47,15 +46,6 @@ enum ModelHead {
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-enum ScalingHead {
-    None,
-    Affine { name: String, shifted: bool },
-    Unit,
-    Tfidf,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
 enum CalibrationHead {
     Sigmoid { a: f64, b: f64 },
     Isotonic,
@@ -74,24 +64,8 @@ pub fn load(path: impl AsRef<Path>) -> Result<Classifier> {
 /// Reads and checks a model file of at most `limits.max_bytes`.
 pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
     let path = path.as_ref();
-    let name = display_name(path);
-    let mut bytes = Vec::new();
-    // Opened raw: a compressed model is refused by name rather than unpacked.
-    let mut reader: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(std::fs::File::open(path).map_err(|e| Error::read(&name, e))?)
-    };
-    reader
-        .by_ref()
-        .take(limits.max_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|e| Error::read(&name, e))?;
-    if bytes.len() as u64 > limits.max_bytes {
-        let what = format!("over the cap of {} bytes; if it is right, raise --max-bytes", limits.max_bytes);
-        return Err(Error::content(&name, what));
-    }
-    from_bytes(&name, &bytes)
+    let bytes = parts::read_raw(path, limits)?;
+    from_bytes(&display_name(path), &bytes)
 }
 
 /// A classifier in any form we know: a model file, a LIBSVM model, JSON; `-` is standard input.
@@ -121,34 +95,8 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
         Model::Expansion { kernel, points, coef, bias } => {
             bundle.f64("coef", &[coef.len(), points.rows()], coef.iter().flatten());
             bundle.f64("bias", &[bias.len()], bias);
-            let sparse = match points {
-                Matrix::Dense { values, rows, cols, .. } => {
-                    bundle.narrow("points.values", &[*rows, *cols], values);
-                    false
-                }
-                Matrix::Csr { indptr, indices, values, .. } => {
-                    bundle.u64("points.indptr", &[indptr.len()], indptr);
-                    bundle.u32("points.indices", &[indices.len()], indices);
-                    bundle.narrow("points.values", &[values.len()], values);
-                    true
-                }
-            };
+            let sparse = parts::save_points(points, &mut bundle);
             ModelHead::Expansion { kernel: *kernel, cols: points.cols(), sparse }
-        }
-    };
-    let scaling = match &classifier.scaling {
-        Scaling::None => ScalingHead::None,
-        Scaling::Unit => ScalingHead::Unit,
-        Scaling::Affine { name, shift, factor } => {
-            if !shift.is_empty() {
-                bundle.f64("scaling.shift", &[shift.len()], shift);
-            }
-            bundle.f64("scaling.factor", &[factor.len()], factor);
-            ScalingHead::Affine { name: name.clone(), shifted: !shift.is_empty() }
-        }
-        Scaling::Tfidf { idf } => {
-            bundle.f64("scaling.idf", &[idf.len()], idf);
-            ScalingHead::Tfidf
         }
     };
     let head = Head {
@@ -157,7 +105,7 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
         classes: classifier.classes.clone(),
         scheme: classifier.scheme,
         model,
-        scaling,
+        scaling: parts::save_scaling(&classifier.scaling, &mut bundle),
         columns: classifier.columns.clone(),
         calibration: save_calibration(&classifier.calibration, &mut bundle),
     };
@@ -174,8 +122,6 @@ pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Classifier> {
     restore(bytes).map_err(|what| Error::content(name, what))
 }
 
-type Restored<T> = std::result::Result<T, String>;
-
 fn restore(bytes: &[u8]) -> Restored<Classifier> {
     if let Some(kind) = foreign(bytes) {
         return Err(format!("{kind}, not an evermargin model"));
@@ -183,6 +129,12 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
     let mut tensors = Loaded::parse(bytes)?;
     match tensors.metadata("format") {
         Some(FORMAT) => {}
+        Some(crate::state_file::FORMAT) => {
+            return Err(
+                "the state of an online learner, not a model; go on from it with `evermargin fit --resume`"
+                    .into(),
+            );
+        }
         Some(other) => return Err(format!("a model of '{}', not of evermargin", shown(other.as_bytes()))),
         None => return Err("a safetensors file, but not an evermargin model".into()),
     }
@@ -206,18 +158,7 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
             Model::Linear { weights: rows(&values, shape[0], shape[1]), bias: tensors.f64("bias", 1)?.1 }
         }
         ModelHead::Expansion { kernel, cols, sparse } => {
-            let points = if sparse {
-                let indptr = tensors.u64("points.indptr")?;
-                let indices = tensors.u32("points.indices")?;
-                Matrix::csr(indptr, indices, tensors.f64("points.values", 1)?.1, cols)
-            } else {
-                let (shape, values) = tensors.f64("points.values", 2)?;
-                if shape[1] != cols {
-                    return Err(format!("points have {} columns, the description says {cols}", shape[1]));
-                }
-                Matrix::dense(values, shape[0], cols)
-            };
-            let points = points.map_err(|e| format!("points: {e}"))?;
+            let points = parts::load_points(cols, sparse, &mut tensors)?;
             let (shape, coef) = tensors.f64("coef", 2)?;
             if shape[1] != points.rows() {
                 return Err(format!("{} coefficients for {} points", shape[1], points.rows()));
@@ -226,15 +167,7 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
             Model::Expansion { kernel, points, coef: rows(&coef, shape[0], shape[1]), bias }
         }
     };
-    let scaling = match head.scaling {
-        ScalingHead::None => Scaling::None,
-        ScalingHead::Unit => Scaling::Unit,
-        ScalingHead::Affine { name, shifted } => {
-            let shift = if shifted { tensors.f64("scaling.shift", 1)?.1 } else { Vec::new() };
-            Scaling::Affine { name, shift, factor: tensors.f64("scaling.factor", 1)?.1 }
-        }
-        ScalingHead::Tfidf => Scaling::Tfidf { idf: tensors.f64("scaling.idf", 1)?.1 },
-    };
+    let scaling = parts::load_scaling(head.scaling, &mut tensors)?;
     let calibration = load_calibration(&head.calibration, &mut tensors)?;
     tensors.refuse_unused()?;
     let classifier = Classifier {
@@ -249,14 +182,6 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
     };
     check(&classifier)?;
     Ok(classifier)
-}
-
-/// `count` rows of `width` values; `count` is bounded by what the file holds unless rows are empty.
-fn rows(values: &[f64], count: usize, width: usize) -> Vec<Vec<f64>> {
-    if width == 0 {
-        return vec![Vec::new(); count.min(1 << 16)];
-    }
-    values.chunks_exact(width).map(<[f64]>::to_vec).collect()
 }
 
 fn save_calibration(calibration: &[Calibration], bundle: &mut Bundle) -> Vec<CalibrationHead> {
@@ -317,7 +242,7 @@ fn load_calibration(heads: &[CalibrationHead], tensors: &mut Loaded<'_>) -> Rest
 }
 
 /// Files people offer that are not models of ours.
-fn foreign(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     // The length of a header may begin with any bytes, those of a pickle or of gzip included.
     if bytes.get(4..9) == Some(b"\0\0\0\0{") {
         return None;

@@ -6,7 +6,7 @@ use evermargin::model::{Calibration, Classifier, Column, Scaling, Scheme};
 pub fn check(classifier: &Classifier) -> Result<(), String> {
     classifier.model.check().map_err(|e| e.to_string())?;
     let (outputs, cols) = (classifier.model.outputs(), classifier.model.cols());
-    check_classes(classifier, outputs)?;
+    check_classes(&classifier.classes, classifier.scheme, outputs)?;
     check_scaling(&classifier.scaling, cols)?;
     check_columns(&classifier.columns, cols)?;
     let given = classifier.calibration.len();
@@ -16,17 +16,17 @@ pub fn check(classifier: &Classifier) -> Result<(), String> {
     classifier.calibration.iter().try_for_each(check_calibration)
 }
 
-fn check_classes(classifier: &Classifier, outputs: usize) -> Result<(), String> {
-    let classes = classifier.classes.len();
+pub(crate) fn check_classes(names: &[String], scheme: Scheme, outputs: usize) -> Result<(), String> {
+    let classes = names.len();
     if classes < 2 {
         return Err(format!("{classes} classes; a classifier has at least two"));
     }
-    let mut names: Vec<&String> = classifier.classes.iter().collect();
+    let mut names: Vec<&String> = names.iter().collect();
     names.sort_unstable();
     if let Some([twice, ..]) = names.windows(2).find(|w| w[0] == w[1]) {
         return Err(format!("class '{twice}' is listed twice"));
     }
-    let (name, needed) = match classifier.scheme {
+    let (name, needed) = match scheme {
         Scheme::Binary if classes != 2 => {
             return Err(format!("{classes} classes; a binary classifier has two"));
         }
@@ -42,7 +42,7 @@ fn check_classes(classifier: &Classifier, outputs: usize) -> Result<(), String> 
     Ok(())
 }
 
-fn check_scaling(scaling: &Scaling, cols: usize) -> Result<(), String> {
+pub(crate) fn check_scaling(scaling: &Scaling, cols: usize) -> Result<(), String> {
     let vectors: &[(&str, &Vec<f64>, bool)] = match scaling {
         Scaling::None | Scaling::Unit => &[],
         Scaling::Affine { shift, factor, .. } => &[("shift", shift, true), ("factor", factor, false)],
@@ -59,7 +59,7 @@ fn check_scaling(scaling: &Scaling, cols: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn check_columns(columns: &[Column], cols: usize) -> Result<(), String> {
+pub(crate) fn check_columns(columns: &[Column], cols: usize) -> Result<(), String> {
     if columns.is_empty() {
         return Ok(());
     }

@@ -5,8 +5,9 @@
 
 mod samples;
 
-use evermargin_io::{Format, Limits, ReadOptions, json, libsvm_model, model_file, read_bytes};
-use samples::{Pcg, Shape, classifier};
+use evermargin::learn::lasvm::Lasvm;
+use evermargin_io::{Format, Limits, ReadOptions, json, libsvm_model, model_file, read_bytes, state_file};
+use samples::{Pcg, Shape, checkpoint, classifier};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -247,6 +248,36 @@ fn model_files() {
     let samples: Vec<Vec<u8>> =
         shapes().iter().map(|s| json::to_json(&classifier(*s)).unwrap().into_bytes()).collect();
     attack(&samples, |bytes| json::from_json("m", &bytes).is_ok_and(|c| evermargin_io::check(&c).is_ok()));
+}
+
+/// What is accepted is sound: it can be written again, and learning can go on from it.
+#[test]
+fn state_files() {
+    let samples: Vec<Vec<u8>> = [("lasvm", 2, false), ("lasvm-nc", 3, true), ("full-svm", 2, true)]
+        .iter()
+        .map(|(learner, classes, sparse)| {
+            state_file::to_bytes(&checkpoint(learner, *classes, *sparse, 24)).unwrap()
+        })
+        .collect();
+    let accepted = attack(&samples, |bytes| match state_file::from_bytes("s", &bytes) {
+        Ok(loaded) => {
+            let again = state_file::to_bytes(&loaded).unwrap();
+            assert_eq!(state_file::to_bytes(&state_file::from_bytes("s", &again).unwrap()).unwrap(), again);
+            let Ok(mut state) = Lasvm::resume(&loaded.saved) else { return true };
+            let x = samples::matrix(&mut Pcg::new(1), 2, loaded.features().min(1000), false, false);
+            let targets = evermargin::learn::Targets {
+                y: vec![evermargin::data::Label::Neg, evermargin::data::Label::Pos],
+                cost: vec![1.0; 2],
+            };
+            if x.cols() == loaded.features() {
+                let problems = vec![targets; state.outputs()];
+                let _ = state.learn(x.view(), &[0, 1], loaded.rows, &problems, &());
+            }
+            true
+        }
+        Err(_) => false,
+    });
+    assert!(accepted < ROUNDS);
 }
 
 #[test]

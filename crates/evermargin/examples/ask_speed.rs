@@ -31,13 +31,13 @@ fn main() -> evermargin::Result<()> {
     state.learn(x.view(), &(0..300).collect::<Vec<_>>(), 0, &problems, &())?;
 
     let mut scores = PoolScores::new(x.view(), &state, 512 << 20)?;
-    scores.refresh(&state)?;
+    scores.refresh(&state);
     let mut times = Vec::new();
     let mut next = 300;
     for _ in 0..100 {
         state.learn(x.view(), &[next], 0, &problems, &())?;
         let start = Instant::now();
-        scores.refresh(&state)?;
+        scores.refresh(&state);
         let bias = state.biases();
         let near = |i: usize| closeness(&scores.decision(i, &bias));
         next = (301..ROWS).min_by(|&a, &b| near(a).total_cmp(&near(b))).unwrap_or(301);

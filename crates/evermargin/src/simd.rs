@@ -4,7 +4,7 @@
 //! AVX2 with FMA, baseline) and chosen at run time. The one unsafe act is calling a function compiled for
 //! features that were detected first. Results may differ in the last bits between the three, never between
 //! runs or thread counts on one machine.
-#![allow(unsafe_code, clippy::inline_always)]
+#![allow(unsafe_code, clippy::inline_always, clippy::needless_bitwise_bool)]
 
 /// Queries computed in one pass over sparse rows.
 pub const LANES: usize = 32;

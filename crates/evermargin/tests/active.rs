@@ -1,4 +1,5 @@
 //! Learning by asking. Numbers in brackets are those of the list of invariants in the digest of Ertekin's thesis.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -191,7 +192,7 @@ fn scores_of_a_pool_follow_the_machine() {
         let mut scores = PoolScores::new(x.view(), &state, bytes).unwrap();
         for rows in (0..300).collect::<Vec<_>>().chunks(7) {
             state.learn(x.view(), rows, 0, &problems, &()).unwrap();
-            scores.refresh(&state).unwrap();
+            scores.refresh(&state);
             let f = state.model().decision(x.view()).unwrap();
             let bias = state.biases();
             for i in 0..300 {

@@ -1,5 +1,6 @@
 //! `lasvm`: what must hold of its state after every sample, on random problems. Numbers in brackets are those of the
 //! list of invariants in the digest of Ertekin's thesis.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

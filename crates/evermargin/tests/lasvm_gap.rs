@@ -1,5 +1,6 @@
 //! The gap family and the ramp loss: what must hold after every sample. Numbers in brackets are those of the list of
 //! invariants in the digest of Ertekin's thesis.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The online family: golden traces in exact rationals.
+#![allow(clippy::unwrap_used)]
 
 use evermargin::data::{Label, Matrix};
 use evermargin::kernel::Kernel;

@@ -1,4 +1,5 @@
 //! `perceptron` against plain loops in double precision.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

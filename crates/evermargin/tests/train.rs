@@ -65,7 +65,8 @@ fn rows_without_a_label_change_nothing() {
 #[test]
 fn a_weight_of_two_is_two_copies() {
     let (x, labels) = data("g50c", 80, None);
-    for l in LEARNERS {
+    // one pass over a stream is not the optimum, and two copies are two samples of it
+    for l in LEARNERS.iter().filter(|l| !l.takes("epochs")) {
         let mut options = TrainOptions::new(l.name);
         options.scaling = Some(ScalingChoice::NONE);
         options.gamma = (l.name != "linear").then_some(Gamma::Value(0.02));

@@ -81,19 +81,19 @@ fn bad_data_ends_with_1() {
 
 #[test]
 fn bad_usage_ends_with_2() {
+    let names: Vec<&str> = evermargin::learn::LEARNERS.iter().map(|l| l.name).collect();
+    let learners =
+        format!("parameter learner = svm: must be one of {} (did you mean svc?)", names.join(", "));
     check(
         &[
-            (
-                "fit d.svm --learner svm",
-                "parameter learner = svm: must be one of svc, linear, rls (did you mean svc?)",
-            ),
+            ("fit d.svm --learner svm", &learners),
             (
                 "fit d.svm --kernel rbg",
                 "parameter kernel = rbg: must be one of linear, rbf, poly, sigmoid, precomputed (did you mean rbf?)",
             ),
             (
                 "fit d.svm --set gama=1",
-                "learner svc has no parameter gama: must be one of kernel, gamma, degree, coef0, c, tolerance, \
+                "learner svc has no parameter gama: must be one of kernel, gamma, degree, coef0, c, tolerance, bias, \
                  max_steps, cache_bytes (did you mean gamma?)",
             ),
             (

@@ -2,10 +2,12 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod ask;
 mod errors;
 mod exchange;
 mod help;
 mod imbalance;
+mod online;
 mod shell;
 mod stopping;
 mod tables;

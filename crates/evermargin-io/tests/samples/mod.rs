@@ -1,8 +1,10 @@
 //! Random classifiers and a small generator, shared by the tests.
 #![allow(dead_code)]
 
-use evermargin::data::{Matrix, Row};
+use evermargin::data::{Labels, Matrix, Row};
 use evermargin::kernel::Kernel;
+use evermargin::learn::resume::OnlineCheckpoint;
+use evermargin::learn::train::{TrainOptions, train};
 use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
 
 /// PCG-XSH-RR 64/32 (O'Neill 2014): the same numbers everywhere.
@@ -177,4 +179,40 @@ pub fn voted(classifier: &Classifier, f: &[f64]) -> Option<String> {
     let mut winners = (0..n).filter(|c| votes[*c] == most);
     let winner = winners.next()?;
     winners.next().is_none().then(|| classifier.classes[winner].clone())
+}
+
+/// Rows of `classes` classes around different places, in 4 columns.
+pub fn clouds(seed: u64, classes: usize, sparse: bool, rows: usize) -> (Matrix, Labels) {
+    let rng = &mut Pcg::new(seed);
+    let (mut values, mut of) = (Vec::new(), Vec::new());
+    for i in 0..rows {
+        let class = i % classes;
+        let middle = |c: usize| if c == class { 0.7 } else { 0.0 };
+        values.extend((0..4).map(|c| if sparse && rng.below(3) > 0 { 0.0 } else { middle(c) + rng.real() }));
+        of.push(Some(class as u32));
+    }
+    let x = Matrix::dense(values, rows, 4).unwrap();
+    let names = ["ant", "bee", "cat", "dog"].iter().take(classes).map(ToString::to_string).collect();
+    (if sparse { x.view().to_csr() } else { x }, Labels { classes: names, of })
+}
+
+/// Options under which a small data set shows every part of a state.
+pub fn online_options(learner: &str) -> TrainOptions {
+    let mut options = TrainOptions::new(learner);
+    options.params.insert("c".into(), 2.5.into());
+    if evermargin::learn::learner(learner).unwrap().takes("clean_every") {
+        options.params.insert("clean_every".into(), 40.into());
+        options.params.insert("clean_keep".into(), 5.into());
+    }
+    if evermargin::learn::learner(learner).unwrap().takes("warm_up") {
+        options.params.insert("warm_up".into(), 8.into());
+    }
+    options
+}
+
+/// A learner that met `rows` rows.
+pub fn checkpoint(learner: &str, classes: usize, sparse: bool, rows: usize) -> OnlineCheckpoint {
+    let (x, labels) = clouds(3, classes, sparse, rows);
+    let trained = train(x, &labels, &online_options(learner), &()).unwrap();
+    OnlineCheckpoint::new(&trained.classifier, &trained.online.unwrap(), &trained.counts)
 }

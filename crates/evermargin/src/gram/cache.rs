@@ -267,7 +267,7 @@ mod tests {
             }
             if points.len() > 90 {
                 let keep: Vec<usize> =
-                    (0..points.len()).filter(|i| (i * 13 + step as usize) % 3 > 0).collect();
+                    (0..points.len()).filter(|i| !(i * 13 + step as usize).is_multiple_of(3)).collect();
                 cache.keep(&keep);
                 points = keep.iter().map(|&i| points[i]).collect();
             }

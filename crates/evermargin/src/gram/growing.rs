@@ -286,7 +286,7 @@ mod tests {
     }
 
     /// Kernel values of `queries` with `columns` of the data.
-    fn block(packed: &Packed, queries: &[usize], columns: std::ops::Range<usize>) -> Vec<f32> {
+    fn block(packed: &Packed, queries: &[usize], columns: Range<usize>) -> Vec<f32> {
         let (mut q, width) = (Queries::default(), columns.len());
         packed.load_own(queries, &mut q);
         let mut out = vec![0.0; queries.len() * width];
@@ -350,7 +350,7 @@ mod tests {
                     ids = keep.iter().map(|&i| ids[i]).collect();
                 }
                 let pair = [step % ids.len(), (step * 13) % ids.len()];
-                gram.fetch(&pair[..1 + usize::from(pair[0] != pair[1])]);
+                gram.fetch(&pair[..=usize::from(pair[0] != pair[1])]);
                 for i in [pair[0]] {
                     let got = gram.row(i);
                     assert_eq!(got.len(), ids.len());

@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
             x: Cow::Borrowed(x),
             problems: Cow::Borrowed(problems),
             real: n,
-            stopping: Stopping::new(params.stop, unseen.len()),
+            stopping: Stopping::new(rule(params), unseen.len()),
             unseen,
             known: vec![false; n],
             labels: 0,
@@ -258,7 +258,7 @@ impl<'a> Search<'a> {
             _ => PoolScores::new(self.x.view(), state, POOL_BYTES)?,
         };
         let before = scores.evaluations();
-        scores.refresh(state)?;
+        scores.refresh(state);
         state.count(scores.evaluations() - before);
         let bias = state.biases();
         let select = self.params.select;
@@ -315,6 +315,14 @@ impl<'a> Search<'a> {
             model: copy.model(),
         });
         Ok(())
+    }
+}
+
+/// The rule that applies: what is exhausted is told by the nearest samples, which only these strategies look for.
+fn rule(params: &LasvmParams) -> StopRule {
+    match (params.select, params.stop) {
+        (Strategy::Random | Strategy::Gradient, StopRule::Margin) => StopRule::Never,
+        (_, rule) => rule,
     }
 }
 

@@ -7,6 +7,7 @@ pub mod perceptron;
 pub mod prepare;
 pub mod ramp;
 mod registry;
+pub mod resume;
 mod ridge;
 pub mod risk;
 pub mod rls;

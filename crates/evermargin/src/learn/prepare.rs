@@ -172,18 +172,23 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
 
 /// One weight a class.
 pub(super) fn class_weights(labels: &Labels, weight: &ClassWeight) -> Result<Vec<f64>> {
+    weights_of(&labels.classes, &labels.counts(), weight)
+}
+
+/// One weight a class, of which so many rows are known.
+pub(super) fn weights_of(classes: &[String], counts: &[usize], weight: &ClassWeight) -> Result<Vec<f64>> {
     match weight {
-        ClassWeight::None => Ok(vec![1.0; labels.classes.len()]),
+        ClassWeight::None => Ok(vec![1.0; classes.len()]),
         ClassWeight::Balanced => {
-            let share = labels.labeled() as f64 / labels.classes.len() as f64;
-            Ok(labels.counts().iter().map(|&n| share / n as f64).collect())
+            let share = counts.iter().sum::<usize>() as f64 / classes.len() as f64;
+            Ok(counts.iter().map(|&n| share / n as f64).collect())
         }
-        ClassWeight::Ratio => Ok(class_costs(&labels.counts())),
+        ClassWeight::Ratio => Ok(class_costs(counts)),
         ClassWeight::Explicit(map) => {
-            let mut out = vec![1.0; labels.classes.len()];
+            let mut out = vec![1.0; classes.len()];
             for (class, &w) in map {
-                let Some(at) = labels.classes.iter().position(|c| c == class) else {
-                    let names: Vec<&str> = labels.classes.iter().map(String::as_str).collect();
+                let Some(at) = classes.iter().position(|c| c == class) else {
+                    let names: Vec<&str> = classes.iter().map(String::as_str).collect();
                     return Err(Error::parameter("class-weight", class, one_of(class, &names)));
                 };
                 if !(w > 0.0 && w.is_finite()) {
@@ -197,7 +202,7 @@ pub(super) fn class_weights(labels: &Labels, weight: &ClassWeight) -> Result<Vec
 }
 
 /// One problem an output of the scheme.
-fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
+pub(super) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
     let k = labels.classes.len() as u32;
     let pose = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
         y: labels

@@ -50,14 +50,12 @@ pub fn pool_size(p: f64, eta: f64) -> Result<usize> {
 /// How near a sample is to the boundary: |f| of a single output; with one output a class half the lead of the first
 /// class over the second, which is the same for two classes f and −f.
 pub fn closeness(f: &[f64]) -> f64 {
-    match f {
-        [only] => only.abs(),
-        _ => {
-            let mut sorted = f.to_vec();
-            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-            sorted.first().zip(sorted.get(1)).map_or(f64::INFINITY, |(a, b)| 0.5 * (a - b))
-        }
+    if let [only] = f {
+        return only.abs();
     }
+    let mut sorted = f.to_vec();
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    sorted.first().zip(sorted.get(1)).map_or(f64::INFINITY, |(a, b)| 0.5 * (a - b))
 }
 
 /// The candidate of smallest key among those drawn, and how many were drawn: all `size`, or with

@@ -53,7 +53,7 @@ impl PoolScores {
     }
 
     /// Brings the scores up to date with the machine.
-    pub fn refresh(&mut self, state: &Lasvm) -> Result<()> {
+    pub fn refresh(&mut self, state: &Lasvm) {
         let mut changes = self.changes(state);
         if changes.iter().any(|c| c.place.is_none() && !self.rows.contains_key(&c.id)) {
             // a point is gone and so is its row: from the beginning
@@ -63,7 +63,7 @@ impl PoolScores {
         }
         let batch = self.pool.pass().min((self.bytes / (4 * self.pool.rows().max(1))).max(1));
         for changes in changes.chunks(batch) {
-            self.fetch(state, changes)?;
+            self.fetch(state, changes);
             let rows: Vec<&[f32]> =
                 changes.iter().filter_map(|c| self.rows.get(&c.id)).map(|h| h.values.as_slice()).collect();
             for (j, sums) in self.sums.iter_mut().enumerate() {
@@ -79,7 +79,6 @@ impl PoolScores {
                 self.known.remove(&change.id);
             }
         }
-        Ok(())
     }
 
     fn changes(&self, state: &Lasvm) -> Vec<Change> {
@@ -101,7 +100,7 @@ impl PoolScores {
     }
 
     /// Computes the kernel rows that are not held, together.
-    fn fetch(&mut self, state: &Lasvm, changes: &[Change]) -> Result<()> {
+    fn fetch(&mut self, state: &Lasvm, changes: &[Change]) {
         self.clock += 1;
         let missing: Vec<(u64, usize)> = changes
             .iter()
@@ -128,7 +127,6 @@ impl PoolScores {
                 held.used = self.clock;
             }
         }
-        Ok(())
     }
 
     /// Forgets the rows used longest ago until the others fit.

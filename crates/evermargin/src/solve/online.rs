@@ -54,6 +54,12 @@ impl Dual {
         }
     }
 
+    /// A problem from its parts as they were kept: α, lower and upper bounds, targets, gradient. What does not fit
+    /// together is found by [`Dual::is_sound`].
+    pub fn from_parts([alpha, lo, hi, target, gradient]: [Vec<f64>; 5], bias: bool) -> Self {
+        Self { alpha, lo, hi, target, gradient, bias }
+    }
+
     /// Whether there are `n` variables, all finite and within their bounds, with or without bias as said.
     pub fn is_sound(&self, n: usize, bias: bool) -> bool {
         let all = [&self.alpha, &self.lo, &self.hi, &self.target, &self.gradient];
@@ -65,7 +71,7 @@ impl Dual {
     /// The variables that are 0.
     pub fn zeros(&self) -> impl Iterator<Item = usize> {
         let blocks = self.alpha.chunks(64).enumerate();
-        let some = blocks.filter(|(_, block)| block.iter().fold(false, |any, a| any | (*a == 0.0)));
+        let some = blocks.filter(|(_, block)| block.contains(&0.0));
         some.flat_map(|(b, block)| {
             block.iter().enumerate().filter(|(_, a)| **a == 0.0).map(move |(l, _)| b * 64 + l)
         })

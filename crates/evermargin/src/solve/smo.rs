@@ -270,7 +270,7 @@ impl Dual {
         let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size / 2).collect();
         let mut taken = vec![false; self.alpha.len()];
         rows.iter().for_each(|&i| taken[i] = true);
-        let want = (size - rows.len()) / 2;
+        let want = ((size - rows.len()) / 2).max(1);
         let up = (0..self.alpha.len())
             .filter(|&i| !taken[i] && self.alpha[i] < self.hi[i] && self.gradient[i] > e.bottom);
         let up = largest(up, |i| self.gradient[i], want);

@@ -1,5 +1,5 @@
 //! Small random problems, and everything about a state computed again from its definition.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use evermargin::data::{Label, Matrix};
 use evermargin::kernel::Kernel;
@@ -15,7 +15,7 @@ pub fn clouds(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
         let positive = rng.random_bool(0.5);
         let shift = if positive { 0.7 } else { -0.7 };
         values.extend((0..d).map(|_| shift + rng.random_range(-1.5..1.5)));
-        y.push(if positive != rng.random_bool(0.1) { Label::Pos } else { Label::Neg });
+        y.push(if positive == rng.random_bool(0.1) { Label::Neg } else { Label::Pos });
     }
     (Matrix::dense(values, n, d).unwrap(), vec![Targets { y, cost: vec![1.0; n] }])
 }

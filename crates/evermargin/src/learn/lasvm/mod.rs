@@ -248,6 +248,7 @@ impl LasvmParams {
                 seeds_first(&mut order, problems, SEEDS);
             }
             if !state.learn(x, &order, 0, problems, watch)? {
+                asked.labels = state.counts().seen as usize;
                 asked.stopped = Stopped::Interrupted;
                 break;
             }
@@ -261,7 +262,7 @@ impl LasvmParams {
     }
 
     /// Finishing, and one report an output; the first carries the counts of all.
-    fn end(&self, mut state: Lasvm, asked: Asked, real: usize, watch: &dyn Watch) -> Fitted {
+    pub(super) fn end(&self, mut state: Lasvm, asked: Asked, real: usize, watch: &dyn Watch) -> Fitted {
         let saved = state.save();
         let exit = if asked.stopped == Stopped::Interrupted { Exit::Interrupted } else { Exit::Converged };
         let mut reports: Vec<Report> = if self.finish && exit == Exit::Converged {

@@ -605,7 +605,8 @@ impl Lasvm {
 }
 
 impl Saved {
-    fn check(&self) -> Result<()> {
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub fn check(&self) -> Result<()> {
         self.params.check()?;
         let n = self.points.rows();
         let wrong = |what: &str| Err(Error::Model(format!("the saved learner is damaged: {what}")));

@@ -1,0 +1,178 @@
+//! Rows worth a label.
+
+use crate::shell::Shell;
+use serde_json::json;
+
+/// Rows of a question table: number, closeness, label.
+fn questions(text: &str) -> Vec<(usize, f64, String)> {
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [.., closeness, label] = cells.as_slice() else { panic!("{line}") };
+        (cells[0].parse().unwrap(), closeness.parse().unwrap(), (*label).to_string())
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// A table in which every fifth row has a label.
+fn pets(shell: &Shell) {
+    let row = |i: usize| {
+        let weight = 3.0 + (i * 37 % 100) as f64 / 5.0;
+        let kind = if !i.is_multiple_of(5) {
+            ""
+        } else if weight > 12.0 {
+            "dog"
+        } else {
+            "cat"
+        };
+        format!("{weight},{},{kind}\n", i % 7)
+    };
+    shell.write("pets.csv", &format!("weight,age,kind\n{}", (0..200).map(row).collect::<String>()));
+    shell.ok("fit pets.csv --label kind -o m.evm");
+}
+
+#[test]
+fn rows_without_labels_are_asked_about() {
+    let shell = Shell::new();
+    pets(&shell);
+    let said = shell.ok("ask pets.csv --model m.evm -n 12");
+    assert!(said.err.contains("note: 40 rows have a label and are passed over\n"), "{}", said.err);
+    assert!(said.err.contains("12 of 160 rows without a label by margin in "), "{}", said.err);
+    assert!(said.out.starts_with("row\tdecision\tcloseness\tlabel\n"), "{}", said.out);
+    let rows = questions(&said.out);
+    assert_eq!(rows.len(), 12);
+    assert!(rows.iter().all(|(row, _, label)| row % 5 != 1 && ["cat", "dog"].contains(&label.as_str())));
+    assert!(rows.windows(2).all(|w| w[0].1 <= w[1].1));
+    // the same decisions as predict gives
+    shell.ok("predict m.evm pets.csv -o p.tsv");
+    let predicted = shell.text("p.tsv");
+    let lines: Vec<&str> = predicted.lines().skip(1).collect();
+    for line in said.out.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let row: usize = cells[0].parse().unwrap();
+        assert_eq!(lines[row - 1], format!("{}\t{}", cells[3], cells[1]));
+    }
+    let all = questions(&shell.ok("ask pets.csv --model m.evm -n 1000").out);
+    assert_eq!(all.len(), 160);
+    assert_eq!(all[..12], rows);
+}
+
+#[test]
+fn every_strategy_keeps_its_word() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 1000 --noise 0.3 -o d.svm");
+    shell.write("first", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20\n");
+    shell.ok("fit d.svm --labeled-rows first -o m.evm");
+    let ask = |options: &str| {
+        questions(&shell.ok(&format!("ask d.svm --labeled-rows first --model m.evm {options}")).out)
+    };
+    let all = ask("-n 980");
+    let median = all[490].1;
+    let margin = ask("-n 20");
+    assert_eq!(margin[..], all[..20]);
+    let pool = ask("-n 20 --strategy small-pool");
+    assert!(
+        pool.iter().filter(|q| q.1 <= all[98].1).count() >= 15,
+        "the best of 59 are among the best tenth"
+    );
+    let mut rows: Vec<usize> = pool.iter().map(|q| q.0).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    assert!(rows.len() == 20 && pool != margin, "without replacement");
+    assert_eq!(pool, ask("-n 20 --strategy small-pool --pool auto:0.05,0.05"));
+    assert_ne!(pool, ask("-n 20 --strategy small-pool --seed 2"));
+    assert_eq!(margin, ask("-n 20 --strategy small-pool --pool 0"), "a pool of all is the margin");
+    let gate = ask("-n 20 --strategy gate");
+    assert!(gate.len() <= 20 && gate.iter().all(|q| q.1 <= 1.0) && gate.windows(2).all(|w| w[0].0 < w[1].0));
+    let inside: Vec<usize> = {
+        let mut rows: Vec<usize> = all.iter().filter(|q| q.1 <= 1.0).map(|q| q.0).collect();
+        rows.sort_unstable();
+        rows
+    };
+    assert_eq!(gate.iter().map(|q| q.0).collect::<Vec<_>>(), inside[..20.min(inside.len())]);
+    let random = ask("-n 100 --strategy random");
+    let near = random.iter().filter(|q| q.1 < median).count();
+    assert!((30..=70).contains(&near), "{near}");
+    assert!(random.iter().all(|q| q.0 > 20));
+}
+
+#[test]
+fn any_model_can_ask() {
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 300 -o d.svm");
+    let text = shell.text("d.svm");
+    let bare: Vec<String> = text.lines().map(|l| format!("? {}", l.split_once(' ').unwrap().1)).collect();
+    shell.write("bare.svm", &bare.join("\n"));
+    for (fit, header) in [
+        ("", "row\tdecision:2/1\tdecision:3/1\tdecision:3/2\tcloseness\tlabel"),
+        ("--multi one-vs-rest", "row\tdecision:1\tdecision:2\tdecision:3\tcloseness\tlabel"),
+        ("--learner linear", "row\tdecision:1\tdecision:2\tdecision:3\tcloseness\tlabel"),
+        ("--learner lasvm --positive 2", "row\tdecision\tcloseness\tlabel"),
+        ("--learner rls --probability sigmoid", "row\tdecision:1\tdecision:2\tdecision:3\tcloseness\tlabel"),
+    ] {
+        shell.ok(&format!("fit d.svm -o m.evm {fit}"));
+        let said = shell.ok("ask bare.svm --model m.evm -n 30");
+        assert_eq!(said.out.lines().next().unwrap(), header, "{fit}");
+        let rows = questions(&said.out);
+        assert!(rows.len() == 30 && rows.iter().all(|q| q.1 >= 0.0), "{fit}");
+        assert!(rows.windows(2).all(|w| w[0].1 <= w[1].1), "{fit}");
+        assert!(!said.err.contains("passed over"), "{}", said.err);
+        // what it asks about is harder than the rest
+        let asked: Vec<usize> = rows.iter().map(|q| q.0).collect();
+        let lines: Vec<&str> = text.lines().collect();
+        let part: Vec<&str> = asked.iter().map(|r| lines[r - 1]).collect();
+        shell.write("part.svm", &part.join("\n"));
+        let accuracy = |data: &str| {
+            shell.ok(&format!("predict m.evm {data} --json")).json()["accuracy"].as_f64().unwrap()
+        };
+        assert!(accuracy("part.svm") < accuracy("d.svm"), "{fit}");
+    }
+}
+
+#[test]
+fn json_and_files_as_everywhere() {
+    let shell = Shell::new();
+    pets(&shell);
+    let json = shell.ok("ask pets.csv --model m.evm -n 5 --json").json();
+    assert_eq!(
+        (&json["rows"], &json["candidates"], &json["asked"], &json["strategy"]),
+        (&json!(200), &json!(160), &json!(5), &json!("margin"))
+    );
+    assert!(json["seconds"].is_f64() && json["total_seconds"].is_f64());
+    assert_eq!(json["asked_rows"].as_array().unwrap().len(), 5);
+    shell.ok("ask pets.csv --model m.evm -n 5 -o q.tsv");
+    let rows: Vec<usize> = questions(&shell.text("q.tsv")).iter().map(|q| q.0).collect();
+    assert_eq!(json!(rows), json["asked_rows"]);
+    let rows = |options: &str| shell.ok(&format!("ask pets.csv --model m.evm {options} --json")).json();
+    let part = rows("-n 500 --rows 101..200");
+    assert_eq!(part["candidates"], 80);
+    assert!(
+        part["asked_rows"].as_array().unwrap().iter().all(|r| (101..=200).contains(&r.as_u64().unwrap()))
+    );
+    // without a model only chance is left
+    let said = shell.ok("ask pets.csv --label kind --strategy random -n 3");
+    assert_eq!(said.out.lines().next(), Some("row"));
+    assert_eq!(said.out.lines().count(), 4);
+}
+
+#[test]
+fn what_cannot_be_asked_is_said() {
+    let shell = Shell::new();
+    pets(&shell);
+    shell.ok("generate two-moons --rows 50 -o d.svm");
+    shell.ok("fit d.svm -o d.evm");
+    for (line, code, why) in [
+        ("ask pets.csv", 2, "strategy margin needs --model MODEL: label a few rows"),
+        ("ask pets.csv", 2, "evermargin fit pets.csv --labeled-rows FILE -o MODEL"),
+        ("ask d.svm --model d.evm", 1, "d.svm: every row has a label, so there is nothing to ask"),
+        ("ask pets.csv --model m.evm --pool 5", 2, "--pool: strategy margin has no pool; small-pool has"),
+        ("ask pets.csv --model m.evm --strategy best", 2, "must be one of margin, small-pool, gate, random"),
+        ("ask pets.csv --model m.evm -n 0", 2, "must be a whole number, 1 or more"),
+        ("ask pets.csv --model m.evm -o m.evm", 2, "that is the input itself"),
+        ("ask pets.csv --model m.evm -o - --json", 2, "both want standard output"),
+        ("ask - --model -", 2, "cannot both be standard input"),
+        ("ask pets.csv --model no.evm", 1, "no.evm: cannot read"),
+    ] {
+        let said = shell.run(line);
+        assert!(said.code == code && said.err.contains(why), "{line}: {} {}", said.code, said.err);
+    }
+}
