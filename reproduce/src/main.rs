@@ -1,10 +1,13 @@
 //! `evermargin-reproduce`: runs a published table and says how each cell came out.
 
 use clap::Parser;
+use evermargin::query::StopRule;
+use evermargin_reproduce::claims::{CLAIMS, Claim};
 use evermargin_reproduce::data::{Scaling, folder};
-use evermargin_reproduce::run::{Counts, Options, run};
-use evermargin_reproduce::{Failure, Result, report, tables};
-use std::path::PathBuf;
+use evermargin_reproduce::run::{Bench, Counts, Options};
+use evermargin_reproduce::tables::Table;
+use evermargin_reproduce::{Failure, Result, markdown, report, tables};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -14,10 +17,10 @@ use std::time::Instant;
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
-    /// Name of a table; see --list
+    /// Names of tables and claims, or all; see --list
     #[arg(required_unless_present = "list")]
-    table: Option<String>,
-    /// List the tables
+    tables: Vec<String>,
+    /// List the tables and claims
     #[arg(long)]
     list: bool,
     /// Only these rows, by their name in the table or that of their data
@@ -29,6 +32,15 @@ struct Args {
     /// Repetitions, instead of the protocol's
     #[arg(long, value_name = "N")]
     repetitions: Option<usize>,
+    /// Repetitions of rows with more than 10000 training rows
+    #[arg(long, value_name = "N")]
+    large: Option<usize>,
+    /// Stop active learning when the number of support vectors settles, not when the margin is exhausted
+    #[arg(long)]
+    plateau: bool,
+    /// Write what was found into a Markdown file too, a section a table
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
     /// One repetition, and no row with more than 10000 training rows
     #[arg(long)]
     quick: bool,
@@ -44,7 +56,7 @@ struct Args {
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// End with one line of JSON
+    /// End each table with one line of JSON
     #[arg(long)]
     json: bool,
     /// Seed of every draw
@@ -63,40 +75,82 @@ fn main() -> ExitCode {
 }
 
 fn work(args: Args) -> Result<()> {
-    let start = Instant::now();
-    let Some(id) = args.table.filter(|_| !args.list) else {
+    if args.list {
         print!("{}", report::list(&tables::all()?));
         return Ok(());
-    };
-    let table = tables::find(&id)?;
+    }
     let options = Options {
         data_sets: args.data_sets,
         methods: args.methods,
         repetitions: args.repetitions,
+        large: args.large,
         quick: args.quick,
         scaling: args.scaling.as_deref().map(Scaling::by_name).transpose()?,
         c: args.c,
         gamma: args.gamma,
         folder: args.data.unwrap_or_else(folder),
         seed: args.seed,
+        stop: if args.plateau { StopRule::Plateau } else { StopRule::Margin },
     };
-    let judged = run(&table, &options, &|line| eprintln!("{line}"))?;
-    print!("{}", report::cells(&table, &judged));
-    let counts = Counts::of(&judged, start);
-    if args.json {
-        println!("{}", serde_json::to_string(&counts).map_err(|e| Failure::Content(e.to_string()))?);
-    } else {
-        println!(
-            "{} cells run: {} reproduced, {} better, {} worse, {} not judged; {} missing, {} not run; {:.1} s",
-            counts.cells_run,
-            counts.cells_reproduced,
-            counts.cells_better,
-            counts.cells_worse,
-            counts.cells_not_judged,
-            counts.cells_missing,
-            counts.cells_not_run,
-            counts.seconds
-        );
+    let say = |line: &str| eprintln!("{line}");
+    let bench = Bench::new(&options, &say);
+    for id in ids(&args.tables)? {
+        let markdown = args.markdown.as_deref();
+        if let Some(claim) = CLAIMS.iter().find(|c| c.id == id) {
+            claimed(claim, &bench, markdown)?;
+        } else {
+            tabled(&tables::find(&id)?, &bench, markdown, args.json)?;
+        }
     }
     Ok(())
+}
+
+/// What was asked for; `all` is every table and claim.
+fn ids(asked: &[String]) -> Result<Vec<String>> {
+    if asked.iter().any(|id| id == "all") {
+        let tables = tables::all()?.into_iter().map(|t| t.id);
+        return Ok(tables.chain(CLAIMS.iter().map(|c| c.id.to_string())).collect());
+    }
+    Ok(asked.to_vec())
+}
+
+fn claimed(claim: &Claim, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> {
+    let start = Instant::now();
+    let found = (claim.check)(bench)?;
+    let (seed, day) = (bench.options.seed, markdown::today());
+    let seconds = start.elapsed().as_secs_f64();
+    let head = format!("`{}`, seed {seed}, {day}, {seconds:.0} s.", command());
+    let text = format!("## {}\n\n{}.\n\n{head}\n\n{found}", claim.id, claim.title);
+    print!("{text}");
+    file.map_or(Ok(()), |file| markdown::write(file, claim.id, &text))
+}
+
+fn tabled(table: &Table, bench: &Bench<'_>, file: Option<&Path>, json: bool) -> Result<()> {
+    let start = Instant::now();
+    let judged = bench.table(table)?;
+    let counts = Counts::of(&judged, start);
+    print!("{}", report::cells(table, &judged));
+    if json {
+        println!("{}", serde_json::to_string(&counts).map_err(|e| Failure::Content(e.to_string()))?);
+    } else {
+        println!("{}; {:.1} s", markdown::tally(&counts), counts.seconds);
+    }
+    let Some(file) = file else { return Ok(()) };
+    let plateau = bench.options.stop == StopRule::Plateau;
+    let name = if plateau { format!("{} plateau", table.id) } else { table.id.clone() };
+    markdown::write(file, &name, &markdown::table(table, &judged, &counts, &command(), bench.options.seed))
+}
+
+/// The command line, without the folders of this machine.
+fn command() -> String {
+    let mut words = vec!["evermargin-reproduce".to_string()];
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        if arg == "--data" || arg == "--markdown" {
+            let _ = args.next();
+        } else if !arg.starts_with("--data=") && !arg.starts_with("--markdown=") {
+            words.push(if arg.contains(' ') { format!("\"{arg}\"") } else { arg });
+        }
+    }
+    words.join(" ")
 }
