@@ -4,6 +4,7 @@ use clap::Parser;
 use evermargin::query::StopRule;
 use evermargin_reproduce::claims::{CLAIMS, Claim};
 use evermargin_reproduce::data::{Scaling, folder};
+use evermargin_reproduce::methods::Open;
 use evermargin_reproduce::run::{Bench, Counts, Options};
 use evermargin_reproduce::tables::Table;
 use evermargin_reproduce::{Failure, Result, markdown, report, tables};
@@ -35,9 +36,12 @@ struct Args {
     /// Repetitions of rows with more than 10000 training rows
     #[arg(long, value_name = "N")]
     large: Option<usize>,
-    /// Stop active learning when the number of support vectors settles, not when the margin is exhausted
+    /// FULL SVM on rows with more than 50000 training rows too
     #[arg(long)]
-    plateau: bool,
+    slow: bool,
+    /// When active learning stops: margin (exhausted), plateau (support vectors settle), never
+    #[arg(long, value_name = "NAME", default_value = "margin")]
+    stop: String,
     /// Write what was found into a Markdown file too, a section a table
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -53,6 +57,21 @@ struct Args {
     /// Another kernel width than the protocol's
     #[arg(long, value_name = "NUMBER")]
     gamma: Option<f64>,
+    /// Support vectors before LASVM-NC and LASVM-I trust the ramp
+    #[arg(long, value_name = "N")]
+    warm_up: Option<usize>,
+    /// Where the ramp of LASVM-NC and LASVM-I ends
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    s: Option<f64>,
+    /// Points that are no support vectors and survive a cleaning
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+    /// Labels that ertekin-auto-active looks at
+    #[arg(long, value_name = "N")]
+    labels: Option<usize>,
+    /// Finish LASVM-G, -NC, -I and FULL SVM too
+    #[arg(long)]
+    finish: bool,
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -79,18 +98,27 @@ fn work(args: Args) -> Result<()> {
         print!("{}", report::list(&tables::all()?));
         return Ok(());
     }
+    let usual = Open::default();
     let options = Options {
         data_sets: args.data_sets,
         methods: args.methods,
         repetitions: args.repetitions,
         large: args.large,
         quick: args.quick,
+        slow: args.slow,
         scaling: args.scaling.as_deref().map(Scaling::by_name).transpose()?,
         c: args.c,
         gamma: args.gamma,
         folder: args.data.unwrap_or_else(folder),
         seed: args.seed,
-        stop: if args.plateau { StopRule::Plateau } else { StopRule::Margin },
+        open: Open {
+            stop: stop_rule(&args.stop)?,
+            warm_up: args.warm_up.unwrap_or(usual.warm_up),
+            s: args.s.unwrap_or(usual.s),
+            keep: args.keep.unwrap_or(usual.keep),
+            finish: args.finish,
+            labels: args.labels.unwrap_or(usual.labels),
+        },
     };
     let say = |line: &str| eprintln!("{line}");
     let bench = Bench::new(&options, &say);
@@ -122,7 +150,25 @@ fn claimed(claim: &Claim, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> 
     let head = format!("`{}`, seed {seed}, {day}, {seconds:.0} s.", command());
     let text = format!("## {}\n\n{}.\n\n{head}\n\n{found}", claim.id, claim.title);
     print!("{text}");
-    file.map_or(Ok(()), |file| markdown::write(file, claim.id, &text))
+    file.map_or(Ok(()), |file| markdown::write(file, &section(claim.id, bench), &text))
+}
+
+/// The name of the section about a table or claim: runs that stop by another rule have their own.
+fn section(id: &str, bench: &Bench<'_>) -> String {
+    match bench.options.open.stop {
+        StopRule::Plateau => format!("{id} plateau"),
+        StopRule::Never => format!("{id} never"),
+        StopRule::Margin | StopRule::CrossValidated => id.to_string(),
+    }
+}
+
+fn stop_rule(name: &str) -> Result<StopRule> {
+    match name {
+        "margin" => Ok(StopRule::Margin),
+        "plateau" => Ok(StopRule::Plateau),
+        "never" => Ok(StopRule::Never),
+        other => Err(Failure::Unknown(format!("no rule {other}; there are margin, plateau, never"))),
+    }
 }
 
 fn tabled(table: &Table, bench: &Bench<'_>, file: Option<&Path>, json: bool) -> Result<()> {
@@ -136,8 +182,7 @@ fn tabled(table: &Table, bench: &Bench<'_>, file: Option<&Path>, json: bool) -> 
         println!("{}; {:.1} s", markdown::tally(&counts), counts.seconds);
     }
     let Some(file) = file else { return Ok(()) };
-    let plateau = bench.options.stop == StopRule::Plateau;
-    let name = if plateau { format!("{} plateau", table.id) } else { table.id.clone() };
+    let name = section(&table.id, bench);
     markdown::write(file, &name, &markdown::table(table, &judged, &counts, &command(), bench.options.seed))
 }
 

@@ -5,7 +5,7 @@ use crate::data::Split;
 use crate::failure::{Failure, Result};
 use crate::online;
 use crate::tables::Protocol;
-use evermargin::learn::lasvm::Loss;
+use evermargin::learn::lasvm::{LasvmParams, Loss};
 use evermargin::learn::svc::SvcParams;
 use evermargin::learn::{Fit, Targets};
 use evermargin::metrics::{Confusion, auc, prbep};
@@ -84,9 +84,39 @@ impl Method {
         METHODS.iter().find(|(_, m)| *m == self).map_or("?", |(n, _)| n)
     }
 
+    /// Whether one run on a large row must do, and none on a huge one unless asked for.
+    pub fn is_slow(self) -> bool {
+        self == Self::FullSvm
+    }
+
     /// Whether the seed plays no part.
     pub fn is_deterministic(self) -> bool {
         self == Self::Libsvm
+    }
+}
+
+/// What the protocols leave open, to find out what authors did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Open {
+    /// When active learning stops.
+    pub stop: StopRule,
+    /// Support vectors before LASVM-NC and LASVM-I trust the ramp.
+    pub warm_up: usize,
+    /// Where their ramp ends.
+    pub s: f64,
+    /// Points that are no support vectors and survive a cleaning; 0: the library's rule.
+    pub keep: usize,
+    /// Whether the members without constant are finished too.
+    pub finish: bool,
+    /// Labels that the claim about choosing examples looks at.
+    pub labels: usize,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        let usual = LasvmParams::default();
+        let (warm_up, s) = (usual.warm_up, usual.s);
+        Self { stop: StopRule::Margin, warm_up, s, keep: 0, finish: false, labels: 4500 }
     }
 }
 
@@ -101,21 +131,21 @@ pub struct Task {
     pub c: f64,
     /// Tolerance of the solver.
     pub tolerance: f64,
-    /// When active learning stops.
-    pub stop: StopRule,
+    /// What the protocol leaves open.
+    pub open: Open,
     /// Negatives a positive among the support vectors of active learning, once it ran.
     active_ratio: OnceCell<f64>,
 }
 
 impl Task {
     /// A task as the protocol says.
-    pub fn new(split: Split, protocol: &Protocol, stop: StopRule) -> Result<Self> {
+    pub fn new(split: Split, protocol: &Protocol, open: Open) -> Result<Self> {
         if protocol.kernel != "rbf" {
             return Err(Failure::Unknown(format!("no kernel {}; there is rbf", protocol.kernel)));
         }
         let kernel = Kernel::Rbf { gamma: protocol.gamma };
         let active_ratio = OnceCell::new();
-        Ok(Self { split, kernel, c: protocol.c, tolerance: protocol.tolerance, stop, active_ratio })
+        Ok(Self { split, kernel, c: protocol.c, tolerance: protocol.tolerance, open, active_ratio })
     }
 
     /// Negatives a positive in the training sample.
@@ -273,7 +303,7 @@ pub(crate) mod tests {
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 10.0,
             tolerance: 1e-3,
-            stop: StopRule::Margin,
+            open: Open::default(),
             active_ratio: OnceCell::new(),
         }
     }

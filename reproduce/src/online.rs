@@ -44,7 +44,10 @@ pub fn params(task: &Task, seed: u64) -> LasvmParams {
         c: task.c,
         tolerance: task.tolerance,
         seed,
-        stop: task.stop,
+        stop: task.open.stop,
+        warm_up: task.open.warm_up,
+        s: task.open.s,
+        clean_keep: task.open.keep,
         neighbours: NEIGHBOURS,
         ..LasvmParams::default()
     }
@@ -75,7 +78,7 @@ pub fn lasvm(task: &Task, weight: f64, seed: u64) -> Result<Outcome> {
 /// it).
 pub fn gap(task: &Task, loss: Loss, seed: u64) -> Result<Outcome> {
     let train = &task.split.train;
-    let params = LasvmParams { loss, finish: false, ..params(task, seed) };
+    let params = LasvmParams { loss, finish: task.open.finish, ..params(task, seed) };
     end(pass(&params, train, 1.0, train.rows())?, task)
 }
 

@@ -2,9 +2,8 @@
 
 use crate::data::{Origin, Scaling};
 use crate::failure::{Failure, Result};
-use crate::methods::{Method, Outcome, Task, run as run_method};
+use crate::methods::{Method, Open, Outcome, Task, run as run_method};
 use crate::tables::{Availability, Better, Cell, Column, Protocol, Row, Table, Unit};
-use evermargin::query::StopRule;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde::Serialize;
@@ -17,8 +16,11 @@ use std::time::Instant;
 /// Training rows above which a row is large, and `quick` leaves it out.
 const LARGE: usize = 10_000;
 
+/// Training rows above which slow methods are left out unless asked for.
+const HUGE: usize = 50_000;
+
 /// What to run and how.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Rows by name or data set; empty: all.
     pub data_sets: Vec<String>,
@@ -30,6 +32,8 @@ pub struct Options {
     pub large: Option<usize>,
     /// One repetition, and no row with more than 10000 training rows.
     pub quick: bool,
+    /// Slow methods on rows with more than 50000 training rows too.
+    pub slow: bool,
     /// Features scaled otherwise than the protocol says (to find out what the authors did).
     pub scaling: Option<Scaling>,
     /// Another cost than the protocol's, for the same purpose.
@@ -40,26 +44,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// Seed of every draw.
     pub seed: u64,
-    /// When active learning stops.
-    pub stop: StopRule,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            data_sets: Vec::new(),
-            methods: Vec::new(),
-            repetitions: None,
-            large: None,
-            quick: false,
-            scaling: None,
-            c: None,
-            gamma: None,
-            folder: PathBuf::new(),
-            seed: 1,
-            stop: StopRule::Margin,
-        }
-    }
+    /// What the protocols leave open.
+    pub open: Open,
 }
 
 /// How a cell came out.
@@ -163,6 +149,10 @@ impl<'a> Bench<'a> {
             return same(Verdict::NotRun, "left out by --quick".into());
         }
         let mut runs: BTreeMap<Method, Runs> = methods.iter().map(|m| (*m, Ok(Vec::new()))).collect();
+        if !self.options.slow && row.protocol.train > HUGE {
+            let left_out = || Err((Verdict::NotRun, "takes minutes: left out without --slow".to_string()));
+            runs.iter_mut().filter(|(m, _)| m.is_slow()).for_each(|(_, runs)| *runs = left_out());
+        }
         for repetition in 0..self.repetitions(row) {
             if let Err(failure) = self.repeat(row, repetition, &mut runs) {
                 return same(verdict_of(&failure), failure.to_string());
@@ -193,7 +183,8 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let origin = self.origin(&row.data_set)?;
-            if repetition > 0 && method.is_deterministic() && origin.is_fixed(&protocol) {
+            let same = method.is_deterministic() && origin.is_fixed(&protocol);
+            if repetition > 0 && (same || (method.is_slow() && protocol.train > LARGE)) {
                 continue;
             }
             if task.is_none() {
@@ -230,7 +221,7 @@ impl<'a> Bench<'a> {
         let protocol = self.protocol(row);
         let rng = &mut Pcg64::seed_from_u64(seed_of(self.options.seed, repetition));
         let split = self.origin(&row.data_set)?.draw(&protocol, rng)?;
-        Task::new(split, &protocol, self.options.stop)
+        Task::new(split, &protocol, self.options.open)
     }
 
     /// The protocol of a row with what the options replace. The number of repetitions does not matter to a run.
