@@ -137,7 +137,7 @@ fn ranked(metric: &str, methods: &[&str], rows: &[(&str, Vec<f64>, Vec<f64>)], o
         wilcoxon(&side(last), &side(m), EQUAL).map_or_else(|| "-".into(), |t| format!("{:.4}", t.p))
     };
     let tests = (0..last).map(|m| format!("{} → {}", p(&published, m), p(&ours, m)));
-    let tests: Vec<String> = tests.chain(["".into()]).collect();
+    let tests: Vec<String> = tests.chain([String::new()]).collect();
     out.push_str(&line(&format!("Wilcoxon p, {} against it", methods[last]), tests));
 }
 
