@@ -148,9 +148,10 @@ fn claimed(claim: &Claim, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> 
     let (seed, day) = (bench.options.seed, markdown::today());
     let seconds = start.elapsed().as_secs_f64();
     let head = format!("`{}`, seed {seed}, {day}, {seconds:.0} s.", command());
-    let text = format!("## {}\n\n{}.\n\n{head}\n\n{found}", claim.id, claim.title);
+    let name = section(claim.id, bench);
+    let text = format!("## {name}\n\n{}.\n\n{head}\n\n{found}", claim.title);
     print!("{text}");
-    file.map_or(Ok(()), |file| markdown::write(file, &section(claim.id, bench), &text))
+    file.map_or(Ok(()), |file| markdown::write(file, &name, &text))
 }
 
 /// The name of the section about a table or claim: runs that stop by another rule have their own.
@@ -183,7 +184,8 @@ fn tabled(table: &Table, bench: &Bench<'_>, file: Option<&Path>, json: bool) -> 
     }
     let Some(file) = file else { return Ok(()) };
     let name = section(&table.id, bench);
-    markdown::write(file, &name, &markdown::table(table, &judged, &counts, &command(), bench.options.seed))
+    let text = markdown::table(&name, table, &judged, &counts, &command(), bench.options.seed);
+    markdown::write(file, &name, &text)
 }
 
 /// The command line, without the folders of this machine.

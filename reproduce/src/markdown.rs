@@ -17,8 +17,15 @@ const RANKED: (usize, usize) = (3, 10);
 const EQUAL: f64 = 1e-9;
 
 /// A section about a table: how it was run, every cell, ranks where methods are compared on many rows.
-pub fn table(table: &Table, judged: &[Judged], counts: &Counts, command: &str, seed: u64) -> String {
-    let mut out = format!("## {}\n\n{}.\n\n", table.id, table.title);
+pub fn table(
+    name: &str,
+    table: &Table,
+    judged: &[Judged],
+    counts: &Counts,
+    command: &str,
+    seed: u64,
+) -> String {
+    let mut out = format!("## {name}\n\n{}.\n\n", table.title);
     let _ = writeln!(out, "`{command}`, seed {seed}, {}, {:.0} s.\n", today(), counts.seconds);
     let _ = writeln!(out, "**{}.**\n", tally(counts));
     let rows: Vec<&Row> =
@@ -189,6 +196,30 @@ pub fn today() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_section_has_every_cell_and_how_it_was_run() {
+        let mut wanted = crate::tables::find("ertekin-waveform-imbalance").unwrap();
+        wanted.rows.truncate(1);
+        wanted.rows[0].protocol.train = 300;
+        let options = crate::run::Options { repetitions: Some(2), ..Default::default() };
+        let judged = crate::run::run(&wanted, &options, &|_| ()).unwrap();
+        let counts = Counts::of(&judged, std::time::Instant::now());
+        let text = table("here", &wanted, &judged, &counts, "do it", 7);
+        assert!(text.starts_with("## here") && text.contains("`do it`, seed 7"), "{text}");
+        assert_eq!(text.lines().filter(|l| l.contains("g_means %")).count(), 5);
+        assert!(text.contains("positives thinned to 1:2"), "{text}");
+    }
+
+    #[test]
+    fn ranks_count_wins() {
+        let row = |name, a, b| (name, vec![a, b], vec![b, a]);
+        let rows = [row("x", 1.0, 2.0), row("y", 3.0, 5.0)];
+        let mut out = String::new();
+        ranked("prbep", &["A", "B"], &rows, &mut out);
+        assert!(out.contains("| x | 2 → 1 | 1 → 2 |"), "{out}");
+        assert!(out.contains("| mean rank | **2.00 → 1.00** | **1.00 → 2.00** |"), "{out}");
+    }
 
     #[test]
     fn sections_are_replaced_in_place() {
