@@ -11,9 +11,6 @@ pub enum Failure {
         /// Where it comes from.
         origin: String,
     },
-    /// A method that a table names and this program does not have.
-    #[error("method {0} is not wired yet")]
-    NotYet(String),
     /// A name or number that a user or a table gave and that does not exist.
     #[error("{0}")]
     Unknown(String),

@@ -1,10 +1,11 @@
 //! What was found, as text.
 
+use crate::claims::CLAIMS;
 use crate::run::{Judged, Verdict};
 use crate::tables::{Kind, Table, Unit};
 use std::fmt::Write;
 
-/// The list of tables.
+/// The list of tables and claims.
 pub fn list(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
@@ -14,6 +15,9 @@ pub fn list(tables: &[Table]) -> String {
             Kind::Prototype => " (prototype, not published)",
         };
         let _ = writeln!(out, "{:<28} {cells:>4} cells  {}{kind}", table.id, table.title);
+    }
+    for claim in CLAIMS {
+        let _ = writeln!(out, "{:<28} {:>10}  {}", claim.id, "claim", claim.title);
     }
     out
 }
@@ -49,7 +53,7 @@ fn remarks<'t>(table: &'t Table, judged: &'t [Judged]) -> impl Iterator<Item = S
     table.remarks.iter().cloned().chain(of_rows)
 }
 
-fn line(j: &Judged) -> [String; 8] {
+pub(crate) fn line(j: &Judged) -> [String; 8] {
     let digits = digits(j.column.unit);
     let summary = j.summary();
     let published = match j.cell.corrected {
@@ -100,6 +104,7 @@ fn word(verdict: Verdict) -> &'static str {
         Verdict::Reproduced => "reproduced",
         Verdict::Better => "better",
         Verdict::Worse => "worse",
+        Verdict::Different => "different",
         Verdict::Missing => "missing",
         Verdict::NotRun => "not run",
         Verdict::NotJudged => "not judged",

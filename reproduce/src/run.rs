@@ -2,17 +2,22 @@
 
 use crate::data::{Origin, Scaling};
 use crate::failure::{Failure, Result};
-use crate::methods::{Method, Outcome, Task, run as run_method};
+use crate::methods::{Method, Open, Outcome, Task, run as run_method};
 use crate::tables::{Availability, Better, Cell, Column, Protocol, Row, Table, Unit};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde::Serialize;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Instant;
 
-/// Training rows above which `quick` leaves a row out.
-const QUICK_ROWS: usize = 10_000;
+/// Training rows above which a row is large, and `quick` leaves it out.
+const LARGE: usize = 10_000;
+
+/// Training rows above which slow methods are left out unless asked for.
+const HUGE: usize = 50_000;
 
 /// What to run and how.
 #[derive(Debug, Clone, Default)]
@@ -23,8 +28,12 @@ pub struct Options {
     pub methods: Vec<String>,
     /// Repetitions, instead of the protocol's.
     pub repetitions: Option<usize>,
+    /// Repetitions of rows with more than 10000 training rows.
+    pub large: Option<usize>,
     /// One repetition, and no row with more than 10000 training rows.
     pub quick: bool,
+    /// Slow methods on rows with more than 50000 training rows too.
+    pub slow: bool,
     /// Features scaled otherwise than the protocol says (to find out what the authors did).
     pub scaling: Option<Scaling>,
     /// Another cost than the protocol's, for the same purpose.
@@ -35,6 +44,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// Seed of every draw.
     pub seed: u64,
+    /// What the protocols leave open.
+    pub open: Open,
 }
 
 /// How a cell came out.
@@ -45,11 +56,13 @@ pub enum Verdict {
     Reproduced,
     /// Outside, on the good side.
     Better,
-    /// Outside, on the bad side, or outside where there is no good side.
+    /// Outside, on the bad side.
     Worse,
+    /// Outside, where no side is good or bad.
+    Different,
     /// Data that nobody has, or a file that is not there.
     Missing,
-    /// Left out by choice, or a method not wired.
+    /// Left out by choice, or refused by the library.
     NotRun,
     /// Measured, but a difference means nothing.
     NotJudged,
@@ -86,24 +99,155 @@ impl Judged {
 }
 
 /// The runs of one method on one row, or why there are none.
-type Runs = std::result::Result<Vec<Outcome>, (Verdict, String)>;
+pub type Runs = std::result::Result<Vec<Outcome>, (Verdict, String)>;
 
 /// Runs what the options ask of a table; `say` hears of progress.
 pub fn run(table: &Table, options: &Options, say: &dyn Fn(&str)) -> Result<Vec<Judged>> {
-    let methods = chosen_methods(table, options)?;
-    let rows = chosen_rows(table, options)?;
-    let mut judged = Vec::new();
-    for row in rows {
-        let wanted: Vec<Method> = methods.iter().copied().filter(|m| has_cells(table, row, *m)).collect();
-        let runs = run_row(row, &wanted, options, say);
-        for cell in &row.cells {
-            let column = &table.columns[cell.column];
-            if let Some(runs) = Method::by_name(&column.method).ok().and_then(|m| runs.get(&m)) {
-                judged.push(judge(row, column, cell, runs));
+    Bench::new(options, say).table(table)
+}
+
+/// Runs methods on rows and remembers what came out, so that tables that share runs share them.
+pub struct Bench<'a> {
+    /// What to run and how.
+    pub options: &'a Options,
+    say: &'a dyn Fn(&str),
+    memo: RefCell<BTreeMap<String, Outcome>>,
+    open: RefCell<Option<(String, Rc<Origin>)>>,
+}
+
+impl<'a> Bench<'a> {
+    /// Nothing run yet; `say` hears of progress.
+    pub fn new(options: &'a Options, say: &'a dyn Fn(&str)) -> Self {
+        Self { options, say, memo: RefCell::default(), open: RefCell::default() }
+    }
+
+    /// Runs what the options ask of a table.
+    pub fn table(&self, table: &Table) -> Result<Vec<Judged>> {
+        let methods = chosen_methods(table, self.options)?;
+        let rows = chosen_rows(table, self.options)?;
+        let mut judged = Vec::new();
+        for row in rows {
+            let wanted: Vec<Method> = methods.iter().copied().filter(|m| has_cells(table, row, *m)).collect();
+            let runs = self.row(row, &wanted);
+            for cell in &row.cells {
+                let column = &table.columns[cell.column];
+                if let Some(runs) = Method::by_name(&column.method).ok().and_then(|m| runs.get(&m)) {
+                    judged.push(judge(row, column, cell, runs));
+                }
             }
         }
+        Ok(judged)
     }
-    Ok(judged)
+
+    /// Runs methods on a row as often as the options or the protocol say.
+    pub fn row(&self, row: &Row, methods: &[Method]) -> BTreeMap<Method, Runs> {
+        let same = |verdict, why: String| methods.iter().map(|m| (*m, Err((verdict, why.clone())))).collect();
+        if row.data == Availability::Missing {
+            return same(Verdict::Missing, String::new());
+        }
+        if self.options.quick && row.protocol.train > LARGE {
+            return same(Verdict::NotRun, "left out by --quick".into());
+        }
+        let mut runs: BTreeMap<Method, Runs> = methods.iter().map(|m| (*m, Ok(Vec::new()))).collect();
+        if !self.options.slow && row.protocol.train > HUGE {
+            let left_out = || Err((Verdict::NotRun, "takes minutes: left out without --slow".to_string()));
+            runs.iter_mut().filter(|(m, _)| m.is_slow()).for_each(|(_, runs)| *runs = left_out());
+        }
+        for repetition in 0..self.repetitions(row) {
+            if let Err(failure) = self.repeat(row, repetition, &mut runs) {
+                return same(verdict_of(&failure), failure.to_string());
+            }
+        }
+        runs
+    }
+
+    /// How often a row is run.
+    pub fn repetitions(&self, row: &Row) -> usize {
+        let options = self.options;
+        let large = options.large.filter(|_| row.protocol.train > LARGE);
+        let usual = if options.quick { 1 } else { row.protocol.repetitions };
+        large.or(options.repetitions).unwrap_or(usual).max(1)
+    }
+
+    /// One repetition of the methods that have not failed yet.
+    fn repeat(&self, row: &Row, repetition: usize, runs: &mut BTreeMap<Method, Runs>) -> Result<()> {
+        let protocol = self.protocol(row);
+        let (all, seed) = (self.repetitions(row), seed_of(self.options.seed, repetition));
+        let mut task = None;
+        for (method, runs) in runs {
+            let Ok(done) = runs else { continue };
+            let key = format!("{} {protocol:?} {seed} {}", row.data_set, method.name());
+            let known = self.memo.borrow().get(&key).cloned();
+            if let Some(outcome) = known {
+                done.push(outcome);
+                continue;
+            }
+            let origin = self.origin(&row.data_set)?;
+            let same = method.is_deterministic() && origin.is_fixed(&protocol);
+            if repetition > 0 && (same || (method.is_slow() && protocol.train > LARGE)) {
+                continue;
+            }
+            if task.is_none() {
+                task = Some(self.task(row, repetition)?);
+            }
+            let Some(task) = &task else { continue };
+            match run_method(*method, task, seed) {
+                Ok(outcome) => {
+                    (self.say)(&format!(
+                        "{}: {} {}/{all}: error {:.2} %, {} support vectors, {:.1} s",
+                        row.name,
+                        method.name(),
+                        repetition + 1,
+                        100.0 * outcome.error,
+                        outcome.support_count,
+                        outcome.seconds
+                    ));
+                    self.memo.borrow_mut().insert(key, outcome.clone());
+                    done.push(outcome);
+                }
+                Err(failure) => *runs = Err((verdict_of(&failure), failure.to_string())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells of progress.
+    pub fn say(&self, line: &str) {
+        (self.say)(line);
+    }
+
+    /// The samples and parameters of a repetition.
+    pub fn task(&self, row: &Row, repetition: usize) -> Result<Task> {
+        let protocol = self.protocol(row);
+        let rng = &mut Pcg64::seed_from_u64(seed_of(self.options.seed, repetition));
+        let split = self.origin(&row.data_set)?.draw(&protocol, rng)?;
+        Task::new(split, &protocol, self.options.open)
+    }
+
+    /// The protocol of a row with what the options replace. The number of repetitions does not matter to a run.
+    fn protocol(&self, row: &Row) -> Protocol {
+        let protocol = &row.protocol;
+        Protocol {
+            scaling: self.options.scaling.unwrap_or(protocol.scaling),
+            c: self.options.c.unwrap_or(protocol.c),
+            gamma: self.options.gamma.unwrap_or(protocol.gamma),
+            repetitions: 0,
+            ..protocol.clone()
+        }
+    }
+
+    /// A data set; the one asked for last stays open.
+    fn origin(&self, name: &str) -> Result<Rc<Origin>> {
+        if let Some((open, origin)) = &*self.open.borrow()
+            && open == name
+        {
+            return Ok(Rc::clone(origin));
+        }
+        (self.say)(&format!("reading {name}"));
+        let origin = Rc::new(Origin::open(name, &self.options.folder)?);
+        *self.open.borrow_mut() = Some((name.to_string(), Rc::clone(&origin)));
+        Ok(origin)
+    }
 }
 
 fn chosen_methods(table: &Table, options: &Options) -> Result<Vec<Method>> {
@@ -144,77 +288,8 @@ fn has_cells(table: &Table, row: &Row, method: Method) -> bool {
     row.cells.iter().any(|c| table.columns[c.column].method == method.name())
 }
 
-fn run_row(row: &Row, methods: &[Method], options: &Options, say: &dyn Fn(&str)) -> BTreeMap<Method, Runs> {
-    let same = |verdict, why: String| methods.iter().map(|m| (*m, Err((verdict, why.clone())))).collect();
-    if row.data == Availability::Missing {
-        return same(Verdict::Missing, String::new());
-    }
-    if options.quick && row.protocol.train > QUICK_ROWS {
-        return same(Verdict::NotRun, "left out by --quick".into());
-    }
-    let mut protocol = row.protocol.clone();
-    protocol.scaling = options.scaling.unwrap_or(protocol.scaling);
-    protocol.c = options.c.unwrap_or(protocol.c);
-    protocol.gamma = options.gamma.unwrap_or(protocol.gamma);
-    say(&format!("{}: reading {}", row.name, row.data_set));
-    let origin = match Origin::open(&row.data_set, &options.folder) {
-        Ok(origin) => origin,
-        Err(failure) => return same(verdict_of(&failure), failure.to_string()),
-    };
-    run_methods(row, &origin, &protocol, methods, options, say)
-}
-
-fn run_methods(
-    row: &Row,
-    origin: &Origin,
-    protocol: &Protocol,
-    methods: &[Method],
-    options: &Options,
-    say: &dyn Fn(&str),
-) -> BTreeMap<Method, Runs> {
-    let repetitions = options.repetitions.unwrap_or(if options.quick { 1 } else { protocol.repetitions });
-    let mut runs: BTreeMap<Method, Runs> = methods.iter().map(|m| (*m, Ok(Vec::new()))).collect();
-    for repetition in 0..repetitions.max(1) {
-        let idle = |m: Method| repetition > 0 && m.is_deterministic() && origin.is_fixed(protocol);
-        if runs.iter().all(|(m, r)| r.is_err() || idle(*m)) {
-            break;
-        }
-        let seed = seed_of(options.seed, repetition);
-        let split = origin.draw(protocol, &mut Pcg64::seed_from_u64(seed));
-        let task = match split.and_then(|split| Task::new(split, protocol)) {
-            Ok(task) => task,
-            Err(failure) => {
-                let why = (verdict_of(&failure), failure.to_string());
-                return methods.iter().map(|m| (*m, Err(why.clone()))).collect();
-            }
-        };
-        for (method, runs) in &mut runs {
-            let Ok(done) = runs else { continue };
-            if idle(*method) {
-                continue;
-            }
-            match run_method(*method, &task, seed) {
-                Ok(outcome) => {
-                    say(&format!(
-                        "{}: {} {}/{repetitions}: error {:.2} %, {} support vectors, {:.1} s",
-                        row.name,
-                        method.name(),
-                        repetition + 1,
-                        100.0 * outcome.error,
-                        outcome.support_count,
-                        outcome.seconds
-                    ));
-                    done.push(outcome);
-                }
-                Err(failure) => *runs = Err((verdict_of(&failure), failure.to_string())),
-            }
-        }
-    }
-    runs
-}
-
 /// Seeds of repetitions lie far apart, so that neighbouring seeds of a user share none.
-fn seed_of(seed: u64, repetition: usize) -> u64 {
+pub fn seed_of(seed: u64, repetition: usize) -> u64 {
     seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ repetition as u64
 }
 
@@ -263,7 +338,8 @@ fn verdict(column: &Column, cell: &Cell, mean: f64) -> Verdict {
         _ if difference.abs() <= cell.tolerance => Verdict::Reproduced,
         Better::Higher if difference > 0.0 => Verdict::Better,
         Better::Lower if difference < 0.0 => Verdict::Better,
-        Better::Higher | Better::Lower | Better::Neither => Verdict::Worse,
+        Better::Neither => Verdict::Different,
+        Better::Higher | Better::Lower => Verdict::Worse,
     }
 }
 
@@ -278,9 +354,11 @@ pub struct Counts {
     pub cells_better: usize,
     /// Worse than published, beyond the tolerance.
     pub cells_worse: usize,
+    /// Unlike what was published, beyond the tolerance, where no side is good or bad.
+    pub cells_different: usize,
     /// Without data.
     pub cells_missing: usize,
-    /// Not asked for, or a method not wired.
+    /// Not asked for.
     pub cells_not_run: usize,
     /// Measured, but not judged.
     pub cells_not_judged: usize,
@@ -297,6 +375,7 @@ impl Counts {
             cells_reproduced: count(Verdict::Reproduced),
             cells_better: count(Verdict::Better),
             cells_worse: count(Verdict::Worse),
+            cells_different: count(Verdict::Different),
             cells_missing: count(Verdict::Missing),
             cells_not_run: count(Verdict::NotRun),
             cells_not_judged: count(Verdict::NotJudged),
@@ -330,9 +409,20 @@ mod tests {
         let judged = run(&table, &wanted, &|_| ()).unwrap();
         assert_eq!(judged.len(), 3);
         assert_eq!(judged[0].ours.len(), 2);
-        assert_eq!(judged[1].verdict, Verdict::NotRun);
+        assert_eq!(judged[1].ours.len(), 2);
         assert!(judged[2].summary().unwrap().0 > judged[0].summary().unwrap().0);
         assert_eq!(run(&table, &wanted, &|_| ()).unwrap(), judged);
+    }
+
+    #[test]
+    fn tables_share_runs() {
+        let mut table = find("ertekin-waveform-imbalance").unwrap();
+        table.rows.iter_mut().for_each(|r| r.protocol.train = 300);
+        let (wanted, said) = (options(&["Waveform IR 8"], &["DC"]), RefCell::new(0));
+        let say = |line: &str| *said.borrow_mut() += usize::from(line.contains("error"));
+        let bench = Bench::new(&wanted, &say);
+        assert_eq!(bench.table(&table).unwrap(), bench.table(&table).unwrap());
+        assert_eq!(*said.borrow(), 2);
     }
 
     #[test]
@@ -360,6 +450,8 @@ mod tests {
         assert_eq!(verdict(column, cell, cell.value), Verdict::Reproduced);
         assert_eq!(verdict(column, cell, cell.value + 5.0), Verdict::Better);
         assert_eq!(verdict(column, cell, cell.value - 5.0), Verdict::Worse);
+        let neither = Column { better: Better::Neither, ..column.clone() };
+        assert_eq!(verdict(&neither, cell, cell.value + 5.0), Verdict::Different);
         let time = table.columns.iter().find(|c| c.metric == "seconds").unwrap();
         assert_eq!(verdict(time, cell, 0.0), Verdict::NotJudged);
     }

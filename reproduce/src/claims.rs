@@ -1,0 +1,306 @@
+//! Statements of the works that no single cell of a table holds: what is measured for each, as Markdown.
+
+use crate::failure::{Failure, Result};
+use crate::markdown::spread;
+use crate::methods::{Method, Outcome, score};
+use crate::online;
+use crate::run::{Bench, seed_of};
+use crate::tables::{self, Row};
+use evermargin::learn::lasvm::LasvmParams;
+use evermargin::learn::{Fit, Targets};
+use evermargin::metrics::wilcoxon;
+use evermargin::query::{StopRule, Strategy};
+use std::fmt::Write;
+
+/// A statement.
+pub struct Claim {
+    /// Unique name.
+    pub id: &'static str,
+    /// What is claimed.
+    pub title: &'static str,
+    /// Measures it.
+    pub check: fn(&Bench<'_>) -> Result<String>,
+}
+
+/// Every statement.
+pub const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "ertekin-one-pass",
+        title: "One pass of LASVM with finishing does what the exact solution does, with fewer kernel values (Adult)",
+        check: one_pass,
+    },
+    Claim {
+        id: "ertekin-sparse",
+        title: "LASVM-NC needs few support vectors where labels are noisy (Adult, USPS+N)",
+        check: sparse,
+    },
+    Claim {
+        id: "ertekin-auto-active",
+        title: "Choosing examples reaches the exact solution's accuracy with 2500 support vectors instead of 11278 (Adult)",
+        check: auto_active,
+    },
+    Claim {
+        id: "ertekin-imbalance",
+        title: "Active learning with class costs against every other remedy (Waveform, 32 negatives a positive)",
+        check: imbalance,
+    },
+];
+
+fn row(table: &str, name: &str) -> Result<Row> {
+    let found = tables::find(table)?.rows.into_iter().find(|r| r.name == name);
+    found.ok_or_else(|| Failure::Unknown(format!("table {table} has no data set {name}")))
+}
+
+/// The runs of some methods on a row, in the order named.
+fn runs(bench: &Bench<'_>, row: &Row, methods: &[Method]) -> Result<Vec<(Method, Vec<Outcome>)>> {
+    let mut done = bench.row(row, methods);
+    let taken = methods.iter().filter_map(|m| done.remove(m).map(|runs| (*m, runs)));
+    taken.map(|(m, runs)| runs.map(|r| (m, r)).map_err(|(_, why)| Failure::Content(why))).collect()
+}
+
+/// Measures of methods as a table; factor and decimals for each measure.
+fn measures(runs: &[(Method, Vec<Outcome>)], shown: &[(&str, &str, f64, usize)]) -> String {
+    let heads: Vec<&str> = shown.iter().map(|s| s.1).collect();
+    let mut out =
+        format!("| method | runs | {} |\n|---|--:|{}\n", heads.join(" | "), "--:|".repeat(heads.len()));
+    for (method, outcomes) in runs {
+        let cells = shown.iter().map(|(metric, _, factor, decimals)| {
+            let values: Vec<f64> =
+                outcomes.iter().filter_map(|o| o.get(metric)).map(|v| factor * v).collect();
+            if values.is_empty() { "-".to_string() } else { spread(&values, *decimals) }
+        });
+        let cells: Vec<String> = cells.collect();
+        let _ = writeln!(out, "| {} | {} | {} |", method.name(), outcomes.len(), cells.join(" | "));
+    }
+    out
+}
+
+fn values(outcomes: &[Outcome], metric: &str) -> Vec<f64> {
+    outcomes.iter().filter_map(|o| o.get(metric)).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn yes(holds: bool) -> &'static str {
+    if holds { "holds" } else { "does not hold" }
+}
+
+fn one_pass(bench: &Bench<'_>) -> Result<String> {
+    let found = runs(bench, &row("ertekin-3.2", "Adult")?, &[Method::Libsvm, Method::Lasvm])?;
+    let mut out = measures(
+        &found,
+        &[
+            ("error", "error %", 100.0, 3),
+            ("support_count", "support vectors", 1.0, 0),
+            ("support_large", "of them above a thousandth", 1.0, 0),
+            ("kernel_evaluations", "kernel values M", 1e-6, 1),
+            ("seconds", "s", 1.0, 1),
+        ],
+    );
+    let exact = 100.0 * mean(&values(&found[0].1, "error"));
+    let errors = values(&found[1].1, "error");
+    let farthest = errors.iter().map(|e| (100.0 * e - exact).abs()).fold(0.0, f64::max);
+    let difference = 100.0 * mean(&errors) - exact;
+    let most = values(&found[1].1, "kernel_evaluations").iter().fold(0.0, |m: f64, v| m.max(*v)) / 1e6;
+    let _ = writeln!(
+        out,
+        "\n- Error within 0.1 point of the exact solution: mean difference {difference:+.3}, largest of a run {farthest:.3}: {}.",
+        yes(difference.abs() <= 0.1)
+    );
+    let _ =
+        writeln!(out, "- Kernel values below 626 M (published): at most {most:.1} M: {}.", yes(most < 626.0));
+    Ok(out)
+}
+
+fn sparse(bench: &Bench<'_>) -> Result<String> {
+    let mut out = String::new();
+    for (name, most, least) in [("Adult", 4609.0, 85.0), ("USPS+N", 752.0, 99.5)] {
+        let methods = [Method::Libsvm, Method::LasvmNc, Method::LasvmI];
+        let found = runs(bench, &row("ertekin-6.3", name)?, &methods)?;
+        let _ = writeln!(out, "{name}:\n");
+        out.push_str(&measures(
+            &found,
+            &[
+                ("accuracy", "accuracy %", 100.0, 3),
+                ("support_count", "support vectors", 1.0, 0),
+                ("support_large", "of them above a thousandth", 1.0, 0),
+                ("kernel_evaluations", "kernel values M", 1e-6, 1),
+                ("seconds", "s", 1.0, 1),
+            ],
+        ));
+        let nc = &found[1].1;
+        let (count, rate) = (values(nc, "support_count"), values(nc, "accuracy"));
+        let both =
+            nc.iter().filter(|o| o.support_count as f64 <= most && 100.0 * o.accuracy >= least).count();
+        let _ = writeln!(
+            out,
+            "\n- LASVM-NC, at most {most} support vectors: mean {:.0}: {}; at least {least} % right: mean {:.3}: {}; both in {both} of {} runs.\n",
+            mean(&count),
+            yes(mean(&count) <= most),
+            100.0 * mean(&rate),
+            yes(100.0 * mean(&rate) >= least),
+            nc.len()
+        );
+    }
+    Ok(out)
+}
+
+/// A model along the way: examples learnt from, support vectors, share of test rows right.
+struct Station {
+    learnt: usize,
+    labels: usize,
+    support: usize,
+    accuracy: f64,
+}
+
+fn auto_active(bench: &Bench<'_>) -> Result<String> {
+    let row = row("ertekin-3.2", "Adult")?;
+    let exact = runs(bench, &row, &[Method::Libsvm])?;
+    let exact = 100.0 * mean(&values(&exact[0].1, "accuracy"));
+    let seeds = bench.options.repetitions.unwrap_or(10).max(1);
+    let mut out = String::new();
+    for (name, select) in [("auto-active", Strategy::AutoActive), ("active, pools of 50", Strategy::Active)] {
+        let mut curves = Vec::new();
+        for repetition in 0..seeds {
+            curves.push(curve(bench, &row, select, repetition)?);
+            bench.say(&format!("{name} {}/{seeds}", repetition + 1));
+        }
+        let _ = writeln!(out, "{name}:\n\n{}", stations(&curves, exact));
+    }
+    Ok(out)
+}
+
+/// Finished models along one run, scored.
+fn curve(bench: &Bench<'_>, row: &Row, select: Strategy, repetition: usize) -> Result<Vec<Station>> {
+    let task = bench.task(row, repetition)?;
+    let params = LasvmParams {
+        select,
+        pool: 50,
+        labels: task.open.labels,
+        stop: StopRule::Never,
+        curve: true,
+        ..online::params(&task, seed_of(bench.options.seed, repetition))
+    };
+    let train = &task.split.train;
+    let targets = Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] };
+    let online = params.fit(train.x.view(), &[targets], &())?.online;
+    let stops = online.map(|o| o.curve).unwrap_or_default();
+    let scored = stops.iter().filter(|c| c.learnt >= 100).map(|c| {
+        let accuracy = 100.0 * score(&c.model, &task, 0, 0.0)?.accuracy;
+        Ok(Station { learnt: c.learnt, labels: c.labels, support: c.support, accuracy })
+    });
+    scored.collect()
+}
+
+fn stations(curves: &[Vec<Station>], exact: f64) -> String {
+    let mut out = String::from(
+        "| examples | labels looked at | support vectors | accuracy % | runs at least 85.1 % | runs at least exact |\n|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let length = curves.iter().map(Vec::len).min().unwrap_or(0);
+    for k in 0..length {
+        let at: Vec<&Station> = curves.iter().map(|c| &c[k]).collect();
+        let of = |f: fn(&Station) -> f64| at.iter().map(|s| f(s)).collect::<Vec<f64>>();
+        let accuracy = of(|s| s.accuracy);
+        let above = |bar: f64| accuracy.iter().filter(|a| **a >= bar).count();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} of {} | {} of {} |",
+            spread(&of(|s| s.learnt as f64), 0),
+            spread(&of(|s| s.labels as f64), 0),
+            spread(&of(|s| s.support as f64), 0),
+            spread(&accuracy, 3),
+            above(85.1),
+            at.len(),
+            above(exact),
+            at.len()
+        );
+    }
+    let small = |c: &Vec<Station>| {
+        let small = c.iter().filter(|s| s.support <= 2500);
+        small.map(|s| (s.accuracy, s.support)).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a })
+    };
+    let best: Vec<(f64, usize)> = curves.iter().map(small).collect();
+    let rates: Vec<f64> = best.iter().map(|b| b.0).collect();
+    let counts: Vec<f64> = best.iter().map(|b| b.1 as f64).collect();
+    let top = best.iter().copied().fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
+    let _ = writeln!(
+        out,
+        "\nThe exact solution has {exact:.3} %. Every model is finished before it is scored. Best model of each run with at most 2500 support vectors: {} % with {} support vectors; best of all {:.3} % with {}. This choice looks at the test sample; the rows above do not.",
+        spread(&rates, 3),
+        spread(&counts, 0),
+        top.0,
+        top.1
+    );
+    out
+}
+
+fn imbalance(bench: &Bench<'_>) -> Result<String> {
+    let methods = [
+        Method::Batch,
+        Method::BatchTuned,
+        Method::Us,
+        Method::UsEven,
+        Method::Smote,
+        Method::Al,
+        Method::Virtual,
+        Method::Dc,
+        Method::AlDc,
+    ];
+    let found = runs(bench, &row("ertekin-waveform-imbalance", "Waveform IR 32")?, &methods)?;
+    let mut out = measures(
+        &found,
+        &[
+            ("g_means", "g-means %", 100.0, 2),
+            ("auc", "AUC %", 100.0, 2),
+            ("prbep", "break-even %", 100.0, 2),
+            ("accuracy", "accuracy %", 100.0, 2),
+            ("support_count", "support vectors", 1.0, 0),
+            ("data_efficiency", "examples used %", 100.0, 1),
+            ("label_share", "labels looked at %", 100.0, 1),
+        ],
+    );
+    let of = |m: Method| found.iter().find(|f| f.0 == m).map(|f| values(&f.1, "g_means")).unwrap_or_default();
+    let best = of(Method::AlDc);
+    let _ = writeln!(
+        out,
+        "\n- Active learning with class costs, g-means at least 79: mean {:.2}: {}.",
+        100.0 * mean(&best),
+        yes(100.0 * mean(&best) >= 79.0)
+    );
+    for other in methods.iter().filter(|m| **m != Method::AlDc) {
+        let values = of(*other);
+        let p = wilcoxon(&best, &values, 1e-12).map_or(1.0, |t| t.p);
+        let difference = 100.0 * (mean(&best) - mean(&values));
+        let _ = writeln!(
+            out,
+            "- above {}: {difference:+.2} (Wilcoxon p {p:.4}): {}.",
+            other.name(),
+            yes(difference > 0.0)
+        );
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Options;
+
+    #[test]
+    fn stations_name_the_best_small_model() {
+        let at = |support, accuracy| Station { learnt: 200, labels: 210, support, accuracy };
+        let curves = [vec![at(100, 84.0), at(2400, 85.3)], vec![at(110, 84.5), at(2600, 86.0)]];
+        let text = stations(&curves, 85.0);
+        assert!(text.contains("best of all 85.300 % with 2400"), "{text}");
+        assert!(text.contains("| 105 ± 7 |"), "{text}");
+    }
+
+    #[test]
+    fn claims_without_data_are_refused_not_a_crash() {
+        let options = Options { folder: "/nonexistent".into(), ..Options::default() };
+        let bench = Bench::new(&options, &|_| ());
+        assert!(one_pass(&bench).is_err() && sparse(&bench).is_err() && auto_active(&bench).is_err());
+    }
+}
