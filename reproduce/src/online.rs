@@ -172,7 +172,8 @@ fn pass(params: &LasvmParams, train: &Sample, weight: f64, real: usize) -> Resul
     let targets = [Targets { y: train.y.clone(), cost: costs(&train.y, weight) }];
     let start = Instant::now();
     let mut state = Lasvm::new(params, train.x.view(), 1)?;
-    state.learn(train.x.view(), &order(&train.y, params.seed), 0, &targets, &())?;
+    let order = params.order(&targets, 0, &mut Pcg64::seed_from_u64(params.seed));
+    state.learn(train.x.view(), &order, 0, &targets, &())?;
     let learning = start.elapsed().as_secs_f64();
     let before = params.finish.then(|| state.model());
     let start = Instant::now();
@@ -185,17 +186,6 @@ fn pass(params: &LasvmParams, train: &Sample, weight: f64, real: usize) -> Resul
     let extra = counted(&state, real, train.rows());
     let evaluations = state.counts().evaluations;
     Ok(Pass { model: state.model(), before, evaluations, seconds: learning + finishing, finishing, extra })
-}
-
-/// All rows in random order, a few of each class first: the order of the library's own pass.
-fn order(y: &[Label], seed: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..y.len()).collect();
-    order.shuffle(&mut Pcg64::seed_from_u64(seed));
-    let first = |class: Label| order.iter().copied().filter(move |&i| y[i] == class).take(SEEDS);
-    let mut front: Vec<usize> = first(Label::Neg).chain(first(Label::Pos)).collect();
-    let rest: Vec<usize> = order.iter().copied().filter(|i| !front.contains(i)).collect();
-    front.extend(rest);
-    front
 }
 
 /// What the tables want to know of a machine.

@@ -92,7 +92,7 @@ const RAMP_FAMILY: [Parameter; 15] = [
     COST,
     TOLERANCE,
     parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabelled"),
-    parameter("warm_up", "100", "support vectors before the ramp is trusted"),
+    parameter("warm_up", "50", "support vectors before the ramp is trusted"),
     EPOCHS,
     FINISH,
     CLEAN_EVERY,

@@ -395,7 +395,8 @@ impl WorkingSet {
         if self.bias { self.optimise_pairs(goal, max_steps) } else { self.optimise_freely(goal, max_steps) }
     }
 
-    /// Without bias: the two variables that violate most, one on each side, go to their common optimum.
+    /// Without bias: the variable that most wants to rise and the partner of the best pair step, as with a bias, go
+    /// to their common optimum.
     fn optimise_freely(&mut self, goal: f64, max_steps: u64) -> u64 {
         let q = self.rows.len();
         let mut steps = 0;
@@ -404,6 +405,10 @@ impl WorkingSet {
             if top.max(-low) <= goal {
                 break;
             }
+            let partner =
+                simd::second_order(&self.down, top, &self.k[i * q..(i + 1) * q], &self.diag, self.diag[i]);
+            let j = if top.is_finite() && partner.gain > 0.0 { partner.index } else { j };
+            let i = if top.is_finite() { i } else { j };
             let free = |k: usize| Free {
                 g: self.gradient(k),
                 room: [self.lo[k] - self.alpha[k], self.hi[k] - self.alpha[k]],

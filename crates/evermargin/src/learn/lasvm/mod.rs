@@ -28,6 +28,7 @@ use crate::query::{StopRule, Stopped, Strategy};
 use crate::solve::{Exit, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 /// Which of the family.
@@ -148,7 +149,7 @@ impl Default for LasvmParams {
             finish: true,
             delta_max: 0.0,
             s: -1.0,
-            warm_up: 100,
+            warm_up: 50,
             clean_every: 300,
             clean_keep: 0,
             max_points: 100_000,
@@ -240,13 +241,9 @@ impl LasvmParams {
     ) -> Result<Asked> {
         let mut asked =
             Asked { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), created: 0 };
-        let mut rng = rand_pcg::Pcg64::seed_from_u64(self.seed);
+        let mut rng = Pcg64::seed_from_u64(self.seed);
         for epoch in 0..self.epochs {
-            let mut order: Vec<usize> = (0..x.rows()).collect();
-            order.shuffle(&mut rng);
-            if epoch == 0 {
-                seeds_first(&mut order, problems, SEEDS);
-            }
+            let order = self.order(problems, epoch, &mut rng);
             if !state.learn(x, &order, 0, problems, watch)? {
                 asked.labels = state.counts().seen as usize;
                 asked.stopped = Stopped::Interrupted;
@@ -254,6 +251,17 @@ impl LasvmParams {
             }
         }
         Ok(asked)
+    }
+
+    /// The order of the rows in an epoch: random, in the first one with a few of each class at the front if there are
+    /// pairs to be found, for which both are needed.
+    pub fn order(&self, problems: &[Targets], epoch: usize, rng: &mut Pcg64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..problems.first().map_or(0, |p| p.y.len())).collect();
+        order.shuffle(rng);
+        if epoch == 0 && self.loss.has_bias() {
+            seeds_first(&mut order, problems, SEEDS);
+        }
+        order
     }
 
     /// Whether samples are chosen rather than taken as they come.
