@@ -12,13 +12,9 @@ use evermargin::metrics::{Criterion, best_threshold};
 use evermargin::query::{Stopped, Strategy};
 use evermargin::{Label, Labels, Matrix, Model};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 use std::time::Instant;
-
-/// Examples of each class that come first in a pass.
-const SEEDS: usize = 5;
 
 /// Nearest positives among which synthetic ones are drawn.
 const NEIGHBOURS: usize = 5;
@@ -239,14 +235,5 @@ mod tests {
         let theirs = params.fit(train.x.view(), &[targets], &()).unwrap();
         assert_eq!(ours.model, theirs.model);
         assert_eq!(ours.evaluations, theirs.online.unwrap().counts.evaluations);
-    }
-
-    #[test]
-    fn every_example_comes_once_and_both_classes_first() {
-        let y = task().split.train.y;
-        let mut order = order(&y, 1);
-        assert_eq!(order[..10].iter().filter(|&&i| y[i] == Label::Pos).count(), 5);
-        order.sort_unstable();
-        assert_eq!(order, (0..y.len()).collect::<Vec<_>>());
     }
 }

@@ -127,7 +127,8 @@ impl<'a> Search<'a> {
                 return Ok(Stopped::Budget);
             }
             let Some(choice) = self.choose(state)? else { return Ok(Stopped::Exhausted) };
-            if let Some(stopped) = self.stopping.before(choice.closeness) {
+            if let Some(stopped) = self.stopping.before(choice.closeness, 1.0 + 0.5 * state.admission_slack())
+            {
                 return Ok(stopped);
             }
             let row = self.unseen.swap_remove(choice.place);

@@ -73,9 +73,10 @@ impl Stopping {
         Self { rule, misses: 0, window, choices: 0, became_support: 0, support_before: 0 }
     }
 
-    /// Before a sample is asked about: its closeness. `Some` means do not ask.
-    pub fn before(&mut self, closeness: f64) -> Option<Stopped> {
-        self.misses = if closeness >= 1.0 { self.misses + 1 } else { 0 };
+    /// Before a sample is asked about: its closeness, and that up to which a sample would still be admitted (1 + δ/2
+    /// for a machine whose extremes are δ apart). `Some` means do not ask.
+    pub fn before(&mut self, closeness: f64, margin: f64) -> Option<Stopped> {
+        self.misses = if closeness >= margin { self.misses + 1 } else { 0 };
         (self.rule == StopRule::Margin && self.misses >= MISSES).then_some(Stopped::Margin)
     }
 
@@ -102,11 +103,11 @@ mod tests {
     fn the_margin_rule_needs_misses_in_a_row() {
         let mut s = Stopping::new(StopRule::Margin, 1000);
         for f in [1.2, 1.3, 0.9, 1.0, 1.1] {
-            assert_eq!(s.before(f), None, "{f}");
+            assert_eq!(s.before(f, 1.0), None, "{f}");
         }
-        assert_eq!(s.before(2.0), Some(Stopped::Margin));
+        assert_eq!(s.before(2.0, 1.0), Some(Stopped::Margin));
         let mut never = Stopping::new(StopRule::Never, 1000);
-        assert!((0..10).all(|_| never.before(2.0).is_none()));
+        assert!((0..10).all(|_| never.before(2.0, 1.0).is_none()));
     }
 
     #[test]
