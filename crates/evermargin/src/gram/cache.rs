@@ -122,14 +122,23 @@ impl RowCache {
     pub fn grow(&mut self, rows: usize, widest: usize) -> Result<()> {
         self.slot_of.resize(rows, NOWHERE);
         if rows > self.width {
-            self.widen((rows + rows / 4).max(64).min(widest.max(rows)))?;
+            self.set_width((rows + rows / 4).max(64).min(widest.max(rows)))?;
         }
         self.capacity = capacity(rows, self.width, self.bytes, self.least).max(self.slots.len());
         Ok(())
     }
 
-    /// Moves the rows apart, in place; those that have no place any more, the least recently used, are dropped.
-    fn widen(&mut self, width: usize) -> Result<()> {
+    /// Makes rows just as wide as there are rows, so that what fits depends on their number alone.
+    pub fn fit(&mut self) -> Result<()> {
+        let rows = self.slot_of.len();
+        self.set_width(rows)?;
+        self.capacity = capacity(rows, rows, self.bytes, self.least);
+        Ok(())
+    }
+
+    /// Moves the rows apart or together, in place; those that have no place any more, the least recently used, are
+    /// dropped.
+    fn set_width(&mut self, width: usize) -> Result<()> {
         let most = capacity(usize::MAX, width, self.bytes, self.least);
         let mut order = self.held();
         order.drain(..order.len().saturating_sub(most)).for_each(|row| self.slot_of[row] = NOWHERE);
@@ -141,14 +150,19 @@ impl RowCache {
             larger[..self.memory.len()].copy_from_slice(&self.memory);
             self.memory = larger;
         }
-        let values: &mut [f32] = bytemuck::cast_slice_mut(&mut self.memory[..room]);
+        let whole = self.memory.len() / 4 * 4;
+        let values: &mut [f32] = bytemuck::cast_slice_mut(&mut self.memory[..whole]);
         for (new, slot) in kept.iter().enumerate() {
             let start = self.slot_of[slot.row] as usize * self.width;
             values.copy_within(start..start + slot.filled, new * self.width);
             self.slot_of[slot.row] = new as u32;
         }
-        for (at, slot) in kept.iter().enumerate().rev() {
-            values.copy_within(at * self.width..at * self.width + slot.filled, at * width);
+        let mut order: Vec<usize> = (0..kept.len()).collect();
+        if width > self.width {
+            order.reverse(); // so that no row is written over before it has moved
+        }
+        for at in order {
+            values.copy_within(at * self.width..at * self.width + kept[at].filled, at * width);
         }
         (self.slots, self.width) = (kept, width);
         self.free.clear();

@@ -437,6 +437,8 @@ impl Lasvm {
     /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle.
     pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
         self.compact();
+        // without the memory the rows stay as they are
+        let _ = self.gram.fit();
         let reports = self.solve(watch);
         if self.params.loss != Loss::Full {
             self.clean(0);
