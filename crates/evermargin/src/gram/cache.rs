@@ -46,6 +46,11 @@ impl RowCache {
         Ok(Self { bytes, least, memory: map(bytes)?, ..Self::new(0, 0, 0, 0)? })
     }
 
+    /// Rows there are, held or not.
+    pub fn rows(&self) -> usize {
+        self.slot_of.len()
+    }
+
     /// Most rows held at once.
     pub fn capacity(&self) -> usize {
         self.capacity

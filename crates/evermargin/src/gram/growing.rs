@@ -9,11 +9,10 @@
 //! cached; so results do not change with the cache, and a learner that was saved goes on bit by bit.
 
 use super::cache::RowCache;
-use super::{Gram, LEAST_ROWS, Packed, Packing, Queries, add_strips, fill, gather, position_of};
+use super::{Gram, LEAST_ROWS, Packed, Packing, Queries, add_strips, copy_rows, fill};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::Result;
 use crate::kernel::Kernel;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows that are filled up each for itself: what other rows know is then worth looking for.
@@ -277,13 +276,7 @@ impl Gram for GrowingGram {
         };
         part.cache.grow(keep.len(), keep.len())?;
         part.cache.fit()?;
-        let (n, inside) = (self.len(), position_of(keep, self.len()));
-        let whole = |r: &usize| inside[*r] != u32::MAX && self.row(*r).len() == n;
-        let held: Vec<usize> = self.cache.held().into_iter().filter(whole).collect();
-        let newest = &held[held.len().saturating_sub(part.cache.capacity())..];
-        let places: Vec<usize> = newest.iter().map(|&r| inside[r] as usize).collect();
-        let memory = part.cache.claim(&places);
-        newest.par_iter().zip(memory).for_each(|(&r, out)| gather(self.row(r), keep, out));
+        copy_rows(&self.cache, keep, &mut part.cache);
         Ok(Box::new(part))
     }
 

@@ -4,6 +4,7 @@ mod cache;
 mod full;
 mod growing;
 mod packed;
+mod products;
 mod queries;
 
 pub use full::gram_matrix;
@@ -185,12 +186,7 @@ impl Gram for KernelGram<'_> {
         let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
         let mut part =
             KernelGram::new(self.packed.select(keep), whole.saturating_mul(2).min(self.bytes / 2))?;
-        let inside = position_of(keep, self.len());
-        let held: Vec<usize> = self.cache.held().into_iter().filter(|&r| inside[r] != u32::MAX).collect();
-        let newest = &held[held.len().saturating_sub(part.cache.capacity())..];
-        let places: Vec<usize> = newest.iter().map(|&r| inside[r] as usize).collect();
-        let memory = part.cache.claim(&places);
-        newest.par_iter().zip(memory).for_each(|(&r, out)| gather(self.row(r), keep, out));
+        copy_rows(&self.cache, keep, &mut part.cache);
         Ok(Box::new(part))
     }
 
@@ -314,6 +310,17 @@ pub(crate) fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
         let strip: Vec<&[f32]> = rows.iter().map(|r| &r[s * STRIP..s * STRIP + sum.len()]).collect();
         simd::add_rows(sum, &strip, coef);
     });
+}
+
+/// Copies the whole rows that are held, the last used first, into the cache of the sub-matrix of `keep`.
+fn copy_rows(from: &RowCache, keep: &[usize], to: &mut RowCache) {
+    let (n, inside) = (from.rows(), position_of(keep, from.rows()));
+    let whole = |r: &usize| inside[*r] != u32::MAX && from.get(*r).is_some_and(|row| row.len() == n);
+    let held: Vec<usize> = from.held().into_iter().filter(whole).collect();
+    let newest = &held[held.len().saturating_sub(to.capacity())..];
+    let places: Vec<usize> = newest.iter().map(|&r| inside[r] as usize).collect();
+    let memory = to.claim(&places);
+    newest.par_iter().zip(memory).for_each(|(&r, out)| gather(from.get(r).unwrap_or_default(), keep, out));
 }
 
 fn gather(row: &[f32], keep: &[usize], out: &mut [f32]) {

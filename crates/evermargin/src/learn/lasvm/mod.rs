@@ -14,9 +14,12 @@
 //! and bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
 //! violates. Several outputs share points and kernel rows: a point stays while one of them needs it.
 
+mod saved;
 mod state;
+mod tidy;
 
-pub use state::{Counts, Lasvm, Ramp, Saved};
+pub use saved::Saved;
+pub use state::{Counts, Lasvm, Ramp};
 
 use super::active::{self, Asked};
 use super::{Fit, Fitted, Targets};

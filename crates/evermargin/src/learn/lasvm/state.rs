@@ -57,49 +57,28 @@ pub struct Counts {
 
 /// A point of the expansion, beside its sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Point {
-    id: u64,
-    came: Ramp,
-    dead: bool,
-}
-
-/// Everything that is needed to go on bit by bit: plain data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Saved {
-    /// Parameters.
-    pub params: LasvmParams,
-    /// How samples are packed.
-    pub packing: Packing,
-    /// The points as they came.
-    pub points: Matrix,
-    /// A number for each point that the caller gave.
-    pub ids: Vec<u64>,
-    /// Position on the ramp when the point came.
-    pub came: Vec<Ramp>,
-    /// Points that are out and wait to be forgotten.
-    pub dead: Vec<bool>,
-    /// The problems, one an output.
-    pub outputs: Vec<Dual>,
-    /// What was counted.
-    pub counts: Counts,
+pub(super) struct Point {
+    pub(super) id: u64,
+    pub(super) came: Ramp,
+    pub(super) dead: bool,
 }
 
 /// An online support vector machine. See [`super`] for the algorithms.
 #[derive(Debug)]
 pub struct Lasvm {
-    params: LasvmParams,
-    gram: GrowingGram,
-    outputs: Vec<Dual>,
+    pub(super) params: LasvmParams,
+    pub(super) gram: GrowingGram,
+    pub(super) outputs: Vec<Dual>,
     /// Extremes of each output, as they are now.
-    extremes: Vec<Extremes>,
-    points: Vec<Point>,
-    dead: usize,
+    pub(super) extremes: Vec<Extremes>,
+    pub(super) points: Vec<Point>,
+    pub(super) dead: usize,
     /// Points that are support vectors of an output.
-    support: usize,
-    members: HashSet<u64>,
-    counts: Counts,
-    block: Block,
-    row: Vec<f32>,
+    pub(super) support: usize,
+    pub(super) members: HashSet<u64>,
+    pub(super) counts: Counts,
+    pub(super) block: Block,
+    pub(super) row: Vec<f32>,
 }
 
 impl Lasvm {
@@ -112,7 +91,12 @@ impl Lasvm {
         Self::with(params, &packing, sparse, outputs)
     }
 
-    fn with(params: &LasvmParams, packing: &Packing, sparse: bool, outputs: usize) -> Result<Self> {
+    pub(super) fn with(
+        params: &LasvmParams,
+        packing: &Packing,
+        sparse: bool,
+        outputs: usize,
+    ) -> Result<Self> {
         let gram =
             GrowingGram::new(params.kernel, packing, sparse, params.cache_bytes, params.max_points * 4 / 3)?;
         let dual = Dual::new(Vec::new(), Vec::new(), Vec::new());
@@ -269,7 +253,7 @@ impl Lasvm {
     }
 
     /// Whether there are enough support vectors, of both signs, to trust the model.
-    fn is_warm(&self, dual: &Dual) -> bool {
+    pub(super) fn is_warm(&self, dual: &Dual) -> bool {
         let alpha = dual.alpha();
         let both = alpha.iter().any(|a| *a > 0.0) && alpha.iter().any(|a| *a < 0.0);
         (both || self.params.warm_up == 0) && dual.support() >= self.params.warm_up
@@ -297,7 +281,7 @@ impl Lasvm {
     }
 
     /// LASVM: one step, and more while the spread of the extremes is above delta_max.
-    fn settle_pairs(&mut self, j: usize) {
+    pub(super) fn settle_pairs(&mut self, j: usize) {
         let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
         let mut e = dual.extremes();
         for _ in 0..most {
@@ -314,7 +298,7 @@ impl Lasvm {
     }
 
     /// LASVM-G: steps while the duality gap is above the threshold.
-    fn settle_gap(&mut self, j: usize, threshold: f64) {
+    pub(super) fn settle_gap(&mut self, j: usize, threshold: f64) {
         let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
         for step in 0..most {
             let (gap, _, e) = dual.standing();
@@ -332,106 +316,6 @@ impl Lasvm {
             }
             self.counts.reprocess += 1;
         }
-    }
-
-    /// Drops points nobody needs, keeps the cap.
-    fn tidy(&mut self) {
-        match self.params.loss {
-            Loss::Hinge if !self.params.retrain => self.evict(),
-            Loss::Hinge | Loss::Full => {}
-            Loss::Gap | Loss::Ramp | Loss::Filter => {
-                if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
-                    self.clean(self.params.allowance(self.support_count()));
-                }
-            }
-        }
-        while self.len() > self.params.max_points {
-            let k = self.least_useful();
-            for dual in &mut self.outputs {
-                dual.retire(&mut self.gram, k);
-            }
-            self.drop_point(k);
-            self.counts.over_cap += 1;
-            for (e, dual) in self.extremes.iter_mut().zip(&self.outputs) {
-                *e = dual.extremes();
-            }
-        }
-        self.support = self.count_support();
-        if self.dead >= 16 && self.dead * 4 > self.points.len() {
-            self.compact();
-        }
-    }
-
-    /// LASVM: points that no output has use for as things stand.
-    fn evict(&mut self) {
-        if self.extremes.iter().any(|e| !(e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite())) {
-            return;
-        }
-        let Some((first, others)) = self.outputs.split_first() else { return };
-        let idle = |s: usize| others.iter().zip(&self.extremes[1..]).all(|(d, e)| d.is_idle(s, *e));
-        let idle: Vec<usize> = first
-            .zeros()
-            .filter(|&s| !self.points[s].dead && first.is_idle(s, self.extremes[0]) && idle(s))
-            .collect();
-        idle.into_iter().for_each(|s| self.drop_point(s));
-    }
-
-    /// CLEAN (Ertekin 2009, 6.2, as corrected): of the points that are no support vectors keep the `allowance` nearest
-    /// to becoming one.
-    pub fn clean(&mut self, allowance: usize) {
-        let zero = |s: usize| self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
-        let idle = (0..self.points.len()).filter(|&s| !self.points[s].dead && zero(s));
-        let mut idle: Vec<(f64, usize)> = idle.map(|s| (self.slack(s), s)).collect();
-        if idle.len() <= allowance {
-            return;
-        }
-        idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
-    }
-
-    /// How far a point is from taking part in any output.
-    fn slack(&self, s: usize) -> f64 {
-        self.outputs.iter().map(|d| d.slack(s, d.bias())).fold(f64::INFINITY, f64::min)
-    }
-
-    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one,
-    /// else the one whose removal costs the dual objectives least.
-    fn least_useful(&self) -> usize {
-        let bias: Vec<f64> = self.outputs.iter().map(Dual::bias).collect();
-        let mut worst = (f64::NEG_INFINITY, 0);
-        for s in (0..self.points.len()).filter(|&s| !self.points[s].dead) {
-            let support = self.outputs.iter().any(|d| d.alpha()[s] != 0.0);
-            let key = if support {
-                let losses = self.outputs.iter().zip(&bias).map(|(d, b)| d.removal_loss(&self.gram, s, *b));
-                -1e30 - losses.sum::<f64>()
-            } else {
-                self.slack(s)
-            };
-            if key > worst.0 {
-                worst = (key, s);
-            }
-        }
-        worst.1
-    }
-
-    fn drop_point(&mut self, s: usize) {
-        let point = &mut self.points[s];
-        point.dead = true;
-        self.dead += 1;
-        self.members.remove(&point.id);
-        self.counts.dropped[point.came as usize] += 1;
-        for dual in &mut self.outputs {
-            dual.set_bounds(s, 0.0, 0.0);
-        }
-    }
-
-    /// Forgets the dead.
-    fn compact(&mut self) {
-        let keep: Vec<usize> = (0..self.points.len()).filter(|&s| !self.points[s].dead).collect();
-        self.gram.keep(&keep, &mut self.block);
-        self.outputs.iter_mut().for_each(|d| d.keep(&keep));
-        self.points.retain(|p| !p.dead);
-        self.dead = 0;
     }
 
     /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle.
@@ -493,7 +377,7 @@ impl Lasvm {
         self.support
     }
 
-    fn count_support(&self) -> usize {
+    pub(super) fn count_support(&self) -> usize {
         if let [only] = self.outputs.as_slice() {
             return only.support();
         }
@@ -572,58 +456,6 @@ impl Lasvm {
         let spread = |e: &Extremes| e.top - e.bottom;
         let violation = self.extremes.iter().map(spread).filter(|v| v.is_finite()).fold(0.0, f64::max);
         Progress { steps: self.counts.seen, violation, tolerance: self.params.tolerance }
-    }
-
-    /// Everything that is needed to go on.
-    pub fn save(&self) -> Saved {
-        Saved {
-            params: self.params.clone(),
-            packing: self.gram.packed().packing(),
-            points: self.gram.points().clone(),
-            ids: self.points.iter().map(|p| p.id).collect(),
-            came: self.points.iter().map(|p| p.came).collect(),
-            dead: self.points.iter().map(|p| p.dead).collect(),
-            outputs: self.outputs.clone(),
-            counts: self.counts(),
-        }
-    }
-
-    /// Goes on from what was saved; refuses parts that do not fit together.
-    pub fn resume(saved: &Saved) -> Result<Self> {
-        saved.check()?;
-        let sparse = matches!(saved.points, Matrix::Csr { .. });
-        let mut state = Self::with(&saved.params, &saved.packing, sparse, saved.outputs.len())?;
-        state.gram.restore(saved.points.view())?;
-        state.outputs.clone_from(&saved.outputs);
-        state.extremes = state.outputs.iter().map(Dual::extremes).collect();
-        let parts = saved.ids.iter().zip(&saved.came).zip(&saved.dead);
-        state.points = parts.map(|((&id, &came), &dead)| Point { id, came, dead }).collect();
-        state.dead = saved.dead.iter().filter(|d| **d).count();
-        state.members = state.ids().map(|(_, id)| id).collect();
-        state.support = state.count_support();
-        state.counts = saved.counts.clone();
-        Ok(state)
-    }
-}
-
-impl Saved {
-    /// Refuses parts that do not fit together (a file may say anything).
-    pub fn check(&self) -> Result<()> {
-        self.params.check()?;
-        let n = self.points.rows();
-        let wrong = |what: &str| Err(Error::Model(format!("the saved learner is damaged: {what}")));
-        if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
-            return wrong("its points and their numbers differ");
-        }
-        let width = self.packing.center.len();
-        if self.packing.cols != self.points.cols() || (width != 0 && width != self.packing.cols) {
-            return wrong("its points have another number of columns");
-        }
-        if self.outputs.is_empty() || self.outputs.iter().any(|d| !d.is_sound(n, self.params.loss.has_bias()))
-        {
-            return wrong("its coefficients do not fit its points");
-        }
-        Ok(())
     }
 }
 

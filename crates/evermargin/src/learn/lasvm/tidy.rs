@@ -1,0 +1,106 @@
+//! Who leaves: points nobody needs, and points beyond the cap.
+
+use super::{Lasvm, Loss};
+use crate::solve::smo::Dual;
+
+impl Lasvm {
+    /// Drops points nobody needs, keeps the cap.
+    pub(super) fn tidy(&mut self) {
+        match self.params.loss {
+            Loss::Hinge if !self.params.retrain => self.evict(),
+            Loss::Hinge | Loss::Full => {}
+            Loss::Gap | Loss::Ramp | Loss::Filter => {
+                if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
+                    self.clean(self.params.allowance(self.support_count()));
+                }
+            }
+        }
+        while self.len() > self.params.max_points {
+            let k = self.least_useful();
+            for dual in &mut self.outputs {
+                dual.retire(&mut self.gram, k);
+            }
+            self.drop_point(k);
+            self.counts.over_cap += 1;
+            for (e, dual) in self.extremes.iter_mut().zip(&self.outputs) {
+                *e = dual.extremes();
+            }
+        }
+        self.support = self.count_support();
+        if self.dead >= 16 && self.dead * 4 > self.points.len() {
+            self.compact();
+        }
+    }
+
+    /// LASVM: points that no output has use for as things stand.
+    fn evict(&mut self) {
+        if self.extremes.iter().any(|e| !(e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite())) {
+            return;
+        }
+        let Some((first, others)) = self.outputs.split_first() else { return };
+        let idle = |s: usize| others.iter().zip(&self.extremes[1..]).all(|(d, e)| d.is_idle(s, *e));
+        let idle: Vec<usize> = first
+            .zeros()
+            .filter(|&s| !self.points[s].dead && first.is_idle(s, self.extremes[0]) && idle(s))
+            .collect();
+        idle.into_iter().for_each(|s| self.drop_point(s));
+    }
+
+    /// CLEAN (Ertekin 2009, 6.2, as corrected): of the points that are no support vectors keep the `allowance` nearest
+    /// to becoming one.
+    pub fn clean(&mut self, allowance: usize) {
+        let zero = |s: usize| self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
+        let idle = (0..self.points.len()).filter(|&s| !self.points[s].dead && zero(s));
+        let mut idle: Vec<(f64, usize)> = idle.map(|s| (self.slack(s), s)).collect();
+        if idle.len() <= allowance {
+            return;
+        }
+        idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
+    }
+
+    /// How far a point is from taking part in any output.
+    fn slack(&self, s: usize) -> f64 {
+        self.outputs.iter().map(|d| d.slack(s, d.bias())).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one,
+    /// else the one whose removal costs the dual objectives least.
+    fn least_useful(&self) -> usize {
+        let bias: Vec<f64> = self.outputs.iter().map(Dual::bias).collect();
+        let mut worst = (f64::NEG_INFINITY, 0);
+        for s in (0..self.points.len()).filter(|&s| !self.points[s].dead) {
+            let support = self.outputs.iter().any(|d| d.alpha()[s] != 0.0);
+            let key = if support {
+                let losses = self.outputs.iter().zip(&bias).map(|(d, b)| d.removal_loss(&self.gram, s, *b));
+                -1e30 - losses.sum::<f64>()
+            } else {
+                self.slack(s)
+            };
+            if key > worst.0 {
+                worst = (key, s);
+            }
+        }
+        worst.1
+    }
+
+    fn drop_point(&mut self, s: usize) {
+        let point = &mut self.points[s];
+        point.dead = true;
+        self.dead += 1;
+        self.members.remove(&point.id);
+        self.counts.dropped[point.came as usize] += 1;
+        for dual in &mut self.outputs {
+            dual.set_bounds(s, 0.0, 0.0);
+        }
+    }
+
+    /// Forgets the dead.
+    pub(super) fn compact(&mut self) {
+        let keep: Vec<usize> = (0..self.points.len()).filter(|&s| !self.points[s].dead).collect();
+        self.gram.keep(&keep, &mut self.block);
+        self.outputs.iter_mut().for_each(|d| d.keep(&keep));
+        self.points.retain(|p| !p.dead);
+        self.dead = 0;
+    }
+}
