@@ -1,0 +1,14 @@
+//! The state of an online learner from arbitrary bytes: refused, or a checkpoint that saves, loads and goes on.
+#![no_main]
+
+use evermargin::learn::lasvm::Lasvm;
+use evermargin_io::state_file;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(loaded) = state_file::from_bytes("fuzz", bytes) {
+        let again = state_file::to_bytes(&loaded).expect("a loaded state can be saved");
+        assert_eq!(state_file::from_bytes("fuzz", &again).expect("and loaded"), loaded);
+        let _ = Lasvm::resume(&loaded.saved);
+    }
+});
