@@ -135,11 +135,48 @@ fn a_budget_is_never_overspent_and_seeds_count() {
             }
         }
         let (_, online) = fit(&LasvmParams { labels: 380, ..params(select) }, &x, &problems);
+        assert_eq!(
+            online.counts.seen as usize, online.labels,
+            "every label that was paid for is learnt from"
+        );
+        let (_, online) = fit(&LasvmParams { curve: true, ..params(select) }, &x, &problems);
         assert!(
             online.labels >= 100,
             "five of the rare class take about two hundred labels: {}",
             online.labels
         );
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let (x, problems) = clouds(60, 2, 20);
+    let refused = |p: LasvmParams| p.fit(x.view(), &problems, &()).unwrap_err().to_string();
+    let p = params(Strategy::Active);
+    assert!(refused(LasvmParams { epochs: 2, ..p.clone() }).contains("epochs = 2"));
+    let both = LasvmParams { labels: 20, stop: StopRule::CrossValidated, ..p.clone() };
+    assert!(refused(both).contains("labels = 20"));
+    assert!(refused(LasvmParams { virtual_points: 101, ..p.clone() }).contains("virtual = 101"));
+    assert!(refused(LasvmParams { neighbours: 0, ..p }).contains("neighbours = 0"));
+}
+
+#[test]
+fn pairs_of_classes_are_asked_about_one_by_one() {
+    let (x, problems) = clouds(120, 2, 21);
+    let pair = |skip: usize| {
+        let y = (0..120).map(|i| if i % 3 == skip { Label::Unknown } else { problems[0].y[i] }).collect();
+        Targets { y, cost: vec![1.0; 120] }
+    };
+    let pairs = [pair(0), pair(1)];
+    let together = params(Strategy::Active).fit(x.view(), &pairs, &()).unwrap();
+    assert_eq!(together.model.outputs(), 2);
+    let f = together.model.decision(x.view()).unwrap();
+    for (j, p) in pairs.iter().enumerate() {
+        let used = p.used();
+        let alone =
+            params(Strategy::Active).fit(x.view().select(&used).view(), &[p.select(&used)], &()).unwrap();
+        let g = alone.model.decision(x.view()).unwrap();
+        assert!((0..120).all(|i| (f[i * 2 + j] - g[i]).abs() < 1e-6));
     }
 }
 

@@ -368,3 +368,54 @@ fn nonsense_is_refused() {
     saved.ids.push(7);
     assert!(Lasvm::resume(&saved).unwrap_err().to_string().contains("damaged"));
 }
+
+#[test]
+fn beyond_the_cap_the_most_contradicted_point_goes() {
+    let (x, problems) = clouds(400, 2, 44);
+    let p = LasvmParams { max_points: 40, delta_max: 1e-3, ..params(RBF, 1.0) };
+    let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
+    let mut seen = 0;
+    for row in 0..400 {
+        let before = state.save();
+        learn(&mut state, &x, &problems, row);
+        if state.counts().over_cap == before.counts.over_cap {
+            continue;
+        }
+        // the same without a cap: who of the points contradicts the model most?
+        let free = LasvmParams { max_points: 1000, ..p.clone() };
+        let mut free = Lasvm::resume(&evermargin::learn::lasvm::Saved { params: free, ..before }).unwrap();
+        learn(&mut free, &x, &problems, row);
+        let (dual, b) = (free.output(0), free.biases()[0]);
+        let pull = |s: usize| dual.alpha()[s] * (dual.gradient()[s] - b);
+        let live: Vec<(usize, u64)> = free.ids().collect();
+        let gone: Vec<usize> =
+            live.iter().filter(|(_, id)| !state.ids().any(|(_, k)| k == *id)).map(|(s, _)| *s).collect();
+        assert_eq!(gone.len(), 1);
+        if live.iter().all(|(s, _)| dual.alpha()[*s] != 0.0) {
+            assert!(live.iter().all(|(s, _)| pull(*s) <= pull(gone[0])));
+            seen += 1;
+        } else {
+            assert_eq!(dual.alpha()[gone[0]], 0.0, "idle points go first");
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+#[test]
+fn a_stream_may_begin_with_one_class() {
+    let (x, mut problems) = clouds(200, 2, 45);
+    problems[0].y[..150].fill(Label::Neg);
+    problems[0].y[150..]
+        .iter_mut()
+        .enumerate()
+        .for_each(|(i, y)| *y = if i % 2 == 0 { Label::Pos } else { *y });
+    for loss in [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full] {
+        let p = LasvmParams { loss, max_points: 100, ..params(RBF, 1.0) };
+        let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
+        for row in 0..200 {
+            learn(&mut state, &x, &problems, row);
+            assert!(state.len() <= 100 && state.biases()[0].is_finite());
+        }
+        assert!(decisions(&state.model(), &x).iter().any(|f| *f > 0.0), "{loss:?}");
+    }
+}

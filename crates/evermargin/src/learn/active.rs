@@ -8,7 +8,7 @@
 //! strategy or VIRTUAL reads without choosing, count as asked; with a budget VIRTUAL knows only the positives that were
 //! asked about.
 
-use super::lasvm::{Checkpoint, Lasvm, LasvmParams, SEEDS};
+use super::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORED, SEEDS};
 use super::{Fit, Targets};
 use crate::balance::{SyntheticRows, neighbours};
 use crate::data::{Label, Labels, Matrix};
@@ -20,6 +20,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// What asking came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +35,7 @@ pub struct Asked {
     pub created: usize,
 }
 
-/// The first checkpoint of a learning curve, in labels; the next ones grow by half.
+/// The first checkpoint of a learning curve, in samples learnt; the next ones grow by half.
 const FIRST_CHECKPOINT: usize = 10;
 
 /// Kernel rows of the pool that a full search keeps: bytes.
@@ -56,6 +57,8 @@ struct Search<'a> {
     stopping: Stopping,
     scores: Option<PoolScores>,
     next_checkpoint: usize,
+    /// Most samples to learn from.
+    most: Option<usize>,
     curve: Vec<Checkpoint>,
     rng: Pcg64,
 }
@@ -71,10 +74,28 @@ struct Choice {
     closeness: f64,
 }
 
-/// Learns by asking until a rule, the budget, the watch or the samples end it.
-pub fn learn(state: &mut Lasvm, x: &Matrix, problems: &[Targets], watch: &dyn Watch) -> Result<Asked> {
+/// Whether the problems are one, or each class against the rest: a row is then labelled in all of them or in none.
+pub fn are_classes(problems: &[Targets]) -> bool {
+    let labelled = |p: &Targets, i: usize| p.y[i] != Label::Unknown;
+    problems.first().is_none_or(|first| {
+        (0..first.y.len()).all(|i| problems.iter().all(|p| labelled(p, i) == labelled(first, i)))
+    })
+}
+
+/// Learns by asking until a rule, the budget, the watch or the samples end it, or `most` samples are learnt.
+pub fn learn(
+    state: &mut Lasvm,
+    x: &Matrix,
+    problems: &[Targets],
+    most: Option<usize>,
+    watch: &dyn Watch,
+) -> Result<Asked> {
     let params = state.params().clone();
     let mut search = Search::new(&params, x, problems)?;
+    search.most = most;
+    if most.is_some() {
+        (0..x.rows()).for_each(|i| search.look(i)); // all were looked at to find the number
+    }
     let stopped = search.run(state, watch)?;
     if params.curve {
         search.checkpoint(state)?;
@@ -105,6 +126,7 @@ impl<'a> Search<'a> {
             created: 0,
             scores: None,
             next_checkpoint: FIRST_CHECKPOINT,
+            most: None,
             curve: Vec::new(),
             rng,
         })
@@ -122,6 +144,9 @@ impl<'a> Search<'a> {
             if self.params.curve && self.learnt >= self.next_checkpoint {
                 self.next_checkpoint += self.next_checkpoint / 2;
                 self.checkpoint(state)?;
+            }
+            if self.most.is_some_and(|most| self.learnt >= most) {
+                return Ok(Stopped::CrossValidated);
             }
             if self.is_spent() {
                 return Ok(Stopped::Budget);
@@ -148,17 +173,20 @@ impl<'a> Search<'a> {
         self.params.labels > 0 && self.labels >= self.params.labels && !self.unseen.iter().any(known)
     }
 
-    /// A few samples of each class of each problem. Labels are looked at in random order until they are found.
+    /// A few samples of each class of each problem. Labels are looked at in random order until they are found. With a
+    /// budget, one of each class is enough and every label looked at is learnt from: it was paid for.
     fn seed(&mut self, state: &mut Lasvm) -> Result<()> {
-        let mut need = vec![[SEEDS; 2]; self.problems.len()];
-        let (mut seeds, mut missing) = (Vec::new(), 2 * need.len());
+        let budget = self.params.labels;
+        let count = if budget > 0 { 1 } else { SEEDS };
+        let mut need = vec![[count; 2]; self.problems.len()];
+        let mut seeds = Vec::new();
         for place in 0..self.unseen.len() {
-            if missing == 0 || (self.params.labels > 0 && self.labels >= self.params.labels) {
+            if need.iter().flatten().all(|n| *n == 0) || (budget > 0 && self.labels >= budget) {
                 break;
             }
             let row = self.unseen[place];
             self.look(row);
-            let mut serves = false;
+            let mut serves = budget > 0;
             for (need, p) in need.iter_mut().zip(self.problems.iter()) {
                 let side = match p.y[row] {
                     Label::Neg => 0,
@@ -166,20 +194,20 @@ impl<'a> Search<'a> {
                     Label::Unknown => continue,
                 };
                 serves |= need[side] > 0;
-                missing -= usize::from(need[side] == 1);
                 need[side] = need[side].saturating_sub(1);
             }
             if serves {
                 seeds.push(row);
             }
         }
-        if need.iter().flatten().any(|n| *n == SEEDS) {
+        if need.iter().flatten().any(|n| *n == count) {
             return Err(Error::Data(format!(
                 "the first {} labels have no sample of one class: raise the budget (labels)",
                 self.labels
             )));
         }
-        self.unseen.retain(|row| !seeds.contains(row));
+        let chosen: BTreeSet<usize> = seeds.iter().copied().collect();
+        self.unseen.retain(|row| !chosen.contains(row));
         for row in seeds {
             self.meet(state, &[row])?;
             self.learn_from(state, 0, false, row)?;
@@ -228,19 +256,35 @@ impl<'a> Search<'a> {
             self.unseen.swap(k, other);
         }
         let pool: Vec<usize> = self.unseen[..size].to_vec();
-        self.meet(state, &pool)?;
-        Ok(Some(self.choose_of_pool(state, &pool)))
+        self.choose_of_pool(state, &pool).map(Some)
     }
 
-    fn choose_of_pool(&mut self, state: &mut Lasvm, pool: &[usize]) -> Choice {
+    /// The best of a pool, scored in pieces; the kernel values of the last piece are at hand.
+    fn choose_of_pool(&mut self, state: &mut Lasvm, pool: &[usize]) -> Result<Choice> {
         let (bias, margin) = (state.biases(), 1.0 + 0.5 * state.admission_slack());
         let select = self.params.select;
+        let (mut met, mut failed) = (0..0, None);
         let best = best_of(select, pool.len(), margin, |c| {
-            let f = state.scores(c, &bias);
+            if !met.contains(&c) {
+                met = c..(c + SCORED).min(pool.len());
+                failed = self.meet(state, &pool[met.clone()]).err();
+            }
+            if failed.is_some() {
+                return (f64::INFINITY, f64::INFINITY);
+            }
+            let f = state.scores(c - met.start, &bias);
             let near = closeness(&f);
             (if select == Strategy::Gradient { self.wrongness(pool[c], &f) } else { near }, near)
         });
-        Choice { candidate: best.candidate, scored: true, place: best.candidate, closeness: best.closeness }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let (place, closeness) = (best.candidate, best.closeness);
+        if met.contains(&place) {
+            return Ok(Choice { candidate: place - met.start, scored: true, place, closeness });
+        }
+        self.meet(state, &[pool[place]])?;
+        Ok(Choice { candidate: 0, scored: false, place, closeness })
     }
 
     /// The smallest y·f; the label counts as looked at, and is not when the budget is spent.
@@ -327,10 +371,10 @@ fn rule(params: &LasvmParams) -> StopRule {
     }
 }
 
-/// The number of labels at which the error of three-fold cross-validation is lowest: the last checkpoint of the
+/// The number of samples learnt from at which the error of three-fold cross-validation is lowest: the last checkpoint of the
 /// stretch around the lowest mean error that stays within a twentieth of it (Ertekin 2009, 3.4: the end of the interval
 /// nearest to where support vectors settle).
-pub fn cross_validated_labels(
+pub fn cross_validated_count(
     params: &LasvmParams,
     x: &Matrix,
     problems: &[Targets],

@@ -182,12 +182,6 @@ impl Dual {
         true
     }
 
-    /// What the objective would lose if variable `k` were set to 0 and nothing else moved but the bias.
-    pub fn removal_loss(&self, gram: &dyn Gram, k: usize, bias: f64) -> f64 {
-        let a = self.alpha[k];
-        a * (self.gradient[k] - bias) + 0.5 * a * a * gram.diag(k)
-    }
-
     /// Takes variable `k` to 0 and holds it there. With a bias its share goes to the partners that then lose least.
     pub fn retire(&mut self, gram: &mut dyn Gram, k: usize) {
         if self.bias {
@@ -231,8 +225,13 @@ impl Dual {
     /// Duality gap of a problem without bias, over all its variables, and the deviation to be expected of the sum of
     /// its losses: √(Σh² − (Σh)²/l) over the l variables that are not 0 (Ertekin 2009, 6.3, as corrected).
     pub fn gap_and_target(&self) -> (f64, f64) {
-        let (gap, target, _) = self.standing();
+        let (gap, target, ..) = self.standing();
         (gap, target)
+    }
+
+    /// The largest cost of a variable: the width of its bounds.
+    pub fn largest_cost(&self) -> f64 {
+        self.lo.iter().zip(&self.hi).fold(0.0, |most, (lo, hi)| f64::max(most, hi - lo))
     }
 
     /// [`Dual::gap_and_target`] and the extremes, in one pass.

@@ -19,11 +19,12 @@ mod state;
 mod tidy;
 
 pub use saved::Saved;
+pub(super) use state::SCORED;
 pub use state::{Counts, Lasvm, Ramp};
 
 use super::active::{self, Asked};
 use super::{Fit, Fitted, Targets};
-use crate::data::{Label, MatrixView};
+use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::Model;
@@ -170,6 +171,9 @@ impl Default for LasvmParams {
     }
 }
 
+/// Most virtual points a positive may get.
+const MOST_VIRTUAL: usize = 100;
+
 /// Samples of each class that come first.
 pub(super) const SEEDS: usize = 5;
 
@@ -202,6 +206,26 @@ impl LasvmParams {
         if self.epochs == 0 {
             return Err(Error::parameter("epochs", self.epochs, "1 or more"));
         }
+        if self.epochs > 1 && self.asks() {
+            return Err(Error::parameter(
+                "epochs",
+                self.epochs,
+                "1 where samples are chosen, counted or followed",
+            ));
+        }
+        if self.labels > 0 && self.stop == StopRule::CrossValidated {
+            return Err(Error::parameter(
+                "labels",
+                self.labels,
+                "0 with stop = cross-validated, which reads them all",
+            ));
+        }
+        if self.virtual_points > MOST_VIRTUAL {
+            return Err(Error::parameter("virtual", self.virtual_points, format!("at most {MOST_VIRTUAL}")));
+        }
+        if !(1..=1000).contains(&self.neighbours) {
+            return Err(Error::parameter("neighbours", self.neighbours, "from 1 to 1000"));
+        }
         Ok(())
     }
 
@@ -213,19 +237,17 @@ impl LasvmParams {
 impl Fit for LasvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        self.check()?;
+        if self.asks() && !active::are_classes(problems) {
+            return self.fit_each(x, problems, watch);
+        }
+        let mut most = None;
         if self.asks() && self.stop == StopRule::CrossValidated {
-            let labels = active::cross_validated_labels(self, &x.to_matrix(), problems, watch)?;
-            let params = Self { stop: StopRule::Never, labels, ..self.clone() };
-            let mut fitted = params.fit(x, problems, watch)?;
-            if let Some(online) = &mut fitted.online {
-                online.labels = x.rows(); // all were looked at to find the number
-                online.stopped = Stopped::CrossValidated;
-            }
-            return Ok(fitted);
+            most = Some(active::cross_validated_count(self, &x.to_matrix(), problems, watch)?);
         }
         let mut state = Lasvm::new(self, x, problems.len())?;
         let asked = if self.asks() {
-            active::learn(&mut state, &x.to_matrix(), problems, watch)?
+            active::learn(&mut state, &x.to_matrix(), problems, most, watch)?
         } else {
             self.pass(&mut state, x, problems, watch)?
         };
@@ -254,6 +276,30 @@ impl LasvmParams {
             }
         }
         Ok(asked)
+    }
+
+    /// Each problem by a machine of its own: pairs of classes and folds are not asked about together.
+    fn fit_each(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        let mut points = Matrix::empty(x.cols(), matches!(x, MatrixView::Csr { .. }));
+        let (mut coef, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for problem in problems {
+            let used = problem.used();
+            let alone = self.fit(x.select(&used).view(), &[problem.select(&used)], watch)?;
+            reports.extend(alone.reports);
+            if let Model::Expansion { points: own, coef: own_coef, bias: own_bias, .. } = alone.model {
+                let mut padded = vec![0.0; points.rows()];
+                padded.extend(own_coef.into_iter().flatten());
+                (0..own.rows()).for_each(|i| points.push(own.view().row(i)));
+                coef.push(padded);
+                bias.extend(own_bias);
+            }
+        }
+        coef.iter_mut().for_each(|c| c.resize(points.rows(), 0.0));
+        Ok(Fitted {
+            model: Model::Expansion { kernel: self.kernel, points, coef, bias },
+            reports,
+            online: None,
+        })
     }
 
     /// The order of the rows in an epoch: random, in the first one with a few of each class at the front if there are

@@ -12,8 +12,11 @@ use crate::solve::{Exit, Progress, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Samples whose kernel values are computed together.
+/// Samples whose kernel values are computed together, to be learnt from.
 const CHUNK: usize = 64;
+
+/// Samples that are scored together; they also meet each other, so their number is bounded.
+pub(crate) const SCORED: usize = 256;
 
 /// Steps of one variable before steps of two: the source has only the former, which are many when they are not few.
 const SINGLE_STEPS: usize = 16;
@@ -163,9 +166,13 @@ impl Lasvm {
 
     /// The decisions of the rows named, by the points as they are.
     pub fn decisions(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
-        self.meet(x, rows)?;
         let bias = self.biases();
-        Ok((0..rows.len()).map(|c| self.scores(c, &bias)).collect())
+        let mut out = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(SCORED) {
+            self.meet(x, rows)?;
+            out.extend((0..rows.len()).map(|c| self.scores(c, &bias)));
+        }
+        Ok(out)
     }
 
     /// Learns from candidate `c`, which is row `r` of `x`; `scored` says whether its scores were asked for before.
@@ -266,7 +273,9 @@ impl Lasvm {
         for (j, side) in newcomer.sides.iter().enumerate() {
             let dual = &mut self.outputs[j];
             let gap = !self.params.loss.has_bias();
-            let threshold = if gap { dual.gap_and_target().1.max(self.params.c) } else { 0.0 };
+            let cost = side.bounds.1 - side.bounds.0;
+            let threshold =
+                if gap { dual.gap_and_target().1.max(dual.largest_cost()).max(cost) } else { 0.0 };
             dual.push(side.y, side.bounds, side.gradient);
             if side.bounds != (0.0, 0.0) {
                 self.counts.process +=
@@ -422,10 +431,14 @@ impl Lasvm {
         self.outputs.iter().map(Dual::bias).collect()
     }
 
-    /// Spread of the extremes of the first output, where finite: a sample is admitted up to half of it beyond the margin.
+    /// Largest spread of the extremes of an output, where finite: a sample is admitted up to half of it beyond the
+    /// margin.
     pub fn admission_slack(&self) -> f64 {
-        let spread = self.extremes[0].top - self.extremes[0].bottom;
-        if self.params.loss.has_bias() && spread.is_finite() { spread.max(0.0) } else { 0.0 }
+        if !self.params.loss.has_bias() {
+            return 0.0;
+        }
+        let spread = self.extremes.iter().map(|e| e.top - e.bottom);
+        spread.filter(|d| d.is_finite()).fold(0.0, f64::max)
     }
 
     /// Whether the sample known by `id` is a support vector of an output.

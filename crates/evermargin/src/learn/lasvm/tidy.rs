@@ -51,7 +51,8 @@ impl Lasvm {
     pub fn clean(&mut self, allowance: usize) {
         let zero = |s: usize| self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
         let idle = (0..self.points.len()).filter(|&s| !self.points[s].dead && zero(s));
-        let mut idle: Vec<(f64, usize)> = idle.map(|s| (self.slack(s), s)).collect();
+        let bias = self.biases();
+        let mut idle: Vec<(f64, usize)> = idle.map(|s| (self.slack(s, &bias), s)).collect();
         if idle.len() <= allowance {
             return;
         }
@@ -59,29 +60,31 @@ impl Lasvm {
         idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
     }
 
-    /// How far a point is from taking part in any output.
-    fn slack(&self, s: usize) -> f64 {
-        self.outputs.iter().map(|d| d.slack(s, d.bias())).fold(f64::INFINITY, f64::min)
+    /// How far a point is from taking part in any output; `bias` are the constants.
+    fn slack(&self, s: usize, bias: &[f64]) -> f64 {
+        self.outputs.iter().zip(bias).map(|(d, b)| d.slack(s, *b)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one,
-    /// else the one whose removal costs the dual objectives least.
+    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one;
+    /// else the one that contradicts the model most, largest Σ α(g − b). What the model cannot fit with all its points
+    /// it will not fit with one less; points it fits are what it is made of.
     fn least_useful(&self) -> usize {
-        let bias: Vec<f64> = self.outputs.iter().map(Dual::bias).collect();
-        let mut worst = (f64::NEG_INFINITY, 0);
+        let bias = self.biases();
+        let pull = |(d, b): (&Dual, &f64), s: usize| d.alpha()[s] * (d.gradient()[s] - b);
+        let mut worst: Option<(bool, f64, usize)> = None;
         for s in (0..self.points.len()).filter(|&s| !self.points[s].dead) {
-            let support = self.outputs.iter().any(|d| d.alpha()[s] != 0.0);
-            let key = if support {
-                let losses = self.outputs.iter().zip(&bias).map(|(d, b)| d.removal_loss(&self.gram, s, *b));
-                -1e30 - losses.sum::<f64>()
+            let idle = self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
+            let key = if idle {
+                self.slack(s, &bias)
             } else {
-                self.slack(s)
+                self.outputs.iter().zip(&bias).map(|o| pull(o, s)).sum()
             };
-            if key > worst.0 {
-                worst = (key, s);
+            if worst.is_none_or(|(was_idle, most, _)| (idle && !was_idle) || (idle == was_idle && key > most))
+            {
+                worst = Some((idle, key, s));
             }
         }
-        worst.1
+        worst.map_or(0, |(.., s)| s)
     }
 
     fn drop_point(&mut self, s: usize) {
