@@ -138,7 +138,8 @@ impl<'a> State<'a> {
     fn new(params: &'a PerceptronParams, x: MatrixView<'_>, outputs: usize) -> Result<Self> {
         let some: Vec<usize> = (0..x.rows().min(1000)).collect();
         let packing = Packed::new(x.select(&some).view(), params.kernel)?.packing();
-        let most = if params.budget > 0 { params.budget + 1 } else { x.rows() };
+        let most =
+            if params.budget > 0 { params.budget.saturating_mul(2).max(128).min(x.rows()) } else { x.rows() };
         let sparse = matches!(x, MatrixView::Csr { .. });
         Ok(Self {
             params,
@@ -188,7 +189,7 @@ impl<'a> State<'a> {
                 simd::add_rows(&mut o.decision, &[self.gram.row(at)], &[step]);
             }
         }
-        if self.params.budget > 0 && self.rows.len() > self.params.budget {
+        if self.params.budget > 0 && self.place.len() > self.params.budget {
             self.drop_best();
         }
         Ok(())
@@ -210,7 +211,7 @@ impl<'a> State<'a> {
         Ok(at)
     }
 
-    /// Removes the point that its outputs classify best without it.
+    /// Removes the point that its outputs classify best without it; its place is given back in bulk.
     fn drop_best(&mut self) {
         let without = |o: &Output, i: usize| {
             let y = o.alpha[i].signum();
@@ -221,18 +222,29 @@ impl<'a> State<'a> {
             }
         };
         let key = |i: usize| self.outputs.iter().map(|o| without(o, i)).fold(f64::INFINITY, f64::min);
-        let best = (0..self.rows.len()).max_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
+        let best = self.place.values().copied().max_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
         let Some(best) = best else { return };
         self.gram.fetch(&[best]);
-        let keep: Vec<usize> = (0..self.rows.len()).filter(|&i| i != best).collect();
         for o in &mut self.outputs {
             simd::add_rows(&mut o.decision, &[self.gram.row(best)], &[-o.alpha[best]]);
+            (o.alpha[best], o.delayed[best]) = (0.0, 0.0);
+        }
+        self.place.remove(&self.rows[best]);
+        if self.rows.len() > self.place.len() + self.params.budget.max(64) / 4 {
+            self.compact();
+        }
+    }
+
+    fn compact(&mut self) {
+        let mut keep: Vec<usize> = self.place.values().copied().collect();
+        keep.sort_unstable();
+        for o in &mut self.outputs {
             for v in [&mut o.alpha, &mut o.delayed, &mut o.decision] {
-                v.remove(best);
+                *v = keep.iter().map(|&i| v[i]).collect();
             }
         }
         self.gram.keep(&keep, &mut self.block);
-        self.rows.remove(best);
+        self.rows = keep.iter().map(|&i| self.rows[i]).collect();
         self.place = self.rows.iter().enumerate().map(|(at, &r)| (r, at)).collect();
     }
 

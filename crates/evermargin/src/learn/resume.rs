@@ -56,7 +56,7 @@ pub struct GoOn<'a> {
     pub seed: u64,
     /// Whether to finish the model; `None` is as in the beginning.
     pub finish: Option<bool>,
-    /// Memory for kernel rows; `None` is as in the beginning. Changes no answer.
+    /// Memory for kernel rows; `None` is as in the beginning. What is learnt along the stream does not depend on it.
     pub cache_bytes: Option<usize>,
 }
 

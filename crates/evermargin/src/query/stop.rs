@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum StopRule {
     /// Until the samples or the budget run out.
     Never,
-    /// When the nearest samples of three pools in a row lie outside the margin.
+    /// When the nearest samples of three pools in a row lie so far outside the margin that none would be admitted.
     Margin,
     /// When the number of support vectors settles.
     Plateau,
