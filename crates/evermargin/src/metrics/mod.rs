@@ -248,4 +248,12 @@ mod tests {
         );
         assert_eq!(auc_macro(&[], &[], 0, &[]), None);
     }
+
+    #[test]
+    fn g_means_of_one_answer_for_all_is_nothing() {
+        for answer in [0, 1] {
+            let confusion = Confusion::new(&[0, 1, 1, 0, 1], &[answer; 5], &[], 2).unwrap();
+            assert_eq!(confusion.g_means(), Some(0.0));
+        }
+    }
 }
