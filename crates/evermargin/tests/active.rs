@@ -227,18 +227,18 @@ fn scores_of_a_pool_follow_the_machine() {
         let p = LasvmParams { kernel: RBF, max_points, ..Default::default() };
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
         let mut scores = PoolScores::new(x.view(), &state, bytes).unwrap();
+        let mut own = PoolScores::new(x.view(), &state, bytes).unwrap().of_own_samples();
         for rows in (0..300).collect::<Vec<_>>().chunks(7) {
             state.learn(x.view(), rows, 0, &problems, &()).unwrap();
             scores.refresh(&state);
+            own.refresh(&state);
             let f = state.model().decision(x.view()).unwrap();
             let bias = state.biases();
             for i in 0..300 {
-                assert!(
-                    (scores.decision(i, &bias)[0] - f[i]).abs() < 1e-4,
-                    "{} {}",
-                    scores.decision(i, &bias)[0],
-                    f[i]
-                );
+                for scores in [&scores, &own] {
+                    let score = scores.decision(i, &bias)[0];
+                    assert!((score - f[i]).abs() < 1e-4, "{score} {}", f[i]);
+                }
             }
         }
     }

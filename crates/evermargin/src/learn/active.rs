@@ -300,7 +300,7 @@ impl<'a> Search<'a> {
     fn choose_of_all(&mut self, state: &mut Lasvm) -> Result<Choice> {
         let mut scores = match self.scores.take() {
             Some(scores) if scores.rows() == self.x.rows() => scores,
-            _ => PoolScores::new(self.x.view(), state, POOL_BYTES)?,
+            _ => PoolScores::new(self.x.view(), state, POOL_BYTES)?.of_own_samples(),
         };
         let before = scores.evaluations();
         scores.refresh(state);

@@ -20,6 +20,8 @@ pub struct PoolScores {
     clock: u64,
     queries: Queries,
     evaluations: u64,
+    /// Whether points are known by the numbers of rows of the pool.
+    own: bool,
 }
 
 #[derive(Debug)]
@@ -49,13 +51,22 @@ impl PoolScores {
             clock: 0,
             queries: Queries::default(),
             evaluations: 0,
+            own: false,
         })
+    }
+
+    /// The same for a machine that learns from the pool itself and knows its points by their rows: a point that is gone
+    /// can then be met again.
+    #[must_use]
+    pub fn of_own_samples(self) -> Self {
+        Self { own: true, ..self }
     }
 
     /// Brings the scores up to date with the machine.
     pub fn refresh(&mut self, state: &Lasvm) {
         let mut changes = self.changes(state);
-        if changes.iter().any(|c| c.place.is_none() && !self.rows.contains_key(&c.id)) {
+        let lost = |c: &Change| c.place.is_none() && !self.rows.contains_key(&c.id);
+        if !self.own && changes.iter().any(lost) {
             // a point is gone and so is its row: from the beginning
             self.sums.iter_mut().for_each(|s| s.fill(0.0));
             self.known.clear();
@@ -121,6 +132,15 @@ impl PoolScores {
         self.evaluations += (n * missing.len()) as u64;
         for ((id, _), values) in missing.into_iter().zip(rows) {
             self.rows.insert(id, Held { used: 0, values });
+        }
+        for change in changes.iter().filter(|c| c.place.is_none()) {
+            if !self.rows.contains_key(&change.id) {
+                let mut values = vec![0.0; n];
+                self.pool.load_own(&[change.id as usize], &mut self.queries);
+                fill(&self.pool, &self.queries, 0..n, &mut [&mut values[..]]);
+                self.evaluations += n as u64;
+                self.rows.insert(change.id, Held { used: 0, values });
+            }
         }
         for change in changes {
             if let Some(held) = self.rows.get_mut(&change.id) {
