@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
                 return Ok(stopped);
             }
             let row = self.unseen.swap_remove(choice.place);
-            if self.params.labels > 0 && !self.known[row] && self.labels >= self.params.labels {
+            if !self.may_look(row) {
                 return Ok(Stopped::Budget);
             }
             self.learn_from(state, choice.candidate, choice.scored, row)?;
@@ -169,8 +169,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_spent(&self) -> bool {
-        let known = |i: &usize| self.known[*i];
-        self.params.labels > 0 && self.labels >= self.params.labels && !self.unseen.iter().any(known)
+        !self.unseen.is_empty() && !self.unseen.iter().any(|&row| self.may_look(row))
     }
 
     /// A few samples of each class of each problem. Labels are looked at in random order until they are found. With a
@@ -213,6 +212,11 @@ impl<'a> Search<'a> {
             self.learn_from(state, 0, false, row)?;
         }
         Ok(())
+    }
+
+    /// Whether the label of a row is known or may still be bought.
+    fn may_look(&self, row: usize) -> bool {
+        self.params.labels == 0 || self.known[row] || self.labels < self.params.labels
     }
 
     fn look(&mut self, row: usize) {
@@ -289,7 +293,7 @@ impl<'a> Search<'a> {
 
     /// The smallest y·f; the label counts as looked at, and is not when the budget is spent.
     fn wrongness(&mut self, row: usize, f: &[f64]) -> f64 {
-        if self.params.labels > 0 && self.labels >= self.params.labels && !self.known[row] {
+        if !self.may_look(row) {
             return f64::MAX;
         }
         self.look(row);

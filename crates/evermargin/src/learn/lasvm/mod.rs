@@ -10,9 +10,11 @@
 //! y·f < s gets bounds on the other side of 0, so it cannot pull), `lasvm-i` (a sample outside s ≤ y·f ≤ 1 is passed
 //! over).
 //!
-//! Departures, all from the errata of the source: the gap is right for any bounds, steps stop at the nearer of optimum
-//! and bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
-//! violates. Several outputs share points and kernel rows: a point stays while one of them needs it.
+//! Departures from the errata of the source: the gap is right for any bounds, steps stop at the nearer of optimum and
+//! bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
+//! violates. Our own: several outputs share points and kernel rows, a point stays while one of them needs it; a cap on
+//! the points; in the gap family steps of two coefficients after sixteen of one on the same sample, the largest cost
+//! in place of C in the threshold; finishing drops every point that is no support vector.
 
 mod saved;
 mod state;
