@@ -138,16 +138,7 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
         Some(other) => return Err(format!("a model of '{}', not of evermargin", shown(other.as_bytes()))),
         None => return Err("a safetensors file, but not an evermargin model".into()),
     }
-    let version = tensors.metadata("format_version").unwrap_or("");
-    match version.parse::<u32>() {
-        Ok(VERSION) => {}
-        Ok(newer) if newer > VERSION => {
-            return Err(format!(
-                "model format {newer} is newer than this evermargin reads ({VERSION}); update evermargin"
-            ));
-        }
-        _ => return Err(format!("model format '{}' is not known", shown(version.as_bytes()))),
-    }
+    tensors.check_version("model", VERSION)?;
     let head = tensors.metadata("classifier").ok_or("the description of the classifier is missing")?;
     let head: Head = serde_json::from_str(head)
         .map_err(|e| format!("the description of the classifier is damaged: {e}"))?;

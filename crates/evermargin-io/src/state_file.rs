@@ -190,16 +190,7 @@ fn head(tensors: &Loaded<'_>) -> Restored<Head> {
         Some(other) => return Err(format!("a file of '{}', not of evermargin", shown(other.as_bytes()))),
         None => return Err("a safetensors file, but not the state of an evermargin learner".into()),
     }
-    let version = tensors.metadata("format_version").unwrap_or("");
-    match version.parse::<u32>() {
-        Ok(VERSION) => {}
-        Ok(newer) if newer > VERSION => {
-            return Err(format!(
-                "state format {newer} is newer than this evermargin reads ({VERSION}); update evermargin"
-            ));
-        }
-        _ => return Err(format!("state format '{}' is not known", shown(version.as_bytes()))),
-    }
+    tensors.check_version("state", VERSION)?;
     let text = tensors.metadata("state").ok_or("the description of the state is missing")?;
     serde_json::from_str(text).map_err(|e| format!("the description of the state is damaged: {e}"))
 }

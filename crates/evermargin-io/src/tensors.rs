@@ -107,6 +107,18 @@ impl<'a> Loaded<'a> {
         Ok(Self { tensors, metadata, used: BTreeSet::new() })
     }
 
+    /// Refuses a file of another version than `known`; `what` names its kind.
+    pub(crate) fn check_version(&self, what: &str, known: u32) -> Result<(), String> {
+        let version = self.metadata("format_version").unwrap_or("");
+        match version.parse::<u32>() {
+            Ok(found) if found == known => Ok(()),
+            Ok(newer) if newer > known => Err(format!(
+                "{what} format {newer} is newer than this evermargin reads ({known}); update evermargin"
+            )),
+            _ => Err(format!("{what} format '{}' is not known", shown(version.as_bytes()))),
+        }
+    }
+
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.get(key).map(String::as_str)
     }

@@ -51,6 +51,18 @@ impl Kernel {
         }
     }
 
+    /// [`Kernel::check`], and that it can be computed from samples as they come.
+    pub fn check_of_samples(&self) -> Result<()> {
+        if *self == Self::Precomputed {
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "a kernel of samples for an online learner",
+            ));
+        }
+        self.check()
+    }
+
     /// Refuses parameters no kernel has.
     pub fn check(&self) -> Result<()> {
         let gamma = match *self {

@@ -82,14 +82,7 @@ struct State<'a> {
 
 impl PerceptronParams {
     fn check(&self) -> Result<()> {
-        self.kernel.check()?;
-        if self.kernel == Kernel::Precomputed {
-            return Err(Error::parameter(
-                "kernel",
-                "precomputed",
-                "a kernel of samples for an online learner",
-            ));
-        }
+        self.kernel.check_of_samples()?;
         if self.epochs == 0 {
             return Err(Error::parameter("epochs", self.epochs, "1 or more"));
         }

@@ -182,14 +182,7 @@ pub(super) const SEEDS: usize = 5;
 impl LasvmParams {
     /// Refuses parameters that make no sense.
     pub fn check(&self) -> Result<()> {
-        self.kernel.check()?;
-        if self.kernel == Kernel::Precomputed {
-            return Err(Error::parameter(
-                "kernel",
-                "precomputed",
-                "a kernel of samples for an online learner",
-            ));
-        }
+        self.kernel.check_of_samples()?;
         if !(self.c > 0.0 && self.c <= 1e15) {
             return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
         }
