@@ -76,7 +76,7 @@ impl LinearParams {
             weights.push(w);
             reports.push(report);
         }
-        Ok(Fitted { model: Model::Linear { weights, bias }, reports, online: None })
+        Ok(Fitted::new(Model::Linear { weights, bias }, reports))
     }
 
     fn check(&self) -> Result<()> {

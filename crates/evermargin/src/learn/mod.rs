@@ -11,6 +11,7 @@ pub mod resume;
 mod ridge;
 pub mod risk;
 pub mod rls;
+pub mod semi;
 pub mod svc;
 mod svc_path;
 pub mod train;
@@ -23,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::solve::{Report, Watch};
 use lasvm::Online;
+use semi::Transduced;
 
 /// One two-class problem on the rows of a matrix. Target and cost per example are the only knobs between data
 /// and solver: class weight and sample weight are already in `cost` (1 = the learner's own C or lambda).
@@ -43,6 +45,15 @@ pub struct Fitted {
     pub reports: Vec<Report>,
     /// What an online learner tells beside it.
     pub online: Option<Online>,
+    /// The labels a semi-supervised learner gave to the rows.
+    pub transduced: Option<Transduced>,
+}
+
+impl Fitted {
+    /// A model and its reports, and nothing beside.
+    pub fn new(model: Model, reports: Vec<Report>) -> Self {
+        Self { model, reports, online: None, transduced: None }
+    }
 }
 
 /// A learner with its parameters. Several problems on one matrix are fitted together so that kernel rows,
@@ -50,6 +61,13 @@ pub struct Fitted {
 pub trait Fit: Send + Sync + std::fmt::Debug {
     /// Checks parameters and data, then learns.
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted>;
+
+    /// For learners that use unlabelled rows: the same parameters for `labeled` rows with a label alone, to compare
+    /// with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
+    fn supervised(&self, labeled: usize) -> Option<Box<dyn Fit>> {
+        let _ = labeled;
+        None
+    }
 }
 
 impl Targets {

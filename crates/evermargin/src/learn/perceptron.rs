@@ -269,6 +269,7 @@ impl<'a> State<'a> {
                 bias: vec![0.0; self.outputs.len()],
             },
             online: None,
+            transduced: None,
         }
     }
 }

@@ -11,7 +11,8 @@ use crate::model::{Scaling, Scheme};
 /// What a learner is given, and how it came to be.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Scaled samples. Unlabelled rows are dropped, except from a precomputed kernel, whose rows are its columns.
+    /// Scaled samples. Unlabelled rows are dropped, except for learners that use them and from a precomputed kernel,
+    /// whose rows are its columns.
     pub x: Matrix,
     /// Their labels; every class has a row.
     pub labels: Labels,
@@ -53,7 +54,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
                 found: x.cols(),
             });
         }
-    } else if labels.labeled() < labels.of.len() {
+    } else if labels.labeled() < labels.of.len() && !learner.semi {
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
         notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
         x = x.view().select(&keep);
@@ -109,6 +110,13 @@ fn scheme(
              column, name it (--label); a number cannot be predicted, only a class"
         )));
     }
+    if learner.semi && options.multi == Multi::OneVsOne {
+        return Err(Error::parameter(
+            "multi",
+            "one-vs-one",
+            format!("one-vs-rest for {}: a row without a label belongs to every pair", learner.name),
+        ));
+    }
     let scheme = match options.multi {
         Multi::OneVsRest => Scheme::OneVsRest,
         Multi::Auto if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
@@ -120,8 +128,8 @@ fn scheme(
         Multi::Auto | Multi::OneVsOne => Scheme::OneVsOne,
     };
     let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
-    let rows =
-        if options.kernel(learner).as_deref() == Some("precomputed") { labels.of.len() } else { labeled };
+    let all = learner.semi || options.kernel(learner).as_deref() == Some("precomputed");
+    let rows = if all { labels.of.len() } else { labeled };
     let bytes = problems.saturating_mul(rows).saturating_mul(size_of::<Label>() + size_of::<f64>());
     if k <= MOST_CLASSES && bytes <= MOST_TARGET_BYTES {
         return Ok(scheme);

@@ -142,11 +142,11 @@ impl Fit for RampParams {
             reports.push(solution.report);
         }
         if self.kernel == Kernel::Precomputed {
-            return Ok(Fitted { model: Model::Linear { weights: coef, bias }, reports, online: None });
+            return Ok(Fitted::new(Model::Linear { weights: coef, bias }, reports));
         }
         let support: Vec<usize> = (0..x.rows()).filter(|&i| coef.iter().any(|c| c[i] != 0.0)).collect();
         let coef = coef.iter().map(|c| support.iter().map(|&i| c[i]).collect()).collect();
         let model = Model::Expansion { kernel: self.kernel, points: x.select(&support), coef, bias };
-        Ok(Fitted { model, reports, online: None })
+        Ok(Fitted::new(model, reports))
     }
 }

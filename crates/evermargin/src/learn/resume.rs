@@ -248,6 +248,7 @@ pub fn go_on(
         classifier: checkpoint.classifier(fitted.model),
         reports: fitted.reports,
         online: Some(online),
+        semi: None,
         notes,
         counts: batch.labels.counts(),
     };

@@ -69,7 +69,7 @@ impl Fit for RlsParams {
             bias.push(output.bias);
             reports.push(output.report);
         }
-        Ok(Fitted { model: self.model(x, vectors, bias), reports, online: None })
+        Ok(Fitted::new(self.model(x, vectors, bias), reports))
     }
 }
 

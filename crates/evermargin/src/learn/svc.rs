@@ -115,6 +115,7 @@ impl Fit for SvcParams {
             model: self.model(x, &order, &solutions),
             reports: solutions.into_iter().map(|s| s.report).collect(),
             online: None,
+            transduced: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 
 use super::lasvm::Online;
 use super::prepare::{Prepared, class_weights, prepare};
+use super::semi::Semi;
 use super::validate::{held_out, stratified_folds};
 use super::{Fit, Learner, Targets, learner};
 use crate::data::{Label, Labels, Matrix, MatrixView};
@@ -85,6 +86,8 @@ pub struct TrainOptions {
     pub folds: usize,
     /// Seed of everything random.
     pub seed: u64,
+    /// Whether a semi-supervised learner is held against the labels alone, by cross-validation where they allow it.
+    pub compare: bool,
 }
 
 impl TrainOptions {
@@ -102,6 +105,7 @@ impl TrainOptions {
             threshold: None,
             folds: 5,
             seed: 1,
+            compare: true,
         }
     }
 
@@ -122,6 +126,8 @@ pub struct Trained {
     pub reports: Vec<Report>,
     /// What an online learner tells beside it.
     pub online: Option<Online>,
+    /// The labels a semi-supervised learner gave to the rows, and what the labels alone would give.
+    pub semi: Option<Semi>,
     /// What was chosen or left out, for people.
     pub notes: Vec<String>,
     /// Labelled rows of each class.
@@ -169,6 +175,10 @@ pub fn fit_prepared(
             None => notes.extend(missing(options)),
         }
     }
+    let semi = match fitted.transduced.take() {
+        Some(transduced) => Some(Semi::new(transduced, fit.as_ref(), &prepared, options, watch)?),
+        None => None,
+    };
     let counts = prepared.labels.counts();
     let classifier = Classifier {
         learner: learner.name.into(),
@@ -180,7 +190,7 @@ pub fn fit_prepared(
         columns: Vec::new(),
         calibration,
     };
-    Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online })
+    Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online, semi })
 }
 
 /// Refuses thresholds of many classes and shares that are none, before any work is done.

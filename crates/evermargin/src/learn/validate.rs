@@ -77,8 +77,34 @@ pub fn held_out(
     folds: &[Option<u32>],
     watch: &dyn Watch,
 ) -> Result<(Vec<f64>, Vec<Report>)> {
+    if fit.supervised(1).is_some() {
+        return held_out_by_fold(fit, x, problems, folds, watch);
+    }
     let fitted = fit.fit(x, &without_folds(problems, folds), watch)?;
     Ok((held_decisions(&fitted.model, x, problems.len(), folds)?, fitted.reports))
+}
+
+/// The same, fold after fold: a semi-supervised learner takes the problems given together for one labelling, in which
+/// held-out rows are unlabelled ones.
+fn held_out_by_fold(
+    fit: &dyn Fit,
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    folds: &[Option<u32>],
+    watch: &dyn Watch,
+) -> Result<(Vec<f64>, Vec<Report>)> {
+    let (width, mut reports) = (problems.len(), Vec::new());
+    let mut out = vec![0.0; x.rows() * width];
+    for (fold, group) in without_folds(problems, folds).chunks(width).enumerate() {
+        let fitted = fit.fit(x, group, watch)?;
+        let rows: Vec<usize> = (0..x.rows()).filter(|&i| folds[i] == Some(fold as u32)).collect();
+        let decision = fitted.model.decision(x.select(&rows).view())?;
+        for (row, values) in rows.iter().zip(decision.chunks(width)) {
+            out[row * width..(row + 1) * width].copy_from_slice(values);
+        }
+        reports.extend(fitted.reports);
+    }
+    Ok((out, reports))
 }
 
 /// The problems without the rows of each fold: those of the first fold, then those of the second …

@@ -294,6 +294,7 @@ impl LasvmParams {
             model: Model::Expansion { kernel: self.kernel, points, coef, bias },
             reports,
             online: None,
+            transduced: None,
         })
     }
 
@@ -340,7 +341,7 @@ impl LasvmParams {
             virtual_points: [asked.created, state.ids().filter(|p| made(*p)).count()],
             saved,
         };
-        Fitted { model: state.model(), reports, online: Some(online) }
+        Fitted { online: Some(online), ..Fitted::new(state.model(), reports) }
     }
 }
 
