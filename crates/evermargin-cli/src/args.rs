@@ -28,6 +28,8 @@ pub enum Verb {
     Fit(Box<crate::fit::FitArgs>),
     /// Label data with a model; score it when the labels are known
     Predict(crate::predict::PredictArgs),
+    /// Label the rows of a file from the few that have a label
+    Label(Box<crate::label::LabelArgs>),
     /// Name the rows that are worth a label
     Ask(crate::ask::AskArgs),
     /// Find good parameters by cross-validation
@@ -48,6 +50,7 @@ impl Verb {
         match self {
             Self::Fit(_) => "fit",
             Self::Predict(_) => "predict",
+            Self::Label(_) => "label",
             Self::Ask(_) => "ask",
             Self::Tune(_) => "tune",
             Self::Convert(_) => "convert",

@@ -6,7 +6,9 @@ use crate::failure::Failure;
 use crate::fit_summary::{Summary, Written};
 use crate::online::OnlineArgs;
 use crate::progress::Watcher;
+use crate::semi::SemiArgs;
 use crate::{curve, input, predict, resume, suspects};
+use evermargin::Labels;
 use evermargin::balance::{flip_labels, thin};
 use evermargin::data::Matrix;
 use evermargin::learn::Learner;
@@ -56,6 +58,8 @@ pub struct FitArgs {
     #[command(flatten)]
     pub online: OnlineArgs,
     #[command(flatten)]
+    pub semi: SemiArgs,
+    #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
@@ -85,6 +89,8 @@ enum Work {
 struct Rows {
     data: Dataset,
     weights: Option<Vec<f64>>,
+    /// All labels there are, where some were hidden.
+    truth: Option<Labels>,
     /// The number in the file of each row, counted from 1.
     numbers: Vec<usize>,
     serial: bool,
@@ -114,9 +120,8 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     let (count, features) = (rows.data.x.rows(), rows.data.x.cols());
     let kept = args.online.needs_rows().then(|| rows.data.x.clone());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
-    let learning = Instant::now();
     let (trained, state) = learn(args, &mut work, &mut rows, &watch)?;
-    let seconds = learning.elapsed().as_secs_f64();
+    let seconds = watch.seconds();
     watch.finish();
     console::note(common, &trained.notes);
 
@@ -132,6 +137,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
             Work::GoOn(state, _) => state.params.get("gamma").and_then(Value::as_f64).map(Gamma::Value),
         },
         trained: &trained,
+        truth: rows.truth.as_ref(),
         rows: count,
         features,
         model: written(&output, bytes.len() as u64),
@@ -152,6 +158,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
 fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
     let (learner, mut options) = args.learn.options(common)?;
     args.online.apply(learner, &mut options.params)?;
+    args.semi.apply(learner, &mut options)?;
     if let Some(c) = args.c {
         options.params.insert("c".into(), c.into());
     }
@@ -183,7 +190,7 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
     let source = input::load(&args.data, &args.input, Some(&args.hide), known)?;
     let weights = source.weights(args.learn.weights.as_deref())?;
     let numbers = source.numbers();
-    let mut rows = Rows { data: source.data, weights, numbers, serial: false };
+    let mut rows = Rows { data: source.data, weights, truth: source.truth, numbers, serial: false };
     rows.serial = precomputed && input::drop_serial(&mut rows.data)?;
     if let Work::GoOn(state, _) = work
         && let Some(class) = state.params.get("positive").and_then(Value::as_str)
@@ -264,7 +271,7 @@ fn write_state(args: &FitArgs, state: Option<&OnlineCheckpoint>) -> Result<Optio
 /// Thins the smallest class, then flips labels, as asked for. A deleted row of a kernel matrix, whose rows are its
 /// columns, only loses its label.
 fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Result<(), Failure> {
-    let Rows { data, weights, numbers, .. } = rows;
+    let Rows { data, weights, truth, numbers, .. } = rows;
     let mut rng = Pcg64::seed_from_u64(seed);
     let counts = data.labels.counts();
     let present = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
@@ -281,7 +288,9 @@ fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Resu
             data.labels.of = of;
         } else {
             data.x = data.x.view().select(&kept);
-            data.labels.of = kept.iter().map(|&i| data.labels.of[i]).collect();
+            for labels in truth.iter_mut().chain([&mut data.labels]) {
+                labels.of = kept.iter().map(|&i| labels.of[i]).collect();
+            }
             *weights = weights.take().map(|w| kept.iter().map(|&i| w[i]).collect());
             *numbers = kept.iter().map(|&i| numbers[i]).collect();
         }

@@ -1,11 +1,12 @@
 //! What `fit` tells about a training, for people and for programs.
 
 use crate::console::{self, count, quoted, short};
-use evermargin::Model;
+use crate::semi;
 use evermargin::learn::lasvm::Online;
 use evermargin::learn::train::{Gamma, Trained};
 use evermargin::model::{Classifier, Scheme};
 use evermargin::solve::{Exit, Report};
+use evermargin::{Labels, Model};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -19,6 +20,8 @@ pub struct Summary<'a> {
     pub gamma: Option<Gamma>,
     /// What came of it.
     pub trained: &'a Trained,
+    /// All labels there are, where some were hidden.
+    pub truth: Option<&'a Labels>,
     /// Rows of the data.
     pub rows: usize,
     /// Its features.
@@ -77,6 +80,9 @@ impl Summary<'_> {
         let mut add = |name: &str, value: Value| out[name] = value;
         if let Some(online) = &self.trained.online {
             online_keys(online).into_iter().for_each(|(name, value)| add(name, value));
+        }
+        if let Some(semi) = &self.trained.semi {
+            semi::keys(semi, self.truth, &c.classes).into_iter().for_each(|(name, value)| add(&name, value));
         }
         if let Some(state) = self.state {
             add("state", state.path.display().to_string().into());
@@ -137,6 +143,9 @@ impl Summary<'_> {
         let mut out = String::new();
         if let Some(online) = &self.trained.online {
             let _ = writeln!(out, "looked at {}: {}", count(online.labels, "label"), online.stopped.why());
+        }
+        if let Some(found) = &self.trained.semi {
+            let _ = writeln!(out, "{}", semi::text(found, self.truth, &self.trained.classifier.classes));
         }
         if let Some(suspects) = self.suspects {
             let _ = writeln!(out, "suspected of a wrong label: {}", count(suspects, "row"));

@@ -14,6 +14,8 @@ use std::path::Path;
 pub struct Input {
     /// Rows asked for; labels as the learner may see them.
     pub data: Dataset,
+    /// All labels there are, to score with, where some were hidden.
+    pub truth: Option<Labels>,
     /// Rows of the file.
     pub rows_in_file: usize,
     /// Numbers of the rows in the file, counted from 0, when only a part was asked for.
@@ -76,7 +78,9 @@ pub fn load(
         ..options
     };
     let mut data = read(path, &options)?;
-    if let Some(hide) = hide {
+    let mut truth = None;
+    if let Some(hide) = hide.filter(|h| h.labeled_rows.is_some()) {
+        truth = Some(data.labels.clone());
         hide_labels(&mut data.labels, hide, &limits(args))?;
     }
     let rows = data.x.rows();
@@ -93,7 +97,9 @@ pub fn load(
             }
             let kept: Vec<usize> = (span.first - 1..last).collect();
             data.x = data.x.view().select(&kept);
-            data.labels.of = kept.iter().map(|&i| data.labels.of[i]).collect();
+            for labels in truth.iter_mut().chain([&mut data.labels]) {
+                labels.of = kept.iter().map(|&i| labels.of[i]).collect();
+            }
             Some(kept)
         }
     };
@@ -104,9 +110,12 @@ pub fn load(
                 "--positive {class}: the data has no such class, only {known}"
             )));
         };
-        data.labels = one_against_rest(&data.labels, &data.labels.classes[at]);
+        let name = data.labels.classes[at].clone();
+        for labels in truth.iter_mut().chain([&mut data.labels]) {
+            *labels = one_against_rest(labels, &name);
+        }
     }
-    Ok(Input { data, rows_in_file: rows, kept })
+    Ok(Input { data, truth, rows_in_file: rows, kept })
 }
 
 /// LIBSVM's files of kernel matrices begin each row with its number, `0:1`, `0:2` and so on: takes that column away

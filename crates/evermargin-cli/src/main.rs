@@ -13,12 +13,14 @@ mod generate;
 mod heatmap;
 mod input;
 mod inspect;
+mod label;
 mod margin;
 mod online;
 mod picture;
 mod predict;
 mod progress;
 mod resume;
+mod semi;
 mod spec;
 mod suspects;
 mod tune;
@@ -63,6 +65,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     pool.install(|| match &cli.verb {
         Verb::Fit(args) => fit::run(args, common, started),
         Verb::Predict(args) => predict::run(args, common, started),
+        Verb::Label(args) => label::run(args, common, started),
         Verb::Ask(args) => ask::run(args, common, started),
         Verb::Tune(args) => tune::run(args, common, started),
         Verb::Convert(args) => convert::run(args, common, started),

@@ -46,7 +46,7 @@ pub enum Shape {
     Labels,
 }
 
-fn shape(text: &str) -> Result<Shape, String> {
+pub fn shape(text: &str) -> Result<Shape, String> {
     match text {
         "tsv" => Ok(Shape::Tsv),
         "csv" => Ok(Shape::Csv),

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use evermargin::solve::{Progress, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Ends training on Ctrl-C or when its time is over; shows how far it is when standard error is a terminal.
 #[derive(Debug)]
 pub struct Watcher {
+    started: Instant,
+    learnt: OnceLock<Duration>,
     deadline: Option<Instant>,
     late: AtomicBool,
     bar: ProgressBar,
@@ -50,7 +53,12 @@ impl Watcher {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {prefix}{msg}") {
             bar.set_style(style);
         }
-        Self { deadline, late: AtomicBool::new(false), bar }
+        Self { started: Instant::now(), learnt: OnceLock::new(), deadline, late: AtomicBool::new(false), bar }
+    }
+
+    /// Seconds of learning: until it said so, or until now.
+    pub fn seconds(&self) -> f64 {
+        self.learnt.get().copied().unwrap_or_else(|| self.started.elapsed()).as_secs_f64()
     }
 
     /// Whether training was told to end.
@@ -91,5 +99,10 @@ impl Watch for Watcher {
             self.late.store(true, Ordering::Relaxed);
         }
         !self.stopped()
+    }
+
+    fn learnt(&self) {
+        let _ = self.learnt.set(self.started.elapsed());
+        self.bar.set_prefix("comparing with the labels alone: ");
     }
 }

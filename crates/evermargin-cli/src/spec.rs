@@ -67,6 +67,20 @@ pub fn gamma(text: &str) -> Result<Gamma, String> {
     }
 }
 
+/// `labels`, `auto`, a share, or one share a class.
+pub fn ratio(text: &str) -> Result<Value, String> {
+    if text == "labels" || text == "auto" {
+        return Ok(text.into());
+    }
+    let inside = |r: f64| if r > 0.0 && r < 1.0 { Ok(r) } else { Err(()) };
+    let shares =
+        text.split(',').map(|t| number(t).map_err(|_| ()).and_then(inside)).collect::<Result<Vec<f64>, ()>>();
+    match shares.map_err(|()| "must be labels, auto, or shares between 0 and 1 (both excluded)")?.as_slice() {
+        [one] => Ok((*one).into()),
+        many => Ok(many.into()),
+    }
+}
+
 /// A whole number from 1.
 pub fn from_one(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "must be a whole number, 1 or more".into())

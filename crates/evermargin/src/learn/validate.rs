@@ -197,6 +197,10 @@ impl Watch for Noticing<'_> {
         }
         go
     }
+
+    fn learnt(&self) {
+        self.watch.learnt();
+    }
 }
 
 /// The model of `count` outputs from `first` on, without the points they do not use.

@@ -62,6 +62,9 @@ pub struct Progress {
 pub trait Watch: Sync {
     /// Called between pieces of work; `false` ends the loop with [`Exit::Interrupted`].
     fn proceed(&self, progress: &Progress) -> bool;
+
+    /// Called when learning is done and what follows only tells about it.
+    fn learnt(&self) {}
 }
 
 /// Never stops.

@@ -69,6 +69,7 @@ impl Semi {
             own[i] = scores[c as usize];
             confidence[i] = 1.0 / scores.iter().map(|s| (s - own[i]).exp()).sum::<f64>();
         }
+        watch.learnt();
         let baseline = match options.compare && watch.proceed(&START) {
             true => Baseline::new(fit, prepared, &class, options, watch)?,
             false => None,

@@ -1,0 +1,168 @@
+//! `evermargin label`: give every row of a file a label, from the few that have one.
+
+use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
+use crate::console::{self, exact, short};
+use crate::failure::Failure;
+use crate::fit::{check_output, default_model, remember_input};
+use crate::fit_summary::total;
+use crate::input;
+use crate::predict::{Shape, cell, shape};
+use crate::progress::Watcher;
+use crate::semi::{self, SemiArgs};
+use evermargin::learn::semi::Semi;
+use evermargin::learn::train::{Gamma, train};
+use evermargin_io::{ReadOptions, model_file, write_atomic};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Label the rows of a file from the few that have a label
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin label mails.csv --label spam -o labelled.tsv\n\n\
+    Rows without a label are those whose label is ? or empty. To try it on data whose labels are known:\n  \
+    evermargin label g50c.libsvm --labeled-rows splits.txt --split 3 --learner linear-da")]
+pub struct LabelArgs {
+    /// Data, a few rows of it with a label, in any format `fit` reads; - is standard input
+    pub data: PathBuf,
+    /// File for the labels, in the order of the rows: label, score, confidence, given; - is standard output
+    /// [default: standard output; with --json nowhere]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to write: tsv, csv or labels (one a line) [default: csv when OUT ends so, else tsv]
+    #[arg(long = "as", value_name = "KIND", value_parser = shape)]
+    pub shape: Option<Shape>,
+    /// File for the model, for rows to come
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Cost of a margin violation, for learners that take it [default: 1]
+    #[arg(long, value_name = "X", value_parser = crate::spec::number, help_heading = "Learning", allow_negative_numbers = true)]
+    pub c: Option<f64>,
+    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
+    #[arg(long, value_name = "X", value_parser = crate::spec::gamma, help_heading = "Learning", allow_negative_numbers = true)]
+    pub gamma: Option<Gamma>,
+    #[command(flatten)]
+    pub semi: SemiArgs,
+    #[command(flatten)]
+    pub learn: LearnArgs,
+    #[command(flatten)]
+    pub input: DataArgs,
+    #[command(flatten)]
+    pub hide: HideArgs,
+}
+
+/// The learner when none is named.
+const DEFAULT_LEARNER: &str = "submod-s3vm";
+
+/// Runs the verb.
+pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
+    if to_stdout && common.json {
+        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+    }
+    for output in args.output.iter().chain(&args.model).filter(|o| *o != Path::new("-")) {
+        check_output(&args.data, output)?;
+    }
+    if args.model.is_some() && (args.model == args.output || args.model.as_deref() == Some(Path::new("-"))) {
+        return Err(Failure::Usage("--model: the model needs a file of its own".into()));
+    }
+    let name = args.learn.learner.as_deref().unwrap_or(DEFAULT_LEARNER);
+    let (learner, mut options) = args.learn.options_for(name, common)?;
+    if !learner.semi {
+        return Err(Failure::Usage(format!(
+            "--learner {}: it uses labelled rows alone; fit and predict do that, or choose a learner that uses all rows",
+            learner.name
+        )));
+    }
+    args.semi.apply(learner, &mut options)?;
+    if let Some(c) = args.c {
+        options.params.insert("c".into(), c.into());
+    }
+    options.gamma = args.gamma.or(options.gamma);
+    learner.make(&options.params).map_err(Failure::usage)?;
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+
+    let mut source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
+    let serial = precomputed && input::drop_serial(&mut source.data)?;
+    options.weights = source.weights(args.learn.weights.as_deref())?;
+    console::note(common, &source.data.notes);
+    let (data, truth) = (source.data, source.truth);
+    let (rows, labeled) = (data.x.rows(), data.labels.labeled());
+    let watch = Watcher::start(common, args.learn.max_seconds)?;
+    let mut trained =
+        train(data.x, &data.labels, &options, &watch).map_err(|e| Failure::about(&args.data, e))?;
+    let seconds = watch.seconds();
+    watch.finish();
+    console::note(common, &trained.notes);
+    let Some(found) = trained.semi.take() else {
+        return Err(Failure::Failed(format!("learner {} gave no labels", learner.name)));
+    };
+
+    let classes = trained.classifier.classes.clone();
+    let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
+    if let Some(output) = &output {
+        let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+        let shape = args.shape.unwrap_or(if csv { Shape::Csv } else { Shape::Tsv });
+        write_atomic(output, table(&found, &classes, shape).as_bytes())?;
+    }
+    if let Some(path) = &args.model {
+        trained.classifier.columns.clone_from(&data.columns);
+        remember_input(&mut trained.classifier, &args.input, data.index_base, data.label.as_ref(), serial);
+        write_atomic(path, &model_file::to_bytes(&trained.classifier)?)?;
+    }
+    let total = total(&trained.reports);
+    let mut text = format!(
+        "{}: {}, {labeled} with a label; {} in {} s\n{}",
+        args.data.display(),
+        console::count(rows, "row"),
+        learner.name,
+        short(seconds),
+        semi::text(&found, truth.as_ref(), &classes)
+    );
+    if let Some(path) = output.as_deref().filter(|p| *p != Path::new("-")) {
+        let _ = write!(text, "\nlabels: {}", path.display());
+    }
+    match &args.model {
+        Some(path) => {
+            let _ = write!(text, "\nmodel: {}", path.display());
+        }
+        None => {
+            let _ = write!(text, "\nfor rows to come: add --model {}", default_model(&args.data).display());
+        }
+    }
+    if to_stdout {
+        if !common.quiet {
+            eprintln!("{text}");
+        }
+        return Ok(());
+    }
+    let mut json = json!({
+        "learner": learner.name, "rows": rows, "labeled": labeled, "classes": classes.len(), "class_names": classes,
+        "objective": total.objective, "steps": total.steps, "exit": total.exit,
+        "kernel_evaluations": total.kernel_evaluations,
+    });
+    if let Value::Object(json) = &mut json {
+        json.extend(semi::keys(&found, truth.as_ref(), &classes));
+        json.insert("seconds".into(), seconds.into());
+        json.insert("total_seconds".into(), started.elapsed().as_secs_f64().into());
+    }
+    console::answer(common, &json, &text)
+}
+
+/// The labels as text, a line a row.
+fn table(semi: &Semi, classes: &[String], shape: Shape) -> String {
+    let mut out = String::new();
+    let name = |i: usize| &classes[semi.class[i] as usize];
+    if shape == Shape::Labels {
+        (0..semi.class.len()).for_each(|i| out = std::mem::take(&mut out) + name(i) + "\n");
+        return out;
+    }
+    let comma = if shape == Shape::Csv { ',' } else { '\t' };
+    let _ = writeln!(out, "label{comma}score{comma}confidence{comma}given");
+    for i in 0..semi.class.len() {
+        let (score, sure) = (exact(semi.score[i]), exact(semi.confidence[i]));
+        let given = if semi.given[i] { "yes" } else { "no" };
+        let _ = writeln!(out, "{}{comma}{score}{comma}{sure}{comma}{given}", cell(name(i), comma));
+    }
+    out
+}
