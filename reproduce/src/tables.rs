@@ -147,6 +147,29 @@ pub struct Protocol {
     pub noise: f64,
     /// Negatives a positive in the training set, by thinning the positives; none: as they are.
     pub imbalance: Option<f64>,
+    /// For tables about few labels: how many there are and what is known beside them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub few: Option<Few>,
+}
+
+/// Few labels: the other rows are unlabelled, and what is found for them is scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Few {
+    /// Rows with a label.
+    pub labeled: usize,
+    /// Draws of the labelled rows.
+    pub draws: usize,
+    /// Only so many draws count, the worst for a supervised machine; 0: all.
+    pub worst: usize,
+    /// Share of positives in the rows, where they are drawn from more.
+    pub ratio: Option<f64>,
+    /// Cost of an unlabelled row over that of a labelled one (QP-S3VM and SUBMOD-S3VM).
+    pub kappa: Option<f64>,
+    /// Weight of the norm in the other machines; 0: the best of a grid.
+    pub lambda: f64,
+    /// Weight of the unlabelled rows in them.
+    pub lambda_u: f64,
 }
 
 /// How rows become training and test rows.
@@ -201,7 +224,23 @@ const FILES: &[&str] = &[
     include_str!("../tables/ertekin/6.3.json"),
     include_str!("../tables/ertekin/6.4.json"),
     include_str!("../tables/ertekin/waveform-imbalance.json"),
+    include_str!("../tables/emara/III.2.json"),
+    include_str!("../tables/emara/III.4.json"),
+    include_str!("../tables/emara/III.5.json"),
+    include_str!("../tables/emara/III.7.json"),
+    include_str!("../tables/emara/III.8.json"),
+    include_str!("../tables/emara/III.9.json"),
+    include_str!("../tables/emara/III.10.json"),
+    include_str!("../tables/sindhwani/2.6.json"),
+    include_str!("../tables/sindhwani/3.6.json"),
 ];
+
+impl Table {
+    /// Whether it is about few labels.
+    pub fn has_few_labels(&self) -> bool {
+        self.rows.iter().any(|r| r.protocol.few.is_some())
+    }
+}
 
 /// Every table.
 pub fn all() -> Result<Vec<Table>> {
@@ -222,6 +261,7 @@ pub fn find(id: &str) -> Result<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::few::Way;
     use crate::methods::Method;
     use std::collections::BTreeSet;
 
@@ -241,6 +281,15 @@ mod tests {
             ("ertekin-6.3", 90),
             ("ertekin-6.4", 96),
             ("ertekin-waveform-imbalance", 27),
+            ("emara-III.2", 110),
+            ("emara-III.4", 101),
+            ("emara-III.5", 68),
+            ("emara-III.7", 55),
+            ("emara-III.8", 61),
+            ("emara-III.9", 22),
+            ("emara-III.10", 50),
+            ("sindhwani-2.6", 20),
+            ("sindhwani-3.6", 20),
         ];
         let counted: Vec<(&str, usize)> =
             tables.iter().map(|t| (t.id.as_str(), t.rows.iter().map(|r| r.cells.len()).sum())).collect();
@@ -272,6 +321,19 @@ mod tests {
         for table in all().unwrap() {
             let rows: BTreeSet<&str> = table.rows.iter().map(|r| r.name.as_str()).collect();
             assert_eq!(rows.len(), table.rows.len());
+            if table.has_few_labels() {
+                for column in &table.columns {
+                    assert!(Way::by_name(&column.method).is_ok(), "{}", column.method);
+                }
+                for row in table.rows.iter().filter(|r| r.data == Availability::Available) {
+                    assert!(
+                        row.protocol.few.is_some() && crate::few::is_known(&row.data_set),
+                        "{}",
+                        row.data_set
+                    );
+                }
+                continue;
+            }
             for column in &table.columns {
                 assert!(Method::by_name(&column.method).is_ok(), "{}", column.method);
             }

@@ -33,7 +33,7 @@ impl Scaling {
         serde_json::from_value(name.into()).map_err(|e| Failure::Unknown(format!("scaling {name}: {e}")))
     }
 
-    fn fit(self, x: &Matrix) -> Result<Fitted> {
+    pub(crate) fn fit(self, x: &Matrix) -> Result<Fitted> {
         let by = |factor: f64| Fitted::Affine {
             name: "range".into(),
             shift: Vec::new(),

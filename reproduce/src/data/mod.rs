@@ -7,7 +7,7 @@ mod files;
 pub mod reuters;
 mod sgml;
 mod smooth;
-mod terms;
+pub(crate) mod terms;
 
 pub use draw::Scaling;
 
@@ -133,7 +133,7 @@ pub fn folder() -> PathBuf {
 }
 
 /// The path of a file in the folder, or what is missing.
-fn existing(folder: &Path, file: &str, origin: &str) -> Result<PathBuf> {
+pub(crate) fn existing(folder: &Path, file: &str, origin: &str) -> Result<PathBuf> {
     let path = folder.join(file);
     if path.is_file() {
         return Ok(path);

@@ -9,7 +9,7 @@ const STOP_WORDS: &str = include_str!("stop_words.txt");
 
 /// Which words count.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Recipe {
+pub(crate) struct Recipe {
     /// Fewest letters.
     pub min_letters: usize,
     /// Fewest training documents that have the word.
@@ -18,7 +18,7 @@ pub(super) struct Recipe {
 
 /// The terms of a collection and their weights.
 #[derive(Debug, Clone)]
-pub(super) struct Vocabulary {
+pub(crate) struct Vocabulary {
     recipe: Recipe,
     column: BTreeMap<String, (u32, f64)>,
 }
@@ -31,7 +31,7 @@ fn words(text: &str, min_letters: usize) -> impl Iterator<Item = String> {
 
 impl Vocabulary {
     /// The terms of the training texts, in alphabetical order; the weight of a term is ln(texts / texts with it).
-    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>, recipe: Recipe) -> Self {
+    pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t str>, recipe: Recipe) -> Self {
         let stop: BTreeSet<&str> = STOP_WORDS.split_whitespace().collect();
         let mut frequency: BTreeMap<String, usize> = BTreeMap::new();
         let mut count = 0usize;
@@ -48,12 +48,12 @@ impl Vocabulary {
     }
 
     /// Number of terms.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.column.len()
     }
 
     /// One row a text: (1 + ln count) · weight, then length 1 (a text without terms stays zero).
-    pub(super) fn rows<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Result<Matrix> {
+    pub(crate) fn rows<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Result<Matrix> {
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for text in texts {
             let mut row: BTreeMap<u32, (f64, f64)> = BTreeMap::new();

@@ -1,0 +1,233 @@
+//! Tables about few labels: rows are drawn, a few keep their label, and what a method finds for the others is scored.
+
+mod data;
+mod ways;
+
+pub use data::{Rows, is_known};
+pub use ways::{WAYS, Way};
+
+use crate::failure::{Failure, Result};
+use crate::methods::Outcome;
+use crate::run::{Bench, Judged, LARGE, Runs, Verdict, chosen_rows, judge, seed_of, verdict_of};
+use crate::tables::{Availability, Few, Protocol, Row, SplitRecipe, Table};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// One draw: rows, and which of them keep their label.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The rows, scaled, with all labels.
+    pub rows: Rc<Rows>,
+    /// Rows whose label may be used, ascending.
+    pub labeled: Vec<usize>,
+    /// The protocol of the row.
+    pub protocol: Protocol,
+    /// The protocol's own part about few labels.
+    pub few: Few,
+    /// Whether the share of positives is that of the labels instead of the true one.
+    pub honest: bool,
+    /// Width of the kernel in units of the median distance, where it is chosen from a grid.
+    pub width: f64,
+}
+
+/// Values of the grid where a table prints the best of one.
+const LAMBDAS: [f64; 3] = [1e-3, 1e-2, 1e-1];
+const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
+
+/// Runs what the options ask of a table.
+pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Vec<Judged>> {
+    let ways = chosen_ways(bench, table)?;
+    let mut judged = Vec::new();
+    for row in chosen_rows(table, bench.options)? {
+        let has = |way: &Way| row.cells.iter().any(|c| table.columns[c.column].method == way.name());
+        let runs = runs(bench, row, &ways.iter().copied().filter(has).collect::<Vec<_>>());
+        for cell in &row.cells {
+            let column = &table.columns[cell.column];
+            if let Some(runs) = Way::by_name(&column.method).ok().and_then(|w| runs.get(&w)) {
+                judged.push(judge(row, column, cell, runs));
+            }
+        }
+    }
+    Ok(judged)
+}
+
+fn chosen_ways(bench: &Bench<'_>, table: &Table) -> Result<Vec<Way>> {
+    let mut found: Vec<Way> = table.columns.iter().map(|c| Way::by_name(&c.method)).collect::<Result<_>>()?;
+    found.sort_unstable();
+    found.dedup();
+    let asked = &bench.options.methods;
+    for name in asked {
+        if !found.contains(&Way::by_name(name)?) {
+            return Err(Failure::Unknown(format!("table {} has no method {name}", table.id)));
+        }
+    }
+    found.retain(|w| asked.is_empty() || asked.iter().any(|name| name.eq_ignore_ascii_case(w.name())));
+    Ok(found)
+}
+
+/// Every way on every draw of a row.
+fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way]) -> BTreeMap<Way, Runs> {
+    let same = |verdict, why: String| ways.iter().map(|w| (*w, Err((verdict, why.clone())))).collect();
+    if row.data == Availability::Missing {
+        return same(Verdict::Missing, String::new());
+    }
+    if bench.options.quick && row.protocol.train > LARGE {
+        return same(Verdict::NotRun, "left out by --quick".into());
+    }
+    let tasks = match draws(bench, row) {
+        Ok(tasks) => tasks,
+        Err(failure) => return same(verdict_of(&failure), failure.to_string()),
+    };
+    ways.iter().map(|way| (*way, all_draws(bench, row, *way, &tasks))).collect()
+}
+
+fn all_draws(bench: &Bench<'_>, row: &Row, way: Way, tasks: &[Task]) -> Runs {
+    let mut best: Option<(f64, Vec<Outcome>)> = None;
+    for (lambda, width) in grid(&row.protocol, way) {
+        let mut outcomes = Vec::new();
+        for (k, task) in tasks.iter().enumerate() {
+            let few = Few { lambda, ..task.few.clone() };
+            let task = Task { few, width, ..task.clone() };
+            outcomes.push(
+                one(bench, row, way, &task, (k, tasks.len())).map_err(|f| (verdict_of(&f), f.to_string()))?,
+            );
+        }
+        let error = outcomes.iter().map(|o| o.error).sum::<f64>();
+        if best.as_ref().is_none_or(|(least, _)| error < *least) {
+            best = Some((error, outcomes));
+        }
+    }
+    best.map(|(_, outcomes)| outcomes).ok_or_else(|| (Verdict::NotRun, "no draw".to_string()))
+}
+
+/// λ and width: those of the protocol, or a grid.
+fn grid(protocol: &Protocol, way: Way) -> Vec<(f64, f64)> {
+    let lambda = protocol.few.as_ref().map_or(0.0, |f| f.lambda);
+    if lambda > 0.0 {
+        return vec![(lambda, 0.0)];
+    }
+    let widths: &[f64] = if protocol.kernel == "linear" { &[0.0] } else { &WIDTHS };
+    let lambdas: &[f64] = if way.is_supervised() { &LAMBDAS[..1] } else { &LAMBDAS };
+    lambdas.iter().flat_map(|l| widths.iter().map(move |w| (*l, *w))).collect()
+}
+
+fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, usize)) -> Result<Outcome> {
+    let key = format!(
+        "few {} {:?} {:?} {} {} {} {}",
+        row.data_set,
+        Protocol { repetitions: 0, ..task.protocol.clone() },
+        task.few,
+        task.width,
+        task.honest,
+        k,
+        way.name()
+    );
+    if let Some(known) = bench.memo.borrow().get(&key).cloned() {
+        return Ok(known);
+    }
+    let outcome = ways::run(way, task)?;
+    bench.say(&format!(
+        "{}: {} {}/{all}: {:.2} % right, {:.2} s",
+        row.name,
+        way.name(),
+        k + 1,
+        100.0 * outcome.accuracy,
+        outcome.seconds
+    ));
+    bench.memo.borrow_mut().insert(key, outcome.clone());
+    Ok(outcome)
+}
+
+/// The draws of a row that count.
+fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
+    let few =
+        row.protocol.few.clone().ok_or_else(|| Failure::Unknown(format!("{} has no labels", row.name)))?;
+    bench.say(&format!("reading {}", row.data_set));
+    let all = Rows::open(&row.data_set, &bench.options.folder)?;
+    let honest = bench.options.open.honest;
+    let wanted = bench.options.large.filter(|_| row.protocol.train > LARGE).or(bench.options.repetitions);
+    let count = if honest || few.worst == 0 { wanted.unwrap_or(few.draws).max(1) } else { few.draws };
+    let mut tasks = Vec::new();
+    let mut shared: Option<Rc<Rows>> = None;
+    for k in 0..count {
+        let rng = &mut Pcg64::seed_from_u64(seed_of(bench.options.seed, k));
+        let fixed = row.protocol.split == SplitRecipe::Fixed;
+        let rows = match (&shared, row.protocol.split) {
+            (Some(rows), SplitRecipe::Random | SplitRecipe::Fixed) => Rc::clone(rows),
+            _ => Rc::new(all.draw(&row.protocol, rng)?),
+        };
+        shared.get_or_insert_with(|| Rc::clone(&rows));
+        let labeled = match rows.splits.get(k) {
+            Some(split) if fixed => split.clone(),
+            None if fixed => break,
+            _ => some_of_each(&rows, few.labeled, rng)?,
+        };
+        tasks.push(Task {
+            rows,
+            labeled,
+            protocol: row.protocol.clone(),
+            few: few.clone(),
+            honest,
+            width: 0.0,
+        });
+    }
+    if !honest && few.worst > 0 && few.worst < tasks.len() {
+        let mut scored = Vec::new();
+        for (k, task) in tasks.iter().enumerate() {
+            scored.push((ways::run(Way::Svm, task)?.accuracy, k));
+        }
+        scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let worst = wanted.unwrap_or(few.worst).min(few.worst);
+        let kept: Vec<usize> = scored[..worst].iter().map(|(_, k)| *k).collect();
+        tasks = kept.into_iter().map(|k| tasks[k].clone()).collect();
+    }
+    Ok(tasks)
+}
+
+/// So many rows at random, one of each class at least.
+fn some_of_each(rows: &Rows, labeled: usize, rng: &mut Pcg64) -> Result<Vec<usize>> {
+    let classes = rows.labels.classes.len();
+    let mut order: Vec<usize> = (0..rows.labels.of.len()).collect();
+    for _ in 0..10_000 {
+        order.shuffle(rng);
+        let mut seen = vec![false; classes];
+        order.iter().take(labeled).filter_map(|&i| rows.labels.of[i]).for_each(|c| seen[c as usize] = true);
+        if seen.iter().all(|s| *s) {
+            let mut found = order[..labeled.min(order.len())].to_vec();
+            found.sort_unstable();
+            return Ok(found);
+        }
+    }
+    Err(Failure::Content(format!("no draw of {labeled} rows holds all {classes} classes")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Options;
+    use crate::tables::find;
+
+    #[test]
+    fn absent_data_is_missing() {
+        let table = find("emara-III.2").unwrap();
+        let options = Options { folder: "/nonexistent".into(), ..Options::default() };
+        let bench = Bench::new(&options, &|_| ());
+        let judged = bench.table(&table).unwrap();
+        assert_eq!(judged.len(), 110);
+        assert!(judged.iter().all(|j| j.verdict == Verdict::Missing));
+    }
+
+    #[test]
+    fn draws_hold_every_class() {
+        let rows = ways::tests::blobs(60);
+        let rng = &mut Pcg64::seed_from_u64(1);
+        for _ in 0..50 {
+            let labeled = some_of_each(&rows, 2, rng).unwrap();
+            assert_ne!(rows.labels.of[labeled[0]], rows.labels.of[labeled[1]]);
+        }
+        assert!(some_of_each(&rows, 1, rng).is_err());
+    }
+}
