@@ -7,6 +7,7 @@ mod errors;
 mod exchange;
 mod help;
 mod imbalance;
+mod label;
 mod online;
 mod shell;
 mod stopping;

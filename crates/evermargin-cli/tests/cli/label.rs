@@ -1,0 +1,203 @@
+//! Few labels: `label`, and `fit` with learners that use every row.
+
+use crate::shell::Shell;
+use serde_json::Value;
+
+/// Two Gaussians in 50 dimensions; the first 20 rows of each class have a label.
+fn gaussians() -> Shell {
+    let shell = Shell::new();
+    shell.ok("generate g50c --rows 300 --seed 3 -o all.svm");
+    let text = shell.text("all.svm");
+    let of = |class: &str| -> Vec<usize> {
+        let rows = text.lines().enumerate().filter(|(_, l)| l.split(' ').next() == Some(class));
+        rows.map(|(i, _)| i + 1).take(5).collect()
+    };
+    let classes: std::collections::BTreeSet<&str> =
+        text.lines().filter_map(|l| l.split(' ').next()).collect();
+    let rows: Vec<String> = classes.iter().flat_map(|c| of(c)).map(|r| r.to_string()).collect();
+    shell.write("split.txt", &format!("1 2\n{}\n", rows.join(" ")));
+    let shown: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| match rows.contains(&(i + 1).to_string()) {
+            true => line.to_string(),
+            false => line.split_once(' ').map_or_else(|| "?".into(), |(_, rest)| format!("? {rest}")),
+        })
+        .collect();
+    shell.write("few.svm", &(shown.join("\n") + "\n"));
+    shell
+}
+
+const SPLIT: &str = "--labeled-rows split.txt --split 2";
+
+#[test]
+fn every_learner_labels_and_keeps_the_order() {
+    let shell = gaussians();
+    let names = [
+        "submod-s3vm",
+        "qp-s3vm",
+        "parzen",
+        "linear-tsvm",
+        "linear-da",
+        "tsvm",
+        "da",
+        "grad-tsvm",
+        "cccp-s3vm",
+        "label-propagation",
+    ];
+    for name in names {
+        let json =
+            shell.ok(&format!("label all.svm {SPLIT} --learner {name} --ratio 0.5 -o l.tsv --json")).json();
+        for key in [
+            "rows",
+            "labeled",
+            "ratio",
+            "seconds",
+            "transductive_accuracy",
+            "sensitivity",
+            "specificity",
+            "mcc",
+        ] {
+            assert!(!json[key].is_null(), "{name} {key}: {json}");
+        }
+        assert!(json["transductive_accuracy"].as_f64().unwrap() > 0.75, "{name}: {json}");
+        let table = shell.text("l.tsv");
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!((lines[0], lines.len()), ("label\tscore\tconfidence\tgiven", 301), "{name}");
+        assert_eq!(lines.iter().filter(|l| l.ends_with("\tyes")).count(), 10, "{name}");
+        for line in &lines[1..] {
+            let sure: f64 = line.split('\t').nth(2).unwrap().parse().unwrap();
+            assert!((0.0..=1.0).contains(&sure), "{name} {line}");
+        }
+    }
+}
+
+#[test]
+fn question_marks_are_unlabelled_rows() {
+    let shell = gaussians();
+    let hidden = shell.ok(&format!("label all.svm {SPLIT} -o a.tsv --json")).json();
+    let marked = shell.ok("label few.svm -o b.tsv --json").json();
+    assert_eq!(shell.text("a.tsv"), shell.text("b.tsv"));
+    assert_eq!(marked["transductive_accuracy"], Value::Null);
+    assert_eq!((&hidden["labeled"], &hidden["unlabeled"]), (&10.into(), &290.into()));
+}
+
+#[test]
+fn the_labels_alone_stand_beside() {
+    let shell = gaussians();
+    let said = shell.ok(&format!("label all.svm {SPLIT} -o l.tsv"));
+    for part in
+        ["right on 290 hidden labels", "labels alone:", "held-out labels right (5 folds)", "--model all.evm"]
+    {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    let json = shell.ok(&format!("label all.svm {SPLIT} --json")).json();
+    for key in ["baseline_accuracy", "cross_validated", "baseline_cross_validated", "agreement"] {
+        assert!(json[key].is_number(), "{key}: {json}");
+    }
+    let json = shell.ok(&format!("label all.svm {SPLIT} --no-compare --json")).json();
+    assert_eq!(json["baseline_accuracy"], Value::Null);
+}
+
+#[test]
+fn a_model_is_left_for_rows_to_come() {
+    let shell = gaussians();
+    shell.ok("generate g50c --rows 400 --seed 3 -o more.svm");
+    for name in ["submod-s3vm", "linear-da", "da"] {
+        shell.ok(&format!("label all.svm {SPLIT} --learner {name} --ratio 0.5 -o l.tsv --model m.evm"));
+        let json = shell.ok("predict m.evm more.svm --json").json();
+        assert!(json["accuracy"].as_f64().unwrap() > 0.75, "{name}: {json}");
+        let fit =
+            shell.ok(&format!("fit all.svm {SPLIT} --learner {name} --ratio 0.5 -o f.evm --json")).json();
+        assert!(fit["transductive_accuracy"].is_number() && fit["baseline_accuracy"].is_number(), "{fit}");
+        assert_eq!(shell.read("m.evm"), shell.read("f.evm"), "{name}");
+    }
+}
+
+#[test]
+fn many_classes_are_labelled() {
+    let shell = Shell::new();
+    let centres = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 4.0)];
+    let row = |i: usize| {
+        let (a, b) = centres[i % 4];
+        let noise = |k: f64| (i as f64 * k).sin();
+        format!("{},{},c{}", a + noise(1.3), b + noise(2.1), i % 4)
+    };
+    let rows: Vec<String> = (0..200).map(row).collect();
+    shell.write("b.csv", &format!("a,b,label\n{}\n", rows.join("\n")));
+    shell.write("s.txt", "1 2 3 4 5 6 7 8 9 10 11 12");
+    for name in ["submod-s3vm", "linear-da", "label-propagation", "tsvm"] {
+        let json = shell.ok(&format!("label b.csv --label label --labeled-rows s.txt --learner {name} --json")).json();
+        assert!(json["transductive_accuracy"].as_f64().unwrap() > 0.85, "{name}: {json}");
+        assert_eq!(json["classes"], 4);
+    }
+    let said = shell.run("label b.csv --label label --labeled-rows s.txt --ratio 0.5 --json");
+    assert!(said.code != 0 && said.err.contains("ratio"), "{}", said.err);
+    let said = shell.run("label b.csv --label label --labeled-rows s.txt --multi one-vs-one --json");
+    assert!(said.code != 0 && said.err.contains("one-vs-rest"), "{}", said.err);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let shell = gaussians();
+    for (line, code, part) in [
+        (format!("label all.svm {SPLIT} --ratio 1"), 2, "between 0 and 1"),
+        (format!("label all.svm {SPLIT} --ratio 0"), 2, "between 0 and 1"),
+        (format!("label all.svm {SPLIT} --ratio half"), 2, "labels, auto"),
+        (format!("label all.svm {SPLIT} --learner svc"), 2, "labelled rows alone"),
+        (format!("fit all.svm {SPLIT} --learner svc --ratio 0.5"), 2, "does not use rows without a label"),
+        (format!("label all.svm {SPLIT} -o - --json"), 2, "standard output"),
+        ("label all.svm --labeled-rows split.txt --split 9".into(), 2, "has 2 splits"),
+        ("label nothing.svm".into(), 1, "nothing.svm"),
+    ] {
+        let said = shell.run(&line);
+        assert_eq!(said.code, code, "{line}: {}", said.err);
+        assert!(said.err.contains(part), "{line}: {}", said.err);
+    }
+    shell.write("one.csv", "a,b,label\n1,2,x\n2,1,\n3,3,\n");
+    let said = shell.run("label one.csv --label label");
+    assert!(said.code == 1 && said.err.contains("two classes"), "{}", said.err);
+}
+
+#[test]
+fn all_labelled_duplicates_and_zero_rows_are_defined() {
+    let shell = Shell::new();
+    shell.write("all.csv", "a,b,label\n1,2,x\n2,1,y\n3,3,x\n4,0,y\n");
+    shell.write("same.csv", "a,b,label\n1,2,x\n1,2,y\n1,2,\n1,2,\n1,2,\n");
+    shell.write("zero.csv", "a,b,label\n0,0,x\n1,1,y\n0,0,\n0,0,\n1,1,\n");
+    for name in [
+        "submod-s3vm",
+        "qp-s3vm",
+        "parzen",
+        "linear-tsvm",
+        "linear-da",
+        "tsvm",
+        "da",
+        "grad-tsvm",
+        "cccp-s3vm",
+        "bnb-s3vm",
+        "label-propagation",
+    ] {
+        for file in ["all.csv", "same.csv", "zero.csv"] {
+            let said = shell.ok(&format!("label {file} --label label --learner {name} -o l.csv --json"));
+            let json = said.json();
+            let lines = shell.text("l.csv").lines().count();
+            assert_eq!(lines, 1 + json["rows"].as_u64().unwrap() as usize, "{name} {file}");
+            assert!(!shell.text("l.csv").contains("NaN"), "{name} {file}");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let shell = gaussians();
+    for name in ["submod-s3vm", "linear-da", "linear-tsvm", "da", "tsvm", "label-propagation"] {
+        for threads in [1, 2, 4] {
+            shell.ok(&format!(
+                "label all.svm {SPLIT} --learner {name} --no-compare --threads {threads} -o {threads}.tsv"
+            ));
+        }
+        let one = shell.read("1.tsv");
+        assert!(one == shell.read("2.tsv") && one == shell.read("4.tsv"), "{name}");
+    }
+}
