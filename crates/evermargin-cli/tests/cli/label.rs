@@ -127,7 +127,9 @@ fn many_classes_are_labelled() {
     shell.write("b.csv", &format!("a,b,label\n{}\n", rows.join("\n")));
     shell.write("s.txt", "1 2 3 4 5 6 7 8 9 10 11 12");
     for name in ["submod-s3vm", "linear-da", "label-propagation", "tsvm"] {
-        let json = shell.ok(&format!("label b.csv --label label --labeled-rows s.txt --learner {name} --json")).json();
+        let json = shell
+            .ok(&format!("label b.csv --label label --labeled-rows s.txt --learner {name} --json"))
+            .json();
         assert!(json["transductive_accuracy"].as_f64().unwrap() > 0.85, "{name}: {json}");
         assert_eq!(json["classes"], 4);
     }

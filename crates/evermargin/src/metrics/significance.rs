@@ -102,6 +102,55 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
+/// Student's test of paired results.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedT {
+    /// Mean of first − second.
+    pub mean: f64,
+    /// Mean over its standard error.
+    pub t: f64,
+    /// Pairs − 1.
+    pub degrees: usize,
+    /// Two-tailed p-value.
+    pub p: f64,
+    /// One-tailed p-value, for the first being larger.
+    pub larger: f64,
+}
+
+/// Student's t-test of paired results. `None` for fewer than two pairs, lengths that differ, values that are not finite
+/// or differences that are all the same.
+pub fn paired_t(first: &[f64], second: &[f64]) -> Option<PairedT> {
+    let n = first.len();
+    if n < 2 || n != second.len() {
+        return None;
+    }
+    let difference: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
+    let mean = difference.iter().sum::<f64>() / n as f64;
+    let variance = difference.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / (n - 1) as f64;
+    let t = mean / (variance / n as f64).sqrt();
+    if !t.is_finite() {
+        return None;
+    }
+    let p = (1.0 - student(t.abs(), n - 1)).max(0.0);
+    Some(PairedT { mean, t, degrees: n - 1, p, larger: if t > 0.0 { 0.5 * p } else { 1.0 - 0.5 * p } })
+}
+
+/// P(|T| ≤ t) of Student's distribution, t ≥ 0: the finite series in the angle θ = atan(t/√ν) (Abramowitz & Stegun
+/// 26.7.3 for odd ν, 26.7.4 for even).
+fn student(t: f64, degrees: usize) -> f64 {
+    let angle = (t / (degrees as f64).sqrt()).atan();
+    let (sine, cosine) = angle.sin_cos();
+    let odd = degrees % 2 == 1;
+    let (mut term, mut sum) = if odd { (cosine, 0.0) } else { (1.0, 0.0) };
+    let mut k = if odd { 1 } else { 0 };
+    while k + 2 <= degrees {
+        sum += term;
+        term *= cosine * cosine * (k + 1) as f64 / (k + 2) as f64;
+        k += 2;
+    }
+    if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
+}
+
 /// Two classifiers on the same rows: where only one is right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Disagreement {
@@ -177,6 +226,30 @@ pub fn mean_ranks<R: AsRef<[f64]>>(table: &[R], tolerance: f64) -> Option<Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Quantiles of the printed tables of Student's distribution, and a pair of samples with scipy's answer.
+    #[test]
+    fn student_is_students() {
+        for (t, degrees, inside) in [
+            (12.7062, 1, 0.95),
+            (4.30265, 2, 0.95),
+            (3.18245, 3, 0.95),
+            (2.2281389, 10, 0.95),
+            (2.8453, 20, 0.99),
+            (1.9842, 99, 0.95),
+        ] {
+            assert!((student(t, degrees) - inside).abs() < 2e-5, "{degrees}: {}", student(t, degrees));
+        }
+        assert_eq!(student(0.0, 7), 0.0);
+        let test = paired_t(&[3.0, 5.0, 4.0, 8.0], &[2.0, 5.0, 1.0, 6.0]).unwrap();
+        assert!((test.t - 2.3237900077244500).abs() < 1e-12 && test.degrees == 3, "{test:?}");
+        assert!(
+            (test.p - 0.10272807885839899).abs() < 1e-12 && (test.larger - 0.5 * test.p).abs() < 1e-15,
+            "{test:?}"
+        );
+        assert!(paired_t(&[1.0], &[2.0]).is_none() && paired_t(&[1.0, 2.0], &[0.0, 1.0]).is_none());
+    }
+
     use proptest::prelude::*;
 
     /// Ertekin (2009), Table 4.4, PRBEP of Batch, US, SMOTE, DC, AL; and the ranks of Table 4.5.
