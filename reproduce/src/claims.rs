@@ -44,6 +44,26 @@ pub const CLAIMS: &[Claim] = &[
         title: "Active learning with class costs against every other remedy (Waveform, 32 negatives a positive)",
         check: imbalance,
     },
+    Claim {
+        id: "emara-III.3",
+        title: "SUBMOD-S3VM is more accurate than its rivals over all data sets (table III.3)",
+        check: crate::few::claims::rivals,
+    },
+    Claim {
+        id: "emara-bound",
+        title: "The bound that QP-S3VM minimises grows with the S3VM objective (section III.3)",
+        check: crate::few::claims::hamming,
+    },
+    Claim {
+        id: "emara-scaling",
+        title: "SUBMOD-S3VM takes time in proportion to the rows (figure III.15)",
+        check: crate::few::claims::scaling,
+    },
+    Claim {
+        id: "sindhwani-svmlin",
+        title: "Linear TSVM and DA find what SVMlin finds (50 labels)",
+        check: crate::few::claims::svmlin,
+    },
 ];
 
 fn row(table: &str, name: &str) -> Result<Row> {

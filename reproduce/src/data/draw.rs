@@ -170,6 +170,7 @@ mod tests {
             repetitions: 1,
             noise: 0.0,
             imbalance: None,
+            few: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tables about few labels: rows are drawn, a few keep their label, and what a method finds for the others is scored.
 
+pub(crate) mod claims;
 mod data;
 mod ways;
 

@@ -217,7 +217,6 @@ fn score(
 pub(crate) mod tests {
     use super::super::Rows;
     use super::*;
-    use crate::tables::find;
     use evermargin::Matrix;
 
     /// Two groups of points on a line.
