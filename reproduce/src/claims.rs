@@ -64,6 +64,16 @@ pub const CLAIMS: &[Claim] = &[
         title: "Linear TSVM and DA find what SVMlin finds (50 labels)",
         check: crate::few::claims::svmlin,
     },
+    Claim {
+        id: "sindhwani-3.1",
+        title: "The global optimum labels two moons rightly, local optima do not (table 3.1)",
+        check: crate::few::shapes::moons,
+    },
+    Claim {
+        id: "sindhwani-3.4",
+        title: "Perfect labelings of two moons and two circles from two labels (table 3.4)",
+        check: crate::few::shapes::perfect,
+    },
 ];
 
 fn row(table: &str, name: &str) -> Result<Row> {

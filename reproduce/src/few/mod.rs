@@ -2,6 +2,7 @@
 
 pub(crate) mod claims;
 mod data;
+pub(crate) mod shapes;
 mod ways;
 
 pub use data::{Rows, is_known};
