@@ -1,0 +1,353 @@
+//! Linear functions from few labels and many rows without: what `linear-tsvm` and `linear-da` share.
+//!
+//!   (λ/2)|w|² + 1/(2l) Σ cᵢh²(yᵢoᵢ) + λᵤ/(2u) Σ cⱼ(pⱼh²(oⱼ) + (1 − pⱼ)h²(−oⱼ)),   o = Xw, h(z) = max(0, 1 − z)
+//!
+//! with pⱼ the label (0 or 1) or its probability (Sindhwani 2007, chapter 6; the constant feature 1 is regularised with
+//! w). l and u are the sums of the weights cᵢ and cⱼ, so that weight 2 is two copies; without weights they are the
+//! numbers of rows. Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of [`crate::learn::risk`], minimised by
+//! [`crate::solve::newton`]; objectives are reported as above.
+//!
+//! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimum starts where the last one ended,
+//! and the outputs are kept: a change of labels or of λᵤ costs no product with the data. Each goes to a relative gap of
+//! `tolerance` rather than to the source's absolute 1e-6; the decrease of the objective does not depend on it.
+
+use super::{FewLabels, Ratio, Transduced, centre};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::learn::risk::{Risk, TwoSided};
+use crate::learn::{Fitted, Targets};
+use crate::model::Model;
+use crate::product::Design;
+use crate::solve::newton::{Newton, Objective, dot};
+use crate::solve::{Exit, Progress, Report, Stop, Watch};
+use rayon::prelude::*;
+use serde_json::{Map, Value};
+
+/// What both learners are told.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub lambda: f64,
+    pub lambda_u: f64,
+    pub ratio: Ratio,
+    pub bias: bool,
+    pub center: bool,
+    pub tolerance: f64,
+    pub max_steps: u64,
+}
+
+/// The labels a scheme settled on.
+pub(super) struct Settled {
+    /// Which unlabelled rows are positive.
+    pub positive: Vec<bool>,
+    /// The objective with these labels.
+    pub objective: f64,
+    /// What else there is to tell.
+    pub facts: Map<String, Value>,
+}
+
+/// A way to label the open rows of a [`Machine`].
+pub(super) trait Scheme: Sync {
+    /// Parameters, checked.
+    fn settings(&self) -> Result<Settings>;
+
+    /// Finds labels and weights, from the weights the labelled rows gave; there are unlabelled rows and λᵤ > 0.
+    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled;
+}
+
+/// One problem on its way to an answer.
+pub(super) struct Machine<'a> {
+    settings: &'a Settings,
+    watch: &'a dyn Watch,
+    risk: Risk<'a, TwoSided>,
+    newton: Newton,
+    labeled: usize,
+    /// cⱼ/(2uλ) of each unlabelled row.
+    unit: Vec<f64>,
+    report: Report,
+    /// The weights, the constant last.
+    pub w: Vec<f64>,
+}
+
+impl<'a> Machine<'a> {
+    /// Stands at `w`, with the labelled rows first in `design` and no cost on the others.
+    fn new(
+        settings: &'a Settings,
+        watch: &'a dyn Watch,
+        design: &'a Design<'a>,
+        few: &FewLabels,
+        targets: &Targets,
+        report: Report,
+        w: Vec<f64>,
+    ) -> Self {
+        let mut loss = labeled_loss(few, targets, settings.lambda);
+        loss.up.resize(design.rows(), 0.0);
+        loss.down.resize(design.rows(), 0.0);
+        let cost = |j: &usize| targets.cost[*j];
+        let u: f64 = few.unlabeled.iter().map(cost).sum();
+        let unit = few.unlabeled.iter().map(|j| cost(j) / (2.0 * u * settings.lambda)).collect();
+        let mut risk = Risk::new(design, loss);
+        risk.value(&w);
+        let newton = Newton::new(design.dim());
+        Self { settings, watch, risk, newton, labeled: few.labeled.len(), unit, report, w }
+    }
+
+    /// Outputs of the unlabelled rows.
+    pub fn open(&self) -> &[f64] {
+        &self.risk.outputs()[self.labeled..]
+    }
+
+    /// Weight of an unlabelled row, in terms of their mean.
+    pub fn weight(&self, j: usize) -> f64 {
+        self.unit[j] * 2.0 * self.settings.lambda * self.unit.len() as f64
+    }
+
+    /// Gives every unlabelled row its probability `p(j)` of being positive, at unlabelled weight `lambda_u`, and
+    /// minimises. `violation` over `tolerance` is how far the scheme still has to go. False means stop.
+    pub fn minimise(
+        &mut self,
+        lambda_u: f64,
+        p: impl Fn(usize) -> f64,
+        violation: f64,
+        tolerance: f64,
+    ) -> bool {
+        let (labeled, unit) = (self.labeled, &self.unit);
+        let value = self.risk.change(&self.w, |loss, _| {
+            for (j, unit) in unit.iter().enumerate() {
+                let (cost, p) = (lambda_u * unit, p(j));
+                loss.up[labeled + j] = cost * p;
+                loss.down[labeled + j] = cost * (1.0 - p);
+            }
+        });
+        let steps = self.report.steps;
+        let watch = Along { watch: self.watch, steps, violation, tolerance };
+        let most = self.settings.max_steps;
+        if most > 0 && steps >= most {
+            self.report.exit = Exit::Limit;
+            return false;
+        }
+        let stop =
+            Stop { tolerance: self.settings.tolerance, max_steps: if most > 0 { most - steps } else { 0 } };
+        let report = self.newton.run(&mut self.risk, &mut self.w, value, stop, &watch);
+        self.report = Report { steps: steps + report.steps, ..report };
+        !matches!(report.exit, Exit::Interrupted | Exit::Limit)
+    }
+
+    /// Moves to other weights.
+    pub fn move_to(&mut self, w: &[f64]) {
+        self.w.copy_from_slice(w);
+        self.risk.value(w);
+    }
+
+    /// The scheme ended by a limit of its own.
+    pub fn unfinished(&mut self) {
+        self.report.exit = Exit::Limit;
+    }
+
+    /// The objective at the present weights with these labels.
+    pub fn objective(&self, lambda_u: f64, positive: impl Fn(usize) -> bool) -> f64 {
+        let (known, open) = self.risk.outputs().split_at(self.labeled);
+        let loss = self.risk.loss();
+        let labeled: f64 = known
+            .iter()
+            .enumerate()
+            .map(|(i, &o)| if loss.up[i] > 0.0 { loss.up[i] * squared(o) } else { loss.down[i] * squared(-o) })
+            .sum();
+        let side = |(j, &o): (usize, &f64)| self.unit[j] * squared(if positive(j) { o } else { -o });
+        let unlabeled: f64 = open.iter().enumerate().map(side).sum();
+        self.settings.lambda * (0.5 * dot(&self.w, &self.w) + labeled + lambda_u * unlabeled)
+    }
+}
+
+/// max(0, 1 − z)²
+fn squared(z: f64) -> f64 {
+    let h = (1.0 - z).max(0.0);
+    h * h
+}
+
+/// What the label + costs more than − at output o: h²(o) − h²(−o), which falls with o.
+pub(super) fn preference(o: f64) -> f64 {
+    if o.abs() <= 1.0 { -4.0 * o } else { squared(o) - squared(-o) }
+}
+
+/// The loop's progress in terms of the whole way.
+struct Along<'a> {
+    watch: &'a dyn Watch,
+    steps: u64,
+    violation: f64,
+    tolerance: f64,
+}
+
+impl Watch for Along<'_> {
+    fn proceed(&self, progress: &Progress) -> bool {
+        let steps = self.steps + progress.steps;
+        self.watch.proceed(&Progress { steps, violation: self.violation, tolerance: self.tolerance })
+    }
+}
+
+/// cᵢ/(2lλ) on the side of the label.
+fn labeled_loss(few: &FewLabels, targets: &Targets, lambda: f64) -> TwoSided {
+    let l: f64 = few.labeled.iter().map(|&i| targets.cost[i]).sum();
+    let side = |sign: f64| {
+        let cost = |(&i, &y): (&usize, &f64)| if y == sign { targets.cost[i] / (2.0 * l * lambda) } else { 0.0 };
+        few.labeled.iter().zip(&few.y).map(cost).collect()
+    };
+    TwoSided { up: side(1.0), down: side(-1.0) }
+}
+
+/// Fits every problem, from the weights of `start` where there are any.
+pub(super) fn fit(
+    scheme: &impl Scheme,
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    start: Option<&Model>,
+    watch: &dyn Watch,
+) -> Result<Fitted> {
+    let settings = scheme.settings()?;
+    let few = FewLabels::of(x, problems, &settings.ratio)?;
+    let solved: Vec<Solved> = problems
+        .par_iter()
+        .zip(&few)
+        .enumerate()
+        .map(|(k, (targets, few))| {
+            let seed = seed(start, k, x.cols(), problems.len())?;
+            Ok(solve(scheme, &settings, x, targets, few, seed, watch))
+        })
+        .collect::<Result<_>>()?;
+    let (mut weights, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+    let mut transduced = Transduced { ratio: few.iter().map(|f| f.ratio).collect(), ..Transduced::default() };
+    let mut facts: Vec<Map<String, Value>> = Vec::new();
+    for s in solved {
+        weights.push(s.weights);
+        bias.push(s.bias);
+        reports.push(s.report);
+        transduced.scores.push(s.scores);
+        facts.push(s.facts);
+    }
+    transduced.facts = match facts.len() {
+        1 => facts.remove(0),
+        _ => Map::from_iter([("problems".to_string(), Value::from_iter(facts))]),
+    };
+    let model = Model::Linear { weights, bias };
+    Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
+}
+
+/// Fits along a path of λ, each from the weights of the one before.
+pub(super) fn fit_path<S: Scheme>(
+    at: impl Fn(f64) -> S,
+    lambdas: &[f64],
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    watch: &dyn Watch,
+) -> Result<Vec<Fitted>> {
+    let mut path: Vec<Fitted> = Vec::with_capacity(lambdas.len());
+    for &lambda in lambdas {
+        let start = path.last().map(|f| &f.model);
+        path.push(fit(&at(lambda), x, problems, start, watch)?);
+    }
+    Ok(path)
+}
+
+struct Solved {
+    weights: Vec<f64>,
+    bias: f64,
+    report: Report,
+    scores: Vec<f64>,
+    facts: Map<String, Value>,
+}
+
+/// The weights and constant to start from.
+fn seed(start: Option<&Model>, k: usize, cols: usize, problems: usize) -> Result<(Vec<f64>, f64)> {
+    match start {
+        None => Ok((vec![0.0; cols], 0.0)),
+        Some(Model::Linear { weights, bias }) if weights.len() == problems && weights[k].len() == cols => {
+            Ok((weights[k].clone(), bias[k]))
+        }
+        Some(_) => Err(Error::Model("the model to start from has other columns or outputs".into())),
+    }
+}
+
+fn solve(
+    scheme: &impl Scheme,
+    settings: &Settings,
+    x: MatrixView<'_>,
+    targets: &Targets,
+    few: &FewLabels,
+    seed: (Vec<f64>, f64),
+    watch: &dyn Watch,
+) -> Solved {
+    let mean = settings.center.then(|| mean(x, few, targets));
+    let shift = |w: &[f64]| mean.as_ref().map_or(0.0, |m| dot(m, &w[..m.len()]));
+    let design = |rows: &mut dyn Iterator<Item = usize>| {
+        Design::new(x, rows.map(|i| i as u32).collect(), settings.bias).centred(mean.clone())
+    };
+    let (mut w, constant) = seed;
+    if settings.bias {
+        let constant = constant + shift(&w);
+        w.push(constant);
+    }
+
+    let alone = design(&mut few.labeled.iter().copied());
+    let mut risk = Risk::new(&alone, labeled_loss(few, targets, settings.lambda));
+    let value = risk.value(&w);
+    let stop = Stop { tolerance: settings.tolerance, max_steps: settings.max_steps };
+    let mut report = Newton::new(alone.dim()).run(&mut risk, &mut w, value, stop, watch);
+    report.objective *= settings.lambda;
+
+    let mut settled = None;
+    if !few.unlabeled.is_empty() && settings.lambda_u > 0.0 {
+        let both = design(&mut few.labeled.iter().chain(&few.unlabeled).copied());
+        let mut machine = Machine::new(settings, watch, &both, few, targets, report, w);
+        let found = scheme.settle(&mut machine, few);
+        (report, w) = (machine.report, machine.w);
+        report.objective = found.objective;
+        settled = Some(found);
+    }
+
+    let mut scores = vec![0.0; x.rows()];
+    design(&mut (0..x.rows())).mul(&w, &mut scores);
+    let mut facts = Map::new();
+    if let Some(found) = settled {
+        let mut open: Vec<f64> = few.unlabeled.iter().map(|&j| scores[j]).collect();
+        centre(&mut open, &found.positive);
+        few.unlabeled.iter().zip(open).for_each(|(&j, s)| scores[j] = s);
+        facts = found.facts;
+    }
+    let bias = if settings.bias { w.pop().unwrap_or(0.0) } else { 0.0 } - shift(&w);
+    Solved { weights: w, bias, report, scores, facts }
+}
+
+/// Mean of the rows that take part, by weight.
+fn mean(x: MatrixView<'_>, few: &FewLabels, targets: &Targets) -> Vec<f64> {
+    let (mut sum, mut total) = (vec![0.0; x.cols()], 0.0);
+    for &i in few.labeled.iter().chain(&few.unlabeled) {
+        let c = targets.cost[i];
+        x.row(i).for_each(|k, v| sum[k] += c * v);
+        total += c;
+    }
+    sum.iter_mut().for_each(|s| *s /= total);
+    sum
+}
+
+impl Settings {
+    /// Refuses what makes no sense.
+    pub fn checked(self) -> Result<Self> {
+        if !(self.lambda >= 1e-12 && self.lambda <= 1e12) {
+            return Err(Error::parameter("lambda", self.lambda, "a number from 1e-12 to 1e12"));
+        }
+        if !(self.lambda_u >= 0.0 && self.lambda_u <= 1e6) {
+            return Err(Error::parameter("lambda_u", self.lambda_u, "a number from 0 to 1e6"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        Ok(self)
+    }
+}
+
+/// Refuses a factor of annealing at or below 1.
+pub(super) fn check_rate(rate: f64) -> Result<()> {
+    if rate > 1.0 && rate <= 1e6 {
+        return Ok(());
+    }
+    Err(Error::parameter("rate", rate, "a number above 1, at most 1e6"))
+}
