@@ -9,6 +9,7 @@
 
 use crate::data::{MatrixView, Row};
 use rayon::prelude::*;
+use std::sync::Mutex;
 
 /// Rows of a matrix, chosen once, with an optional constant column 1 after the last.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct Design<'a> {
     pieces: usize,
     /// What is taken from every row.
     centre: Option<Vec<f64>>,
+    /// Partial sums, kept from one product to the next.
+    partial: Mutex<Vec<Vec<f64>>>,
 }
 
 /// Below this many stored values threads cost more than they bring.
@@ -32,7 +35,7 @@ impl<'a> Design<'a> {
         let dim = x.cols() + usize::from(constant);
         let pieces =
             if stored < WORTH_THREADS { 1 } else { (stored / (8 * dim).max(1)).clamp(1, MOST_PIECES) };
-        Self { x, rows, constant, pieces, centre: None }
+        Self { x, rows, constant, pieces, centre: None, partial: Mutex::default() }
     }
 
     /// The same with `centre`, one number a column of `x`, taken from every row. (Products only: [`Self::row`],
@@ -161,18 +164,20 @@ impl<'a> Design<'a> {
             return;
         }
         let length = active.len().div_ceil(self.pieces).max(1);
-        let partial: Vec<Vec<f64>> = active
-            .par_chunks(length)
-            .map(|piece| {
-                let mut sum = vec![0.0; out.len()];
-                for &i in piece {
-                    add(i as usize, &mut sum);
-                }
-                sum
-            })
-            .collect();
+        let mut partial = self.partial.lock().map(|mut kept| std::mem::take(&mut *kept)).unwrap_or_default();
+        partial.resize_with(active.len().div_ceil(length), Vec::new);
+        partial.par_iter_mut().zip(active.par_chunks(length)).for_each(|(sum, piece)| {
+            sum.clear();
+            sum.resize(out.len(), 0.0);
+            for &i in piece {
+                add(i as usize, sum);
+            }
+        });
         for sum in &partial {
             out.iter_mut().zip(sum).for_each(|(o, s)| *o += s);
+        }
+        if let Ok(mut kept) = self.partial.lock() {
+            *kept = partial;
         }
     }
 }

@@ -8,8 +8,9 @@
 //! [`crate::solve::newton`]; objectives are reported as above.
 //!
 //! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimum starts where the last one ended,
-//! and the outputs are kept: a change of labels or of λᵤ costs no product with the data. Each goes to a relative gap of
-//! `tolerance` rather than to the source's absolute 1e-6; the decrease of the objective does not depend on it.
+//! and the outputs are kept: a change of labels or of λᵤ costs no product with the data. Minima on the way are found to
+//! a tenth of the accuracy of the last one ([`Accuracy`]; the source solves all to 1e-6): labels settle long before
+//! weights do, and that the objective falls does not depend on it.
 
 use super::{FewLabels, Ratio, Transduced, centre};
 use crate::data::MatrixView;
@@ -52,6 +53,15 @@ pub(super) trait Scheme: Sync {
 
     /// Finds labels and weights, from the weights the labelled rows gave; there are unlabelled rows and λᵤ > 0.
     fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled;
+}
+
+/// How exact a minimum is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Accuracy {
+    /// A relative gap of ten times the tolerance, but at most 0.03.
+    OnTheWay,
+    /// A relative gap of the tolerance.
+    AtTheEnd,
 }
 
 /// One problem on its way to an answer.
@@ -102,13 +112,13 @@ impl<'a> Machine<'a> {
     }
 
     /// Gives every unlabelled row its probability `p(j)` of being positive, at unlabelled weight `lambda_u`, and
-    /// minimises. `violation` over `tolerance` is how far the scheme still has to go. False means stop.
+    /// minimises. `way` is how far the scheme still has to go, and how near it ends. False means stop.
     pub fn minimise(
         &mut self,
         lambda_u: f64,
         p: impl Fn(usize) -> f64,
-        violation: f64,
-        tolerance: f64,
+        accuracy: Accuracy,
+        way: [f64; 2],
     ) -> bool {
         let (labeled, unit) = (self.labeled, &self.unit);
         let value = self.risk.change(&self.w, |loss, _| {
@@ -119,14 +129,18 @@ impl<'a> Machine<'a> {
             }
         });
         let steps = self.report.steps;
-        let watch = Along { watch: self.watch, steps, violation, tolerance };
+        let watch = Along { watch: self.watch, steps, violation: way[0], tolerance: way[1] };
         let most = self.settings.max_steps;
         if most > 0 && steps >= most {
             self.report.exit = Exit::Limit;
             return false;
         }
-        let stop =
-            Stop { tolerance: self.settings.tolerance, max_steps: if most > 0 { most - steps } else { 0 } };
+        let last = self.settings.tolerance;
+        let tolerance = match accuracy {
+            Accuracy::OnTheWay => (10.0 * last).min(0.03).max(last),
+            Accuracy::AtTheEnd => last,
+        };
+        let stop = Stop { tolerance, max_steps: most.saturating_sub(steps) };
         let report = self.newton.run(&mut self.risk, &mut self.w, value, stop, &watch);
         self.report = Report { steps: steps + report.steps, ..report };
         !matches!(report.exit, Exit::Interrupted | Exit::Limit)

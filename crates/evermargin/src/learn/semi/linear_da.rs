@@ -6,14 +6,14 @@
 //!
 //! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
 //! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
-//! mean entropy is below `settle`. The weights with the lowest objective on the way are the answer.
+//! mean entropy is below `settle`; then the last minimum is made exact. The weights with the lowest objective on the way are the answer.
 //!
 //! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive: the
 //! source takes the sign, under which a function that puts all rows on one side has a low objective when r is far from
 //! ½. Logarithms are natural.
 
 use super::annealing::{mean_divergence, mean_entropy, weighted_probabilities};
-use super::linear::{Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
+use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -127,8 +127,11 @@ impl Scheme for LinearDaParams {
         let mut t = self.temperature * self.lambda_u;
         let coldest = t * COLDEST;
         let mut entropy = mean_entropy(&p);
-        let mut on = machine.minimise(self.lambda_u, |j| p[j], entropy, self.settle);
-        'anneal: while on {
+        let minimise = |machine: &mut Machine<'_>, p: &[f64], accuracy, entropy| {
+            machine.minimise(self.lambda_u, |j| p[j], accuracy, [entropy, self.settle])
+        };
+        let mut on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
+        while on && entropy >= self.settle && t >= coldest {
             temperatures += 1;
             for _ in 0..MOST_ROUNDS {
                 q.copy_from_slice(&p);
@@ -136,22 +139,18 @@ impl Scheme for LinearDaParams {
                 weighted_probabilities(&g, |j| machine.weight(j), t, few.ratio, &mut p);
                 entropy = mean_entropy(&p);
                 rounds += 1;
-                on = machine.minimise(self.lambda_u, |j| p[j], entropy, self.settle);
+                on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
                 best.consider(machine, self.lambda_u, few.positives);
-                if !on {
-                    break 'anneal;
-                }
-                if mean_divergence(&p, &q) < self.settle {
+                if !on || mean_divergence(&p, &q) < self.settle {
                     break;
                 }
             }
             t /= self.rate;
-            if entropy < self.settle {
-                break;
-            }
-            if t < coldest {
+        }
+        if on && minimise(machine, &p, Accuracy::AtTheEnd, self.settle) {
+            best.consider(machine, self.lambda_u, few.positives);
+            if entropy >= self.settle {
                 machine.unfinished();
-                break;
             }
         }
         if best.w.is_empty() {

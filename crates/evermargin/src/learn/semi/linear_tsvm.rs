@@ -14,7 +14,7 @@
 //! loss, which excludes some pairs that also gain. The first minimum with unlabelled rows starts from the labelled one
 //! rather than from 0.
 
-use super::linear::{Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
+use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -115,26 +115,24 @@ impl Scheme for LinearTsvmParams {
         let mut positive = largest(machine.open(), few.positives);
         let mut level = self.start.min(self.lambda_u);
         let (mut switched, mut batches) = (0, 0);
-        let minimise = |machine: &mut Machine<'_>, level: f64, positive: &[bool]| {
-            machine.minimise(level, |j| f64::from(u8::from(positive[j])), self.lambda_u / level, 1.0)
-        };
-        let mut on = minimise(machine, level, &positive);
-        while on {
-            let pairs = switch(
-                machine.open(),
-                |j, o| machine.weight(j) * preference(o),
-                &mut positive,
-                self.switch,
-            );
+        let mut accuracy = Accuracy::OnTheWay;
+        loop {
+            let label = |j: usize| f64::from(u8::from(positive[j]));
+            if !machine.minimise(level, label, accuracy, [self.lambda_u / level, 1.0]) {
+                break;
+            }
+            let cost = |j, o| machine.weight(j) * preference(o);
+            let pairs = switch(machine.open(), cost, &mut positive, self.switch);
             if pairs > 0 {
                 switched += pairs;
                 batches += 1;
             } else if level < self.lambda_u {
                 level = (level * self.rate).min(self.lambda_u);
+            } else if accuracy == Accuracy::OnTheWay {
+                accuracy = Accuracy::AtTheEnd;
             } else {
                 break;
             }
-            on = minimise(machine, level, &positive);
         }
         let objective = machine.objective(self.lambda_u, |j| positive[j]);
         let facts = Map::from_iter([
