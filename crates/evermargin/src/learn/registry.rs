@@ -311,7 +311,11 @@ pub static LEARNERS: &[Learner] = &[
             RATIO,
             parameter("temperature", "10", "first temperature, in units of lambda_u"),
             parameter("rate", "1.5", "factor by which the temperature falls"),
-            parameter("settle", "0.000001", "mean change of p that ends a temperature, mean entropy that ends all"),
+            parameter(
+                "settle",
+                "0.000001",
+                "mean change of p that ends a temperature, mean entropy that ends all",
+            ),
             parameter("bias", "true", "whether to learn a constant"),
             CENTER,
             parameter("tolerance", "0.001", "relative gradient that counts as solved"),

@@ -53,11 +53,7 @@ impl Loss for TwoSided {
         let (below, above) = ((1.0 - output).max(0.0), (1.0 + output).max(0.0));
         let up = if below > 0.0 { self.up[i] } else { 0.0 };
         let down = if above > 0.0 { self.down[i] } else { 0.0 };
-        [
-            up * below * below + down * above * above,
-            2.0 * (down * above - up * below),
-            2.0 * (up + down),
-        ]
+        [up * below * below + down * above * above, 2.0 * (down * above - up * below), 2.0 * (up + down)]
     }
 }
 

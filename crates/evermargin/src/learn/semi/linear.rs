@@ -152,11 +152,6 @@ impl<'a> Machine<'a> {
         self.risk.value(w);
     }
 
-    /// The scheme ended by a limit of its own.
-    pub fn unfinished(&mut self) {
-        self.report.exit = Exit::Limit;
-    }
-
     /// The objective at the present weights with these labels.
     pub fn objective(&self, lambda_u: f64, positive: impl Fn(usize) -> bool) -> f64 {
         let (known, open) = self.risk.outputs().split_at(self.labeled);
@@ -164,7 +159,9 @@ impl<'a> Machine<'a> {
         let labeled: f64 = known
             .iter()
             .enumerate()
-            .map(|(i, &o)| if loss.up[i] > 0.0 { loss.up[i] * squared(o) } else { loss.down[i] * squared(-o) })
+            .map(
+                |(i, &o)| if loss.up[i] > 0.0 { loss.up[i] * squared(o) } else { loss.down[i] * squared(-o) },
+            )
             .sum();
         let side = |(j, &o): (usize, &f64)| self.unit[j] * squared(if positive(j) { o } else { -o });
         let unlabeled: f64 = open.iter().enumerate().map(side).sum();
@@ -202,7 +199,8 @@ impl Watch for Along<'_> {
 fn labeled_loss(few: &FewLabels, targets: &Targets, lambda: f64) -> TwoSided {
     let l: f64 = few.labeled.iter().map(|&i| targets.cost[i]).sum();
     let side = |sign: f64| {
-        let cost = |(&i, &y): (&usize, &f64)| if y == sign { targets.cost[i] / (2.0 * l * lambda) } else { 0.0 };
+        let cost =
+            |(&i, &y): (&usize, &f64)| if y == sign { targets.cost[i] / (2.0 * l * lambda) } else { 0.0 };
         few.labeled.iter().zip(&few.y).map(cost).collect()
     };
     TwoSided { up: side(1.0), down: side(-1.0) }
@@ -364,4 +362,116 @@ pub(super) fn check_rate(rate: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::parameter("rate", rate, "a number above 1, at most 1e6"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::data::{Label, Matrix};
+    use crate::learn::risk::{Loss, SquaredHinge};
+    use crate::solve::newton::newton;
+    use rand::{RngExt, SeedableRng};
+
+    /// Two clouds that overlap a little, `labeled` rows with a label, both classes among them.
+    pub(in crate::learn::semi) fn few_labels(
+        rows: usize,
+        cols: usize,
+        labeled: usize,
+        seed: u64,
+    ) -> (Matrix, Targets) {
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (mut values, mut y) = (Vec::new(), Vec::new());
+        for i in 0..rows {
+            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+            values.extend((0..cols).map(|_| 0.5 * sign + rng.random_range(-1.5..1.5)));
+            let label = if sign > 0.0 { Label::Pos } else { Label::Neg };
+            y.push(if i < labeled { label } else { Label::Unknown });
+        }
+        (Matrix::dense(values, rows, cols).unwrap(), Targets { y, cost: vec![1.0; rows] })
+    }
+
+    #[test]
+    fn one_row_with_two_costs_is_two_rows() {
+        let (x, _) = few_labels(30, 5, 0, 7);
+        let cost = |i: usize| [0.3 + (i % 5) as f64, 0.1 + (i % 3) as f64];
+        let twice: Vec<usize> = (0..60).map(|i| i / 2).collect();
+        let copied = x.view().select(&twice);
+        let loss = TwoSided {
+            up: (0..30).map(|i| cost(i)[0]).collect(),
+            down: (0..30).map(|i| cost(i)[1]).collect(),
+        };
+        let pairs = SquaredHinge {
+            target: (0..60).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect(),
+            cost: (0..60).map(|i| cost(i / 2)[i % 2]).collect(),
+        };
+        let stop = Stop { tolerance: 1e-9, max_steps: 0 };
+        let (mut v, mut w) = (vec![0.0; 6], vec![0.0; 6]);
+        let one = Design::new(x.view(), (0..30).collect(), true);
+        let two = Design::new(copied.view(), (0..60).collect(), true);
+        let a = newton(&mut Risk::new(&one, &loss), &mut v, stop, &());
+        let b = newton(&mut Risk::new(&two, &pairs), &mut w, stop, &());
+        assert!((a.objective - b.objective).abs() < 1e-10 * b.objective);
+        assert!(v.iter().zip(&w).all(|(v, w)| (v - w).abs() < 1e-7), "{v:?} {w:?}");
+    }
+
+    #[test]
+    fn slopes_and_curvatures_are_differences() {
+        let loss = TwoSided { up: vec![0.7, 0.0, 2.0], down: vec![0.2, 1.5, 0.0] };
+        for i in 0..3 {
+            for k in -30..=30 {
+                let o = 0.1 * f64::from(k) + 0.037;
+                let e = 1e-6;
+                let [_, slope, curvature] = loss.at(i, o);
+                let [low, high] = [loss.at(i, o - e), loss.at(i, o + e)];
+                assert!((slope - (high[0] - low[0]) / (2.0 * e)).abs() < 1e-7);
+                assert!((curvature - (high[1] - low[1]) / (2.0 * e)).abs() < 1e-7);
+            }
+        }
+    }
+
+    #[test]
+    fn kept_outputs_are_those_of_the_weights() {
+        struct Moves;
+        impl Scheme for Moves {
+            fn settings(&self) -> Result<Settings> {
+                Settings {
+                    lambda: 0.01,
+                    lambda_u: 1.0,
+                    ratio: Ratio::Labels,
+                    bias: true,
+                    center: true,
+                    tolerance: 1e-3,
+                    max_steps: 0,
+                }
+                .checked()
+            }
+            fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+                for k in 0..50 {
+                    let p = |j: usize| ((j * 31 + k * 17) % 11) as f64 / 10.0;
+                    assert!(machine.minimise(1.0, p, Accuracy::OnTheWay, [1.0, 1.0]));
+                }
+                let kept = machine.risk.outputs().to_vec();
+                let w = machine.w.clone();
+                machine.move_to(&w);
+                for (a, b) in kept.iter().zip(machine.risk.outputs()) {
+                    assert!((a - b).abs() < 1e-11, "{a} {b}");
+                }
+                Settled { positive: vec![true; few.unlabeled.len()], objective: 0.0, facts: Map::new() }
+            }
+        }
+        let (x, targets) = few_labels(40, 6, 10, 3);
+        fit(&Moves, x.view(), &[targets], None, &()).unwrap();
+    }
+
+    #[test]
+    fn preference_falls_and_is_odd() {
+        let mut last = f64::INFINITY;
+        for k in -50..=50 {
+            let o = f64::from(k) / 20.0;
+            assert!(preference(o) < last);
+            assert!((preference(o) + preference(-o)).abs() < 1e-12);
+            assert!((preference(o) - (squared(o) - squared(-o))).abs() < 1e-12);
+            last = preference(o);
+        }
+    }
 }

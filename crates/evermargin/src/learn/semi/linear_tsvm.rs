@@ -145,12 +145,7 @@ impl Scheme for LinearTsvmParams {
 
 /// Switches the labels of the pairs (a positive, a negative) that gain, largest gain first, `most` at most (0: all);
 /// `cost(j, oⱼ)` is what + costs row j more than −. Returns the number of pairs.
-fn switch(
-    outputs: &[f64],
-    cost: impl Fn(usize, f64) -> f64,
-    positive: &mut [bool],
-    most: usize,
-) -> usize {
+fn switch(outputs: &[f64], cost: impl Fn(usize, f64) -> f64, positive: &mut [bool], most: usize) -> usize {
     let g = |j: usize| cost(j, outputs[j]);
     let (mut worst, mut best) = (f64::NEG_INFINITY, f64::INFINITY);
     for (j, &p) in positive.iter().enumerate() {
@@ -183,4 +178,85 @@ fn switch(
             positive[p.1] = false;
         })
         .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::semi::linear::tests::few_labels;
+
+    /// Switches and minimises at one weight of the unlabelled rows, and checks every batch.
+    struct Checked(LinearTsvmParams);
+
+    impl Scheme for Checked {
+        fn settings(&self) -> Result<Settings> {
+            self.0.settings()
+        }
+
+        fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+            let level = self.0.lambda_u;
+            // the worst labels there are, so that there is much to switch
+            let mut positive: Vec<bool> =
+                largest(machine.open(), few.unlabeled.len() - few.positives).iter().map(|p| !p).collect();
+            let minimise = |machine: &mut Machine<'_>, positive: &[bool]| {
+                let label = |j: usize| f64::from(u8::from(positive[j]));
+                assert!(machine.minimise(level, label, Accuracy::OnTheWay, [1.0, 1.0]));
+                machine.objective(level, |j| positive[j])
+            };
+            let mut before = minimise(machine, &positive);
+            let mut batches = 0;
+            loop {
+                let cost = |j, o| machine.weight(j) * preference(o);
+                let was = positive.clone();
+                let pairs = switch(machine.open(), cost, &mut positive, self.0.switch);
+                let changed = was.iter().zip(&positive).filter(|(a, b)| a != b).count();
+                assert_eq!(changed, 2 * pairs);
+                assert_eq!(positive.iter().filter(|p| **p).count(), few.positives);
+                assert!(self.0.switch == 0 || pairs <= self.0.switch);
+                if pairs == 0 {
+                    break;
+                }
+                batches += 1;
+                let switched = machine.objective(level, |j| positive[j]);
+                assert!(switched < before, "{switched} {before}");
+                before = minimise(machine, &positive);
+                assert!(before <= switched);
+            }
+            assert!(batches > 0);
+            for (i, &oi) in machine.open().iter().enumerate().filter(|(i, _)| positive[*i]) {
+                for (j, &oj) in machine.open().iter().enumerate().filter(|(j, _)| !positive[*j]) {
+                    assert!(machine.weight(i) * preference(oi) <= machine.weight(j) * preference(oj));
+                }
+            }
+            Settled { positive, objective: before, facts: Map::new() }
+        }
+    }
+
+    #[test]
+    fn every_batch_lowers_the_objective_and_keeps_the_count() {
+        for (seed, most) in [(1, 1), (2, 3), (3, 0), (4, 1), (5, 0)] {
+            let (x, mut targets) = few_labels(60, 4, 8, seed);
+            if seed > 3 {
+                targets.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 0.5 + (i % 4) as f64);
+            }
+            let params = LinearTsvmParams { lambda: 0.02, switch: most, ..LinearTsvmParams::default() };
+            fit(&Checked(params), x.view(), &[targets], None, &()).unwrap();
+        }
+    }
+
+    #[test]
+    fn switching_takes_the_pairs_that_gain_most() {
+        let cost = |_: usize, o: f64| preference(o);
+        let outputs = [-0.5, 0.9, 0.2, 0.7, -0.1, 2.0];
+        let labels = [true, false, true, false, false, true];
+        let mut one = labels;
+        assert_eq!(switch(&outputs, cost, &mut one, 1), 1);
+        assert_eq!(one, [false, true, true, false, false, true]);
+        let mut all = labels;
+        assert_eq!(switch(&outputs, cost, &mut all, 0), 2);
+        assert_eq!(all, [false, true, false, true, false, true]);
+        assert_eq!(switch(&outputs, cost, &mut all, 0), 0);
+        assert_eq!(switch(&[0.3; 4], cost, &mut [true, false, true, false], 0), 0);
+        assert_eq!(switch(&[], cost, &mut [], 0), 0);
+    }
 }
