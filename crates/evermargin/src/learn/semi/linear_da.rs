@@ -6,7 +6,8 @@
 //!
 //! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
 //! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
-//! mean entropy is below `settle`; then the last minimum is made exact. The weights with the lowest objective on the way are the answer.
+//! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
+//! their outputs give, and w is minimised once more for these labels: that is the answer.
 //!
 //! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive: the
 //! source takes the sign, under which a function that puts all rows on one side has a low objective when r is far from
@@ -150,13 +151,15 @@ impl Scheme for LinearDaParams {
             }
             t /= self.rate;
         }
-        if on && minimise(machine, &p, Accuracy::AtTheEnd, self.settle) {
-            best.consider(machine, self.lambda_u, few.positives);
-        }
         if best.w.is_empty() {
             best.consider(machine, self.lambda_u, few.positives);
         }
         machine.move_to(&best.w);
+        if on {
+            let hard: Vec<f64> = best.positive.iter().map(|p| f64::from(u8::from(*p))).collect();
+            minimise(machine, &hard, Accuracy::AtTheEnd, self.settle);
+        }
+        let objective = machine.objective(self.lambda_u, |j| best.positive[j]);
         let sign = machine.open().iter().map(|o| *o > 0.0).collect::<Vec<_>>();
         let facts = Map::from_iter([
             ("temperatures".to_string(), temperatures.into()),
@@ -164,7 +167,7 @@ impl Scheme for LinearDaParams {
             ("entropy".to_string(), entropy.into()),
             ("objective_by_sign".to_string(), machine.objective(self.lambda_u, |j| sign[j]).into()),
         ]);
-        Settled { positive: best.positive, objective: best.objective, facts }
+        Settled { positive: best.positive, objective, facts }
     }
 }
 
