@@ -2,7 +2,7 @@
 //!
 //! Given what the label + would cost more than −, gⱼ, the entropy at temperature T and the share r of positives,
 //!
-//!   min over p of Σ cⱼ(pⱼgⱼ + T(pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)))   with   Σ cⱼpⱼ = r·Σ cⱼ
+//!   min over p of Σ pⱼgⱼ + T(pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ))   with   mean p = r
 //!
 //! has the solution pⱼ = 1/(1 + exp((gⱼ − ν)/T)) (Sindhwani 2007, sections 3.3 and 6.4). The mean of p rises with ν;
 //! ν lies between min g and max g, shifted by T·logit r. Newton's steps are taken on logit(mean p) − logit r, which is
@@ -13,21 +13,10 @@ const EXACT: f64 = 1e-11;
 
 /// Writes p for the given costs and returns ν: mean p is `ratio`, 0 < ratio < 1, temperature `t` > 0.
 pub fn probabilities(g: &[f64], t: f64, ratio: f64, p: &mut [f64]) -> f64 {
-    weighted_probabilities(g, |_| 1.0, t, ratio, p)
-}
-
-/// The same with a weight of each row in the mean.
-pub fn weighted_probabilities(
-    g: &[f64],
-    weight: impl Fn(usize) -> f64,
-    t: f64,
-    ratio: f64,
-    p: &mut [f64],
-) -> f64 {
-    let total: f64 = (0..g.len()).map(&weight).sum();
+    let total = g.len() as f64;
     let (lowest, highest) =
         g.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-    if !(lowest.is_finite() && highest.is_finite() && total > 0.0) {
+    if !(lowest.is_finite() && highest.is_finite()) {
         p.fill(ratio);
         return 0.0;
     }
@@ -36,10 +25,10 @@ pub fn weighted_probabilities(
     let mut nu = 0.5 * (low + high);
     for _ in 0..200 {
         let (mut mean, mut slope) = (0.0, 0.0);
-        for (j, (p, g)) in p.iter_mut().zip(g).enumerate() {
+        for (p, g) in p.iter_mut().zip(g) {
             *p = logistic((nu - g) / t);
-            mean += weight(j) * *p;
-            slope += weight(j) * *p * (1.0 - *p);
+            mean += *p;
+            slope += *p * (1.0 - *p);
         }
         (mean, slope) = (mean / total, slope / (total * t));
         if (mean - ratio).abs() <= EXACT {
@@ -132,18 +121,6 @@ mod tests {
         assert!(order[..150].iter().all(|&i| p[i] > 1.0 - 1e-9));
         assert!(order[150..].iter().all(|&i| p[i] < 1e-9));
         assert!(mean_entropy(&p) < 1e-6);
-    }
-
-    #[test]
-    fn a_weight_of_two_is_two_copies() {
-        let g = costs(20);
-        let twice: Vec<f64> = g.iter().chain(&g[..5]).copied().collect();
-        let (mut p, mut q) = (vec![0.0; 20], vec![0.0; 25]);
-        weighted_probabilities(&g, |j| if j < 5 { 2.0 } else { 1.0 }, 0.5, 0.4, &mut p);
-        probabilities(&twice, 0.5, 0.4, &mut q);
-        for (p, q) in p.iter().zip(&q) {
-            assert!((p - q).abs() < 1e-9);
-        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!
 //! with pⱼ the label (0 or 1) or its probability (Sindhwani 2007, chapter 6; the constant feature 1 is regularised with
 //! w). l and u are the sums of the weights cᵢ and cⱼ, so that weight 2 is two copies; without weights they are the
-//! numbers of rows. Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of [`crate::learn::risk`], minimised by
+//! numbers of rows. (The share of positives counts rows.) Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of [`crate::learn::risk`], minimised by
 //! [`crate::solve::newton`]; objectives are reported as above.
 //!
 //! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimum starts where the last one ended,
@@ -109,6 +109,13 @@ impl<'a> Machine<'a> {
     /// Weight of an unlabelled row, in terms of their mean.
     pub fn weight(&self, j: usize) -> f64 {
         self.unit[j] * 2.0 * self.settings.lambda * self.unit.len() as f64
+    }
+
+    /// What + costs each unlabelled row more than −, at unlabelled weight `lambda_u`.
+    pub fn costs(&self, lambda_u: f64, out: &mut [f64]) {
+        for (j, (g, &o)) in out.iter_mut().zip(self.open()).enumerate() {
+            *g = lambda_u * self.weight(j) * preference(o);
+        }
     }
 
     /// Gives every unlabelled row its probability `p(j)` of being positive, at unlabelled weight `lambda_u`, and

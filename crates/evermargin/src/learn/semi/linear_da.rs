@@ -2,20 +2,21 @@
 //!
 //! The label of an unlabelled row is a probability pⱼ, and its entropy is rewarded at a temperature that falls:
 //!
-//!   J_T(w, p) = the objective of [`super::linear`] + T/(2u) Σ cⱼ(pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)),   mean p = r
+//!   J_T(w, p) = the objective of [`super::linear`] + T/(2u) Σ (pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)),   mean p = r
 //!
 //! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
 //! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
 //! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
 //! their outputs give, and w is minimised once more for these labels: that is the answer.
 //!
-//! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive: the
+//! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
+//! weight: those for which + saves most): the
 //! source takes the sign, under which a function that puts all rows on one side has a low objective when r is far from
 //! ½. The share is that of a whole number of rows, or one row could never decide. Rows that are alike never do: the
 //! annealing also ends when the temperature has fallen by a factor of 10⁶. Logarithms are natural.
 
-use super::annealing::{mean_divergence, mean_entropy, weighted_probabilities};
-use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
+use super::annealing::{mean_divergence, mean_entropy, probabilities};
+use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path};
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -139,8 +140,8 @@ impl Scheme for LinearDaParams {
             temperatures += 1;
             for _ in 0..MOST_ROUNDS {
                 q.copy_from_slice(&p);
-                machine.open().iter().zip(&mut g).for_each(|(&o, g)| *g = self.lambda_u * preference(o));
-                weighted_probabilities(&g, |j| machine.weight(j), t, ratio, &mut p);
+                machine.costs(self.lambda_u, &mut g);
+                probabilities(&g, t, ratio, &mut p);
                 entropy = mean_entropy(&p);
                 rounds += 1;
                 on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
@@ -180,7 +181,9 @@ struct Best {
 
 impl Best {
     fn consider(&mut self, machine: &Machine<'_>, lambda_u: f64, positives: usize) {
-        let positive = largest(machine.open(), positives);
+        let mut savings = vec![0.0; machine.open().len()];
+        machine.costs(-1.0, &mut savings);
+        let positive = largest(&savings, positives);
         let objective = machine.objective(lambda_u, |j| positive[j]);
         if objective < self.objective || self.w.is_empty() {
             *self = Self { objective, w: machine.w.clone(), positive };
@@ -204,15 +207,16 @@ mod tests {
         fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
             let (lambda_u, t) = (self.0.lambda_u, self.1);
             let mut p = vec![few.ratio; few.unlabeled.len()];
+            let mut g = p.clone();
             // J_T: both labels weighed by their probability, and the entropy
             let free_energy = |machine: &Machine<'_>, p: &[f64]| {
                 let known = machine.objective(0.0, |_| true);
-                let u: f64 = (0..p.len()).map(|j| machine.weight(j)).sum();
+                let u = p.len() as f64;
                 let term = |(j, (&p, &o)): (usize, (&f64, &f64))| {
                     let h2 = |z: f64| (1.0 - z).max(0.0).powi(2);
                     let entropy = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
                     let loss = lambda_u * (p * h2(o) + (1.0 - p) * h2(-o));
-                    machine.weight(j) * (loss + t * (entropy(p) + entropy(1.0 - p))) / (2.0 * u)
+                    (machine.weight(j) * loss + t * (entropy(p) + entropy(1.0 - p))) / (2.0 * u)
                 };
                 known + p.iter().zip(machine.open()).enumerate().map(term).sum::<f64>()
             };
@@ -222,8 +226,8 @@ mod tests {
             minimise(machine, &p);
             let (start, mut last) = (free_energy(machine, &p), free_energy(machine, &p));
             for _ in 0..20 {
-                let g: Vec<f64> = machine.open().iter().map(|&o| lambda_u * preference(o)).collect();
-                let nu = weighted_probabilities(&g, |j| machine.weight(j), t, few.ratio, &mut p);
+                machine.costs(lambda_u, &mut g);
+                let nu = probabilities(&g, t, few.ratio, &mut p);
                 let labelled = free_energy(machine, &p);
                 // mean p is r to 1e-11, and J_T moves by ν/2 times that
                 assert!(labelled <= last + 1e-11 * (0.1 + nu.abs()), "{labelled} {last}");

@@ -158,7 +158,7 @@ fn switch(outputs: &[f64], cost: impl Fn(usize, f64) -> f64, positive: &mut [boo
     if worst <= best {
         return 0;
     }
-    let (mut up, mut down): (Vec<(f64, usize)>, Vec<(f64, usize)>) = (Vec::new(), Vec::new());
+    let (mut up, mut down) = (Vec::new(), Vec::new());
     for (j, &p) in positive.iter().enumerate() {
         let g = g(j);
         if p && g > best {
