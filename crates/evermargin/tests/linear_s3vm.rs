@@ -389,7 +389,7 @@ fn one_sided_shares_do_not_win_by_putting_all_rows_on_one_side() {
     // one row in five is positive; the labels say so too
     let mut rng = rand_pcg::Pcg64::seed_from_u64(2);
     let rows = 400;
-    let positive = |i: usize| i % 5 == 0;
+    let positive = |i: usize| i.is_multiple_of(5);
     let values: Vec<f64> = (0..rows * 6)
         .map(|k| (if positive(k / 6) { 0.8 } else { -0.8 }) + rng.random_range(-1.5..1.5))
         .collect();

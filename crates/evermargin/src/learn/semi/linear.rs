@@ -9,7 +9,7 @@
 //!
 //! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimum starts where the last one ended,
 //! and the outputs are kept: a change of labels or of λᵤ costs no product with the data. Minima on the way are found to
-//! a tenth of the accuracy of the last one ([`Accuracy`]; the source solves all to 1e-6): labels settle long before
+//! a tenth of the accuracy of the last one (`Accuracy`; the source solves all to 1e-6): labels settle long before
 //! weights do, and that the objective falls does not depend on it.
 
 use super::{FewLabels, Ratio, Transduced, centre};
