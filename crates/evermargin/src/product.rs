@@ -4,9 +4,12 @@
 //! each with its own partial sum, added in order; the number of pieces depends on the data alone, so that the
 //! result does not depend on the number of threads. A piece costs a vector of d numbers, hence pieces are few
 //! where rows are short: a partial sum is never more than an eighth of the work it saves.
+//!
+//! Centring. (X − 1μᵀ)v = Xv − (μ·v)1 and (X − 1μᵀ)ᵀu = Xᵀu − (Σu)μ: sparse rows stay sparse.
 
 use crate::data::{MatrixView, Row};
 use rayon::prelude::*;
+use std::sync::Mutex;
 
 /// Rows of a matrix, chosen once, with an optional constant column 1 after the last.
 #[derive(Debug)]
@@ -15,6 +18,10 @@ pub struct Design<'a> {
     rows: Vec<u32>,
     constant: bool,
     pieces: usize,
+    /// What is taken from every row.
+    centre: Option<Vec<f64>>,
+    /// Partial sums, kept from one product to the next.
+    partial: Mutex<Vec<Vec<f64>>>,
 }
 
 /// Below this many stored values threads cost more than they bring.
@@ -28,7 +35,15 @@ impl<'a> Design<'a> {
         let dim = x.cols() + usize::from(constant);
         let pieces =
             if stored < WORTH_THREADS { 1 } else { (stored / (8 * dim).max(1)).clamp(1, MOST_PIECES) };
-        Self { x, rows, constant, pieces }
+        Self { x, rows, constant, pieces, centre: None, partial: Mutex::default() }
+    }
+
+    /// The same with `centre`, one number a column of `x`, taken from every row. (Products only: [`Self::row`],
+    /// [`Self::norm2`] and [`Self::add_row`] stay those of `x`.)
+    #[must_use]
+    pub fn centred(self, centre: Option<Vec<f64>>) -> Self {
+        debug_assert!(centre.as_ref().is_none_or(|c| c.len() == self.x.cols()));
+        Self { centre, ..self }
     }
 
     /// Number of rows.
@@ -60,8 +75,8 @@ impl<'a> Design<'a> {
     /// sum += u·xᵢ, the constant included.
     pub fn add_row(&self, i: usize, u: f64, sum: &mut [f64]) {
         axpy(u, self.row(i), sum);
-        if self.constant {
-            sum[self.x.cols()] += u;
+        if let Some(constant) = sum.get_mut(self.x.cols()) {
+            *constant += u;
         }
     }
 
@@ -102,22 +117,46 @@ impl<'a> Design<'a> {
 
     /// out += Σ over the active rows of dᵢ·xᵢ∘xᵢ: the diagonal of XᵀDX.
     pub fn add_squares(&self, active: &[u32], weight: &[f64], out: &mut [f64]) {
-        self.sum_rows(active, out, |i, sum| {
+        self.sum_pieces(active, out, |i, sum| {
             let d = weight[i];
             self.row(i).for_each(|c, v| sum[c] += d * v * v);
-            if self.constant {
-                sum[self.x.cols()] += d;
+            if let Some(constant) = sum.get_mut(self.x.cols()) {
+                *constant += d;
             }
         });
+        // Σd(x − μ)² = Σdx² − 2μ·Σd(x − μ) − μ²·Σd
+        if let Some(centre) = &self.centre {
+            let mut rest = vec![0.0; self.dim()];
+            self.add_transposed(active, |i| weight[i], &mut rest);
+            let mass: f64 = active.iter().map(|&i| weight[i as usize]).sum();
+            for ((o, r), m) in out.iter_mut().zip(&rest).zip(centre) {
+                *o = (*o - m * (2.0 * r + m * mass)).max(0.0);
+            }
+        }
     }
 
     fn split<'v>(&self, v: &'v [f64]) -> (&'v [f64], f64) {
         let (weights, rest) = v.split_at(self.x.cols());
-        (weights, rest.first().copied().unwrap_or(0.0))
+        let shift = self.centre.as_ref().map_or(0.0, |m| crate::solve::newton::dot(m, weights));
+        (weights, rest.first().copied().unwrap_or(0.0) - shift)
+    }
+
+    /// Adds up what `add(i, sum)` adds for each active row, then takes the centre from each.
+    fn sum_rows(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
+        let Some(centre) = &self.centre else { return self.sum_pieces(active, out, add) };
+        let mut sum = vec![0.0; centre.len() + 1];
+        self.sum_pieces(active, &mut sum, add);
+        let mass = sum[centre.len()];
+        for ((o, s), m) in out.iter_mut().zip(&sum).zip(centre) {
+            *o += s - mass * m;
+        }
+        if let Some(constant) = out.get_mut(centre.len()) {
+            *constant += mass;
+        }
     }
 
     /// Adds up what `add(i, sum)` adds for each active row, in pieces, in order.
-    fn sum_rows(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
+    fn sum_pieces(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
         if self.pieces == 1 {
             for &i in active {
                 add(i as usize, out);
@@ -125,18 +164,20 @@ impl<'a> Design<'a> {
             return;
         }
         let length = active.len().div_ceil(self.pieces).max(1);
-        let partial: Vec<Vec<f64>> = active
-            .par_chunks(length)
-            .map(|piece| {
-                let mut sum = vec![0.0; out.len()];
-                for &i in piece {
-                    add(i as usize, &mut sum);
-                }
-                sum
-            })
-            .collect();
+        let mut partial = self.partial.lock().map(|mut kept| std::mem::take(&mut *kept)).unwrap_or_default();
+        partial.resize_with(active.len().div_ceil(length), Vec::new);
+        partial.par_iter_mut().zip(active.par_chunks(length)).for_each(|(sum, piece)| {
+            sum.clear();
+            sum.resize(out.len(), 0.0);
+            for &i in piece {
+                add(i as usize, sum);
+            }
+        });
         for sum in &partial {
             out.iter_mut().zip(sum).for_each(|(o, s)| *o += s);
+        }
+        if let Ok(mut kept) = self.partial.lock() {
+            *kept = partial;
         }
     }
 }

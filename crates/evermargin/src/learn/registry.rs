@@ -8,6 +8,8 @@ use super::linear::LinearParams;
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::rls::RlsParams;
+use super::semi::linear_da::LinearDaParams;
+use super::semi::linear_tsvm::LinearTsvmParams;
 use super::svc::SvcParams;
 use super::train::Multi;
 use super::validate::{Path, linear_path, svc_path};
@@ -103,6 +105,13 @@ const RAMP_FAMILY: [Parameter; 15] = [
     CACHE,
     SEED,
 ];
+
+const RATIO: Parameter =
+    parameter("ratio", "labels", "share of positives among rows without a label: a number, labels or auto");
+const LAMBDA: Parameter = parameter("lambda", "0.001", "weight of |w|²/2 against the mean loss");
+const LAMBDA_U: Parameter =
+    parameter("lambda_u", "1", "weight of the rows without a label together, those with one having 1");
+const CENTER: Parameter = parameter("center", "false", "whether to take its mean from every column");
 
 /// A member of the LASVM family from flat parameters; only `lasvm` finishes unless told.
 fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
@@ -271,6 +280,50 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: false,
         build: |params| Ok(Box::new(read::<RlsParams>("rls", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear-tsvm",
+        summary: "linear S3VM for many rows: labels of unlabelled rows are switched in pairs",
+        parameters: &[
+            LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("switch", "0", "most pairs switched at a time; 0 = all"),
+            parameter("start", "0.00001", "first weight of the rows without a label"),
+            parameter("rate", "1.5", "factor by which that weight grows"),
+            parameter("bias", "true", "whether to learn a constant"),
+            CENTER,
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most Newton rounds in all; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<LinearTsvmParams>("linear-tsvm", params)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear-da",
+        summary: "linear S3VM for many rows: labels as probabilities that cool down",
+        parameters: &[
+            LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("temperature", "10", "first temperature, in units of lambda_u"),
+            parameter("rate", "1.5", "factor by which the temperature falls"),
+            parameter(
+                "settle",
+                "0.000001",
+                "mean change of p that ends a temperature, mean entropy that ends all",
+            ),
+            parameter("bias", "true", "whether to learn a constant"),
+            CENTER,
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most Newton rounds in all; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<LinearDaParams>("linear-da", params)?)),
         path: None,
     },
 ];

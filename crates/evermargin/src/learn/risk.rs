@@ -3,7 +3,8 @@
 //! F(w) = ½|w|² + Σᵢ ℓᵢ(w·xᵢ), each ℓᵢ convex, once differentiable and piecewise twice.
 //!
 //! A round of Newton costs one product Xd (line search), one Xᵀu (gradient), one XᵀDX diagonal (preconditioner)
-//! and one XᵀDXv an inner step, over the rows that matter only: outputs o = Xw are kept and moved with w.
+//! and one XᵀDXv an inner step, over the rows that matter only: outputs o = Xw are kept and moved with w. They do not
+//! depend on the losses, so that losses may change between runs at no cost ([`Risk::change`]).
 
 use crate::product::Design;
 use crate::solve::newton::{Objective, add, dot, increasing_root};
@@ -12,6 +13,12 @@ use crate::solve::newton::{Objective, add, dot, increasing_root};
 pub trait Loss: Sync {
     /// ℓᵢ(o), ℓᵢ'(o) and ℓᵢ''(o).
     fn at(&self, i: usize, output: f64) -> [f64; 3];
+}
+
+impl<L: Loss> Loss for &L {
+    fn at(&self, i: usize, output: f64) -> [f64; 3] {
+        (**self).at(i, output)
+    }
 }
 
 /// c·max(0, 1 − y·o)²
@@ -31,11 +38,30 @@ impl Loss for SquaredHinge {
     }
 }
 
+/// u·max(0, 1 − o)² + d·max(0, 1 + o)²: an example that is positive at cost u and negative at cost d. A label is one of
+/// them alone; a probability is a share of both on one row.
+#[derive(Debug, Clone)]
+pub struct TwoSided {
+    /// Cost as a positive example, of each.
+    pub up: Vec<f64>,
+    /// Cost as a negative example, of each.
+    pub down: Vec<f64>,
+}
+
+impl Loss for TwoSided {
+    fn at(&self, i: usize, output: f64) -> [f64; 3] {
+        let (below, above) = ((1.0 - output).max(0.0), (1.0 + output).max(0.0));
+        let up = if below > 0.0 { self.up[i] } else { 0.0 };
+        let down = if above > 0.0 { self.down[i] } else { 0.0 };
+        [up * below * below + down * above * above, 2.0 * (down * above - up * below), 2.0 * (up + down)]
+    }
+}
+
 /// ½|w|² plus a loss of each output.
 #[derive(Debug)]
 pub struct Risk<'a, L> {
     design: &'a Design<'a>,
-    loss: &'a L,
+    loss: L,
     outputs: Vec<f64>,
     shift: Vec<f64>,
     slope: Vec<f64>,
@@ -46,7 +72,7 @@ pub struct Risk<'a, L> {
 
 impl<'a, L: Loss> Risk<'a, L> {
     /// The risk of `loss` on the rows of `design`.
-    pub fn new(design: &'a Design<'a>, loss: &'a L) -> Self {
+    pub fn new(design: &'a Design<'a>, loss: L) -> Self {
         let zero = || vec![0.0; design.rows()];
         let (outputs, shift, slope, curvature) = (zero(), zero(), zero(), zero());
         Self { design, loss, outputs, shift, slope, curvature, sloped: Vec::new(), curved: Vec::new() }
@@ -55,6 +81,17 @@ impl<'a, L: Loss> Risk<'a, L> {
     /// The outputs at the present point.
     pub fn outputs(&self) -> &[f64] {
         &self.outputs
+    }
+
+    /// Changes the losses at the present point, `w`, and returns the risk there: no product with the data.
+    pub fn change(&mut self, w: &[f64], how: impl FnOnce(&mut L, &[f64])) -> f64 {
+        how(&mut self.loss, &self.outputs);
+        0.5 * dot(w, w) + self.refresh()
+    }
+
+    /// The losses.
+    pub fn loss(&self) -> &L {
+        &self.loss
     }
 
     /// Slopes, curvatures and active rows at the present outputs; returns the sum of the losses.

@@ -68,35 +68,60 @@ const MOST_INNER: usize = 2000;
 
 /// Minimises `f` from `w`. `stop.max_steps` counts rounds (0: no limit); `Report::steps` too.
 pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watch) -> Report {
-    let mut solver = Inner::new(f.dim());
-    let mut gradient = vec![0.0; f.dim()];
-    let mut value = f.value(w);
-    let mut steps = 0;
-    let (mut last_value, mut last_gap) = (f64::INFINITY, f64::INFINITY);
-    loop {
-        f.gradient(w, &mut gradient);
-        let gap = relative_gap(norm(&gradient), f.modulus(), value);
-        let report = |exit| Report { steps, objective: value, gap, kernel_evaluations: 0, exit };
-        if gap <= stop.tolerance {
-            return report(Exit::Converged);
+    let value = f.value(w);
+    Newton::new(f.dim()).run(f, w, value, stop, watch)
+}
+
+/// The loop with its vectors, for many runs that each start where the last one ended.
+#[derive(Debug)]
+pub struct Newton {
+    solver: Inner,
+    gradient: Vec<f64>,
+}
+
+impl Newton {
+    /// For `dim` unknowns.
+    pub fn new(dim: usize) -> Self {
+        Self { solver: Inner::new(dim), gradient: vec![0.0; dim] }
+    }
+
+    /// Minimises `f` from `w`, where `f` already stands with that `value`.
+    pub fn run(
+        &mut self,
+        f: &mut dyn Objective,
+        w: &mut [f64],
+        mut value: f64,
+        stop: Stop,
+        watch: &dyn Watch,
+    ) -> Report {
+        let Self { solver, gradient } = self;
+        let mut steps = 0;
+        let (mut last_value, mut last_gap) = (f64::INFINITY, f64::INFINITY);
+        loop {
+            f.gradient(w, gradient);
+            let gap = relative_gap(norm(gradient), f.modulus(), value);
+            let report = |exit| Report { steps, objective: value, gap, kernel_evaluations: 0, exit };
+            if gap <= stop.tolerance {
+                return report(Exit::Converged);
+            }
+            if stop.max_steps > 0 && steps >= stop.max_steps {
+                return report(Exit::Limit);
+            }
+            if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {
+                return report(Exit::Stalled);
+            }
+            (last_value, last_gap) = (value, gap);
+            let exactness = forcing(f, gap, stop.tolerance);
+            let progress = Progress { steps, violation: gap, tolerance: stop.tolerance };
+            if !watch.proceed(&progress) || !solver.solve(f, gradient, exactness, &progress, watch) {
+                return report(Exit::Interrupted);
+            }
+            let slope = dot(gradient, &solver.direction);
+            let lower = if slope < 0.0 { f.line_search(w, &solver.direction, value, slope) } else { None };
+            let Some(lower) = lower else { return report(Exit::Stalled) };
+            value = lower;
+            steps += 1;
         }
-        if stop.max_steps > 0 && steps >= stop.max_steps {
-            return report(Exit::Limit);
-        }
-        if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {
-            return report(Exit::Stalled);
-        }
-        (last_value, last_gap) = (value, gap);
-        let exactness = forcing(f, gap, stop.tolerance);
-        let progress = Progress { steps, violation: gap, tolerance: stop.tolerance };
-        if !watch.proceed(&progress) || !solver.solve(f, &gradient, exactness, &progress, watch) {
-            return report(Exit::Interrupted);
-        }
-        let slope = dot(&gradient, &solver.direction);
-        let lower = if slope < 0.0 { f.line_search(w, &solver.direction, value, slope) } else { None };
-        let Some(lower) = lower else { return report(Exit::Stalled) };
-        value = lower;
-        steps += 1;
     }
 }
 
@@ -113,6 +138,7 @@ pub(crate) fn relative_gap(gradient: f64, modulus: f64, value: f64) -> f64 {
 }
 
 /// Preconditioned conjugate gradients for H d = −g.
+#[derive(Debug)]
 struct Inner {
     direction: Vec<f64>,
     residual: Vec<f64>,

@@ -5,7 +5,11 @@
 //! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on. What the labels
 //! alone would have given stands beside it ([`compare`]).
 
+pub mod annealing;
 pub mod compare;
+pub mod linear;
+pub mod linear_da;
+pub mod linear_tsvm;
 
 pub use compare::{Baseline, Semi};
 

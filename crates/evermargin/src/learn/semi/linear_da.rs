@@ -1,0 +1,255 @@
+//! `linear-da`: deterministic annealing for sparse data and few labels.
+//!
+//! The label of an unlabelled row is a probability pⱼ, and its entropy is rewarded at a temperature that falls:
+//!
+//!   J_T(w, p) = the objective of [`super::linear`] + T/(2u) Σ (pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)),   mean p = r
+//!
+//! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
+//! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
+//! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
+//! their outputs give, and w is minimised once more for these labels: that is the answer.
+//!
+//! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
+//! weight: those for which + saves most): the
+//! source takes the sign, under which a function that puts all rows on one side has a low objective when r is far from
+//! ½. The share is that of a whole number of rows, or one row could never decide. Rows that are alike never do: the
+//! annealing also ends when the temperature has fallen by a factor of 10⁶. Logarithms are natural.
+
+use super::annealing::{mean_divergence, mean_entropy, probabilities};
+use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path};
+use super::{FewLabels, Ratio, largest};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::learn::{Fit, Fitted, Targets};
+use crate::model::Model;
+use crate::solve::Watch;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+/// Parameters of [`linear-da`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinearDaParams {
+    /// Weight of |w|²/2.
+    pub lambda: f64,
+    /// Weight of the unlabelled rows together, the labelled ones together having 1.
+    pub lambda_u: f64,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// First temperature, in units of lambda_u.
+    pub temperature: f64,
+    /// Factor by which the temperature falls.
+    pub rate: f64,
+    /// Mean divergence of two rounds that ends a temperature, and mean entropy that ends the annealing.
+    pub settle: f64,
+    /// Whether to learn a constant, as the weight of a feature 1.
+    pub bias: bool,
+    /// Whether to take its mean from every column, without storing zeros that changed.
+    pub center: bool,
+    /// The relative error of every minimum is at most the square of this.
+    pub tolerance: f64,
+    /// Most Newton rounds in all; 0 means as many as it takes.
+    pub max_steps: u64,
+}
+
+impl Default for LinearDaParams {
+    fn default() -> Self {
+        Self {
+            lambda: 0.001,
+            lambda_u: 1.0,
+            ratio: Ratio::Labels,
+            temperature: 10.0,
+            rate: 1.5,
+            settle: 1e-6,
+            bias: true,
+            center: false,
+            tolerance: 1e-3,
+            max_steps: 0,
+        }
+    }
+}
+
+/// Most rounds at one temperature.
+const MOST_ROUNDS: usize = 100;
+/// The lowest temperature, in terms of the first.
+const COLDEST: f64 = 1e-6;
+
+impl Fit for LinearDaParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        fit(self, x, problems, None, watch)
+    }
+
+    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+impl LinearDaParams {
+    /// Fits from the weights of `start`, a linear model with as many columns and outputs.
+    pub fn fit_from(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        start: &Model,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        fit(self, x, problems, Some(start), watch)
+    }
+
+    /// One fit for each of `lambdas`, each from the weights of the one before.
+    pub fn fit_path(
+        &self,
+        lambdas: &[f64],
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Fitted>> {
+        fit_path(|lambda| Self { lambda, ..self.clone() }, lambdas, x, problems, watch)
+    }
+}
+
+impl Scheme for LinearDaParams {
+    fn settings(&self) -> Result<Settings> {
+        check_rate(self.rate)?;
+        if !(self.temperature > 0.0 && self.temperature <= 1e6) {
+            return Err(Error::parameter("temperature", self.temperature, "a number above 0, at most 1e6"));
+        }
+        if !(self.settle > 0.0 && self.settle < 0.5) {
+            return Err(Error::parameter("settle", self.settle, "a number between 0 and 0.5"));
+        }
+        let Self { lambda, lambda_u, bias, center, tolerance, max_steps, .. } = *self;
+        Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
+    }
+
+    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+        let u = few.unlabeled.len();
+        let whole = few.positives > 0 && few.positives < u;
+        let ratio = if whole { few.positives as f64 / u as f64 } else { few.ratio };
+        let mut p = vec![ratio; u];
+        let (mut q, mut g) = (p.clone(), vec![0.0; u]);
+        let (mut temperatures, mut rounds) = (0, 0);
+        let mut best = Best { objective: f64::INFINITY, w: Vec::new(), positive: Vec::new() };
+        let mut t = self.temperature * self.lambda_u;
+        let coldest = t * COLDEST;
+        let mut entropy = mean_entropy(&p);
+        let minimise = |machine: &mut Machine<'_>, p: &[f64], accuracy, entropy| {
+            machine.minimise(self.lambda_u, |j| p[j], accuracy, [entropy, self.settle])
+        };
+        let mut on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
+        while on && entropy >= self.settle && t >= coldest {
+            temperatures += 1;
+            for _ in 0..MOST_ROUNDS {
+                q.copy_from_slice(&p);
+                machine.costs(self.lambda_u, &mut g);
+                probabilities(&g, t, ratio, &mut p);
+                entropy = mean_entropy(&p);
+                rounds += 1;
+                on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
+                best.consider(machine, self.lambda_u, few.positives);
+                if !on || mean_divergence(&p, &q) < self.settle {
+                    break;
+                }
+            }
+            t /= self.rate;
+        }
+        if best.w.is_empty() {
+            best.consider(machine, self.lambda_u, few.positives);
+        }
+        machine.move_to(&best.w);
+        if on {
+            let hard: Vec<f64> = best.positive.iter().map(|p| f64::from(u8::from(*p))).collect();
+            minimise(machine, &hard, Accuracy::AtTheEnd, self.settle);
+        }
+        let objective = machine.objective(self.lambda_u, |j| best.positive[j]);
+        let sign = machine.open().iter().map(|o| *o > 0.0).collect::<Vec<_>>();
+        let facts = Map::from_iter([
+            ("temperatures".to_string(), temperatures.into()),
+            ("rounds".to_string(), rounds.into()),
+            ("entropy".to_string(), entropy.into()),
+            ("objective_by_sign".to_string(), machine.objective(self.lambda_u, |j| sign[j]).into()),
+        ]);
+        Settled { positive: best.positive, objective, facts }
+    }
+}
+
+/// The lowest objective so far.
+struct Best {
+    objective: f64,
+    w: Vec<f64>,
+    positive: Vec<bool>,
+}
+
+impl Best {
+    fn consider(&mut self, machine: &Machine<'_>, lambda_u: f64, positives: usize) {
+        let mut savings = vec![0.0; machine.open().len()];
+        machine.costs(-1.0, &mut savings);
+        let positive = largest(&savings, positives);
+        let objective = machine.objective(lambda_u, |j| positive[j]);
+        if objective < self.objective || self.w.is_empty() {
+            *self = Self { objective, w: machine.w.clone(), positive };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::semi::linear::tests::few_labels;
+
+    /// Alternates at one temperature and checks that J_T never rises.
+    struct Checked(LinearDaParams, f64);
+
+    impl Scheme for Checked {
+        fn settings(&self) -> Result<Settings> {
+            self.0.settings()
+        }
+
+        fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+            let (lambda_u, t) = (self.0.lambda_u, self.1);
+            let mut p = vec![few.ratio; few.unlabeled.len()];
+            let mut g = p.clone();
+            // J_T: both labels weighed by their probability, and the entropy
+            let free_energy = |machine: &Machine<'_>, p: &[f64]| {
+                let known = machine.objective(0.0, |_| true);
+                let u = p.len() as f64;
+                let term = |(j, (&p, &o)): (usize, (&f64, &f64))| {
+                    let h2 = |z: f64| (1.0 - z).max(0.0).powi(2);
+                    let entropy = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
+                    let loss = lambda_u * (p * h2(o) + (1.0 - p) * h2(-o));
+                    (machine.weight(j) * loss + t * (entropy(p) + entropy(1.0 - p))) / (2.0 * u)
+                };
+                known + p.iter().zip(machine.open()).enumerate().map(term).sum::<f64>()
+            };
+            let minimise = |machine: &mut Machine<'_>, p: &[f64]| {
+                assert!(machine.minimise(lambda_u, |j| p[j], Accuracy::AtTheEnd, [1.0, 1.0]));
+            };
+            minimise(machine, &p);
+            let (start, mut last) = (free_energy(machine, &p), free_energy(machine, &p));
+            for _ in 0..20 {
+                machine.costs(lambda_u, &mut g);
+                let nu = probabilities(&g, t, few.ratio, &mut p);
+                let labelled = free_energy(machine, &p);
+                // mean p is r to 1e-11, and J_T moves by ν/2 times that
+                assert!(labelled <= last + 1e-11 * (0.1 + nu.abs()), "{labelled} {last}");
+                minimise(machine, &p);
+                last = free_energy(machine, &p);
+                assert!(last <= labelled + 1e-12 * labelled.abs(), "{last} {labelled}");
+            }
+            assert!(last < start - 1e-6, "{last} {start}");
+            let positive = largest(machine.open(), few.positives);
+            Settled { positive, objective: last, facts: Map::new() }
+        }
+    }
+
+    #[test]
+    fn alternating_never_raises_the_free_energy() {
+        for (seed, t) in [(1, 2.0), (2, 0.3), (3, 0.02), (4, 0.3)] {
+            let (x, mut targets) = few_labels(60, 4, 8, seed);
+            if seed > 3 {
+                targets.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 0.5 + (i % 4) as f64);
+            }
+            let params = LinearDaParams { lambda: 0.02, ..LinearDaParams::default() };
+            fit(&Checked(params, t), x.view(), &[targets], None, &()).unwrap();
+        }
+    }
+}
