@@ -5,7 +5,16 @@
 //! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on. What the labels
 //! alone would have given stands beside it ([`compare`]).
 
+pub mod annealing;
+pub mod bnb;
+pub mod cccp;
 pub mod compare;
+pub mod da;
+pub mod grad_tsvm;
+pub mod label_propagation;
+mod s3vm;
+mod space;
+pub mod tsvm;
 
 pub use compare::{Baseline, Semi};
 

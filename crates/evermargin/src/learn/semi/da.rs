@@ -1,0 +1,481 @@
+//! `da`: deterministic annealing for the semi-supervised support vector machine with any kernel (Sindhwani, Keerthi &
+//! Chapelle 2006; Sindhwani 2007, section 3.3).
+//!
+//! Problem: in place of labels the unlabelled rows have probabilities p of the positive one. At temperature T minimise
+//!
+//! J(f, p) = (λ/2)|f|² + (1/l) Σ V(yᵢfᵢ) + (λᵤ/u) Σ [pⱼV(fⱼ) + (1−pⱼ)V(−fⱼ)] + (T/u) Σ [pⱼ log pⱼ + (1−pⱼ) log(1−pⱼ)]
+//!
+//! subject to mean p = r, in turn over p (closed form, [`super::annealing`]) and over f, until p rests; then cool. V(t) is
+//! max(0, 1−t)²/2 (`l2`), (1−t)²/2 (`square`) or max(0, 1−t) (`l1`).
+//!
+//! The step over f: `l2` by finite Newton ([`super::space`]), each row once with its two losses; `square` by one
+//! factorisation of K + C⁻¹ for the whole annealing (its targets 2p−1 alone change); `l1` on the dual loop, an unlabelled row
+//! as two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start where the last step ended.
+//!
+//! Departures (the digest's corrections of table 3.3): p starts at r and f is solved for once; the means of KL and entropy
+//! are compared with 1e-6; the f with the lowest (λ/2)|f|² + (1/l) Σ V + (λᵤ/u) Σ V(|fⱼ|) along the way is kept, not the
+//! last. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularised (K + 1).
+
+use super::super::risk::{Loss, Risk};
+use super::super::{Fit, Fitted, Targets};
+use super::Ratio;
+use super::annealing::{mean_entropy, mean_kl, probabilities};
+use super::s3vm::{self, Function, Problem, Problems};
+use super::space::{Space, whole_matrix};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::gram::MirroredGram;
+use crate::kernel::Kernel;
+use crate::linalg::Cholesky;
+use crate::product::Design;
+use crate::solve::newton::{dot, newton};
+use crate::solve::smo::Dual;
+use crate::solve::{Exit, Report, Stop, Watch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+/// The loss V of a margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Margin {
+    /// max(0, 1−t)
+    L1,
+    /// max(0, 1−t)²/2
+    L2,
+    /// (1−t)²/2
+    Square,
+}
+
+impl Margin {
+    /// V(t), V'(t) and V''(t).
+    fn at(self, t: f64) -> [f64; 3] {
+        let slack = 1.0 - t;
+        match self {
+            Self::Square => [0.5 * slack * slack, -slack, 1.0],
+            _ if slack <= 0.0 => [0.0; 3],
+            Self::L1 => [slack, -1.0, 0.0],
+            Self::L2 => [0.5 * slack * slack, -slack, 1.0],
+        }
+    }
+}
+
+/// Parameters of [`da`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DaParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The loss.
+    pub loss: Margin,
+    /// Weight of |f|².
+    pub lambda: f64,
+    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    pub lambda_u: f64,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// The temperature is divided by this.
+    pub cooling: f64,
+    /// How exactly f is solved for: l2 relative gradient, l1 largest violation (square is exact).
+    pub tolerance: f64,
+    /// Whether to learn a constant, as the weight of a feature 1.
+    pub bias: bool,
+}
+
+impl Default for DaParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            loss: Margin::L2,
+            lambda: 1e-3,
+            lambda_u: 1.0,
+            ratio: Ratio::Labels,
+            cooling: 1.5,
+            tolerance: 1e-3,
+            bias: true,
+        }
+    }
+}
+
+/// The first temperature, in units of λᵤ.
+const HOT: f64 = 10.0;
+/// Most temperatures, and most rounds at each.
+const MOST: [usize; 2] = [100, 100];
+/// Mean divergence at which p rests, and mean entropy at which labels are settled.
+const SETTLED: f64 = 1e-6;
+
+/// c[pV(o) + (1−p)V(−o)]: labels are probabilities 0 and 1.
+struct Mixture<'m> {
+    margin: Margin,
+    cost: &'m [f64],
+    p: &'m [f64],
+}
+
+impl Loss for Mixture<'_> {
+    fn at(&self, i: usize, o: f64) -> [f64; 3] {
+        let (c, p) = (self.cost[i], self.p[i]);
+        let ([a, da, dda], [b, db, ddb]) = (self.margin.at(o), self.margin.at(-o));
+        let q = 1.0 - p;
+        // 0·∞ cannot occur: losses of finite outputs are finite
+        [c * (p * a + q * b), c * (p * da - q * db), c * (p * dda + q * ddb)]
+    }
+}
+
+/// The minimum over f for probabilities of all rows, from where the last one was.
+trait Minimum {
+    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report;
+    /// f of all rows.
+    fn outputs(&self) -> &[f64];
+    /// |f|²
+    fn norm2(&self) -> f64;
+    /// Coefficients of all rows.
+    fn alpha(&self) -> Vec<f64>;
+}
+
+/// `l2`, and `square` with a linear kernel.
+struct Smooth<'s> {
+    design: Design<'s>,
+    margin: Margin,
+    cost: &'s [f64],
+    stop: Stop,
+    w: Vec<f64>,
+    outputs: Vec<f64>,
+    alpha: Vec<f64>,
+}
+
+impl Minimum for Smooth<'_> {
+    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
+        let loss = Mixture { margin: self.margin, cost: self.cost, p };
+        let mut risk = Risk::new(&self.design, &loss);
+        let report = newton(&mut risk, &mut self.w, self.stop, watch);
+        self.outputs.copy_from_slice(risk.outputs());
+        for (i, (a, o)) in self.alpha.iter_mut().zip(&self.outputs).enumerate() {
+            *a = -loss.at(i, *o)[1];
+        }
+        report
+    }
+
+    fn outputs(&self) -> &[f64] {
+        &self.outputs
+    }
+
+    fn norm2(&self) -> f64 {
+        dot(&self.w, &self.w)
+    }
+
+    fn alpha(&self) -> Vec<f64> {
+        self.alpha.clone()
+    }
+}
+
+/// `square`: (K + C⁻¹)α = t, o = t − C⁻¹α.
+struct LeastSquares<'s> {
+    system: &'s Cholesky,
+    cost: &'s [f64],
+    outputs: Vec<f64>,
+    alpha: Vec<f64>,
+}
+
+impl Minimum for LeastSquares<'_> {
+    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
+        for ((a, p), c) in self.alpha.iter_mut().zip(p).zip(self.cost) {
+            *a = if *c > 0.0 { 2.0 * p - 1.0 } else { 0.0 };
+        }
+        self.system.solve(&mut self.alpha);
+        for (((o, a), p), c) in self.outputs.iter_mut().zip(&mut self.alpha).zip(p).zip(self.cost) {
+            *a = if *c > 0.0 { *a } else { 0.0 };
+            *o = if *c > 0.0 { 2.0 * p - 1.0 - *a / c } else { 0.0 };
+        }
+        let go = watch.proceed(&crate::solve::Progress { steps: 1, violation: 0.0, tolerance: 0.0 });
+        let exit = if go { Exit::Converged } else { Exit::Interrupted };
+        Report { steps: 1, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit }
+    }
+
+    fn outputs(&self) -> &[f64] {
+        &self.outputs
+    }
+
+    fn norm2(&self) -> f64 {
+        dot(&self.alpha, &self.outputs)
+    }
+
+    fn alpha(&self) -> Vec<f64> {
+        self.alpha.clone()
+    }
+}
+
+/// `l1`: a variable a labelled row, two an unlabelled one.
+struct Hinge<'s> {
+    gram: MirroredGram,
+    dual: Dual,
+    /// Sample and side of each variable.
+    variables: Vec<(usize, f64)>,
+    cost: &'s [f64],
+    stop: Stop,
+    outputs: Vec<f64>,
+}
+
+/// Sample and side of the variables of a problem whose unlabelled rows carry both labels.
+pub(super) fn both_sides(problem: &Problem) -> Vec<(usize, f64)> {
+    let known = (0..problem.y.len()).filter(|&i| problem.y[i] != 0.0).map(|i| (i, problem.y[i]));
+    let open = problem.open.iter().flat_map(|&i| [(i, 1.0), (i, -1.0)]);
+    known.chain(open).collect()
+}
+
+impl<'s> Hinge<'s> {
+    fn new(k: &[f64], problem: &'s Problem, tolerance: f64) -> Self {
+        let variables = both_sides(problem);
+        let of: Vec<usize> = variables.iter().map(|v| v.0).collect();
+        let zero = vec![0.0; of.len()];
+        let target = variables.iter().map(|v| v.1).collect();
+        Self {
+            gram: MirroredGram::new(k, problem.y.len(), of),
+            dual: Dual::new(target, zero.clone(), zero).without_bias(),
+            variables,
+            cost: &problem.cost,
+            stop: Stop { tolerance, max_steps: 10_000_000 },
+            outputs: vec![0.0; problem.y.len()],
+        }
+    }
+}
+
+impl Minimum for Hinge<'_> {
+    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
+        let bound = |&(i, side): &(usize, f64)| match side > 0.0 {
+            true => (0.0, self.cost[i] * p[i]),
+            false => (-self.cost[i] * (1.0 - p[i]), 0.0),
+        };
+        let bounds: Vec<(f64, f64)> = self.variables.iter().map(bound).collect();
+        self.dual.move_bounds(&mut self.gram, &bounds);
+        let report = self.dual.run(&mut self.gram, self.stop, watch);
+        for (&(i, _), o) in self.variables.iter().zip(self.dual.decisions()) {
+            self.outputs[i] = o;
+        }
+        report
+    }
+
+    fn outputs(&self) -> &[f64] {
+        &self.outputs
+    }
+
+    fn norm2(&self) -> f64 {
+        self.variables.iter().zip(self.dual.alpha()).map(|(v, a)| a * self.outputs[v.0]).sum()
+    }
+
+    fn alpha(&self) -> Vec<f64> {
+        let mut alpha = vec![0.0; self.outputs.len()];
+        self.variables.iter().zip(self.dual.alpha()).for_each(|(v, a)| alpha[v.0] += a);
+        alpha
+    }
+}
+
+/// What annealing found for one problem.
+struct Annealed {
+    alpha: Vec<f64>,
+    report: Report,
+    temperatures: usize,
+    rounds: usize,
+    /// (T, J/λ) after every step over p and every step over f.
+    #[cfg(test)]
+    trace: Vec<(f64, f64)>,
+}
+
+impl DaParams {
+    fn anneal(&self, minimum: &mut dyn Minimum, problem: &Problem, watch: &dyn Watch) -> Annealed {
+        let mut all: Vec<f64> = problem.y.iter().map(|y| 0.5 * (1.0 + y)).collect();
+        let mut p = vec![problem.ratio; problem.open.len()];
+        let place = |all: &mut Vec<f64>, p: &[f64]| {
+            problem.open.iter().zip(p).for_each(|(&i, p)| all[i] = *p);
+        };
+        place(&mut all, &p);
+        let mut report = minimum.minimise(&all, watch);
+        let mut best = (self.objective(minimum, problem), minimum.alpha());
+        let mut done = Annealed {
+            alpha: Vec::new(),
+            report,
+            temperatures: 0,
+            rounds: 0,
+            #[cfg(test)]
+            trace: Vec::new(),
+        };
+        let mut t = HOT * self.lambda_u;
+        let mut g = vec![0.0; p.len()];
+        'cooling: while done.temperatures < MOST[0] && !p.is_empty() {
+            done.temperatures += 1;
+            for _ in 0..MOST[1] {
+                if report.exit == Exit::Interrupted {
+                    break 'cooling;
+                }
+                let before = p.clone();
+                for (g, &i) in g.iter_mut().zip(&problem.open) {
+                    let o = minimum.outputs()[i];
+                    let weight = p.len() as f64 * self.lambda * problem.cost[i];
+                    *g = weight * (self.loss.at(o)[0] - self.loss.at(-o)[0]);
+                }
+                probabilities(&g, t, problem.ratio, &mut p);
+                place(&mut all, &p);
+                #[cfg(test)]
+                done.trace.push((t, self.free_energy(minimum, problem, &all, t)));
+                report = minimum.minimise(&all, watch);
+                #[cfg(test)]
+                done.trace.push((t, self.free_energy(minimum, problem, &all, t)));
+                done.rounds += 1;
+                done.report.steps += report.steps;
+                done.report.kernel_evaluations += report.kernel_evaluations;
+                done.report.gap = report.gap;
+                done.report.exit = report.exit;
+                let objective = self.objective(minimum, problem);
+                if objective < best.0 {
+                    best = (objective, minimum.alpha());
+                }
+                if mean_kl(&p, &before) < SETTLED {
+                    break;
+                }
+            }
+            if mean_entropy(&p) < SETTLED {
+                break;
+            }
+            t /= self.cooling;
+        }
+        done.report.objective = self.lambda * best.0;
+        done.alpha = best.1;
+        done
+    }
+
+    /// ½|f|² + Σ cV(yf) + Σ cV(|f|), which is what is to be small in the end.
+    fn objective(&self, minimum: &dyn Minimum, problem: &Problem) -> f64 {
+        let loss = |(i, &o): (usize, &f64)| {
+            let t = if problem.y[i] == 0.0 { o.abs() } else { problem.y[i] * o };
+            problem.cost[i] * self.loss.at(t)[0]
+        };
+        0.5 * minimum.norm2() + minimum.outputs().iter().enumerate().map(loss).sum::<f64>()
+    }
+
+    /// J/λ of all rows' probabilities at temperature `t`.
+    #[cfg(test)]
+    fn free_energy(&self, minimum: &dyn Minimum, problem: &Problem, p: &[f64], t: f64) -> f64 {
+        let loss = Mixture { margin: self.loss, cost: &problem.cost, p };
+        let sum: f64 = minimum.outputs().iter().enumerate().map(|(i, o)| loss.at(i, *o)[0]).sum();
+        let open: Vec<f64> = problem.open.iter().map(|&i| p[i]).collect();
+        0.5 * minimum.norm2() + sum - t / self.lambda * mean_entropy(&open)
+    }
+
+    fn check(&self, x: MatrixView<'_>) -> Result<()> {
+        s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
+        if !(self.cooling > 1.0 && self.cooling.is_finite()) {
+            return Err(Error::parameter("cooling", self.cooling, "a number above 1"));
+        }
+        Ok(())
+    }
+
+    /// One kernel matrix, or one factorisation, for all problems.
+    fn solve(&self, x: MatrixView<'_>, problems: &Problems, watch: &dyn Watch) -> Result<Vec<Annealed>> {
+        let n = problems.rows.len();
+        let (each, rows) = (&problems.each, &problems.rows);
+        if self.loss == Margin::L2 || (self.loss == Margin::Square && self.kernel == Kernel::Linear) {
+            let space = Space::new(x, rows, self.kernel, self.bias)?;
+            let one = |problem: &Problem| {
+                let design = space.design();
+                let w = vec![0.0; design.dim()];
+                let mut smooth = Smooth {
+                    design,
+                    margin: self.loss,
+                    cost: &problem.cost,
+                    stop: Stop { tolerance: self.tolerance, max_steps: 0 },
+                    w,
+                    outputs: vec![0.0; n],
+                    alpha: vec![0.0; n],
+                };
+                self.anneal(&mut smooth, problem, watch)
+            };
+            return Ok(each.par_iter().map(one).collect());
+        }
+        let mut k = whole_matrix(x, rows, self.kernel)?;
+        if self.bias {
+            k.iter_mut().for_each(|k| *k += 1.0);
+        }
+        if self.loss == Margin::L1 {
+            let one =
+                |problem: &Problem| self.anneal(&mut Hinge::new(&k, problem, self.tolerance), problem, watch);
+            return Ok(each.par_iter().map(one).collect());
+        }
+        let mut systems: Vec<(&[f64], Cholesky)> = Vec::new();
+        for problem in each {
+            if systems.iter().all(|s| s.0 != problem.cost.as_slice()) {
+                let mut k = k.clone();
+                for (i, c) in problem.cost.iter().enumerate() {
+                    k[i * n + i] += 1.0 / c.max(1e-100);
+                }
+                systems.push((&problem.cost, Cholesky::new(k, n)?));
+            }
+        }
+        let one = |problem: &Problem| {
+            let system = systems.iter().find(|s| s.0 == problem.cost.as_slice()).map(|s| &s.1)?;
+            let mut squares =
+                LeastSquares { system, cost: &problem.cost, outputs: vec![0.0; n], alpha: vec![0.0; n] };
+            Some(self.anneal(&mut squares, problem, watch))
+        };
+        Ok(each.par_iter().filter_map(one).collect())
+    }
+}
+
+impl Fit for DaParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.check(x)?;
+        let problems = Problems::new(x, problems, &self.ratio, self.lambda, self.lambda_u)?;
+        let solved = self.solve(x, &problems, watch)?;
+        let mut facts = Map::new();
+        facts.insert("temperatures".into(), solved.iter().map(|s| s.temperatures).max().into());
+        facts.insert("rounds".into(), solved.iter().map(|s| s.rounds).sum::<usize>().into());
+        let reports = solved.iter().map(|s| s.report).collect();
+        let function = |s: Annealed| {
+            let bias = if self.bias { s.alpha.iter().sum() } else { 0.0 };
+            Function { alpha: s.alpha, bias }
+        };
+        let functions: Vec<Function> = solved.into_iter().map(function).collect();
+        let model = s3vm::model(x, self.kernel, &problems.rows, &functions);
+        let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
+        Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
+    }
+
+    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Label;
+    use crate::generate::{GenerateParams, generate};
+
+    #[test]
+    fn neither_step_raises_the_free_energy() {
+        for (loss, kernel) in [
+            (Margin::L2, Kernel::Rbf { gamma: 0.02 }),
+            (Margin::L2, Kernel::Linear),
+            (Margin::Square, Kernel::Rbf { gamma: 0.02 }),
+            (Margin::Square, Kernel::Linear),
+            (Margin::L1, Kernel::Rbf { gamma: 0.02 }),
+        ] {
+            let (x, labels) =
+                generate("g50c", &GenerateParams { rows: 80, seed: 3, ..Default::default() }).unwrap();
+            let y = |i: usize| match (i < 10, labels.of[i]) {
+                (true, Some(1)) => Label::Pos,
+                (true, _) => Label::Neg,
+                _ => Label::Unknown,
+            };
+            let targets = Targets { y: (0..80).map(y).collect(), cost: vec![1.0; 80] };
+            let params = DaParams { loss, kernel, tolerance: 1e-6, lambda: 0.01, ..Default::default() };
+            let problems = Problems::new(x.view(), &[targets], &Ratio::Labels, 0.01, 1.0).unwrap();
+            let found = params.solve(x.view(), &problems, &()).unwrap().remove(0);
+            assert!(found.temperatures > 5 && found.trace.len() > 20);
+            let scale = found.trace.iter().map(|t| t.1.abs()).fold(0.0, f64::max);
+            for pair in found.trace.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+                // the dual loop ends within its tolerance of the minimum, not below its start
+                let slack = if loss == Margin::L1 { 1e-5 } else { 1e-9 };
+                assert!(pair[1].1 <= pair[0].1 + slack * scale, "{loss:?} {kernel:?}: {pair:?}");
+            }
+        }
+    }
+}
