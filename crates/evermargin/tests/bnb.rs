@@ -1,5 +1,7 @@
 //! Branch and bound against every labeling there is.
 
+#![allow(clippy::unwrap_used)]
+
 use evermargin::data::{Label, MatrixView};
 use evermargin::generate::{GenerateParams, generate};
 use evermargin::learn::semi::Ratio;
@@ -9,6 +11,7 @@ use evermargin::learn::{Fit, Targets, learner};
 use evermargin::solve::Exit;
 use evermargin::{Kernel, Labels, Matrix};
 use proptest::prelude::*;
+use std::slice::from_ref;
 
 const KERNEL: Kernel = Kernel::Rbf { gamma: 1.0 };
 
@@ -91,7 +94,7 @@ proptest! {
         let targets = few(&labels, 0);
         let open = rows - 2;
         let positives = ((ratio * open as f64 + 0.5).floor() as u32).clamp(1, open as u32 - 1);
-        let fitted = exact(lambda, lambda_u, ratio).fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = exact(lambda, lambda_u, ratio).fit(x.view(), from_ref(&targets), &()).unwrap();
         let best = exhaustive(x.view(), &targets, positives, lambda, lambda_u);
         let report = fitted.reports[0];
         prop_assert_eq!(report.exit, Exit::Converged);
@@ -118,7 +121,7 @@ proptest! {
 fn equals_all_labelings_of_twelve_rows() {
     let (x, labels) = data(14, 0.3, 11);
     let targets = few(&labels, 0);
-    let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), &[targets.clone()], &()).unwrap();
+    let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), from_ref(&targets), &()).unwrap();
     let best = exhaustive(x.view(), &targets, 6, 0.1, 1.0);
     assert!((fitted.reports[0].objective - best).abs() < 1e-4 * best);
     let nodes = fitted.transduced.unwrap().facts["nodes"].as_u64().unwrap();
@@ -132,7 +135,7 @@ fn no_heuristic_is_below_the_optimum() {
     for seed in 0..4 {
         let (x, labels) = data(20, 0.35, seed);
         let targets = few(&labels, 0);
-        let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), from_ref(&targets), &()).unwrap();
         assert_eq!(fitted.reports[0].exit, Exit::Converged);
         for name in ["tsvm", "da", "grad-tsvm", "cccp-s3vm", "label-propagation"] {
             let mut params = params.clone();
@@ -141,7 +144,7 @@ fn no_heuristic_is_below_the_optimum() {
                 params.insert("neighbours".into(), 4.into());
             }
             let other = learner(name).unwrap().make(&params).unwrap();
-            let told = other.fit(x.view(), &[targets.clone()], &()).unwrap().transduced.unwrap();
+            let told = other.fit(x.view(), from_ref(&targets), &()).unwrap().transduced.unwrap();
             // the labels of the other, made to have the ratio by their ranking
             let open: Vec<usize> = (0..20).filter(|&i| targets.y[i] == Label::Unknown).collect();
             let scores: Vec<f64> = open.iter().map(|&i| told.scores[0][i]).collect();
@@ -158,14 +161,15 @@ fn no_heuristic_is_below_the_optimum() {
 #[test]
 fn two_moons_are_told_apart_from_two_labels() {
     // Table 3.1: 0 % for the optimum, 34 % to 66 % for the methods that descend
-    for seed in 0..3 {
+    for seed in 0..6 {
         let (x, labels) = data(42, 0.05, seed);
         let targets = few(&labels, 0);
+        let positives = labels.of.iter().filter(|l| **l == Some(1)).count() - 1;
         let params = BnbParams {
             kernel: Kernel::Rbf { gamma: 2.0 },
             lambda: 0.1,
             lambda_u: 20.0,
-            ratio: Ratio::Given(vec![0.5]),
+            ratio: Ratio::Given(vec![positives as f64 / 40.0]),
             ..Default::default()
         };
         let fitted = params.fit(x.view(), &[targets], &()).unwrap();
@@ -183,7 +187,7 @@ fn a_limit_of_nodes_leaves_a_valid_gap() {
     let best = exhaustive(x.view(), &targets, 6, 0.5, 1.0);
     for max_nodes in [1, 3, 20] {
         let params = BnbParams { max_nodes, ..exact(0.5, 1.0, 0.5) };
-        let fitted = params.fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = params.fit(x.view(), from_ref(&targets), &()).unwrap();
         let facts = fitted.transduced.unwrap().facts;
         let (low, high) = (facts["lower_bound"].as_f64().unwrap(), facts["upper_bound"].as_f64().unwrap());
         assert!(low <= best * (1.0 + 1e-6) && best <= high * (1.0 + 1e-4), "{low} {best} {high}");
@@ -194,6 +198,7 @@ fn a_limit_of_nodes_leaves_a_valid_gap() {
     let params = BnbParams { epsilon: 0.5, ..exact(0.5, 1.0, 0.5) };
     let facts = params.fit(x.view(), &[targets], &()).unwrap().transduced.unwrap().facts;
     let (low, high) = (facts["lower_bound"].as_f64().unwrap(), facts["upper_bound"].as_f64().unwrap());
+    let high = high * (1.0 + 1e-6); // solved to that
     assert!(low <= best && best <= high && low >= 0.5 * high * (1.0 - 1e-9), "{low} {best} {high}");
 }
 

@@ -1,5 +1,7 @@
 //! The semi-supervised support vector machines with a kernel: what must hold for each of them.
 
+#![allow(clippy::unwrap_used)]
+
 use evermargin::data::Label;
 use evermargin::generate::{GenerateParams, generate};
 use evermargin::learn::rls::RlsParams;
@@ -8,6 +10,7 @@ use evermargin::learn::{Fit, Fitted, Targets, learner};
 use evermargin::solve::{Exit, Progress, Watch};
 use evermargin::{Kernel, Labels, Matrix};
 use serde_json::{Map, Value};
+use std::slice::from_ref;
 
 const FAMILY: [(&str, &str); 7] = [
     ("tsvm", "{}"),
@@ -58,7 +61,7 @@ fn exchanged_labels_exchange_the_signs() {
     for (name, written) in FAMILY {
         let one = made(name, written, r#"{"ratio": 0.3, "lambda": 0.02, "tolerance": 1e-7}"#);
         let other = made(name, written, r#"{"ratio": 0.7, "lambda": 0.02, "tolerance": 1e-7}"#);
-        let a = one.fit(x.view(), &[targets.clone()], &()).unwrap();
+        let a = one.fit(x.view(), from_ref(&targets), &()).unwrap();
         let b = other.fit(x.view(), &[flipped(&targets)], &()).unwrap();
         for (a, b) in scores(&a).iter().zip(scores(&b)) {
             assert!((a + b).abs() < 1e-4, "{name} {written}: {a} {b}");
@@ -75,9 +78,9 @@ fn no_weight_for_unlabelled_rows_is_learning_from_the_labels() {
     for (name, written) in FAMILY {
         let semi = made(name, written, r#"{"lambda": 0.01, "tolerance": 1e-7}"#);
         let without = made(name, written, r#"{"lambda": 0.01, "tolerance": 1e-7, "lambda_u": 0}"#);
-        let f = without.fit(x.view(), &[targets.clone()], &()).unwrap();
+        let f = without.fit(x.view(), from_ref(&targets), &()).unwrap();
         let g = semi.fit(part.view(), &[targets.select(&known)], &()).unwrap();
-        let h = semi.supervised(24).unwrap().fit(x.view(), &[targets.clone()], &()).unwrap();
+        let h = semi.supervised(24).unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
         let f = f.model.decision(x.view()).unwrap();
         let g = g.model.decision(x.view()).unwrap();
         assert_eq!(f, h.model.decision(x.view()).unwrap(), "{name}");
@@ -100,8 +103,8 @@ fn learning_from_the_labels_is_the_supervised_learner() {
         let a = a.model.decision(x.view()).unwrap();
         a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-4, "{what}: {a} {b}"));
     };
-    let ours = |name, written| made(name, written, params).fit(x.view(), &[targets.clone()], &()).unwrap();
-    let plain = svc.fit(x.view(), &[targets.clone()], &()).unwrap().model.decision(x.view()).unwrap();
+    let ours = |name, written| made(name, written, params).fit(x.view(), from_ref(&targets), &()).unwrap();
+    let plain = svc.fit(x.view(), from_ref(&targets), &()).unwrap().model.decision(x.view()).unwrap();
     compare(ours("tsvm", "{}"), plain.clone(), "tsvm");
     compare(ours("bnb-s3vm", "{}"), plain, "bnb-s3vm");
     // annealing has its constant in the kernel
@@ -109,14 +112,14 @@ fn learning_from_the_labels_is_the_supervised_learner() {
         (0..1600).map(|k| kernel.eval(x.view().row(k / 40), x.view().row(k % 40)) + 1.0).collect();
     let k = Matrix::dense(k, 40, 40).unwrap();
     let whole = SvcParams { kernel: Kernel::Precomputed, bias: false, ..svc };
-    let f = whole.fit(k.view(), &[targets.clone()], &()).unwrap().model.decision(k.view()).unwrap();
+    let f = whole.fit(k.view(), from_ref(&targets), &()).unwrap().model.decision(k.view()).unwrap();
     compare(ours("da", r#"{"loss": "l1"}"#), f, "da l1");
     let rls = RlsParams { kernel: Kernel::Precomputed, c, bias: false, ..Default::default() };
-    let f = rls.fit(k.view(), &[targets.clone()], &()).unwrap().model.decision(k.view()).unwrap();
+    let f = rls.fit(k.view(), from_ref(&targets), &()).unwrap().model.decision(k.view()).unwrap();
     compare(ours("da", r#"{"loss": "square"}"#), f, "da square");
     // ½c·h² is the squared hinge of `linear` with half the cost
     let linear = made("linear", "{}", &format!(r#"{{"c": {}, "tolerance": 1e-8}}"#, c / 2.0));
-    let f = linear.fit(x.view(), &[targets.clone()], &()).unwrap().model.decision(x.view()).unwrap();
+    let f = linear.fit(x.view(), from_ref(&targets), &()).unwrap().model.decision(x.view()).unwrap();
     compare(ours("da", r#"{"loss": "l2", "kernel": "linear"}"#), f, "da l2");
 }
 
@@ -130,9 +133,9 @@ fn a_linear_kernel_is_solved_for_weights_as_for_coefficients() {
         let params = r#"{"lambda": 0.01, "ratio": 0.5, "tolerance": 1e-7"#;
         let linear = made(name, written, &format!(r#"{params}, "kernel": "linear"}}"#));
         let whole = made(name, written, &format!(r#"{params}, "kernel": "precomputed"}}"#));
-        let f = linear.fit(x.view(), &[targets.clone()], &()).unwrap();
-        let sparse = linear.fit(x.view().to_csr().view(), &[targets.clone()], &()).unwrap();
-        let g = whole.fit(k.view(), &[targets.clone()], &()).unwrap();
+        let f = linear.fit(x.view(), from_ref(&targets), &()).unwrap();
+        let sparse = linear.fit(x.view().to_csr().view(), from_ref(&targets), &()).unwrap();
+        let g = whole.fit(k.view(), from_ref(&targets), &()).unwrap();
         for ((f, g), h) in scores(&f).iter().zip(scores(&g)).zip(scores(&sparse)) {
             assert!((f - g).abs() < 1e-3, "{name} {written}: {f} {g}");
             assert!((f - h).abs() < 1e-3, "{name} {written}: {f} {h}");
@@ -147,14 +150,14 @@ fn the_balance_is_kept() {
     for name in ["grad-tsvm", "cccp-s3vm"] {
         for ratio in [0.3, 0.5] {
             let params = format!(r#"{{"gamma": 0.02, "ratio": {ratio}, "lambda": 0.01}}"#);
-            let fitted = made(name, "{}", &params).fit(x.view(), &[targets.clone()], &()).unwrap();
+            let fitted = made(name, "{}", &params).fit(x.view(), from_ref(&targets), &()).unwrap();
             let mean = scores(&fitted)[20..].iter().sum::<f64>() / 100.0;
             assert!((mean - (2.0 * ratio - 1.0)).abs() < 1e-4, "{name}: {mean}");
         }
     }
     for ratio in [0.3, 0.5] {
         let params = format!(r#"{{"gamma": 0.02, "ratio": {ratio}, "lambda": 0.01}}"#);
-        let fitted = made("tsvm", "{}", &params).fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = made("tsvm", "{}", &params).fit(x.view(), from_ref(&targets), &()).unwrap();
         let positives = scores(&fitted)[20..].iter().filter(|s| **s > 0.0).count();
         assert_eq!(positives, (100.0 * ratio) as usize);
     }
@@ -167,9 +170,9 @@ fn unlabelled_rows_help_where_classes_are_clusters() {
     let wrong = |s: &[f64]| (10..300).filter(|&i| (s[i] > 0.0) != (labels.of[i] == Some(1))).count();
     for (name, written) in FAMILY.iter().filter(|f| f.0 != "bnb-s3vm") {
         let semi = made(name, written, r#"{"gamma": 0.01, "lambda": 0.01, "ratio": 0.5}"#);
-        let alone = semi.supervised(10).unwrap().fit(x.view(), &[targets.clone()], &()).unwrap();
+        let alone = semi.supervised(10).unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
         let alone = wrong(&alone.model.decision(x.view()).unwrap());
-        let with = wrong(scores(&semi.fit(x.view(), &[targets.clone()], &()).unwrap()));
+        let with = wrong(scores(&semi.fit(x.view(), from_ref(&targets), &()).unwrap()));
         assert!(with < 40 && 2 * with < alone + 20, "{name} {written}: {with} wrong, {alone} without");
     }
 }
@@ -223,7 +226,7 @@ fn one_class_alone_is_refused() {
     let mut targets = few(&labels, 24);
     targets.y.iter_mut().filter(|y| **y == Label::Pos).for_each(|y| *y = Label::Unknown);
     for (name, written) in FAMILY.into_iter().chain([("label-propagation", "{}")]) {
-        let error = made(name, written, "{}").fit(x.view(), &[targets.clone()], &()).unwrap_err();
+        let error = made(name, written, "{}").fit(x.view(), from_ref(&targets), &()).unwrap_err();
         assert!(error.to_string().contains("two classes"), "{name}: {error}");
     }
 }
@@ -240,7 +243,7 @@ fn threads_change_no_bit() {
         let fit = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let fitted =
-                pool.install(|| made(name, written, more).fit(x.view(), &[targets.clone()], &()).unwrap());
+                pool.install(|| made(name, written, more).fit(x.view(), from_ref(&targets), &()).unwrap());
             (fitted.model.clone(), fitted.transduced.unwrap().scores)
         };
         let one = fit(1);
@@ -264,7 +267,7 @@ fn stopped_learners_give_valid_models() {
     for (name, written) in FAMILY.into_iter().chain([("label-propagation", "{}")]) {
         for calls in [0, 1, 7] {
             let watch = After(calls.into());
-            let fitted = made(name, written, "{}").fit(x.view(), &[targets.clone()], &watch).unwrap();
+            let fitted = made(name, written, "{}").fit(x.view(), from_ref(&targets), &watch).unwrap();
             fitted.model.check().unwrap();
             assert!(scores(&fitted).iter().all(|s| s.is_finite()));
             assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name} {written} {calls}");
@@ -282,8 +285,8 @@ fn a_label_of_weight_two_is_two_labels() {
     targets.cost[5] = 2.0;
     for (name, written) in FAMILY.iter().filter(|f| f.0 != "bnb-s3vm") {
         let semi = made(name, written, r#"{"lambda": 0.02, "ratio": 0.5, "tolerance": 1e-7}"#);
-        let f = semi.fit(x.view(), &[targets.clone()], &()).unwrap();
-        let g = semi.fit(x.view().select(&rows).view(), &[copied.clone()], &()).unwrap();
+        let f = semi.fit(x.view(), from_ref(&targets), &()).unwrap();
+        let g = semi.fit(x.view().select(&rows).view(), from_ref(&copied), &()).unwrap();
         for (f, g) in scores(&f).iter().zip(&scores(&g)[2..]) {
             assert!((f - g).abs() < 1e-3, "{name} {written}: {f} {g}");
         }
@@ -317,7 +320,7 @@ fn bad_parameters_are_refused_by_name() {
         ),
         ("label-propagation", r#"{"neighbours": 0}"#, "parameter neighbours = 0: must be 1 or more"),
     ] {
-        let error = made(name, params, "{}").fit(x.view(), &[targets.clone()], &()).unwrap_err();
+        let error = made(name, params, "{}").fit(x.view(), from_ref(&targets), &()).unwrap_err();
         assert_eq!(error.to_string(), text);
     }
 }

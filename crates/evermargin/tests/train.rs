@@ -38,6 +38,9 @@ fn every_learner_learns_two_and_three_classes() {
 
         let (x, labels) = data("waveform", 300, None);
         for (multi, outputs) in [(Multi::OneVsOne, 3), (Multi::OneVsRest, 3), (Multi::Auto, 3)] {
+            if l.semi && multi == Multi::OneVsOne {
+                continue; // a row without a label belongs to every pair
+            }
             let mut options = TrainOptions::new(l.name);
             options.multi = multi;
             let trained = train(x.clone(), &labels, &options, &()).unwrap();

@@ -77,7 +77,7 @@ const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between 
 const CLEAN_KEEP: Parameter =
     parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
 
-const LAMBDA: Parameter = parameter("lambda", "0.001", "weight of |f|² beside the mean loss of a label");
+const LAMBDA: Parameter = parameter("lambda", "0.01", "weight of |f|² beside the mean loss of a label");
 const LAMBDA_U: Parameter =
     parameter("lambda_u", "1", "weight of the mean loss of a row without a label; 0 leaves them out");
 const RATIO: Parameter = parameter(
@@ -403,12 +403,12 @@ pub static LEARNERS: &[Learner] = &[
             parameter("alpha", "0.99", "spreading: how much a row listens to its neighbours"),
             parameter("mass", "true", "whether the mass of each class is made its ratio"),
             RATIO,
-            parameter("tolerance", "0.00000001", "relative gradient that counts as solved"),
             KERNEL,
             GAMMA,
             DEGREE,
             COEF0,
             COST,
+            TOLERANCE,
         ],
         multi: Multi::OneVsRest,
         semi: true,

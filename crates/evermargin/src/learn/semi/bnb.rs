@@ -55,7 +55,7 @@ impl Default for BnbParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 1e-3,
+            lambda: 0.01,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             epsilon: 1e-3,
@@ -158,7 +158,7 @@ impl BnbParams {
             } else if node.bound >= self.cutoff(&best) {
                 lower = lower.min(node.bound);
             } else {
-                stack.extend(branch(node, &machine, problem));
+                stack.extend(branch(&node, &machine, problem));
             }
         }
         report.steps += machine.report.steps;
@@ -190,7 +190,7 @@ fn complete(node: &mut Node, problem: &Problem) -> bool {
 }
 
 /// The two children of the row whose label is plainest, the plain label last, so that it is taken first.
-fn branch(node: Node, machine: &Machine<'_>, problem: &Problem) -> Vec<Node> {
+fn branch(node: &Node, machine: &Machine<'_>, problem: &Problem) -> Vec<Node> {
     let f = machine.dual.decisions();
     let mut best = (f64::NEG_INFINITY, 0, 1.0);
     for &i in problem.open.iter().filter(|&&i| node.y[i] == 0.0) {

@@ -13,8 +13,8 @@
 
 use super::super::{Fit, Fitted, Targets};
 use super::Ratio;
-use super::da::both_sides;
 use super::grad_tsvm::middle;
+use super::minimum::both_sides;
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Centred, whole_matrix};
 use crate::data::MatrixView;
@@ -50,7 +50,7 @@ impl Default for CccpParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 1e-3,
+            lambda: 0.01,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             s: -0.3,
@@ -127,12 +127,10 @@ impl CccpParams {
         let mut sum = 0.0;
         for ((&(i, y), f), a) in variables.iter().zip(f).zip(dual.alpha()) {
             sum += 0.5 * a * (f - constant);
-            sum += problem.cost[i]
-                * match problem.y[i] == 0.0 {
-                    // half for each of the two variables of the row
-                    true => 0.5 * (1.0 - f.abs()).clamp(0.0, 1.0 + self.s),
-                    false => (1.0 - y * f).max(0.0),
-                };
+            // half for each of the two variables of an unlabelled row
+            let open = 0.5 * (1.0 - f.abs()).clamp(0.0, 1.0 + self.s);
+            let known = (1.0 - y * f).max(0.0);
+            sum += problem.cost[i] * if problem.y[i] == 0.0 { open } else { known };
         }
         sum
     }

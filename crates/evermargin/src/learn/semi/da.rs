@@ -16,49 +16,20 @@
 //! are compared with 1e-6; the f with the lowest (λ/2)|f|² + (1/l) Σ V + (λᵤ/u) Σ V(|fⱼ|) along the way is kept, not the
 //! last. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularised (K + 1).
 
-use super::super::risk::{Loss, Risk};
 use super::super::{Fit, Fitted, Targets};
 use super::Ratio;
 use super::annealing::{mean_entropy, mean_kl, probabilities};
+use super::minimum::{Hinge, LeastSquares, Margin, Minimum, Smooth};
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Space, whole_matrix};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
-use crate::gram::MirroredGram;
 use crate::kernel::Kernel;
 use crate::linalg::Cholesky;
-use crate::product::Design;
-use crate::solve::newton::{dot, newton};
-use crate::solve::smo::Dual;
-use crate::solve::{Exit, Report, Stop, Watch};
+use crate::solve::{Exit, Report, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
-
-/// The loss V of a margin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Margin {
-    /// max(0, 1−t)
-    L1,
-    /// max(0, 1−t)²/2
-    L2,
-    /// (1−t)²/2
-    Square,
-}
-
-impl Margin {
-    /// V(t), V'(t) and V''(t).
-    fn at(self, t: f64) -> [f64; 3] {
-        let slack = 1.0 - t;
-        match self {
-            Self::Square => [0.5 * slack * slack, -slack, 1.0],
-            _ if slack <= 0.0 => [0.0; 3],
-            Self::L1 => [slack, -1.0, 0.0],
-            Self::L2 => [0.5 * slack * slack, -slack, 1.0],
-        }
-    }
-}
 
 /// Parameters of [`da`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,7 +58,7 @@ impl Default for DaParams {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
             loss: Margin::L2,
-            lambda: 1e-3,
+            lambda: 0.01,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             cooling: 1.5,
@@ -103,171 +74,6 @@ const HOT: f64 = 10.0;
 const MOST: [usize; 2] = [100, 100];
 /// Mean divergence at which p rests, and mean entropy at which labels are settled.
 const SETTLED: f64 = 1e-6;
-
-/// c[pV(o) + (1−p)V(−o)]: labels are probabilities 0 and 1.
-struct Mixture<'m> {
-    margin: Margin,
-    cost: &'m [f64],
-    p: &'m [f64],
-}
-
-impl Loss for Mixture<'_> {
-    fn at(&self, i: usize, o: f64) -> [f64; 3] {
-        let (c, p) = (self.cost[i], self.p[i]);
-        let ([a, da, dda], [b, db, ddb]) = (self.margin.at(o), self.margin.at(-o));
-        let q = 1.0 - p;
-        // 0·∞ cannot occur: losses of finite outputs are finite
-        [c * (p * a + q * b), c * (p * da - q * db), c * (p * dda + q * ddb)]
-    }
-}
-
-/// The minimum over f for probabilities of all rows, from where the last one was.
-trait Minimum {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report;
-    /// f of all rows.
-    fn outputs(&self) -> &[f64];
-    /// |f|²
-    fn norm2(&self) -> f64;
-    /// Coefficients of all rows.
-    fn alpha(&self) -> Vec<f64>;
-}
-
-/// `l2`, and `square` with a linear kernel.
-struct Smooth<'s> {
-    design: Design<'s>,
-    margin: Margin,
-    cost: &'s [f64],
-    stop: Stop,
-    w: Vec<f64>,
-    outputs: Vec<f64>,
-    alpha: Vec<f64>,
-}
-
-impl Minimum for Smooth<'_> {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
-        let loss = Mixture { margin: self.margin, cost: self.cost, p };
-        let mut risk = Risk::new(&self.design, &loss);
-        let report = newton(&mut risk, &mut self.w, self.stop, watch);
-        self.outputs.copy_from_slice(risk.outputs());
-        for (i, (a, o)) in self.alpha.iter_mut().zip(&self.outputs).enumerate() {
-            *a = -loss.at(i, *o)[1];
-        }
-        report
-    }
-
-    fn outputs(&self) -> &[f64] {
-        &self.outputs
-    }
-
-    fn norm2(&self) -> f64 {
-        dot(&self.w, &self.w)
-    }
-
-    fn alpha(&self) -> Vec<f64> {
-        self.alpha.clone()
-    }
-}
-
-/// `square`: (K + C⁻¹)α = t, o = t − C⁻¹α.
-struct LeastSquares<'s> {
-    system: &'s Cholesky,
-    cost: &'s [f64],
-    outputs: Vec<f64>,
-    alpha: Vec<f64>,
-}
-
-impl Minimum for LeastSquares<'_> {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
-        for ((a, p), c) in self.alpha.iter_mut().zip(p).zip(self.cost) {
-            *a = if *c > 0.0 { 2.0 * p - 1.0 } else { 0.0 };
-        }
-        self.system.solve(&mut self.alpha);
-        for (((o, a), p), c) in self.outputs.iter_mut().zip(&mut self.alpha).zip(p).zip(self.cost) {
-            *a = if *c > 0.0 { *a } else { 0.0 };
-            *o = if *c > 0.0 { 2.0 * p - 1.0 - *a / c } else { 0.0 };
-        }
-        let go = watch.proceed(&crate::solve::Progress { steps: 1, violation: 0.0, tolerance: 0.0 });
-        let exit = if go { Exit::Converged } else { Exit::Interrupted };
-        Report { steps: 1, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit }
-    }
-
-    fn outputs(&self) -> &[f64] {
-        &self.outputs
-    }
-
-    fn norm2(&self) -> f64 {
-        dot(&self.alpha, &self.outputs)
-    }
-
-    fn alpha(&self) -> Vec<f64> {
-        self.alpha.clone()
-    }
-}
-
-/// `l1`: a variable a labelled row, two an unlabelled one.
-struct Hinge<'s> {
-    gram: MirroredGram,
-    dual: Dual,
-    /// Sample and side of each variable.
-    variables: Vec<(usize, f64)>,
-    cost: &'s [f64],
-    stop: Stop,
-    outputs: Vec<f64>,
-}
-
-/// Sample and side of the variables of a problem whose unlabelled rows carry both labels.
-pub(super) fn both_sides(problem: &Problem) -> Vec<(usize, f64)> {
-    let known = (0..problem.y.len()).filter(|&i| problem.y[i] != 0.0).map(|i| (i, problem.y[i]));
-    let open = problem.open.iter().flat_map(|&i| [(i, 1.0), (i, -1.0)]);
-    known.chain(open).collect()
-}
-
-impl<'s> Hinge<'s> {
-    fn new(k: &[f64], problem: &'s Problem, tolerance: f64) -> Self {
-        let variables = both_sides(problem);
-        let of: Vec<usize> = variables.iter().map(|v| v.0).collect();
-        let zero = vec![0.0; of.len()];
-        let target = variables.iter().map(|v| v.1).collect();
-        Self {
-            gram: MirroredGram::new(k, problem.y.len(), of),
-            dual: Dual::new(target, zero.clone(), zero).without_bias(),
-            variables,
-            cost: &problem.cost,
-            stop: Stop { tolerance, max_steps: 10_000_000 },
-            outputs: vec![0.0; problem.y.len()],
-        }
-    }
-}
-
-impl Minimum for Hinge<'_> {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
-        let bound = |&(i, side): &(usize, f64)| match side > 0.0 {
-            true => (0.0, self.cost[i] * p[i]),
-            false => (-self.cost[i] * (1.0 - p[i]), 0.0),
-        };
-        let bounds: Vec<(f64, f64)> = self.variables.iter().map(bound).collect();
-        self.dual.move_bounds(&mut self.gram, &bounds);
-        let report = self.dual.run(&mut self.gram, self.stop, watch);
-        for (&(i, _), o) in self.variables.iter().zip(self.dual.decisions()) {
-            self.outputs[i] = o;
-        }
-        report
-    }
-
-    fn outputs(&self) -> &[f64] {
-        &self.outputs
-    }
-
-    fn norm2(&self) -> f64 {
-        self.variables.iter().zip(self.dual.alpha()).map(|(v, a)| a * self.outputs[v.0]).sum()
-    }
-
-    fn alpha(&self) -> Vec<f64> {
-        let mut alpha = vec![0.0; self.outputs.len()];
-        self.variables.iter().zip(self.dual.alpha()).for_each(|(v, a)| alpha[v.0] += a);
-        alpha
-    }
-}
 
 /// What annealing found for one problem.
 struct Annealed {
@@ -354,7 +160,8 @@ impl DaParams {
     /// J/λ of all rows' probabilities at temperature `t`.
     #[cfg(test)]
     fn free_energy(&self, minimum: &dyn Minimum, problem: &Problem, p: &[f64], t: f64) -> f64 {
-        let loss = Mixture { margin: self.loss, cost: &problem.cost, p };
+        use super::super::risk::Loss;
+        let loss = super::minimum::Mixture { margin: self.loss, cost: &problem.cost, p };
         let sum: f64 = minimum.outputs().iter().enumerate().map(|(i, o)| loss.at(i, *o)[0]).sum();
         let open: Vec<f64> = problem.open.iter().map(|&i| p[i]).collect();
         0.5 * minimum.norm2() + sum - t / self.lambda * mean_entropy(&open)
@@ -375,17 +182,7 @@ impl DaParams {
         if self.loss == Margin::L2 || (self.loss == Margin::Square && self.kernel == Kernel::Linear) {
             let space = Space::new(x, rows, self.kernel, self.bias)?;
             let one = |problem: &Problem| {
-                let design = space.design();
-                let w = vec![0.0; design.dim()];
-                let mut smooth = Smooth {
-                    design,
-                    margin: self.loss,
-                    cost: &problem.cost,
-                    stop: Stop { tolerance: self.tolerance, max_steps: 0 },
-                    w,
-                    outputs: vec![0.0; n],
-                    alpha: vec![0.0; n],
-                };
+                let mut smooth = Smooth::new(space.design(), self.loss, &problem.cost, self.tolerance);
                 self.anneal(&mut smooth, problem, watch)
             };
             return Ok(each.par_iter().map(one).collect());
@@ -411,8 +208,7 @@ impl DaParams {
         }
         let one = |problem: &Problem| {
             let system = systems.iter().find(|s| s.0 == problem.cost.as_slice()).map(|s| &s.1)?;
-            let mut squares =
-                LeastSquares { system, cost: &problem.cost, outputs: vec![0.0; n], alpha: vec![0.0; n] };
+            let mut squares = LeastSquares::new(system, &problem.cost);
             Some(self.anneal(&mut squares, problem, watch))
         };
         Ok(each.par_iter().filter_map(one).collect())

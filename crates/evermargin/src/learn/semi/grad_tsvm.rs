@@ -44,7 +44,7 @@ impl Default for GradTsvmParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 1e-3,
+            lambda: 0.01,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             tolerance: 1e-3,
@@ -54,6 +54,8 @@ impl Default for GradTsvmParams {
 
 /// λᵤ is doubled this often.
 const DOUBLINGS: i32 = 10;
+/// On the way to the last λᵤ the tolerance is this many times as large.
+const ROUGH: f64 = 30.0;
 /// Most rounds at each λᵤ.
 const MOST_ROUNDS: u64 = 300;
 
@@ -117,7 +119,6 @@ impl<L: Loss> Objective for Descent<'_, L> {
 impl GradTsvmParams {
     fn solve(&self, design: &Design<'_>, problem: &Problem, watch: &dyn Watch) -> (Vec<f64>, Report) {
         let constant = 2.0 * problem.ratio - 1.0;
-        let stop = Stop { tolerance: self.tolerance, max_steps: MOST_ROUNDS };
         let mut w = vec![0.0; design.dim()];
         let mut loss = Density { problem, constant, share: 0.0 };
         let mut total: Option<Report> = None;
@@ -126,6 +127,8 @@ impl GradTsvmParams {
         for doubling in first..=DOUBLINGS {
             loss.share = 0.5f64.powi(DOUBLINGS - doubling);
             let mut risk = Descent(Risk::new(design, &loss));
+            let rough = if doubling < DOUBLINGS { ROUGH } else { 1.0 };
+            let stop = Stop { tolerance: (rough * self.tolerance).min(0.1), max_steps: MOST_ROUNDS };
             let report = newton(&mut risk, &mut w, stop, watch);
             let steps = total.map_or(0, |t| t.steps) + report.steps;
             total = Some(Report { steps, objective: self.lambda * report.objective, ..report });

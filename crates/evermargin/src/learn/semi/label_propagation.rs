@@ -58,12 +58,12 @@ pub struct LabelPropagationParams {
     pub mass: bool,
     /// Share of positives among the unlabelled rows.
     pub ratio: Ratio,
-    /// Relative gradient that counts as solved.
-    pub tolerance: f64,
     /// Kernel of the model.
     pub kernel: Kernel,
     /// Cost of a margin violation in the model.
     pub c: f64,
+    /// Largest violation of the model's optimality conditions.
+    pub tolerance: f64,
 }
 
 impl Default for LabelPropagationParams {
@@ -77,12 +77,15 @@ impl Default for LabelPropagationParams {
             alpha: 0.99,
             mass: true,
             ratio: Ratio::Labels,
-            tolerance: 1e-8,
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 1.0,
+            tolerance: 1e-3,
         }
     }
 }
+
+/// Relative gradient at which shares are solved for: a step costs little, and far rows need it.
+const EXACT: f64 = 1e-10;
 
 /// ½gᵀ(I − αS)g − rᵀg + constant over the free rows, g = D^½f.
 struct Energy<'g> {
@@ -183,9 +186,6 @@ impl LabelPropagationParams {
         if !(self.alpha > 0.0 && self.alpha < 1.0) {
             return Err(Error::parameter("alpha", self.alpha, "between 0 and 1 (both excluded)"));
         }
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
-        }
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::parameter("width", self.width, "a positive number, or 0 for the mean edge"));
         }
@@ -203,12 +203,12 @@ impl LabelPropagationParams {
     }
 
     fn svc(&self) -> SvcParams {
-        SvcParams { kernel: self.kernel, c: self.c, ..Default::default() }
+        SvcParams { kernel: self.kernel, c: self.c, tolerance: self.tolerance, ..Default::default() }
     }
 
     /// `reached`: rows in a component with a label; `y`: −1, 1 or 0.
     fn spread(&self, graph: &Graph, y: &[f64], reached: &[bool], watch: &dyn Watch) -> Spread {
-        let stop = Stop { tolerance: self.tolerance, max_steps: 0 };
+        let stop = Stop { tolerance: EXACT, max_steps: 0 };
         let mut g = vec![0.0; y.len()];
         let share = |f: f64| (0.5 * (1.0 + f)).clamp(0.0, 1.0);
         if self.method == Method::Harmonic {

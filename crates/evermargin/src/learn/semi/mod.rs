@@ -12,11 +12,13 @@ pub mod compare;
 pub mod da;
 pub mod grad_tsvm;
 pub mod label_propagation;
+mod minimum;
 mod s3vm;
 mod space;
 pub mod tsvm;
 
 pub use compare::{Baseline, Semi};
+pub use minimum::Margin;
 
 use super::Targets;
 use crate::data::{Label, MatrixView};

@@ -47,7 +47,7 @@ impl Default for TsvmParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 1e-3,
+            lambda: 0.01,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             switch: 0,
