@@ -197,9 +197,14 @@ mod tests {
                 .collect();
             let targets = Targets { y, cost: vec![1.0; 90] };
             for (switch, lambda) in [(1, 0.01), (3, 0.001), (0, 0.01), (0, 0.1)] {
-                let problems =
-                    Problems::new(x.view(), &[targets.clone()], &Ratio::Given(vec![0.4]), lambda, 1.0)
-                        .unwrap();
+                let problems = Problems::new(
+                    x.view(),
+                    std::slice::from_ref(&targets),
+                    &Ratio::Given(vec![0.4]),
+                    lambda,
+                    1.0,
+                )
+                .unwrap();
                 let kernel = Kernel::Rbf { gamma: 1.0 };
                 let mut gram = KernelGram::new(Packed::new(x.view(), kernel).unwrap(), 1 << 24).unwrap();
                 let switching = Switching { bias: true, tolerance: 1e-7, switch, lambda, lambda_u: 1.0 };
