@@ -70,7 +70,7 @@ struct Solved {
 
 impl CccpParams {
     fn solve(&self, k: &[f64], problem: &Problem, watch: &dyn Watch) -> Solved {
-        let constant = 2.0 * problem.ratio - 1.0;
+        let constant = problem.mean_output();
         let variables = both_sides(problem);
         let mut gram = MirroredGram::new(k, problem.y.len(), variables.iter().map(|v| v.0).collect());
         let is_open = |i: usize| problem.y[i] == 0.0;
@@ -157,7 +157,7 @@ impl Fit for CccpParams {
         let (mut functions, mut reports, mut rounds) = (Vec::<Function>::new(), Vec::new(), 0);
         for problem in &problems.each {
             let solved = self.solve(&centred.k, problem, watch);
-            functions.push(centred.function(solved.alpha, 2.0 * problem.ratio - 1.0));
+            functions.push(centred.function(solved.alpha, problem.mean_output()));
             reports.push(solved.report);
             rounds += solved.objectives.len();
         }

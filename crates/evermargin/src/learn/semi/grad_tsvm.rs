@@ -118,7 +118,7 @@ impl<L: Loss> Objective for Descent<'_, L> {
 
 impl GradTsvmParams {
     fn solve(&self, design: &Design<'_>, problem: &Problem, watch: &dyn Watch) -> (Vec<f64>, Report) {
-        let constant = 2.0 * problem.ratio - 1.0;
+        let constant = problem.mean_output();
         let mut w = vec![0.0; design.dim()];
         let mut loss = Density { problem, constant, share: 0.0 };
         let mut total: Option<Report> = None;
@@ -161,7 +161,7 @@ impl Fit for GradTsvmParams {
         };
         let solve = |problem: &Problem| {
             let (alpha, report) = self.solve(&space.design(), problem, watch);
-            (centred.function(alpha, 2.0 * problem.ratio - 1.0), report)
+            (centred.function(alpha, problem.mean_output()), report)
         };
         let solved: Vec<(Function, Report)> = problems.each.par_iter().map(solve).collect();
         let (functions, reports): (Vec<Function>, Vec<Report>) = solved.into_iter().unzip();

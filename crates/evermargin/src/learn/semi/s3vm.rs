@@ -68,6 +68,17 @@ pub(super) struct Problem {
     pub positives: usize,
 }
 
+impl Problem {
+    /// The mean output a balance constraint asks for: 2r − 1, or the mean label if there are no unlabelled rows.
+    pub fn mean_output(&self) -> f64 {
+        if !self.open.is_empty() {
+            return 2.0 * self.ratio - 1.0;
+        }
+        let sum: f64 = self.y.iter().zip(&self.cost).map(|(y, c)| y * c).sum();
+        sum / self.cost.iter().sum::<f64>()
+    }
+}
+
 impl Problems {
     /// Without weight λᵤ the unlabelled rows take no part.
     pub fn new(
