@@ -5,6 +5,7 @@ pub mod data;
 pub mod error;
 pub mod generate;
 pub mod gram;
+pub mod graph;
 pub mod kernel;
 pub mod learn;
 pub mod linalg;

@@ -82,6 +82,16 @@ impl Cholesky {
         diagonal
     }
 
+    /// L row by row, zeros above the diagonal: n points whose inner products are A.
+    pub fn factor_rows(&self) -> Vec<f64> {
+        let n = self.n;
+        let mut rows = vec![0.0; n * n];
+        for (i, row) in rows.chunks_exact_mut(n.max(1)).enumerate() {
+            row[..=i].iter_mut().enumerate().for_each(|(j, v)| *v = self.values[j * n + i]);
+        }
+        rows
+    }
+
     fn factor(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.n, self.n)
     }

@@ -3,12 +3,14 @@
 mod cache;
 mod full;
 mod growing;
+mod mirrored;
 mod packed;
 mod products;
 mod queries;
 
 pub use full::gram_matrix;
 pub use growing::{Block, GrowingGram};
+pub use mirrored::MirroredGram;
 pub use packed::{Packed, Packing, Scratch, TILE};
 pub use queries::Queries;
 
@@ -249,6 +251,18 @@ impl MatrixGram {
     }
 }
 
+impl MatrixGram {
+    /// The columns `keep` of the rows `keep`.
+    fn gathered<'r>(keep: &[usize], row: impl Fn(usize) -> &'r [f32], diag: Vec<f64>) -> Self {
+        let n = keep.len();
+        let mut values = vec![0.0; n * n];
+        for (out, &i) in values.chunks_exact_mut(n.max(1)).zip(keep) {
+            gather(row(i), keep, out);
+        }
+        Self { n, values: Arc::new(values), diag: Arc::new(diag) }
+    }
+}
+
 impl Gram for MatrixGram {
     fn len(&self) -> usize {
         self.n
@@ -274,13 +288,8 @@ impl Gram for MatrixGram {
     }
 
     fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
-        let n = keep.len();
-        let mut values = vec![0.0; n * n];
-        for (out, &i) in values.chunks_exact_mut(n.max(1)).zip(keep) {
-            gather(self.row(i), keep, out);
-        }
         let diag = keep.iter().map(|&i| self.diag[i]).collect();
-        Ok(Box::new(Self { n, values: Arc::new(values), diag: Arc::new(diag) }))
+        Ok(Box::new(Self::gathered(keep, |i| self.row(i), diag)))
     }
 
     fn evaluations(&self) -> u64 {

@@ -8,8 +8,14 @@ use super::linear::LinearParams;
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::rls::RlsParams;
+use super::semi::bnb::BnbParams;
+use super::semi::cccp::CccpParams;
+use super::semi::da::DaParams;
+use super::semi::grad_tsvm::GradTsvmParams;
+use super::semi::label_propagation::LabelPropagationParams;
 use super::semi::linear_da::LinearDaParams;
 use super::semi::linear_tsvm::LinearTsvmParams;
+use super::semi::tsvm::TsvmParams;
 use super::svc::SvcParams;
 use super::train::Multi;
 use super::validate::{Path, linear_path, svc_path};
@@ -72,6 +78,9 @@ const FINISH: Parameter =
 const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between cleanings; 0 = none");
 const CLEAN_KEEP: Parameter =
     parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
+
+const KERNEL_LAMBDA: Parameter = parameter("lambda", "0.01", "weight of |f|²/2 against the mean loss");
+const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
 
 const GAP_FAMILY: [Parameter; 13] = [
     KERNEL,
@@ -324,6 +333,134 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: true,
         build: |params| Ok(Box::new(read::<LinearDaParams>("linear-da", params)?)),
+        path: None,
+    },
+    Learner {
+        name: "tsvm",
+        summary: "transductive support vector machine with any kernel, by switching labels",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("switch", "0", "most pairs of labels switched at a time; 0 = all"),
+            TOLERANCE,
+            BIAS,
+            CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<TsvmParams>("tsvm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "grad-tsvm",
+        summary: "low-density separation by descent on a smooth objective (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("tolerance", "0.001", "relative gradient that counts as stationary"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<GradTsvmParams>("grad-tsvm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "da",
+        summary: "semi-supervised support vector machine by deterministic annealing (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("loss", "l2", "l2 (squared hinge), l1 (hinge) or square"),
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("rate", "1.5", "factor by which the temperature falls"),
+            parameter("tolerance", "0.001", "how exactly each function is solved for"),
+            BIAS,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<DaParams>("da", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "cccp-s3vm",
+        summary: "semi-supervised support vector machine by the concave-convex procedure (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("s", "-0.3", "end of the ramp: the loss of an unlabelled row is at most 1 + s"),
+            TOLERANCE,
+            parameter("rounds", "100", "most rounds of the concave-convex procedure"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<CccpParams>("cccp-s3vm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "bnb-s3vm",
+        summary: "the global optimum of a semi-supervised support vector machine, for few rows",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("epsilon", "0.001", "share of the objective by which the optimum may be missed"),
+            parameter("max_nodes", "100000", "most nodes of the search; 0 = no limit"),
+            parameter("tolerance", "0.0001", "largest violation of the optimality conditions at a node"),
+            BIAS,
+            CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<BnbParams>("bnb-s3vm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "label-propagation",
+        summary: "labels spread along a neighbourhood graph; svc learns from them",
+        parameters: &[
+            parameter("method", "harmonic", "harmonic or spreading (local and global consistency)"),
+            parameter("neighbours", "10", "nearest others each row is joined with"),
+            parameter("metric", "euclidean", "euclidean or cosine"),
+            parameter("weights", "heat", "weights of edges: binary or heat"),
+            parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+            parameter("alpha", "0.99", "spreading: how much a row listens to its neighbours"),
+            parameter("mass", "true", "whether the mass of each class is made its ratio"),
+            RATIO,
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            TOLERANCE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| {
+            Ok(Box::new(read::<LabelPropagationParams>("label-propagation", &with_kernel(params)?)?))
+        },
         path: None,
     },
 ];

@@ -105,6 +105,14 @@ impl Dual {
         self.set_alpha(gram, &alpha);
     }
 
+    /// Gives all variables new targets; α stays.
+    pub fn retarget(&mut self, target: &[f64]) {
+        for ((t, g), new) in self.target.iter_mut().zip(&mut self.gradient).zip(target) {
+            *g += new - *t;
+            *t = *new;
+        }
+    }
+
     /// Moves the bounds of variable `i`; its α must lie within them.
     pub fn set_bounds(&mut self, i: usize, lo: f64, hi: f64) {
         debug_assert!(lo <= self.alpha[i] && self.alpha[i] <= hi);

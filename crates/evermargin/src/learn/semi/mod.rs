@@ -6,12 +6,22 @@
 //! alone would have given stands beside it ([`compare`]).
 
 pub mod annealing;
+pub mod bnb;
+pub mod cccp;
 pub mod compare;
+pub mod da;
+pub mod grad_tsvm;
+pub mod label_propagation;
 pub mod linear;
 pub mod linear_da;
 pub mod linear_tsvm;
+mod minimum;
+mod s3vm;
+mod space;
+pub mod tsvm;
 
 pub use compare::{Baseline, Semi};
+pub use minimum::Margin;
 
 use super::Targets;
 use crate::data::{Label, MatrixView};
