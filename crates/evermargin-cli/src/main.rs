@@ -13,7 +13,6 @@ mod generate;
 mod heatmap;
 mod input;
 mod inspect;
-mod margin;
 mod online;
 mod picture;
 mod predict;

@@ -14,7 +14,9 @@ use crate::balance::{SyntheticRows, neighbours};
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::learn::validate::stratified_folds;
-use crate::query::{AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, best_of, closeness};
+use crate::query::{
+    AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, best_of, closeness, draw_pool,
+};
 use crate::solve::Watch;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -254,11 +256,7 @@ impl<'a> Search<'a> {
             Strategy::AutoActive => AUTO_POOL,
             Strategy::Active | Strategy::Gradient => self.params.pool,
         };
-        let size = size.min(self.unseen.len());
-        for k in 0..size {
-            let other = self.rng.random_range(k..self.unseen.len());
-            self.unseen.swap(k, other);
-        }
+        let size = draw_pool(&mut self.unseen, size, &mut self.rng);
         let pool: Vec<usize> = self.unseen[..size].to_vec();
         self.choose_of_pool(state, &pool).map(Some)
     }

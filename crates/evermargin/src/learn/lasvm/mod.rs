@@ -30,7 +30,7 @@ use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::Model;
-use crate::query::{StopRule, Stopped, Strategy};
+use crate::query::{POOL, StopRule, Stopped, Strategy};
 use crate::solve::{Exit, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -162,7 +162,7 @@ impl Default for LasvmParams {
             cache_bytes: 1 << 30,
             seed: 1,
             select: Strategy::Random,
-            pool: 59,
+            pool: POOL,
             labels: 0,
             stop: StopRule::Margin,
             curve: false,
