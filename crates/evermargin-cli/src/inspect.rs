@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  evermargin inspect species.evm")]
 pub struct InspectArgs {
-    /// Model or state: a model file, a LIBSVM model, JSON or what `fit --state` wrote; - is standard input
+    /// Model or state: a model file, a LIBSVM model, JSON or a state; - is standard input
     pub model: PathBuf,
 }
 
