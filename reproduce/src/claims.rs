@@ -2,11 +2,11 @@
 
 use crate::failure::{Failure, Result};
 use crate::markdown::spread;
-use crate::methods::{Method, Outcome, score};
+use crate::methods::{Method, Outcome, run, score};
 use crate::online;
 use crate::run::{Bench, seed_of};
 use crate::tables::{self, Row};
-use evermargin::learn::lasvm::LasvmParams;
+use evermargin::learn::lasvm::{LasvmParams, Loss};
 use evermargin::learn::{Fit, Targets};
 use evermargin::metrics::wilcoxon;
 use evermargin::query::{StopRule, Strategy};
@@ -33,6 +33,11 @@ pub const CLAIMS: &[Claim] = &[
         id: "ertekin-sparse",
         title: "LASVM-NC needs few support vectors where labels are noisy (Adult, USPS+N)",
         check: sparse,
+    },
+    Claim {
+        id: "ertekin-ramp-end",
+        title: "Where the ramp of LASVM-NC and LASVM-I ends: few support vectors against accuracy (Banana, USPS+N, Adult)",
+        check: ramp_end,
     },
     Claim {
         id: "ertekin-auto-active",
@@ -177,6 +182,55 @@ fn sparse(bench: &Bench<'_>) -> Result<String> {
     Ok(out)
 }
 
+/// Ends of the ramp that are compared.
+const ENDS: [f64; 9] = [0.5, 0.0, -0.5, -0.75, -1.0, -1.1, -1.25, -1.5, -2.0];
+
+/// A sweep of s: LASVM-NC finished and not, LASVM-I, on the same samples.
+fn ramp_end(bench: &Bench<'_>) -> Result<String> {
+    let mut out = String::new();
+    let wanted = |name: &str| {
+        let sets = &bench.options.data_sets;
+        sets.is_empty() || sets.iter().any(|s| s.eq_ignore_ascii_case(name))
+    };
+    let methods = [
+        ("LASVM-NC", Method::LasvmNc, None),
+        ("not finished", Method::LasvmNc, Some(false)),
+        ("LASVM-I", Method::LasvmI, None),
+    ];
+    for name in ["Banana", "USPS+N", "Adult"].into_iter().filter(|name| wanted(name)) {
+        let row = row("ertekin-6.3", name)?;
+        let repetitions = bench.repetitions(&row);
+        let mut found = vec![vec![Vec::new(); methods.len()]; ENDS.len()];
+        for repetition in 0..repetitions {
+            let mut task = bench.task(&row, repetition)?;
+            for (e, s) in ENDS.into_iter().enumerate() {
+                for (m, (_, method, finish)) in methods.into_iter().enumerate() {
+                    (task.open.s, task.open.finish) = (s, finish);
+                    let outcome = run(method, &task, seed_of(bench.options.seed, repetition))?;
+                    found[e][m].push((100.0 * outcome.accuracy, outcome.support_count as f64));
+                }
+            }
+            bench.say(&format!("{name} {}/{repetitions}", repetition + 1));
+        }
+        let heads = methods.map(|(name, ..)| format!("{name}: accuracy % | support vectors"));
+        let _ = writeln!(
+            out,
+            "{name}, {repetitions} runs:\n\n| s | {} |\n|--:|{}",
+            heads.join(" | "),
+            "--:|--:|".repeat(methods.len())
+        );
+        for (s, row) in ENDS.iter().zip(&found) {
+            let cells = row.iter().map(|runs| {
+                let (rate, count): (Vec<f64>, Vec<f64>) = runs.iter().copied().unzip();
+                format!("{} | {}", spread(&rate, 2), spread(&count, 0))
+            });
+            let _ = writeln!(out, "| {s} | {} |", cells.collect::<Vec<_>>().join(" | "));
+        }
+        out.push('\n');
+    }
+    Ok(out)
+}
+
 /// A model along the way: examples learnt from, support vectors, share of test rows right.
 struct Station {
     learnt: usize,
@@ -191,10 +245,15 @@ fn auto_active(bench: &Bench<'_>) -> Result<String> {
     let exact = 100.0 * mean(&values(&exact[0].1, "accuracy"));
     let seeds = bench.options.repetitions.unwrap_or(10).max(1);
     let mut out = String::new();
-    for (name, select) in [("auto-active", Strategy::AutoActive), ("active, pools of 50", Strategy::Active)] {
+    let ways = [
+        ("auto-active", Strategy::AutoActive, Loss::Hinge),
+        ("active, pools of 50", Strategy::Active, Loss::Hinge),
+        ("auto-active with ramp loss, any number of labels", Strategy::AutoActive, Loss::Ramp),
+    ];
+    for (name, select, loss) in ways {
         let mut curves = Vec::new();
         for repetition in 0..seeds {
-            curves.push(curve(bench, &row, select, repetition)?);
+            curves.push(curve(bench, &row, (select, loss), repetition)?);
             bench.say(&format!("{name} {}/{seeds}", repetition + 1));
         }
         let _ = writeln!(out, "{name}:\n\n{}", stations(&curves, exact));
@@ -203,12 +262,18 @@ fn auto_active(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// Finished models along one run, scored.
-fn curve(bench: &Bench<'_>, row: &Row, select: Strategy, repetition: usize) -> Result<Vec<Station>> {
+fn curve(
+    bench: &Bench<'_>,
+    row: &Row,
+    (select, loss): (Strategy, Loss),
+    repetition: usize,
+) -> Result<Vec<Station>> {
     let task = bench.task(row, repetition)?;
     let params = LasvmParams {
         select,
+        loss,
         pool: 50,
-        labels: task.open.labels,
+        labels: if loss == Loss::Hinge { task.open.labels } else { 0 },
         stop: StopRule::Never,
         curve: true,
         ..online::params(&task, seed_of(bench.options.seed, repetition))

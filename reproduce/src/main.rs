@@ -72,9 +72,18 @@ struct Args {
     /// With few labels: every draw of them counts, and the share of positives is that of the labels
     #[arg(long)]
     honest: bool,
-    /// Finish LASVM-G, -NC, -I and FULL SVM too
+    /// Which members without constant are finished: nc (LASVM-NC alone), all or none
+    #[arg(long, value_name = "WHICH", default_value = "nc")]
+    finish: String,
+    /// Passes of LASVM-G, -NC, -I and FULL SVM
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    epochs: usize,
+    /// Score on this share of the training rows, left out of learning, and never look at the test rows
+    #[arg(long, value_name = "SHARE")]
+    hold_out: Option<f64>,
+    /// Divide data that come divided anew each repetition, in the same sizes
     #[arg(long)]
-    finish: bool,
+    resplit: bool,
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -119,10 +128,13 @@ fn work(args: Args) -> Result<()> {
             warm_up: args.warm_up.unwrap_or(usual.warm_up),
             s: args.s.unwrap_or(usual.s),
             keep: args.keep.unwrap_or(usual.keep),
-            finish: args.finish,
+            finish: finish(&args.finish)?,
+            epochs: args.epochs,
             labels: args.labels.unwrap_or(usual.labels),
             honest: args.honest,
         },
+        hold_out: args.hold_out,
+        resplit: args.resplit,
     };
     let say = |line: &str| eprintln!("{line}");
     let bench = Bench::new(&options, &say);
@@ -174,6 +186,15 @@ fn stop_rule(name: &str) -> Result<StopRule> {
         "plateau" => Ok(StopRule::Plateau),
         "never" => Ok(StopRule::Never),
         other => Err(Failure::Unknown(format!("no rule {other}; there are margin, plateau, never"))),
+    }
+}
+
+fn finish(name: &str) -> Result<Option<bool>> {
+    match name {
+        "nc" => Ok(None),
+        "all" => Ok(Some(true)),
+        "none" => Ok(Some(false)),
+        other => Err(Failure::Unknown(format!("--finish {other}; there are nc, all, none"))),
     }
 }
 

@@ -106,8 +106,10 @@ pub struct Open {
     pub s: f64,
     /// Points that are no support vectors and survive a cleaning; 0: the library's rule.
     pub keep: usize,
-    /// Whether the members without constant are finished too.
-    pub finish: bool,
+    /// Whether the members without constant are finished: as said, or LASVM-NC alone.
+    pub finish: Option<bool>,
+    /// Passes of the members without constant.
+    pub epochs: usize,
     /// Labels that the claim about choosing examples looks at.
     pub labels: usize,
     /// With few labels: every draw counts, and the share of positives is that of the labels.
@@ -118,7 +120,16 @@ impl Default for Open {
     fn default() -> Self {
         let usual = LasvmParams::default();
         let (warm_up, s) = (usual.warm_up, usual.s);
-        Self { stop: StopRule::Margin, warm_up, s, keep: 0, finish: false, labels: 4500, honest: false }
+        Self {
+            stop: StopRule::Margin,
+            warm_up,
+            s,
+            keep: 0,
+            finish: None,
+            epochs: 1,
+            labels: 4500,
+            honest: false,
+        }
     }
 }
 
@@ -244,7 +255,9 @@ fn exact(task: &Task) -> Result<Outcome> {
 /// Scores a model with one decision function on the test sample.
 pub fn score(model: &Model, task: &Task, kernel_evaluations: u64, seconds: f64) -> Result<Outcome> {
     let test = &task.split.test;
+    let start = Instant::now();
     let decision = model.decision(test.x.view())?;
+    let predicting = start.elapsed().as_secs_f64();
     let positive: Vec<bool> = test.y.iter().map(|y| *y == Label::Pos).collect();
     let truth: Vec<u32> = positive.iter().map(|p| u32::from(*p)).collect();
     let predicted: Vec<u32> = decision.iter().map(|f| u32::from(*f > 0.0)).collect();
@@ -260,7 +273,10 @@ pub fn score(model: &Model, task: &Task, kernel_evaluations: u64, seconds: f64) 
         support_count: model.support_count(),
         kernel_evaluations,
         seconds,
-        extra: ratios(model, task),
+        extra: ratios(model, task)
+            .into_iter()
+            .chain([("prediction_seconds".to_string(), predicting)])
+            .collect(),
     })
 }
 

@@ -70,11 +70,16 @@ pub fn lasvm(task: &Task, weight: f64, seed: u64) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// A member without constant: one pass, no finishing, whatever is no support vector removed at the end (FULL SVM keeps
-/// it).
+/// A member without constant: one pass. LASVM-NC is finished, as the library does it; of the others, which the thesis does
+/// not finish, whatever is no support vector is removed at the end (FULL SVM keeps it).
 pub fn gap(task: &Task, loss: Loss, seed: u64) -> Result<Outcome> {
     let train = &task.split.train;
-    let params = LasvmParams { loss, finish: task.open.finish, ..params(task, seed) };
+    let params = LasvmParams {
+        loss,
+        finish: task.open.finish.unwrap_or(loss == Loss::Ramp),
+        epochs: task.open.epochs,
+        ..params(task, seed)
+    };
     end(pass(&params, train, 1.0, train.rows())?, task)
 }
 
@@ -168,8 +173,11 @@ fn pass(params: &LasvmParams, train: &Sample, weight: f64, real: usize) -> Resul
     let targets = [Targets { y: train.y.clone(), cost: costs(&train.y, weight) }];
     let start = Instant::now();
     let mut state = Lasvm::new(params, train.x.view(), 1)?;
-    let order = params.order(&targets, 0, &mut Pcg64::seed_from_u64(params.seed));
-    state.learn(train.x.view(), &order, 0, &targets, &())?;
+    let mut rng = Pcg64::seed_from_u64(params.seed);
+    for epoch in 0..params.epochs {
+        let order = params.order(&targets, epoch, &mut rng);
+        state.learn(train.x.view(), &order, 0, &targets, &())?;
+    }
     let learning = start.elapsed().as_secs_f64();
     let before = params.finish.then(|| state.model());
     let start = Instant::now();

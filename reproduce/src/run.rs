@@ -1,10 +1,11 @@
 //! Runs a table: draws samples, runs methods, judges every cell.
 
-use crate::data::{Origin, Scaling};
+use crate::data::{Origin, Scaling, Split};
 use crate::failure::{Failure, Result};
 use crate::methods::{Method, Open, Outcome, Task, run as run_method};
 use crate::tables::{Availability, Better, Cell, Column, Protocol, Row, Table, Unit};
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::Serialize;
 use std::cell::RefCell;
@@ -46,6 +47,10 @@ pub struct Options {
     pub seed: u64,
     /// What the protocols leave open.
     pub open: Open,
+    /// Share of the training rows to score on in place of the test rows, which nothing may be chosen on.
+    pub hold_out: Option<f64>,
+    /// Data that come divided are divided anew each repetition, in the same sizes.
+    pub resplit: bool,
 }
 
 /// How a cell came out.
@@ -186,7 +191,7 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let origin = self.origin(&row.data_set)?;
-            let same = method.is_deterministic() && origin.is_fixed(&protocol);
+            let same = method.is_deterministic() && origin.is_fixed(&protocol) && !self.draws();
             if repetition > 0 && (same || (method.is_slow() && protocol.train > LARGE)) {
                 continue;
             }
@@ -214,6 +219,11 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// Whether the samples differ between repetitions though the data come divided.
+    fn draws(&self) -> bool {
+        self.options.hold_out.is_some() || self.options.resplit
+    }
+
     /// Tells of progress.
     pub fn say(&self, line: &str) {
         (self.say)(line);
@@ -223,7 +233,16 @@ impl<'a> Bench<'a> {
     pub fn task(&self, row: &Row, repetition: usize) -> Result<Task> {
         let protocol = self.protocol(row);
         let rng = &mut Pcg64::seed_from_u64(seed_of(self.options.seed, repetition));
-        let split = self.origin(&row.data_set)?.draw(&protocol, rng)?;
+        let origin = self.origin(&row.data_set)?;
+        let mut split = match &*origin {
+            Origin::Fixed(fixed) if self.options.resplit => {
+                Origin::Fixed(Box::new(divided_anew(fixed, rng))).draw(&protocol, rng)?
+            }
+            origin => origin.draw(&protocol, rng)?,
+        };
+        if let Some(share) = self.options.hold_out {
+            split = held_out(&split, share, rng);
+        }
         Task::new(split, &protocol, self.options.open)
     }
 
@@ -289,6 +308,27 @@ pub(crate) fn chosen_rows<'t>(table: &'t Table, options: &Options) -> Result<Vec
 
 fn has_cells(table: &Table, row: &Row, method: Method) -> bool {
     row.cells.iter().any(|c| table.columns[c.column].method == method.name())
+}
+
+/// All rows, divided at random into parts of the same sizes.
+fn divided_anew(split: &Split, rng: &mut Pcg64) -> Split {
+    let mut all = split.train.clone();
+    for i in 0..split.test.rows() {
+        all.x.push(split.test.x.view().row(i));
+    }
+    all.y.extend(&split.test.y);
+    let mut rows: Vec<usize> = (0..all.rows()).collect();
+    rows.shuffle(rng);
+    let (train, test) = rows.split_at(split.train.rows());
+    Split { train: all.select(train), test: all.select(test) }
+}
+
+/// The training rows alone, divided: a share of them takes the place of the test rows.
+fn held_out(split: &Split, share: f64, rng: &mut Pcg64) -> Split {
+    let mut rows: Vec<usize> = (0..split.train.rows()).collect();
+    rows.shuffle(rng);
+    let (test, train) = rows.split_at((share * rows.len() as f64) as usize);
+    Split { train: split.train.select(train), test: split.train.select(test) }
 }
 
 /// Seeds of repetitions lie far apart, so that neighbouring seeds of a user share none.
@@ -426,6 +466,33 @@ mod tests {
         let bench = Bench::new(&wanted, &say);
         assert_eq!(bench.table(&table).unwrap(), bench.table(&table).unwrap());
         assert_eq!(*said.borrow(), 2);
+    }
+
+    #[test]
+    fn samples_drawn_anew_keep_every_row_once() {
+        let line = |from: usize, n: usize| {
+            let x = evermargin::Matrix::dense((from..from + n).map(|i| i as f64).collect(), n, 1).unwrap();
+            crate::data::Sample::new(x, vec![evermargin::Label::Pos; n]).unwrap()
+        };
+        let split = Split { train: line(0, 30), test: line(30, 10) };
+        let rng = &mut Pcg64::seed_from_u64(1);
+        let values = |s: &Split| {
+            let mut all = Vec::new();
+            for part in [&s.train, &s.test] {
+                (0..part.rows()).for_each(|i| part.x.view().row(i).for_each(|_, v| all.push(v as usize)));
+            }
+            all
+        };
+        let anew = divided_anew(&split, rng);
+        assert_eq!((anew.train.rows(), anew.test.rows()), (30, 10));
+        let mut seen = values(&anew);
+        assert_ne!(seen, values(&split));
+        seen.sort_unstable();
+        // a value of 0 is no entry of a row
+        assert_eq!(seen, (40 - seen.len()..40).collect::<Vec<_>>());
+        let held = held_out(&split, 0.2, rng);
+        assert_eq!((held.train.rows(), held.test.rows()), (24, 6));
+        assert!(values(&held).iter().all(|v| *v < 30), "no test row is looked at");
     }
 
     #[test]

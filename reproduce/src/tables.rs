@@ -216,6 +216,7 @@ impl Cell {
 const FILES: &[&str] = &[
     include_str!("../tables/ertekin/3.2.json"),
     include_str!("../tables/ertekin/3.3.json"),
+    include_str!("../tables/ertekin/3.5.json"),
     include_str!("../tables/ertekin/4.3.json"),
     include_str!("../tables/ertekin/4.4.json"),
     include_str!("../tables/ertekin/5.2.json"),
@@ -273,6 +274,7 @@ mod tests {
         let expected = [
             ("ertekin-3.2", 64),
             ("ertekin-3.3", 24),
+            ("ertekin-3.5", 32),
             ("ertekin-4.3", 126),
             ("ertekin-4.4", 126),
             ("ertekin-5.2", 84),

@@ -36,7 +36,7 @@ pub enum Verb {
     Tune(Box<crate::tune::TuneArgs>),
     /// Write a model in another format
     Convert(crate::convert::ConvertArgs),
-    /// Show what a model file holds
+    /// Show what a model or a state holds
     Inspect(crate::inspect::InspectArgs),
     /// Make a data set to play with
     Generate(crate::generate::GenerateArgs),

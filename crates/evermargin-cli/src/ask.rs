@@ -6,14 +6,13 @@ use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::fit;
 use crate::input::{self, Input};
-use crate::margin::closeness;
 use crate::predict::{cell, load_for};
 use evermargin::data::Matrix;
 use evermargin::model::{Classifier, Predictions, Scheme};
-use evermargin::query::Gate;
+use evermargin::query::{Gate, POOL, closeness_of, take_nearest};
 use evermargin_io::{ReadOptions, write_atomic};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::json;
 use std::fmt::Write;
@@ -91,9 +90,6 @@ struct Opinion {
     predictions: Predictions,
     closeness: Vec<f64>,
 }
-
-/// Samples in a small pool unless said otherwise.
-const POOL: usize = 59;
 
 /// Runs the verb.
 pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Failure> {
@@ -183,7 +179,7 @@ fn candidates(args: &AskArgs, common: &Common, source: Input) -> Result<(Vec<usi
 
 fn opinion(classifier: Classifier, x: Matrix) -> evermargin::error::Result<Opinion> {
     let predictions = classifier.predict(x)?;
-    let closeness = closeness(classifier.scheme, classifier.classes.len(), &predictions);
+    let closeness = closeness_of(classifier.scheme, classifier.classes.len(), &predictions);
     Ok(Opinion { classifier, predictions, closeness })
 }
 
@@ -198,7 +194,7 @@ fn choose(args: &AskArgs, seed: u64, candidates: usize, opinion: Option<&Opinion
         }
         Some(near) if args.strategy == Strategy::SmallPool => {
             return (0..number)
-                .map(|_| best_of_pool(&mut left, args.pool.unwrap_or(POOL), near, &mut rng))
+                .filter_map(|_| take_nearest(&mut left, args.pool.unwrap_or(POOL), near, &mut rng))
                 .collect();
         }
         Some(near) if args.strategy == Strategy::Gate => {
@@ -209,19 +205,6 @@ fn choose(args: &AskArgs, seed: u64, candidates: usize, opinion: Option<&Opinion
     }
     left.truncate(number);
     left
-}
-
-/// Draws a pool, and takes the nearest of it out of what is left.
-fn best_of_pool(left: &mut Vec<usize>, pool: usize, near: &[f64], rng: &mut Pcg64) -> usize {
-    let size = if pool == 0 { left.len() } else { pool.min(left.len()) };
-    for k in 0..size {
-        let other = rng.random_range(k..left.len());
-        left.swap(k, other);
-    }
-    let better =
-        |a: &usize, b: &usize| near[left[*a]].total_cmp(&near[left[*b]]).then(left[*a].cmp(&left[*b]));
-    let best = (0..size).min_by(better).unwrap_or(0);
-    left.swap_remove(best)
 }
 
 /// The rows as text, a line each.

@@ -1,31 +1,76 @@
-//! `evermargin inspect`: what a model file holds, on one page.
+//! `evermargin inspect`: what a model or a state holds, on one page.
 
 use crate::args::Common;
 use crate::console::{self, count, short};
-use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::fit_summary;
+use evermargin::learn::lasvm::Lasvm;
+use evermargin::learn::resume::OnlineCheckpoint;
 use evermargin::model::{Calibration, Classifier, Column, Scheme};
 use evermargin::{Kernel, Matrix, Model};
+use evermargin_io::{Kept, Limits, read_kept};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Show what a model file holds
+/// Show what a model or a state holds
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  evermargin inspect species.evm")]
 pub struct InspectArgs {
-    /// Model: a model file, a LIBSVM model or JSON; - is standard input
+    /// Model or state: a model file, a LIBSVM model, JSON or a state; - is standard input
     pub model: PathBuf,
 }
 
 /// Runs the verb.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
-    let classifier = read_model(&args.model)?;
+    let (classifier, state) = match read_kept(&args.model, &Limits::default())? {
+        Kept::Model(classifier) => (*classifier, None),
+        Kept::State(state) => {
+            let model = Lasvm::resume(&state.saved).map_err(|e| Failure::about(&args.model, e))?.model();
+            (state.classifier(model), Some(state))
+        }
+    };
     let size = std::fs::metadata(&args.model).map(|m| m.len()).ok();
-    let json = describe(&classifier, size);
-    let page = page(&args.model.display().to_string(), &classifier, size);
+    let mut json = describe(&classifier, size);
+    let mut page = page(&args.model.display().to_string(), &classifier, size);
+    if let Some(state) = state {
+        json["state"] = progress(&state);
+        page.push_str(&progress_lines(&state));
+    }
     console::answer(common, &json, &page)
+}
+
+/// How far a learner that will go on has come.
+fn progress(state: &OnlineCheckpoint) -> Value {
+    let counts = &state.saved.counts;
+    json!({
+        "rows": state.rows,
+        "class_counts": state.counts,
+        "samples_seen": counts.seen,
+        "points": state.saved.dead.iter().filter(|dead| !**dead).count(),
+        "kernel_evaluations": counts.evaluations,
+        "process_steps": counts.process,
+        "reprocess_steps": counts.reprocess,
+        "finish": state.saved.params.finish,
+    })
+}
+
+fn progress_lines(state: &OnlineCheckpoint) -> String {
+    let counts = &state.saved.counts;
+    let points = state.saved.dead.iter().filter(|dead| !**dead).count();
+    let ending = if state.saved.params.finish { ", not finished yet" } else { "" };
+    let of = state.classes.iter().zip(&state.counts).map(|(class, n)| format!("{class} {n}"));
+    let of: Vec<String> = of.collect();
+    format!(
+        "\n  {:<16}{}{ending}; `evermargin fit MORE_DATA --resume` goes on\n  {:<16}{} seen, of {}\n  {:<16}{}",
+        "state",
+        count(points, "point"),
+        "samples",
+        counts.seen,
+        list(&of),
+        "kernel values",
+        counts.evaluations,
+    )
 }
 
 fn describe(c: &Classifier, size: Option<u64>) -> Value {

@@ -14,7 +14,6 @@ mod heatmap;
 mod input;
 mod inspect;
 mod label;
-mod margin;
 mod online;
 mod picture;
 mod predict;

@@ -8,6 +8,9 @@ use evermargin::learn::train::{ClassWeight, Gamma, Multi, TrainOptions};
 use evermargin::model::Scheme;
 use serde_json::{Value, json};
 
+/// Parameters about the choice of samples.
+const CHOOSING: [&str; 5] = ["select", "pool", "labels", "stop", "virtual"];
+
 /// Refuses options that say otherwise than the state; those that agree with it may be repeated. Gives how to go on.
 pub fn agree(args: &FitArgs, common: &Common, state: &OnlineCheckpoint) -> Result<GoOn<'static>, Failure> {
     if let Some(name) = args.learn.learner.as_ref().filter(|name| **name != state.learner) {
@@ -22,6 +25,12 @@ pub fn agree(args: &FitArgs, common: &Common, state: &OnlineCheckpoint) -> Resul
     learner.make(&options.params).map_err(Failure::usage)?;
     let finish = options.params.remove("finish").and_then(|v| v.as_bool());
     let cache = options.params.remove("cache_bytes").and_then(|v| v.as_u64()).map(|b| b as usize);
+    if let Some(name) = CHOOSING.iter().find(|name| options.params.contains_key(**name)) {
+        return Err(Failure::Usage(format!(
+            "{name}: --resume learns every labelled row of DATA and chooses none; name the rows worth a label with \
+             `evermargin ask` and give it those"
+        )));
+    }
     for (name, value) in &options.params {
         let stored = state.params.get(name).unwrap_or(&Value::Null);
         if !same(value, stored) {

@@ -2,11 +2,11 @@
 
 use crate::console::exact;
 use crate::failure::Failure;
-use crate::margin::towards;
 use crate::predict::{cell, truth};
 use evermargin::Labels;
 use evermargin::data::Matrix;
 use evermargin::model::Classifier;
+use evermargin::query::margin_towards;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn table(
     let mut suspects: Vec<(f64, usize)> = Vec::new();
     for (i, f) in predictions.decision.chunks(outputs).enumerate() {
         let Some(class) = truth[i].filter(|c| (*c as usize) < classes) else { continue };
-        let z = towards(classifier.scheme, classes, f, class as usize);
+        let z = margin_towards(classifier.scheme, classes, f, class as usize);
         if z < end {
             suspects.push((z, i));
         }

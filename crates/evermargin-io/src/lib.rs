@@ -8,6 +8,7 @@
 mod error;
 mod format;
 mod idx;
+mod kept;
 mod labels;
 mod libsvm;
 mod limits;
@@ -31,6 +32,7 @@ pub mod state_file;
 
 pub use error::{Error, Place, Result};
 pub use format::Format;
+pub use kept::{Kept, read_kept};
 pub use limits::Limits;
 pub use open::{decompress, open, read_whole};
 pub use output::write_atomic;

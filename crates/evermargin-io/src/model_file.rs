@@ -71,14 +71,17 @@ pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier
 /// A classifier in any form we know: a model file, a LIBSVM model, JSON; `-` is standard input.
 pub fn import(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
     let path = path.as_ref();
-    let name = display_name(path);
-    let bytes = read_whole(path, limits)?;
-    if libsvm_model::is_libsvm_model(&bytes) {
-        libsvm_model::from_text(&name, &bytes, limits)
+    import_bytes(&display_name(path), &read_whole(path, limits)?, limits)
+}
+
+/// [`import`] of the bytes of a file; `name` stands for it in messages.
+pub(crate) fn import_bytes(name: &str, bytes: &[u8], limits: &Limits) -> Result<Classifier> {
+    if libsvm_model::is_libsvm_model(bytes) {
+        libsvm_model::from_text(name, bytes, limits)
     } else if bytes.trim_ascii_start().starts_with(b"{") {
-        json::from_json(&name, &bytes)
+        json::from_json(name, bytes)
     } else {
-        from_bytes(&name, &bytes)
+        from_bytes(name, bytes)
     }
 }
 
@@ -126,7 +129,7 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
     if let Some(kind) = foreign(bytes) {
         return Err(format!("{kind}, not an evermargin model"));
     }
-    let mut tensors = Loaded::parse(bytes)?;
+    let mut tensors = Loaded::parse(bytes, "model")?;
     match tensors.metadata("format") {
         Some(FORMAT) => {}
         Some(crate::state_file::FORMAT) => {
@@ -138,7 +141,7 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
         Some(other) => return Err(format!("a model of '{}', not of evermargin", shown(other.as_bytes()))),
         None => return Err("a safetensors file, but not an evermargin model".into()),
     }
-    tensors.check_version("model", VERSION)?;
+    tensors.version(VERSION..=VERSION)?;
     let head = tensors.metadata("classifier").ok_or("the description of the classifier is missing")?;
     let head: Head = serde_json::from_str(head)
         .map_err(|e| format!("the description of the classifier is damaged: {e}"))?;

@@ -1,6 +1,7 @@
 //! The state file: an online learner that will go on, in the same container as a model file.
 //!
-//! Metadata: `format` = `evermargin-state`, `format_version` = `1`, `state` = JSON of everything that is small.
+//! Metadata: `format` = `evermargin-state`, `format_version` = `2`, `state` = JSON of everything that is small, `crc32` =
+//! CRC-32 of the whole file with `00000000` in the place of these eight digits (version 1 has none, and is read without).
 //! Tensors, for m points and k outputs: the points as in a model file; `ids` `[m]`, the number each point came with;
 //! `came` `[m]`, its place on the ramp then (0 left, 1 slope, 2 right); `dead` `[m]`, 1 for points that wait to be
 //! forgotten; `alpha`, `lo`, `hi`, `target`, `gradient` `[k, m]` of the dual problems; `center` `[d]`, what is taken
@@ -14,7 +15,7 @@ use crate::open::display_name;
 use crate::output::write_atomic;
 use crate::parts::{self, Restored, ScalingHead, rows};
 use crate::soundness::{check_classes, check_columns, check_scaling};
-use crate::tensors::{Bundle, Loaded};
+use crate::tensors::{Bundle, Loaded, UNSEALED, check_seal, seal};
 use evermargin::data::Matrix;
 use evermargin::gram::Packing;
 use evermargin::learn::lasvm::{Counts, LasvmParams, Ramp, Saved};
@@ -25,7 +26,10 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 pub(crate) const FORMAT: &str = "evermargin-state";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The version before there were checksums, which is still read.
+const UNSUMMED: u32 = 1;
 
 /// Everything of a state but the large arrays.
 #[derive(Serialize, Deserialize)]
@@ -73,12 +77,23 @@ pub fn load(path: impl AsRef<Path>) -> Result<OnlineCheckpoint> {
 pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<OnlineCheckpoint> {
     let path = path.as_ref();
     let (name, bytes) = (display_name(path), parts::read_raw(path, limits)?);
-    restore(&bytes, limits).map_err(|what| Error::content(&name, what))
+    from_bytes_within(&name, &bytes, limits)
 }
 
 /// The state in the bytes of a state file; `name` stands for the file in messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<OnlineCheckpoint> {
-    restore(bytes, &Limits::default()).map_err(|what| Error::content(name, what))
+    from_bytes_within(name, bytes, &Limits::default())
+}
+
+/// The same within limits on its columns.
+pub(crate) fn from_bytes_within(name: &str, bytes: &[u8], limits: &Limits) -> Result<OnlineCheckpoint> {
+    restore(bytes, limits).map_err(|what| Error::content(name, what))
+}
+
+/// Whether bytes say that they are a state.
+pub(crate) fn is_state(bytes: &[u8]) -> bool {
+    foreign(bytes).is_none()
+        && Loaded::parse(bytes, "state").is_ok_and(|tensors| tensors.metadata("format") == Some(FORMAT))
 }
 
 /// The bytes of a state file.
@@ -108,7 +123,16 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
         return Err(Error::inexpressible("the parameters of the learner cannot be written as JSON"));
     }
     let version = VERSION.to_string();
-    Ok(bundle.into_bytes(&[("format", FORMAT), ("format_version", &version), ("state", &text)]))
+    let metadata =
+        [("format", FORMAT), ("format_version", &*version), ("state", &*text), ("crc32", UNSEALED)];
+    let mut bytes = bundle.into_bytes(&metadata);
+    seal(&mut bytes);
+    Ok(bytes)
+}
+
+/// Gives the bytes of a state file that were changed the checksum they should have: for tests of what lies behind it.
+pub fn reseal(bytes: &mut [u8]) {
+    seal(bytes);
 }
 
 fn save_packing(packing: &Packing, bundle: &mut Bundle) -> PackingHead {
@@ -144,8 +168,8 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
     if let Some(kind) = foreign(bytes) {
         return Err(format!("{kind}, not the state of an evermargin learner"));
     }
-    let mut tensors = Loaded::parse(bytes)?;
-    let head = head(&tensors)?;
+    let mut tensors = Loaded::parse(bytes, "state")?;
+    let head = head(bytes, &tensors)?;
     if head.packing.cols > limits.columns() {
         return Err(over(head.packing.cols, "columns", limits.columns(), "--max-columns"));
     }
@@ -179,7 +203,7 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
     Ok(checkpoint)
 }
 
-fn head(tensors: &Loaded<'_>) -> Restored<Head> {
+fn head(bytes: &[u8], tensors: &Loaded<'_>) -> Restored<Head> {
     match tensors.metadata("format") {
         Some(FORMAT) => {}
         Some(model_file::FORMAT) => {
@@ -190,7 +214,9 @@ fn head(tensors: &Loaded<'_>) -> Restored<Head> {
         Some(other) => return Err(format!("a file of '{}', not of evermargin", shown(other.as_bytes()))),
         None => return Err("a safetensors file, but not the state of an evermargin learner".into()),
     }
-    tensors.check_version("state", VERSION)?;
+    if tensors.version(UNSUMMED..=VERSION)? > UNSUMMED || tensors.metadata("crc32").is_some() {
+        check_seal(bytes)?;
+    }
     let text = tensors.metadata("state").ok_or("the description of the state is missing")?;
     serde_json::from_str(text).map_err(|e| format!("the description of the state is damaged: {e}"))
 }

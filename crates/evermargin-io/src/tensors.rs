@@ -84,36 +84,79 @@ impl Bundle {
     }
 }
 
+/// Where the checksum stands in a header. Text inside other entries has its quotes escaped, so this is found once.
+const SUM: &[u8] = b"\"crc32\":\"";
+
+/// Digits of a checksum.
+const DIGITS: usize = 8;
+
+/// What a sum is computed over in the place of itself.
+pub(crate) const UNSEALED: &str = "00000000";
+
+/// Puts the checksum of a file, which has a `crc32` among its metadata, into its place: CRC-32 of all its bytes with
+/// zeros there.
+pub(crate) fn seal(bytes: &mut [u8]) {
+    let Some(at) = sum_place(bytes) else { return };
+    let sum = sum_of(bytes, at);
+    bytes[at..at + DIGITS].copy_from_slice(sum.as_bytes());
+}
+
+/// Refuses a file whose bytes are not those that were sealed.
+pub(crate) fn check_seal(bytes: &[u8]) -> Result<(), String> {
+    match sum_place(bytes) {
+        None => Err("it has no checksum; the file is damaged".into()),
+        Some(at) if sum_of(bytes, at).as_bytes() == &bytes[at..at + DIGITS] => Ok(()),
+        Some(_) => Err("its checksum is not that of its bytes; the file is damaged".into()),
+    }
+}
+
+fn sum_place(bytes: &[u8]) -> Option<usize> {
+    let at = memchr::memmem::find(bytes, SUM)? + SUM.len();
+    (bytes.len() >= at + DIGITS).then_some(at)
+}
+
+fn sum_of(bytes: &[u8], at: usize) -> String {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&bytes[..at]);
+    sum.update(UNSEALED.as_bytes());
+    sum.update(&bytes[at + DIGITS..]);
+    format!("{:08x}", sum.finalize())
+}
+
 /// Arrays as found in a file.
 pub(crate) struct Loaded<'a> {
     tensors: SafeTensors<'a>,
     metadata: HashMap<String, String>,
     used: BTreeSet<String>,
+    /// What the file is, for messages.
+    what: &'static str,
 }
 
 type Found<T> = Result<T, String>;
 
 impl<'a> Loaded<'a> {
-    pub(crate) fn parse(bytes: &'a [u8]) -> Found<Self> {
+    /// Arrays of a file that should be a `what`.
+    pub(crate) fn parse(bytes: &'a [u8], what: &'static str) -> Found<Self> {
         let damaged = |e| match e {
             SafeTensorError::MetadataIncompleteBuffer => {
                 "its length is not what its header says; the file is cut short or damaged".to_string()
             }
-            e => format!("not an evermargin model, or a damaged one ({e})"),
+            e => format!("not an evermargin {what}, or a damaged one ({e})"),
         };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
         let metadata = header.metadata().clone().unwrap_or_default();
-        Ok(Self { tensors, metadata, used: BTreeSet::new() })
+        Ok(Self { tensors, metadata, used: BTreeSet::new(), what })
     }
 
-    /// Refuses a file of another version than `known`; `what` names its kind.
-    pub(crate) fn check_version(&self, what: &str, known: u32) -> Result<(), String> {
-        let version = self.metadata("format_version").unwrap_or("");
+    /// The version of the file; refuses one that is not among those `known`.
+    pub(crate) fn version(&self, known: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
+        let (what, version) = (self.what, self.metadata("format_version").unwrap_or(""));
         match version.parse::<u32>() {
-            Ok(found) if found == known => Ok(()),
-            Ok(newer) if newer > known => Err(format!(
-                "{what} format {newer} is newer than this evermargin reads ({known}); update evermargin"
+            Ok(found) if known.contains(&found) => Ok(found),
+            Ok(newer) if newer > *known.end() => Err(format!(
+                "{what} format {newer} is newer than this evermargin reads ({}); update evermargin",
+                known.end()
             )),
             _ => Err(format!("{what} format '{}' is not known", shown(version.as_bytes()))),
         }
@@ -173,7 +216,9 @@ impl<'a> Loaded<'a> {
         names.sort_unstable();
         match names.into_iter().find(|n| !self.used.contains(*n)) {
             None => Ok(()),
-            Some(name) => Err(format!("tensor '{}' is not part of this model", shown(name.as_bytes()))),
+            Some(name) => {
+                Err(format!("tensor '{}' is not part of this {}", shown(name.as_bytes()), self.what))
+            }
         }
     }
 }

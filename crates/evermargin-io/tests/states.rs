@@ -178,6 +178,49 @@ fn files_that_are_no_states_are_told_apart() {
     assert!(state_file::to_bytes(&infinite).is_err(), "JSON has no infinity");
 }
 
+/// Any byte that changes is noticed, whichever it is, and the message speaks of a state.
+#[test]
+fn a_damaged_state_is_refused() {
+    let bytes = state_file::to_bytes(&checkpoint("lasvm", 2, false, 60)).unwrap();
+    for at in 0..bytes.len() {
+        for bit in [0, 3, 7] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            let error = state_file::from_bytes("s", &damaged).unwrap_err().to_string();
+            assert!(!error.contains("model"), "{at}: {error}");
+        }
+    }
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let error = state_file::from_bytes("s", &damaged).unwrap_err().to_string();
+    assert_eq!(error, "s: its checksum is not that of its bytes; the file is damaged");
+    let error = state_file::from_bytes("s", &[0xab; 100]).unwrap_err().to_string();
+    assert_eq!(error, "s: not an evermargin state, or a damaged one (header too large)");
+}
+
+/// States from before there were checksums are read.
+#[test]
+fn a_state_of_the_first_version_is_read() {
+    let kept = checkpoint("lasvm", 2, false, 60);
+    let bytes = state_file::to_bytes(&kept).unwrap();
+    let swap = |bytes: &[u8], from: &str, to: &str| {
+        let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+        [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
+    };
+    let at = bytes.windows(9).position(|w| w == b"\"crc32\":\"").unwrap();
+    let sum = String::from_utf8(bytes[at..at + 19].to_vec()).unwrap();
+    let old = swap(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"1\"");
+    // the entry leaves, spaces at the end of the header keep its length
+    let old = swap(&old, &sum, "");
+    let header = u64::from_le_bytes(old[..8].try_into().unwrap()) as usize;
+    let end = 8 + header - sum.len();
+    let old = [&old[..end], " ".repeat(sum.len()).as_bytes(), &old[end..]].concat();
+    assert_eq!(state_file::from_bytes("s", &old).unwrap(), kept);
+    let newer = swap(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"3\"");
+    let error = state_file::from_bytes("s", &newer).unwrap_err().to_string();
+    assert_eq!(error, "s: state format 3 is newer than this evermargin reads (2); update evermargin");
+}
+
 #[test]
 fn a_state_survives_the_disk() {
     let folder = tempfile::tempdir().unwrap();

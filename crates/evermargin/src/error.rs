@@ -42,6 +42,9 @@ pub enum Error {
     /// A model whose parts contradict each other.
     #[error("model: {0}")]
     Model(String),
+    /// A saved learner whose parts contradict each other.
+    #[error("the state is damaged: {0}")]
+    State(String),
 }
 
 impl Error {

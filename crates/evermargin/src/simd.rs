@@ -341,15 +341,38 @@ dispatch! {
 fn extremes_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64) {
     let n = g.len();
     let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
-    let (mut top, mut bottom) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
-    let mut see = |l: usize, i: usize| {
-        let (up, down) = (
-            if alpha[i] < hi[i] { g[i] } else { f64::NEG_INFINITY },
-            if alpha[i] > lo[i] { g[i] } else { f64::INFINITY },
-        );
-        top[l] = if up > top[l] { up } else { top[l] };
-        bottom[l] = if down < bottom[l] { down } else { bottom[l] };
-    };
+    let mut ends = Ends::NONE;
+    by_eights(n, |l, i| ends.see(l, alpha[i], lo[i], hi[i], g[i]));
+    ends.outermost()
+}
+
+/// The extremes of eight interleaved parts.
+struct Ends {
+    top: [f64; 8],
+    bottom: [f64; 8],
+}
+
+impl Ends {
+    const NONE: Self = Self { top: [f64::NEG_INFINITY; 8], bottom: [f64::INFINITY; 8] };
+
+    #[inline(always)]
+    fn see(&mut self, l: usize, alpha: f64, lo: f64, hi: f64, g: f64) {
+        let up = if alpha < hi { g } else { f64::NEG_INFINITY };
+        let down = if alpha > lo { g } else { f64::INFINITY };
+        self.top[l] = if up > self.top[l] { up } else { self.top[l] };
+        self.bottom[l] = if down < self.bottom[l] { down } else { self.bottom[l] };
+    }
+
+    #[inline(always)]
+    fn outermost(self) -> (f64, f64) {
+        let top = self.top.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        (top, self.bottom.into_iter().fold(f64::INFINITY, f64::min))
+    }
+}
+
+/// Calls `see` with lane and place of `n` places, eight at a time.
+#[inline(always)]
+fn by_eights(n: usize, mut see: impl FnMut(usize, usize)) {
     let whole = n / 8 * 8;
     for k in (0..whole).step_by(8) {
         for l in 0..8 {
@@ -357,7 +380,6 @@ fn extremes_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f6
         }
     }
     (whole..n).for_each(|i| see(i - whole, i));
-    (top.into_iter().fold(f64::NEG_INFINITY, f64::max), bottom.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 dispatch! {
@@ -425,8 +447,8 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
     let n = g.len();
     let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
     let mut sums = [[0.0f64; 8]; 4];
-    let (mut top, mut bottom) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
-    let mut see = |l: usize, i: usize| {
+    let mut ends = Ends::NONE;
+    by_eights(n, |l, i| {
         let (a, b) = (lo[i] * g[i], hi[i] * g[i]);
         let h = if a > b { a } else { b };
         let support = if alpha[i] == 0.0 { 0.0 } else { 1.0 };
@@ -434,21 +456,10 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
         sums[1][l] += support * h;
         sums[2][l] += support * h * h;
         sums[3][l] += support;
-        let up = if alpha[i] < hi[i] { g[i] } else { f64::NEG_INFINITY };
-        let down = if alpha[i] > lo[i] { g[i] } else { f64::INFINITY };
-        top[l] = if up > top[l] { up } else { top[l] };
-        bottom[l] = if down < bottom[l] { down } else { bottom[l] };
-    };
-    let whole = n / 8 * 8;
-    for k in (0..whole).step_by(8) {
-        for l in 0..8 {
-            see(l, k + l);
-        }
-    }
-    (whole..n).for_each(|i| see(i - whole, i));
+        ends.see(l, alpha[i], lo[i], hi[i], g[i]);
+    });
     let [gap, loss, squares, count] = sums.map(|s| s.into_iter().sum());
-    let top = top.into_iter().fold(f64::NEG_INFINITY, f64::max);
-    let bottom = bottom.into_iter().fold(f64::INFINITY, f64::min);
+    let (top, bottom) = ends.outermost();
     GapSums { gap, loss, squares, count, top, bottom }
 }
 

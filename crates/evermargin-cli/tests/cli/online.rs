@@ -227,6 +227,10 @@ fn what_contradicts_a_state_is_refused() {
         ("--epochs 2", "epochs 2: the state was begun with 1;"),
         ("--set bias=true", "learner lasvm has no parameter bias"),
         ("--select active", "cannot be used with"),
+        ("--pool 20", "cannot be used with"),
+        ("--labels-budget 20", "cannot be used with"),
+        ("--set select=active", "select: --resume learns every labelled row of DATA and chooses none;"),
+        ("--set virtual=1", "virtual: --resume learns every labelled row of DATA and chooses none;"),
         ("--probability sigmoid", "cannot be used with"),
         ("--threshold f1", "cannot be used with"),
         ("--curve c.tsv", "cannot be used with"),
@@ -265,6 +269,51 @@ fn what_contradicts_a_state_is_refused() {
     std::fs::write(shell.path("cut.evs"), &whole[..whole.len() / 2]).unwrap();
     let said = shell.run("fit monday.svm -o x.evm --resume cut.evs");
     assert!(said.code == 1 && said.err.contains("cut short or damaged"), "{}", said.err);
+}
+
+/// A state that was begun by choosing goes on with every row, and says so.
+#[test]
+fn a_state_that_chose_its_samples_goes_on_with_all_rows() {
+    let shell = Shell::new();
+    two_days(&shell);
+    shell.ok("fit monday.svm --learner lasvm --select active --labels-budget 40 --state s.evs -o m.evm");
+    let said = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
+    assert!(
+        said.err.contains("note: the state chose its samples; now every labelled row is learnt from"),
+        "{}",
+        said.err
+    );
+    let said = shell.run("fit tuesday.svm --resume s.evs -o m.evm --set select=active");
+    assert!(said.code == 2 && said.err.contains("chooses none"), "{}", said.err);
+}
+
+#[test]
+fn inspect_reads_states() {
+    let shell = Shell::new();
+    two_days(&shell);
+    let fitted = shell.ok("fit monday.svm --learner lasvm --state s.evs -o m.evm --json").json();
+    let page = shell.ok("inspect s.evs").out;
+    for part in [
+        "learner         lasvm",
+        "not finished yet; `evermargin fit MORE_DATA --resume` goes on",
+        " seen, of 1 ",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let json = shell.ok("inspect s.evs --json").json();
+    assert_eq!(json["state"]["samples_seen"], fitted["samples_seen"]);
+    assert_eq!(json["class_names"], shell.ok("inspect m.evm --json").json()["class_names"]);
+    assert!(shell.ok("inspect m.evm --json").json().get("state").is_none());
+    // damage is noticed, and is that of a state
+    let mut bytes = shell.read("s.evs");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(shell.path("d.evs"), &bytes).unwrap();
+    for line in ["inspect d.evs", "fit tuesday.svm --resume d.evs -o x.evm"] {
+        let said = shell.run(line);
+        let text = "d.evs: its checksum is not that of its bytes; the file is damaged";
+        assert!(said.code == 1 && said.err.contains(text), "{line}: {}", said.err);
+    }
 }
 
 fn names(labels: &Labels) -> Vec<&str> {

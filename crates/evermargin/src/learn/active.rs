@@ -14,7 +14,9 @@ use crate::balance::{SyntheticRows, neighbours};
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::learn::validate::stratified_folds;
-use crate::query::{AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, best_of, closeness};
+use crate::query::{
+    AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, best_of, closeness, draw_pool,
+};
 use crate::solve::Watch;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -254,11 +256,7 @@ impl<'a> Search<'a> {
             Strategy::AutoActive => AUTO_POOL,
             Strategy::Active | Strategy::Gradient => self.params.pool,
         };
-        let size = size.min(self.unseen.len());
-        for k in 0..size {
-            let other = self.rng.random_range(k..self.unseen.len());
-            self.unseen.swap(k, other);
-        }
+        let size = draw_pool(&mut self.unseen, size, &mut self.rng);
         let pool: Vec<usize> = self.unseen[..size].to_vec();
         self.choose_of_pool(state, &pool).map(Some)
     }
@@ -435,5 +433,108 @@ mod tests {
         let curves = [curve(&[0.5, 0.2, 0.1, 0.101, 0.2, 0.1]), curve(&[0.4, 0.2, 0.1, 0.102, 0.2, 0.3])];
         assert_eq!(best_count(&curves), 40);
         assert_eq!(best_count(&[]), 0);
+    }
+
+    /// Two overlapping clouds, `share` of the rows positive.
+    fn clouds(n: usize, share: f64, seed: u64) -> (Matrix, Vec<Targets>) {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let (mut values, mut y) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let positive = rng.random_bool(share);
+            let middle = if positive { 0.6 } else { -0.6 };
+            values.extend((0..2).map(|_| middle + rng.random_range(-1.5..1.5)));
+            y.push(if positive { Label::Pos } else { Label::Neg });
+        }
+        (Matrix::dense(values, n, 2).unwrap(), vec![Targets { y, cost: vec![1.0; n] }])
+    }
+
+    fn params(select: Strategy) -> LasvmParams {
+        LasvmParams { kernel: crate::Kernel::Rbf { gamma: 0.5 }, select, ..LasvmParams::default() }
+    }
+
+    /// How near every unseen sample is, by its row.
+    fn nearness(search: &Search<'_>, state: &mut Lasvm) -> Vec<(usize, f64)> {
+        let f = state.decisions(search.x.view(), &search.unseen).unwrap();
+        search.unseen.iter().zip(f).map(|(&row, f)| (row, closeness(&f))).collect()
+    }
+
+    /// Invariant 26 on the pools the search draws itself: the choice is among the nearest 5 % of the unseen in 95 % of the
+    /// cases, and it is the nearest of all when the pool holds all.
+    #[test]
+    fn choices_from_small_pools_are_among_the_nearest() {
+        let (x, problems) = clouds(1500, 0.5, 4);
+        let p = params(Strategy::Active);
+        let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
+        let mut search = Search::new(&p, &x, &problems).unwrap();
+        search.seed(&mut state).unwrap();
+        let (trials, mut hits) = (600, 0);
+        for _ in 0..trials {
+            let mut near = nearness(&search, &mut state);
+            near.sort_by(|a, b| a.1.total_cmp(&b.1));
+            let choice = search.choose(&mut state).unwrap().unwrap();
+            let row = search.unseen.swap_remove(choice.place);
+            let best = near.len().div_ceil(20);
+            hits += u32::from(near[..best].iter().any(|(r, _)| *r == row));
+            search.learn_from(&mut state, choice.candidate, choice.scored, row).unwrap();
+        }
+        let deviation = (0.95f64 * 0.05 / f64::from(trials)).sqrt();
+        assert!(f64::from(hits) / f64::from(trials) >= 0.95 - 3.0 * deviation, "{hits} of {trials}");
+
+        for pool in [0, 300, 1000] {
+            let (x, problems) = clouds(300, 0.5, 5);
+            let p = LasvmParams { pool, ..params(Strategy::Active) };
+            let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
+            let mut search = Search::new(&p, &x, &problems).unwrap();
+            search.seed(&mut state).unwrap();
+            while !search.unseen.is_empty() {
+                let near = nearness(&search, &mut state);
+                let least = near.iter().map(|n| n.1).fold(f64::INFINITY, f64::min);
+                let choice = search.choose(&mut state).unwrap().unwrap();
+                let row = search.unseen.swap_remove(choice.place);
+                let own = near.iter().find(|n| n.0 == row).unwrap().1;
+                // scores kept current differ from those computed anew in the last digits
+                assert!(own <= least + 1e-6, "{own} though {least} was there");
+                search.learn_from(&mut state, choice.candidate, choice.scored, row).unwrap();
+            }
+        }
+    }
+
+    /// Invariant 30: as many virtual points are made as real positives became support vectors when they were learnt, times
+    /// v; none by a virtual point.
+    #[test]
+    fn virtual_points_are_made_by_real_positives_that_become_support_vectors() {
+        for v in [1, 3] {
+            let (x, problems) = clouds(400, 0.15, 6);
+            let p = LasvmParams { virtual_points: v, stop: StopRule::Never, ..params(Strategy::Active) };
+            let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
+            let mut search = Search::new(&p, &x, &problems).unwrap();
+            (0..400).for_each(|i| search.look(i));
+            let first =
+                |label| (0..400).filter(|&i| problems[0].y[i] == label).take(SEEDS).collect::<Vec<_>>();
+            let seeds = [first(Label::Neg), first(Label::Pos)].concat();
+            search.unseen.retain(|row| !seeds.contains(row));
+            let (mut became, mut of_virtual) = (0, 0);
+            let mut after = |search: &Search<'_>, state: &Lasvm, row: usize, before: usize| {
+                let support = state.is_support(row as u64);
+                let spawns = row < 400 && problems[0].y[row] == Label::Pos && support;
+                assert_eq!(search.created - before, if spawns { v } else { 0 }, "row {row}");
+                became += usize::from(spawns);
+                of_virtual += usize::from(row >= 400 && support);
+            };
+            for row in seeds {
+                let before = search.created;
+                search.meet(&mut state, &[row]).unwrap();
+                search.learn_from(&mut state, 0, false, row).unwrap();
+                after(&search, &state, row, before);
+            }
+            while let Some(choice) = search.choose(&mut state).unwrap() {
+                let before = search.created;
+                let row = search.unseen.swap_remove(choice.place);
+                search.learn_from(&mut state, choice.candidate, choice.scored, row).unwrap();
+                after(&search, &state, row, before);
+            }
+            assert_eq!(search.created, v * became);
+            assert!(became > 10 && of_virtual > 0, "{became} {of_virtual}");
+        }
     }
 }

@@ -75,6 +75,8 @@ const MAX_POINTS: Parameter = parameter("max_points", "100000", "most points kep
 const SEED: Parameter = parameter("seed", "1", "seed of the order in which samples come");
 const FINISH: Parameter =
     parameter("finish", "false", "whether to solve the problem of the points at the end");
+const FINISHED: Parameter =
+    parameter("finish", "true", "whether to solve the problem of the points at the end");
 const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between cleanings; 0 = none");
 const CLEAN_KEEP: Parameter =
     parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
@@ -97,23 +99,8 @@ const GAP_FAMILY: [Parameter; 13] = [
     CACHE,
     SEED,
 ];
-const RAMP_FAMILY: [Parameter; 15] = [
-    KERNEL,
-    GAMMA,
-    DEGREE,
-    COEF0,
-    COST,
-    TOLERANCE,
-    parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabelled"),
-    parameter("warm_up", "50", "support vectors before the ramp is trusted"),
-    EPOCHS,
-    FINISH,
-    CLEAN_EVERY,
-    CLEAN_KEEP,
-    MAX_POINTS,
-    CACHE,
-    SEED,
-];
+const RAMP_FAMILY: [Parameter; 15] = ramp_family(FINISHED);
+const FILTER_FAMILY: [Parameter; 15] = ramp_family(FINISH);
 
 const RATIO: Parameter =
     parameter("ratio", "labels", "share of positives among rows without a label: a number, labels or auto");
@@ -122,10 +109,30 @@ const LAMBDA_U: Parameter =
     parameter("lambda_u", "1", "weight of the rows without a label together, those with one having 1");
 const CENTER: Parameter = parameter("center", "false", "whether to take its mean from every column");
 
-/// A member of the LASVM family from flat parameters; only `lasvm` finishes unless told.
+const fn ramp_family(finish: Parameter) -> [Parameter; 15] {
+    [
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        COST,
+        TOLERANCE,
+        parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabelled"),
+        parameter("warm_up", "50", "support vectors before the ramp is trusted"),
+        EPOCHS,
+        finish,
+        CLEAN_EVERY,
+        CLEAN_KEEP,
+        MAX_POINTS,
+        CACHE,
+        SEED,
+    ]
+}
+
+/// A member of the LASVM family from flat parameters; only `lasvm` and `lasvm-nc` finish unless told.
 fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
     let mut params = with_kernel(params)?;
-    params.entry("finish").or_insert_with(|| (loss == Loss::Hinge).into());
+    params.entry("finish").or_insert_with(|| matches!(loss, Loss::Hinge | Loss::Ramp).into());
     Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
 }
 
@@ -161,7 +168,7 @@ pub static LEARNERS: &[Learner] = &[
             COST,
             TOLERANCE,
             EPOCHS,
-            parameter("finish", "true", "whether to solve the problem of the points at the end"),
+            FINISHED,
             parameter(
                 "delta_max",
                 "0",
@@ -205,7 +212,7 @@ pub static LEARNERS: &[Learner] = &[
     Learner {
         name: "lasvm-i",
         summary: "online support vector machine that passes over samples outside the margin (no bias)",
-        parameters: &RAMP_FAMILY,
+        parameters: &FILTER_FAMILY,
         multi: Multi::OneVsRest,
         semi: false,
         build: |params| build_lasvm("lasvm-i", Loss::Filter, params),

@@ -17,7 +17,7 @@ use super::train::{ClassWeight, Trained};
 use crate::data::{Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::model::{Classifier, Column, Model, Scaling, Scheme};
-use crate::query::Stopped;
+use crate::query::{Stopped, Strategy};
 use crate::solve::Watch;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -95,7 +95,7 @@ impl OnlineCheckpoint {
 
     /// Refuses parts that do not fit together (a file may say anything).
     pub fn check(&self) -> Result<()> {
-        let wrong = |what: &str| Err(Error::Model(format!("the saved learner is damaged: {what}")));
+        let wrong = |what: &str| Err(Error::State(what.into()));
         self.saved.check()?;
         if !ONLINE.contains(&(self.learner.as_str(), self.saved.params.loss)) {
             return wrong("its name and its loss differ");
@@ -228,6 +228,9 @@ pub fn go_on(
     if batch.dropped > 0 {
         notes.push(format!("{} rows without a label are left out", batch.dropped));
     }
+    if checkpoint.saved.params.select != Strategy::Random {
+        notes.push("the state chose its samples; now every labelled row is learnt from".into());
+    }
     let mut saved = checkpoint.saved.clone();
     if let Some(bytes) = how.cache_bytes {
         saved.params.cache_bytes = bytes;
@@ -237,7 +240,7 @@ pub fn go_on(
     let asked = pass(&mut state, &params, &batch, &problems, (checkpoint.rows, how.seed), watch)?;
     let ending = LasvmParams { finish: how.finish.unwrap_or(params.finish), ..params };
     let fitted = ending.end(state, asked, usize::MAX, watch);
-    let online = fitted.online.ok_or_else(|| Error::Model("an online learner gave no state".into()))?;
+    let online = fitted.online.ok_or_else(|| Error::State("an online learner gave none".into()))?;
     let next = OnlineCheckpoint {
         counts: checkpoint.counts_with(&batch.labels),
         rows: checkpoint.rows + batch.x.rows() as u64,
@@ -289,6 +292,6 @@ fn class_weight(params: &Value) -> Result<ClassWeight> {
         Some(Value::Object(map)) if map.values().all(Value::is_number) => Ok(ClassWeight::Explicit(
             map.iter().filter_map(|(class, w)| w.as_f64().map(|w| (class.clone(), w))).collect(),
         )),
-        Some(other) => Err(Error::Model(format!("class weights {other} are not known"))),
+        Some(other) => Err(Error::State(format!("class weights {other} are not known"))),
     }
 }

@@ -5,13 +5,16 @@
 //! the best of a small random pool is among the best few per cent with a chance that does not depend on how many
 //! samples there are.
 
+mod margin;
+mod pool;
 mod scores;
 mod stop;
 
+pub use margin::{closeness_of, margin_towards};
+pub use pool::{POOL, draw_pool, pool_size, take_nearest};
 pub use scores::PoolScores;
 pub use stop::{StopRule, Stopped, Stopping};
 
-use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How the next sample is chosen among those without a label.
@@ -35,17 +38,6 @@ pub const AUTO_POOL: usize = 100;
 
 /// Samples within the margin at which [`Strategy::AutoActive`] stops drawing.
 pub const AUTO_CLOSE: usize = 5;
-
-/// Samples that a pool needs so that, with chance 1 − `eta`, its best is among the best share `p` of all:
-/// ⌈ln η / ln(1 − p)⌉, which is 59 for 5 % and 5 %.
-pub fn pool_size(p: f64, eta: f64) -> Result<usize> {
-    for (name, value) in [("p", p), ("eta", eta)] {
-        if !(value > 0.0 && value < 1.0) {
-            return Err(Error::parameter(name, value, "between 0 and 1"));
-        }
-    }
-    Ok((eta.ln() / (-p).ln_1p()).ceil().max(1.0) as usize)
-}
 
 /// How near a sample is to the boundary: |f| of a single output; with one output a class half the lead of the first
 /// class over the second, which is the same for two classes f and −f.
@@ -128,20 +120,6 @@ impl Gate {
 mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
-
-    #[test]
-    fn small_pools_hold_what_they_promise() {
-        assert_eq!(pool_size(0.05, 0.05).unwrap(), 59);
-        assert!(pool_size(0.0, 0.5).is_err() && pool_size(0.5, 1.0).is_err());
-        let mut rng = rand_pcg::Pcg64::seed_from_u64(7);
-        let (trials, size) = (20_000, 59);
-        let hits = (0..trials)
-            .filter(|_| (0..size).map(|_| rng.random::<f64>()).fold(1.0, f64::min) < 0.05)
-            .count() as f64;
-        let expected = 1.0 - 0.95f64.powi(size);
-        let deviation = (expected * (1.0 - expected) / f64::from(trials)).sqrt();
-        assert!(expected >= 0.95 && (hits / f64::from(trials) - expected).abs() < 4.0 * deviation);
-    }
 
     #[test]
     fn auto_active_draws_until_the_fifth_within_the_margin() {

@@ -9,7 +9,7 @@
 //! Invariants: `gradient = target − Kα`; α within its bounds, equal to a bound when a step ends there; with a bias Σα
 //! does not change.
 
-use super::smo::{Dual, Extremes, Free, best_of_two, snapped};
+use super::smo::{Dual, Extremes, Free, best_of_pair, best_of_two, snapped};
 use crate::gram::Gram;
 use crate::simd::{self, TINY};
 
@@ -131,13 +131,13 @@ impl Dual {
     fn step_pair(&mut self, gram: &mut dyn Gram, i: usize, j: usize) -> bool {
         gram.fetch(&[i, j]);
         let (row_i, row_j) = (gram.row(i), gram.row(j));
-        let curve = (gram.diag(i) + gram.diag(j) - 2.0 * f64::from(row_i[j])).max(TINY);
-        let (room_i, room_j) = (self.hi[i] - self.alpha[i], self.alpha[j] - self.lo[j]);
-        let step = ((self.gradient[i] - self.gradient[j]) / curve).min(room_i).min(room_j);
-        self.alpha[i] = if step >= room_i { self.hi[i] } else { self.alpha[i] + step };
-        self.alpha[j] = if step >= room_j { self.lo[j] } else { self.alpha[j] - step };
-        simd::pair_step(&mut self.gradient, row_i, row_j, step);
-        step > 0.0
+        let kernel = [gram.diag(i), gram.diag(j), f64::from(row_i[j])];
+        let slope = self.gradient[i] - self.gradient[j];
+        let (up, down) = ((self.alpha[i], self.hi[i]), (self.alpha[j], self.lo[j]));
+        let step = best_of_pair(slope, kernel, up, down);
+        (self.alpha[i], self.alpha[j]) = (step.up, step.down);
+        simd::pair_step(&mut self.gradient, row_i, row_j, step.size);
+        step.size > 0.0
     }
 
     /// α_k to the best point within its bounds.

@@ -474,14 +474,45 @@ impl WorkingSet {
     fn step(&mut self, i: usize, j: usize) {
         let q = self.rows.len();
         let (row_i, row_j) = (&self.k[i * q..(i + 1) * q], &self.k[j * q..(j + 1) * q]);
-        let curve = (self.diag[i] + self.diag[j] - 2.0 * f64::from(row_i[j])).max(TINY);
-        let (room_i, room_j) = (self.hi[i] - self.alpha[i], self.alpha[j] - self.lo[j]);
-        let step = ((self.up[i] - self.down[j]) / curve).min(room_i).min(room_j);
-        self.alpha[i] = if step >= room_i { self.hi[i] } else { self.alpha[i] + step };
-        self.alpha[j] = if step >= room_j { self.lo[j] } else { self.alpha[j] - step };
-        simd::pair_update(&mut self.up, &mut self.down, row_i, row_j, step);
+        let kernel = [self.diag[i], self.diag[j], f64::from(row_i[j])];
+        let slope = self.up[i] - self.down[j];
+        let (up, down) = ((self.alpha[i], self.hi[i]), (self.alpha[j], self.lo[j]));
+        let step = best_of_pair(slope, kernel, up, down);
+        (self.alpha[i], self.alpha[j]) = (step.up, step.down);
+        simd::pair_update(&mut self.up, &mut self.down, row_i, row_j, step.size);
         self.mark(i);
         self.mark(j);
+    }
+}
+
+/// What [`best_of_pair`] finds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PairStep {
+    /// How far both go.
+    pub size: f64,
+    /// Where the one that rises ends.
+    pub up: f64,
+    /// Where the one that falls ends.
+    pub down: f64,
+}
+
+/// The best step of a pair along Σα = constant: one rises from α to at most its upper bound (`up`), the other falls to
+/// at least its lower bound (`down`). `slope` is the difference of their gradients, `kernel` their K_ii, K_jj, K_ij. A
+/// variable that ends at a bound is equal to it.
+#[inline]
+pub(super) fn best_of_pair(
+    slope: f64,
+    [ii, jj, ij]: [f64; 3],
+    (rising, hi): (f64, f64),
+    (falling, lo): (f64, f64),
+) -> PairStep {
+    let curve = (ii + jj - 2.0 * ij).max(TINY);
+    let (room_up, room_down) = (hi - rising, falling - lo);
+    let size = (slope / curve).min(room_up).min(room_down);
+    PairStep {
+        size,
+        up: if size >= room_up { hi } else { rising + size },
+        down: if size >= room_down { lo } else { falling - size },
     }
 }
 

@@ -14,7 +14,8 @@
 //! bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
 //! violates. Our own: several outputs share points and kernel rows, a point stays while one of them needs it; a cap on
 //! the points; in the gap family steps of two coefficients after sixteen of one on the same sample, the largest cost
-//! in place of C in the threshold; finishing drops every point that is no support vector.
+//! in place of C in the threshold; finishing drops every point that is no support vector, and that of the ramp loss decides
+//! anew, until nothing changes, which points lie beyond the ramp (the concave-convex procedure on the points there are).
 
 mod saved;
 mod state;
@@ -30,7 +31,7 @@ use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::Model;
-use crate::query::{StopRule, Stopped, Strategy};
+use crate::query::{POOL, StopRule, Stopped, Strategy};
 use crate::solve::{Exit, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -162,7 +163,7 @@ impl Default for LasvmParams {
             cache_bytes: 1 << 30,
             seed: 1,
             select: Strategy::Random,
-            pool: 59,
+            pool: POOL,
             labels: 0,
             stop: StopRule::Margin,
             curve: false,

@@ -67,7 +67,7 @@ impl Saved {
     pub fn check(&self) -> Result<()> {
         self.params.check()?;
         let n = self.points.rows();
-        let wrong = |what: &str| Err(Error::Model(format!("the saved learner is damaged: {what}")));
+        let wrong = |what: &str| Err(Error::State(what.into()));
         if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
             return wrong("its points and their numbers differ");
         }

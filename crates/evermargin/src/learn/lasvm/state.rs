@@ -21,6 +21,9 @@ pub(crate) const SCORED: usize = 256;
 /// Steps of one variable before steps of two: the source has only the former, which are many when they are not few.
 const SINGLE_STEPS: usize = 16;
 
+/// Most rounds in which points change sides of the ramp at the end.
+const ROUNDS: usize = 100;
+
 /// Samples that decide how all are packed.
 const FIRST: usize = 1000;
 
@@ -327,18 +330,38 @@ impl Lasvm {
         }
     }
 
-    /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle.
+    /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle. With
+    /// ramp loss the points that now lie beyond the ramp are let go and those that came back are taken in, until none
+    /// changes sides.
     pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
         self.compact();
         // without the memory the rows stay as they are
         let _ = self.gram.fit();
-        let reports = self.solve(watch);
+        let mut reports = self.solve(watch);
+        if self.params.loss == Loss::Ramp {
+            self.settle_sides(&mut reports, watch);
+        }
         if self.params.loss != Loss::Full {
             self.clean(0);
         }
         self.compact();
         self.support = self.count_support();
         reports
+    }
+
+    /// Rounds of the concave-convex procedure from a solution: the ramp loss of the points never rises.
+    fn settle_sides(&mut self, reports: &mut [Report], watch: &dyn Watch) {
+        for _ in 0..ROUNDS {
+            if reports.iter().any(|r| r.exit != Exit::Converged) || !self.reassess() {
+                break;
+            }
+            for (all, round) in reports.iter_mut().zip(self.solve(watch)) {
+                let (steps, evaluations) = (all.steps, all.kernel_evaluations);
+                *all = round;
+                all.steps += steps;
+                all.kernel_evaluations += evaluations;
+            }
+        }
     }
 
     /// Solves the problems of the points to the tolerance.

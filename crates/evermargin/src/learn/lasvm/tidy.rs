@@ -60,6 +60,30 @@ impl Lasvm {
         idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
     }
 
+    /// Ramp loss: decides anew which points lie beyond the ramp and moves their bounds, a step of the concave-convex
+    /// procedure on the points there are. Says whether one changed sides.
+    pub(super) fn reassess(&mut self) -> bool {
+        let mut changed = false;
+        for j in 0..self.outputs.len() {
+            if !self.is_warm(&self.outputs[j]) {
+                continue;
+            }
+            let dual = &mut self.outputs[j];
+            let moved = |i: usize| {
+                let ((lo, hi), y) = (dual.bounds(i), dual.target()[i]);
+                let cost = y * (hi - lo);
+                let shift = if 1.0 - y * dual.gradient()[i] < self.params.s { -cost } else { 0.0 };
+                (cost.min(0.0) + shift, cost.max(0.0) + shift)
+            };
+            let bounds: Vec<(f64, f64)> = (0..dual.len()).map(moved).collect();
+            if (0..dual.len()).any(|i| dual.bounds(i) != bounds[i]) {
+                changed = true;
+                dual.move_bounds(&mut self.gram, &bounds);
+            }
+        }
+        changed
+    }
+
     /// How far a point is from taking part in any output; `bias` are the constants.
     fn slack(&self, s: usize, bias: &[f64]) -> f64 {
         self.outputs.iter().zip(bias).map(|(d, b)| d.slack(s, *b)).fold(f64::INFINITY, f64::min)
