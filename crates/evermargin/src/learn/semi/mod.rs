@@ -6,6 +6,9 @@
 //! alone would have given stands beside it ([`compare`]).
 
 pub mod compare;
+pub mod parzen;
+pub mod qp;
+pub mod submod;
 
 pub use compare::{Baseline, Semi};
 
