@@ -313,6 +313,9 @@ impl Found {
         let full = picks * n - picks * picks.saturating_sub(1) / 2;
         facts.insert("full_greedy_evaluations".into(), full.into());
         facts.insert("interrupted".into(), self.labeling.interrupted.into());
+        if let Some(confidence) = few.ratio_confidence {
+            facts.insert("ratio_confidence".into(), confidence.into());
+        }
         facts
     }
 }

@@ -22,6 +22,9 @@ pub struct Labeling {
     pub interrupted: bool,
 }
 
+/// A sweep that changes no more than one row in so many was the last: of fewer rows than this, one that changes none.
+const SETTLED: usize = 4096;
+
 /// Iterated top-k from `start`, at most `most` sweeps; D never falls. The cut is left at the answer.
 pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Watch) -> Labeling {
     let k = start.iter().filter(|p| **p).count();
@@ -48,7 +51,11 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Wa
             cut.select(&best.positive);
             return best;
         }
+        let changed = next.iter().zip(&best.positive).filter(|(a, b)| a != b).count();
         (best.positive, best.objective) = (next, value);
+        if changed <= best.positive.len() / SETTLED {
+            break;
+        }
     }
     best
 }
