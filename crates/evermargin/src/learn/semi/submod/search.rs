@@ -15,7 +15,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 /// Most rows greedy looks at one by one.
-pub const GREEDY_ROWS: usize = 2048;
+pub const GREEDY_ROWS: usize = 4096;
 
 /// Most rows for which exchanges are tried unless asked for.
 pub const EXCHANGE_ROWS: usize = 300;

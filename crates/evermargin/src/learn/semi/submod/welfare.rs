@@ -244,7 +244,7 @@ pub(super) fn fit(
     let parzen = welfare.by_scores(&welfare.values(&welfare.labels));
     let (mut class, mut value, mut sweeps) = welfare.polish(&parzen, most, watch);
     let (mut start, mut evaluations) = ("parzen", 0);
-    if n * seeds.len() <= GREEDY_ROWS * 8 {
+    if n * seeds.len() <= GREEDY_ROWS * 4 {
         let mut greedy = Welfare::new(welfare.space, &seeds, rows, room, kappa, labels);
         let picks = lazy(&mut greedy, n, watch);
         evaluations = picks.evaluations;
