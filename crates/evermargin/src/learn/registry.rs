@@ -15,6 +15,9 @@ use super::semi::grad_tsvm::GradTsvmParams;
 use super::semi::label_propagation::LabelPropagationParams;
 use super::semi::linear_da::LinearDaParams;
 use super::semi::linear_tsvm::LinearTsvmParams;
+use super::semi::parzen::ParzenParams;
+use super::semi::qp::QpParams;
+use super::semi::submod::SubmodParams;
 use super::semi::tsvm::TsvmParams;
 use super::svc::SvcParams;
 use super::train::Multi;
@@ -134,6 +137,27 @@ fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Bo
     let mut params = with_kernel(params)?;
     params.entry("finish").or_insert_with(|| matches!(loss, Loss::Hinge | Loss::Ramp).into());
     Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
+}
+
+const KERNEL_OR_LINEAR: Parameter =
+    parameter("kernel", "linear", "linear, rbf, poly, sigmoid or precomputed");
+const RHO: Parameter =
+    parameter("rho", "10", "weight of the cut over that of the labels; 0 = the labels alone");
+const KAPPA: Parameter = parameter("kappa", "0", "C*/C itself; 0 = 2·rho·labelled/unlabelled");
+const COST_UNLABELED: Parameter = parameter("c_unlabeled", "0", "C*, cost of an inferred label; 0 = kappa·c");
+const CENTRED: Parameter = parameter("center", "true", "whether the linear kernel is that of centred rows");
+const LABEL_WEIGHTS: Parameter =
+    parameter("weights", "none", "weights of labels: none, or balanced = both classes pull alike");
+
+const MODEL_TOLERANCE: Parameter =
+    parameter("tolerance", "0.01", "accuracy of the model fitted to all labels");
+const SMALL_CACHE: Parameter = parameter("cache_bytes", "268435456", "memory for cached kernel rows");
+
+/// The kernel parameters of a learner whose kernel is linear unless told.
+fn with_kernel_or_linear(params: &Map<String, Value>) -> Result<Map<String, Value>> {
+    let mut params = params.clone();
+    params.entry("kernel").or_insert_with(|| "linear".into());
+    with_kernel(&params)
 }
 
 /// Every learner there is.
@@ -468,6 +492,65 @@ pub static LEARNERS: &[Learner] = &[
         build: |params| {
             Ok(Box::new(read::<LabelPropagationParams>("label-propagation", &with_kernel(params)?)?))
         },
+        path: None,
+    },
+    Learner {
+        name: "submod-s3vm",
+        summary: "labels unlabelled rows by a seeded cut of the data, very fast (semi-supervised)",
+        parameters: &[
+            KERNEL_OR_LINEAR,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            RATIO,
+            RHO,
+            KAPPA,
+            COST_UNLABELED,
+            COST,
+            parameter("variant", "polished", "polished, thesis = lazy greedy as printed, or plain greedy"),
+            CENTRED,
+            LABEL_WEIGHTS,
+            MODEL_TOLERANCE,
+            SMALL_CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<SubmodParams>("submod-s3vm", &with_kernel_or_linear(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "qp-s3vm",
+        summary: "the same cut from many starts, each to a local optimum (semi-supervised)",
+        parameters: &[
+            KERNEL_OR_LINEAR,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            RATIO,
+            RHO,
+            KAPPA,
+            COST_UNLABELED,
+            COST,
+            parameter("starts", "10", "random starts beside greedy, reverse greedy and Parzen"),
+            parameter("exchanges", "100", "most exchanges of two rows after each start"),
+            CENTRED,
+            LABEL_WEIGHTS,
+            MODEL_TOLERANCE,
+            SMALL_CACHE,
+            SEED,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<QpParams>("qp-s3vm", &with_kernel_or_linear(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "parzen",
+        summary: "rows most similar to the labels, by the ratio of the classes: a baseline (semi-supervised)",
+        parameters: &[KERNEL_OR_LINEAR, GAMMA, DEGREE, COEF0, RATIO, CENTRED, LABEL_WEIGHTS, SMALL_CACHE],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<ParzenParams>("parzen", &with_kernel_or_linear(params)?)?)),
         path: None,
     },
 ];

@@ -52,7 +52,7 @@ struct Solution {
 }
 
 impl SvcParams {
-    pub(super) fn check(&self, x: MatrixView<'_>) -> Result<()> {
+    pub(in crate::learn) fn check(&self, x: MatrixView<'_>) -> Result<()> {
         self.kernel.check()?;
         if !(self.c > 0.0 && self.c <= 1e15) {
             return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
@@ -70,7 +70,7 @@ impl SvcParams {
         Ok(())
     }
 
-    pub(super) fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
+    pub(in crate::learn) fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
         Ok(match self.kernel {
             Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
             kernel => Box::new(KernelGram::new(Packed::new(x, kernel)?, self.cache_bytes)?),

@@ -1,6 +1,7 @@
 //! The loops. Each returns a [`Report`].
 
 pub mod ascent;
+pub mod greedy;
 pub mod newton;
 mod online;
 pub mod smo;

@@ -10,18 +10,24 @@ pub mod bnb;
 pub mod cccp;
 pub mod compare;
 pub mod da;
+pub mod exact_path;
 pub mod grad_tsvm;
 pub mod label_propagation;
 pub mod linear;
 pub mod linear_da;
 pub mod linear_tsvm;
 mod minimum;
+pub mod parzen;
+pub mod qp;
+pub mod ratio;
 mod s3vm;
 mod space;
+pub mod submod;
 pub mod tsvm;
 
 pub use compare::{Baseline, Semi};
 pub use minimum::Margin;
+pub use ratio::{Estimate, estimate_ratio};
 
 use super::Targets;
 use crate::data::{Label, MatrixView};
@@ -98,6 +104,8 @@ pub struct FewLabels {
     pub ratio: f64,
     /// The number of unlabelled rows that makes: at least one and not all where there are two or more.
     pub positives: usize,
+    /// Where the share was estimated: how far the estimate stands out, 0 to 1 (see [`ratio`]); below 0.05 the labels' is used.
+    pub ratio_confidence: Option<f64>,
 }
 
 impl FewLabels {
@@ -107,9 +115,15 @@ impl FewLabels {
         if let Ratio::Given(shares) = ratio {
             check_shares(shares, problems.len())?;
         }
+        let estimates = match ratio {
+            Ratio::Auto => estimates(x, problems)?,
+            _ => vec![(None, None); problems.len()],
+        };
         let share = |j: usize, y: &[f64]| match ratio {
             Ratio::Given(shares) => shares[j],
-            Ratio::Labels | Ratio::Auto => y.iter().filter(|y| **y > 0.0).count() as f64 / y.len() as f64,
+            Ratio::Labels | Ratio::Auto => {
+                estimates[j].0.unwrap_or(y.iter().filter(|y| **y > 0.0).count() as f64 / y.len() as f64)
+            }
         };
         let one = |(j, targets): (usize, &Targets)| {
             let labeled = targets.used();
@@ -118,7 +132,7 @@ impl FewLabels {
             let unlabeled: Vec<usize> = (0..x.rows()).filter(open).collect();
             let ratio = share(j, &y);
             let positives = positives(ratio, unlabeled.len());
-            Self { labeled, y, unlabeled, ratio, positives }
+            Self { labeled, y, unlabeled, ratio, positives, ratio_confidence: estimates[j].1 }
         };
         Ok(problems.iter().enumerate().map(one).collect())
     }
@@ -128,6 +142,16 @@ impl FewLabels {
         self.ratio = ratio;
         self.positives = positives(ratio, self.unlabeled.len());
     }
+}
+
+/// The estimated share of each problem, if one stands out, and the confidence. The shares of several classes are used only
+/// if all stand out, and add up to 1 then.
+fn estimates(x: MatrixView<'_>, problems: &[Targets]) -> Result<Vec<(Option<f64>, Option<f64>)>> {
+    let found = problems.iter().map(|p| estimate_ratio(x, p)).collect::<Result<Vec<Estimate>>>()?;
+    let total: Option<f64> = found.iter().map(|e| e.share).sum();
+    let factor = if problems.len() > 1 { total.map(|t| 1.0 / t) } else { Some(1.0) };
+    let share = |e: &Estimate| e.share.zip(factor).map(|(s, f)| s * f);
+    Ok(found.iter().map(|e| (share(e), Some(e.confidence))).collect())
 }
 
 /// round(ratio·n), but one at least and not all of two or more.
@@ -162,13 +186,15 @@ fn check_shares(shares: &[f64], problems: usize) -> Result<()> {
 
 /// The rows with the `k` largest scores, ties to the lower row, as a mark for each.
 pub fn largest(scores: &[f64], k: usize) -> Vec<bool> {
-    let mut order: Vec<u32> = (0..scores.len() as u32).collect();
-    let before = |a: &u32, b: &u32| scores[*b as usize].total_cmp(&scores[*a as usize]).then(a.cmp(b));
-    let mut marks = vec![false; scores.len()];
-    if k > 0 && k < order.len() {
-        order.select_nth_unstable_by(k, before);
+    if k == 0 || k >= scores.len() {
+        return vec![k > 0; scores.len()];
     }
-    order[..k.min(scores.len())].iter().for_each(|&i| marks[i as usize] = true);
+    let mut values = scores.to_vec();
+    let (_, &mut least, _) = values.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    let mut marks: Vec<bool> = scores.iter().map(|s| s.total_cmp(&least).is_gt()).collect();
+    let left = k - marks.iter().filter(|m| **m).count();
+    let ties = (0..scores.len()).filter(|&i| scores[i].total_cmp(&least).is_eq());
+    ties.take(left).collect::<Vec<_>>().into_iter().for_each(|i| marks[i] = true);
     marks
 }
 

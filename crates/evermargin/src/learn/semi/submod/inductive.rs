@@ -1,0 +1,86 @@
+//! A model from labels true and inferred: cost C·weight for true ones, κC·weight for the others.
+
+use super::super::super::linear::LinearParams;
+use super::super::super::svc::SvcParams;
+use super::super::super::{Fit, Fitted, Targets};
+use super::super::{FewLabels, Transduced};
+use super::exit_of;
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::solve::Watch;
+
+/// How it is fitted.
+#[derive(Debug, Clone, Copy)]
+pub struct Inductive {
+    pub kernel: Kernel,
+    pub c: f64,
+    pub tolerance: f64,
+    pub cache_bytes: usize,
+}
+
+impl Inductive {
+    pub fn check(&self) -> Result<()> {
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        Ok(())
+    }
+
+    /// Labels alone.
+    pub fn supervised(&self) -> Box<dyn Fit> {
+        let Self { kernel, c, tolerance, cache_bytes } = *self;
+        match kernel {
+            Kernel::Linear => Box::new(LinearParams { c, tolerance, ..Default::default() }),
+            kernel => Box::new(SvcParams { kernel, c, tolerance, cache_bytes, ..Default::default() }),
+        }
+    }
+
+    /// The model when there are no unlabelled rows; its scores are those of the rows.
+    pub fn alone(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        let mut fitted = self.supervised().fit(x, problems, watch)?;
+        let (decision, width) = (fitted.model.decision(x)?, problems.len());
+        let scores = (0..width).map(|j| decision.iter().skip(j).step_by(width).copied().collect()).collect();
+        let ratio = few.iter().map(|f| f.ratio).collect();
+        fitted.transduced = Some(Transduced { scores, ratio, ..Default::default() });
+        Ok(fitted)
+    }
+
+    /// The model of all labels; `kappas` is one κ for all problems or one each.
+    pub fn fit(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        kappas: &[f64],
+        given: Transduced,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        let filled: Vec<Targets> = problems
+            .iter()
+            .zip(few)
+            .enumerate()
+            .map(|(j, (targets, few))| {
+                let kappa = kappas[j.min(kappas.len() - 1)];
+                let mut all = targets.clone();
+                for &i in &few.unlabeled {
+                    all.y[i] = if given.scores[j][i] > 0.0 { Label::Pos } else { Label::Neg };
+                    all.cost[i] *= kappa;
+                }
+                all
+            })
+            .collect();
+        let mut fitted = self.supervised().fit(x, &filled, watch)?;
+        for report in &mut fitted.reports {
+            report.exit = exit_of(&given, report.exit, watch);
+        }
+        fitted.transduced = Some(given);
+        Ok(fitted)
+    }
+}

@@ -1,0 +1,350 @@
+//! `submod-s3vm`: labels for unlabelled rows by maximising a set function, after Emara 2012, chapter III.
+//!
+//! Problem: of n unlabelled rows choose k = round(ratio·n) positives A that maximise Σ_A a − (κ/2)·cut(A), see [`cut`].
+//! The source adds −(C*²/2)d|A|² and picks greedily (`variant = thesis`): the sum is then submodular and monotone for
+//! 0 ≤ K ≤ d, greedy is within 1 − 1/e of *its* best, which says little about D. For a fixed k the addition is constant, so
+//! the picks maximise D greedily all the same. `variant = polished` goes on from there, see [`search`].
+//!
+//! A model for other rows is fitted to all labels, true and inferred, with cost C and C* = κC: squared hinge
+//! ([`linear`](super::super::linear)) with a linear kernel, hinge ([`svc`](super::super::svc)) with another.
+//!
+//! Departures: κ = 2ρl/n unless given, because with κ fixed the cut drowns the labels as n grows; features are centred (the
+//! linear kernel of values in [0, 1] is large for any two rows); r > 1/2 picks the negatives, as there are fewer.
+//! Several classes are given out together, see [`welfare`].
+
+pub mod cut;
+mod inductive;
+pub mod polish;
+pub mod search;
+pub mod space;
+pub mod welfare;
+
+use super::super::svc::SvcParams;
+use super::super::{Fit, Fitted, Targets};
+use super::{FewLabels, Ratio, Transduced, centre};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::solve::{Exit, Progress, Watch};
+use cut::{Cut, Seeds};
+pub(super) use inductive::Inductive;
+use search::{EXCHANGE_ROWS, Found, Search, greedy};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use space::{LinearSpace, Space};
+
+/// How the set is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// Greedy, reverse greedy and Parzen starts, each polished; the best is kept.
+    Polished,
+    /// Lazy greedy, as printed.
+    Thesis,
+    /// Greedy that looks at every gain before every pick, to compare with.
+    Plain,
+}
+
+/// Weights of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelWeights {
+    /// All 1.
+    None,
+    /// l/(2l_y): both classes pull alike.
+    Balanced,
+}
+
+/// The set function: which kernel, how much the cut weighs. Shared by the learners that maximise it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CutParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Whether a linear kernel is centred.
+    pub center: bool,
+    /// Weights of labels.
+    pub weights: LabelWeights,
+    /// C.
+    pub c: f64,
+    /// C*, or 0.
+    pub c_unlabeled: f64,
+    /// κ, or 0.
+    pub kappa: f64,
+    /// ρ.
+    pub rho: f64,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+}
+
+/// Parameters of [`submod-s3vm`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubmodParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// ρ: weight of the cut over that of the labels, κn/2l; 0 leaves the labels alone.
+    pub rho: f64,
+    /// κ = C*/C itself; 0 means from `rho`.
+    pub kappa: f64,
+    /// C*, the cost of an inferred label; 0 means κC.
+    pub c_unlabeled: f64,
+    /// Cost of a margin violation of a labelled row in the model.
+    pub c: f64,
+    /// How the set is chosen.
+    pub variant: Variant,
+    /// Whether the linear kernel is that of centred rows.
+    pub center: bool,
+    /// Weights of the labels.
+    pub weights: LabelWeights,
+    /// Accuracy of the model, as of `linear` or `svc`.
+    pub tolerance: f64,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+}
+
+impl Default for SubmodParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Linear,
+            ratio: Ratio::Labels,
+            rho: 10.0,
+            kappa: 0.0,
+            c_unlabeled: 0.0,
+            c: 1.0,
+            variant: Variant::Polished,
+            center: true,
+            weights: LabelWeights::None,
+            tolerance: 1e-2,
+            cache_bytes: 1 << 28,
+        }
+    }
+}
+
+impl SubmodParams {
+    fn cut(&self) -> CutParams {
+        CutParams {
+            kernel: self.kernel,
+            center: self.center,
+            weights: self.weights,
+            c: self.c,
+            c_unlabeled: self.c_unlabeled,
+            kappa: self.kappa,
+            rho: self.rho,
+            cache_bytes: self.cache_bytes,
+        }
+    }
+
+    fn inductive(&self) -> Inductive {
+        let (kernel, c, tolerance, cache_bytes) = (self.kernel, self.c, self.tolerance, self.cache_bytes);
+        Inductive { kernel, c, tolerance, cache_bytes }
+    }
+}
+
+/// Most sweeps of top-k from one start.
+pub(super) const SWEEPS: u64 = 60;
+
+impl Fit for SubmodParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        let cut = self.cut();
+        cut.check(x)?;
+        self.inductive().check()?;
+        let few = FewLabels::of(x, problems, &self.ratio)?;
+        if few.iter().all(|f| f.unlabeled.is_empty()) {
+            return self.inductive().alone(x, problems, &few, watch);
+        }
+        if problems.len() > 1 && welfare::is_one_against_rest(&few) && self.variant == Variant::Polished {
+            let (given, kappa) = welfare::fit(&cut, x, problems, &few, SWEEPS, watch)?;
+            return self.inductive().fit(x, problems, &few, &[kappa], given, watch);
+        }
+        let search = |n: usize| Search {
+            sweeps: SWEEPS,
+            exchanges: if n <= EXCHANGE_ROWS { SWEEPS } else { 0 },
+            random: 0,
+            seed: 0,
+        };
+        let choose = |cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch| match self.variant {
+            Variant::Polished => search(few[0].unlabeled.len()).run(cut, k, watch),
+            Variant::Thesis | Variant::Plain => thesis(cut, k, self.variant == Variant::Plain, watch),
+        };
+        let (given, kappas) = cut.transduce(x, problems, &few, &choose, watch)?;
+        self.inductive().fit(x, problems, &few, &kappas, given, watch)
+    }
+
+    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+        Some(self.inductive().supervised())
+    }
+}
+
+/// Greedy as printed, of the class with fewer rows.
+fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> Found {
+    let n = cut.pull().len();
+    let (positive, evaluations, interrupted) = greedy(cut, k, 2 * k > n, every_gain, watch);
+    let mut labeling = polish::polish(cut, positive, 0, watch);
+    labeling.interrupted = interrupted;
+    let (start, objectives) = ("greedy", vec![("greedy", labeling.objective)]);
+    Found { labeling, start, objectives, sweeps: 0, evaluations }
+}
+
+/// Chooses k rows of a cut.
+pub type Choose<'c> = dyn Fn(&mut Cut<'_, '_>, usize, &dyn Watch) -> Found + 'c;
+
+impl CutParams {
+    pub(super) fn check(&self, x: MatrixView<'_>) -> Result<()> {
+        SvcParams { kernel: self.kernel, c: self.c, ..Default::default() }.check(x)?;
+        for (name, value) in [("rho", self.rho), ("kappa", self.kappa), ("c_unlabeled", self.c_unlabeled)] {
+            if !(value >= 0.0 && value <= 1e15) {
+                return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
+            }
+        }
+        Ok(())
+    }
+
+    /// κ for so many labelled and unlabelled rows.
+    pub fn kappa(&self, labeled: usize, unlabeled: usize) -> f64 {
+        if self.kappa > 0.0 {
+            return self.kappa;
+        }
+        if self.c_unlabeled > 0.0 {
+            return self.c_unlabeled / self.c;
+        }
+        2.0 * self.rho * labeled as f64 / unlabeled.max(1) as f64
+    }
+
+    /// The kernel on the rows of the data; `rows` take part.
+    pub fn space<'a>(&self, x: MatrixView<'a>, rows: &[u32]) -> Result<Space<'a>> {
+        Ok(match self.kernel {
+            Kernel::Linear => Space::Linear(LinearSpace::new(x, self.center.then_some(rows))),
+            kernel => {
+                let svc = SvcParams { kernel, cache_bytes: self.cache_bytes, ..Default::default() };
+                Space::Kernel(svc.gram(x)?)
+            }
+        })
+    }
+
+    /// Labels and weights of one problem.
+    pub fn seeds(&self, few: &FewLabels, targets: &Targets) -> Seeds {
+        let l = few.labeled.len() as f64;
+        let count = |sign: f64| few.y.iter().filter(|y| **y == sign).count() as f64;
+        let share = |y: f64| match self.weights {
+            LabelWeights::None => 1.0,
+            LabelWeights::Balanced => l / (2.0 * count(y)),
+        };
+        let mut pull = vec![0.0; targets.y.len()];
+        for (&i, &y) in few.labeled.iter().zip(&few.y) {
+            pull[i] = y * share(y) * targets.cost[i];
+        }
+        let narrow = |rows: &[usize]| rows.iter().map(|&i| i as u32).collect();
+        Seeds {
+            labeled: narrow(&few.labeled),
+            pull,
+            unlabeled: narrow(&few.unlabeled),
+            weight: targets.cost.clone(),
+        }
+    }
+
+    /// Rows that take part in a problem.
+    pub(super) fn taking_part(seeds: &Seeds) -> Vec<u32> {
+        let mut rows = [seeds.labeled.as_slice(), &seeds.unlabeled].concat();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Chooses the positives of every problem by itself. Also gives each κ.
+    pub(super) fn transduce(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        choose: &Choose<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(Transduced, Vec<f64>)> {
+        let mut out = Transduced::default();
+        let (mut kappas, mut each) = (Vec::new(), Vec::new());
+        let all: Vec<u32> = (0..x.rows() as u32).collect();
+        for (few, targets) in few.iter().zip(problems) {
+            let seeds = self.seeds(few, targets);
+            let mut space = self.space(x, &Self::taking_part(&seeds))?;
+            let kappa = self.kappa(few.labeled.len(), few.unlabeled.len());
+            let mut cut = Cut::new(&mut space, &seeds, kappa);
+            let found = choose(&mut cut, few.positives, watch);
+            let function = cut.function().clone();
+            let mut facts = found.facts(few);
+            self.totals(&cut, &found, few, &mut facts);
+            let mut scores = vec![0.0; x.rows()];
+            space.values(&function, &all, &mut scores);
+            settle(&mut scores, &few.unlabeled, &found.labeling.positive);
+            out.scores.push(scores);
+            out.ratio.push(few.ratio);
+            kappas.push(kappa);
+            each.push(Value::Object(facts));
+        }
+        match <[Value; 1]>::try_from(each) {
+            Ok([Value::Object(facts)]) => out.facts = facts,
+            Ok([other]) => drop(out.facts.insert("problems".into(), other)),
+            Err(each) => drop(out.facts.insert("problems".into(), Value::Array(each))),
+        }
+        Ok((out, kappas))
+    }
+
+    /// κ, and the source's own D and S.
+    fn totals(&self, cut: &Cut<'_, '_>, found: &Found, few: &FewLabels, facts: &mut Map<String, Value>) {
+        let (n, l, k) = (few.unlabeled.len() as f64, few.labeled.len() as f64, few.positives as f64);
+        let (c, star) = (self.c, self.c * cut.kappa());
+        let objective = c * star * found.labeling.objective;
+        let bound = cut.largest_entry();
+        let size = bound * ((1.5 * star * star * n + c * star * l) * k - 0.5 * star * star * k * k);
+        facts.insert("kappa".into(), cut.kappa().into());
+        facts.insert("objective".into(), objective.into());
+        facts.insert("submodular_objective".into(), (objective + size).into());
+    }
+}
+
+impl Found {
+    fn facts(&self, few: &FewLabels) -> Map<String, Value> {
+        let (n, k) = (few.unlabeled.len() as u64, few.positives as u64);
+        let picks = k.min(n - k);
+        let mut facts = Map::new();
+        facts.insert("positives".into(), k.into());
+        facts.insert("start".into(), self.start.into());
+        facts.insert("sweeps".into(), self.sweeps.into());
+        facts.insert("evaluations".into(), self.evaluations.into());
+        let full = picks * n - picks * picks.saturating_sub(1) / 2;
+        facts.insert("full_greedy_evaluations".into(), full.into());
+        facts.insert("interrupted".into(), self.labeling.interrupted.into());
+        if let Some(confidence) = few.ratio_confidence {
+            facts.insert("ratio_confidence".into(), confidence.into());
+        }
+        facts
+    }
+}
+
+/// Moves scores so that the labels found are their signs, and scales them: the mean distance of an unlabelled row is
+/// 1. Gives what was subtracted, and the factor after it.
+pub(super) fn settle(scores: &mut [f64], unlabeled: &[usize], positive: &[bool]) -> (f64, f64) {
+    let mut open: Vec<f64> = unlabeled.iter().map(|&i| scores[i]).collect();
+    let marked = |mark: bool| open.iter().zip(positive).filter(move |(_, p)| **p == mark).map(|(s, _)| *s);
+    let low = marked(true).fold(f64::INFINITY, f64::min);
+    let high = marked(false).fold(f64::NEG_INFINITY, f64::max);
+    let middle = match (low.is_finite(), high.is_finite()) {
+        (true, true) => f64::midpoint(low, high),
+        (true, false) => low.min(0.0),
+        (false, true) => high.max(0.0),
+        (false, false) => 0.0,
+    };
+    let mean = open.iter().map(|s| (s - middle).abs()).sum::<f64>() / open.len().max(1) as f64;
+    let factor = if mean > 0.0 && mean.is_finite() { 1.0 / mean } else { 1.0 };
+    scores.iter_mut().for_each(|s| *s = (*s - middle) * factor);
+    open.iter_mut().for_each(|s| *s = (*s - middle) * factor);
+    centre(&mut open, positive);
+    unlabeled.iter().zip(open).for_each(|(&i, s)| scores[i] = s);
+    (middle, factor)
+}
+
+/// The exit of a fit whose labels were cut short.
+pub(super) fn exit_of(given: &Transduced, exit: Exit, watch: &dyn Watch) -> Exit {
+    let stopped = given.facts.get("interrupted") == Some(&Value::Bool(true));
+    let asked = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+    if stopped || !watch.proceed(&asked) { Exit::Interrupted } else { exit }
+}

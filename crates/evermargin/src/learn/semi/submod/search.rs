@@ -1,0 +1,171 @@
+//! Starts for [`polish`], and the best of what becomes of them.
+//!
+//! Greedy, greedy of the other class, and the k rows most similar to the labels (Parzen), each polished; a single start can
+//! end with the classes exchanged. Greedy needs many looks at every row (Emara 2012 reports up to 147 n gains), so of more
+//! than [`GREEDY_ROWS`] rows it runs on every so manieth, with κ scaled so that the cut weighs the same; the labels of these,
+//! spread over all by one pass, are the start.
+
+use super::super::largest;
+use super::cut::Cut;
+use super::polish::{Labeling, exchange, polish};
+use crate::solve::greedy::{SetFunction, lazy, plain};
+use crate::solve::{Exit, Watch};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+
+/// Most rows greedy looks at one by one.
+pub const GREEDY_ROWS: usize = 4096;
+
+/// Most rows for which exchanges are tried unless asked for.
+pub const EXCHANGE_ROWS: usize = 300;
+
+/// What to try.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    /// Most sweeps of top-k from each start.
+    pub sweeps: u64,
+    /// Most exchanges of two rows at the end of each start.
+    pub exchanges: u64,
+    /// Random starts beside the others, with this seed.
+    pub random: usize,
+    /// Seed of the random starts.
+    pub seed: u64,
+}
+
+/// The best labels found and how.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The labels.
+    pub labeling: Labeling,
+    /// Name of the start that led there.
+    pub start: &'static str,
+    /// D of every start, polished.
+    pub objectives: Vec<(&'static str, f64)>,
+    /// Sweeps of all starts.
+    pub sweeps: u64,
+    /// Gains looked at by greedy.
+    pub evaluations: u64,
+}
+
+/// Greedy with k picks, of the smaller class: the other way round it selects the negatives. Also gives D and the number
+/// of gains looked at.
+pub fn greedy(
+    cut: &mut Cut<'_, '_>,
+    k: usize,
+    negatives: bool,
+    every_gain: bool,
+    watch: &dyn Watch,
+) -> (Vec<bool>, u64, bool) {
+    let n = cut.elements();
+    cut.select(&vec![false; n]);
+    let choose = if every_gain { plain } else { lazy };
+    let picks = match negatives {
+        true => choose(&mut cut.negated(), n - k, watch),
+        false => choose(cut, k, watch),
+    };
+    let mut marks = marked(&picks.order, n);
+    if negatives {
+        marks.iter_mut().for_each(|m| *m = !*m);
+    }
+    if picks.exit == Exit::Interrupted {
+        marks = largest(cut.pull(), k);
+    }
+    (marks, picks.evaluations, picks.exit == Exit::Interrupted)
+}
+
+impl Search {
+    /// All starts.
+    pub fn run(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> Found {
+        let n = cut.elements();
+        let mut found = None;
+        let mut evaluations = 0;
+        let parzen = largest(cut.pull(), k);
+        self.keep(cut, "parzen", parzen, &mut found, watch);
+        let trivial = k == 0 || k == n || cut.kappa() == 0.0;
+        if n <= GREEDY_ROWS {
+            for (name, negatives) in [("greedy", false), ("reverse greedy", true)] {
+                if trivial || found.as_ref().is_some_and(|f: &Found| f.labeling.interrupted) {
+                    break;
+                }
+                let (marks, looked, _) = greedy(cut, k, negatives, false, watch);
+                evaluations += looked;
+                self.keep(cut, name, marks, &mut found, watch);
+            }
+        } else if !trivial {
+            let (marks, name, looked) = self.of_some(cut, k, watch);
+            evaluations += looked;
+            self.keep(cut, name, marks, &mut found, watch);
+        }
+        let mut rng = Pcg64::seed_from_u64(self.seed);
+        for _ in 0..if trivial { 0 } else { self.random } {
+            let mut order: Vec<usize> = (0..n).collect();
+            order.shuffle(&mut rng);
+            self.keep(cut, "random", marked(&order[..k], n), &mut found, watch);
+        }
+        let nothing = || Found {
+            labeling: Labeling { positive: vec![false; n], objective: 0.0, sweeps: 0, interrupted: true },
+            start: "parzen",
+            objectives: Vec::new(),
+            sweeps: 0,
+            evaluations: 0,
+        };
+        let mut found = found.unwrap_or_else(nothing);
+        found.evaluations = evaluations;
+        cut.select(&found.labeling.positive);
+        found
+    }
+
+    /// The best labels of every so manieth row, spread over all.
+    fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, &'static str, u64) {
+        let n = cut.elements();
+        let step = n.div_ceil(GREEDY_ROWS);
+        let keep: Vec<usize> = (0..n).step_by(step).collect();
+        let kappa = cut.kappa() * n as f64 / keep.len() as f64;
+        let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
+        let inner = Self { random: 0, ..*self };
+        let found = inner.run(&mut cut.thinned(&keep, kappa), part.clamp(1, keep.len() - 1), watch);
+        let scores = cut.spread(&keep, &found.labeling.positive, kappa);
+        (largest(&scores, k), found.start, found.evaluations)
+    }
+
+    fn keep(
+        &self,
+        cut: &mut Cut<'_, '_>,
+        name: &'static str,
+        start: Vec<bool>,
+        best: &mut Option<Found>,
+        watch: &dyn Watch,
+    ) {
+        if best.as_ref().is_some_and(|b| b.labeling.interrupted) {
+            return;
+        }
+        let mut labeling = polish(cut, start, self.sweeps, watch);
+        if self.exchanges > 0 && !labeling.interrupted {
+            labeling = exchange(cut, labeling, self.exchanges, watch);
+        }
+        let (sweeps, value) = (labeling.sweeps, labeling.objective);
+        let interrupted = labeling.interrupted;
+        match best {
+            Some(b) => {
+                b.sweeps += sweeps;
+                b.objectives.push((name, value));
+                if value > b.labeling.objective {
+                    (b.labeling, b.start) = (labeling, name);
+                }
+                b.labeling.interrupted |= interrupted;
+            }
+            None => {
+                let objectives = vec![(name, value)];
+                *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0 });
+            }
+        }
+    }
+}
+
+/// For each of `len` rows whether it is named.
+fn marked(rows: &[usize], len: usize) -> Vec<bool> {
+    let mut marks = vec![false; len];
+    rows.iter().for_each(|&i| marks[i] = true);
+    marks
+}
