@@ -32,7 +32,8 @@ fn accuracy(trained: &Trained, x: Matrix, labels: &Labels) -> f64 {
 fn every_learner_learns_two_and_three_classes() {
     for l in LEARNERS {
         let (x, labels) = data("g50c", 300, None);
-        let trained = train(x.clone(), &labels, &TrainOptions::new(l.name), &()).unwrap();
+        let plain = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
+        let trained = train(x.clone(), &labels, &plain, &()).unwrap();
         assert_eq!(trained.classifier.scheme, Scheme::Binary);
         assert!(accuracy(&trained, x, &labels) > 0.9, "{}", l.name);
 
@@ -41,7 +42,7 @@ fn every_learner_learns_two_and_three_classes() {
             if l.semi && multi == Multi::OneVsOne {
                 continue; // refused: a row without a label belongs to every pair
             }
-            let mut options = TrainOptions::new(l.name);
+            let mut options = plain.clone();
             options.multi = multi;
             let trained = train(x.clone(), &labels, &options, &()).unwrap();
             trained.classifier.check().unwrap();
@@ -70,7 +71,7 @@ fn a_weight_of_two_is_two_copies() {
     let (x, labels) = data("g50c", 80, None);
     // one pass over a stream is not the optimum, and two copies are two samples of it
     for l in LEARNERS.iter().filter(|l| !l.takes("epochs")) {
-        let mut options = TrainOptions::new(l.name);
+        let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
         options.scaling = Some(ScalingChoice::NONE);
         options.gamma = (l.name != "linear").then_some(Gamma::Value(0.02));
         if l.takes("tolerance") {

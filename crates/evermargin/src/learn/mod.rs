@@ -14,10 +14,12 @@ pub mod rls;
 pub mod semi;
 pub mod svc;
 mod svc_path;
+mod table;
 pub mod train;
 pub mod validate;
 
-pub use registry::{Build, LEARNERS, Learner, Parameter, learner};
+pub use registry::{Build, Learner, Parameter, learner};
+pub use table::LEARNERS;
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};

@@ -70,10 +70,8 @@ impl Semi {
             confidence[i] = 1.0 / scores.iter().map(|s| (s - own[i]).exp()).sum::<f64>();
         }
         watch.learnt();
-        let baseline = match options.compare && watch.proceed(&START) {
-            true => Baseline::new(fit, prepared, &class, options, watch)?,
-            false => None,
-        };
+        let wanted = options.compare && watch.proceed(&START);
+        let baseline = if wanted { Baseline::new(fit, prepared, &class, options, watch)? } else { None };
         Ok(Self {
             class,
             score: own,

@@ -196,9 +196,6 @@ impl LabelPropagationParams {
                 "a kernel of samples: neighbours are found from them",
             ));
         }
-        if self.ratio == Ratio::Auto {
-            return Err(Error::parameter("ratio", "auto", "labels or given as shares for this learner"));
-        }
         Ok(())
     }
 

@@ -88,9 +88,6 @@ impl Problems {
         lambda: f64,
         lambda_u: f64,
     ) -> Result<Self> {
-        if *ratio == Ratio::Auto {
-            return Err(Error::parameter("ratio", "auto", "labels or given as shares for this learner"));
-        }
         let few = FewLabels::of(x, problems, ratio)?;
         let mut taken = vec![false; x.rows()];
         for f in &few {

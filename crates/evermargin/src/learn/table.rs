@@ -1,0 +1,521 @@
+//! The table of the registry: every learner with its parameters and how it is made.
+
+use super::Fit;
+use super::lasvm::{LasvmParams, Loss};
+use super::linear::LinearParams;
+use super::perceptron::PerceptronParams;
+use super::ramp::RampParams;
+use super::registry::{Learner, Parameter, read, with_kernel};
+use super::rls::RlsParams;
+use super::semi::bnb::BnbParams;
+use super::semi::cccp::CccpParams;
+use super::semi::da::DaParams;
+use super::semi::grad_tsvm::GradTsvmParams;
+use super::semi::label_propagation::LabelPropagationParams;
+use super::semi::linear_da::LinearDaParams;
+use super::semi::linear_tsvm::LinearTsvmParams;
+use super::semi::parzen::ParzenParams;
+use super::semi::qp::QpParams;
+use super::semi::submod::SubmodParams;
+use super::semi::tsvm::TsvmParams;
+use super::svc::SvcParams;
+use super::train::Multi;
+use super::validate::{linear_path, svc_path};
+use crate::error::Result;
+use serde_json::{Map, Value};
+
+const fn parameter(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, default, help }
+}
+
+const KERNEL: Parameter = parameter("kernel", "rbf", "linear, rbf, poly, sigmoid or precomputed");
+const GAMMA: Parameter =
+    parameter("gamma", "scale", "kernel width: a number, scale = 1/(d·Var X) or auto = 1/d");
+const DEGREE: Parameter = parameter("degree", "3", "power of the poly kernel");
+const COEF0: Parameter = parameter("coef0", "0", "constant of the poly and sigmoid kernels");
+
+const COST: Parameter = parameter("c", "1", "cost of a margin violation, times the weight of the example");
+const TOLERANCE: Parameter =
+    parameter("tolerance", "0.001", "largest violation of the optimality conditions");
+const CACHE: Parameter = parameter("cache_bytes", "1073741824", "memory for cached kernel rows");
+const EPOCHS: Parameter = parameter("epochs", "1", "passes over the data");
+const MAX_POINTS: Parameter = parameter("max_points", "100000", "most points kept, support vectors or not");
+const SEED: Parameter = parameter("seed", "1", "seed of the order in which samples come");
+const FINISH: Parameter =
+    parameter("finish", "false", "whether to solve the problem of the points at the end");
+const FINISHED: Parameter =
+    parameter("finish", "true", "whether to solve the problem of the points at the end");
+const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between cleanings; 0 = none");
+const CLEAN_KEEP: Parameter =
+    parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
+
+const KERNEL_LAMBDA: Parameter = parameter("lambda", "0.01", "weight of |f|²/2 against the mean loss");
+const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
+
+const GAP_FAMILY: [Parameter; 13] = [
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    COST,
+    TOLERANCE,
+    EPOCHS,
+    FINISH,
+    CLEAN_EVERY,
+    CLEAN_KEEP,
+    MAX_POINTS,
+    CACHE,
+    SEED,
+];
+const RAMP_FAMILY: [Parameter; 15] = ramp_family(FINISHED);
+const FILTER_FAMILY: [Parameter; 15] = ramp_family(FINISH);
+
+const RATIO: Parameter =
+    parameter("ratio", "labels", "share of positives among rows without a label: a number, labels or auto");
+const LAMBDA: Parameter = parameter("lambda", "0.001", "weight of |w|²/2 against the mean loss");
+const LAMBDA_U: Parameter =
+    parameter("lambda_u", "1", "weight of the rows without a label together, those with one having 1");
+const CENTER: Parameter = parameter("center", "false", "whether to take its mean from every column");
+
+const fn ramp_family(finish: Parameter) -> [Parameter; 15] {
+    [
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        COST,
+        TOLERANCE,
+        parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabelled"),
+        parameter("warm_up", "50", "support vectors before the ramp is trusted"),
+        EPOCHS,
+        finish,
+        CLEAN_EVERY,
+        CLEAN_KEEP,
+        MAX_POINTS,
+        CACHE,
+        SEED,
+    ]
+}
+
+/// A member of the LASVM family from flat parameters; only `lasvm` and `lasvm-nc` finish unless told.
+fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
+    let mut params = with_kernel(params)?;
+    params.entry("finish").or_insert_with(|| matches!(loss, Loss::Hinge | Loss::Ramp).into());
+    Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
+}
+
+const KERNEL_OR_LINEAR: Parameter =
+    parameter("kernel", "linear", "linear, rbf, poly, sigmoid or precomputed");
+const RHO: Parameter =
+    parameter("rho", "10", "weight of the cut over that of the labels; 0 = the labels alone");
+const KAPPA: Parameter = parameter("kappa", "0", "C*/C itself; 0 = 2·rho·labelled/unlabelled");
+const COST_UNLABELED: Parameter = parameter("c_unlabeled", "0", "C*, cost of an inferred label; 0 = kappa·c");
+const CENTRED: Parameter = parameter("center", "true", "whether the linear kernel is that of centred rows");
+const LABEL_WEIGHTS: Parameter =
+    parameter("weights", "none", "weights of labels: none, or balanced = both classes pull alike");
+
+const MODEL_TOLERANCE: Parameter =
+    parameter("tolerance", "0.01", "accuracy of the model fitted to all labels");
+const SMALL_CACHE: Parameter = parameter("cache_bytes", "268435456", "memory for cached kernel rows");
+
+/// The kernel parameters of a learner whose kernel is linear unless told.
+fn with_kernel_or_linear(params: &Map<String, Value>) -> Result<Map<String, Value>> {
+    let mut params = params.clone();
+    params.entry("kernel").or_insert_with(|| "linear".into());
+    with_kernel(&params)
+}
+
+/// Every learner there is.
+pub static LEARNERS: &[Learner] = &[
+    Learner {
+        name: "svc",
+        summary: "support vector machine with any kernel (dual solver)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            TOLERANCE,
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("max_steps", "0", "most pair steps; 0 = as many as it takes"),
+            CACHE,
+        ],
+        multi: Multi::OneVsOne,
+        semi: false,
+        build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
+        path: Some(svc_path),
+    },
+    Learner {
+        name: "lasvm",
+        summary: "support vector machine that learns one sample at a time (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            TOLERANCE,
+            EPOCHS,
+            FINISHED,
+            parameter(
+                "delta_max",
+                "0",
+                "step on while the extremes are further apart; 0 = one step a sample",
+            ),
+            parameter("select", "random", "how samples are chosen: random, active, auto-active or gradient"),
+            parameter("pool", "59", "samples among which active and gradient choose; 0 = all"),
+            parameter("labels", "0", "most labels to look at; 0 = no limit"),
+            parameter("stop", "margin", "when to stop choosing: margin, plateau, cross-validated or never"),
+            parameter("curve", "false", "whether to keep models along the way"),
+            parameter("retrain", "false", "whether to solve anew after every sample, to compare with"),
+            parameter("virtual", "0", "virtual points for each positive that becomes a support vector"),
+            parameter("neighbours", "5", "nearest positives among which virtual points are made"),
+            MAX_POINTS,
+            CACHE,
+            SEED,
+        ],
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| build_lasvm("lasvm", Loss::Hinge, params),
+        path: None,
+    },
+    Learner {
+        name: "lasvm-g",
+        summary: "online support vector machine whose steps follow the duality gap (no bias)",
+        parameters: &GAP_FAMILY,
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| build_lasvm("lasvm-g", Loss::Gap, params),
+        path: None,
+    },
+    Learner {
+        name: "lasvm-nc",
+        summary: "online support vector machine with ramp loss: wrong labels do not pull (no bias)",
+        parameters: &RAMP_FAMILY,
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| build_lasvm("lasvm-nc", Loss::Ramp, params),
+        path: None,
+    },
+    Learner {
+        name: "lasvm-i",
+        summary: "online support vector machine that passes over samples outside the margin (no bias)",
+        parameters: &FILTER_FAMILY,
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| build_lasvm("lasvm-i", Loss::Filter, params),
+        path: None,
+    },
+    Learner {
+        name: "full-svm",
+        summary: "lasvm-g that never drops a point (no bias)",
+        parameters: &GAP_FAMILY,
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| build_lasvm("full-svm", Loss::Full, params),
+        path: None,
+    },
+    Learner {
+        name: "ramp-svc",
+        summary: "support vector machine with ramp loss, all samples at once: outliers do not pull",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            parameter("s", "-1", "end of the ramp: a sample with y·f below it costs no more"),
+            TOLERANCE,
+            parameter("bias", "false", "whether to learn a constant"),
+            parameter("rounds", "100", "most rounds of the concave-convex procedure"),
+            CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| Ok(Box::new(read::<RampParams>("ramp-svc", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "perceptron",
+        summary: "kernel perceptron, also averaged or with a budget of points",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            EPOCHS,
+            parameter("average", "false", "whether the model is the mean of all along the way"),
+            parameter("budget", "0", "most points; 0 = no limit"),
+            parameter("beta", "0", "a sample with y·f at most this is a mistake"),
+            CACHE,
+            SEED,
+        ],
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| Ok(Box::new(read::<PerceptronParams>("perceptron", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear",
+        summary: "linear support vector machine for many rows or columns (squared hinge loss)",
+        parameters: &[
+            parameter("c", "1", "cost of a squared margin violation, times the weight of the example"),
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most passes and rounds; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| Ok(Box::new(read::<LinearParams>("linear", params)?)),
+        path: Some(linear_path),
+    },
+    Learner {
+        name: "rls",
+        summary: "regularised least squares with any kernel (one factorisation, up to 20 000 rows)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("c", "1", "cost of a squared residual, times the weight of the example"),
+            parameter("bias", "true", "whether to learn a constant"),
+            parameter("tolerance", "0.000001", "relative gradient that counts as solved (linear kernel)"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| Ok(Box::new(read::<RlsParams>("rls", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear-tsvm",
+        summary: "linear S3VM for many rows: labels of unlabelled rows are switched in pairs",
+        parameters: &[
+            LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("switch", "0", "most pairs switched at a time; 0 = all"),
+            parameter("start", "0.00001", "first weight of the rows without a label"),
+            parameter("rate", "1.5", "factor by which that weight grows"),
+            parameter("bias", "true", "whether to learn a constant"),
+            CENTER,
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most Newton rounds in all; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<LinearTsvmParams>("linear-tsvm", params)?)),
+        path: None,
+    },
+    Learner {
+        name: "linear-da",
+        summary: "linear S3VM for many rows: labels as probabilities that cool down",
+        parameters: &[
+            LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("temperature", "10", "first temperature, in units of lambda_u"),
+            parameter("rate", "1.5", "factor by which the temperature falls"),
+            parameter(
+                "settle",
+                "0.000001",
+                "mean change of p that ends a temperature, mean entropy that ends all",
+            ),
+            parameter("bias", "true", "whether to learn a constant"),
+            CENTER,
+            parameter("tolerance", "0.001", "relative gradient that counts as solved"),
+            parameter("max_steps", "0", "most Newton rounds in all; 0 = as many as it takes"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<LinearDaParams>("linear-da", params)?)),
+        path: None,
+    },
+    Learner {
+        name: "tsvm",
+        summary: "transductive support vector machine with any kernel, by switching labels",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("switch", "0", "most pairs of labels switched at a time; 0 = all"),
+            TOLERANCE,
+            BIAS,
+            CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<TsvmParams>("tsvm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "grad-tsvm",
+        summary: "low-density separation by descent on a smooth objective (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("tolerance", "0.001", "relative gradient that counts as stationary"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<GradTsvmParams>("grad-tsvm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "da",
+        summary: "semi-supervised support vector machine by deterministic annealing (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter("loss", "l2", "l2 (squared hinge), l1 (hinge) or square"),
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("rate", "1.5", "factor by which the temperature falls"),
+            parameter("tolerance", "0.001", "how exactly each function is solved for"),
+            BIAS,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<DaParams>("da", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "cccp-s3vm",
+        summary: "semi-supervised support vector machine by the concave-convex procedure (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("s", "-0.3", "end of the ramp: the loss of an unlabelled row is at most 1 + s"),
+            TOLERANCE,
+            parameter("rounds", "100", "most rounds of the concave-convex procedure"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<CccpParams>("cccp-s3vm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "bnb-s3vm",
+        summary: "the global optimum of a semi-supervised support vector machine, for few rows",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNEL_LAMBDA,
+            LAMBDA_U,
+            RATIO,
+            parameter("epsilon", "0.001", "share of the objective by which the optimum may be missed"),
+            parameter("max_nodes", "100000", "most nodes of the search; 0 = no limit"),
+            parameter("tolerance", "0.0001", "largest violation of the optimality conditions at a node"),
+            BIAS,
+            CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<BnbParams>("bnb-s3vm", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "label-propagation",
+        summary: "labels spread along a neighbourhood graph; svc learns from them",
+        parameters: &[
+            parameter("method", "harmonic", "harmonic or spreading (local and global consistency)"),
+            parameter("neighbours", "10", "nearest others each row is joined with"),
+            parameter("metric", "euclidean", "euclidean or cosine"),
+            parameter("weights", "heat", "weights of edges: binary or heat"),
+            parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+            parameter("alpha", "0.99", "spreading: how much a row listens to its neighbours"),
+            parameter("mass", "true", "whether the mass of each class is made its ratio"),
+            RATIO,
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            TOLERANCE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| {
+            Ok(Box::new(read::<LabelPropagationParams>("label-propagation", &with_kernel(params)?)?))
+        },
+        path: None,
+    },
+    Learner {
+        name: "submod-s3vm",
+        summary: "labels unlabelled rows by a seeded cut of the data, very fast (semi-supervised)",
+        parameters: &[
+            KERNEL_OR_LINEAR,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            RATIO,
+            RHO,
+            KAPPA,
+            COST_UNLABELED,
+            COST,
+            parameter("variant", "polished", "polished, thesis = lazy greedy as printed, or plain greedy"),
+            CENTRED,
+            LABEL_WEIGHTS,
+            MODEL_TOLERANCE,
+            SMALL_CACHE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<SubmodParams>("submod-s3vm", &with_kernel_or_linear(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "qp-s3vm",
+        summary: "the same cut from many starts, each to a local optimum (semi-supervised)",
+        parameters: &[
+            KERNEL_OR_LINEAR,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            RATIO,
+            RHO,
+            KAPPA,
+            COST_UNLABELED,
+            COST,
+            parameter("starts", "10", "random starts beside greedy, reverse greedy and Parzen"),
+            parameter("exchanges", "100", "most exchanges of two rows after each start"),
+            CENTRED,
+            LABEL_WEIGHTS,
+            MODEL_TOLERANCE,
+            SMALL_CACHE,
+            SEED,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<QpParams>("qp-s3vm", &with_kernel_or_linear(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "parzen",
+        summary: "rows most similar to the labels, by the ratio of the classes: a baseline (semi-supervised)",
+        parameters: &[KERNEL_OR_LINEAR, GAMMA, DEGREE, COEF0, RATIO, CENTRED, LABEL_WEIGHTS, SMALL_CACHE],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<ParzenParams>("parzen", &with_kernel_or_linear(params)?)?)),
+        path: None,
+    },
+];
