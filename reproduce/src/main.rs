@@ -57,6 +57,9 @@ struct Args {
     /// Another kernel width than the protocol's
     #[arg(long, value_name = "NUMBER")]
     gamma: Option<f64>,
+    /// Another parameter of the learners of tables about few labels, NAME=VALUE (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
     /// Support vectors before LASVM-NC and LASVM-I trust the ramp
     #[arg(long, value_name = "N")]
     warm_up: Option<usize>,
@@ -121,6 +124,7 @@ fn work(args: Args) -> Result<()> {
         scaling: args.scaling.as_deref().map(Scaling::by_name).transpose()?,
         c: args.c,
         gamma: args.gamma,
+        set: args.set.iter().map(|text| assignment(text)).collect::<Result<_>>()?,
         folder: args.data.unwrap_or_else(folder),
         seed: args.seed,
         open: Open {
@@ -178,6 +182,13 @@ fn section(id: &str, bench: &Bench<'_>) -> String {
         StopRule::Never => format!("{id} never"),
         StopRule::Margin | StopRule::CrossValidated => id.to_string(),
     }
+}
+
+/// NAME=VALUE, the value as JSON or as text.
+fn assignment(text: &str) -> Result<(String, serde_json::Value)> {
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| Failure::Unknown(format!("--set {text}: write NAME=VALUE")))?;
+    Ok((name.to_string(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
 }
 
 fn stop_rule(name: &str) -> Result<StopRule> {

@@ -8,6 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ pub struct Options {
     pub c: Option<f64>,
     /// Another kernel width than the protocol's, for the same purpose.
     pub gamma: Option<f64>,
+    /// Other parameters of learners than the protocol's (few labels), for the same purpose.
+    pub set: Map<String, Value>,
     /// Where data files are.
     pub folder: PathBuf,
     /// Seed of every draw.

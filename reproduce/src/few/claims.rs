@@ -233,6 +233,7 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<String> {
                 protocol: row.protocol.clone(),
                 few: few.clone(),
                 honest: false,
+                set: bench.options.set.clone(),
                 width: 0.0,
             };
             right.push(100.0 * ways::run(way, &task)?.accuracy);

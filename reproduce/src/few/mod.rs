@@ -31,6 +31,8 @@ pub struct Task {
     pub few: Few,
     /// Whether the share of positives is that of the labels instead of the true one.
     pub honest: bool,
+    /// Parameters of the learner beside those of the protocol.
+    pub set: serde_json::Map<String, serde_json::Value>,
     /// Width of the kernel in units of the median distance, where it is chosen from a grid.
     pub width: f64,
 }
@@ -118,8 +120,9 @@ fn grid(protocol: &Protocol, way: Way) -> Vec<(f64, f64)> {
 
 fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, usize)) -> Result<Outcome> {
     let key = format!(
-        "few {} {:?} {:?} {} {} {} {}",
+        "few {} {:?} {:?} {:?} {} {} {} {}",
         row.data_set,
+        task.set,
         Protocol { repetitions: 0, ..task.protocol.clone() },
         task.few,
         task.width,
@@ -145,6 +148,8 @@ fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, us
 
 /// The draws of a row that count.
 fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
+    let scaling = bench.options.scaling.unwrap_or(row.protocol.scaling);
+    let row = &Row { protocol: Protocol { scaling, ..row.protocol.clone() }, ..row.clone() };
     let few =
         row.protocol.few.clone().ok_or_else(|| Failure::Unknown(format!("{} has no labels", row.name)))?;
     bench.say(&format!("reading {}", row.data_set));
@@ -173,6 +178,7 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
             protocol: row.protocol.clone(),
             few: few.clone(),
             honest,
+            set: bench.options.set.clone(),
             width: 0.0,
         });
     }

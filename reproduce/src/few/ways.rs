@@ -127,6 +127,9 @@ pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     let mut options = TrainOptions::new(name);
     let Value::Object(params) = params else { return Err(Failure::Unknown(name.into())) };
     options.params = params;
+    if !way.is_supervised() {
+        options.params.extend(task.set.clone());
+    }
     options.scaling = Some(ScalingChoice::NONE);
     options.compare = false;
     options.gamma = gamma(task);
@@ -235,7 +238,15 @@ pub(crate) mod tests {
             let mut few = protocol.few.clone().unwrap();
             few.lambda = 0.01;
             let labeled = vec![0, 1, 2, 3];
-            let task = Task { rows: blobs(60).into(), labeled, protocol, few, honest: false, width: 1.0 };
+            let task = Task {
+                rows: blobs(60).into(),
+                labeled,
+                protocol,
+                few,
+                honest: false,
+                set: Map::new(),
+                width: 1.0,
+            };
             for column in &table.columns {
                 let outcome = run(Way::by_name(&column.method).unwrap(), &task).unwrap();
                 assert!(outcome.get(&column.metric).is_some(), "{} {}", column.method, column.metric);
