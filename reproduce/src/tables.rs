@@ -166,6 +166,12 @@ pub struct Few {
     pub ratio: Option<f64>,
     /// Cost of an unlabelled row over that of a labelled one (QP-S3VM and SUBMOD-S3VM).
     pub kappa: Option<f64>,
+    /// The same in terms of both terms, for the polished search; none: `kappa`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho: Option<f64>,
+    /// Whether the linear kernel is that of centred rows; none: what the learner does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub center: Option<bool>,
     /// Weight of the norm in the other machines; 0: the best of a grid.
     pub lambda: f64,
     /// Weight of the unlabelled rows in them.

@@ -3,6 +3,7 @@
 use super::Task;
 use crate::failure::{Failure, Result};
 use crate::methods::Outcome;
+use crate::tables::Few;
 use evermargin::Labels;
 use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::metrics::Confusion;
@@ -75,6 +76,11 @@ impl Way {
         self == Self::Svm
     }
 
+    /// Whether it cuts the graph of the kernel.
+    fn cuts(self) -> bool {
+        matches!(self, Self::Qp | Self::Submod | Self::Polished | Self::Parzen)
+    }
+
     /// The learner and its parameters.
     fn learner(self, task: &Task) -> (&'static str, Value) {
         let (p, few) = (&task.protocol, &task.few);
@@ -103,7 +109,7 @@ impl Way {
                 "submod-s3vm",
                 json!({ "kernel": p.kernel, "kappa": few.kappa.unwrap_or(0.0), "c": p.c, "variant": "thesis" }),
             ),
-            Self::Polished => ("submod-s3vm", json!({ "kernel": p.kernel, "c": p.c })),
+            Self::Polished => ("submod-s3vm", polished(p.kernel.as_str(), p.c, few)),
             Self::Parzen => ("parzen", kernel),
             Self::Propagation => ("label-propagation", json!({})),
         }
@@ -118,6 +124,14 @@ impl Way {
     }
 }
 
+/// The strength of the cut as the row says: ρ, or the thesis's C*/C.
+fn polished(kernel: &str, c: f64, few: &Few) -> Value {
+    match few.rho {
+        Some(rho) => json!({ "kernel": kernel, "c": c, "rho": rho }),
+        None => json!({ "kernel": kernel, "c": c, "kappa": few.kappa.unwrap_or(0.0) }),
+    }
+}
+
 /// Runs a way on a draw and scores what it finds for the rows without a label.
 pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     let truth = &task.rows.labels;
@@ -127,6 +141,9 @@ pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     let mut options = TrainOptions::new(name);
     let Value::Object(params) = params else { return Err(Failure::Unknown(name.into())) };
     options.params = params;
+    if let (Some(center), true) = (task.few.center, way.cuts()) {
+        options.params.insert("center".into(), center.into());
+    }
     if !way.is_supervised() {
         options.params.extend(task.set.clone());
     }
