@@ -63,7 +63,7 @@ pub(super) struct Problem {
     pub cost: Vec<f64>,
     /// Places of the unlabelled rows.
     pub open: Vec<usize>,
-    /// Share and number of positives among them.
+    /// Share and number of positives among them; 0 of none.
     pub ratio: f64,
     pub positives: usize,
 }
@@ -115,7 +115,8 @@ impl Problems {
                     open.push(place[i]);
                 }
             }
-            Problem { y, cost, open, ratio: few.ratio, positives: few.positives }
+            let positives = if open.is_empty() { 0 } else { few.positives };
+            Problem { y, cost, open, ratio: few.ratio, positives }
         };
         let each = few.iter().zip(problems).map(one).collect();
         Ok(Self { rows, each })
