@@ -123,14 +123,15 @@ fn small() -> impl Strategy<Value = Small> {
 
 impl Small {
     fn space(&self) -> Space<'_> {
-        let all: Vec<u32> = (0..self.x.rows() as u32).collect();
-        Space::Linear(LinearSpace::new(self.x.view(), self.center.then_some(all.as_slice())))
+        Space::Linear(LinearSpace::new(self.x.view(), self.center.then_some(self.seeds.weight.as_slice())))
     }
 
     /// a and K' by plain sums over pairs of rows that were centred before.
     fn dense(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let Matrix::Dense { values, rows, cols, .. } = self.x.view().to_dense() else { unreachable!() };
-        let mean = |c: usize| (0..rows).map(|i| values[i * cols + c]).sum::<f64>() / rows as f64;
+        let weight = &self.seeds.weight;
+        let sum = |c: usize| (0..rows).map(|i| weight[i] * values[i * cols + c]).sum::<f64>();
+        let mean = |c: usize| sum(c) / weight.iter().sum::<f64>();
         let shift: Vec<f64> = (0..cols).map(|c| if self.center { mean(c) } else { 0.0 }).collect();
         let at = |i: usize, c: usize| values[i * cols + c] - shift[c];
         let k = |i: usize, j: usize| (0..cols).map(|c| at(i, c) * at(j, c)).sum::<f64>();
