@@ -293,6 +293,27 @@ fn a_label_of_weight_two_is_two_labels() {
     }
 }
 
+/// Two clouds far apart, a quarter positive but half of the labels: `auto` finds the quarter.
+#[test]
+fn an_estimated_share_is_used_by_every_family() {
+    let place = |i: usize| if i % 4 == 0 { 3.0 } else { -3.0 };
+    let values = (0..80).flat_map(|i| [place(i) + (i * 7 % 11) as f64 / 11.0, (i * 5 % 13) as f64 / 13.0]);
+    let x = Matrix::dense(values.collect(), 80, 2).unwrap();
+    let of = (0..80).map(|i| Some(u32::from(i % 4 == 0))).collect();
+    let labels = Labels { of, classes: vec!["a".into(), "b".into()] };
+    let mut targets = few(&labels, 2);
+    targets.y[4] = Label::Pos;
+    targets.y[5] = Label::Neg;
+    for name in ["da", "tsvm", "label-propagation", "linear-da", "parzen"] {
+        let fitted = made(name, r#"{"ratio": "auto"}"#, "{}").fit(x.view(), from_ref(&targets), &()).unwrap();
+        let ratio = fitted.transduced.as_ref().unwrap().ratio[0];
+        assert!((ratio - 18.0 / 76.0).abs() < 0.02, "{name}: {ratio}");
+        for (i, score) in scores(&fitted).iter().enumerate() {
+            assert_eq!(*score > 0.0, i % 4 == 0, "{name}: row {i}");
+        }
+    }
+}
+
 #[test]
 fn bad_parameters_are_refused_by_name() {
     let (x, labels) = data("two-moons", 24, 6);
@@ -305,11 +326,6 @@ fn bad_parameters_are_refused_by_name() {
             "parameter lambda_u = -1: must be 0 (labels alone) or a number up to 1e15",
         ),
         ("da", r#"{"rate": 1}"#, "parameter rate = 1: must be a number above 1"),
-        (
-            "da",
-            r#"{"ratio": "auto"}"#,
-            "parameter ratio = auto: must be labels or given as shares for this learner",
-        ),
         ("grad-tsvm", r#"{"ratio": 1.5}"#, "parameter ratio = 1.5: must be between 0 and 1 (both excluded)"),
         ("cccp-s3vm", r#"{"s": 0.5}"#, "parameter s = 0.5: must be a number above -1, at most 0"),
         ("bnb-s3vm", r#"{"epsilon": 1}"#, "parameter epsilon = 1: must be a number from 0, below 1"),
