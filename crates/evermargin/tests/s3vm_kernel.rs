@@ -314,12 +314,57 @@ fn an_estimated_share_is_used_by_every_family() {
     }
 }
 
+/// The default of `lambda` goes with the length of rows: in other units of all columns the labels are the same.
+#[test]
+fn ten_times_the_columns_are_the_same_labels() {
+    let (x, labels) = data("g50c", 120, 5);
+    let targets = few(&labels, 20);
+    let Matrix::Dense { values, rows, cols, .. } = &x else { unreachable!() };
+    // off the origin, so that the constant counts
+    let moved = |factor: f64| {
+        let at = |(k, v): (usize, &f64)| factor * (v + if k % cols == 0 { 3.0 } else { 0.0 });
+        Matrix::dense(values.iter().enumerate().map(at).collect(), *rows, *cols).unwrap()
+    };
+    let (one, ten) = (moved(1.0), moved(10.0));
+    let kernel = r#"{"kernel": "linear", "ratio": 0.5, "tolerance": 1e-5}"#;
+    let linear = r#"{"ratio": 0.5, "tolerance": 1e-5}"#;
+    for (name, written, more) in [
+        ("linear-tsvm", linear, "{}"),
+        ("linear-tsvm", linear, r#"{"center": true}"#),
+        ("linear-tsvm", linear, r#"{"bias": false}"#),
+        ("linear-da", linear, "{}"),
+        // without the constant, a feature 1 whose size does not go with that of the others
+        ("linear-da", linear, r#"{"center": true, "bias": false}"#),
+        ("linear-da", linear, r#"{"bias": false}"#),
+        ("tsvm", kernel, "{}"),
+        ("grad-tsvm", kernel, "{}"),
+        ("cccp-s3vm", kernel, "{}"),
+        ("bnb-s3vm", kernel, r#"{"max_nodes": 10}"#),
+        ("da", kernel, r#"{"loss": "l2"}"#),
+        ("da", kernel, r#"{"loss": "l1"}"#),
+        ("da", kernel, r#"{"loss": "square"}"#),
+        ("da", kernel, r#"{"bias": false}"#),
+    ] {
+        let fit = made(name, written, more);
+        let a = fit.fit(one.view(), from_ref(&targets), &()).unwrap();
+        let b = fit.fit(ten.view(), from_ref(&targets), &()).unwrap();
+        let differ = scores(&a).iter().zip(scores(&b)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0)).count();
+        assert_eq!(differ, 0, "{name} {more}");
+        let lambda = |f: &Fitted| f.transduced.as_ref().unwrap().facts["lambda"].as_f64().unwrap();
+        assert!((lambda(&b) / lambda(&a) - 100.0).abs() < 1e-9, "{name} {more}");
+    }
+}
+
 #[test]
 fn bad_parameters_are_refused_by_name() {
     let (x, labels) = data("two-moons", 24, 6);
     let targets = few(&labels, 12);
     for (name, params, text) in [
-        ("tsvm", r#"{"lambda": 0}"#, "parameter lambda = 0: must be a number from 1e-15 to 1e15"),
+        (
+            "tsvm",
+            r#"{"lambda": -1}"#,
+            "parameter lambda = -1: must be 0 (by the size of the kernel) or a number from 1e-15 to 1e15",
+        ),
         (
             "da",
             r#"{"lambda_u": -1}"#,

@@ -27,8 +27,12 @@ pub(super) fn check(
     tolerance: f64,
 ) -> Result<()> {
     kernel.check()?;
-    if !(lambda > 0.0 && (1e-15..=1e15).contains(&lambda)) {
-        return Err(Error::parameter("lambda", lambda, "a number from 1e-15 to 1e15"));
+    if lambda != 0.0 && !(1e-15..=1e15).contains(&lambda) {
+        return Err(Error::parameter(
+            "lambda",
+            lambda,
+            "0 (by the size of the kernel) or a number from 1e-15 to 1e15",
+        ));
     }
     if !(0.0..=1e15).contains(&lambda_u) {
         return Err(Error::parameter("lambda_u", lambda_u, "0 (labels alone) or a number up to 1e15"));
