@@ -111,7 +111,7 @@ fn small() -> impl Strategy<Value = Small> {
             let values = proptest::collection::vec(value, rows * cols);
             let weights = proptest::collection::vec(prop_oneof![Just(1.0), 0.2..2.0], rows);
             (values, weights).prop_map(move |(values, weight)| {
-                let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
                 let pull = (0..rows).map(|i| if i < l { sign(i) * weight[i] } else { 0.0 }).collect();
                 let (labeled, unlabeled) = ((0..l as u32).collect(), (l as u32..rows as u32).collect());
                 let x = Matrix::dense(values, rows, cols).unwrap();

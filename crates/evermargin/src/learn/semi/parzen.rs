@@ -45,7 +45,7 @@ impl Default for ParzenParams {
 
 impl Fit for ParzenParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.score(x, problems, FewLabels::of(x, problems, &self.ratio)?, watch)
+        self.score(x, problems, &FewLabels::of(x, problems, &self.ratio)?, watch)
     }
 
     fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
@@ -61,7 +61,7 @@ impl Fit for LabelsAlone {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         let mut few = FewLabels::of(x, problems, &Ratio::Labels)?;
         few.iter_mut().for_each(|f| f.unlabeled.clear());
-        self.0.score(x, problems, few, watch)
+        self.0.score(x, problems, &few, watch)
     }
 }
 
@@ -83,7 +83,7 @@ impl ParzenParams {
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        few: Vec<FewLabels>,
+        few: &[FewLabels],
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         let params = self.cut();

@@ -194,7 +194,7 @@ impl CutParams {
     pub(super) fn check(&self, x: MatrixView<'_>) -> Result<()> {
         SvcParams { kernel: self.kernel, c: self.c, ..Default::default() }.check(x)?;
         for (name, value) in [("rho", self.rho), ("kappa", self.kappa), ("c_unlabeled", self.c_unlabeled)] {
-            if !(value >= 0.0 && value <= 1e15) {
+            if !(0.0..=1e15).contains(&value) {
                 return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
             }
         }
