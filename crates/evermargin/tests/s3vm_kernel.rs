@@ -296,10 +296,10 @@ fn a_label_of_weight_two_is_two_labels() {
 /// Two clouds far apart, a quarter positive but half of the labels: `auto` finds the quarter.
 #[test]
 fn an_estimated_share_is_used_by_every_family() {
-    let place = |i: usize| if i % 4 == 0 { 3.0 } else { -3.0 };
+    let place = |i: usize| if i.is_multiple_of(4) { 3.0 } else { -3.0 };
     let values = (0..80).flat_map(|i| [place(i) + (i * 7 % 11) as f64 / 11.0, (i * 5 % 13) as f64 / 13.0]);
     let x = Matrix::dense(values.collect(), 80, 2).unwrap();
-    let of = (0..80).map(|i| Some(u32::from(i % 4 == 0))).collect();
+    let of = (0..80usize).map(|i| Some(u32::from(i.is_multiple_of(4)))).collect();
     let labels = Labels { of, classes: vec!["a".into(), "b".into()] };
     let mut targets = few(&labels, 2);
     targets.y[4] = Label::Pos;
