@@ -418,7 +418,10 @@ fn bad_input_is_refused() {
     };
     for name in ["linear-tsvm", "linear-da"] {
         for (json, text) in [
-            (r#"{"lambda": 0}"#, "parameter lambda = 0: must be a number from 1e-12 to 1e12"),
+            (
+                r#"{"lambda": -1}"#,
+                "parameter lambda = -1: must be 0 (by the length of the rows) or a number from 1e-12 to 1e12",
+            ),
             (r#"{"lambda_u": -1}"#, "parameter lambda_u = -1: must be a number from 0 to 1e6"),
             (r#"{"tolerance": 1}"#, "parameter tolerance = 1: must be a number between 0 and 1"),
             (r#"{"rate": 1}"#, "parameter rate = 1: must be a number above 1, at most 1e6"),

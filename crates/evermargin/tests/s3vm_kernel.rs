@@ -293,23 +293,84 @@ fn a_label_of_weight_two_is_two_labels() {
     }
 }
 
+/// Two clouds far apart, a quarter positive but half of the labels: `auto` finds the quarter.
+#[test]
+fn an_estimated_share_is_used_by_every_family() {
+    let place = |i: usize| if i.is_multiple_of(4) { 3.0 } else { -3.0 };
+    let values = (0..80).flat_map(|i| [place(i) + (i * 7 % 11) as f64 / 11.0, (i * 5 % 13) as f64 / 13.0]);
+    let x = Matrix::dense(values.collect(), 80, 2).unwrap();
+    let of = (0..80usize).map(|i| Some(u32::from(i.is_multiple_of(4)))).collect();
+    let labels = Labels { of, classes: vec!["a".into(), "b".into()] };
+    let mut targets = few(&labels, 2);
+    targets.y[4] = Label::Pos;
+    targets.y[5] = Label::Neg;
+    for name in ["da", "tsvm", "label-propagation", "linear-da", "parzen"] {
+        let fitted = made(name, r#"{"ratio": "auto"}"#, "{}").fit(x.view(), from_ref(&targets), &()).unwrap();
+        let ratio = fitted.transduced.as_ref().unwrap().ratio[0];
+        assert!((ratio - 18.0 / 76.0).abs() < 0.02, "{name}: {ratio}");
+        for (i, score) in scores(&fitted).iter().enumerate() {
+            assert_eq!(*score > 0.0, i % 4 == 0, "{name}: row {i}");
+        }
+    }
+}
+
+/// The default of `lambda` goes with the length of rows: in other units of all columns the labels are the same.
+#[test]
+fn ten_times_the_columns_are_the_same_labels() {
+    let (x, labels) = data("g50c", 120, 5);
+    let targets = few(&labels, 20);
+    let Matrix::Dense { values, rows, cols, .. } = &x else { unreachable!() };
+    // off the origin, so that the constant counts
+    let moved = |factor: f64| {
+        let at = |(k, v): (usize, &f64)| factor * (v + if k % cols == 0 { 3.0 } else { 0.0 });
+        Matrix::dense(values.iter().enumerate().map(at).collect(), *rows, *cols).unwrap()
+    };
+    let (one, ten) = (moved(1.0), moved(10.0));
+    let kernel = r#"{"kernel": "linear", "ratio": 0.5, "tolerance": 1e-5}"#;
+    let linear = r#"{"ratio": 0.5, "tolerance": 1e-5}"#;
+    for (name, written, more) in [
+        ("linear-tsvm", linear, "{}"),
+        ("linear-tsvm", linear, r#"{"center": true}"#),
+        ("linear-tsvm", linear, r#"{"bias": false}"#),
+        ("linear-da", linear, "{}"),
+        // without the constant, a feature 1 whose size does not go with that of the others
+        ("linear-da", linear, r#"{"center": true, "bias": false}"#),
+        ("linear-da", linear, r#"{"bias": false}"#),
+        ("tsvm", kernel, "{}"),
+        ("grad-tsvm", kernel, "{}"),
+        ("cccp-s3vm", kernel, "{}"),
+        ("bnb-s3vm", kernel, r#"{"max_nodes": 10}"#),
+        ("da", kernel, r#"{"loss": "l2"}"#),
+        ("da", kernel, r#"{"loss": "l1"}"#),
+        ("da", kernel, r#"{"loss": "square"}"#),
+        ("da", kernel, r#"{"bias": false}"#),
+    ] {
+        let fit = made(name, written, more);
+        let a = fit.fit(one.view(), from_ref(&targets), &()).unwrap();
+        let b = fit.fit(ten.view(), from_ref(&targets), &()).unwrap();
+        let differ = scores(&a).iter().zip(scores(&b)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0)).count();
+        assert_eq!(differ, 0, "{name} {more}");
+        let lambda = |f: &Fitted| f.transduced.as_ref().unwrap().facts["lambda"].as_f64().unwrap();
+        assert!((lambda(&b) / lambda(&a) - 100.0).abs() < 1e-9, "{name} {more}");
+    }
+}
+
 #[test]
 fn bad_parameters_are_refused_by_name() {
     let (x, labels) = data("two-moons", 24, 6);
     let targets = few(&labels, 12);
     for (name, params, text) in [
-        ("tsvm", r#"{"lambda": 0}"#, "parameter lambda = 0: must be a number from 1e-15 to 1e15"),
+        (
+            "tsvm",
+            r#"{"lambda": -1}"#,
+            "parameter lambda = -1: must be 0 (by the size of the kernel) or a number from 1e-15 to 1e15",
+        ),
         (
             "da",
             r#"{"lambda_u": -1}"#,
             "parameter lambda_u = -1: must be 0 (labels alone) or a number up to 1e15",
         ),
         ("da", r#"{"rate": 1}"#, "parameter rate = 1: must be a number above 1"),
-        (
-            "da",
-            r#"{"ratio": "auto"}"#,
-            "parameter ratio = auto: must be labels or given as shares for this learner",
-        ),
         ("grad-tsvm", r#"{"ratio": 1.5}"#, "parameter ratio = 1.5: must be between 0 and 1 (both excluded)"),
         ("cccp-s3vm", r#"{"s": 0.5}"#, "parameter s = 0.5: must be a number above -1, at most 0"),
         ("bnb-s3vm", r#"{"epsilon": 1}"#, "parameter epsilon = 1: must be a number from 0, below 1"),

@@ -111,7 +111,7 @@ fn small() -> impl Strategy<Value = Small> {
             let values = proptest::collection::vec(value, rows * cols);
             let weights = proptest::collection::vec(prop_oneof![Just(1.0), 0.2..2.0], rows);
             (values, weights).prop_map(move |(values, weight)| {
-                let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
                 let pull = (0..rows).map(|i| if i < l { sign(i) * weight[i] } else { 0.0 }).collect();
                 let (labeled, unlabeled) = ((0..l as u32).collect(), (l as u32..rows as u32).collect());
                 let x = Matrix::dense(values, rows, cols).unwrap();
@@ -123,14 +123,15 @@ fn small() -> impl Strategy<Value = Small> {
 
 impl Small {
     fn space(&self) -> Space<'_> {
-        let all: Vec<u32> = (0..self.x.rows() as u32).collect();
-        Space::Linear(LinearSpace::new(self.x.view(), self.center.then_some(all.as_slice())))
+        Space::Linear(LinearSpace::new(self.x.view(), self.center.then_some(self.seeds.weight.as_slice())))
     }
 
     /// a and K' by plain sums over pairs of rows that were centred before.
     fn dense(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let Matrix::Dense { values, rows, cols, .. } = self.x.view().to_dense() else { unreachable!() };
-        let mean = |c: usize| (0..rows).map(|i| values[i * cols + c]).sum::<f64>() / rows as f64;
+        let weight = &self.seeds.weight;
+        let sum = |c: usize| (0..rows).map(|i| weight[i] * values[i * cols + c]).sum::<f64>();
+        let mean = |c: usize| sum(c) / weight.iter().sum::<f64>();
         let shift: Vec<f64> = (0..cols).map(|c| if self.center { mean(c) } else { 0.0 }).collect();
         let at = |i: usize, c: usize| values[i * cols + c] - shift[c];
         let k = |i: usize, j: usize| (0..cols).map(|c| at(i, c) * at(j, c)).sum::<f64>();

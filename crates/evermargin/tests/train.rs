@@ -90,6 +90,36 @@ fn a_weight_of_two_is_two_copies() {
     }
 }
 
+/// As above, of labelled rows beside unlabelled ones. A graph of neighbours is left out: a copy is one more neighbour.
+#[test]
+fn a_label_of_weight_two_is_two_labels() {
+    let (x, labels) = data("g50c", 60, None);
+    let kept = |i: usize| labels.of[i].filter(|_| i < 12);
+    for l in LEARNERS.iter().filter(|l| l.semi && !l.takes("neighbours")) {
+        let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
+        options.scaling = Some(ScalingChoice::NONE);
+        options.gamma = l.takes("gamma").then_some(Gamma::Value(0.02));
+        options.params.insert("ratio".into(), 0.5.into());
+        if l.takes("tolerance") {
+            options.params.insert("tolerance".into(), 1e-7.into());
+        }
+        if l.takes("max_nodes") {
+            options.params.insert("max_nodes".into(), 20.into());
+        }
+        let twice: Vec<usize> = (0..60).chain([0, 4, 8]).collect();
+        let copies = Labels { of: twice.iter().map(|&i| kept(i)).collect(), ..labels.clone() };
+        let copied = train(x.view().select(&twice), &copies, &options, &()).unwrap();
+        options.weights = Some((0..60).map(|i| if [0, 4, 8].contains(&i) { 2.0 } else { 1.0 }).collect());
+        let few = Labels { of: (0..60).map(kept).collect(), ..labels.clone() };
+        let weighted = train(x.clone(), &few, &options, &()).unwrap();
+        let f = copied.classifier.predict(x.clone()).unwrap().decision;
+        let g = weighted.classifier.predict(x.clone()).unwrap().decision;
+        for (f, g) in f.iter().zip(&g) {
+            assert!((f - g).abs() < 1e-4, "{}: {f} {g}", l.name);
+        }
+    }
+}
+
 #[test]
 fn balanced_is_the_explicit_weights_it_stands_for() {
     let params = GenerateParams { rows: 200, imbalance: Some(0.1), seed: 1, ..GenerateParams::default() };

@@ -239,10 +239,11 @@ pub(crate) mod tests {
     use super::*;
     use evermargin::Matrix;
 
-    /// Two groups of points on a line.
+    /// Two groups of points on a line; what varies beside it varies less than the groups do, or a cut would follow it.
     pub(crate) fn blobs(n: usize) -> Rows {
         let side = |i: usize| if i % 2 == 0 { 0.0 } else { 1.0 };
-        let x = (0..n).flat_map(|i| [side(i) + 0.3 * (i as f64 * 0.7).sin(), (i as f64).cos()]).collect();
+        let x =
+            (0..n).flat_map(|i| [side(i) + 0.3 * (i as f64 * 0.7).sin(), 0.1 * (i as f64).cos()]).collect();
         let of = (0..n).map(|i| Some((i % 2) as u32)).collect();
         let labels = Labels { classes: vec!["-".into(), "+".into()], of };
         Rows { x: Matrix::dense(x, n, 2).unwrap(), labels, splits: Vec::new() }

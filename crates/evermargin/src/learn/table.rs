@@ -49,7 +49,8 @@ const CLEAN_EVERY: Parameter = parameter("clean_every", "300", "samples between 
 const CLEAN_KEEP: Parameter =
     parameter("clean_keep", "0", "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors");
 
-const KERNEL_LAMBDA: Parameter = parameter("lambda", "0.01", "weight of |f|²/2 against the mean loss");
+const KERNEL_LAMBDA: Parameter =
+    parameter("lambda", "0", "weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x)");
 const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
 
 const GAP_FAMILY: [Parameter; 13] = [
@@ -72,7 +73,11 @@ const FILTER_FAMILY: [Parameter; 15] = ramp_family(FINISH);
 
 const RATIO: Parameter =
     parameter("ratio", "labels", "share of positives among rows without a label: a number, labels or auto");
-const LAMBDA: Parameter = parameter("lambda", "0.001", "weight of |w|²/2 against the mean loss");
+const LAMBDA: Parameter = parameter(
+    "lambda",
+    "0",
+    "weight of |w|²/2 against the mean loss; 0: 0.001 times the mean squared length of rows",
+);
 const LAMBDA_U: Parameter =
     parameter("lambda_u", "1", "weight of the rows without a label together, those with one having 1");
 const CENTER: Parameter = parameter("center", "false", "whether to take its mean from every column");

@@ -142,7 +142,7 @@ fn student(t: f64, degrees: usize) -> f64 {
     let (sine, cosine) = angle.sin_cos();
     let odd = degrees % 2 == 1;
     let (mut term, mut sum) = if odd { (cosine, 0.0) } else { (1.0, 0.0) };
-    let mut k = if odd { 1 } else { 0 };
+    let mut k = usize::from(odd);
     while k + 2 <= degrees {
         sum += term;
         term *= cosine * cosine * (k + 1) as f64 / (k + 2) as f64;

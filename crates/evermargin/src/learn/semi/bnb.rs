@@ -14,9 +14,9 @@
 //! the dual loop.
 
 use super::super::{Fit, Fitted, Targets};
-use super::Ratio;
 use super::s3vm::{self, Function, Machine, Problem, Problems};
 use super::tsvm::Switching;
+use super::{Ratio, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::gram::Gram;
@@ -33,7 +33,7 @@ use std::rc::Rc;
 pub struct BnbParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Weight of |f|².
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
     /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
     pub lambda_u: f64,
@@ -55,7 +55,7 @@ impl Default for BnbParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 0.01,
+            lambda: 0.0,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             epsilon: 1e-3,
@@ -221,29 +221,30 @@ impl Fit for BnbParams {
         if !(0.0..1.0).contains(&self.epsilon) {
             return Err(Error::parameter("epsilon", self.epsilon, "a number from 0, below 1"));
         }
-        let problems = Problems::new(x, problems, &self.ratio, self.lambda, self.lambda_u)?;
+        let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
         if let Some(many) = problems.each.iter().map(|p| p.open.len()).find(|u| *u > MOST_UNLABELED) {
             return Err(Error::Data(format!(
                 "bnb-s3vm searches the labels of at most {MOST_UNLABELED} unlabelled rows, and there are {many}; \
                  use tsvm or da"
             )));
         }
-        let mut gram = problems.gram(x, self.kernel, self.cache_bytes)?;
-        let found: Vec<Found> = problems.each.iter().map(|p| self.search(gram.as_mut(), p, watch)).collect();
-        let mut facts = Map::new();
+        let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
+        let found: Vec<Found> = problems.each.iter().map(|p| this.search(gram.as_mut(), p, watch)).collect();
+        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
         let mut tell = |name: &str, value: &dyn Fn(&Found) -> Value| {
             let values: Vec<Value> = found.iter().map(value).collect();
             let told = if let [one] = values.as_slice() { one.clone() } else { values.into() };
             facts.insert(name.into(), told);
         };
         tell("nodes", &|f| f.nodes.into());
-        tell("lower_bound", &|f| (self.lambda * f.lower).into());
-        tell("upper_bound", &|f| (self.lambda * f.best.upper).into());
+        tell("lower_bound", &|f| (this.lambda * f.lower).into());
+        tell("upper_bound", &|f| (this.lambda * f.best.upper).into());
         let reports = found.iter().map(|f| f.report).collect();
         let label = |(f, p): (&Found, &Problem)| p.open.iter().map(|&i| f.best.y[i]).collect();
         let labels: Vec<Vec<f64>> = found.iter().zip(&problems.each).map(label).collect();
         let functions: Vec<Function> = found.into_iter().map(|f| f.best.function).collect();
-        let model = s3vm::model(x, self.kernel, &problems.rows, &functions);
+        let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
         let transduced = s3vm::transduced(&model, x, &problems, &labels, facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }

@@ -12,11 +12,11 @@
 //! Departures: the balance constraint is kept by centring (file `space.rs`) in place of a multiplier of its own.
 
 use super::super::{Fit, Fitted, Targets};
-use super::Ratio;
 use super::grad_tsvm::middle;
 use super::minimum::both_sides;
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Centred, whole_matrix};
+use super::{Ratio, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::gram::MirroredGram;
@@ -32,7 +32,7 @@ use serde_json::Map;
 pub struct CccpParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Weight of |f|².
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
     /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
     pub lambda_u: f64,
@@ -50,7 +50,7 @@ impl Default for CccpParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 0.01,
+            lambda: 0.0,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             s: -0.3,
@@ -150,20 +150,21 @@ impl Fit for CccpParams {
         if self.rounds == 0 {
             return Err(Error::parameter("rounds", self.rounds, "1 or more"));
         }
-        let problems = Problems::new(x, problems, &self.ratio, self.lambda, self.lambda_u)?;
+        let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
         let rows = &problems.rows;
         // Of several problems the unlabelled rows are the same, and so is the mean.
-        let centred = Centred::new(whole_matrix(x, rows, self.kernel)?, &middle(&problems.each[0]));
+        let centred = Centred::new(whole_matrix(x, rows, this.kernel)?, &middle(&problems.each[0]));
         let (mut functions, mut reports, mut rounds) = (Vec::<Function>::new(), Vec::new(), 0);
         for problem in &problems.each {
-            let solved = self.solve(&centred.k, problem, watch);
+            let solved = this.solve(&centred.k, problem, watch);
             functions.push(centred.function(solved.alpha, problem.mean_output()));
             reports.push(solved.report);
             rounds += solved.objectives.len();
         }
-        let mut facts = Map::new();
+        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
         facts.insert("rounds".into(), rounds.into());
-        let model = s3vm::model(x, self.kernel, rows, &functions);
+        let model = s3vm::model(x, this.kernel, rows, &functions);
         let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }

@@ -17,11 +17,11 @@
 //! last. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularised (K + 1).
 
 use super::super::{Fit, Fitted, Targets};
-use super::Ratio;
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 use super::minimum::{Hinge, LeastSquares, Margin, Minimum, Smooth};
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Space, whole_matrix};
+use super::{Ratio, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -39,7 +39,7 @@ pub struct DaParams {
     pub kernel: Kernel,
     /// The loss.
     pub loss: Margin,
-    /// Weight of |f|².
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
     /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
     pub lambda_u: f64,
@@ -58,7 +58,7 @@ impl Default for DaParams {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
             loss: Margin::L2,
-            lambda: 0.01,
+            lambda: 0.0,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             rate: 1.5,
@@ -218,18 +218,19 @@ impl DaParams {
 impl Fit for DaParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check(x)?;
-        let problems = Problems::new(x, problems, &self.ratio, self.lambda, self.lambda_u)?;
-        let solved = self.solve(x, &problems, watch)?;
-        let mut facts = Map::new();
+        let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let solved = this.solve(x, &problems, watch)?;
+        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
         facts.insert("temperatures".into(), solved.iter().map(|s| s.temperatures).max().into());
         facts.insert("rounds".into(), solved.iter().map(|s| s.rounds).sum::<usize>().into());
         let reports = solved.iter().map(|s| s.report).collect();
         let function = |s: Annealed| {
-            let bias = if self.bias { s.alpha.iter().sum() } else { 0.0 };
+            let bias = if this.bias { s.alpha.iter().sum() } else { 0.0 };
             Function { alpha: s.alpha, bias }
         };
         let functions: Vec<Function> = solved.into_iter().map(function).collect();
-        let model = s3vm::model(x, self.kernel, &problems.rows, &functions);
+        let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
         let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }

@@ -11,9 +11,9 @@
 
 use super::super::risk::{Loss, Risk};
 use super::super::{Fit, Fitted, Targets};
-use super::Ratio;
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Centred, Space, whole_matrix};
+use super::{Ratio, scale};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -30,7 +30,7 @@ use serde_json::Map;
 pub struct GradTsvmParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Weight of |f|².
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
     /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
     pub lambda_u: f64,
@@ -44,7 +44,7 @@ impl Default for GradTsvmParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 0.01,
+            lambda: 0.0,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             tolerance: 1e-3,
@@ -146,27 +146,29 @@ impl GradTsvmParams {
 impl Fit for GradTsvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
-        let problems = Problems::new(x, problems, &self.ratio, self.lambda, self.lambda_u)?;
+        let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
         let rows = &problems.rows;
         // Of several problems the unlabelled rows are the same, and so is the mean.
         let weight = middle(&problems.each[0]);
-        let narrow = self.kernel == Kernel::Linear && x.cols() < rows.len();
+        let narrow = this.kernel == Kernel::Linear && x.cols() < rows.len();
         let (centred, space) = if narrow {
             let (centred, features) = Centred::of_columns(x, rows, &weight);
             (centred, Space::of_features(x, rows, features))
         } else {
-            let centred = Centred::new(whole_matrix(x, rows, self.kernel)?, &weight);
+            let centred = Centred::new(whole_matrix(x, rows, this.kernel)?, &weight);
             let space = Space::of_matrix(x, rows, centred.k.clone())?;
             (centred, space)
         };
         let solve = |problem: &Problem| {
-            let (alpha, report) = self.solve(&space.design(), problem, watch);
+            let (alpha, report) = this.solve(&space.design(), problem, watch);
             (centred.function(alpha, problem.mean_output()), report)
         };
         let solved: Vec<(Function, Report)> = problems.each.par_iter().map(solve).collect();
         let (functions, reports): (Vec<Function>, Vec<Report>) = solved.into_iter().unzip();
-        let model = s3vm::model(x, self.kernel, rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, &[], Map::new())?;
+        let facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
+        let model = s3vm::model(x, this.kernel, rows, &functions);
+        let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }
 

@@ -12,7 +12,7 @@
 //! a tenth of the accuracy of the last one (`Accuracy`; the source solves all to 1e-6): labels settle long before
 //! weights do, and that the objective falls does not depend on it.
 
-use super::{FewLabels, Ratio, Transduced, centre};
+use super::{FewLabels, Ratio, Transduced, centre, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::learn::risk::{Risk, TwoSided};
@@ -221,8 +221,9 @@ pub(super) fn fit(
     start: Option<&Model>,
     watch: &dyn Watch,
 ) -> Result<Fitted> {
-    let settings = scheme.settings()?;
+    let mut settings = scheme.settings()?;
     let few = FewLabels::of(x, problems, &settings.ratio)?;
+    settings.lambda = scale::linear(settings.lambda, x, problems, settings.center);
     let solved: Vec<Solved> = problems
         .par_iter()
         .zip(&few)
@@ -331,6 +332,7 @@ fn solve(
         few.unlabeled.iter().zip(open).for_each(|(&j, s)| scores[j] = s);
         facts = found.facts;
     }
+    facts.insert("lambda".into(), settings.lambda.into());
     let bias = if settings.bias { w.pop().unwrap_or(0.0) } else { 0.0 } - shift(&w);
     Solved { weights: w, bias, report, scores, facts }
 }
@@ -350,8 +352,9 @@ fn mean(x: MatrixView<'_>, few: &FewLabels, targets: &Targets) -> Vec<f64> {
 impl Settings {
     /// Refuses what makes no sense.
     pub fn checked(self) -> Result<Self> {
-        if !(self.lambda >= 1e-12 && self.lambda <= 1e12) {
-            return Err(Error::parameter("lambda", self.lambda, "a number from 1e-12 to 1e12"));
+        if self.lambda != 0.0 && !(self.lambda >= 1e-12 && self.lambda <= 1e12) {
+            let range = "0 (by the length of the rows) or a number from 1e-12 to 1e12";
+            return Err(Error::parameter("lambda", self.lambda, range));
         }
         if !(self.lambda_u >= 0.0 && self.lambda_u <= 1e6) {
             return Err(Error::parameter("lambda_u", self.lambda_u, "a number from 0 to 1e6"));

@@ -30,7 +30,7 @@ use serde_json::Map;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinearDaParams {
-    /// Weight of |w|²/2.
+    /// Weight of |w|²/2; 0 means 0.001 times the mean squared length of the rows (centred ones, with `center`).
     pub lambda: f64,
     /// Weight of the unlabelled rows together, the labelled ones together having 1.
     pub lambda_u: f64,
@@ -55,7 +55,7 @@ pub struct LinearDaParams {
 impl Default for LinearDaParams {
     fn default() -> Self {
         Self {
-            lambda: 0.001,
+            lambda: 0.0,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             temperature: 10.0,

@@ -21,6 +21,7 @@ pub mod parzen;
 pub mod qp;
 pub mod ratio;
 mod s3vm;
+mod scale;
 mod space;
 pub mod submod;
 pub mod tsvm;

@@ -6,9 +6,9 @@
 
 use super::super::{Fit, Fitted, Targets};
 use super::submod::space::Space;
-use super::submod::{CutParams, LabelWeights, settle};
+use super::submod::{CutParams, LabelWeights, move_to, settle, total};
 use super::{FewLabels, Ratio, Transduced, largest};
-use crate::data::{Label, MatrixView};
+use crate::data::MatrixView;
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::model::Model;
@@ -45,7 +45,7 @@ impl Default for ParzenParams {
 
 impl Fit for ParzenParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.score(x, problems, FewLabels::of(x, problems, &self.ratio)?, watch)
+        self.score(x, problems, &FewLabels::of(x, problems, &self.ratio)?, watch)
     }
 
     fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
@@ -53,7 +53,7 @@ impl Fit for ParzenParams {
     }
 }
 
-/// The same without unlabelled rows: the threshold is where as many labelled rows lie above as are positive.
+/// The same without unlabelled rows: the threshold is where labelled rows of the weight of the positive ones lie above.
 #[derive(Debug)]
 struct LabelsAlone(ParzenParams);
 
@@ -61,7 +61,7 @@ impl Fit for LabelsAlone {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         let mut few = FewLabels::of(x, problems, &Ratio::Labels)?;
         few.iter_mut().for_each(|f| f.unlabeled.clear());
-        self.0.score(x, problems, few, watch)
+        self.0.score(x, problems, &few, watch)
     }
 }
 
@@ -83,7 +83,7 @@ impl ParzenParams {
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        few: Vec<FewLabels>,
+        few: &[FewLabels],
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         let params = self.cut();
@@ -97,12 +97,13 @@ impl ParzenParams {
             let (mut f, mut scores) = (space.zero(), vec![0.0; x.rows()]);
             space.add(&seeds.labeled, 1.0, &seeds.pull, &mut f);
             space.values(&f, &all, &mut scores);
-            let (rows, k) = match few.unlabeled.is_empty() {
-                true => (&few.labeled, targets.y.iter().filter(|y| **y == Label::Pos).count()),
-                false => (&few.unlabeled, few.positives),
+            let (middle, factor) = if few.unlabeled.is_empty() {
+                let middle = threshold(&scores, few, targets);
+                (middle, move_to(&mut scores, &few.labeled, &targets.cost, middle))
+            } else {
+                let open: Vec<f64> = few.unlabeled.iter().map(|&i| scores[i]).collect();
+                settle(&mut scores, &few.unlabeled, &targets.cost, &largest(&open, few.positives))
             };
-            let open: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
-            let (middle, factor) = settle(&mut scores, rows, &largest(&open, k.min(rows.len())));
             let (weights, constant) = match &space {
                 Space::Linear(space) => space.function(&f),
                 Space::Kernel(_) => (seeds.pull.clone(), 0.0),
@@ -126,4 +127,23 @@ impl ParzenParams {
         };
         Ok(Fitted { transduced: Some(given), ..Fitted::new(model, reports) })
     }
+}
+
+/// Where the labelled rows above weigh what the positive ones do: between two rows, or at a row whose weight is in both
+/// sides, as one of its copies would be on each.
+fn threshold(scores: &[f64], few: &FewLabels, targets: &Targets) -> f64 {
+    let mut rows = few.labeled.clone();
+    rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let own = few.labeled.iter().zip(&few.y).filter(|(_, y)| **y > 0.0);
+    let positive: f64 = own.map(|(&i, _)| targets.cost[i]).sum();
+    // sums in another order differ by roundings
+    let (slack, mut above) = (1e-12 * total(&few.labeled, targets), 0.0);
+    for (k, &i) in rows.iter().enumerate() {
+        above += targets.cost[i];
+        if above >= positive - slack {
+            let next = rows.get(k + 1).filter(|_| above <= positive + slack);
+            return next.map_or(scores[i], |&j| f64::midpoint(scores[i], scores[j]));
+        }
+    }
+    0.0
 }

@@ -92,9 +92,11 @@ fn chain(x: MatrixView<'_>, targets: &Targets, labeled: &[u32], unlabeled: &[u32
         unlabeled: unlabeled.to_vec(),
         weight: targets.cost.clone(),
     };
-    let rows = [labeled, unlabeled].concat();
-    let mut space = Space::Linear(LinearSpace::new(x, Some(&rows)));
-    let kappa = 2.0 * RHO * labeled.len() as f64 / unlabeled.len() as f64;
+    let mut part = vec![0.0; x.rows()];
+    labeled.iter().chain(unlabeled).for_each(|&i| part[i as usize] = targets.cost[i as usize]);
+    let mut space = Space::Linear(LinearSpace::new(x, Some(&part)));
+    let weight = |rows: &[u32]| rows.iter().map(|&i| part[i as usize]).sum::<f64>();
+    let kappa = 2.0 * RHO * weight(labeled) / weight(unlabeled);
     lazy(&mut Cut::new(&mut space, &seeds, kappa), unlabeled.len(), &()).order
 }
 

@@ -27,8 +27,12 @@ pub(super) fn check(
     tolerance: f64,
 ) -> Result<()> {
     kernel.check()?;
-    if !(lambda > 0.0 && (1e-15..=1e15).contains(&lambda)) {
-        return Err(Error::parameter("lambda", lambda, "a number from 1e-15 to 1e15"));
+    if lambda != 0.0 && !(1e-15..=1e15).contains(&lambda) {
+        return Err(Error::parameter(
+            "lambda",
+            lambda,
+            "0 (by the size of the kernel) or a number from 1e-15 to 1e15",
+        ));
     }
     if !(0.0..=1e15).contains(&lambda_u) {
         return Err(Error::parameter("lambda_u", lambda_u, "0 (labels alone) or a number up to 1e15"));
@@ -63,7 +67,7 @@ pub(super) struct Problem {
     pub cost: Vec<f64>,
     /// Places of the unlabelled rows.
     pub open: Vec<usize>,
-    /// Share and number of positives among them.
+    /// Share and number of positives among them; 0 of none.
     pub ratio: f64,
     pub positives: usize,
 }
@@ -115,7 +119,8 @@ impl Problems {
                     open.push(place[i]);
                 }
             }
-            Problem { y, cost, open, ratio: few.ratio, positives: few.positives }
+            let positives = if open.is_empty() { 0 } else { few.positives };
+            Problem { y, cost, open, ratio: few.ratio, positives }
         };
         let each = few.iter().zip(problems).map(one).collect();
         Ok(Self { rows, each })

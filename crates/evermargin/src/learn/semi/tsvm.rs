@@ -12,7 +12,7 @@
 
 use super::super::{Fit, Fitted, Targets};
 use super::s3vm::{self, Function, Machine, Problem, Problems};
-use super::{Ratio, largest};
+use super::{Ratio, largest, scale};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::gram::Gram;
@@ -27,7 +27,7 @@ use serde_json::Map;
 pub struct TsvmParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Weight of |f|².
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
     /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
     pub lambda_u: f64,
@@ -47,7 +47,7 @@ impl Default for TsvmParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Rbf { gamma: 1.0 },
-            lambda: 0.01,
+            lambda: 0.0,
             lambda_u: 1.0,
             ratio: Ratio::Labels,
             switch: 0,
@@ -145,18 +145,19 @@ impl Switching {
 impl Fit for TsvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
-        let problems = Problems::new(x, problems, &self.ratio, self.lambda, self.lambda_u)?;
-        let mut gram = problems.gram(x, self.kernel, self.cache_bytes)?;
+        let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
         let switching = Switching {
-            bias: self.bias,
-            tolerance: self.tolerance,
-            switch: self.switch,
-            lambda: self.lambda,
-            lambda_u: self.lambda_u,
+            bias: this.bias,
+            tolerance: this.tolerance,
+            switch: this.switch,
+            lambda: this.lambda,
+            lambda_u: this.lambda_u,
         };
         let solved: Vec<Switched> =
             problems.each.iter().map(|p| switching.solve(gram.as_mut(), p, watch)).collect();
-        let mut facts = Map::new();
+        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
         facts.insert("switches".into(), solved.iter().map(|s| s.switches).sum::<usize>().into());
         facts.insert("batches".into(), solved.iter().map(|s| s.batches.len()).sum::<usize>().into());
         let (mut functions, mut labels, mut reports) = (Vec::new(), Vec::new(), Vec::new());
@@ -165,7 +166,7 @@ impl Fit for TsvmParams {
             labels.push(s.labels);
             reports.push(s.report);
         }
-        let model = s3vm::model(x, self.kernel, &problems.rows, &functions);
+        let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
         let transduced = s3vm::transduced(&model, x, &problems, &labels, facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }

@@ -194,28 +194,28 @@ impl CutParams {
     pub(super) fn check(&self, x: MatrixView<'_>) -> Result<()> {
         SvcParams { kernel: self.kernel, c: self.c, ..Default::default() }.check(x)?;
         for (name, value) in [("rho", self.rho), ("kappa", self.kappa), ("c_unlabeled", self.c_unlabeled)] {
-            if !(value >= 0.0 && value <= 1e15) {
+            if !(0.0..=1e15).contains(&value) {
                 return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
             }
         }
         Ok(())
     }
 
-    /// κ for so many labelled and unlabelled rows.
-    pub fn kappa(&self, labeled: usize, unlabeled: usize) -> f64 {
+    /// κ for labelled and unlabelled rows of these weights in all: their numbers, if no row weighs more than another.
+    pub fn kappa(&self, labeled: f64, unlabeled: f64) -> f64 {
         if self.kappa > 0.0 {
             return self.kappa;
         }
         if self.c_unlabeled > 0.0 {
             return self.c_unlabeled / self.c;
         }
-        2.0 * self.rho * labeled as f64 / unlabeled.max(1) as f64
+        if unlabeled > 0.0 { 2.0 * self.rho * labeled / unlabeled } else { 0.0 }
     }
 
-    /// The kernel on the rows of the data; `rows` take part.
-    pub fn space<'a>(&self, x: MatrixView<'a>, rows: &[u32]) -> Result<Space<'a>> {
+    /// The kernel on the rows of the data, which take part with these weights.
+    pub fn space<'a>(&self, x: MatrixView<'a>, weight: &[f64]) -> Result<Space<'a>> {
         Ok(match self.kernel {
-            Kernel::Linear => Space::Linear(LinearSpace::new(x, self.center.then_some(rows))),
+            Kernel::Linear => Space::Linear(LinearSpace::new(x, self.center.then_some(weight))),
             kernel => {
                 let svc = SvcParams { kernel, cache_bytes: self.cache_bytes, ..Default::default() };
                 Space::Kernel(svc.gram(x)?)
@@ -225,11 +225,15 @@ impl CutParams {
 
     /// Labels and weights of one problem.
     pub fn seeds(&self, few: &FewLabels, targets: &Targets) -> Seeds {
-        let l = few.labeled.len() as f64;
-        let count = |sign: f64| few.y.iter().filter(|y| **y == sign).count() as f64;
+        let l = total(&few.labeled, targets);
+        let of = |sign: f64| {
+            let own = few.labeled.iter().zip(&few.y).filter(|(_, y)| **y == sign);
+            own.map(|(&i, _)| targets.cost[i]).sum::<f64>()
+        };
+        let [negative, positive] = [of(-1.0), of(1.0)];
         let share = |y: f64| match self.weights {
             LabelWeights::None => 1.0,
-            LabelWeights::Balanced => l / (2.0 * count(y)),
+            LabelWeights::Balanced => l / (2.0 * if y > 0.0 { positive } else { negative }),
         };
         let mut pull = vec![0.0; targets.y.len()];
         for (&i, &y) in few.labeled.iter().zip(&few.y) {
@@ -244,11 +248,13 @@ impl CutParams {
         }
     }
 
-    /// Rows that take part in a problem.
-    pub(super) fn taking_part(seeds: &Seeds) -> Vec<u32> {
-        let mut rows = [seeds.labeled.as_slice(), &seeds.unlabeled].concat();
-        rows.sort_unstable();
-        rows
+    /// Weights of all rows, 0 of those that have no part in a problem.
+    pub(super) fn taking_part(seeds: &Seeds) -> Vec<f64> {
+        let mut weight = vec![0.0; seeds.weight.len()];
+        for &i in seeds.labeled.iter().chain(&seeds.unlabeled) {
+            weight[i as usize] = seeds.weight[i as usize];
+        }
+        weight
     }
 
     /// Chooses the positives of every problem by itself. Also gives each κ.
@@ -266,15 +272,16 @@ impl CutParams {
         for (few, targets) in few.iter().zip(problems) {
             let seeds = self.seeds(few, targets);
             let mut space = self.space(x, &Self::taking_part(&seeds))?;
-            let kappa = self.kappa(few.labeled.len(), few.unlabeled.len());
+            let labeled = total(&few.labeled, targets);
+            let kappa = self.kappa(labeled, total(&few.unlabeled, targets));
             let mut cut = Cut::new(&mut space, &seeds, kappa);
             let found = choose(&mut cut, few.positives, watch);
             let function = cut.function().clone();
             let mut facts = found.facts(few);
-            self.totals(&cut, &found, few, &mut facts);
+            self.totals(&cut, &found, few, labeled, &mut facts);
             let mut scores = vec![0.0; x.rows()];
             space.values(&function, &all, &mut scores);
-            settle(&mut scores, &few.unlabeled, &found.labeling.positive);
+            settle(&mut scores, &few.unlabeled, &targets.cost, &found.labeling.positive);
             out.scores.push(scores);
             out.ratio.push(few.ratio);
             kappas.push(kappa);
@@ -289,8 +296,15 @@ impl CutParams {
     }
 
     /// κ, and the source's own D and S.
-    fn totals(&self, cut: &Cut<'_, '_>, found: &Found, few: &FewLabels, facts: &mut Map<String, Value>) {
-        let (n, l, k) = (few.unlabeled.len() as f64, few.labeled.len() as f64, few.positives as f64);
+    fn totals(
+        &self,
+        cut: &Cut<'_, '_>,
+        found: &Found,
+        few: &FewLabels,
+        l: f64,
+        facts: &mut Map<String, Value>,
+    ) {
+        let (n, k) = (few.unlabeled.len() as f64, few.positives as f64);
         let (c, star) = (self.c, self.c * cut.kappa());
         let objective = c * star * found.labeling.objective;
         let bound = cut.largest_entry();
@@ -320,26 +334,37 @@ impl Found {
     }
 }
 
-/// Moves scores so that the labels found are their signs, and scales them: the mean distance of an unlabelled row is
-/// 1. Gives what was subtracted, and the factor after it.
-pub(super) fn settle(scores: &mut [f64], unlabeled: &[usize], positive: &[bool]) -> (f64, f64) {
-    let mut open: Vec<f64> = unlabeled.iter().map(|&i| scores[i]).collect();
-    let marked = |mark: bool| open.iter().zip(positive).filter(move |(_, p)| **p == mark).map(|(s, _)| *s);
-    let low = marked(true).fold(f64::INFINITY, f64::min);
-    let high = marked(false).fold(f64::NEG_INFINITY, f64::max);
+/// What rows weigh together.
+pub(super) fn total(rows: &[usize], targets: &Targets) -> f64 {
+    rows.iter().map(|&i| targets.cost[i]).sum()
+}
+
+/// Moves scores so that the labels found for `rows` are their signs, and scales them: the mean distance of these rows by
+/// weight is 1. Gives what was subtracted, and the factor after it.
+pub(super) fn settle(scores: &mut [f64], rows: &[usize], weight: &[f64], positive: &[bool]) -> (f64, f64) {
+    let marked = |mark: bool| rows.iter().zip(positive).filter(move |(_, p)| **p == mark).map(|(&i, _)| i);
+    let low = marked(true).map(|i| scores[i]).fold(f64::INFINITY, f64::min);
+    let high = marked(false).map(|i| scores[i]).fold(f64::NEG_INFINITY, f64::max);
     let middle = match (low.is_finite(), high.is_finite()) {
         (true, true) => f64::midpoint(low, high),
         (true, false) => low.min(0.0),
         (false, true) => high.max(0.0),
         (false, false) => 0.0,
     };
-    let mean = open.iter().map(|s| (s - middle).abs()).sum::<f64>() / open.len().max(1) as f64;
+    let factor = move_to(scores, rows, weight, middle);
+    let mut own: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
+    centre(&mut own, positive);
+    rows.iter().zip(own).for_each(|(&i, s)| scores[i] = s);
+    (middle, factor)
+}
+
+/// Subtracts `middle` and scales by the factor that is given back: the mean distance of `rows` by weight is 1.
+pub(super) fn move_to(scores: &mut [f64], rows: &[usize], weight: &[f64], middle: f64) -> f64 {
+    let all: f64 = rows.iter().map(|&i| weight[i]).sum();
+    let mean = rows.iter().map(|&i| weight[i] * (scores[i] - middle).abs()).sum::<f64>() / all;
     let factor = if mean > 0.0 && mean.is_finite() { 1.0 / mean } else { 1.0 };
     scores.iter_mut().for_each(|s| *s = (*s - middle) * factor);
-    open.iter_mut().for_each(|s| *s = (*s - middle) * factor);
-    centre(&mut open, positive);
-    unlabeled.iter().zip(open).for_each(|(&i, s)| scores[i] = s);
-    (middle, factor)
+    factor
 }
 
 /// The exit of a fit whose labels were cut short.

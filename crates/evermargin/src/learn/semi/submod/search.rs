@@ -60,10 +60,7 @@ pub fn greedy(
     let n = cut.elements();
     cut.select(&vec![false; n]);
     let choose = if every_gain { plain } else { lazy };
-    let picks = match negatives {
-        true => choose(&mut cut.negated(), n - k, watch),
-        false => choose(cut, k, watch),
-    };
+    let picks = if negatives { choose(&mut cut.negated(), n - k, watch) } else { choose(cut, k, watch) };
     let mut marks = marked(&picks.order, n);
     if negatives {
         marks.iter_mut().for_each(|m| *m = !*m);
@@ -146,19 +143,16 @@ impl Search {
         }
         let (sweeps, value) = (labeling.sweeps, labeling.objective);
         let interrupted = labeling.interrupted;
-        match best {
-            Some(b) => {
-                b.sweeps += sweeps;
-                b.objectives.push((name, value));
-                if value > b.labeling.objective {
-                    (b.labeling, b.start) = (labeling, name);
-                }
-                b.labeling.interrupted |= interrupted;
+        if let Some(b) = best {
+            b.sweeps += sweeps;
+            b.objectives.push((name, value));
+            if value > b.labeling.objective {
+                (b.labeling, b.start) = (labeling, name);
             }
-            None => {
-                let objectives = vec![(name, value)];
-                *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0 });
-            }
+            b.labeling.interrupted |= interrupted;
+        } else {
+            let objectives = vec![(name, value)];
+            *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0 });
         }
     }
 }

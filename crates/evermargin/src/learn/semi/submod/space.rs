@@ -49,13 +49,14 @@ pub struct Sum {
 }
 
 impl<'a> LinearSpace<'a> {
-    /// The rows of `x`, less the mean of the rows `centre` if it is given.
-    pub fn new(x: MatrixView<'a>, centre: Option<&[u32]>) -> Self {
+    /// The rows of `x`, less their mean by the weights `centre` (one a row, 0 for a row without a part) if they are given.
+    pub fn new(x: MatrixView<'a>, centre: Option<&[f64]>) -> Self {
         let all = Design::new(x, (0..x.rows() as u32).collect(), false);
         let (mut mean, mut along) = (vec![0.0; x.cols()], Vec::new());
-        if let Some(rows) = centre {
-            let share = 1.0 / rows.len().max(1) as f64;
-            all.add_transposed(rows, |_| share, &mut mean);
+        if let Some(weight) = centre {
+            let rows: Vec<u32> = (0..x.rows() as u32).filter(|&i| weight[i as usize] > 0.0).collect();
+            let total: f64 = rows.iter().map(|&i| weight[i as usize]).sum();
+            all.add_transposed(&rows, |i| weight[i] / total, &mut mean);
             along.resize(x.rows(), 0.0);
             all.mul(&mean, &mut along);
         }

@@ -12,7 +12,7 @@ use super::super::{FewLabels, Transduced, largest};
 use super::cut::Seeds;
 use super::search::GREEDY_ROWS;
 use super::space::{Space, Sum};
-use super::{CutParams, settle};
+use super::{CutParams, settle, total};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::solve::greedy::{SetFunction, lazy};
@@ -230,7 +230,7 @@ pub(super) fn fit(
     let n = few[0].unlabeled.len();
     let ratios: Vec<f64> = few.iter().map(|f| f.ratio).collect();
     let room = sizes(&ratios, n);
-    let kappa = params.kappa(few[0].labeled.len(), n);
+    let kappa = params.kappa(total(&few[0].labeled, &problems[0]), total(&few[0].unlabeled, &problems[0]));
     let labels: Vec<Sum> = seeds
         .iter()
         .map(|s| {
@@ -265,7 +265,7 @@ pub(super) fn fit(
         let mut scores = vec![0.0; x.rows()];
         space.values(f, &all, &mut scores);
         let own: Vec<bool> = class.iter().map(|&of| of as usize == c).collect();
-        settle(&mut scores, &few[0].unlabeled, &own);
+        settle(&mut scores, &few[0].unlabeled, &problems[c].cost, &own);
         out.scores.push(scores);
     }
     for (name, value) in [
