@@ -69,15 +69,20 @@ pub fn tally(counts: &Counts) -> String {
     )
 }
 
+fn scaling_name(p: &Protocol) -> String {
+    let name = serde_json::to_value(p.scaling).ok().and_then(|v| v.as_str().map(String::from));
+    name.unwrap_or_default()
+}
+
 fn protocol(p: &Protocol) -> String {
     let split = serde_json::to_value(p.split).ok().and_then(|v| v.as_str().map(String::from));
-    let scaling = serde_json::to_value(p.scaling).ok().and_then(|v| v.as_str().map(String::from));
+    let scaling = scaling_name(p);
     let test = p.test.map_or_else(|| "?".into(), |n| n.to_string());
     let mut text = format!(
         "{}/{test} {}, scaling {}, C {}, γ {}, τ {}",
         p.train,
         split.unwrap_or_default(),
-        scaling.unwrap_or_default(),
+        scaling,
         p.c,
         p.gamma,
         p.tolerance
@@ -86,10 +91,16 @@ fn protocol(p: &Protocol) -> String {
         text = format!("{} of {} labelled, {} kernel", few.labeled, p.train, p.kernel);
         match few.kappa {
             Some(kappa) => {
-                let _ = write!(text, ", C {}, C*/C {kappa:e}", p.c);
+                let _ = write!(text, ", C {}, C*/C {kappa:e}, scaling {}", p.c, scaling_name(p));
+                if let Some(rho) = few.rho {
+                    let _ = write!(text, ", polished with ρ {rho}");
+                }
+                if few.center == Some(false) {
+                    text.push_str(", not centred");
+                }
             }
             None => {
-                let _ = write!(text, ", λ {}, λ' {}", few.lambda, few.lambda_u);
+                let _ = write!(text, ", λ {}, λ' {}", few.lambda.unwrap_or(0.0), few.lambda_u);
             }
         }
     }

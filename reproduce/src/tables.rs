@@ -172,8 +172,8 @@ pub struct Few {
     /// Whether the linear kernel is that of centred rows; none: what the learner does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center: Option<bool>,
-    /// Weight of the norm in the other machines; 0: the best of a grid.
-    pub lambda: f64,
+    /// Weight of the norm in the other machines; none: their default, 0: the best of a grid.
+    pub lambda: Option<f64>,
     /// Weight of the unlabelled rows in them.
     pub lambda_u: f64,
 }
@@ -240,6 +240,7 @@ const FILES: &[&str] = &[
     include_str!("../tables/emara/III.10.json"),
     include_str!("../tables/sindhwani/2.6.json"),
     include_str!("../tables/sindhwani/3.6.json"),
+    include_str!("../tables/sindhwani/6.json"),
 ];
 
 impl Table {
@@ -298,6 +299,7 @@ mod tests {
             ("emara-III.10", 50),
             ("sindhwani-2.6", 20),
             ("sindhwani-3.6", 20),
+            ("sindhwani-6", 45),
         ];
         let counted: Vec<(&str, usize)> =
             tables.iter().map(|t| (t.id.as_str(), t.rows.iter().map(|r| r.cells.len()).sum())).collect();

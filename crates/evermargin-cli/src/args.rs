@@ -1,7 +1,7 @@
 //! What a user can write: the verbs, and the options they share.
 
 use crate::failure::Failure;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use evermargin::learn::train::TrainOptions;
 use evermargin::learn::{LEARNERS, Learner, learner};
 use serde_json::Value;
@@ -144,7 +144,7 @@ pub struct HideArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning")]
 pub struct LearnArgs {
-    #[arg(long, value_name = "NAME", help = learner_names(), long_help = learner_list())]
+    #[arg(long, value_name = "NAME", help = learner_names(|_| true, DEFAULT_LEARNER), long_help = learner_list(|_| true, DEFAULT_LEARNER))]
     pub learner: Option<String>,
     /// Kernel: rbf, linear, poly, sigmoid or precomputed [default: rbf]
     #[arg(long, value_name = "NAME")]
@@ -187,18 +187,31 @@ pub struct LearnArgs {
 /// The learner when none is named.
 const DEFAULT_LEARNER: &str = "svc";
 
+/// The command line, with the help of `label` about the learners it takes.
+pub fn command() -> clap::Command {
+    let kernel = "Kernel: rbf, linear, poly, sigmoid or precomputed [default: linear for submod-s3vm, qp-s3vm and parzen, \
+                  rbf for the others that take one]";
+    Cli::command().mut_subcommand("label", |verb| {
+        verb.mut_arg("learner", |arg| {
+            let default = crate::label::DEFAULT_LEARNER;
+            arg.help(learner_names(|l| l.semi, default)).long_help(learner_list(|l| l.semi, default))
+        })
+        .mut_arg("kernel", |arg| arg.help(kernel))
+    })
+}
+
 /// The learners of the registry, in a line.
-fn learner_names() -> String {
-    let names: Vec<&str> = LEARNERS.iter().map(|l| l.name).collect();
+fn learner_names(which: fn(&Learner) -> bool, default: &str) -> String {
+    let names: Vec<&str> = LEARNERS.iter().filter(|l| which(l)).map(|l| l.name).collect();
     let (last, others) = names.split_last().unwrap_or((&DEFAULT_LEARNER, &[]));
-    format!("Learner: {} or {last} [default: {DEFAULT_LEARNER}]", others.join(", "))
+    format!("Learner: {} or {last} [default: {default}]", others.join(", "))
 }
 
 /// The learners of the registry, a line each.
-fn learner_list() -> String {
+fn learner_list(which: fn(&Learner) -> bool, default: &str) -> String {
     let width = LEARNERS.iter().map(|l| l.name.len()).max().unwrap_or(0) + 4;
-    let mut out = format!("Learner [default: {DEFAULT_LEARNER}]:");
-    for learner in LEARNERS {
+    let mut out = format!("Learner [default: {default}]:");
+    for learner in LEARNERS.iter().filter(|l| which(l)) {
         let mut line = format!("  {:1$}", learner.name, width - 2);
         let mut used = width;
         for word in learner.summary.split(' ') {

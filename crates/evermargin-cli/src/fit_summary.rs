@@ -98,12 +98,7 @@ impl Summary<'_> {
     pub fn text(&self) -> String {
         let c = &self.trained.classifier;
         let total = total(&self.trained.reports);
-        let ended = match total.exit {
-            Exit::Converged => "converged",
-            Exit::Limit => "step limit reached, not converged,",
-            Exit::Interrupted => "interrupted, not converged,",
-            Exit::Stalled => "stalled at the limits of floating point",
-        };
+        let ended = ended(total.exit);
         let support = match &c.model {
             Model::Expansion { .. } => count(c.model.support_count(), "support vector"),
             Model::Linear { .. } => count(c.model.support_count(), "weight"),
@@ -162,6 +157,9 @@ impl Summary<'_> {
                 let path = quoted(state.path);
                 format!("evermargin fit MORE_DATA --resume {path} --state {path}    goes on")
             }
+            None if self.trained.semi.is_some() => {
+                format!("evermargin label {}    gives every row its label", quoted(self.data))
+            }
             None => format!("evermargin tune {}    looks for better parameters", quoted(self.data)),
         }
     }
@@ -199,6 +197,16 @@ pub fn kernel(c: &Classifier) -> String {
     match &c.model {
         Model::Expansion { kernel, .. } => kernel.name().into(),
         Model::Linear { .. } => c.params.get("kernel").and_then(Value::as_str).unwrap_or("linear").into(),
+    }
+}
+
+/// How a training ended, in words.
+pub fn ended(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Converged => "converged",
+        Exit::Limit => "step limit reached, not converged,",
+        Exit::Interrupted => "interrupted, not converged,",
+        Exit::Stalled => "stalled at the limits of floating point",
     }
 }
 

@@ -4,7 +4,7 @@ use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
 use crate::console::{self, exact, short};
 use crate::failure::Failure;
 use crate::fit::{check_output, default_model, remember_input};
-use crate::fit_summary::total;
+use crate::fit_summary::{ended, total};
 use crate::input;
 use crate::predict::{Shape, cell, shape};
 use crate::progress::Watcher;
@@ -52,7 +52,7 @@ pub struct LabelArgs {
 }
 
 /// The learner when none is named.
-const DEFAULT_LEARNER: &str = "submod-s3vm";
+pub const DEFAULT_LEARNER: &str = "submod-s3vm";
 
 /// Runs the verb.
 pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Failure> {
@@ -112,10 +112,11 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     let total = total(&trained.reports);
     let mut text = format!(
-        "{}: {}, {labeled} with a label; {} in {} s\n{}",
+        "{}: {}, {labeled} with a label\n{} {} in {} s\n{}",
         args.data.display(),
         console::count(rows, "row"),
         learner.name,
+        ended(total.exit),
         short(seconds),
         semi::text(&found, truth.as_ref(), &classes)
     );

@@ -25,12 +25,13 @@ mod suspects;
 mod tune;
 
 use args::{Cli, Verb};
-use clap::Parser;
+use clap::FromArgMatches;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = args::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(message) => {
             let code = if message.use_stderr() { 2 } else { 0 };

@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub struct SemiArgs {
     /// Share of the second class among the rows without a label: a number, labels (as among those with one) or auto
     /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: labels]
-    #[arg(long, value_name = "SHARE", value_parser = crate::spec::ratio)]
+    #[arg(long, value_name = "SHARE", value_parser = crate::spec::ratio, allow_hyphen_values = true)]
     pub ratio: Option<Value>,
     /// Do not hold the answer against what the labels alone would give, which costs several more trainings
     #[arg(long)]
@@ -130,7 +130,25 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
             let _ = write!(out, ", MCC {}", short(mcc));
         }
     }
+    if let (Some(from), [share]) =
+        (semi.facts.get("ratio_from").and_then(Value::as_str), semi.ratio.as_slice())
+    {
+        let how = match from {
+            "estimate" => "estimated",
+            "labels" => "as among the labels",
+            _ => "given",
+        };
+        let _ = write!(
+            out,
+            "\nshare of {}: {} ({how})",
+            classes.get(1).map_or("", String::as_str),
+            short(*share)
+        );
+    }
     let Some(alone) = &semi.baseline else { return out };
+    if unlabeled == 0 {
+        return out;
+    }
     let _ = write!(out, "\nlabels alone: {} of the rows the same", percent(alone.agreement));
     if let Some(accuracy) = score(&alone.class).accuracy {
         let _ = write!(out, ", {} right", percent(accuracy));

@@ -44,8 +44,18 @@ const TWO_CLASSES: &[(&str, &[&str], &str)] = &[
 
 /// Whether [`Rows::open`] knows the name.
 pub fn is_known(name: &str) -> bool {
-    let others =
-        ["g50c", "text1", "uspst", "coil20", "isolet-eset2", "kdd99", "covtype", "news20", "news20-small"];
+    let others = [
+        "g50c",
+        "text1",
+        "uspst",
+        "coil20",
+        "isolet-eset2",
+        "kdd99",
+        "covtype",
+        "news20",
+        "news20-small",
+        "news-comp-rec",
+    ];
     name.starts_with("ssl:") || others.contains(&name) || TWO_CLASSES.iter().any(|(n, _, _)| *n == name)
 }
 
@@ -61,7 +71,8 @@ impl Rows {
             "isolet-eset2" => eset2(folder),
             "kdd99" => connections(folder),
             "covtype" => cover(folder),
-            "news20" | "news20-small" => news(folder),
+            "news20" | "news20-small" => news(folder, &[""], &["sci.", "comp.", "misc.forsale"]),
+            "news-comp-rec" => news(folder, &["comp.", "rec."], &["comp."]),
             _ => match name.strip_prefix("ssl:") {
                 Some(set) => with_splits(folder, &format!("ssl-book/{set}"), 100, SSL),
                 None => Err(Failure::Unknown(format!("no data set {name}"))),
@@ -253,8 +264,8 @@ fn cover(folder: &Path) -> Result<Rows> {
     }
 }
 
-/// 20 Newsgroups: science, computing and for-sale groups against the rest; tf·idf, rows of length 1.
-fn news(folder: &Path) -> Result<Rows> {
+/// 20 Newsgroups: posts of some groups, some of which are positive; tf·idf, rows of length 1.
+fn news(folder: &Path, taken: &[&str], positives: &[&str]) -> Result<Rows> {
     let path = existing(folder, "text/20news-bydate.tar.xz", "20 Newsgroups, by date")?;
     let bad = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
     let mut archive = tar::Archive::new(open(&path, &Limits { max_bytes: 1 << 30, ..Limits::default() })?);
@@ -263,14 +274,15 @@ fn news(folder: &Path) -> Result<Rows> {
         let mut entry = entry.map_err(bad)?;
         let name = entry.path().map_err(bad)?.to_string_lossy().to_string();
         let Some(group) = name.split('/').nth(1).map(str::to_string) else { continue };
-        if !entry.header().entry_type().is_file() {
+        let begins = |names: &[&str]| names.iter().any(|g| group.starts_with(g));
+        if !entry.header().entry_type().is_file() || !begins(taken) {
             continue;
         }
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(bad)?;
         let text = String::from_utf8_lossy(&bytes);
         texts.push(text.split_once("\n\n").map_or(text.as_ref(), |(_, body)| body).to_string());
-        positive.push(["sci.", "comp.", "misc.forsale"].iter().any(|g| group.starts_with(g)));
+        positive.push(begins(positives));
     }
     let all = || texts.iter().map(String::as_str);
     let terms = Vocabulary::of(all(), Recipe { min_letters: 2, min_documents: 2 });

@@ -8,6 +8,7 @@ mod ways;
 pub use data::{Rows, is_known};
 pub use ways::{WAYS, Way};
 
+use crate::data::Scaling;
 use crate::failure::{Failure, Result};
 use crate::methods::Outcome;
 use crate::run::{Bench, Judged, LARGE, Runs, Verdict, chosen_rows, judge, seed_of, verdict_of};
@@ -108,14 +109,14 @@ fn all_draws(bench: &Bench<'_>, row: &Row, way: Way, tasks: &[Task]) -> Runs {
 }
 
 /// λ and width: those of the protocol, or a grid.
-fn grid(protocol: &Protocol, way: Way) -> Vec<(f64, f64)> {
-    let lambda = protocol.few.as_ref().map_or(0.0, |f| f.lambda);
-    if lambda > 0.0 {
+fn grid(protocol: &Protocol, way: Way) -> Vec<(Option<f64>, f64)> {
+    let lambda = protocol.few.as_ref().and_then(|f| f.lambda);
+    if lambda != Some(0.0) {
         return vec![(lambda, 0.0)];
     }
     let widths: &[f64] = if protocol.kernel == "linear" { &[0.0] } else { &WIDTHS };
     let lambdas: &[f64] = if way.is_supervised() { &LAMBDAS[..1] } else { &LAMBDAS };
-    lambdas.iter().flat_map(|l| widths.iter().map(move |w| (*l, *w))).collect()
+    lambdas.iter().flat_map(|l| widths.iter().map(move |w| (Some(*l), *w))).collect()
 }
 
 fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, usize)) -> Result<Outcome> {
@@ -148,7 +149,8 @@ fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, us
 
 /// The draws of a row that count.
 fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
-    let scaling = bench.options.scaling.unwrap_or(row.protocol.scaling);
+    let usual = if bench.options.open.honest { Scaling::None } else { row.protocol.scaling };
+    let scaling = bench.options.scaling.unwrap_or(usual);
     let row = &Row { protocol: Protocol { scaling, ..row.protocol.clone() }, ..row.clone() };
     let few =
         row.protocol.few.clone().ok_or_else(|| Failure::Unknown(format!("{} has no labels", row.name)))?;

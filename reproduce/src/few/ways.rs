@@ -85,7 +85,10 @@ impl Way {
     fn learner(self, task: &Task) -> (&'static str, Value) {
         let (p, few) = (&task.protocol, &task.few);
         let linear = p.kernel == "linear";
-        let family = json!({ "lambda": few.lambda, "lambda_u": few.lambda_u });
+        let family = match few.lambda {
+            Some(lambda) => json!({ "lambda": lambda, "lambda_u": few.lambda_u }),
+            None => json!({}),
+        };
         let with = |more: Value| {
             let mut all = family.clone();
             if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
@@ -119,7 +122,7 @@ impl Way {
     fn cost(self, task: &Task) -> f64 {
         match task.few.kappa {
             Some(_) => task.protocol.c,
-            None => 1.0 / (task.few.lambda * task.labeled.len() as f64),
+            None => 1.0 / (task.few.lambda.unwrap_or(0.01) * task.labeled.len() as f64),
         }
     }
 }
@@ -141,13 +144,13 @@ pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     let mut options = TrainOptions::new(name);
     let Value::Object(params) = params else { return Err(Failure::Unknown(name.into())) };
     options.params = params;
-    if let (Some(center), true) = (task.few.center, way.cuts()) {
+    if let (Some(center), true) = (task.few.center, way.cuts() && !task.honest) {
         options.params.insert("center".into(), center.into());
     }
     if !way.is_supervised() {
         options.params.extend(task.set.clone());
     }
-    options.scaling = Some(ScalingChoice::NONE);
+    options.scaling = (!task.honest).then_some(ScalingChoice::NONE);
     options.compare = false;
     options.gamma = gamma(task);
     if !way.is_supervised() && !task.honest {
@@ -160,7 +163,8 @@ pub fn run(way: Way, task: &Task) -> Result<Outcome> {
         Some(semi) => (semi.class, semi.facts),
         None => (trained.classifier.predict(task.rows.x.clone())?.class, Map::new()),
     };
-    score(task, &known, &class, &facts, seconds)
+    let objective = trained.reports.first().map(|r| r.objective);
+    score(task, &known, &class, (objective, &facts), seconds)
 }
 
 /// The share of each class among the rows without a label; of two classes that of the second.
@@ -206,7 +210,7 @@ fn score(
     task: &Task,
     known: &Labels,
     class: &[u32],
-    facts: &Map<String, Value>,
+    (objective, facts): (Option<f64>, &Map<String, Value>),
     seconds: f64,
 ) -> Result<Outcome> {
     let truth = &task.rows.labels;
@@ -227,6 +231,7 @@ fn score(
         extra.insert("specificity".to_string(), share(0));
         extra.extend(confusion.mcc().map(|m| ("mcc".to_string(), m)));
     }
+    extra.extend(objective.map(|o| ("objective".to_string(), o)));
     for (name, key) in [("evaluations", "evaluations"), ("full_evaluations", "full_greedy_evaluations")] {
         extra.extend(facts.get(key).and_then(Value::as_f64).map(|v| (name.to_string(), v)));
     }
@@ -254,7 +259,7 @@ pub(crate) mod tests {
         for table in crate::tables::all().unwrap().iter().filter(|t| t.has_few_labels()) {
             let protocol = table.rows[0].protocol.clone();
             let mut few = protocol.few.clone().unwrap();
-            few.lambda = 0.01;
+            few.lambda = Some(0.01);
             let labeled = vec![0, 1, 2, 3];
             let task = Task {
                 rows: blobs(60).into(),
