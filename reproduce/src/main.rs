@@ -87,6 +87,9 @@ struct Args {
     /// Divide data that come divided anew each repetition, in the same sizes
     #[arg(long)]
     resplit: bool,
+    /// Write the picture of emara-scaling into this SVG file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -125,6 +128,7 @@ fn work(args: Args) -> Result<()> {
         c: args.c,
         gamma: args.gamma,
         set: args.set.iter().map(|text| assignment(text)).collect::<Result<_>>()?,
+        plot: args.plot,
         folder: args.data.unwrap_or_else(folder),
         seed: args.seed,
         open: Open {
@@ -230,7 +234,7 @@ fn command() -> String {
     let mut words = vec!["evermargin-reproduce".to_string()];
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        if arg == "--data" || arg == "--markdown" {
+        if arg == "--data" || arg == "--markdown" || arg == "--plot" {
             let _ = args.next();
         } else if !arg.starts_with("--data=") && !arg.starts_with("--markdown=") {
             words.push(if arg.contains(' ') { format!("\"{arg}\"") } else { arg });

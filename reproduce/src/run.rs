@@ -44,6 +44,8 @@ pub struct Options {
     pub gamma: Option<f64>,
     /// Other parameters of learners than the protocol's (few labels), for the same purpose.
     pub set: Map<String, Value>,
+    /// A file for the picture of a claim that has one.
+    pub plot: Option<PathBuf>,
     /// Where data files are.
     pub folder: PathBuf,
     /// Seed of every draw.

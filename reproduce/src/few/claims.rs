@@ -153,6 +153,7 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<String> {
     let mut out = String::from(
         "| rows | SUBMOD-S3VM, s | thesis variant, s | linear DA, s | accuracy | evaluations a row |\n|--:|--:|--:|--:|--:|--:|\n",
     );
+    let mut points = Vec::new();
     for rows in [1_000, 10_000, 100_000, 1_000_000] {
         let (x, truth) = connections(rows, bench.options.seed)?;
         let mut known = Labels { classes: truth.classes.clone(), of: vec![None; rows] };
@@ -179,11 +180,16 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<String> {
             time("submod-s3vm", serde_json::json!({ "ratio": 0.47, "variant": "thesis", "kappa": 1e-5 }))?;
         let (annealed, _, _) = time("linear-da", serde_json::json!({ "ratio": 0.47 }))?;
         bench.say(&format!("{rows} rows: {fast:.3} s"));
+        points.push((rows as f64, [fast, thesis, annealed]));
         let _ = writeln!(
             out,
             "| {rows} | {fast:.3} | {thesis:.3} | {annealed:.3} | {:.2} % | {lazy:.2} |",
             100.0 * accuracy
         );
+    }
+    if let Some(path) = &bench.options.plot {
+        let names = ["submod-s3vm", "variant thesis", "linear-da"];
+        evermargin_io::write_atomic(path, super::plot::growth(&names, &points).as_bytes())?;
     }
     Ok(out)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod claims;
 mod data;
+mod plot;
 pub(crate) mod shapes;
 mod ways;
 
