@@ -260,6 +260,7 @@ pub(crate) mod tests {
             let protocol = table.rows[0].protocol.clone();
             let mut few = protocol.few.clone().unwrap();
             few.lambda = Some(0.01);
+            (few.center, few.kappa) = (None, few.kappa.map(|_| 0.01)); // settings of Sonar suit Sonar
             let labeled = vec![0, 1, 2, 3];
             let task = Task {
                 rows: blobs(60).into(),
