@@ -208,6 +208,9 @@ fn eset2(folder: &Path) -> Result<Rows> {
     Ok(Rows { x, labels: signed(positive.into_iter()), splits: Vec::new() })
 }
 
+/// Columns of KDD Cup 99 that hold symbols.
+const SYMBOLS: [usize; 3] = [1, 2, 3];
+
 /// KDD Cup 99, a tenth: symbols as one column a value; attacks are positive.
 fn connections(folder: &Path) -> Result<Rows> {
     let path = existing(folder, "kdd99/kddcup.data_10_percent.xz", "the KDD Cup 1999")?;
@@ -215,7 +218,6 @@ fn connections(folder: &Path) -> Result<Rows> {
     let text = String::from_utf8_lossy(&bytes);
     let bad =
         |n: usize| Failure::Content(format!("{}: line {}: 42 fields are expected", path.display(), n + 1));
-    const SYMBOLS: [usize; 3] = [1, 2, 3];
     let mut values: [BTreeMap<&str, u32>; 3] = Default::default();
     for (n, line) in text.lines().enumerate() {
         let fields: Vec<&str> = line.splitn(5, ',').collect();

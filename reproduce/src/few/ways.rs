@@ -98,7 +98,7 @@ impl Way {
         };
         let kernel = json!({ "kernel": p.kernel });
         match self {
-            Self::Svm => ("svc", json!({ "kernel": p.kernel, "c": self.cost(task) })),
+            Self::Svm => ("svc", json!({ "kernel": p.kernel, "c": Self::cost(task) })),
             Self::Tsvm if linear => ("linear-tsvm", family),
             Self::Da if linear => ("linear-da", family),
             Self::Tsvm | Self::Jtsvm => ("tsvm", with(kernel)),
@@ -119,7 +119,7 @@ impl Way {
     }
 
     /// The protocol's cost, or the one λ stands for.
-    fn cost(self, task: &Task) -> f64 {
+    fn cost(task: &Task) -> f64 {
         match task.few.kappa {
             Some(_) => task.protocol.c,
             None => 1.0 / (task.few.lambda.unwrap_or(0.01) * task.labeled.len() as f64),
@@ -246,7 +246,7 @@ pub(crate) mod tests {
 
     /// Two groups of points on a line; what varies beside it varies less than the groups do, or a cut would follow it.
     pub(crate) fn blobs(n: usize) -> Rows {
-        let side = |i: usize| if i % 2 == 0 { 0.0 } else { 1.0 };
+        let side = |i: usize| (i % 2) as f64;
         let x =
             (0..n).flat_map(|i| [side(i) + 0.3 * (i as f64 * 0.7).sin(), 0.1 * (i as f64).cos()]).collect();
         let of = (0..n).map(|i| Some((i % 2) as u32)).collect();

@@ -19,9 +19,9 @@ fn gaussians() -> Shell {
     let shown: Vec<String> = text
         .lines()
         .enumerate()
-        .map(|(i, line)| match rows.contains(&(i + 1).to_string()) {
-            true => line.to_string(),
-            false => line.split_once(' ').map_or_else(|| "?".into(), |(_, rest)| format!("? {rest}")),
+        .map(|(i, line)| {
+            let features = line.split_once(' ').map_or("", |(_, rest)| rest);
+            if rows.contains(&(i + 1).to_string()) { line.to_string() } else { format!("? {features}") }
         })
         .collect();
     shell.write("few.svm", &(shown.join("\n") + "\n"));
