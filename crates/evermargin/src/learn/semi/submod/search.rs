@@ -17,9 +17,6 @@ use rand_pcg::Pcg64;
 /// Most rows greedy looks at one by one.
 pub const GREEDY_ROWS: usize = 4096;
 
-/// Rows it looks at where there are more than that: a start is all that is asked for.
-const START_ROWS: usize = 1024;
-
 /// One row in so many is in the next smaller problem, where that is too large for greedy too.
 const THINNER: usize = 16;
 
@@ -122,7 +119,7 @@ impl Search {
     /// The best labels of a sample of the rows, spread over all.
     fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, &'static str, u64) {
         let n = cut.elements();
-        let keep = sample(n, if n / THINNER > GREEDY_ROWS { n / THINNER } else { START_ROWS });
+        let keep = sample(n, if n / THINNER > GREEDY_ROWS { n / THINNER } else { GREEDY_ROWS });
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
         let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
         let inner = Self { random: 0, ..*self };
