@@ -10,7 +10,7 @@ use evermargin::learn::semi::qp::{QpParams, exhaustive};
 use evermargin::learn::semi::submod::cut::{Cut, Seeds};
 use evermargin::learn::semi::submod::search::{Search, greedy};
 use evermargin::learn::semi::submod::space::{LinearSpace, Space};
-use evermargin::learn::semi::{Ratio, estimate_ratio};
+use evermargin::learn::semi::{FewLabels, Ratio, estimate_ratio};
 use evermargin::learn::svc::SvcParams;
 use evermargin::learn::{Fit, Targets};
 use rand::{RngExt, SeedableRng};
@@ -228,7 +228,7 @@ fn sensitivities_of_the_golden_vector() {
     assert_eq!(path.inverse().0.len(), 2);
     let beta = path.sensitivities(2, 1.0);
     let of = |sample: usize| 1 + path.inverse().0.iter().position(|&s| s == sample).unwrap();
-    for (value, expected) in [(beta[0], -0.035907), (beta[of(0)], -0.822578), (beta[of(1)], 0.177422)] {
+    for (value, expected) in [(beta[0], -0.035_907), (beta[of(0)], -0.822_578), (beta[of(1)], 0.177_422)] {
         assert!((value - expected).abs() < 1e-6, "{value} {expected}"); // printed to six digits
     }
     assert!(path.add(0, 1.0, 1.0).is_err() && path.remove(2).is_err() && path.flip(7).is_err());
@@ -249,8 +249,113 @@ fn the_share_of_two_clouds_is_found() {
         let first = |mark: bool| truth.iter().position(|t| *t == mark).unwrap();
         let mut y = vec![Label::Unknown; n];
         (y[first(true)], y[first(false)]) = (Label::Pos, Label::Neg);
-        let found = estimate_ratio(x.view(), &Targets { y, cost: vec![1.0; n] }).unwrap();
+        let found = estimate_ratio(x.view(), &Targets { y, cost: vec![1.0; n] }, &()).unwrap();
         let share = truth.iter().filter(|t| **t).count() as f64 / n as f64;
         assert!((found.share.unwrap() - share).abs() <= 0.03, "{found:?} {share}");
     }
+}
+
+/// Two clouds, one label each, and the share of the positive one.
+fn clouds(n: usize, share: f64, order: &[usize]) -> (Matrix, Targets, f64) {
+    let mut rng = Pcg64::seed_from_u64(5);
+    let truth: Vec<bool> = (0..n).map(|i| (i as f64 * 0.618_034).fract() < share).collect();
+    let mut points: Vec<Vec<f64>> = Vec::new();
+    for &t in &truth {
+        let centre = if t { 1.0 } else { -1.0 };
+        points.push((0..5).map(|_| centre + rng.random_range(-1.5..1.5)).collect());
+    }
+    let mut y = vec![Label::Unknown; n];
+    let first = |mark: bool| truth.iter().position(|t| *t == mark).unwrap();
+    (y[first(true)], y[first(false)]) = (Label::Pos, Label::Neg);
+    let values = order.iter().flat_map(|&i| points[i].clone()).collect();
+    let y = order.iter().map(|&i| y[i]).collect();
+    let share = truth.iter().filter(|t| **t).count() as f64 / n as f64;
+    (Matrix::dense(values, n, 5).unwrap(), Targets { y, cost: vec![1.0; n] }, share)
+}
+
+#[test]
+fn the_estimate_does_not_follow_the_order_of_rows() {
+    let n = 3000;
+    let (_, _, share) = clouds(n, 0.25, &(0..n).collect::<Vec<_>>());
+    // every second row negative as long as there are positives: what every so manieth row would follow
+    let truth = |i: &usize| (*i as f64 * 0.618_034).fract() < 0.25;
+    let (mut positive, mut negative): (Vec<usize>, Vec<usize>) = (0..n).partition(truth);
+    let mut alternating = Vec::new();
+    while let Some(p) = positive.pop() {
+        alternating.push(p);
+        alternating.extend(negative.pop());
+    }
+    alternating.extend(negative);
+    let blocks: Vec<usize> = (0..n).filter(truth).chain((0..n).filter(|i| !truth(i))).collect();
+    for order in [(0..n).collect(), alternating, blocks] {
+        let (x, t, _) = clouds(n, 0.25, &order);
+        let found = estimate_ratio(x.view(), &t, &()).unwrap();
+        assert!((found.share.unwrap() - share).abs() < 0.03, "{:?} {share}", found.share);
+    }
+}
+
+/// The exact path has the hinge, the warm-started one the squared hinge: other curves, whose valleys are at one place.
+#[test]
+fn exact_and_warm_started_paths_choose_the_same_share() {
+    let n = 200;
+    for share in [0.3, 0.5] {
+        let (x, t, _) = clouds(n, share, &(0..n).collect::<Vec<_>>());
+        let found = estimate_ratio(x.view(), &t, &()).unwrap().share.unwrap();
+        // a ridge: more rows than columns can be on the margin, and the path needs an inverse
+        let mut kernel = gram_matrix(x.view(), Kernel::Linear);
+        kernel.iter_mut().step_by(n + 1).for_each(|k| *k += 1e-2);
+        let mut path = ExactPath::new(kernel, n).unwrap();
+        t.used().iter().for_each(|&i| path.add(i, t.y[i].sign(), 1.0).unwrap());
+        // the chain: along the line through both centres
+        let mut chain: Vec<usize> = (0..n).filter(|i| t.y[*i] == Label::Unknown).collect();
+        let sum = |i: usize| {
+            let mut s = 0.0;
+            x.view().row(i).for_each(|_, v| s += v);
+            s
+        };
+        chain.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)));
+        chain.iter().for_each(|&i| path.add(i, -1.0, 1.0).unwrap());
+        let open = chain.len();
+        let mut curve = Vec::new();
+        for &i in &chain {
+            path.flip(i).unwrap();
+            curve.push(path.objective());
+        }
+        let inside = open / 10..open - open / 10;
+        let best = inside.min_by(|&a, &b| curve[a].total_cmp(&curve[b])).unwrap() + 1;
+        assert!((best as f64 / open as f64 - found).abs() <= 0.03, "{best} of {open}, {found}");
+    }
+}
+
+/// Says stop after some questions.
+struct After(std::sync::atomic::AtomicUsize);
+
+impl evermargin::solve::Watch for After {
+    fn proceed(&self, _: &evermargin::solve::Progress) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.0.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1))).is_ok_and(|left| left > 0)
+    }
+}
+
+#[test]
+fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
+    let n = 600;
+    let (x, t, _) = clouds(n, 0.25, &(0..n).collect::<Vec<_>>());
+    let few = |ratio: &Ratio, asked: usize| {
+        let watch = After(asked.into());
+        FewLabels::of(x.view(), std::slice::from_ref(&t), ratio, &watch).unwrap().remove(0)
+    };
+    for asked in [0, 1, 10] {
+        let stopped = few(&Ratio::Auto, asked);
+        assert_eq!((stopped.ratio, stopped.ratio_from), (0.5, "labels"), "{asked}");
+    }
+    let found = few(&Ratio::Auto, usize::MAX);
+    assert_eq!(found.facts()["ratio_from"], "estimate");
+    assert!(found.facts()["ratio_confidence"].as_f64().unwrap() > 0.5);
+    assert_eq!(few(&Ratio::Given(vec![0.3]), 0).facts()["ratio_from"], "given");
+    assert_eq!(few(&Ratio::Labels, 0).facts().get("ratio_confidence"), None);
+    // one against the rest: no estimate
+    let three = [t.clone(), t.clone(), t.clone()];
+    let of = FewLabels::of(x.view(), &three, &Ratio::Auto, &()).unwrap();
+    assert!(of.iter().all(|f| f.ratio_from == "labels" && f.ratio == 0.5));
 }

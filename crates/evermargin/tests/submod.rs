@@ -15,7 +15,7 @@ use evermargin::learn::{Fit, Targets, learner};
 use evermargin::solve::greedy::{SetFunction, lazy, plain};
 use evermargin::solve::{Exit, Progress, Watch};
 use proptest::prelude::*;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// The two labelled rows first, then the six unlabelled ones of the digest.
@@ -404,8 +404,8 @@ fn weights_of_labels_and_rows_count() {
         rho: 0.0,
         cache_bytes: 1 << 20,
     };
-    let few =
-        evermargin::learn::semi::FewLabels::of(x.view(), std::slice::from_ref(&t), &Ratio::Labels).unwrap();
+    let few = evermargin::learn::semi::FewLabels::of(x.view(), std::slice::from_ref(&t), &Ratio::Labels, &())
+        .unwrap();
     let seeds = params.seeds(&few[0], &t);
     let sum = |sign: f64| seeds.pull.iter().filter(|p| **p * sign > 0.0).sum::<f64>();
     close(sum(1.0), 3.0);
@@ -518,4 +518,93 @@ fn many_classes_fill_their_sizes() {
     assert!(right >= 225, "{right}");
     let ratios = evermargin::learn::semi::submod::welfare::sizes(&[0.5, 0.25, 0.25], 7);
     assert_eq!(ratios, [3, 2, 2]);
+}
+
+/// Counts questions, and says stop from one on.
+struct Upto(std::sync::atomic::AtomicU64, u64);
+
+impl Watch for Upto {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < self.1
+    }
+}
+
+#[test]
+fn kernel_sums_stop_when_told_and_leave_the_labels_of_parzen() {
+    let n = 2000;
+    let (x, t, _) = clouds(n, 8);
+    let kernel = Kernel::Rbf { gamma: 0.5 };
+    let parzen = evermargin::learn::semi::parzen::ParzenParams { kernel, ..Default::default() };
+    let expected = parzen.fit(x.view(), std::slice::from_ref(&t), &()).unwrap().transduced.unwrap();
+    for most in 0..7 {
+        let watch = Upto(0.into(), most);
+        let params = SubmodParams { kernel, ..Default::default() };
+        let fitted = params.fit(x.view(), std::slice::from_ref(&t), &watch).unwrap();
+        assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{most}");
+        let given = fitted.transduced.unwrap();
+        let same = (6..n).filter(|&i| (given.scores[0][i] > 0.0) == (expected.scores[0][i] > 0.0)).count();
+        assert_eq!(same, n - 6, "{most}");
+        // a question a block of the 1994 rows, not one for all
+        assert!(watch.0.into_inner() <= most + 8);
+    }
+}
+
+proptest! {
+    /// A symmetric matrix with negative eigenvalues: entries off the diagonal are larger than all of it.
+    #[test]
+    fn lazy_picks_are_plain_picks_of_any_symmetric_matrix(
+        values in proptest::collection::vec(-1.0..1.0f64, 100),
+        share in 0.0..1.0f64,
+        kappa in 0.01..3.0f64,
+        small in 0.0..1.0f64,
+    ) {
+        let at = |i: usize, j: usize| values[10 * i.min(j) + i.max(j)] * if i == j { small } else { 1.0 };
+        let matrix = Matrix::dense((0..100).map(|e| at(e / 10, e % 10)).collect(), 10, 10).unwrap();
+        let pull = (0..10).map(|i| [1.0, -1.0, 0.0][i.min(2)]).collect();
+        let seeds = Seeds { labeled: vec![0, 1], pull, unlabeled: (2..10).collect(), weight: vec![1.0; 10] };
+        let gram = evermargin::gram::MatrixGram::new(matrix.view()).unwrap();
+        let mut space = Space::Kernel(Box::new(gram));
+        let count = (share * 8.0).round() as usize;
+        let full = plain(&mut Cut::new(&mut space, &seeds, kappa), count, &());
+        let quick = lazy(&mut Cut::new(&mut space, &seeds, kappa), count, &());
+        prop_assert_eq!(&full.order, &quick.order);
+        let entries = (2..10).flat_map(|i| (2..10).map(move |j| (i, j)));
+        let largest = entries.map(|(i, j)| at(i, j).abs()).fold(0.0, f64::max);
+        prop_assert!((Cut::new(&mut space, &seeds, kappa).largest_entry() - largest).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn polished_is_at_least_the_thesis() {
+    at_least_the_thesis(0..16, |seed| 100 + 150 * seed);
+}
+
+/// Fails: the thesis' greedy sees all rows, and without groups its optimum was better by 7e-6 of D in one of four.
+#[test]
+#[ignore = "greedy of polished sees a sample of more than 4096 rows: nothing orders two local optima"]
+fn polished_is_at_least_the_thesis_on_many_rows() {
+    at_least_the_thesis(16..20, |seed| GREEDY_ROWS + 1000 * (seed - 15));
+}
+
+fn at_least_the_thesis(seeds: std::ops::Range<u64>, rows: impl Fn(usize) -> usize) {
+    for seed in seeds {
+        let n = rows(seed as usize);
+        let mut rng = Pcg64::seed_from_u64(seed);
+        // no groups: many local optima
+        let values = (0..n * 6).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let x = Matrix::dense(values, n, 6).unwrap();
+        let label = |i: usize| [Label::Pos, Label::Neg].get(if i < 8 { i % 2 } else { 2 }).copied();
+        let y = (0..n).map(|i| label(i).unwrap_or(Label::Unknown)).collect();
+        let t = Targets { y, cost: vec![1.0; n] };
+        let kappa = 20.0 * 8.0 / n as f64;
+        let objective = |variant: Variant| {
+            let params =
+                SubmodParams { variant, kappa, ratio: Ratio::Given(vec![0.3]), ..Default::default() };
+            let fitted = params.fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
+            fitted.transduced.unwrap().facts["objective"].as_f64().unwrap()
+        };
+        let (polished, thesis) = (objective(Variant::Polished), objective(Variant::Thesis));
+        // the same set is summed in another order: rounding of some thousand terms
+        assert!(polished >= thesis - 1e-12 * thesis.abs(), "{seed}: {polished} {thesis}");
+    }
 }

@@ -222,7 +222,7 @@ impl Fit for BnbParams {
             return Err(Error::parameter("epsilon", self.epsilon, "a number from 0, below 1"));
         }
         let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
-        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         if let Some(many) = problems.each.iter().map(|p| p.open.len()).find(|u| *u > MOST_UNLABELED) {
             return Err(Error::Data(format!(
                 "bnb-s3vm searches the labels of at most {MOST_UNLABELED} unlabelled rows, and there are {many}; \

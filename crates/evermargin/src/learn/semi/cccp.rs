@@ -151,7 +151,7 @@ impl Fit for CccpParams {
             return Err(Error::parameter("rounds", self.rounds, "1 or more"));
         }
         let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
-        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let rows = &problems.rows;
         // Of several problems the unlabelled rows are the same, and so is the mean.
         let centred = Centred::new(whole_matrix(x, rows, this.kernel)?, &middle(&problems.each[0]));
@@ -193,7 +193,8 @@ mod tests {
             };
             let targets = Targets { y: (0..60).map(y).collect(), cost: vec![1.0; 60] };
             let params = CccpParams { lambda: 0.01, tolerance: 1e-7, ..Default::default() };
-            let problems = Problems::new(x.view(), &[targets], &Ratio::Given(vec![0.5]), 0.01, 1.0).unwrap();
+            let problems =
+                Problems::new(x.view(), &[targets], &Ratio::Given(vec![0.5]), 0.01, 1.0, &()).unwrap();
             let k = whole_matrix(x.view(), &problems.rows, Kernel::Rbf { gamma: 2.0 }).unwrap();
             let centred = Centred::new(k, &middle(&problems.each[0]));
             let found = params.solve(&centred.k, &problems.each[0], &());

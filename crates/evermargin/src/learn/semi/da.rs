@@ -219,7 +219,7 @@ impl Fit for DaParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check(x)?;
         let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
-        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let solved = this.solve(x, &problems, watch)?;
         let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
         facts.insert("temperatures".into(), solved.iter().map(|s| s.temperatures).max().into());
@@ -264,7 +264,7 @@ mod tests {
             };
             let targets = Targets { y: (0..80).map(y).collect(), cost: vec![1.0; 80] };
             let params = DaParams { loss, kernel, tolerance: 1e-6, lambda: 0.01, ..Default::default() };
-            let problems = Problems::new(x.view(), &[targets], &Ratio::Labels, 0.01, 1.0).unwrap();
+            let problems = Problems::new(x.view(), &[targets], &Ratio::Labels, 0.01, 1.0, &()).unwrap();
             let found = params.solve(x.view(), &problems, &()).unwrap().remove(0);
             assert!(found.temperatures > 5 && found.trace.len() > 20);
             let scale = found.trace.iter().map(|t| t.1.abs()).fold(0.0, f64::max);

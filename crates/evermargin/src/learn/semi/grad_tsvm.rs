@@ -147,7 +147,7 @@ impl Fit for GradTsvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
         let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
-        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let rows = &problems.rows;
         // Of several problems the unlabelled rows are the same, and so is the mean.
         let weight = middle(&problems.each[0]);

@@ -26,7 +26,6 @@ use crate::kernel::Kernel;
 use crate::solve::newton::{Objective, dot, newton};
 use crate::solve::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// How labels spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,7 +253,7 @@ impl Fit for LabelPropagationParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
         self.svc().check(x)?;
-        let few = FewLabels::of(x, problems, &self.ratio)?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         let graph = Graph::nearest(
             x,
             &GraphParams {
@@ -293,7 +292,7 @@ impl Fit for LabelPropagationParams {
             let exit = if s.report.exit == Exit::Converged { model.exit } else { s.report.exit };
             Report { kernel_evaluations: model.kernel_evaluations, exit, ..s.report }
         });
-        let mut facts = Map::new();
+        let mut facts = few[0].facts();
         let lost = few[0].unlabeled.iter().filter(|&&i| !reached[i]).count();
         facts.insert("unreachable".into(), lost.into());
         facts.insert("edges".into(), graph.edges().into());

@@ -222,7 +222,7 @@ pub(super) fn fit(
     watch: &dyn Watch,
 ) -> Result<Fitted> {
     let mut settings = scheme.settings()?;
-    let few = FewLabels::of(x, problems, &settings.ratio)?;
+    let few = FewLabels::of(x, problems, &settings.ratio, watch)?;
     settings.lambda = scale::linear(settings.lambda, x, problems, settings.center);
     let solved: Vec<Solved> = problems
         .par_iter()
@@ -247,6 +247,7 @@ pub(super) fn fit(
         1 => facts.remove(0),
         _ => Map::from_iter([("problems".to_string(), Value::from_iter(facts))]),
     };
+    transduced.facts.extend(few.iter().flat_map(FewLabels::facts));
     let model = Model::Linear { weights, bias };
     Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
 }

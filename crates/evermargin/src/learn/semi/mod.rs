@@ -33,6 +33,7 @@ pub use ratio::{Estimate, estimate_ratio};
 use super::Targets;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
+use crate::solve::Watch;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -54,7 +55,7 @@ pub enum Ratio {
     /// As among the labelled rows.
     #[default]
     Labels,
-    /// Estimated from the data.
+    /// Estimated from the data; of more than two classes, as among the labelled rows.
     Auto,
     /// Given: one share for two classes, or one for each class in order.
     Given(Vec<f64>),
@@ -105,35 +106,44 @@ pub struct FewLabels {
     pub ratio: f64,
     /// The number of unlabelled rows that makes: at least one and not all where there are two or more.
     pub positives: usize,
-    /// Where the share was estimated: how far the estimate stands out, 0 to 1 (see [`ratio`]); below 0.05 the labels' is used.
+    /// Where the share comes from: `given`, `labels` or `estimate`.
+    pub ratio_from: &'static str,
+    /// Where an estimate was tried: how far it stands out, 0 to 1 (see [`ratio`]); if not far, the labels' share is used.
     pub ratio_confidence: Option<f64>,
 }
 
 impl FewLabels {
     /// Sorts the rows of every problem. `given` shares are checked against the problems.
-    pub fn of(x: MatrixView<'_>, problems: &[Targets], ratio: &Ratio) -> Result<Vec<Self>> {
+    pub fn of(
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        ratio: &Ratio,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Self>> {
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
         if let Ratio::Given(shares) = ratio {
             check_shares(shares, problems.len())?;
         }
-        let estimates = match ratio {
-            Ratio::Auto => estimates(x, problems)?,
-            _ => vec![(None, None); problems.len()],
+        // one against the rest, each estimate finds the same valley whatever the class
+        let estimate = match (ratio, problems) {
+            (Ratio::Auto, [two]) => Some(estimate_ratio(x, two, watch)?),
+            _ => None,
         };
-        let share = |j: usize, y: &[f64]| match ratio {
-            Ratio::Given(shares) => shares[j],
-            Ratio::Labels | Ratio::Auto => {
-                estimates[j].0.unwrap_or(y.iter().filter(|y| **y > 0.0).count() as f64 / y.len() as f64)
-            }
+        let of_labels = |y: &[f64]| y.iter().filter(|y| **y > 0.0).count() as f64 / y.len() as f64;
+        let share = |j: usize, y: &[f64]| match (ratio, estimate.as_ref().and_then(|e| e.share)) {
+            (Ratio::Given(shares), _) => (shares[j], "given"),
+            (_, Some(share)) => (share, "estimate"),
+            _ => (of_labels(y), "labels"),
         };
+        let ratio_confidence = estimate.as_ref().map(|e| e.confidence);
         let one = |(j, targets): (usize, &Targets)| {
             let labeled = targets.used();
             let y: Vec<f64> = labeled.iter().map(|&i| targets.y[i].sign()).collect();
             let open = |&i: &usize| targets.y[i] == Label::Unknown && targets.cost[i] > 0.0;
             let unlabeled: Vec<usize> = (0..x.rows()).filter(open).collect();
-            let ratio = share(j, &y);
+            let (ratio, ratio_from) = share(j, &y);
             let positives = positives(ratio, unlabeled.len());
-            Self { labeled, y, unlabeled, ratio, positives, ratio_confidence: estimates[j].1 }
+            Self { labeled, y, unlabeled, ratio, positives, ratio_from, ratio_confidence }
         };
         Ok(problems.iter().enumerate().map(one).collect())
     }
@@ -143,16 +153,15 @@ impl FewLabels {
         self.ratio = ratio;
         self.positives = positives(ratio, self.unlabeled.len());
     }
-}
 
-/// The estimated share of each problem, if one stands out, and the confidence. The shares of several classes are used only
-/// if all stand out, and add up to 1 then.
-fn estimates(x: MatrixView<'_>, problems: &[Targets]) -> Result<Vec<(Option<f64>, Option<f64>)>> {
-    let found = problems.iter().map(|p| estimate_ratio(x, p)).collect::<Result<Vec<Estimate>>>()?;
-    let total: Option<f64> = found.iter().map(|e| e.share).sum();
-    let factor = if problems.len() > 1 { total.map(|t| 1.0 / t) } else { Some(1.0) };
-    let share = |e: &Estimate| e.share.zip(factor).map(|(s, f)| s * f);
-    Ok(found.iter().map(|e| (share(e), Some(e.confidence))).collect())
+    /// Where the share comes from, for [`Transduced::facts`]; the same for all problems.
+    pub fn facts(&self) -> Map<String, Value> {
+        let mut facts = Map::from_iter([("ratio_from".to_string(), self.ratio_from.into())]);
+        if let Some(confidence) = self.ratio_confidence {
+            facts.insert("ratio_confidence".into(), confidence.into());
+        }
+        facts
+    }
 }
 
 /// round(ratio·n), but one at least and not all of two or more.
@@ -199,18 +208,24 @@ pub fn largest(scores: &[f64], k: usize) -> Vec<bool> {
     marks
 }
 
-/// Shifts scores to the middle between the lowest that is positive and the highest that is not, and gives every
-/// score the sign of its mark.
-pub fn centre(scores: &mut [f64], positive: &[bool]) {
-    let marked = |mark: bool| scores.iter().zip(positive).filter(move |(_, p)| **p == mark).map(|(s, _)| *s);
-    let lowest = marked(true).fold(f64::INFINITY, f64::min);
-    let highest = marked(false).fold(f64::NEG_INFINITY, f64::max);
-    let middle = match (lowest.is_finite(), highest.is_finite()) {
-        (true, true) => 0.5 * (lowest + highest),
+/// The middle between the lowest score marked and the highest that is not; all on one side of 0 if all have one mark.
+fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f64 {
+    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (s, p) in scores.zip(positive) {
+        if *p { lowest = lowest.min(s) } else { highest = highest.max(s) }
+    }
+    match (lowest.is_finite(), highest.is_finite()) {
+        (true, true) => f64::midpoint(lowest, highest),
         (true, false) => lowest.min(0.0),
         (false, true) => highest.max(0.0),
         (false, false) => 0.0,
-    };
+    }
+}
+
+/// Shifts scores to the middle between the lowest that is positive and the highest that is not, and gives every
+/// score the sign of its mark.
+pub fn centre(scores: &mut [f64], positive: &[bool]) {
+    let middle = middle(scores.iter().copied(), positive);
     for (s, p) in scores.iter_mut().zip(positive) {
         let shifted = *s - middle;
         *s = if *p { shifted.max(f64::MIN_POSITIVE) } else { shifted.min(0.0) };

@@ -45,7 +45,7 @@ impl Default for ParzenParams {
 
 impl Fit for ParzenParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.score(x, problems, &FewLabels::of(x, problems, &self.ratio)?, watch)
+        self.score(x, problems, &FewLabels::of(x, problems, &self.ratio, watch)?, watch)
     }
 
     fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
@@ -59,7 +59,7 @@ struct LabelsAlone(ParzenParams);
 
 impl Fit for LabelsAlone {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        let mut few = FewLabels::of(x, problems, &Ratio::Labels)?;
+        let mut few = FewLabels::of(x, problems, &Ratio::Labels, watch)?;
         few.iter_mut().for_each(|f| f.unlabeled.clear());
         self.0.score(x, problems, &few, watch)
     }
@@ -90,7 +90,8 @@ impl ParzenParams {
         params.check(x)?;
         let all: Vec<u32> = (0..x.rows() as u32).collect();
         let (mut functions, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
-        let mut given = Transduced::default();
+        let mut given =
+            Transduced { facts: few.iter().flat_map(FewLabels::facts).collect(), ..Default::default() };
         for (few, targets) in few.iter().zip(problems) {
             let seeds = params.seeds(few, targets);
             let mut space = params.space(x, &CutParams::taking_part(&seeds))?;

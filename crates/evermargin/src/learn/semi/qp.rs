@@ -14,7 +14,7 @@ use super::super::{Fit, Fitted, Targets};
 use super::submod::cut::Cut;
 use super::submod::polish::Labeling;
 use super::submod::search::{Found, Search};
-use super::submod::{CutParams, Inductive, LabelWeights, SWEEPS};
+use super::submod::{LabelWeights, SWEEPS, SubmodParams};
 use super::{FewLabels, Ratio};
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -75,33 +75,31 @@ impl Default for QpParams {
 }
 
 impl QpParams {
-    fn cut(&self) -> CutParams {
-        CutParams {
+    /// What it has in common with `submod-s3vm`.
+    fn shared(&self) -> SubmodParams {
+        SubmodParams {
             kernel: self.kernel,
+            rho: self.rho,
+            kappa: self.kappa,
+            c_unlabeled: self.c_unlabeled,
+            c: self.c,
             center: self.center,
             weights: self.weights,
-            c: self.c,
-            c_unlabeled: self.c_unlabeled,
-            kappa: self.kappa,
-            rho: self.rho,
+            tolerance: self.tolerance,
             cache_bytes: self.cache_bytes,
+            ..Default::default()
         }
-    }
-
-    fn inductive(&self) -> Inductive {
-        let (kernel, c, tolerance, cache_bytes) = (self.kernel, self.c, self.tolerance, self.cache_bytes);
-        Inductive { kernel, c, tolerance, cache_bytes }
     }
 }
 
 impl Fit for QpParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        let cut = self.cut();
+        let (cut, inductive) = (self.shared().cut(), self.shared().inductive());
         cut.check(x)?;
-        self.inductive().check()?;
-        let few = FewLabels::of(x, problems, &self.ratio)?;
+        inductive.check()?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         if few.iter().all(|f| f.unlabeled.is_empty()) {
-            return self.inductive().alone(x, problems, &few, watch);
+            return inductive.alone(x, problems, &few, watch);
         }
         let search =
             Search { sweeps: SWEEPS, exchanges: self.exchanges, random: self.starts, seed: self.seed };
@@ -110,11 +108,11 @@ impl Fit for QpParams {
             _ => search.run(cut, k, watch),
         };
         let (given, kappas) = cut.transduce(x, problems, &few, &choose, watch)?;
-        self.inductive().fit(x, problems, &few, &kappas, given, watch)
+        inductive.fit(x, problems, &few, &kappas, given, watch)
     }
 
     fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
-        Some(self.inductive().supervised())
+        Some(self.shared().inductive().supervised())
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) struct Problems {
     /// Rows of the data, ascending.
     pub rows: Vec<usize>,
     pub each: Vec<Problem>,
+    /// Where the share of positives comes from.
+    pub facts: Map<String, Value>,
 }
 
 /// One problem on the rows of [`Problems`].
@@ -91,8 +93,9 @@ impl Problems {
         ratio: &Ratio,
         lambda: f64,
         lambda_u: f64,
+        watch: &dyn Watch,
     ) -> Result<Self> {
-        let few = FewLabels::of(x, problems, ratio)?;
+        let few = FewLabels::of(x, problems, ratio, watch)?;
         let mut taken = vec![false; x.rows()];
         for f in &few {
             f.labeled.iter().for_each(|&i| taken[i] = true);
@@ -123,7 +126,7 @@ impl Problems {
             Problem { y, cost, open, ratio: few.ratio, positives }
         };
         let each = few.iter().zip(problems).map(one).collect();
-        Ok(Self { rows, each })
+        Ok(Self { rows, each, facts: few.iter().flat_map(FewLabels::facts).collect() })
     }
 
     /// The kernel rows of the rows that take part, for the dual loop.
@@ -182,7 +185,7 @@ pub(super) fn transduced(
     x: MatrixView<'_>,
     problems: &Problems,
     labels: &[Vec<f64>],
-    facts: Map<String, Value>,
+    mut facts: Map<String, Value>,
 ) -> Result<Transduced> {
     let decisions = model.decision(x)?;
     let width = problems.each.len();
@@ -197,6 +200,7 @@ pub(super) fn transduced(
         }
     }
     let ratio = problems.each.iter().map(|p| p.ratio).collect();
+    facts.extend(problems.facts.clone());
     Ok(Transduced { scores, ratio, facts })
 }
 

@@ -146,7 +146,7 @@ impl Fit for TsvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
         let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
-        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u)?;
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
         let switching = Switching {
             bias: this.bias,
@@ -204,6 +204,7 @@ mod tests {
                     &Ratio::Given(vec![0.4]),
                     lambda,
                     1.0,
+                    &(),
                 )
                 .unwrap();
                 let kernel = Kernel::Rbf { gamma: 1.0 };

@@ -12,6 +12,7 @@
 //! of D in the relaxed problem, and the gain of adding m, sₘ + (κ/2)K'ₘₘ. D = ½ Σ_A (s(∅) + s(A)).
 
 use super::space::{Space, Sum};
+use crate::solve::Watch;
 use crate::solve::greedy::SetFunction;
 
 /// Which rows have labels, which have none, and what they weigh.
@@ -27,7 +28,7 @@ pub struct Seeds {
     pub weight: Vec<f64>,
 }
 
-/// D(A)/(C·C*) and the set A selected.
+/// D(A)/(C·C*) and the set A selected. Told to stop while kernel rows are summed, it becomes the pull of the labels alone.
 pub struct Cut<'s, 'a> {
     space: &'s mut Space<'a>,
     seeds: &'s Seeds,
@@ -39,21 +40,42 @@ pub struct Cut<'s, 'a> {
     pull: Vec<f64>,
     unselected: Vec<f64>,
     diagonal: Vec<f64>,
+    /// Largest |K'ᵢⱼ|.
+    largest: f64,
     selected: Vec<bool>,
+    watch: &'s dyn Watch,
+    stopped: bool,
 }
 
 impl<'s, 'a> Cut<'s, 'a> {
     /// Nothing selected.
     pub fn new(space: &'s mut Space<'a>, seeds: &'s Seeds, kappa: f64) -> Self {
-        let mut labels = space.zero();
-        space.add(&seeds.labeled, 1.0, &seeds.pull, &mut labels);
-        Self::of(space, seeds, seeds.unlabeled.clone(), kappa, labels)
+        Self::watched(space, seeds, kappa, &())
     }
 
-    fn of(space: &'s mut Space<'a>, seeds: &'s Seeds, rows: Vec<u32>, kappa: f64, labels: Sum) -> Self {
+    /// Nothing selected; asks whether to go on once a block of kernel rows.
+    pub fn watched(space: &'s mut Space<'a>, seeds: &'s Seeds, kappa: f64, watch: &'s dyn Watch) -> Self {
+        let mut labels = space.zero();
+        space.add(&seeds.labeled, 1.0, &seeds.pull, &mut labels);
+        Self::of(space, seeds, seeds.unlabeled.clone(), kappa, labels, watch)
+    }
+
+    fn of(
+        space: &'s mut Space<'a>,
+        seeds: &'s Seeds,
+        rows: Vec<u32>,
+        kappa: f64,
+        labels: Sum,
+        watch: &'s dyn Watch,
+    ) -> Self {
         let n = rows.len();
         let mut current = labels.clone();
-        space.add(&rows, -0.5 * kappa, &seeds.weight, &mut current);
+        let summed = space.add_all(&rows, -0.5 * kappa, &seeds.weight, &mut current, watch);
+        let (largest, stopped) = (summed.unwrap_or(0.0), summed.is_none());
+        let kappa = if stopped { 0.0 } else { kappa };
+        if stopped {
+            current.clone_from(&labels);
+        }
         let weight = |m: usize| seeds.weight[rows[m] as usize];
         let values = |space: &Space<'_>, f: &Sum| {
             let mut out = vec![0.0; n];
@@ -73,14 +95,17 @@ impl<'s, 'a> Cut<'s, 'a> {
             pull,
             unselected,
             diagonal,
+            largest,
             selected: vec![false; n],
+            watch,
+            stopped,
         }
     }
 
     /// The same problem for some of the unlabelled rows, with another κ, nothing selected.
     pub fn thinned(&mut self, keep: &[usize], kappa: f64) -> Cut<'_, 'a> {
         let rows = keep.iter().map(|&m| self.rows[m]).collect();
-        Cut::of(self.space, self.seeds, rows, kappa, self.labels.clone())
+        Cut::of(self.space, self.seeds, rows, kappa, self.labels.clone(), self.watch)
     }
 
     /// Scores of all rows that follow from labels of some: a + (κ/2) Σ ±K' over them.
@@ -121,10 +146,14 @@ impl<'s, 'a> Cut<'s, 'a> {
         &self.diagonal
     }
 
-    /// The largest entry of K' there can be: for kernels without negative eigenvalues the largest of the diagonal
-    /// (Cauchy and Schwarz). The source's mean number of non-zeros is no bound.
+    /// The largest |K'ᵢⱼ|. The source's mean number of non-zeros is no bound.
     pub fn largest_entry(&self) -> f64 {
-        self.diagonal.iter().copied().fold(0.0, f64::max)
+        self.largest
+    }
+
+    /// Whether it was told to stop.
+    pub fn stopped(&self) -> bool {
+        self.stopped
     }
 
     /// K'ᵢⱼ.
@@ -138,9 +167,18 @@ impl<'s, 'a> Cut<'s, 'a> {
         for (side, scale) in [(true, self.kappa), (false, -self.kappa)] {
             let changed = (0..marks.len()).filter(|&m| marks[m] == side && self.selected[m] != side);
             let rows: Vec<u32> = changed.map(|m| self.rows[m]).collect();
-            self.space.add(&rows, scale, &self.seeds.weight, &mut self.current);
+            let (weight, f) = (&self.seeds.weight, &mut self.current);
+            if !self.space.add_watched(&rows, scale, weight, f, self.watch) {
+                self.stop();
+            }
         }
         self.selected.copy_from_slice(marks);
+    }
+
+    fn stop(&mut self) {
+        (self.kappa, self.stopped) = (0.0, true);
+        self.current.clone_from(&self.labels);
+        self.unselected.clone_from(&self.pull);
     }
 
     /// s at the set selected.

@@ -48,7 +48,8 @@ impl Inductive {
         let (decision, width) = (fitted.model.decision(x)?, problems.len());
         let scores = (0..width).map(|j| decision.iter().skip(j).step_by(width).copied().collect()).collect();
         let ratio = few.iter().map(|f| f.ratio).collect();
-        fitted.transduced = Some(Transduced { scores, ratio, ..Default::default() });
+        let facts = few.iter().flat_map(FewLabels::facts).collect();
+        fitted.transduced = Some(Transduced { scores, ratio, facts });
         Ok(fitted)
     }
 

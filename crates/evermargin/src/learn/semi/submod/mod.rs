@@ -21,13 +21,13 @@ pub mod welfare;
 
 use super::super::svc::SvcParams;
 use super::super::{Fit, Fitted, Targets};
-use super::{FewLabels, Ratio, Transduced, centre};
+use super::{FewLabels, Ratio, Transduced, centre, middle};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::solve::{Exit, Progress, Watch};
 use cut::{Cut, Seeds};
-pub(super) use inductive::Inductive;
+use inductive::Inductive;
 use search::{EXCHANGE_ROWS, Found, Search, greedy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -123,7 +123,7 @@ impl Default for SubmodParams {
 }
 
 impl SubmodParams {
-    fn cut(&self) -> CutParams {
+    pub(super) fn cut(&self) -> CutParams {
         CutParams {
             kernel: self.kernel,
             center: self.center,
@@ -136,7 +136,7 @@ impl SubmodParams {
         }
     }
 
-    fn inductive(&self) -> Inductive {
+    pub(super) fn inductive(&self) -> Inductive {
         let (kernel, c, tolerance, cache_bytes) = (self.kernel, self.c, self.tolerance, self.cache_bytes);
         Inductive { kernel, c, tolerance, cache_bytes }
     }
@@ -150,7 +150,7 @@ impl Fit for SubmodParams {
         let cut = self.cut();
         cut.check(x)?;
         self.inductive().check()?;
-        let few = FewLabels::of(x, problems, &self.ratio)?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         if few.iter().all(|f| f.unlabeled.is_empty()) {
             return self.inductive().alone(x, problems, &few, watch);
         }
@@ -274,8 +274,9 @@ impl CutParams {
             let mut space = self.space(x, &Self::taking_part(&seeds))?;
             let labeled = total(&few.labeled, targets);
             let kappa = self.kappa(labeled, total(&few.unlabeled, targets));
-            let mut cut = Cut::new(&mut space, &seeds, kappa);
-            let found = choose(&mut cut, few.positives, watch);
+            let mut cut = Cut::watched(&mut space, &seeds, kappa, watch);
+            let mut found = choose(&mut cut, few.positives, watch);
+            found.labeling.interrupted |= cut.stopped();
             let function = cut.function().clone();
             let mut facts = found.facts(few);
             self.totals(&cut, &found, few, labeled, &mut facts);
@@ -290,7 +291,10 @@ impl CutParams {
         match <[Value; 1]>::try_from(each) {
             Ok([Value::Object(facts)]) => out.facts = facts,
             Ok([other]) => drop(out.facts.insert("problems".into(), other)),
-            Err(each) => drop(out.facts.insert("problems".into(), Value::Array(each))),
+            Err(each) => {
+                out.facts = few.iter().flat_map(FewLabels::facts).collect();
+                out.facts.insert("problems".into(), Value::Array(each));
+            }
         }
         Ok((out, kappas))
     }
@@ -319,7 +323,7 @@ impl Found {
     fn facts(&self, few: &FewLabels) -> Map<String, Value> {
         let (n, k) = (few.unlabeled.len() as u64, few.positives as u64);
         let picks = k.min(n - k);
-        let mut facts = Map::new();
+        let mut facts = few.facts();
         facts.insert("positives".into(), k.into());
         facts.insert("start".into(), self.start.into());
         facts.insert("sweeps".into(), self.sweeps.into());
@@ -327,9 +331,6 @@ impl Found {
         let full = picks * n - picks * picks.saturating_sub(1) / 2;
         facts.insert("full_greedy_evaluations".into(), full.into());
         facts.insert("interrupted".into(), self.labeling.interrupted.into());
-        if let Some(confidence) = few.ratio_confidence {
-            facts.insert("ratio_confidence".into(), confidence.into());
-        }
         facts
     }
 }
@@ -342,15 +343,7 @@ pub(super) fn total(rows: &[usize], targets: &Targets) -> f64 {
 /// Moves scores so that the labels found for `rows` are their signs, and scales them: the mean distance of these rows by
 /// weight is 1. Gives what was subtracted, and the factor after it.
 pub(super) fn settle(scores: &mut [f64], rows: &[usize], weight: &[f64], positive: &[bool]) -> (f64, f64) {
-    let marked = |mark: bool| rows.iter().zip(positive).filter(move |(_, p)| **p == mark).map(|(&i, _)| i);
-    let low = marked(true).map(|i| scores[i]).fold(f64::INFINITY, f64::min);
-    let high = marked(false).map(|i| scores[i]).fold(f64::NEG_INFINITY, f64::max);
-    let middle = match (low.is_finite(), high.is_finite()) {
-        (true, true) => f64::midpoint(low, high),
-        (true, false) => low.min(0.0),
-        (false, true) => high.max(0.0),
-        (false, false) => 0.0,
-    };
+    let middle = middle(rows.iter().map(|&i| scores[i]), positive);
     let factor = move_to(scores, rows, weight, middle);
     let mut own: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
     centre(&mut own, positive);

@@ -22,17 +22,14 @@ pub struct Labeling {
     pub interrupted: bool,
 }
 
-/// A sweep that changes no more than one row in so many was the last: of fewer rows than this, one that changes none.
-const SETTLED: usize = 4096;
-
-/// Iterated top-k from `start`, at most `most` sweeps; D never falls. The cut is left at the answer.
+/// Iterated top-k from `start` until nothing changes, at most `most` sweeps; D never falls. The cut is left at the answer.
 pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Watch) -> Labeling {
     let k = start.iter().filter(|p| **p).count();
     let mut scores = vec![0.0; start.len()];
     cut.select(&start);
     cut.scores(&mut scores);
     let value = cut.value(&scores);
-    let mut best = Labeling { positive: start, objective: value, sweeps: 0, interrupted: false };
+    let mut best = Labeling { positive: start, objective: value, sweeps: 0, interrupted: cut.stopped() };
     while best.sweeps < most {
         let next = largest(&scores, k);
         if next == best.positive {
@@ -43,6 +40,10 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Wa
             return best;
         }
         cut.select(&next);
+        if cut.stopped() {
+            best.interrupted = true;
+            return best;
+        }
         cut.scores(&mut scores);
         let value = cut.value(&scores);
         best.sweeps += 1;
@@ -51,11 +52,7 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Wa
             cut.select(&best.positive);
             return best;
         }
-        let changed = next.iter().zip(&best.positive).filter(|(a, b)| a != b).count();
         (best.positive, best.objective) = (next, value);
-        if changed <= best.positive.len() / SETTLED {
-            break;
-        }
     }
     best
 }

@@ -1,8 +1,8 @@
 //! Starts for [`polish`], and the best of what becomes of them.
 //!
 //! Greedy, greedy of the other class, and the k rows most similar to the labels (Parzen), each polished; a single start can
-//! end with the classes exchanged. Greedy needs many looks at every row (Emara 2012 reports up to 147 n gains), so of more
-//! than [`GREEDY_ROWS`] rows it runs on every so manieth, with κ scaled so that the cut weighs the same; the labels of these,
+//! end with the classes exchanged. Greedy needs many looks at every row (Emara 2012 reports up to 147 n gains), so with more
+//! than [`GREEDY_ROWS`] rows it runs on some, drawn with a fixed seed, with κ scaled so that the cut weighs the same; the labels of these,
 //! spread over all by one pass, are the start.
 
 use super::super::largest;
@@ -10,12 +10,15 @@ use super::cut::Cut;
 use super::polish::{Labeling, exchange, polish};
 use crate::solve::greedy::{SetFunction, lazy, plain};
 use crate::solve::{Exit, Watch};
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Most rows greedy looks at one by one.
 pub const GREEDY_ROWS: usize = 4096;
+
+/// One row in so many is in the next smaller problem, where that is too large for greedy too.
+const THINNER: usize = 16;
 
 /// Most rows for which exchanges are tried unless asked for.
 pub const EXCHANGE_ROWS: usize = 300;
@@ -113,15 +116,17 @@ impl Search {
         found
     }
 
-    /// The best labels of every so manieth row, spread over all.
+    /// The best labels of a sample of the rows, spread over all.
     fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, &'static str, u64) {
         let n = cut.elements();
-        let step = n.div_ceil(GREEDY_ROWS);
-        let keep: Vec<usize> = (0..n).step_by(step).collect();
+        let keep = sample(n, if n / THINNER > GREEDY_ROWS { n / THINNER } else { GREEDY_ROWS });
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
         let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
         let inner = Self { random: 0, ..*self };
         let found = inner.run(&mut cut.thinned(&keep, kappa), part.clamp(1, keep.len() - 1), watch);
+        if found.labeling.interrupted {
+            return (largest(cut.pull(), k), "parzen", found.evaluations);
+        }
         let scores = cut.spread(&keep, &found.labeling.positive, kappa);
         (largest(&scores, k), found.start, found.evaluations)
     }
@@ -155,6 +160,20 @@ impl Search {
             *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0 });
         }
     }
+}
+
+/// At most `most` of n rows, ascending: all, or drawn with a fixed seed. Every so manieth would follow the order of the rows.
+pub fn sample(n: usize, most: usize) -> Vec<usize> {
+    if n <= most {
+        return (0..n).collect();
+    }
+    let (mut rng, mut left) = (Pcg64::seed_from_u64(1), most);
+    let mut chosen = |i: &usize| {
+        let take = rng.random_range(0..n - i) < left;
+        left -= usize::from(take);
+        take
+    };
+    (0..n).filter(|i| chosen(i)).collect()
 }
 
 /// For each of `len` rows whether it is named.

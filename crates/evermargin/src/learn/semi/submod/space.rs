@@ -11,6 +11,7 @@ use crate::data::MatrixView;
 use crate::gram::Gram;
 use crate::product::Design;
 use crate::solve::newton::{add, dot};
+use crate::solve::{Progress, Watch};
 use rayon::prelude::*;
 
 /// Rows a thread takes at a time.
@@ -18,6 +19,9 @@ const GROUP: usize = 4096;
 
 /// Fewer rows than this are added one by one: a partial sum is as long as a dense row.
 const FEW: usize = 256;
+
+/// Kernel rows between two questions whether to go on.
+const ASK_EVERY: usize = 256;
 
 /// A kernel on the rows of the data, and sums of it.
 pub enum Space<'a> {
@@ -80,6 +84,33 @@ impl<'a> LinearSpace<'a> {
     }
 }
 
+/// Rows in blocks, with a question before each; false if told to stop.
+fn blocks(rows: &[u32], size: usize, watch: &dyn Watch, mut each: impl FnMut(&[usize])) -> bool {
+    let mut block = Vec::with_capacity(size);
+    for (k, part) in rows.chunks(size).enumerate() {
+        let asked = Progress { steps: (k * size) as u64, violation: 1.0, tolerance: 0.0 };
+        if rows.len() > 1 && !watch.proceed(&asked) {
+            return false;
+        }
+        block.clear();
+        block.extend(part.iter().map(|&i| i as usize));
+        each(&block);
+    }
+    true
+}
+
+/// max |kⱼ|·wⱼ in eight lanes.
+fn largest_product(kernel: &[f32], weight: &[f64]) -> f64 {
+    let mut most = [0.0f64; 8];
+    for (k, w) in kernel.chunks(8).zip(weight.chunks(8)) {
+        for ((m, k), w) in most.iter_mut().zip(k).zip(w) {
+            let product = f64::from(k.abs()) * w;
+            *m = if product > *m { product } else { *m };
+        }
+    }
+    most.into_iter().fold(0.0, f64::max)
+}
+
 impl Space<'_> {
     /// f = 0.
     pub fn zero(&self) -> Sum {
@@ -92,6 +123,18 @@ impl Space<'_> {
 
     /// f += scale·Σ weightᵢK(xᵢ, ·) over the rows named.
     pub fn add(&mut self, rows: &[u32], scale: f64, weight: &[f64], f: &mut Sum) {
+        self.add_watched(rows, scale, weight, f, &());
+    }
+
+    /// The same; false if it was told to stop, f being part of the sum then.
+    pub fn add_watched(
+        &mut self,
+        rows: &[u32],
+        scale: f64,
+        weight: &[f64],
+        f: &mut Sum,
+        watch: &dyn Watch,
+    ) -> bool {
         match self {
             Self::Linear(space) => {
                 if rows.len() < FEW {
@@ -105,13 +148,42 @@ impl Space<'_> {
                 if !space.along.is_empty() {
                     f.cross += scale * sum(&|i| weight[i] * space.along[i]);
                 }
+                true
             }
-            Self::Kernel(gram) => {
-                let coef: Vec<f64> = rows.iter().map(|&i| scale * weight[i as usize]).collect();
-                let rows: Vec<usize> = rows.iter().map(|&i| i as usize).collect();
-                gram.accumulate(&rows, &coef, &mut f.values);
-            }
+            Self::Kernel(gram) => blocks(rows, ASK_EVERY, watch, |block| {
+                let coef: Vec<f64> = block.iter().map(|&i| scale * weight[i]).collect();
+                gram.accumulate(block, &coef, &mut f.values);
+            }),
         }
+    }
+
+    /// The same, and the largest |weightᵢ·weightⱼ·K(xᵢ, xⱼ)| of the rows named: on the diagonal for kernels without
+    /// negative eigenvalues (Cauchy and Schwarz), as the linear one; of others it is looked for. `None` if told to stop.
+    pub fn add_all(
+        &mut self,
+        rows: &[u32],
+        scale: f64,
+        weight: &[f64],
+        f: &mut Sum,
+        watch: &dyn Watch,
+    ) -> Option<f64> {
+        let Self::Kernel(gram) = self else {
+            let square = |&i: &u32| weight[i as usize] * weight[i as usize] * self.square(i as usize);
+            let largest = rows.iter().map(square).fold(0.0, f64::max);
+            return self.add_watched(rows, scale, weight, f, watch).then_some(largest);
+        };
+        let mut part = vec![0.0; gram.len()];
+        rows.iter().for_each(|&j| part[j as usize] = weight[j as usize]);
+        let mut largest = 0.0f64;
+        let all = blocks(rows, gram.capacity().clamp(1, ASK_EVERY), watch, |block| {
+            gram.fetch(block);
+            let coef: Vec<f64> = block.iter().map(|&i| scale * weight[i]).collect();
+            gram.accumulate(block, &coef, &mut f.values);
+            for &i in block {
+                largest = largest.max(part[i] * largest_product(gram.row(i), &part));
+            }
+        });
+        all.then_some(largest)
     }
 
     /// f(xᵢ).

@@ -39,6 +39,10 @@ struct Welfare<'s, 'a> {
     /// s(∅) of each class.
     unselected: Vec<Vec<f64>>,
     diagonal: Vec<f64>,
+    /// Largest |K'ᵢⱼ|.
+    largest: f64,
+    watch: &'s dyn Watch,
+    stopped: bool,
     /// The class of each row; `OPEN` if none yet.
     class: Vec<u32>,
     taken: Vec<usize>,
@@ -54,16 +58,36 @@ impl<'s, 'a> Welfare<'s, 'a> {
         room: Vec<usize>,
         kappa: f64,
         labels: Vec<Sum>,
+        watch: &'s dyn Watch,
     ) -> Self {
         let mut current = labels.clone();
         let weight = &seeds[0].weight;
-        current.iter_mut().for_each(|f| space.add(&rows, -0.5 * kappa, weight, f));
+        let (mut largest, mut stopped) = (0.0, false);
+        for f in &mut current {
+            let summed = space.add_all(&rows, -0.5 * kappa, weight, f, watch);
+            stopped |= summed.is_none();
+            largest = summed.unwrap_or(largest);
+        }
         let square = |&i: &u32| weight[i as usize] * weight[i as usize] * space.square(i as usize);
         let diagonal = rows.iter().map(square).collect();
         let (class, taken) = (vec![OPEN; rows.len()], vec![0; seeds.len()]);
         let unselected = Vec::new();
-        let mut out =
-            Self { space, seeds, rows, room, kappa, labels, current, unselected, diagonal, class, taken };
+        let mut out = Self {
+            space,
+            seeds,
+            rows,
+            room,
+            kappa,
+            labels,
+            current,
+            unselected,
+            diagonal,
+            largest,
+            watch,
+            stopped,
+            class,
+            taken,
+        };
         out.unselected = out.slopes();
         out
     }
@@ -95,8 +119,9 @@ impl<'s, 'a> Welfare<'s, 'a> {
             };
             let (into, out) = (changed(&self.class, class), changed(class, &self.class));
             let (weight, f) = (&self.seeds[0].weight, &mut self.current[c as usize]);
-            self.space.add(&into, self.kappa, weight, f);
-            self.space.add(&out, -self.kappa, weight, f);
+            let (kappa, watch) = (self.kappa, self.watch);
+            self.stopped |= !self.space.add_watched(&into, kappa, weight, f, watch)
+                || !self.space.add_watched(&out, -kappa, weight, f, watch);
         }
         self.class.copy_from_slice(class);
     }
@@ -115,10 +140,13 @@ impl<'s, 'a> Welfare<'s, 'a> {
         for sweep in 0..most {
             let asked = Progress { steps: sweep, violation: 1.0, tolerance: 0.0 };
             let next = resplit(&slopes, best.clone());
-            if next == best || !watch.proceed(&asked) {
+            if next == best || self.stopped || !watch.proceed(&asked) {
                 return (best, value, sweep);
             }
             self.assign(&next);
+            if self.stopped {
+                return (best, value, sweep);
+            }
             slopes = self.slopes();
             let now = self.value(&slopes);
             if now <= value {
@@ -196,7 +224,7 @@ impl SetFunction for Welfare<'_, '_> {
     }
 
     fn rise(&self) -> f64 {
-        self.kappa * self.diagonal.iter().copied().fold(0.0, f64::max)
+        self.kappa * self.largest
     }
 
     fn allowed(&self, element: usize) -> bool {
@@ -240,26 +268,30 @@ pub(super) fn fit(
         })
         .collect();
     let rows = seeds[0].unlabeled.clone();
-    let mut welfare = Welfare::new(&mut space, &seeds, rows.clone(), room.clone(), kappa, labels.clone());
+    let mut welfare =
+        Welfare::new(&mut space, &seeds, rows.clone(), room.clone(), kappa, labels.clone(), watch);
     let parzen = welfare.by_scores(&welfare.values(&welfare.labels));
     let (mut class, mut value, mut sweeps) = welfare.polish(&parzen, most, watch);
     let (mut start, mut evaluations) = ("parzen", 0);
-    if n * seeds.len() <= GREEDY_ROWS * 4 {
-        let mut greedy = Welfare::new(welfare.space, &seeds, rows, room, kappa, labels);
+    if n * seeds.len() <= GREEDY_ROWS * 4 && !welfare.stopped {
+        let mut greedy = Welfare::new(welfare.space, &seeds, rows, room, kappa, labels, watch);
         let picks = lazy(&mut greedy, n, watch);
         evaluations = picks.evaluations;
         if picks.order.len() == n {
             let (other, better, more) = greedy.polish(&greedy.class.clone(), most, watch);
             sweeps += more;
-            if better > value {
+            if better > value && !greedy.stopped {
                 (class, value, start) = (other, better, "greedy");
             }
         }
         welfare = greedy;
     }
     welfare.assign(&class);
-    let mut out = Transduced { ratio: ratios, ..Default::default() };
-    let functions = std::mem::take(&mut welfare.current);
+    let facts = few.iter().flat_map(FewLabels::facts).collect();
+    let mut out = Transduced { ratio: ratios, facts, ..Default::default() };
+    // sums cut short say nothing: the labels' alone are left
+    let interrupted = welfare.stopped;
+    let functions = std::mem::take(if interrupted { &mut welfare.labels } else { &mut welfare.current });
     let all: Vec<u32> = (0..x.rows() as u32).collect();
     for (c, f) in functions.iter().enumerate() {
         let mut scores = vec![0.0; x.rows()];
@@ -275,6 +307,7 @@ pub(super) fn fit(
         ("kappa", kappa.into()),
         ("objective", (params.c * params.c * kappa * value).into()),
         ("classes", seeds.len().into()),
+        ("interrupted", interrupted.into()),
     ] {
         out.facts.insert(name.into(), value);
     }
