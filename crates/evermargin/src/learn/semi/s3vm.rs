@@ -193,12 +193,11 @@ pub(super) fn transduced(
     for (j, (scores, problem)) in scores.iter_mut().zip(&problems.each).enumerate() {
         let rows = problem.open.iter().map(|&k| problems.rows[k]);
         let mut open: Vec<f64> = rows.clone().map(|i| scores[i]).collect();
-        match labels {
-            Some(labels) => side_with(&mut open, &labels[j]),
-            None => {
-                let positive = largest(&open, problem.positives);
-                centre(&mut open, &positive);
-            }
+        if let Some(labels) = labels {
+            side_with(&mut open, &labels[j]);
+        } else {
+            let positive = largest(&open, problem.positives);
+            centre(&mut open, &positive);
         }
         rows.zip(open).for_each(|(i, score)| scores[i] = score);
     }
