@@ -11,8 +11,10 @@
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use crate::linalg;
+use crate::solve::{Progress, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far two samples are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -68,8 +70,8 @@ const NO_WEIGHT: f64 = 1e-150;
 const SAME: f64 = 1e-13;
 
 impl Graph {
-    /// The graph of the rows of `x`.
-    pub fn nearest(x: MatrixView<'_>, params: &GraphParams) -> Result<Self> {
+    /// The graph of the rows of `x`, or none if `watch` ends the search; it is asked once a block of rows.
+    pub fn nearest(x: MatrixView<'_>, params: &GraphParams, watch: &dyn Watch) -> Result<Option<Self>> {
         if params.neighbours == 0 {
             return Err(Error::parameter("neighbours", 0, "1 or more"));
         }
@@ -86,8 +88,13 @@ impl Graph {
                 unit.view()
             }
         };
-        let near = neighbours(x, params.neighbours);
-        Ok(Self::of_edges(x, &near, params))
+        Ok(neighbours(x, params.neighbours, watch).map(|near| Self::of_edges(x, &near, params)))
+    }
+
+    /// The graph of `n` rows none of which are joined.
+    pub fn without_edges(n: usize) -> Self {
+        let (indptr, degree) = (vec![0; n + 1], vec![0.0; n]);
+        Self { indptr, indices: vec![], weights: vec![], degree, width: 1.0 }
     }
 
     /// Joins rows with their neighbours, whichever named the other.
@@ -243,8 +250,9 @@ fn apart(dot: f64, a: f64, b: f64) -> f64 {
     if d <= SAME * (a + b) { 0.0 } else { d }
 }
 
-/// The k nearest others of every row (fewer if there are not so many), the nearest first, ties to the lower row.
-pub fn neighbours(x: MatrixView<'_>, k: usize) -> Vec<Vec<u32>> {
+/// The k nearest others of every row (fewer if there are not so many), the nearest first, ties to the lower row; none if
+/// `watch` ends the search.
+pub fn neighbours(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<Vec<u32>>> {
     let n = x.rows();
     let k = k.min(n.saturating_sub(1));
     let norms: Vec<f64> = (0..n).map(|i| x.row(i).norm2()).collect();
@@ -254,7 +262,14 @@ pub fn neighbours(x: MatrixView<'_>, k: usize) -> Vec<Vec<u32>> {
     let values: &[f64] = if let Matrix::Dense { values, .. } = &dense { values } else { &[] };
     let d = x.cols();
     let mut out = vec![Vec::new(); n];
+    let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
     out.par_chunks_mut(QUERIES).enumerate().for_each_init(Vec::new, |dots, (chunk, out)| {
+        let steps = done.fetch_add(out.len() as u64, Ordering::Relaxed);
+        let progress = Progress { steps, violation: 1.0 - steps as f64 / n as f64, tolerance: 0.0 };
+        if stopped.load(Ordering::Relaxed) || !watch.proceed(&progress) {
+            stopped.store(true, Ordering::Relaxed);
+            return;
+        }
         let first = chunk * QUERIES;
         let mut lists: Vec<Nearest> = (0..out.len()).map(|_| Nearest::new(k)).collect();
         if let Some(columns) = &columns {
@@ -278,7 +293,7 @@ pub fn neighbours(x: MatrixView<'_>, k: usize) -> Vec<Vec<u32>> {
             *out = list.found.into_iter().map(|(_, j)| j).collect();
         }
     });
-    out
+    (!stopped.into_inner()).then_some(out)
 }
 
 /// The nearest so far, in order.
@@ -387,22 +402,22 @@ mod tests {
         let values: Vec<f64> = (0..700 * 3).map(|k| ((k * k + k / 7) % 5) as f64).collect();
         let whole = Matrix::dense(values, 700, 3).unwrap();
         for k in [1, 4, 9] {
-            assert_eq!(neighbours(whole.view(), k), plainly(whole.view(), k));
+            assert_eq!(neighbours(whole.view(), k, &()).unwrap(), plainly(whole.view(), k));
         }
         let sparse: Vec<f64> =
             (0..200 * 40).map(|k| if k % 11 == 0 { (k % 7) as f64 } else { 0.0 }).collect();
         let sparse = Matrix::dense(sparse, 200, 40).unwrap();
         let csr = sparse.view().to_csr();
         assert!(csr.view().nonzeros() < 200 * 40 / 8);
-        assert_eq!(neighbours(csr.view(), 6), neighbours(sparse.view(), 6));
-        assert_eq!(neighbours(csr.view(), 6), plainly(sparse.view(), 6));
+        assert_eq!(neighbours(csr.view(), 6, &()).unwrap(), neighbours(sparse.view(), 6, &()).unwrap());
+        assert_eq!(neighbours(csr.view(), 6, &()).unwrap(), plainly(sparse.view(), 6));
     }
 
     #[test]
     fn the_graph_is_symmetric_and_joins_whoever_names_the_other() {
         let x = data(150, 1);
-        let near = neighbours(x.view(), 5);
-        let graph = Graph::nearest(x.view(), &params(5, Weights::Heat)).unwrap();
+        let near = neighbours(x.view(), 5, &()).unwrap();
+        let graph = Graph::nearest(x.view(), &params(5, Weights::Heat), &()).unwrap().unwrap();
         let mut pairs = 0;
         for i in 0..150 {
             for (j, w) in graph.row(i) {
@@ -424,7 +439,7 @@ mod tests {
     fn laplacians_measure_differences() {
         for weights in [Weights::Binary, Weights::Heat] {
             let x = data(120, 2);
-            let graph = Graph::nearest(x.view(), &params(3, weights)).unwrap();
+            let graph = Graph::nearest(x.view(), &params(3, weights), &()).unwrap().unwrap();
             let f: Vec<f64> = (0..120).map(|i| (i as f64 * 0.7).sin()).collect();
             let mut lf = vec![0.0; 120];
             graph.laplacian(&f, false, &mut lf);
@@ -479,7 +494,7 @@ mod tests {
         }
         let x = Matrix::dense(values, 40, 2).unwrap();
         for k in [1, 2, 6] {
-            let graph = Graph::nearest(x.view(), &params(k, Weights::Heat)).unwrap();
+            let graph = Graph::nearest(x.view(), &params(k, Weights::Heat), &()).unwrap().unwrap();
             let pieces = graph.components().into_iter().max().unwrap() as usize + 1;
             assert!(pieces >= 2);
             let mut matrix = Vec::new();
@@ -500,29 +515,29 @@ mod tests {
         let x = Matrix::dense(vec![1.0, 0.0, 50.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.1, 9.0], 5, 2).unwrap();
         let near = |metric| {
             let p = GraphParams { metric, ..params(1, Weights::Binary) };
-            Graph::nearest(x.view(), &p).unwrap()
+            Graph::nearest(x.view(), &p, &()).unwrap().unwrap()
         };
         let cosine = near(Metric::Cosine);
         assert!(cosine.row(0).any(|(j, _)| j == 1) && cosine.row(2).any(|(j, _)| j == 4));
-        assert_eq!(neighbours(x.view(), 1)[0], [3]);
-        assert_eq!(neighbours(normalised(x.view()).view(), 1)[0], [1]);
+        assert_eq!(neighbours(x.view(), 1, &()).unwrap()[0], [3]);
+        assert_eq!(neighbours(normalised(x.view()).view(), 1, &()).unwrap()[0], [1]);
         assert!(cosine.degrees().iter().all(|d| d.is_finite() && *d >= 1.0));
     }
 
     #[test]
     fn odd_inputs_have_graphs() {
         let one = Matrix::dense(vec![1.0, 2.0], 1, 2).unwrap();
-        let graph = Graph::nearest(one.view(), &params(3, Weights::Heat)).unwrap();
+        let graph = Graph::nearest(one.view(), &params(3, Weights::Heat), &()).unwrap().unwrap();
         assert_eq!((graph.len(), graph.edges(), graph.components()), (1, 0, vec![0]));
         let mut out = [7.0];
         graph.laplacian(&[3.0], true, &mut out);
         assert_eq!(out, [0.0]);
         let same = Matrix::dense(vec![0.5; 12], 6, 2).unwrap();
-        let graph = Graph::nearest(same.view(), &params(2, Weights::Heat)).unwrap();
+        let graph = Graph::nearest(same.view(), &params(2, Weights::Heat), &()).unwrap().unwrap();
         assert!(graph.degrees().iter().all(|d| *d >= 2.0));
-        assert!(Graph::nearest(same.view(), &params(0, Weights::Heat)).is_err());
+        assert!(Graph::nearest(same.view(), &params(0, Weights::Heat), &()).is_err());
         let wide = GraphParams { width: Some(0.0), ..params(2, Weights::Heat) };
-        assert!(Graph::nearest(same.view(), &wide).is_err());
+        assert!(Graph::nearest(same.view(), &wide, &()).is_err());
     }
 
     #[test]
@@ -530,7 +545,7 @@ mod tests {
         let x = data(500, 5);
         let graph = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Graph::nearest(x.view(), &params(7, Weights::Heat)).unwrap())
+            pool.install(|| Graph::nearest(x.view(), &params(7, Weights::Heat), &()).unwrap().unwrap())
         };
         assert_eq!(graph(1), graph(2));
         assert_eq!(graph(1), graph(4));

@@ -212,3 +212,31 @@ fn too_many_rows_are_refused() {
         "bnb-s3vm searches the labels of at most 300 unlabelled rows, and there are 308; use tsvm or da"
     );
 }
+
+#[test]
+fn equal_rows_are_not_told_apart() {
+    // 20 times the same row between two labels, and four others
+    let mut values = vec![-1.0, 0.0, 1.0, 0.0];
+    (0..20).for_each(|_| values.extend([0.1, 0.0]));
+    values.extend([-0.8, 0.3, -0.7, -0.2, 0.9, 0.4, 0.6, -0.3]);
+    let x = Matrix::dense(values, 26, 2).unwrap();
+    let mut y = vec![Label::Unknown; 26];
+    (y[0], y[1]) = (Label::Neg, Label::Pos);
+    let targets = Targets { y, cost: vec![1.0; 26] };
+    let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), from_ref(&targets), &()).unwrap();
+    let told = fitted.transduced.unwrap();
+    assert_eq!(fitted.reports[0].exit, Exit::Converged);
+    assert!(told.facts["nodes"].as_u64().unwrap() < 2000, "{:?}", told.facts);
+    // the labels of the four others, and as many of the equal rows as make 12
+    let mut best = f64::INFINITY;
+    for bits in 0..16usize {
+        let mut full = targets.y.clone();
+        let mark = |positive: bool| if positive { Label::Pos } else { Label::Neg };
+        (0..4).for_each(|k| full[22 + k] = mark(bits >> k & 1 == 1));
+        let equal = 12 - bits.count_ones() as usize;
+        (0..20).for_each(|k| full[2 + k] = mark(k < equal));
+        best = best.min(objective(x.view(), &targets, &full, 0.1, 1.0));
+    }
+    let found = fitted.reports[0].objective;
+    assert!((found - best).abs() < 1e-4 * best, "{found} {best}");
+}

@@ -151,7 +151,8 @@ fn the_balance_is_kept() {
         for ratio in [0.3, 0.5] {
             let params = format!(r#"{{"gamma": 0.02, "ratio": {ratio}, "lambda": 0.01}}"#);
             let fitted = made(name, "{}", &params).fit(x.view(), from_ref(&targets), &()).unwrap();
-            let mean = scores(&fitted)[20..].iter().sum::<f64>() / 100.0;
+            // the constraint is on the function; scores are moved to the labels by rank
+            let mean = fitted.model.decision(x.view()).unwrap()[20..].iter().sum::<f64>() / 100.0;
             assert!((mean - (2.0 * ratio - 1.0)).abs() < 1e-4, "{name}: {mean}");
         }
     }
@@ -160,6 +161,83 @@ fn the_balance_is_kept() {
         let fitted = made("tsvm", "{}", &params).fit(x.view(), from_ref(&targets), &()).unwrap();
         let positives = scores(&fitted)[20..].iter().filter(|s| **s > 0.0).count();
         assert_eq!(positives, (100.0 * ratio) as usize);
+    }
+}
+
+/// 5 of 10 labels are positive, a tenth of the other rows: all of them call exactly that many positive.
+#[test]
+fn the_share_asked_for_is_the_share_given() {
+    let (x, labels) = data("g50c", 140, 5);
+    let mut left = [5, 5];
+    let mut targets = few(&labels, 0);
+    for (y, of) in targets.y.iter_mut().zip(&labels.of) {
+        let c = of.unwrap() as usize;
+        if left[c] > 0 {
+            left[c] -= 1;
+            *y = [Label::Neg, Label::Pos][c];
+        }
+    }
+    let small: Vec<usize> = (0..140)
+        .filter(|&i| targets.y[i] != Label::Unknown)
+        .chain((0..140).filter(|&i| targets.y[i] == Label::Unknown).take(20))
+        .collect();
+    let others = ["submod-s3vm", "qp-s3vm", "parzen", "linear-tsvm", "linear-da", "label-propagation"];
+    let spreading = ("label-propagation", r#"{"method": "spreading"}"#);
+    for (name, written) in FAMILY.into_iter().chain(others.map(|n| (n, "{}"))).chain([spreading]) {
+        let rows = if name == "bnb-s3vm" { small.clone() } else { (0..140).collect() };
+        let (x, targets) = (x.view().select(&rows), targets.select(&rows));
+        let more = if FAMILY.iter().any(|f| f.0 == name) {
+            r#"{"ratio": 0.1, "gamma": 0.02}"#
+        } else {
+            r#"{"ratio": 0.1}"#
+        };
+        let fitted = made(name, written, more).fit(x.view(), from_ref(&targets), &()).unwrap();
+        let open = (0..rows.len()).filter(|&i| targets.y[i] == Label::Unknown);
+        let positives = open.filter(|&i| scores(&fitted)[i] > 0.0).count();
+        assert_eq!(positives, (rows.len() - 10) / 10, "{name} {written}");
+    }
+}
+
+#[test]
+fn a_kernel_of_six_decimals_is_good_enough() {
+    let (x, labels) = data("two-moons", 200, 4);
+    let targets = few(&labels, 20);
+    let kernel = Kernel::Rbf { gamma: 0.5 };
+    let rounded = |digits: f64| {
+        let k =
+            |k: usize| (kernel.eval(x.view().row(k / 200), x.view().row(k % 200)) * digits).round() / digits;
+        Matrix::dense((0..40_000).map(k).collect(), 200, 200).unwrap()
+    };
+    let (exact, six) = (rounded(1e15), rounded(1e6));
+    for (name, written) in FAMILY.iter().filter(|f| f.0 == "da" || f.0 == "grad-tsvm") {
+        let params = r#"{"kernel": "precomputed", "ratio": 0.5, "lambda": 0.1, "tolerance": 1e-6}"#;
+        let fit = made(name, written, params);
+        let f = fit.fit(exact.view(), from_ref(&targets), &()).unwrap();
+        let g = fit.fit(six.view(), from_ref(&targets), &()).unwrap();
+        for (f, g) in scores(&f).iter().zip(scores(&g)) {
+            assert!((f - g).abs() < 1e-2, "{name} {written}: {f} {g}");
+        }
+    }
+}
+
+#[test]
+fn several_classes_are_told_of_one_by_one() {
+    let (x, labels) = data("waveform", 36, 4);
+    let one = |k: u32| {
+        let y = |i: usize| match labels.of[i] {
+            Some(c) if i < 18 => [Label::Neg, Label::Pos][usize::from(c == k)],
+            _ => Label::Unknown,
+        };
+        Targets { y: (0..36).map(y).collect(), cost: vec![1.0; 36] }
+    };
+    let problems: Vec<Targets> = (0..3).map(one).collect();
+    for (name, written) in FAMILY {
+        let more = if name == "bnb-s3vm" { r#"{"max_nodes": 5}"# } else { "{}" };
+        let fitted = made(name, written, more).fit(x.view(), &problems, &()).unwrap();
+        let facts = fitted.transduced.unwrap().facts;
+        let each = facts["problems"].as_array().unwrap();
+        assert!(facts.len() == 1 && each.len() == 3, "{name}: {facts:?}");
+        assert!(each.iter().all(|f| f["lambda"].as_f64().unwrap() > 0.0), "{name}");
     }
 }
 

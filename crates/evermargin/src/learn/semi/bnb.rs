@@ -7,6 +7,7 @@
 //! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
 //! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when one class has all its rows. Branching: the
 //! row and label whose addition would cost most, by one step of its variable; the opposite, confident label is explored first.
+//! Rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
 //! Solutions start from the parent's. The first upper bound is that of label switching ([`super::tsvm`]).
 //!
 //! The lower bound that is reported is the least over all nodes dropped or left, so the gap is valid also when the limit of
@@ -24,7 +25,7 @@ use crate::kernel::Kernel;
 use crate::solve::smo::Dual;
 use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Parameters of [`bnb-s3vm`](self).
@@ -96,7 +97,7 @@ struct Found {
 }
 
 impl BnbParams {
-    fn search(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> Found {
+    fn search(&self, gram: &mut dyn Gram, problem: &Problem, alike: &[usize], watch: &dyn Watch) -> Found {
         let switching = Switching {
             bias: self.bias,
             tolerance: self.tolerance,
@@ -158,7 +159,7 @@ impl BnbParams {
             } else if node.bound >= self.cutoff(&best) {
                 lower = lower.min(node.bound);
             } else {
-                stack.extend(branch(&node, &machine, problem));
+                stack.extend(branch(&node, &machine, problem, alike));
             }
         }
         report.steps += machine.report.steps;
@@ -189,8 +190,25 @@ fn complete(node: &mut Node, problem: &Problem) -> bool {
     true
 }
 
-/// The two children of the row whose label is plainest, the plain label last, so that it is taken first.
-fn branch(node: &Node, machine: &Machine<'_>, problem: &Problem) -> Vec<Node> {
+/// For each place the first open one with the same row and cost: their labels may be exchanged.
+fn alike(x: MatrixView<'_>, rows: &[usize], problem: &Problem) -> Vec<usize> {
+    let mut first: HashMap<Vec<(usize, u64)>, usize> = HashMap::new();
+    let mut alike: Vec<usize> = (0..rows.len()).collect();
+    for &k in &problem.open {
+        let mut key = vec![(usize::MAX, problem.cost[k].to_bits())];
+        x.row(rows[k]).for_each(|c, v| {
+            if v != 0.0 {
+                key.push((c, v.to_bits()));
+            }
+        });
+        alike[k] = *first.entry(key).or_insert(k);
+    }
+    alike
+}
+
+/// The two children of the row whose label is plainest, the plain label last, so that it is taken first. Of rows that are
+/// alike only the number of labels counts: one at least has the plain label, or all have the other (if so many are left).
+fn branch(node: &Node, machine: &Machine<'_>, problem: &Problem, alike: &[usize]) -> Vec<Node> {
     let f = machine.dual.decisions();
     let mut best = (f64::NEG_INFINITY, 0, 1.0);
     for &i in problem.open.iter().filter(|&&i| node.y[i] == 0.0) {
@@ -205,14 +223,16 @@ fn branch(node: &Node, machine: &Machine<'_>, problem: &Problem) -> Vec<Node> {
     }
     let (_, row, plain) = best;
     let from = Rc::new(machine.dual.clone());
-    let child = |label: f64| {
-        let mut y = node.y.clone();
-        y[row] = label;
-        let mut left = node.left;
-        left[usize::from(label < 0.0)] -= 1;
-        Node { y, left, from: Rc::clone(&from), bound: node.bound }
+    let child = |rows: &[usize], label: f64| {
+        let (mut y, mut left) = (node.y.clone(), node.left);
+        rows.iter().for_each(|&i| y[i] = label);
+        let side = usize::from(label < 0.0);
+        left[side] = left[side].checked_sub(rows.len())?;
+        Some(Node { y, left, from: Rc::clone(&from), bound: node.bound })
     };
-    vec![child(-plain), child(plain)]
+    let same = |i: &usize| node.y[*i] == 0.0 && alike[*i] == alike[row];
+    let all: Vec<usize> = problem.open.iter().copied().filter(same).collect();
+    [child(&all, -plain), child(&[row], plain)].into_iter().flatten().collect()
 }
 
 impl Fit for BnbParams {
@@ -230,22 +250,20 @@ impl Fit for BnbParams {
             )));
         }
         let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
-        let found: Vec<Found> = problems.each.iter().map(|p| this.search(gram.as_mut(), p, watch)).collect();
-        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
-        let mut tell = |name: &str, value: &dyn Fn(&Found) -> Value| {
-            let values: Vec<Value> = found.iter().map(value).collect();
-            let told = if let [one] = values.as_slice() { one.clone() } else { values.into() };
-            facts.insert(name.into(), told);
+        let search = |p: &Problem| this.search(gram.as_mut(), p, &alike(x, &problems.rows, p), watch);
+        let found: Vec<Found> = problems.each.iter().map(search).collect();
+        let told = |f: &Found| {
+            let (lower, upper) = (this.lambda * f.lower, this.lambda * f.best.upper);
+            let bounds = [("lower_bound", lower.into()), ("upper_bound", upper.into())];
+            s3vm::facts(this.lambda, [("nodes", f.nodes.into()), bounds[0].clone(), bounds[1].clone()])
         };
-        tell("nodes", &|f| f.nodes.into());
-        tell("lower_bound", &|f| (this.lambda * f.lower).into());
-        tell("upper_bound", &|f| (this.lambda * f.best.upper).into());
+        let facts = found.iter().map(told).collect();
         let reports = found.iter().map(|f| f.report).collect();
         let label = |(f, p): (&Found, &Problem)| p.open.iter().map(|&i| f.best.y[i]).collect();
         let labels: Vec<Vec<f64>> = found.iter().zip(&problems.each).map(label).collect();
         let functions: Vec<Function> = found.into_iter().map(|f| f.best.function).collect();
         let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, &labels, facts)?;
+        let transduced = s3vm::transduced(&model, x, &problems, Some(&labels), facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }
 

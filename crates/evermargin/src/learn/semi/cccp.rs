@@ -24,7 +24,6 @@ use crate::kernel::Kernel;
 use crate::solve::smo::Dual;
 use crate::solve::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// Parameters of [`cccp-s3vm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,17 +154,15 @@ impl Fit for CccpParams {
         let rows = &problems.rows;
         // Of several problems the unlabelled rows are the same, and so is the mean.
         let centred = Centred::new(whole_matrix(x, rows, this.kernel)?, &middle(&problems.each[0]));
-        let (mut functions, mut reports, mut rounds) = (Vec::<Function>::new(), Vec::new(), 0);
+        let (mut functions, mut reports, mut facts) = (Vec::<Function>::new(), Vec::new(), Vec::new());
         for problem in &problems.each {
             let solved = this.solve(&centred.k, problem, watch);
             functions.push(centred.function(solved.alpha, problem.mean_output()));
             reports.push(solved.report);
-            rounds += solved.objectives.len();
+            facts.push(s3vm::facts(this.lambda, [("rounds", solved.objectives.len().into())]));
         }
-        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
-        facts.insert("rounds".into(), rounds.into());
         let model = s3vm::model(x, this.kernel, rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
+        let transduced = s3vm::transduced(&model, x, &problems, None, facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }
 

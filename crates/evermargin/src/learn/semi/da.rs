@@ -13,15 +13,16 @@
 //! as two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start where the last step ended.
 //!
 //! Departures (the digest's corrections of table 3.3): p starts at r and f is solved for once; the means of KL and entropy
-//! are compared with 1e-6; the f with the lowest (λ/2)|f|² + (1/l) Σ V + (λᵤ/u) Σ V(|fⱼ|) along the way is kept, not the
-//! last. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularised (K + 1).
+//! are compared with 1e-6; the f with the lowest objective along the way is kept, not the last, its labels being those by
+//! rank (the round(r·u) largest outputs are positive): under V(|f|) of the source a function that puts all rows on one side
+//! is low when r is far from ½. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularised (K + 1).
 
 use super::super::{Fit, Fitted, Targets};
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 use super::minimum::{Hinge, LeastSquares, Margin, Minimum, Smooth};
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Space, whole_matrix};
-use super::{Ratio, scale};
+use super::{Ratio, largest, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -29,7 +30,6 @@ use crate::linalg::Cholesky;
 use crate::solve::{Exit, Report, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// Parameters of [`da`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -148,13 +148,16 @@ impl DaParams {
         done
     }
 
-    /// ½|f|² + Σ cV(yf) + Σ cV(|f|), which is what is to be small in the end.
+    /// ½|f|² + Σ cV(yf) with the labels by rank, which is what is to be small in the end.
     fn objective(&self, minimum: &dyn Minimum, problem: &Problem) -> f64 {
-        let loss = |(i, &o): (usize, &f64)| {
-            let t = if problem.y[i] == 0.0 { o.abs() } else { problem.y[i] * o };
-            problem.cost[i] * self.loss.at(t)[0]
-        };
-        0.5 * minimum.norm2() + minimum.outputs().iter().enumerate().map(loss).sum::<f64>()
+        let outputs = minimum.outputs();
+        let open: Vec<f64> = problem.open.iter().map(|&i| outputs[i]).collect();
+        let mut y = problem.y.clone();
+        for (&i, positive) in problem.open.iter().zip(largest(&open, problem.positives)) {
+            y[i] = if positive { 1.0 } else { -1.0 };
+        }
+        let loss = |(i, &o): (usize, &f64)| problem.cost[i] * self.loss.at(y[i] * o)[0];
+        0.5 * minimum.norm2() + outputs.iter().enumerate().map(loss).sum::<f64>()
     }
 
     /// J/λ of all rows' probabilities at temperature `t`.
@@ -221,9 +224,10 @@ impl Fit for DaParams {
         let this = Self { lambda: scale::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let solved = this.solve(x, &problems, watch)?;
-        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
-        facts.insert("temperatures".into(), solved.iter().map(|s| s.temperatures).max().into());
-        facts.insert("rounds".into(), solved.iter().map(|s| s.rounds).sum::<usize>().into());
+        let told = |s: &Annealed| {
+            s3vm::facts(this.lambda, [("temperatures", s.temperatures.into()), ("rounds", s.rounds.into())])
+        };
+        let facts = solved.iter().map(told).collect();
         let reports = solved.iter().map(|s| s.report).collect();
         let function = |s: Annealed| {
             let bias = if this.bias { s.alpha.iter().sum() } else { 0.0 };
@@ -231,7 +235,7 @@ impl Fit for DaParams {
         };
         let functions: Vec<Function> = solved.into_iter().map(function).collect();
         let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
+        let transduced = s3vm::transduced(&model, x, &problems, None, facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }
 

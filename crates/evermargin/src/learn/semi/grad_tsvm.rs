@@ -22,7 +22,6 @@ use crate::solve::newton::{Objective, newton};
 use crate::solve::{Exit, Report, Stop, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// Parameters of [`grad-tsvm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -166,9 +165,9 @@ impl Fit for GradTsvmParams {
         };
         let solved: Vec<(Function, Report)> = problems.each.par_iter().map(solve).collect();
         let (functions, reports): (Vec<Function>, Vec<Report>) = solved.into_iter().unzip();
-        let facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
+        let facts = reports.iter().map(|r| s3vm::facts(this.lambda, [("rounds", r.steps.into())])).collect();
         let model = s3vm::model(x, this.kernel, rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, &[], facts)?;
+        let transduced = s3vm::transduced(&model, x, &problems, None, facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }
 

@@ -9,16 +9,19 @@
 //!   α·FᵀL̃F + (1 − α)|F − Y|²; p is the share of the class in the sum over classes.
 //!
 //! With `mass`, shares are scaled so that the mass of each class is its ratio (class mass normalisation, Zhu et al.):
-//! pₖ·rₖ/mean pₖ, then divided by their sum. Scores are 2p − 1, between −1 and 1.
+//! pₖ·rₖ/mean pₖ, then divided by their sum. How many rows a class wins is then near its ratio. Of two classes it is made
+//! exact: the scaling multiplies all odds p/(1 − p) by one number, and here that number puts ½ between the round(r·u)
+//! largest shares and the others. Scores are 2p − 1, between −1 and 1.
 //!
-//! A row no label can reach has no answer in either problem. It gets the ratio as its share, and is counted.
+//! A row no label can reach has no answer in either problem. It gets the ratio as its share, and is counted. So do
+//! all rows without a label when the search for neighbours is stopped.
 //!
 //! Neither method says anything of a new sample. The model is `svc` on all labels, given and inferred (the decoupled
 //! method of Sindhwani 2007, section 5.5); rows out of reach do not take part.
 
 use super::super::svc::SvcParams;
 use super::super::{Fit, Fitted, Targets};
-use super::{FewLabels, Ratio, Transduced};
+use super::{FewLabels, Ratio, Transduced, largest, positives};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphParams, Metric, Weights};
@@ -226,19 +229,11 @@ impl LabelPropagationParams {
     }
 }
 
-/// Class mass normalisation over the rows `open`: several shares that add up to 1, or one and its complement.
+/// Class mass normalisation over the rows `open` of several shares that add up to 1.
 fn normalise(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
     let mean = |share: &[f64]| open.iter().map(|&i| share[i]).sum::<f64>() / open.len() as f64;
     let factor = |ratio: f64, mean: f64| if mean > 0.0 { ratio / mean } else { 1.0 };
     let means: Vec<f64> = spread.iter().map(|s| mean(&s.share)).collect();
-    if let [one] = spread {
-        let (plus, minus) = (factor(ratio[0], means[0]), factor(1.0 - ratio[0], 1.0 - means[0]));
-        for &i in open {
-            let (a, b) = (plus * one.share[i], minus * (1.0 - one.share[i]));
-            one.share[i] = if a + b > 0.0 { a / (a + b) } else { ratio[0] };
-        }
-        return;
-    }
     for &i in open {
         let scaled = |k: usize| spread[k].share[i] * factor(ratio[k], means[k]);
         let total: f64 = (0..spread.len()).map(scaled).sum();
@@ -249,20 +244,35 @@ fn normalise(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
     }
 }
 
+/// Scales the odds of the rows `open` so that the share of as many as `ratio` asks for is above ½; ties go to the lower row.
+fn keep_share(share: &mut [f64], ratio: f64, open: &[usize]) {
+    let shares: Vec<f64> = open.iter().map(|&i| share[i]).collect();
+    let positive = largest(&shares, positives(ratio, open.len()));
+    let marked = |mark: bool| shares.iter().zip(&positive).filter(move |(_, p)| **p == mark).map(|(s, _)| *s);
+    let lowest = marked(true).fold(1.0, f64::min);
+    let highest = marked(false).fold(0.0, f64::max);
+    let middle = (0.5 * (lowest + highest)).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+    for ((&i, p), positive) in open.iter().zip(&shares).zip(positive) {
+        let (a, b) = (p * (1.0 - middle), (1.0 - p) * middle);
+        let scaled = a / (a + b);
+        share[i] = if positive { scaled.max(0.5 + f64::EPSILON) } else { scaled.min(0.5) };
+    }
+}
+
 impl Fit for LabelPropagationParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
         self.svc().check(x)?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let graph = Graph::nearest(
-            x,
-            &GraphParams {
-                neighbours: self.neighbours,
-                metric: self.metric,
-                weights: self.weights,
-                width: (self.width > 0.0).then_some(self.width),
-            },
-        )?;
+        let params = GraphParams {
+            neighbours: self.neighbours,
+            metric: self.metric,
+            weights: self.weights,
+            width: (self.width > 0.0).then_some(self.width),
+        };
+        let found = Graph::nearest(x, &params, watch)?;
+        let stopped = found.is_none();
+        let graph = found.unwrap_or_else(|| Graph::without_edges(x.rows()));
         let component = graph.components();
         // A row of weight 0 passes labels on; it is only not asked for one.
         let mut labeled = vec![false; x.rows()];
@@ -279,7 +289,10 @@ impl Fit for LabelPropagationParams {
         let ratio: Vec<f64> = few.iter().map(|f| f.ratio).collect();
         let open: Vec<usize> = few[0].unlabeled.iter().copied().filter(|&i| reached[i]).collect();
         if self.mass && !open.is_empty() {
-            normalise(&mut spread, &ratio, &open);
+            match spread.as_mut_slice() {
+                [one] => keep_share(&mut one.share, ratio[0], &open),
+                several => normalise(several, &ratio, &open),
+            }
         }
         for (spread, ratio) in spread.iter_mut().zip(&ratio) {
             (0..x.rows()).filter(|&i| !reached[i]).for_each(|i| spread.share[i] = *ratio);
@@ -289,7 +302,11 @@ impl Fit for LabelPropagationParams {
         let inferred = inferred(problems, &few, &scores, &reached);
         let fitted = self.svc().fit(x, &inferred, watch)?;
         let reports = spread.iter().zip(&fitted.reports).map(|(s, model)| {
-            let exit = if s.report.exit == Exit::Converged { model.exit } else { s.report.exit };
+            let exit = match s.report.exit {
+                _ if stopped => Exit::Interrupted,
+                Exit::Converged => model.exit,
+                exit => exit,
+            };
             Report { kernel_evaluations: model.kernel_evaluations, exit, ..s.report }
         });
         let mut facts = few[0].facts();

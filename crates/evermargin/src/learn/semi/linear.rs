@@ -12,7 +12,7 @@
 //! a tenth of the accuracy of the last one (`Accuracy`; the source solves all to 1e-6): labels settle long before
 //! weights do, and that the objective falls does not depend on it.
 
-use super::{FewLabels, Ratio, Transduced, centre, scale};
+use super::{FewLabels, Ratio, Transduced, centre, facts_of, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::learn::risk::{Risk, TwoSided};
@@ -243,10 +243,7 @@ pub(super) fn fit(
         transduced.scores.push(s.scores);
         facts.push(s.facts);
     }
-    transduced.facts = match facts.len() {
-        1 => facts.remove(0),
-        _ => Map::from_iter([("problems".to_string(), Value::from_iter(facts))]),
-    };
+    transduced.facts = facts_of(facts);
     transduced.facts.extend(few.iter().flat_map(FewLabels::facts));
     let model = Model::Linear { weights, bias };
     Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })

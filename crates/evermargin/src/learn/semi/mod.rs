@@ -49,6 +49,14 @@ pub struct Transduced {
     pub facts: Map<String, Value>,
 }
 
+/// What is told of each problem: of one alone its facts, of several a list of them.
+pub(super) fn facts_of(mut each: Vec<Map<String, Value>>) -> Map<String, Value> {
+    match each.len() {
+        1 => each.remove(0),
+        _ => Map::from_iter([("problems".to_string(), Value::from_iter(each))]),
+    }
+}
+
 /// The share of positives among the unlabelled rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Ratio {

@@ -8,7 +8,7 @@
 //! ½|f|² + Σ cᵢV(yᵢfᵢ), the form the loops solve; objectives are reported in the form above.
 
 use super::super::Targets;
-use super::{FewLabels, Ratio, Transduced};
+use super::{FewLabels, Ratio, Transduced, centre, facts_of, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::gram::{Gram, KernelGram, MatrixGram, Packed};
@@ -178,30 +178,51 @@ pub(super) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions
     Model::Expansion { kernel, points, coef, bias }
 }
 
-/// The scores of all rows by the model, an unlabelled row on the side of the label it was given: where the function
-/// contradicts that label, the score is next to nothing. `labels` are −1 and 1 for the open rows of each problem, or none.
+/// The scores of all rows by the model, an unlabelled row on the side of its label. `labels` are −1 and 1 for the open rows
+/// of each problem: where the function contradicts one, the score is next to nothing. Without any, the rows of largest
+/// output are positive, as many as are wanted, and the scores of open rows are moved to have these signs. `facts` are
+/// those of each problem.
 pub(super) fn transduced(
     model: &Model,
     x: MatrixView<'_>,
     problems: &Problems,
-    labels: &[Vec<f64>],
-    mut facts: Map<String, Value>,
+    labels: Option<&[Vec<f64>]>,
+    facts: Vec<Map<String, Value>>,
 ) -> Result<Transduced> {
     let decisions = model.decision(x)?;
     let width = problems.each.len();
     let mut scores: Vec<Vec<f64>> =
         (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
-    for ((scores, problem), labels) in scores.iter_mut().zip(&problems.each).zip(labels) {
-        for (&k, &y) in problem.open.iter().zip(labels) {
-            let score = &mut scores[problems.rows[k]];
-            if *score * y <= 0.0 {
-                *score = if y > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
-            }
+    for (j, (scores, problem)) in scores.iter_mut().zip(&problems.each).enumerate() {
+        let rows = problem.open.iter().map(|&k| problems.rows[k]);
+        let mut open: Vec<f64> = rows.clone().map(|i| scores[i]).collect();
+        if let Some(labels) = labels {
+            side_with(&mut open, &labels[j]);
+        } else {
+            let positive = largest(&open, problem.positives);
+            centre(&mut open, &positive);
         }
+        rows.zip(open).for_each(|(i, score)| scores[i] = score);
     }
     let ratio = problems.each.iter().map(|p| p.ratio).collect();
+    let mut facts = facts_of(facts);
     facts.extend(problems.facts.clone());
     Ok(Transduced { scores, ratio, facts })
+}
+
+/// The facts of a problem: λ and what a learner adds.
+pub(super) fn facts<const N: usize>(lambda: f64, more: [(&str, Value); N]) -> Map<String, Value> {
+    let lambda = std::iter::once(("lambda", Value::from(lambda)));
+    lambda.chain(more).map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// Scores that contradict their labels become next to nothing.
+fn side_with(scores: &mut [f64], labels: &[f64]) {
+    for (score, &y) in scores.iter_mut().zip(labels) {
+        if *score * y <= 0.0 {
+            *score = if y > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+        }
+    }
 }
 
 /// The machine with hinge loss on the dual loop, whose labels and costs may change: min ½|f|² + Σ cᵢh(yᵢ(fᵢ + b)).

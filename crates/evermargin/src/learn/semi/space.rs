@@ -2,7 +2,7 @@
 //!
 //! F(w) = ½|w|² + Σ ℓᵢ(w·zᵢ) with zᵢ·zⱼ = K(xᵢ, xⱼ). For a linear kernel z is x itself, sparse or not, and nothing of size
 //! n × n is made. For any other, z are the rows of L in K + εI = LLᵀ, ε = 1e-10 of the mean diagonal (more if rounding asks
-//! for it; a kernel that is not positive definite is refused): n² numbers once, two passes over them a product with the
+//! for it, up to what six decimals lose; a kernel that is not positive definite is refused): n² numbers once, two passes over them a product with the
 //! Hessian. At the minimum w = −Σ ℓᵢ'(oᵢ)·zᵢ, so −ℓᵢ'(oᵢ) are the coefficients of the function; rows without slope have
 //! none.
 //!
@@ -95,11 +95,12 @@ pub(super) fn whole_matrix(x: MatrixView<'_>, rows: &[usize], kernel: Kernel) ->
     Ok(k)
 }
 
-/// The rows of L in K + εI = LLᵀ.
+/// The rows of L in K + εI = LLᵀ. Entries rounded to six decimals are off by up to 5e-7 each and eigenvalues by about
+/// 6e-7·√n, which is what the largest ε makes up for.
 fn factor(mut k: Vec<f64>, n: usize) -> Result<Matrix> {
     let mean = (0..n).map(|i| k[i * n + i].abs()).sum::<f64>() / n.max(1) as f64;
     let mut added = 0.0;
-    for share in [1e-10, 1e-8, 1e-6] {
+    for share in [1e-10, 1e-8, 1e-6, 1e-6 * (n as f64).sqrt()] {
         let ridge = share * mean.max(f64::MIN_POSITIVE);
         (0..n).for_each(|i| k[i * n + i] += ridge - added);
         added = ridge;
@@ -211,6 +212,9 @@ mod tests {
     #[test]
     fn a_kernel_that_is_none_is_refused() {
         let x = Matrix::dense(vec![0.0, 1.0, 1.0, 0.0], 2, 2).unwrap();
+        let error = Space::new(x.view(), &[0, 1], Kernel::Precomputed, false).unwrap_err();
+        assert!(error.to_string().contains("positive definite"), "{error}");
+        let x = Matrix::dense(vec![1.0, 1.001, 1.001, 1.0], 2, 2).unwrap();
         let error = Space::new(x.view(), &[0, 1], Kernel::Precomputed, false).unwrap_err();
         assert!(error.to_string().contains("positive definite"), "{error}");
         let x = Matrix::dense(vec![1.0, 1.0, 0.0, 1.0], 2, 2).unwrap();

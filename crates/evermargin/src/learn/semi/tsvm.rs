@@ -19,7 +19,6 @@ use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::solve::{Report, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// Parameters of [`tsvm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -157,9 +156,10 @@ impl Fit for TsvmParams {
         };
         let solved: Vec<Switched> =
             problems.each.iter().map(|p| switching.solve(gram.as_mut(), p, watch)).collect();
-        let mut facts = Map::from_iter([("lambda".to_string(), this.lambda.into())]);
-        facts.insert("switches".into(), solved.iter().map(|s| s.switches).sum::<usize>().into());
-        facts.insert("batches".into(), solved.iter().map(|s| s.batches.len()).sum::<usize>().into());
+        let told = |s: &Switched| {
+            s3vm::facts(this.lambda, [("switches", s.switches.into()), ("batches", s.batches.len().into())])
+        };
+        let facts = solved.iter().map(told).collect();
         let (mut functions, mut labels, mut reports) = (Vec::new(), Vec::new(), Vec::new());
         for s in solved {
             functions.push(s.function);
@@ -167,7 +167,7 @@ impl Fit for TsvmParams {
             reports.push(s.report);
         }
         let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, &labels, facts)?;
+        let transduced = s3vm::transduced(&model, x, &problems, Some(&labels), facts)?;
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
     }
 
