@@ -198,6 +198,70 @@ fn one_pair_at_a_time_and_all_end_where_no_swap_gains() {
     }
 }
 
+/// What + costs more than − at output o, written out.
+fn preference(o: f64) -> f64 {
+    (1.0 - o).max(0.0).powi(2) - (1.0 + o).max(0.0).powi(2)
+}
+
+#[test]
+fn annealing_ends_where_no_swap_gains_and_never_above_its_start() {
+    for seed in 0..12 {
+        let (x, mut t) = clouds(80, 20, 6, 0.35, seed);
+        if seed % 2 == 1 {
+            t.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 + (i % 3) as f64);
+        }
+        // a small λ, with which annealing alone goes astray
+        let params = LinearDaParams { lambda: 0.002, ..da() };
+        let fitted = fit(&params, x.view(), &t);
+        let (f, positive) = (fitted.model.decision(x.view()).unwrap(), labels(&fitted));
+        let open = 6..80;
+        assert_eq!(open.clone().filter(|&i| positive[i]).count(), 37);
+        for i in open.clone().filter(|&i| positive[i]) {
+            for j in open.clone().filter(|&j| !positive[j]) {
+                let gain = t.cost[i] * preference(f[i]) - t.cost[j] * preference(f[j]);
+                assert!(gain <= 1e-9, "{seed}: {i} {j} {gain}");
+            }
+        }
+
+        let alone = fit(params.supervised(6).unwrap().as_ref(), x.view(), &t);
+        let o = alone.model.decision(x.view()).unwrap();
+        let mut rank: Vec<usize> = open.collect();
+        rank.sort_by(|&i, &j| (t.cost[i] * preference(o[i])).total_cmp(&(t.cost[j] * preference(o[j]))));
+        let mass = |rows: std::ops::Range<usize>| t.cost[rows].iter().sum::<f64>();
+        let loss = |i: usize, y: f64| t.cost[i] * (1.0 - y * o[i]).max(0.0).powi(2);
+        let known: f64 = (0..6).map(|i| loss(i, if t.y[i] == Label::Pos { 1.0 } else { -1.0 })).sum();
+        let hidden: f64 =
+            rank.iter().enumerate().map(|(k, &j)| loss(j, if k < 37 { 1.0 } else { -1.0 })).sum();
+        let start = 0.002 / 2.0 * weights(&alone).iter().map(|w| w * w).sum::<f64>()
+            + known / (2.0 * mass(0..6))
+            + hidden / (2.0 * mass(6..80));
+        let found = fitted.reports[0].objective;
+        assert!(found <= start, "{seed}: {found} {start}");
+        // nor above the minimum for the labels of that start
+        let mut by_rank = vec![false; 80];
+        rank[..37].iter().for_each(|&j| by_rank[j] = true);
+        let (minimum, _) = minimum(x.view(), &t, &by_rank, 0.002, 1.0);
+        assert!(found <= minimum * (1.0 + 1e-3), "{seed}: {found} {minimum}");
+    }
+}
+
+#[test]
+fn clean_blobs_are_labelled_right() {
+    for seed in 0..10 {
+        let (x, t) = clouds(200, 20, 6, 1.5, seed);
+        for lambda in [0.0, 0.001, 0.1] {
+            for params in [
+                Box::new(LinearDaParams { lambda, tolerance: 1e-3, ..da() }) as Box<dyn Fit>,
+                Box::new(LinearTsvmParams { lambda, tolerance: 1e-3, ..tsvm() }),
+            ] {
+                let found = labels(&fit(params.as_ref(), x.view(), &t));
+                let right = (6..200).filter(|i| found[*i] == (i % 2 == 0)).count();
+                assert_eq!(right, 194, "{seed} {lambda} {params:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn other_labels_and_the_other_ratio_turn_the_function_over() {
     let (x, t) = clouds(65, 4, 9, 0.5, 8);
@@ -235,6 +299,35 @@ fn dense_and_sparse_give_the_same() {
         let (a, b) = (fit(params.as_ref(), x.view(), &t), fit(params.as_ref(), x.view().to_csr().view(), &t));
         assert!(close(&weights(&a), &weights(&b), 1e-6));
         assert_eq!(labels(&a), labels(&b));
+    }
+}
+
+#[test]
+fn columns_without_a_value_change_no_bit() {
+    let (x, t) = clouds(70, 6, 10, 0.4, 4);
+    let narrow = x.view().to_csr();
+    let Matrix::Csr { indptr, indices, values, .. } = &narrow else { unreachable!() };
+    let place = |c: u32| 1000 * c + 7;
+    let spread = indices.iter().map(|&c| place(c)).collect();
+    let wide = Matrix::csr(indptr.clone(), spread, values.clone(), 9000).unwrap();
+    for center in [false, true] {
+        let tsvm = LinearTsvmParams { center, ..tsvm() };
+        let da = LinearDaParams { center, ..da() };
+        let same = |a: &Fitted, b: &Fitted| {
+            let (a_model, b_model) = (weights(a), weights(b));
+            let mut expected = vec![0.0; 9001];
+            (0..6).for_each(|c| expected[place(c as u32) as usize] = a_model[c]);
+            expected[9000] = a_model[6];
+            assert_eq!(expected, b_model);
+            assert_eq!(a.transduced.as_ref().unwrap().scores, b.transduced.as_ref().unwrap().scores);
+        };
+        let one = std::slice::from_ref(&t);
+        let (a, b) = (fit(&tsvm, narrow.view(), &t), fit(&tsvm, wide.view(), &t));
+        same(&a, &b);
+        same(&fit(&da, narrow.view(), &t), &fit(&da, wide.view(), &t));
+        let from = |x: MatrixView<'_>, start: &Fitted| da.fit_from(x, one, &start.model, &()).unwrap();
+        same(&from(narrow.view(), &a), &from(wide.view(), &b));
+        assert!(da.fit_from(wide.view(), one, &a.model, &()).is_err());
     }
 }
 

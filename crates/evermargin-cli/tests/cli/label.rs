@@ -30,13 +30,6 @@ fn gaussians() -> Shell {
 
 const SPLIT: &str = "--labeled-rows split.txt --split 2";
 
-/// What a learner needs beside its defaults on these rows. The default λ of linear-da, 0.001 of the mean squared length, is
-/// meant for text: with 10 labels of 300 rows in 50 dense columns false labels fit its objective as well as true ones (0.64
-/// right, 0.91 with 0.01 of it), so it is given here; see docs/linear-s3vm.md.
-fn needs(learner: &str) -> &'static str {
-    if learner == "linear-da" { "--set lambda=0.5" } else { "" }
-}
-
 #[test]
 fn every_learner_labels_and_keeps_the_order() {
     let shell = gaussians();
@@ -53,10 +46,8 @@ fn every_learner_labels_and_keeps_the_order() {
         "label-propagation",
     ];
     for name in names {
-        let more = needs(name);
-        let json = shell
-            .ok(&format!("label all.svm {SPLIT} --learner {name} {more} --ratio 0.5 -o l.tsv --json"))
-            .json();
+        let json =
+            shell.ok(&format!("label all.svm {SPLIT} --learner {name} --ratio 0.5 -o l.tsv --json")).json();
         for key in [
             "rows",
             "labeled",
@@ -113,7 +104,7 @@ fn a_model_is_left_for_rows_to_come() {
     let shell = gaussians();
     shell.ok("generate g50c --rows 400 --seed 3 -o more.svm");
     for name in ["submod-s3vm", "linear-da", "da"] {
-        let learner = format!("--learner {name} {} --ratio 0.5", needs(name));
+        let learner = format!("--learner {name} --ratio 0.5");
         shell.ok(&format!("label all.svm {SPLIT} {learner} -o l.tsv --model m.evm"));
         let json = shell.ok("predict m.evm more.svm --json").json();
         assert!(json["accuracy"].as_f64().unwrap() > 0.75, "{name}: {json}");

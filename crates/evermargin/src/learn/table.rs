@@ -76,7 +76,7 @@ const RATIO: Parameter =
 const LAMBDA: Parameter = parameter(
     "lambda",
     "0",
-    "weight of |w|²/2 against the mean loss; 0: 0.001 times the mean squared length of rows",
+    "weight of |w|²/2 against the mean loss; 0: 0.01 times the mean squared length of rows",
 );
 const LAMBDA_U: Parameter =
     parameter("lambda_u", "1", "weight of the rows without a label together, those with one having 1");
@@ -323,7 +323,7 @@ pub static LEARNERS: &[Learner] = &[
             parameter("rate", "1.5", "factor by which the temperature falls"),
             parameter(
                 "settle",
-                "0.000001",
+                "0.0001",
                 "mean change of p that ends a temperature, mean entropy that ends all",
             ),
             parameter("bias", "true", "whether to learn a constant"),

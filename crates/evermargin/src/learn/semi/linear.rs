@@ -12,6 +12,7 @@
 //! a tenth of the accuracy of the last one (`Accuracy`; the source solves all to 1e-6): labels settle long before
 //! weights do, and that the objective falls does not depend on it.
 
+use super::columns::{Used, other_columns};
 use super::{FewLabels, Ratio, Transduced, centre, facts_of, scale};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -213,8 +214,21 @@ fn labeled_loss(few: &FewLabels, targets: &Targets, lambda: f64) -> TwoSided {
     TwoSided { up: side(1.0), down: side(-1.0) }
 }
 
-/// Fits every problem, from the weights of `start` where there are any.
+/// Fits every problem, from the weights of `start` where there are any; columns that no row uses cost nothing.
 pub(super) fn fit(
+    scheme: &impl Scheme,
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    start: Option<&Model>,
+    watch: &dyn Watch,
+) -> Result<Fitted> {
+    let Some(used) = Used::of(x) else { return fit_columns(scheme, x, problems, start, watch) };
+    let start = start.map(|model| used.gather(model)).transpose()?;
+    let fitted = fit_columns(scheme, used.narrow(x), problems, start.as_ref(), watch)?;
+    Ok(Fitted { model: used.spread(fitted.model), ..fitted })
+}
+
+fn fit_columns(
     scheme: &impl Scheme,
     x: MatrixView<'_>,
     problems: &[Targets],
@@ -280,7 +294,7 @@ fn seed(start: Option<&Model>, k: usize, cols: usize, problems: usize) -> Result
         Some(Model::Linear { weights, bias }) if weights.len() == problems && weights[k].len() == cols => {
             Ok((weights[k].clone(), bias[k]))
         }
-        Some(_) => Err(Error::Model("the model to start from has other columns or outputs".into())),
+        Some(_) => Err(other_columns()),
     }
 }
 

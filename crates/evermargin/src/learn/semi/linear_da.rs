@@ -7,16 +7,19 @@
 //! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
 //! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
 //! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
-//! their outputs give, and w is minimised once more for these labels: that is the answer.
+//! their outputs give; from there pairs are switched and w minimised as in [`super::linear_tsvm`], until no pair gains.
 //!
 //! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
-//! weight: those for which + saves most): the
-//! source takes the sign, under which a function that puts all rows on one side has a low objective when r is far from
-//! ½. The share is that of a whole number of rows, or one row could never decide. Rows that are alike never do: the
-//! annealing also ends when the temperature has fallen by a factor of 10⁶. Logarithms are natural.
+//! weight: those for which + saves most): the source takes the sign, under which a function that puts all rows on one
+//! side has a low objective when r is far from ½. Among the weights on the way are those of the labels alone, and where
+//! switching leads from there: with a small λ annealing can end far above them. As pairs are switched at the end,
+//! annealing need not go on until the last row has decided. The share is that of a whole number of rows, or one row
+//! could never decide. Rows that are alike never do: the annealing also ends when the temperature has fallen by a
+//! factor of 10⁶. Logarithms are natural.
 
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path};
+use super::linear_tsvm::Labels;
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -30,7 +33,7 @@ use serde_json::Map;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinearDaParams {
-    /// Weight of |w|²/2; 0 means 0.001 times the mean squared length of the rows (centred ones, with `center`).
+    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centred ones, with `center`).
     pub lambda: f64,
     /// Weight of the unlabelled rows together, the labelled ones together having 1.
     pub lambda_u: f64,
@@ -60,7 +63,7 @@ impl Default for LinearDaParams {
             ratio: Ratio::Labels,
             temperature: 10.0,
             rate: 1.5,
-            settle: 1e-6,
+            settle: 1e-4,
             bias: true,
             center: false,
             tolerance: 1e-3,
@@ -128,14 +131,17 @@ impl Scheme for LinearDaParams {
         let mut p = vec![ratio; u];
         let (mut q, mut g) = (p.clone(), vec![0.0; u]);
         let (mut temperatures, mut rounds) = (0, 0);
-        let mut best = Best { objective: f64::INFINITY, w: Vec::new(), positive: Vec::new() };
+        let mut best = Best::of(machine, self.lambda_u, few.positives);
+        let mut labels = Labels::new(best.positive.clone(), 0);
+        let mut on = labels.settle(machine, self.lambda_u, Accuracy::OnTheWay, [1.0, self.settle]);
+        best.consider(machine, self.lambda_u, few.positives);
         let mut t = self.temperature * self.lambda_u;
         let coldest = t * COLDEST;
         let mut entropy = mean_entropy(&p);
-        let minimise = |machine: &mut Machine<'_>, p: &[f64], accuracy, entropy| {
-            machine.minimise(self.lambda_u, |j| p[j], accuracy, [entropy, self.settle])
+        let minimise = |machine: &mut Machine<'_>, p: &[f64], entropy| {
+            machine.minimise(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
         };
-        let mut on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
+        on = on && minimise(machine, &p, entropy);
         while on && entropy >= self.settle && t >= coldest {
             temperatures += 1;
             for _ in 0..MOST_ROUNDS {
@@ -144,7 +150,7 @@ impl Scheme for LinearDaParams {
                 probabilities(&g, t, ratio, &mut p);
                 entropy = mean_entropy(&p);
                 rounds += 1;
-                on = minimise(machine, &p, Accuracy::OnTheWay, entropy);
+                on = minimise(machine, &p, entropy);
                 best.consider(machine, self.lambda_u, few.positives);
                 if !on || mean_divergence(&p, &q) < self.settle {
                     break;
@@ -152,23 +158,22 @@ impl Scheme for LinearDaParams {
             }
             t /= self.rate;
         }
-        if best.w.is_empty() {
-            best.consider(machine, self.lambda_u, few.positives);
-        }
         machine.move_to(&best.w);
-        if on {
-            let hard: Vec<f64> = best.positive.iter().map(|p| f64::from(u8::from(*p))).collect();
-            minimise(machine, &hard, Accuracy::AtTheEnd, self.settle);
+        let mut labels = Labels::new(best.positive, 0);
+        for accuracy in [Accuracy::OnTheWay, Accuracy::AtTheEnd] {
+            on = on && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
         }
-        let objective = machine.objective(self.lambda_u, |j| best.positive[j]);
+        let Labels { positive, switched, .. } = labels;
+        let objective = machine.objective(self.lambda_u, |j| positive[j]);
         let sign = machine.open().iter().map(|o| *o > 0.0).collect::<Vec<_>>();
         let facts = Map::from_iter([
             ("temperatures".to_string(), temperatures.into()),
             ("rounds".to_string(), rounds.into()),
             ("entropy".to_string(), entropy.into()),
+            ("switched_pairs".to_string(), switched.into()),
             ("objective_by_sign".to_string(), machine.objective(self.lambda_u, |j| sign[j]).into()),
         ]);
-        Settled { positive: best.positive, objective, facts }
+        Settled { positive, objective, facts }
     }
 }
 
@@ -180,15 +185,27 @@ struct Best {
 }
 
 impl Best {
+    /// The present weights.
+    fn of(machine: &Machine<'_>, lambda_u: f64, positives: usize) -> Self {
+        let (objective, positive) = by_rank(machine, lambda_u, positives);
+        Self { objective, w: machine.w.clone(), positive }
+    }
+
     fn consider(&mut self, machine: &Machine<'_>, lambda_u: f64, positives: usize) {
-        let mut savings = vec![0.0; machine.open().len()];
-        machine.costs(-1.0, &mut savings);
-        let positive = largest(&savings, positives);
-        let objective = machine.objective(lambda_u, |j| positive[j]);
-        if objective < self.objective || self.w.is_empty() {
-            *self = Self { objective, w: machine.w.clone(), positive };
+        let (objective, positive) = by_rank(machine, lambda_u, positives);
+        if objective < self.objective {
+            self.w.copy_from_slice(&machine.w);
+            (self.objective, self.positive) = (objective, positive);
         }
     }
+}
+
+/// The objective of the present weights with the labels for which + saves most, and these labels.
+fn by_rank(machine: &Machine<'_>, lambda_u: f64, positives: usize) -> (f64, Vec<bool>) {
+    let mut savings = vec![0.0; machine.open().len()];
+    machine.costs(-1.0, &mut savings);
+    let positive = largest(&savings, positives);
+    (machine.objective(lambda_u, |j| positive[j]), positive)
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use serde_json::Map;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinearTsvmParams {
-    /// Weight of |w|²/2; 0 means 0.001 times the mean squared length of the rows (centred ones, with `center`).
+    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centred ones, with `center`).
     pub lambda: f64,
     /// Weight of the unlabelled rows together, the labelled ones together having 1.
     pub lambda_u: f64,
@@ -112,34 +112,63 @@ impl Scheme for LinearTsvmParams {
     }
 
     fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
-        let mut positive = largest(machine.open(), few.positives);
+        let mut labels = Labels::new(largest(machine.open(), few.positives), self.switch);
         let mut level = self.start.min(self.lambda_u);
-        let (mut switched, mut batches) = (0, 0);
-        let mut accuracy = Accuracy::OnTheWay;
-        loop {
-            let label = |j: usize| f64::from(u8::from(positive[j]));
-            if !machine.minimise(level, label, accuracy, [self.lambda_u / level, 1.0]) {
-                break;
-            }
-            let cost = |j, o| machine.weight(j) * preference(o);
-            let pairs = switch(machine.open(), cost, &mut positive, self.switch);
-            if pairs > 0 {
-                switched += pairs;
-                batches += 1;
-            } else if level < self.lambda_u {
-                level = (level * self.rate).min(self.lambda_u);
-            } else if accuracy == Accuracy::OnTheWay {
-                accuracy = Accuracy::AtTheEnd;
-            } else {
-                break;
-            }
+        let way = |level: f64| [self.lambda_u / level, 1.0];
+        let mut on = labels.settle(machine, level, Accuracy::OnTheWay, way(level));
+        while on && level < self.lambda_u {
+            level = (level * self.rate).min(self.lambda_u);
+            on = labels.settle(machine, level, Accuracy::OnTheWay, way(level));
         }
+        if on {
+            labels.settle(machine, level, Accuracy::AtTheEnd, way(level));
+        }
+        let Labels { positive, switched, batches, .. } = labels;
         let objective = machine.objective(self.lambda_u, |j| positive[j]);
         let facts = Map::from_iter([
             ("switched_pairs".to_string(), switched.into()),
             ("switch_batches".to_string(), batches.into()),
         ]);
         Settled { positive, objective, facts }
+    }
+}
+
+/// Labels of the unlabelled rows, on their way to where no pair gains.
+pub(super) struct Labels {
+    pub positive: Vec<bool>,
+    /// Most pairs switched at a time; 0 means all.
+    most: usize,
+    pub switched: usize,
+    pub batches: usize,
+}
+
+impl Labels {
+    pub fn new(positive: Vec<bool>, most: usize) -> Self {
+        Self { positive, most, switched: 0, batches: 0 }
+    }
+
+    /// Minimises at unlabelled weight `level` and switches in turn, until no pair gains: neither raises the objective.
+    /// False means stop.
+    pub fn settle(
+        &mut self,
+        machine: &mut Machine<'_>,
+        level: f64,
+        accuracy: Accuracy,
+        way: [f64; 2],
+    ) -> bool {
+        loop {
+            let label = |j: usize| f64::from(u8::from(self.positive[j]));
+            if !machine.minimise(level, label, accuracy, way) {
+                return false;
+            }
+            let cost = |j, o| machine.weight(j) * preference(o);
+            let pairs = switch(machine.open(), cost, &mut self.positive, self.most);
+            if pairs == 0 {
+                return true;
+            }
+            self.switched += pairs;
+            self.batches += 1;
+        }
     }
 }
 

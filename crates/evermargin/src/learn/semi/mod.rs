@@ -8,6 +8,7 @@
 pub mod annealing;
 pub mod bnb;
 pub mod cccp;
+mod columns;
 pub mod compare;
 pub mod da;
 pub mod exact_path;

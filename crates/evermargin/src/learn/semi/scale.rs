@@ -9,9 +9,9 @@ use super::super::Targets;
 use crate::data::MatrixView;
 use crate::kernel::Kernel;
 
-/// λ where it is given, else 0.001 of the mean squared length of rows, which are `centred` or not.
+/// λ where it is given, else 0.01 of the mean squared length of rows, which are `centred` or not.
 pub(super) fn linear(lambda: f64, x: MatrixView<'_>, problems: &[Targets], centred: bool) -> f64 {
-    const SHARE: f64 = 0.001;
+    const SHARE: f64 = 0.01;
     if lambda != 0.0 {
         return lambda;
     }
@@ -96,16 +96,16 @@ mod tests {
         let problems = targets(&[1.0, 2.0, 0.0]);
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a} {b}");
         for x in [x.view(), x.view().to_csr().view()] {
-            near(linear(0.0, x, &problems, false), 0.001 * 27.0 / 3.0);
+            near(linear(0.0, x, &problems, false), 0.01 * 27.0 / 3.0);
             // the mean row is (1, 2): squared distances 8 and 2 (twice)
-            near(linear(0.0, x, &problems, true), 0.001 * 12.0 / 3.0);
+            near(linear(0.0, x, &problems, true), 0.01 * 12.0 / 3.0);
             near(linear(0.5, x, &problems, true), 0.5);
             near(kernel(0.0, x, &problems, Kernel::Linear), 0.01 * 9.0);
             near(kernel(0.0, x, &problems, Kernel::Rbf { gamma: 3.0 }), 0.01);
             near(kernel(2.0, x, &problems, Kernel::Linear), 2.0);
         }
         let zero = Matrix::dense(vec![0.0; 4], 2, 2).unwrap();
-        near(linear(0.0, zero.view(), &targets(&[1.0; 2]), true), 0.001);
+        near(linear(0.0, zero.view(), &targets(&[1.0; 2]), true), 0.01);
         near(kernel(0.0, zero.view(), &targets(&[1.0; 2]), Kernel::Linear), 0.01);
         let gram = Matrix::dense(vec![2.0, 1.0, 1.0, 6.0], 2, 2).unwrap();
         near(kernel(0.0, gram.view(), &targets(&[1.0; 2]), Kernel::Precomputed), 0.04);
