@@ -237,8 +237,8 @@ proptest! {
         let mut order: Vec<usize> = (0..n).collect();
         (0..n).for_each(|i| order.swap(i, rng.random_range(i..n)));
         let start = marks(n, &order[..k]);
-        let before = polish(&mut cut, start.clone(), 0, &()).objective;
-        let polished = polish(&mut cut, start, 60, &());
+        let before = polish(&mut cut, start.clone(), 0, 0, &()).objective;
+        let polished = polish(&mut cut, start, 60, 0, &());
         prop_assert!(polished.objective >= before - 1e-12 * (1.0 + before.abs()));
         let mut scores = vec![0.0; n];
         cut.scores(&mut scores);

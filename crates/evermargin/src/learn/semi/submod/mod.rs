@@ -181,7 +181,7 @@ impl Fit for SubmodParams {
 fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> Found {
     let n = cut.pull().len();
     let (positive, evaluations, interrupted) = greedy(cut, k, 2 * k > n, every_gain, watch);
-    let mut labeling = polish::polish(cut, positive, 0, watch);
+    let mut labeling = polish::polish(cut, positive, 0, 0, watch);
     labeling.interrupted = interrupted;
     let (start, objectives) = ("greedy", vec![("greedy", labeling.objective)]);
     Found { labeling, start, objectives, sweeps: 0, evaluations }

@@ -22,8 +22,15 @@ pub struct Labeling {
     pub interrupted: bool,
 }
 
-/// Iterated top-k from `start` until nothing changes, at most `most` sweeps; D never falls. The cut is left at the answer.
-pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Watch) -> Labeling {
+/// Iterated top-k from `start` until no more than `rest` rows change, at most `most` sweeps; D never falls. The cut is left
+/// at the answer.
+pub fn polish(
+    cut: &mut Cut<'_, '_>,
+    start: Vec<bool>,
+    most: u64,
+    rest: usize,
+    watch: &dyn Watch,
+) -> Labeling {
     let k = start.iter().filter(|p| **p).count();
     let mut scores = vec![0.0; start.len()];
     cut.select(&start);
@@ -32,7 +39,7 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, most: u64, watch: &dyn Wa
     let mut best = Labeling { positive: start, objective: value, sweeps: 0, interrupted: cut.stopped() };
     while best.sweeps < most {
         let next = largest(&scores, k);
-        if next == best.positive {
+        if next.iter().zip(&best.positive).filter(|(a, b)| a != b).count() <= rest {
             return best;
         }
         if !watch.proceed(&Progress { steps: best.sweeps, violation: 1.0, tolerance: 0.0 }) {

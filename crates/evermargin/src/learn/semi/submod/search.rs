@@ -17,8 +17,8 @@ use rand_pcg::Pcg64;
 /// Most rows greedy looks at one by one.
 pub const GREEDY_ROWS: usize = 4096;
 
-/// One row in so many is in the next smaller problem, where that is too large for greedy too.
-const THINNER: usize = 16;
+/// A start is polished until no more than one row in so many changes; only the best one until nothing does.
+const SETTLED: usize = 4096;
 
 /// Most rows for which exchanges are tried unless asked for.
 pub const EXCHANGE_ROWS: usize = 300;
@@ -112,6 +112,13 @@ impl Search {
         };
         let mut found = found.unwrap_or_else(nothing);
         found.evaluations = evaluations;
+        if n >= SETTLED && !found.labeling.interrupted {
+            let labeling = polish(cut, found.labeling.positive.clone(), self.sweeps, 0, watch);
+            found.sweeps += labeling.sweeps;
+            if labeling.objective >= found.labeling.objective {
+                found.labeling = labeling;
+            }
+        }
         cut.select(&found.labeling.positive);
         found
     }
@@ -119,7 +126,7 @@ impl Search {
     /// The best labels of a sample of the rows, spread over all.
     fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, &'static str, u64) {
         let n = cut.elements();
-        let keep = sample(n, if n / THINNER > GREEDY_ROWS { n / THINNER } else { GREEDY_ROWS });
+        let keep = sample(n, GREEDY_ROWS);
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
         let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
         let inner = Self { random: 0, ..*self };
@@ -142,7 +149,7 @@ impl Search {
         if best.as_ref().is_some_and(|b| b.labeling.interrupted) {
             return;
         }
-        let mut labeling = polish(cut, start, self.sweeps, watch);
+        let mut labeling = polish(cut, start, self.sweeps, cut.elements() / SETTLED, watch);
         if self.exchanges > 0 && !labeling.interrupted {
             labeling = exchange(cut, labeling, self.exchanges, watch);
         }
