@@ -579,7 +579,7 @@ fn polished_is_at_least_the_thesis() {
     at_least_the_thesis(0..16, |seed| 100 + 150 * seed);
 }
 
-/// Fails: the thesis' greedy sees all rows, and without groups its optimum was better by 7e-6 of D in one of four.
+/// Fails on some: the thesis' greedy sees all rows, and without groups its optimum was better by 7e-6 of D (6096 rows).
 #[test]
 #[ignore = "greedy of polished sees a sample of more than 4096 rows: nothing orders two local optima"]
 fn polished_is_at_least_the_thesis_on_many_rows() {
