@@ -1,7 +1,7 @@
 //! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
 //! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabelled rows.
 //!
-//! Problem: that of [`super::s3vm`] with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them.
+//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them.
 //!
 //! Method: a tree of partial labelings, depth first. A node is bounded below by the dual value of the machine on the rows
 //! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down

@@ -8,7 +8,7 @@
 //! subject to mean p = r, in turn over p (closed form, [`super::annealing`]) and over f, until p rests; then cool. V(t) is
 //! max(0, 1−t)²/2 (`l2`), (1−t)²/2 (`square`) or max(0, 1−t) (`l1`).
 //!
-//! The step over f: `l2` by finite Newton ([`super::space`]), each row once with its two losses; `square` by one
+//! The step over f: `l2` by finite Newton (`semi::space`), each row once with its two losses; `square` by one
 //! factorisation of K + C⁻¹ for the whole annealing (its targets 2p−1 alone change); `l1` on the dual loop, an unlabelled row
 //! as two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start where the last step ended.
 //!

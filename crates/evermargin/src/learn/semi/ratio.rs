@@ -5,7 +5,7 @@
 //! so only a minimum inside counts, and |w|² alone has several: here the whole objective ½|w|² + C Σξ² is used, which has a
 //! cleaner one. The curve is smoothed over three steps of the grid; of the minima inside the one with the largest
 //! prominence is taken, how far the curve rises on both sides before it falls lower, as a share of the lower of the two
-//! heights; if none stands out ([`CLEAR`]), the share of the labels stays.
+//! heights; if none stands out (`CLEAR`), the share of the labels stays.
 //!
 //! Departures: a grid of k instead of every k, each fit started from the last ([`LinearParams::fit_from`]); at most
 //! [`CHAIN_ROWS`] unlabelled rows, drawn with a fixed seed; always the linear kernel, whatever the learner's.
