@@ -114,7 +114,7 @@ fn the_answer_is_the_minimum_for_its_labels() {
 fn labels_alone_are_the_dual_machine_with_squared_hinge() {
     let (x, t) = clouds(40, 3, 16, 0.3, 5);
     let (lambda, l) = (0.05, 16);
-    let supervised = LinearTsvmParams { lambda, ..tsvm() }.supervised(l).unwrap();
+    let supervised = LinearTsvmParams { lambda, ..tsvm() }.supervised().unwrap();
     let fitted = fit(supervised.as_ref(), x.view(), &t);
     // max Σα − ½ΣΣ αᵢαⱼyᵢyⱼ(xᵢ·xⱼ + 1 + δᵢⱼ/(2C)), α ≥ 0, 1/(2C) = λl
     let inner = |i: usize, j: usize| 1.0 + x.view().row(i).dot(x.view().row(j));
@@ -143,7 +143,7 @@ fn no_unlabelled_rows_or_no_weight_on_them_is_the_supervised_answer() {
     let rows: Vec<usize> = (0..10).collect();
     let alone = minimum(x.view().select(&rows).view(), &t.select(&rows), &[true; 10], 0.02, 1.0).1;
     for params in both() {
-        let supervised = fit(params.supervised(10).unwrap().as_ref(), x.view(), &t);
+        let supervised = fit(params.supervised().unwrap().as_ref(), x.view(), &t);
         assert!(close(&weights(&supervised), &weights(&alone), 1e-5));
         let without = fit(params.as_ref(), x.view().select(&rows).view(), &t.select(&rows));
         assert!(close(&weights(&without), &weights(&alone), 1e-5));
@@ -223,7 +223,7 @@ fn annealing_ends_where_no_swap_gains_and_never_above_its_start() {
             }
         }
 
-        let alone = fit(params.supervised(6).unwrap().as_ref(), x.view(), &t);
+        let alone = fit(params.supervised().unwrap().as_ref(), x.view(), &t);
         let o = alone.model.decision(x.view()).unwrap();
         let mut rank: Vec<usize> = open.collect();
         rank.sort_by(|&i, &j| (t.cost[i] * preference(o[i])).total_cmp(&(t.cost[j] * preference(o[j]))));

@@ -80,7 +80,7 @@ fn no_weight_for_unlabelled_rows_is_learning_from_the_labels() {
         let without = made(name, written, r#"{"lambda": 0.01, "tolerance": 1e-7, "lambda_u": 0}"#);
         let f = without.fit(x.view(), from_ref(&targets), &()).unwrap();
         let g = semi.fit(part.view(), &[targets.select(&known)], &()).unwrap();
-        let h = semi.supervised(24).unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
+        let h = semi.supervised().unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
         let f = f.model.decision(x.view()).unwrap();
         let g = g.model.decision(x.view()).unwrap();
         assert_eq!(f, h.model.decision(x.view()).unwrap(), "{name}");
@@ -248,7 +248,7 @@ fn unlabelled_rows_help_where_classes_are_clusters() {
     let wrong = |s: &[f64]| (10..300).filter(|&i| (s[i] > 0.0) != (labels.of[i] == Some(1))).count();
     for (name, written) in FAMILY.iter().filter(|f| f.0 != "bnb-s3vm") {
         let semi = made(name, written, r#"{"gamma": 0.01, "lambda": 0.01, "ratio": 0.5}"#);
-        let alone = semi.supervised(10).unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
+        let alone = semi.supervised().unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
         let alone = wrong(&alone.model.decision(x.view()).unwrap());
         let with = wrong(scores(&semi.fit(x.view(), from_ref(&targets), &()).unwrap()));
         assert!(with < 40 && 2 * with < alone + 20, "{name} {written}: {with} wrong, {alone} without");

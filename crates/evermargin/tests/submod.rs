@@ -447,7 +447,7 @@ fn nothing_unlabelled_is_supervised_learning() {
     for name in ["submod-s3vm", "qp-s3vm", "parzen"] {
         let fit = learner(name).unwrap().make(&serde_json::Map::new()).unwrap();
         let fitted = fit.fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
-        let alone = fit.supervised(40).unwrap().fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
+        let alone = fit.supervised().unwrap().fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
         assert_eq!(fitted.model, alone.model, "{name}");
         assert_eq!(fitted.transduced.unwrap().scores[0].len(), 40);
     }

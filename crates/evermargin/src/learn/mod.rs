@@ -64,10 +64,8 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
     /// Checks parameters and data, then learns.
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted>;
 
-    /// For learners that use unlabelled rows: the same parameters for `labeled` rows with a label alone, to compare
-    /// with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
-    fn supervised(&self, labeled: usize) -> Option<Box<dyn Fit>> {
-        let _ = labeled;
+    /// For learners that use unlabelled rows: the same parameters for the labelled rows alone, to compare with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         None
     }
 }

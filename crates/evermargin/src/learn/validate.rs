@@ -77,7 +77,7 @@ pub fn held_out(
     folds: &[Option<u32>],
     watch: &dyn Watch,
 ) -> Result<(Vec<f64>, Vec<Report>)> {
-    if fit.supervised(1).is_some() {
+    if fit.supervised().is_some() {
         return held_out_by_fold(fit, x, problems, folds, watch);
     }
     let fitted = fit.fit(x, &without_folds(problems, folds), watch)?;

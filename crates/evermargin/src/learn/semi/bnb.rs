@@ -262,12 +262,10 @@ impl Fit for BnbParams {
         let label = |(f, p): (&Found, &Problem)| p.open.iter().map(|&i| f.best.y[i]).collect();
         let labels: Vec<Vec<f64>> = found.iter().zip(&problems.each).map(label).collect();
         let functions: Vec<Function> = found.into_iter().map(|f| f.best.function).collect();
-        let model = s3vm::model(x, this.kernel, &problems.rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, Some(&labels), facts)?;
-        Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
+        s3vm::fitted(x, this.kernel, &problems, &functions, Some(&labels), (facts, reports))
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
     }
 }

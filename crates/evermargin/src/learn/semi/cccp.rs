@@ -161,12 +161,10 @@ impl Fit for CccpParams {
             reports.push(solved.report);
             facts.push(s3vm::facts(this.lambda, [("rounds", solved.objectives.len().into())]));
         }
-        let model = s3vm::model(x, this.kernel, rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, None, facts)?;
-        Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
+        s3vm::fitted(x, this.kernel, &problems, &functions, None, (facts, reports))
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
     }
 }

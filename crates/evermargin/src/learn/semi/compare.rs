@@ -95,7 +95,7 @@ impl Baseline {
         watch: &dyn Watch,
     ) -> Result<Option<Self>> {
         let labels = &prepared.labels;
-        let Some(supervised) = fit.supervised(labels.labeled()) else { return Ok(None) };
+        let Some(supervised) = fit.supervised() else { return Ok(None) };
         let x = prepared.x.view();
         let alone = supervised.fit(x, &prepared.problems, watch)?;
         let decisions = alone.model.decision(x)?;
@@ -110,9 +110,7 @@ impl Baseline {
                 let right = |fit: &dyn Fit| {
                     held_accuracy(fit, x, &prepared.problems, &folds, labels, prepared.scheme, watch)
                 };
-                let left = labels.labeled() - labels.labeled().div_ceil(options.folds);
-                let alone = fit.supervised(left.max(1)).map(|s| right(s.as_ref())).transpose()?;
-                alone.map(|alone| right(fit).map(|with| [alone, with])).transpose()?
+                Some([right(supervised.as_ref())?, right(fit)?])
             }
         };
         if !watch.proceed(&START) {

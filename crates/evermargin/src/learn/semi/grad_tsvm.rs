@@ -166,12 +166,10 @@ impl Fit for GradTsvmParams {
         let solved: Vec<(Function, Report)> = problems.each.par_iter().map(solve).collect();
         let (functions, reports): (Vec<Function>, Vec<Report>) = solved.into_iter().unzip();
         let facts = reports.iter().map(|r| s3vm::facts(this.lambda, [("rounds", r.steps.into())])).collect();
-        let model = s3vm::model(x, this.kernel, rows, &functions);
-        let transduced = s3vm::transduced(&model, x, &problems, None, facts)?;
-        Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
+        s3vm::fitted(x, this.kernel, &problems, &functions, None, (facts, reports))
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
     }
 }

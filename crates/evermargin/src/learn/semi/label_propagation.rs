@@ -318,7 +318,7 @@ impl Fit for LabelPropagationParams {
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(fitted.model, reports.collect()) })
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(self.svc()))
     }
 }

@@ -82,7 +82,7 @@ impl Fit for LinearDaParams {
         fit(self, x, problems, None, watch)
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
     }
 }

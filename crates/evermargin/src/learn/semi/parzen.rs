@@ -48,7 +48,7 @@ impl Fit for ParzenParams {
         self.score(x, problems, &FewLabels::of(x, problems, &self.ratio, watch)?, watch)
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(LabelsAlone(Self { ratio: Ratio::Labels, ..self.clone() })))
     }
 }

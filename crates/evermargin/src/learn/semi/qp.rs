@@ -111,7 +111,7 @@ impl Fit for QpParams {
         inductive.fit(x, problems, &few, &kappas, given, watch)
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(self.shared().inductive().supervised())
     }
 }

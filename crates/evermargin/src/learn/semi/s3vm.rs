@@ -7,7 +7,7 @@
 //! where l and u are the weights of the labelled and the unlabelled rows, so that weight 2 is two copies. Divided by λ it is
 //! ½|f|² + Σ cᵢV(yᵢfᵢ), the form the loops solve; objectives are reported in the form above.
 
-use super::super::Targets;
+use super::super::{Fitted, Targets};
 use super::{FewLabels, Ratio, Transduced, centre, facts_of, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -155,7 +155,7 @@ pub(super) struct Function {
 }
 
 /// The model of one function a problem: weights for a linear kernel (and for a precomputed one, in its rows).
-pub(super) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions: &[Function]) -> Model {
+fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions: &[Function]) -> Model {
     let bias = functions.iter().map(|f| f.bias).collect();
     if matches!(kernel, Kernel::Linear | Kernel::Precomputed) {
         let weights = functions.iter().map(|f| {
@@ -178,11 +178,26 @@ pub(super) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions
     Model::Expansion { kernel, points, coef, bias }
 }
 
+/// What a learner gives: the model of its functions, and the scores of all rows. Labels that were settled on are kept; without
+/// them the open rows are labelled by rank. Facts and a report for each problem.
+pub(super) fn fitted(
+    x: MatrixView<'_>,
+    kernel: Kernel,
+    problems: &Problems,
+    functions: &[Function],
+    labels: Option<&[Vec<f64>]>,
+    (facts, reports): (Vec<Map<String, Value>>, Vec<Report>),
+) -> Result<Fitted> {
+    let model = model(x, kernel, &problems.rows, functions);
+    let transduced = transduced(&model, x, problems, labels, facts)?;
+    Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
+}
+
 /// The scores of all rows by the model, an unlabelled row on the side of its label. `labels` are −1 and 1 for the open rows
 /// of each problem: where the function contradicts one, the score is next to nothing. Without any, the rows of largest
 /// output are positive, as many as are wanted, and the scores of open rows are moved to have these signs. `facts` are
 /// those of each problem.
-pub(super) fn transduced(
+fn transduced(
     model: &Model,
     x: MatrixView<'_>,
     problems: &Problems,

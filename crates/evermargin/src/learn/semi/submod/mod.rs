@@ -172,7 +172,7 @@ impl Fit for SubmodParams {
         self.inductive().fit(x, problems, &few, &kappas, given, watch)
     }
 
-    fn supervised(&self, _: usize) -> Option<Box<dyn Fit>> {
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(self.inductive().supervised())
     }
 }
