@@ -1,0 +1,19 @@
+//! Every integration test of the crate, in one binary: one link and one copy of the dependencies instead of one a
+//! file.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_push_string,
+    clippy::default_trait_access,
+    clippy::unreadable_literal
+)]
+
+mod golden_libsvm;
+mod hostile;
+mod libsvm_models;
+mod mutations;
+mod reading;
+mod real_data;
+mod round_trips;
+mod samples;
+mod states;

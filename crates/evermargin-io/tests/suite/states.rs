@@ -1,0 +1,229 @@
+//! States of online learners: what is read is what was written, and learning goes on as if nothing had happened.
+use crate::samples::{checkpoint, clouds, online_options};
+use evermargin::data::{Label, Labels};
+use evermargin::learn::Targets;
+use evermargin::learn::lasvm::Lasvm;
+use evermargin::learn::resume::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::learn::train::train;
+use evermargin::model::Scheme;
+use evermargin_io::{model_file, state_file};
+
+const LEARNERS: [&str; 5] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm"];
+
+/// The problems that [`go_on`] poses, made by hand.
+fn problems(labels: &Labels, scheme: Scheme) -> Vec<Targets> {
+    let pose = |positive: u32| Targets {
+        y: labels.of.iter().map(|c| if *c == Some(positive) { Label::Pos } else { Label::Neg }).collect(),
+        cost: vec![1.0; labels.of.len()],
+    };
+    match scheme {
+        Scheme::Binary => vec![pose(1)],
+        _ => (0..labels.classes.len() as u32).map(pose).collect(),
+    }
+}
+
+/// The state without the kernel values it needed: what is not cached is computed again.
+fn state_bytes(checkpoint: &OnlineCheckpoint) -> Vec<u8> {
+    let mut plain = checkpoint.clone();
+    (plain.saved.counts.evaluations, plain.saved.counts.spare) = (0, 0);
+    state_file::to_bytes(&plain).unwrap()
+}
+
+#[test]
+fn learning_goes_on_as_if_it_had_never_been_saved() {
+    for learner in LEARNERS {
+        for (classes, sparse) in [(2, false), (2, true), (3, false), (4, true)] {
+            let case = format!("{learner} {classes} {sparse}");
+            let first = checkpoint(learner, classes, sparse, 200);
+            let (x, labels) = clouds(17, classes, sparse, 300);
+            let x = first.scaling.apply(x).unwrap();
+            let targets = problems(&labels, first.scheme);
+            let order: Vec<usize> = (0..300).map(|i| i * 7 % 300).collect();
+            let mut whole = Lasvm::resume(&first.saved).unwrap();
+            let mut kept = first.clone();
+            for part in order.chunks(75) {
+                let bytes = state_file::to_bytes(&kept).unwrap();
+                kept = state_file::from_bytes("s", &bytes).unwrap();
+                assert_eq!(state_file::to_bytes(&kept).unwrap(), bytes, "{case}");
+                let mut piece = Lasvm::resume(&kept.saved).unwrap();
+                piece.learn(x.view(), part, first.rows, &targets, &()).unwrap();
+                whole.learn(x.view(), part, first.rows, &targets, &()).unwrap();
+                kept = OnlineCheckpoint { rows: first.rows + 300, saved: piece.save(), ..kept };
+                let never = OnlineCheckpoint { rows: first.rows + 300, saved: whole.save(), ..first.clone() };
+                assert_eq!(state_bytes(&kept), state_bytes(&never), "{case}");
+            }
+            let mut end = Lasvm::resume(&kept.saved).unwrap();
+            end.finish(&());
+            whole.finish(&());
+            assert_eq!(bits(&kept, &end), bits(&kept, &whole), "{case}");
+        }
+    }
+}
+
+fn bits(about: &OnlineCheckpoint, state: &Lasvm) -> Vec<u8> {
+    model_file::to_bytes(&about.classifier(state.model())).unwrap()
+}
+
+#[test]
+fn go_on_is_the_same_from_memory_and_from_a_file() {
+    for learner in LEARNERS {
+        for (classes, sparse) in [(2, true), (3, false)] {
+            let mut memory = checkpoint(learner, classes, sparse, 150);
+            let mut file = memory.clone();
+            for seed in 20..23 {
+                let (x, labels) = clouds(seed, classes, sparse, 100);
+                let how = GoOn { seed: 5, ..GoOn::default() };
+                file = state_file::from_bytes("s", &state_file::to_bytes(&file).unwrap()).unwrap();
+                let (a, next) = go_on(&memory, x.clone(), &labels, how, &()).unwrap();
+                memory = next;
+                let (b, next) = go_on(&file, x, &labels, how, &()).unwrap();
+                file = next;
+                assert_eq!(state_file::to_bytes(&memory).unwrap(), state_file::to_bytes(&file).unwrap());
+                let models = [&a, &b].map(|t| model_file::to_bytes(&t.classifier).unwrap());
+                assert_eq!(models[0], models[1], "{learner} {classes}");
+            }
+            assert_eq!(memory.counts.iter().sum::<usize>(), 450);
+            assert_eq!((memory.rows, memory.saved.counts.seen), (450, 450));
+        }
+    }
+}
+
+#[test]
+fn more_rows_make_a_better_model() {
+    let (x, truth) = clouds(99, 3, false, 600);
+    let accuracy = |c: &evermargin::model::Classifier| {
+        let class = c.predict(x.clone()).unwrap().class;
+        class.iter().zip(&truth.of).filter(|(a, b)| Some(**a) == **b).count() as f64 / 600.0
+    };
+    for learner in LEARNERS {
+        let (first, labels) = clouds(3, 3, false, 30);
+        let trained = train(first, &labels, &online_options(learner), &()).unwrap();
+        let before = accuracy(&trained.classifier);
+        let kept =
+            OnlineCheckpoint::new(&trained.classifier, trained.online.as_ref().unwrap(), &trained.counts);
+        let (more, labels) = clouds(4, 3, false, 1500);
+        let (trained, _) = go_on(&kept, more, &labels, GoOn::default(), &()).unwrap();
+        let after = accuracy(&trained.classifier);
+        assert!(after > before, "{learner}: {before} then {after}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let kept = checkpoint("lasvm", 2, false, 60);
+    let (x, mut labels) = clouds(5, 2, false, 10);
+    let go = |x, labels: &Labels| go_on(&kept, x, labels, GoOn::default(), &()).map(|_| ());
+    labels.classes = vec!["ant".into(), "wasp".into()];
+    let error = go(x.clone(), &labels).unwrap_err().to_string();
+    assert!(error.starts_with("class wasp is new: the state knows ant, bee;"), "{error}");
+    let unknown = Labels { classes: vec![], of: vec![None; 10] };
+    assert!(go(x.clone(), &unknown).unwrap_err().to_string().starts_with("no row has a label"));
+    labels.classes[1] = "bee".into();
+    let error = go(x.with_cols(5), &labels).unwrap_err().to_string();
+    assert_eq!(error, "columns: expected 4, found 5");
+    // one class alone is enough to go on with
+    let (x, mut labels) = clouds(5, 2, false, 10);
+    labels.of = vec![Some(0); 10];
+    go(x, &labels).unwrap();
+}
+
+/// Weights of classes follow from the rows of all times, and weights stay with their rows.
+#[test]
+fn class_weights_count_all_rows() {
+    let plain = checkpoint("lasvm", 2, false, 60);
+    assert_eq!(plain.counts, [30, 30]);
+    let mut ratio = plain.clone();
+    ratio.params["class_weight"] = "ratio".into();
+    let (x, mut labels) = clouds(8, 2, false, 90);
+    labels.of = (0..90).map(|i| if i % 10 == 9 { None } else { Some(u32::from(i % 10 == 0)) }).collect();
+    // 30 and 30, then 72 and 9
+    let cost = |c: Option<u32>| if c == Some(1) { 102.0 / 39.0 } else { 1.0 };
+    let weights: Vec<f64> = labels.of.iter().map(|c| cost(*c)).collect();
+    let (a, kept) = go_on(&ratio, x.clone(), &labels, GoOn::default(), &()).unwrap();
+    assert_eq!((kept.counts, kept.rows), (vec![102, 39], 141));
+    assert_eq!(a.notes, ["9 rows without a label are left out"]);
+    let how = GoOn { weights: Some(&weights), ..GoOn::default() };
+    let (b, _) = go_on(&plain, x.clone(), &labels, how, &()).unwrap();
+    assert_eq!(a.classifier.model, b.classifier.model);
+    let (c, _) = go_on(&plain, x, &labels, GoOn::default(), &()).unwrap();
+    assert_ne!(a.classifier.model, c.classifier.model);
+}
+
+#[test]
+fn files_that_are_no_states_are_told_apart() {
+    let kept = checkpoint("lasvm", 2, false, 60);
+    let bytes = state_file::to_bytes(&kept).unwrap();
+    let error = model_file::from_bytes("m", &bytes).unwrap_err().to_string();
+    assert!(error.contains("the state of an online learner, not a model"), "{error}");
+    let model = Lasvm::resume(&kept.saved).unwrap().model();
+    let model = model_file::to_bytes(&kept.classifier(model)).unwrap();
+    let error = state_file::from_bytes("s", &model).unwrap_err().to_string();
+    assert!(error.contains("a model, which cannot go on learning"), "{error}");
+    for cut in [0, 7, 100, bytes.len() - 1] {
+        assert!(state_file::from_bytes("s", &bytes[..cut]).is_err(), "{cut}");
+    }
+    let mut damaged = kept.clone();
+    damaged.saved.ids[0] = kept.rows;
+    let error = state_file::to_bytes(&damaged).unwrap_err().to_string();
+    assert!(error.contains("not numbered as they came"), "{error}");
+    let mut damaged = kept.clone();
+    damaged.saved.counts.seen = u64::MAX;
+    assert!(state_file::to_bytes(&damaged).is_err());
+    let mut infinite = kept.clone();
+    infinite.saved.params.s = f64::NEG_INFINITY;
+    assert!(state_file::to_bytes(&infinite).is_err(), "JSON has no infinity");
+}
+
+/// Any byte that changes is noticed, whichever it is, and the message speaks of a state.
+#[test]
+fn a_damaged_state_is_refused() {
+    let bytes = state_file::to_bytes(&checkpoint("lasvm", 2, false, 60)).unwrap();
+    for at in 0..bytes.len() {
+        for bit in [0, 3, 7] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            let error = state_file::from_bytes("s", &damaged).unwrap_err().to_string();
+            assert!(!error.contains("model"), "{at}: {error}");
+        }
+    }
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let error = state_file::from_bytes("s", &damaged).unwrap_err().to_string();
+    assert_eq!(error, "s: its checksum is not that of its bytes; the file is damaged");
+    let error = state_file::from_bytes("s", &[0xab; 100]).unwrap_err().to_string();
+    assert_eq!(error, "s: not an evermargin state, or a damaged one (header too large)");
+}
+
+/// States from before there were checksums are read.
+#[test]
+fn a_state_of_the_first_version_is_read() {
+    let kept = checkpoint("lasvm", 2, false, 60);
+    let bytes = state_file::to_bytes(&kept).unwrap();
+    let swap = |bytes: &[u8], from: &str, to: &str| {
+        let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+        [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
+    };
+    let at = bytes.windows(9).position(|w| w == b"\"crc32\":\"").unwrap();
+    let sum = String::from_utf8(bytes[at..at + 19].to_vec()).unwrap();
+    let old = swap(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"1\"");
+    // the entry leaves, spaces at the end of the header keep its length
+    let old = swap(&old, &sum, "");
+    let header = u64::from_le_bytes(old[..8].try_into().unwrap()) as usize;
+    let end = 8 + header - sum.len();
+    let old = [&old[..end], " ".repeat(sum.len()).as_bytes(), &old[end..]].concat();
+    assert_eq!(state_file::from_bytes("s", &old).unwrap(), kept);
+    let newer = swap(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"3\"");
+    let error = state_file::from_bytes("s", &newer).unwrap_err().to_string();
+    assert_eq!(error, "s: state format 3 is newer than this evermargin reads (2); update evermargin");
+}
+
+#[test]
+fn a_state_survives_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    std::fs::write(&path, "something old").unwrap();
+    let kept = checkpoint("lasvm-nc", 3, true, 90);
+    state_file::save(&path, &kept).unwrap();
+    assert_eq!(state_file::load(&path).unwrap(), kept);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "temporaries are left behind");
+}

@@ -1,0 +1,240 @@
+//! Branch and bound against every labeling there is.
+
+use evermargin::data::{Label, MatrixView};
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::semi::Ratio;
+use evermargin::learn::semi::bnb::BnbParams;
+use evermargin::learn::svc::SvcParams;
+use evermargin::learn::{Fit, Targets, learner};
+use evermargin::solve::Exit;
+use evermargin::{Kernel, Labels, Matrix};
+use proptest::prelude::*;
+use std::slice::from_ref;
+
+const KERNEL: Kernel = Kernel::Rbf { gamma: 1.0 };
+
+fn data(rows: usize, noise: f64, seed: u64) -> (Matrix, Labels) {
+    generate("two-moons", &GenerateParams { rows, noise: Some(noise), seed, ..Default::default() }).unwrap()
+}
+
+/// The first row of each class has its label, and so many others as asked for.
+fn few(labels: &Labels, others: usize) -> Targets {
+    let first = |c: u32| labels.of.iter().position(|l| *l == Some(c)).unwrap();
+    let kept = [first(0), first(1)];
+    let y = (0..labels.of.len())
+        .map(|i| match labels.of[i] {
+            Some(c) if kept.contains(&i) || i < others => {
+                if c == 1 {
+                    Label::Pos
+                } else {
+                    Label::Neg
+                }
+            }
+            _ => Label::Unknown,
+        })
+        .collect();
+    Targets { y, cost: vec![1.0; labels.of.len()] }
+}
+
+/// min over f of (λ/2)|f|² + (1/l) Σ h + (λᵤ/u) Σ h for a full labeling.
+fn objective(x: MatrixView<'_>, partly: &Targets, full: &[Label], lambda: f64, lambda_u: f64) -> f64 {
+    let known = partly.y.iter().filter(|y| **y != Label::Unknown).count() as f64;
+    let open = partly.y.len() as f64 - known;
+    let cost = |y: &Label| {
+        if *y == Label::Unknown { lambda_u / (lambda * open) } else { 1.0 / (lambda * known) }
+    };
+    let targets = Targets { y: full.to_vec(), cost: partly.y.iter().map(cost).collect() };
+    let svc = SvcParams { kernel: KERNEL, tolerance: 1e-6, ..Default::default() };
+    -lambda * svc.fit(x, &[targets], &()).unwrap().reports[0].objective
+}
+
+/// The least objective over all labelings with `positives` positives.
+fn exhaustive(x: MatrixView<'_>, partly: &Targets, positives: u32, lambda: f64, lambda_u: f64) -> f64 {
+    let open: Vec<usize> = (0..partly.y.len()).filter(|&i| partly.y[i] == Label::Unknown).collect();
+    let mut best = f64::INFINITY;
+    for bits in 0u32..1 << open.len() {
+        if bits.count_ones() == positives {
+            let mut full = partly.y.clone();
+            for (k, &i) in open.iter().enumerate() {
+                full[i] = if bits >> k & 1 == 1 { Label::Pos } else { Label::Neg };
+            }
+            best = best.min(objective(x, partly, &full, lambda, lambda_u));
+        }
+    }
+    best
+}
+
+fn exact(lambda: f64, lambda_u: f64, ratio: f64) -> BnbParams {
+    BnbParams {
+        kernel: KERNEL,
+        lambda,
+        lambda_u,
+        ratio: Ratio::Given(vec![ratio]),
+        epsilon: 0.0,
+        tolerance: 1e-6,
+        ..Default::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..Default::default() })]
+    #[test]
+    fn equals_all_labelings(
+        seed in 0u64..1000,
+        rows in 6usize..11,
+        noise in 0.1f64..0.8,
+        lambda in prop::sample::select(vec![0.01, 0.1, 0.5]),
+        lambda_u in prop::sample::select(vec![0.2, 1.0, 5.0]),
+        ratio in prop::sample::select(vec![0.25, 0.5, 0.7]),
+    ) {
+        let (x, labels) = data(rows, noise, seed);
+        prop_assume!(labels.classes.len() == 2);
+        let targets = few(&labels, 0);
+        let open = rows - 2;
+        let positives = ((ratio * open as f64 + 0.5).floor() as u32).clamp(1, open as u32 - 1);
+        let fitted = exact(lambda, lambda_u, ratio).fit(x.view(), from_ref(&targets), &()).unwrap();
+        let best = exhaustive(x.view(), &targets, positives, lambda, lambda_u);
+        let report = fitted.reports[0];
+        prop_assert_eq!(report.exit, Exit::Converged);
+        // both sides are solved to 1e-6
+        prop_assert!((report.objective - best).abs() < 1e-4 * best, "{} {}", report.objective, best);
+        let told = fitted.transduced.unwrap();
+        let found: Vec<Label> = (0..rows)
+            .map(|i| match targets.y[i] {
+                Label::Unknown => if told.scores[0][i] > 0.0 { Label::Pos } else { Label::Neg },
+                known => known,
+            })
+            .collect();
+        let given = (0..rows).filter(|&i| targets.y[i] == Label::Unknown && found[i] == Label::Pos).count();
+        prop_assert_eq!(given, positives as usize);
+        let own = objective(x.view(), &targets, &found, lambda, lambda_u);
+        prop_assert!((own - best).abs() < 1e-4 * best, "the labels told are the optimum: {} {}", own, best);
+        let bound = told.facts["lower_bound"].as_f64().unwrap();
+        prop_assert!(bound <= best * (1.0 + 1e-6));
+        prop_assert!(told.facts["upper_bound"].as_f64().unwrap() - bound < 1e-4 * best);
+    }
+}
+
+#[test]
+fn equals_all_labelings_of_twelve_rows() {
+    let (x, labels) = data(14, 0.3, 11);
+    let targets = few(&labels, 0);
+    let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), from_ref(&targets), &()).unwrap();
+    let best = exhaustive(x.view(), &targets, 6, 0.1, 1.0);
+    assert!((fitted.reports[0].objective - best).abs() < 1e-4 * best);
+    let nodes = fitted.transduced.unwrap().facts["nodes"].as_u64().unwrap();
+    assert!(nodes < 924, "fewer nodes than labelings: {nodes}");
+}
+
+#[test]
+fn no_heuristic_is_below_the_optimum() {
+    let params: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(r#"{"gamma": 1.0, "lambda": 0.1, "ratio": 0.5}"#).unwrap();
+    for seed in 0..4 {
+        let (x, labels) = data(20, 0.35, seed);
+        let targets = few(&labels, 0);
+        let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), from_ref(&targets), &()).unwrap();
+        assert_eq!(fitted.reports[0].exit, Exit::Converged);
+        for name in ["tsvm", "da", "grad-tsvm", "cccp-s3vm", "label-propagation"] {
+            let mut params = params.clone();
+            if name == "label-propagation" {
+                params.remove("lambda");
+                params.insert("neighbours".into(), 4.into());
+            }
+            let other = learner(name).unwrap().make(&params).unwrap();
+            let told = other.fit(x.view(), from_ref(&targets), &()).unwrap().transduced.unwrap();
+            // the labels of the other, made to have the ratio by their ranking
+            let open: Vec<usize> = (0..20).filter(|&i| targets.y[i] == Label::Unknown).collect();
+            let scores: Vec<f64> = open.iter().map(|&i| told.scores[0][i]).collect();
+            let marks = evermargin::learn::semi::largest(&scores, 9);
+            let mut full = targets.y.clone();
+            open.iter().zip(marks).for_each(|(&i, m)| full[i] = if m { Label::Pos } else { Label::Neg });
+            let theirs = objective(x.view(), &targets, &full, 0.1, 1.0);
+            let ours = fitted.reports[0].objective;
+            assert!(ours <= theirs + 1e-5 * theirs, "{name} seed {seed}: {ours} {theirs}");
+        }
+    }
+}
+
+#[test]
+fn two_moons_are_told_apart_from_two_labels() {
+    // Table 3.1: 0 % for the optimum, 34 % to 66 % for the methods that descend
+    // (draw 2 of so few samples has an optimum, proven by its bound, that is not the truth)
+    for seed in 0..2 {
+        let (x, labels) = data(42, 0.05, seed);
+        let targets = few(&labels, 0);
+        let positives = labels.of.iter().filter(|l| **l == Some(1)).count() - 1;
+        let params = BnbParams {
+            kernel: Kernel::Rbf { gamma: 2.0 },
+            lambda: 0.1,
+            lambda_u: 20.0,
+            ratio: Ratio::Given(vec![positives as f64 / 40.0]),
+            ..Default::default()
+        };
+        let fitted = params.fit(x.view(), &[targets], &()).unwrap();
+        let told = fitted.transduced.unwrap();
+        assert_eq!(fitted.reports[0].exit, Exit::Converged, "{:?}", told.facts);
+        let wrong = (0..42).filter(|&i| (told.scores[0][i] > 0.0) != (labels.of[i] == Some(1))).count();
+        assert_eq!(wrong, 0, "seed {seed}: {:?}", told.facts);
+    }
+}
+
+#[test]
+fn a_limit_of_nodes_leaves_a_valid_gap() {
+    let (x, labels) = data(13, 0.8, 5);
+    let targets = few(&labels, 0);
+    let best = exhaustive(x.view(), &targets, 6, 0.5, 1.0);
+    for max_nodes in [1, 3, 20] {
+        let params = BnbParams { max_nodes, ..exact(0.5, 1.0, 0.5) };
+        let fitted = params.fit(x.view(), from_ref(&targets), &()).unwrap();
+        let facts = fitted.transduced.unwrap().facts;
+        let (low, high) = (facts["lower_bound"].as_f64().unwrap(), facts["upper_bound"].as_f64().unwrap());
+        assert!(low <= best * (1.0 + 1e-6) && best <= high * (1.0 + 1e-4), "{low} {best} {high}");
+        assert!(facts["nodes"].as_u64().unwrap() <= max_nodes);
+        assert_eq!(fitted.reports[0].exit, Exit::Limit);
+        assert!((fitted.reports[0].gap - (high - low)).abs() < 1e-12);
+    }
+    let params = BnbParams { epsilon: 0.5, ..exact(0.5, 1.0, 0.5) };
+    let facts = params.fit(x.view(), &[targets], &()).unwrap().transduced.unwrap().facts;
+    let (low, high) = (facts["lower_bound"].as_f64().unwrap(), facts["upper_bound"].as_f64().unwrap());
+    let high = high * (1.0 + 1e-6); // solved to that
+    assert!(low <= best && best <= high && low >= 0.5 * high * (1.0 - 1e-9), "{low} {best} {high}");
+}
+
+#[test]
+fn too_many_rows_are_refused() {
+    let (x, labels) = data(310, 0.1, 1);
+    let error = BnbParams::default().fit(x.view(), &[few(&labels, 0)], &()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "bnb-s3vm searches the labels of at most 300 unlabelled rows, and there are 308; use tsvm or da"
+    );
+}
+
+#[test]
+fn equal_rows_are_not_told_apart() {
+    // 20 times the same row between two labels, and four others
+    let mut values = vec![-1.0, 0.0, 1.0, 0.0];
+    (0..20).for_each(|_| values.extend([0.1, 0.0]));
+    values.extend([-0.8, 0.3, -0.7, -0.2, 0.9, 0.4, 0.6, -0.3]);
+    let x = Matrix::dense(values, 26, 2).unwrap();
+    let mut y = vec![Label::Unknown; 26];
+    (y[0], y[1]) = (Label::Neg, Label::Pos);
+    let targets = Targets { y, cost: vec![1.0; 26] };
+    let fitted = exact(0.1, 1.0, 0.5).fit(x.view(), from_ref(&targets), &()).unwrap();
+    let told = fitted.transduced.unwrap();
+    assert_eq!(fitted.reports[0].exit, Exit::Converged);
+    assert!(told.facts["nodes"].as_u64().unwrap() < 2000, "{:?}", told.facts);
+    // the labels of the four others, and as many of the equal rows as make 12
+    let mut best = f64::INFINITY;
+    for bits in 0..16usize {
+        let mut full = targets.y.clone();
+        let mark = |positive: bool| if positive { Label::Pos } else { Label::Neg };
+        (0..4).for_each(|k| full[22 + k] = mark(bits >> k & 1 == 1));
+        let equal = 12 - bits.count_ones() as usize;
+        (0..20).for_each(|k| full[2 + k] = mark(k < equal));
+        best = best.min(objective(x.view(), &targets, &full, 0.1, 1.0));
+    }
+    let found = fitted.reports[0].objective;
+    assert!((found - best).abs() < 1e-4 * best, "{found} {best}");
+}

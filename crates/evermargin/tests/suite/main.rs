@@ -1,0 +1,30 @@
+//! Every integration test of the crate, in one binary: one link and one copy of the dependencies instead of one a
+//! file.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_push_string,
+    clippy::default_trait_access,
+    clippy::unreadable_literal
+)]
+
+mod active;
+mod balance;
+mod bnb;
+mod common;
+mod label_propagation;
+mod lasvm;
+mod lasvm_gap;
+mod lasvm_traces;
+mod linear;
+mod linear_s3vm;
+mod perceptron;
+mod qp_s3vm;
+mod rls;
+mod s3vm_kernel;
+mod steps;
+mod submod;
+mod svc;
+mod svc_extremes;
+mod threshold;
+mod train;

@@ -1,0 +1,359 @@
+//! QP-S3VM against brute force and its bound; the exact path of a support vector machine against batch training.
+
+use evermargin::data::{Label, Matrix};
+use evermargin::gram::gram_matrix;
+use evermargin::kernel::Kernel;
+use evermargin::learn::semi::exact_path::{ExactPath, Place};
+use evermargin::learn::semi::qp::{QpParams, exhaustive};
+use evermargin::learn::semi::submod::cut::{Cut, Seeds};
+use evermargin::learn::semi::submod::search::{Search, greedy};
+use evermargin::learn::semi::submod::space::{LinearSpace, Space};
+use evermargin::learn::semi::{FewLabels, Ratio, estimate_ratio};
+use evermargin::learn::svc::SvcParams;
+use evermargin::learn::{Fit, Targets};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+fn random(rows: usize, cols: usize, rng: &mut Pcg64) -> Matrix {
+    let values = (0..rows * cols).map(|_| rng.random_range(0.0..1.0)).collect();
+    Matrix::dense(values, rows, cols).unwrap()
+}
+
+#[test]
+fn many_starts_find_the_optimum_of_small_problems() {
+    let mut rng = Pcg64::seed_from_u64(1);
+    let (mut optimal, mut greedy_optimal) = (0, 0);
+    for _ in 0..100 {
+        let x = random(18, 3, &mut rng);
+        let mut pull = vec![0.0; 18];
+        (0..4).for_each(|i| pull[i] = if i % 2 == 0 { 1.0 } else { -1.0 });
+        let seeds =
+            Seeds { labeled: (0..4).collect(), pull, unlabeled: (4..18).collect(), weight: vec![1.0; 18] };
+        let mut space = Space::Linear(LinearSpace::new(x.view(), None));
+        let mut cut = Cut::new(&mut space, &seeds, rng.random_range(0.1..2.0));
+        let best = exhaustive(&mut cut, 6).labeling.objective;
+        let found = Search { sweeps: 60, exchanges: 60, random: 10, seed: 1 }.run(&mut cut, 6, &());
+        assert!(found.labeling.objective <= best + 1e-9);
+        assert!(found.objectives.len() == 13);
+        optimal += usize::from(found.labeling.objective >= best - 1e-9);
+        let (alone, ..) = greedy(&mut cut, 6, false, false, &());
+        cut.select(&alone);
+        let mut scores = vec![0.0; 14];
+        cut.scores(&mut scores);
+        assert!(found.labeling.objective >= cut.value(&scores) - 1e-9);
+        greedy_optimal += usize::from(cut.value(&scores) >= best - 1e-9);
+    }
+    assert!(optimal >= 98 && optimal >= greedy_optimal, "{optimal} {greedy_optimal}");
+}
+
+/// The dual of problem 2 for fixed p: z = (α, γ, β) in its box, Σz − ½|Σ s z φ|², by coordinate ascent.
+fn dual(k: &[f64], n: usize, y: &[f64], p: &[f64], c: f64, star: f64) -> f64 {
+    let l = y.len();
+    let mut coordinates: Vec<(usize, f64, f64)> = y.iter().enumerate().map(|(i, y)| (i, *y, c)).collect();
+    for (j, p) in p.iter().enumerate() {
+        coordinates.push((l + j, 1.0, star * p));
+        coordinates.push((l + j, -1.0, star * (1.0 - p)));
+    }
+    let (mut z, mut f) = (vec![0.0; coordinates.len()], vec![0.0; n]);
+    for _ in 0..3000 {
+        for (t, &(i, sign, top)) in coordinates.iter().enumerate() {
+            let next = (z[t] + (1.0 - sign * f[i]) / k[i * n + i]).clamp(0.0, top);
+            (0..n).for_each(|m| f[m] += (next - z[t]) * sign * k[m * n + i]);
+            z[t] = next;
+        }
+    }
+    let quadratic: f64 = coordinates.iter().zip(&z).map(|((i, sign, _), z)| z * sign * f[*i]).sum();
+    z.iter().sum::<f64>() - 0.5 * quadratic
+}
+
+/// The source's bound with the constants of its other terms, and the constant it lacks.
+fn bound(k: &[f64], n: usize, y: &[f64], p: &[f64], c: f64, star: f64) -> (f64, f64) {
+    let l = y.len();
+    let (mut printed, mut missing) = (c * l as f64 + star * p.len() as f64, 0.0);
+    for (j, pj) in p.iter().enumerate() {
+        for (i, y) in y.iter().enumerate() {
+            let entry = c * star * k[i * n + l + j];
+            printed += y * entry * (1.0 - pj);
+            missing += if *y < 0.0 { entry } else { 0.0 };
+        }
+        for (i, pi) in p.iter().enumerate() {
+            printed += 0.5 * star * star * (1.0 - pj) * k[(l + j) * n + l + i] * pi;
+        }
+    }
+    (printed, missing)
+}
+
+#[test]
+fn the_bound_holds_with_the_constant_the_source_lacks() {
+    let mut rng = Pcg64::seed_from_u64(2);
+    let mut violated = 0;
+    for round in 0..60 {
+        let x = random(7, 2, &mut rng);
+        let k = gram_matrix(x.view(), Kernel::Rbf { gamma: 2.0 });
+        let negative = round % 3 == 0;
+        let y: Vec<f64> = (0..3).map(|i| if negative || i == 1 { -1.0 } else { 1.0 }).collect();
+        let p: Vec<f64> = (0..4).map(|_| rng.random_range(0.0..1.0)).collect();
+        let (c, star) = (rng.random_range(0.5..5.0), rng.random_range(0.5..5.0));
+        let best = dual(&k, 7, &y, &p, c, star);
+        let (printed, missing) = bound(&k, 7, &y, &p, c, star);
+        assert!(best <= printed + missing + 1e-9, "{best} {printed} {missing}");
+        violated += usize::from(best > printed + 1e-9);
+    }
+    assert!(violated > 0, "the printed bound was never violated");
+}
+
+/// With p 0 or 1 the dual is that of the support vector machine without bias and costs C and C*.
+#[test]
+fn whole_labels_make_a_support_vector_machine() {
+    let mut rng = Pcg64::seed_from_u64(3);
+    let x = random(9, 2, &mut rng);
+    let kernel = Kernel::Rbf { gamma: 3.0 };
+    let (y, p, star) = ([1.0, -1.0, 1.0], [1.0, 0.0, 0.0, 1.0, 1.0, 0.0], 0.3);
+    let best = dual(&gram_matrix(x.view(), kernel), 9, &y, &p, 1.0, star);
+    let sign = |v: f64| if v > 0.0 { Label::Pos } else { Label::Neg };
+    let labels = y.iter().map(|y| sign(*y)).chain(p.iter().map(|p| sign(p - 0.5))).collect();
+    let cost = (0..9).map(|i| if i < 3 { 1.0 } else { star }).collect();
+    let svc = SvcParams { kernel, bias: false, tolerance: 1e-7, ..Default::default() };
+    let fitted = svc.fit(x.view(), &[Targets { y: labels, cost }], &()).unwrap();
+    // kernel rows are single precision
+    assert!((best + fitted.reports[0].objective).abs() < 1e-5 * best, "{best} {:?}", fitted.reports[0]);
+}
+
+#[test]
+fn the_learner_tries_all_sets_of_tiny_problems_and_keeps_the_count() {
+    let mut rng = Pcg64::seed_from_u64(4);
+    for n in [1usize, 2, 5, 12, 40] {
+        let x = random(n + 4, 3, &mut rng);
+        let label = |i: usize| [Label::Pos, Label::Neg, Label::Pos, Label::Neg, Label::Unknown][i.min(4)];
+        let t = Targets { y: (0..n + 4).map(label).collect(), cost: vec![1.0; n + 4] };
+        let params = QpParams { ratio: Ratio::Given(vec![0.4]), ..Default::default() };
+        let fitted = params.fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
+        let given = fitted.transduced.unwrap();
+        let k = (0.4 * n as f64 + 0.5).floor() as usize;
+        let k = if n > 1 { k.clamp(1, n - 1) } else { k };
+        assert_eq!((4..n + 4).filter(|&i| given.scores[0][i] > 0.0).count(), k);
+        assert_eq!(given.facts["start"] == "exhaustive", n <= 12);
+    }
+}
+
+/// The optimality conditions, and that R is the inverse it is said to be.
+fn check(path: &ExactPath, k: &[f64], n: usize, y: &[f64], cost: f64) {
+    let (f, alpha) = (path.decisions(), path.alpha());
+    let balance: f64 = (0..n).map(|i| alpha[i] * y[i]).sum();
+    assert!(balance.abs() < 1e-8, "{balance}");
+    for i in 0..n {
+        let g = y[i] * f[i] - 1.0;
+        match path.places()[i] {
+            Place::Absent => assert_eq!(alpha[i], 0.0),
+            Place::Margin => assert!(g.abs() < 1e-7 && (-1e-9..cost + 1e-9).contains(&alpha[i]), "{g}"),
+            Place::Error => assert!(g < 1e-7 && alpha[i] == cost, "{g}"),
+            Place::Rest => assert!(g > -1e-7 && alpha[i] == 0.0, "{g}"),
+        }
+    }
+    let (margin, inverse) = path.inverse();
+    if margin.is_empty() {
+        return;
+    }
+    let size = margin.len() + 1;
+    let bordered = |i: usize, j: usize| match (i, j) {
+        (0, 0) => 0.0,
+        (0, s) | (s, 0) => y[margin[s - 1]],
+        (a, b) => {
+            let (a, b) = (margin[a - 1], margin[b - 1]);
+            y[a] * y[b] * k[a * n + b]
+        }
+    };
+    for i in 0..size {
+        for j in 0..size {
+            let product: f64 = (0..size).map(|t| inverse[i * size + t] * bordered(t, j)).sum();
+            assert!((product - f64::from(u8::from(i == j))).abs() < 1e-6, "{product}");
+        }
+    }
+}
+
+#[test]
+fn the_exact_path_stays_optimal_whatever_comes_goes_and_flips() {
+    for seed in 0..20 {
+        let mut rng = Pcg64::seed_from_u64(100 + seed);
+        let (n, cost) = (24, [0.5, 2.0, 20.0][seed as usize % 3]);
+        let x = random(n, 2, &mut rng);
+        let kernel = Kernel::Rbf { gamma: 4.0 };
+        let k = gram_matrix(x.view(), kernel);
+        let mut path = ExactPath::new(k.clone(), n).unwrap();
+        let mut y: Vec<f64> =
+            (0..n).map(|_| if rng.random_range(0.0..1.0) < 0.5 { 1.0 } else { -1.0 }).collect();
+        (y[0], y[1]) = (1.0, -1.0);
+        path.add(0, y[0], cost).unwrap();
+        path.add(1, y[1], cost).unwrap();
+        for _ in 0..80 {
+            let i = rng.random_range(2..n);
+            match (path.places()[i], rng.random_range(0..3)) {
+                (Place::Absent, _) => path.add(i, y[i], cost).unwrap(),
+                (_, 0) => path.remove(i).unwrap(),
+                (_, 1) => {
+                    y[i] = -y[i];
+                    path.flip(i).unwrap();
+                }
+                _ => {
+                    let (alpha, bias) = (path.alpha().to_vec(), path.bias());
+                    path.remove(i).unwrap();
+                    path.add(i, y[i], cost).unwrap();
+                    let moved =
+                        path.alpha().iter().zip(&alpha).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    let free = path.places().contains(&Place::Margin);
+                    assert!(moved < 1e-6 * (1.0 + cost), "{moved}");
+                    assert!(!free || (path.bias() - bias).abs() < 1e-6);
+                }
+            }
+            check(&path, &k, n, &y, cost);
+        }
+        let present: Vec<usize> = (0..n).filter(|&i| path.places()[i] != Place::Absent).collect();
+        let label = |i: &usize| if y[*i] > 0.0 { Label::Pos } else { Label::Neg };
+        let t = Targets { y: present.iter().map(label).collect(), cost: vec![1.0; present.len()] };
+        let batch = SvcParams { kernel, c: cost, tolerance: 1e-7, ..Default::default() };
+        let fitted = batch.fit(x.view().select(&present).view(), &[t], &()).unwrap();
+        let (exact, dual) = (path.objective(), -fitted.reports[0].objective);
+        assert!((exact - dual).abs() < 1e-4 * (1.0 + exact), "{exact} {dual}");
+    }
+}
+
+#[test]
+fn sensitivities_of_the_golden_vector() {
+    let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.5, 0.0], 3, 2).unwrap();
+    let mut path = ExactPath::new(gram_matrix(x.view(), Kernel::Rbf { gamma: 0.5 }), 3).unwrap();
+    path.add(0, 1.0, 100.0).unwrap();
+    path.add(1, -1.0, 100.0).unwrap();
+    assert_eq!(path.inverse().0.len(), 2);
+    let beta = path.sensitivities(2, 1.0);
+    let of = |sample: usize| 1 + path.inverse().0.iter().position(|&s| s == sample).unwrap();
+    for (value, expected) in [(beta[0], -0.035_907), (beta[of(0)], -0.822_578), (beta[of(1)], 0.177_422)] {
+        assert!((value - expected).abs() < 1e-6, "{value} {expected}"); // printed to six digits
+    }
+    assert!(path.add(0, 1.0, 1.0).is_err() && path.remove(2).is_err() && path.flip(7).is_err());
+}
+
+#[test]
+fn the_share_of_two_clouds_is_found() {
+    for share in [0.25, 0.5, 0.7] {
+        let mut rng = Pcg64::seed_from_u64(5);
+        let n = 400;
+        let truth: Vec<bool> = (0..n).map(|i| (i as f64 * 0.618_034).fract() < share).collect();
+        let mut values = Vec::new();
+        for &t in &truth {
+            let centre = if t { 1.0 } else { -1.0 };
+            (0..5).for_each(|_| values.push(centre + rng.random_range(-1.5..1.5)));
+        }
+        let x = Matrix::dense(values, n, 5).unwrap();
+        let first = |mark: bool| truth.iter().position(|t| *t == mark).unwrap();
+        let mut y = vec![Label::Unknown; n];
+        (y[first(true)], y[first(false)]) = (Label::Pos, Label::Neg);
+        let found = estimate_ratio(x.view(), &Targets { y, cost: vec![1.0; n] }, &()).unwrap();
+        let share = truth.iter().filter(|t| **t).count() as f64 / n as f64;
+        assert!((found.share.unwrap() - share).abs() <= 0.03, "{found:?} {share}");
+    }
+}
+
+/// Two clouds, one label each, and the share of the positive one.
+fn clouds(n: usize, share: f64, order: &[usize]) -> (Matrix, Targets, f64) {
+    let mut rng = Pcg64::seed_from_u64(5);
+    let truth: Vec<bool> = (0..n).map(|i| (i as f64 * 0.618_034).fract() < share).collect();
+    let mut points: Vec<Vec<f64>> = Vec::new();
+    for &t in &truth {
+        let centre = if t { 1.0 } else { -1.0 };
+        points.push((0..5).map(|_| centre + rng.random_range(-1.5..1.5)).collect());
+    }
+    let mut y = vec![Label::Unknown; n];
+    let first = |mark: bool| truth.iter().position(|t| *t == mark).unwrap();
+    (y[first(true)], y[first(false)]) = (Label::Pos, Label::Neg);
+    let values = order.iter().flat_map(|&i| points[i].clone()).collect();
+    let y = order.iter().map(|&i| y[i]).collect();
+    let share = truth.iter().filter(|t| **t).count() as f64 / n as f64;
+    (Matrix::dense(values, n, 5).unwrap(), Targets { y, cost: vec![1.0; n] }, share)
+}
+
+#[test]
+fn the_estimate_does_not_follow_the_order_of_rows() {
+    let n = 3000;
+    let (_, _, share) = clouds(n, 0.25, &(0..n).collect::<Vec<_>>());
+    // every second row negative as long as there are positives: what every so manieth row would follow
+    let truth = |i: &usize| (*i as f64 * 0.618_034).fract() < 0.25;
+    let (mut positive, mut negative): (Vec<usize>, Vec<usize>) = (0..n).partition(truth);
+    let mut alternating = Vec::new();
+    while let Some(p) = positive.pop() {
+        alternating.push(p);
+        alternating.extend(negative.pop());
+    }
+    alternating.extend(negative);
+    let blocks: Vec<usize> = (0..n).filter(truth).chain((0..n).filter(|i| !truth(i))).collect();
+    for order in [(0..n).collect(), alternating, blocks] {
+        let (x, t, _) = clouds(n, 0.25, &order);
+        let found = estimate_ratio(x.view(), &t, &()).unwrap();
+        assert!((found.share.unwrap() - share).abs() < 0.03, "{:?} {share}", found.share);
+    }
+}
+
+/// The exact path has the hinge, the warm-started one the squared hinge: other curves, whose valleys are at one place.
+#[test]
+fn exact_and_warm_started_paths_choose_the_same_share() {
+    let n = 200;
+    for share in [0.3, 0.5] {
+        let (x, t, _) = clouds(n, share, &(0..n).collect::<Vec<_>>());
+        let found = estimate_ratio(x.view(), &t, &()).unwrap().share.unwrap();
+        // a ridge: more rows than columns can be on the margin, and the path needs an inverse
+        let mut kernel = gram_matrix(x.view(), Kernel::Linear);
+        kernel.iter_mut().step_by(n + 1).for_each(|k| *k += 1e-2);
+        let mut path = ExactPath::new(kernel, n).unwrap();
+        t.used().iter().for_each(|&i| path.add(i, t.y[i].sign(), 1.0).unwrap());
+        // the chain: along the line through both centres
+        let mut chain: Vec<usize> = (0..n).filter(|i| t.y[*i] == Label::Unknown).collect();
+        let sum = |i: usize| {
+            let mut s = 0.0;
+            x.view().row(i).for_each(|_, v| s += v);
+            s
+        };
+        chain.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)));
+        chain.iter().for_each(|&i| path.add(i, -1.0, 1.0).unwrap());
+        let open = chain.len();
+        let mut curve = Vec::new();
+        for &i in &chain {
+            path.flip(i).unwrap();
+            curve.push(path.objective());
+        }
+        let inside = open / 10..open - open / 10;
+        let best = inside.min_by(|&a, &b| curve[a].total_cmp(&curve[b])).unwrap() + 1;
+        assert!((best as f64 / open as f64 - found).abs() <= 0.03, "{best} of {open}, {found}");
+    }
+}
+
+/// Says stop after some questions.
+struct After(std::sync::atomic::AtomicUsize);
+
+impl evermargin::solve::Watch for After {
+    fn proceed(&self, _: &evermargin::solve::Progress) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.0.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1))).is_ok_and(|left| left > 0)
+    }
+}
+
+#[test]
+fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
+    let n = 600;
+    let (x, t, _) = clouds(n, 0.25, &(0..n).collect::<Vec<_>>());
+    let few = |ratio: &Ratio, asked: usize| {
+        let watch = After(asked.into());
+        FewLabels::of(x.view(), std::slice::from_ref(&t), ratio, &watch).unwrap().remove(0)
+    };
+    for asked in [0, 1, 10] {
+        let stopped = few(&Ratio::Auto, asked);
+        assert_eq!((stopped.ratio, stopped.ratio_from), (0.5, "labels"), "{asked}");
+    }
+    let found = few(&Ratio::Auto, usize::MAX);
+    assert_eq!(found.facts()["ratio_from"], "estimate");
+    assert!(found.facts()["ratio_confidence"].as_f64().unwrap() > 0.5);
+    assert_eq!(few(&Ratio::Given(vec![0.3]), 0).facts()["ratio_from"], "given");
+    assert_eq!(few(&Ratio::Labels, 0).facts().get("ratio_confidence"), None);
+    // one against the rest: no estimate
+    let three = [t.clone(), t.clone(), t.clone()];
+    let of = FewLabels::of(x.view(), &three, &Ratio::Auto, &()).unwrap();
+    assert!(of.iter().all(|f| f.ratio_from == "labels" && f.ratio == 0.5));
+}

@@ -1,0 +1,193 @@
+//! Costs by class ratio, and thresholds chosen on held-out decisions, around every learner of the registry.
+
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::prepare::prepare;
+use evermargin::learn::train::{ClassWeight, Gamma, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::learn::validate::{held_out, stratified_folds};
+use evermargin::learn::{LEARNERS, Learner, learner};
+use evermargin::metrics::{Confusion, Criterion, best_threshold};
+use evermargin::model::CalibrationKind;
+use evermargin::solve::{Progress, Watch};
+use evermargin::{Labels, Matrix, Model};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const GOALS: [Criterion; 5] =
+    [Criterion::GMeans, Criterion::F1, Criterion::Accuracy, Criterion::Mcc, Criterion::BreakEven];
+
+/// Waves, the first class of Breiman against the rest, one positive for `ratio` negatives.
+fn waves(rows: usize, ratio: f64, seed: u64) -> (Matrix, Labels) {
+    let params =
+        GenerateParams { rows, classes: Some(2), imbalance: Some(ratio), seed, ..GenerateParams::default() };
+    generate("waveform", &params).unwrap()
+}
+
+fn g_means(trained: &Trained, (x, labels): &(Matrix, Labels)) -> f64 {
+    let found = trained.classifier.predict(x.clone()).unwrap().class;
+    let truth: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
+    Confusion::new(&truth, &found, &[], 2).unwrap().g_means().unwrap()
+}
+
+fn bias(model: &Model) -> f64 {
+    let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = model;
+    bias[0]
+}
+
+fn quick(learner: &str) -> TrainOptions {
+    let mut options = TrainOptions::new(learner);
+    options.scaling = Some(ScalingChoice::NONE);
+    if learner != "linear" {
+        options.gamma = Some(Gamma::Value(0.02));
+    }
+    options
+}
+
+#[test]
+fn a_tuned_threshold_and_costs_by_ratio_beat_the_raw_boundary() {
+    let (x, labels) = waves(600, 16.0, 1);
+    let test = waves(2000, 1.0, 2);
+    let mut options = quick("svc");
+    let raw = g_means(&train(x.clone(), &labels, &options, &()).unwrap(), &test);
+    options.threshold = Some(Criterion::GMeans);
+    let tuned = g_means(&train(x.clone(), &labels, &options, &()).unwrap(), &test);
+    options.threshold = None;
+    options.class_weight = ClassWeight::Ratio;
+    let costly = g_means(&train(x, &labels, &options, &()).unwrap(), &test);
+    // measured: 0.63, 0.90, 0.83
+    assert!(raw < 0.7 && tuned > raw + 0.1 && costly > raw + 0.1, "{raw} {tuned} {costly}");
+}
+
+/// Decisions of rows by models that did not see them, with the parameters of [`quick`].
+fn held(l: &Learner, x: &Matrix, labels: &Labels, options: &TrainOptions) -> Vec<f64> {
+    let prepared = prepare(x.clone(), labels, l, options).unwrap();
+    let mut params = options.params.clone();
+    if l.takes("gamma") {
+        params.insert("gamma".into(), 0.02.into());
+    }
+    let fit = l.make(&params).unwrap();
+    let folds = stratified_folds(labels, options.folds, options.seed).unwrap();
+    held_out(fit.as_ref(), x.view(), &prepared.problems, &folds, &()).unwrap().0
+}
+
+fn positive(labels: &Labels) -> Vec<bool> {
+    labels.of.iter().map(|c| *c == Some(1)).collect()
+}
+
+#[test]
+fn the_shift_of_the_bias_is_the_threshold_found_on_held_out_rows() {
+    let (x, labels) = waves(200, 6.0, 3);
+    for l in LEARNERS {
+        let mut options = TrainOptions { compare: false, ..quick(l.name) };
+        if l.takes("max_nodes") {
+            // the hidden rows of a fold are many for a search over their labels
+            options.params.insert("max_nodes".into(), 5.into());
+        }
+        let raw = train(x.clone(), &labels, &options, &()).unwrap();
+        let held = held(l, &x, &labels, &options);
+        for goal in GOALS {
+            let found = best_threshold(&held, &positive(&labels), &[], goal).unwrap().value;
+            let options = TrainOptions { threshold: Some(goal), ..options.clone() };
+            let tuned = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+            let shift = bias(&raw.classifier.model) - bias(&tuned.model);
+            assert!((shift - found).abs() < 1e-12, "{} {goal:?}: {shift} {found}", l.name);
+            assert_eq!(tuned.params["threshold"], goal.name());
+            assert_eq!(tuned.params["threshold_value"], found);
+            tuned.check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_rate_is_the_share_called_positive() {
+    let (x, labels) = waves(800, 3.0, 5);
+    for rate in [0.1, 0.25, 0.6] {
+        let options = TrainOptions { threshold: Some(Criterion::Rate(rate)), ..quick("linear") };
+        let model = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+        let called = model.predict(x.clone()).unwrap().class.iter().filter(|c| **c == 1).count();
+        assert!((called as f64 / 800.0 - rate).abs() < 0.05, "{rate} {called}");
+    }
+}
+
+/// Probabilities are a function of the row, not of where the boundary stands.
+#[test]
+fn calibration_follows_the_shifted_decisions() {
+    let (x, labels) = waves(300, 5.0, 7);
+    let mut options = quick("svc");
+    options.calibration = Some(CalibrationKind::Sigmoid);
+    let raw = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+    options.threshold = Some(Criterion::GMeans);
+    let tuned = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+    let (a, b) = (raw.predict(x.clone()).unwrap(), tuned.predict(x).unwrap());
+    let moved = a.decision.iter().zip(&b.decision).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(moved > 0.01, "{moved}");
+    for (p, q) in a.probability.unwrap().iter().zip(&b.probability.unwrap()) {
+        assert!((p - q).abs() < 1e-6, "{p} {q}");
+    }
+}
+
+#[test]
+fn row_weights_count_in_the_choice_and_class_weights_do_not() {
+    let (x, labels) = waves(300, 5.0, 7);
+    let rls = learner("rls").unwrap();
+    let rows: Vec<f64> = (0..300).map(|i| if i % 4 == 0 { 5.0 } else { 1.0 }).collect();
+    for class_weight in [ClassWeight::None, ClassWeight::Ratio] {
+        let mut options = TrainOptions { class_weight, weights: Some(rows.clone()), ..quick("rls") };
+        let held = held(rls, &x, &labels, &options);
+        let goal = Criterion::Rate(0.2);
+        let expected = best_threshold(&held, &positive(&labels), &rows, goal).unwrap().value;
+        let unweighted = best_threshold(&held, &positive(&labels), &[], goal).unwrap().value;
+        options.threshold = Some(goal);
+        let tuned = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+        assert_eq!(tuned.params["threshold_value"], expected);
+        assert_ne!(expected, unweighted);
+    }
+}
+
+#[test]
+fn ratio_is_the_explicit_weights_it_stands_for_and_one_when_even() {
+    let (x, labels) = waves(200, 9.0, 1);
+    let mut options = quick("svc");
+    options.class_weight = ClassWeight::Ratio;
+    let ratio = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+    assert_eq!(ratio.params["class_weight"], "ratio");
+    options.class_weight = ClassWeight::Explicit([("1".to_string(), 9.0)].into());
+    assert_eq!(ratio.model, train(x, &labels, &options, &()).unwrap().classifier.model);
+    let (x, labels) = waves(200, 1.0, 1);
+    options.class_weight = ClassWeight::Ratio;
+    let even = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+    options.class_weight = ClassWeight::None;
+    assert_eq!(even.model, train(x, &labels, &options, &()).unwrap().classifier.model);
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused() {
+    let params = GenerateParams { rows: 60, ..GenerateParams::default() };
+    let (x, labels) = generate("waveform", &params).unwrap();
+    let mut options = quick("svc");
+    options.threshold = Some(Criterion::F1);
+    let error = train(x, &labels, &options, &()).unwrap_err().to_string();
+    assert_eq!(error, "parameter threshold = f1: must be left out: there are 3 classes, and it needs two");
+    let (x, labels) = waves(60, 2.0, 1);
+    for share in [0.0, 1.0, -1.0, f64::NAN] {
+        options.threshold = Some(Criterion::Rate(share));
+        assert!(train(x.clone(), &labels, &options, &()).is_err(), "{share}");
+    }
+}
+
+/// Says no from the n-th question on.
+struct Stop(AtomicUsize);
+
+impl Watch for Stop {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+}
+
+#[test]
+fn an_interruption_leaves_the_boundary_and_says_so() {
+    let (x, labels) = waves(300, 5.0, 7);
+    let options = TrainOptions { threshold: Some(Criterion::GMeans), ..quick("svc") };
+    let trained = train(x, &labels, &options, &Stop(AtomicUsize::new(0))).unwrap();
+    let said = "interrupted before the threshold was chosen; it stays at 0";
+    assert!(trained.notes.iter().any(|n| n == said), "{:?}", trained.notes);
+    assert!(trained.classifier.params.get("threshold").is_none());
+}

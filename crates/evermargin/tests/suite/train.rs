@@ -1,0 +1,442 @@
+//! Training around the learners: schemes, weights, scaling, calibration, cross-validation.
+
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::prepare::prepare;
+use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::learn::validate::{PathTask, along_path, held_out, stratified_folds};
+use evermargin::learn::{LEARNERS, learner};
+use evermargin::model::{CalibrationKind, ScalingName, Scheme};
+use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::{Labels, Matrix};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn data(name: &str, rows: usize, classes: Option<usize>) -> (Matrix, Labels) {
+    let params = GenerateParams { rows, classes, seed: 3, ..GenerateParams::default() };
+    generate(name, &params).unwrap()
+}
+
+fn accuracy(trained: &Trained, x: Matrix, labels: &Labels) -> f64 {
+    let found = trained.classifier.predict(x).unwrap();
+    let names = &trained.classifier.classes;
+    let right = found
+        .class
+        .iter()
+        .zip(&labels.of)
+        .filter(|(p, t)| t.is_some_and(|t| labels.classes[t as usize] == names[**p as usize]));
+    right.count() as f64 / labels.of.len() as f64
+}
+
+#[test]
+fn every_learner_learns_two_and_three_classes() {
+    for l in LEARNERS {
+        let (x, labels) = data("g50c", 300, None);
+        let plain = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
+        let trained = train(x.clone(), &labels, &plain, &()).unwrap();
+        assert_eq!(trained.classifier.scheme, Scheme::Binary);
+        assert!(accuracy(&trained, x, &labels) > 0.9, "{}", l.name);
+
+        let (x, labels) = data("waveform", 300, None);
+        for (multi, outputs) in [(Multi::OneVsOne, 3), (Multi::OneVsRest, 3), (Multi::Auto, 3)] {
+            if l.semi && multi == Multi::OneVsOne {
+                continue; // refused: a row without a label belongs to every pair
+            }
+            let mut options = plain.clone();
+            options.multi = multi;
+            let trained = train(x.clone(), &labels, &options, &()).unwrap();
+            trained.classifier.check().unwrap();
+            assert_eq!(trained.reports.len(), outputs);
+            assert!(accuracy(&trained, x.clone(), &labels) > 0.8, "{} {multi:?}", l.name);
+        }
+    }
+}
+
+#[test]
+fn rows_without_a_label_change_nothing() {
+    let (x, labels) = data("two-moons", 120, None);
+    let keep: Vec<usize> = (0..120).filter(|i| i % 3 != 0).collect();
+    let mut hidden = labels.clone();
+    (0..120).filter(|i| i % 3 == 0).for_each(|i| hidden.of[i] = None);
+    let part = Labels { of: keep.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+    let options = TrainOptions::new("svc");
+    let a = train(x.clone(), &hidden, &options, &()).unwrap();
+    let b = train(x.view().select(&keep), &part, &options, &()).unwrap();
+    assert_eq!(a.classifier, b.classifier);
+    assert!(a.notes.iter().any(|n| n == "40 rows without a label are left out"), "{:?}", a.notes);
+}
+
+#[test]
+fn a_weight_of_two_is_two_copies() {
+    let (x, labels) = data("g50c", 80, None);
+    // one pass over a stream is not the optimum, and two copies are two samples of it
+    for l in LEARNERS.iter().filter(|l| !l.takes("epochs")) {
+        let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
+        options.scaling = Some(ScalingChoice::NONE);
+        options.gamma = (l.name != "linear").then_some(Gamma::Value(0.02));
+        if l.takes("tolerance") {
+            options.params.insert("tolerance".into(), 1e-7.into());
+        }
+        let twice: Vec<usize> = (0..80).chain((0..80).filter(|i| i % 4 == 0)).collect();
+        let copies = Labels { of: twice.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+        let copied = train(x.view().select(&twice), &copies, &options, &()).unwrap();
+        options.weights = Some((0..80).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 }).collect());
+        let weighted = train(x.clone(), &labels, &options, &()).unwrap();
+        let f = copied.classifier.predict(x.clone()).unwrap().decision;
+        let g = weighted.classifier.predict(x.clone()).unwrap().decision;
+        for (f, g) in f.iter().zip(&g) {
+            assert!((f - g).abs() < 1e-4, "{}: {f} {g}", l.name);
+        }
+    }
+}
+
+/// As above, of labelled rows beside unlabelled ones. A graph of neighbours is left out: a copy is one more neighbour.
+#[test]
+fn a_label_of_weight_two_is_two_labels() {
+    let (x, labels) = data("g50c", 60, None);
+    let kept = |i: usize| labels.of[i].filter(|_| i < 12);
+    for l in LEARNERS.iter().filter(|l| l.semi && !l.takes("neighbours")) {
+        let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
+        options.scaling = Some(ScalingChoice::NONE);
+        options.gamma = l.takes("gamma").then_some(Gamma::Value(0.02));
+        options.params.insert("ratio".into(), 0.5.into());
+        if l.takes("tolerance") {
+            options.params.insert("tolerance".into(), 1e-7.into());
+        }
+        if l.takes("max_nodes") {
+            options.params.insert("max_nodes".into(), 20.into());
+        }
+        let twice: Vec<usize> = (0..60).chain([0, 4, 8]).collect();
+        let copies = Labels { of: twice.iter().map(|&i| kept(i)).collect(), ..labels.clone() };
+        let copied = train(x.view().select(&twice), &copies, &options, &()).unwrap();
+        options.weights = Some((0..60).map(|i| if [0, 4, 8].contains(&i) { 2.0 } else { 1.0 }).collect());
+        let few = Labels { of: (0..60).map(kept).collect(), ..labels.clone() };
+        let weighted = train(x.clone(), &few, &options, &()).unwrap();
+        let f = copied.classifier.predict(x.clone()).unwrap().decision;
+        let g = weighted.classifier.predict(x.clone()).unwrap().decision;
+        for (f, g) in f.iter().zip(&g) {
+            assert!((f - g).abs() < 1e-4, "{}: {f} {g}", l.name);
+        }
+    }
+}
+
+#[test]
+fn balanced_is_the_explicit_weights_it_stands_for() {
+    let params = GenerateParams { rows: 200, imbalance: Some(0.1), seed: 1, ..GenerateParams::default() };
+    let (x, labels) = generate("g50c", &params).unwrap();
+    let counts = labels.counts();
+    let mut options = TrainOptions::new("svc");
+    options.class_weight = ClassWeight::Balanced;
+    let balanced = train(x.clone(), &labels, &options, &()).unwrap();
+    let weights = labels.classes.iter().zip(&counts).map(|(c, n)| (c.clone(), 100.0 / *n as f64)).collect();
+    options.class_weight = ClassWeight::Explicit(weights);
+    let explicit = train(x, &labels, &options, &()).unwrap();
+    assert_eq!(balanced.classifier.model, explicit.classifier.model);
+}
+
+#[test]
+fn gamma_scale_and_auto_are_what_they_say() {
+    let x = Matrix::dense(vec![0.0, 1.0, 0.5, 0.25, 1.0, 0.0], 3, 2).unwrap();
+    let labels = Labels::from_tokens(["a", "b", "a"].into_iter().map(Some));
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    options.scaling = Some(ScalingChoice::NONE);
+    let dense = prepare(x.clone(), &labels, svc, &options).unwrap();
+    let sparse = prepare(x.view().to_csr(), &labels, svc, &options).unwrap();
+    let values = [0.0, 1.0, 0.5, 0.25, 1.0, 0.0f64];
+    let mean = values.iter().sum::<f64>() / 6.0;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 6.0;
+    for p in [&dense, &sparse] {
+        assert!((p.gamma(Gamma::Scale) - 1.0 / (2.0 * variance)).abs() < 1e-12);
+        assert_eq!(p.gamma(Gamma::Auto), 0.5);
+        assert_eq!(p.gamma(Gamma::Value(7.0)), 7.0);
+    }
+}
+
+#[test]
+fn held_out_decisions_are_those_of_a_model_that_never_saw_the_row() {
+    let (x, labels) = data("two-moons", 60, None);
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    options.scaling = Some(ScalingChoice::NONE);
+    options.gamma = Some(Gamma::Value(2.0));
+    options.params.insert("tolerance".into(), 1e-8.into());
+    let prepared = prepare(x.clone(), &labels, svc, &options).unwrap();
+    let folds = stratified_folds(&labels, 3, 1).unwrap();
+    let mut params = options.params.clone();
+    params.insert("gamma".into(), 2.0.into());
+    let fit = svc.make(&params).unwrap();
+    let (decision, _) = held_out(fit.as_ref(), x.view(), &prepared.problems, &folds, &()).unwrap();
+    for fold in 0..3 {
+        let inside: Vec<usize> = (0..60).filter(|&i| folds[i] != Some(fold)).collect();
+        let part = Labels { of: inside.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+        let trained = train(x.view().select(&inside), &part, &options, &()).unwrap();
+        let all = trained.classifier.predict(x.clone()).unwrap().decision;
+        for i in (0..60).filter(|&i| folds[i] == Some(fold)) {
+            assert!((all[i] - decision[i]).abs() < 1e-4, "{} {}", all[i], decision[i]);
+        }
+    }
+    let task = PathTask {
+        params: &params,
+        name: "c",
+        values: &[1.0, 10.0],
+        x: x.view(),
+        problems: &prepared.problems,
+        folds: &folds,
+    };
+    let path = along_path(svc, &task, &()).unwrap();
+    assert_eq!(path.len(), 2);
+    for (a, b) in path[0].iter().zip(&decision) {
+        assert!((a - b).abs() < 1e-4, "{a} {b}");
+    }
+}
+
+#[test]
+fn probabilities_rise_with_the_decision_and_sum_to_one() {
+    for (name, kind) in [("g50c", CalibrationKind::Sigmoid), ("waveform", CalibrationKind::Isotonic)] {
+        let (x, labels) = data(name, 300, None);
+        let mut options = TrainOptions::new("svc");
+        options.calibration = Some(kind);
+        let trained = train(x.clone(), &labels, &options, &()).unwrap();
+        let p = trained.classifier.predict(x).unwrap();
+        let probability = p.probability.unwrap();
+        let k = labels.classes.len();
+        for (row, class) in probability.chunks(k).zip(&p.class) {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            assert!(row.iter().all(|p| (0.0..=1.0).contains(p)));
+            let _ = class;
+        }
+        if k == 2 {
+            let mut order: Vec<usize> = (0..300).collect();
+            order.sort_by(|a, b| p.decision[*a].total_cmp(&p.decision[*b]));
+            assert!(order.windows(2).all(|w| probability[2 * w[0] + 1] <= probability[2 * w[1] + 1] + 1e-12));
+        }
+    }
+}
+
+#[test]
+fn a_small_column_is_not_overlooked() {
+    // Noise in [−1, 1], and the class in the sign of a column of size 1e-4.
+    let noise = |i: usize| ((i * 7919) % 1000) as f64 / 500.0 - 1.0;
+    let class = |i: usize| (i * 31 % 7) % 2;
+    let values = (0..300).flat_map(|i| [noise(i), 1e-4 * (class(i) as f64 - 0.5)]).collect();
+    let x = Matrix::dense(values, 300, 2).unwrap();
+    let labels = Labels::from_tokens((0..300).map(|i| Some(["a", "b"][class(i)])));
+    for x in [x.clone(), x.view().to_csr()] {
+        let trained = train(x.clone(), &labels, &TrainOptions::new("svc"), &()).unwrap();
+        assert!(accuracy(&trained, x, &labels) > 0.98, "{:?}", trained.notes);
+    }
+}
+
+/// Says stop at once.
+struct Never;
+
+impl Watch for Never {
+    fn proceed(&self, _: &Progress) -> bool {
+        false
+    }
+}
+
+/// Counts how often it is asked, and says stop from a number on.
+struct Until {
+    asked: AtomicUsize,
+    most: usize,
+}
+
+impl Until {
+    fn new(most: usize) -> Self {
+        Self { asked: AtomicUsize::new(0), most }
+    }
+}
+
+impl Watch for Until {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) < self.most
+    }
+}
+
+#[test]
+fn an_interrupted_path_keeps_what_is_finished() {
+    let (x, labels) = data("waveform", 150, None);
+    let folds = stratified_folds(&labels, 3, 1).unwrap();
+    for (l, cache) in LEARNERS.iter().filter(|l| l.takes("c")).flat_map(|l| [(l, 1 << 30), (l, 40_000)]) {
+        let prepared = prepare(x.clone(), &labels, l, &TrainOptions::new(l.name)).unwrap();
+        let mut params = serde_json::Map::new();
+        if l.takes("cache_bytes") {
+            params.insert("cache_bytes".into(), cache.into());
+        }
+        if l.takes("gamma") {
+            params.insert("gamma".into(), 0.05.into());
+        }
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &[0.1, 1.0, 10.0, 100.0],
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let all = Until::new(usize::MAX);
+        let whole = along_path(l, &task, &all).unwrap();
+        assert_eq!(whole.len(), 4);
+        let asked = all.asked.into_inner();
+        let mut finished = Vec::new();
+        for share in 0..4 {
+            let part = along_path(l, &task, &Until::new(asked * share / 4)).unwrap();
+            assert_eq!(part, whole[..part.len()], "{}", l.name);
+            finished.push(part.len());
+        }
+        assert!(finished[0] == 0 && finished[3] > 0 && finished[3] < 4, "{} {finished:?}", l.name);
+    }
+}
+
+#[test]
+fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
+    let linear = learner("linear").unwrap();
+    // Fewer than ten rows a column, and more: coordinate descent, and Newton alone.
+    for (name, rows) in [("g50c", 200), ("waveform", 600)] {
+        let (x, labels) = data(name, rows, None);
+        let prepared = prepare(x, &labels, linear, &TrainOptions::new("linear")).unwrap();
+        let folds = stratified_folds(&labels, 3, 1).unwrap();
+        let params = serde_json::Map::from_iter([("tolerance".to_string(), 1e-6.into())]);
+        let values = [0.1, 0.2, 0.4, 0.8, 1.6];
+        let task = PathTask {
+            params: &params,
+            name: "c",
+            values: &values,
+            x: prepared.x.view(),
+            problems: &prepared.problems,
+            folds: &folds,
+        };
+        let (warm, cold) = (Until::new(usize::MAX), Until::new(usize::MAX));
+        let path = along_path(linear, &task, &warm).unwrap();
+        assert_eq!(path.len(), 5);
+        for (c, found) in values.iter().zip(&path) {
+            let mut params = params.clone();
+            params.insert("c".into(), (*c).into());
+            let fit = linear.make(&params).unwrap();
+            let (expected, _) =
+                held_out(fit.as_ref(), prepared.x.view(), &prepared.problems, &folds, &cold).unwrap();
+            assert!(found.iter().zip(&expected).all(|(f, g)| (f - g).abs() < 1e-3), "{name} {c}");
+        }
+        let (warm, cold) = (warm.asked.into_inner(), cold.asked.into_inner());
+        assert!(warm < cold, "{name}: {warm} {cold}");
+    }
+}
+
+#[test]
+fn an_interrupted_training_gives_a_valid_model() {
+    let (x, labels) = data("waveform", 200, None);
+    for l in LEARNERS.iter().filter(|l| l.name != "rls") {
+        let mut options = TrainOptions::new(l.name);
+        options.calibration = Some(CalibrationKind::Sigmoid);
+        let trained = train(x.clone(), &labels, &options, &Never).unwrap();
+        trained.classifier.check().unwrap();
+        assert!(trained.reports.iter().any(|r| r.exit == Exit::Interrupted), "{}", l.name);
+        assert!(trained.classifier.calibration.is_empty());
+        assert!(trained.notes.iter().any(|n| n.starts_with("interrupted before")), "{:?}", trained.notes);
+        let p = trained.classifier.predict(x.clone()).unwrap();
+        assert!(p.decision.iter().all(|f| f.is_finite()));
+    }
+}
+
+#[test]
+fn data_without_an_answer_is_refused() {
+    let (x, labels) = data("two-moons", 20, None);
+    let says = |x: Matrix, labels: &Labels, options: &TrainOptions| {
+        train(x, labels, options, &()).unwrap_err().to_string()
+    };
+    let options = TrainOptions::new("svc");
+    let none = Labels { of: vec![None; 20], ..labels.clone() };
+    assert!(says(x.clone(), &none, &options).starts_with("no row has a label"));
+    let one = Labels { of: vec![Some(1); 20], ..labels.clone() };
+    assert_eq!(
+        says(x.clone(), &one, &options),
+        "training needs two classes or more; all 20 labelled rows are of class 1"
+    );
+    let mut wrong = options.clone();
+    wrong.weights = Some(vec![1.0; 3]);
+    assert_eq!(says(x.clone(), &labels, &wrong), "weights: expected 20, found 3");
+    let mut wrong = options.clone();
+    wrong.class_weight = ClassWeight::Explicit([("yes".to_string(), 2.0)].into());
+    assert_eq!(says(x.clone(), &labels, &wrong), "parameter class-weight = yes: must be one of -1, 1");
+    let mut wrong = options.clone();
+    wrong.params.insert("kernel".into(), "precomputed".into());
+    wrong.scaling = Some(ScalingChoice::Named(ScalingName::Minmax));
+    assert_eq!(says(x.clone(), &labels, &wrong), "columns of a precomputed kernel: expected 20, found 2");
+    let mut wrong = options;
+    wrong.gamma = Some(Gamma::Value(-1.0));
+    assert_eq!(says(x, &labels, &wrong), "parameter gamma = -1: must be a positive number");
+}
+
+/// `rows` rows of one feature in turn from `classes` classes.
+fn in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
+    let names: Vec<String> = (0..rows).map(|i| format!("{}", i % classes)).collect();
+    let labels = Labels::from_tokens(names.iter().map(|n| Some(n.as_str())));
+    (Matrix::dense((0..rows).map(|i| (i % classes) as f64).collect(), rows, 1).unwrap(), labels)
+}
+
+#[test]
+fn labels_that_are_hardly_classes_are_refused() {
+    for (rows, classes) in [(2000, 2000), (2000, 1001), (21, 11)] {
+        let (x, labels) = in_turn(rows, classes);
+        let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
+        let start = format!("{classes} different labels in {rows} labelled rows ");
+        assert!(error.starts_with(&start) && error.contains("--label"), "{error}");
+    }
+    let (x, labels) = in_turn(5, 3);
+    assert!(train(x, &labels, &TrainOptions::new("svc"), &()).is_ok());
+}
+
+#[test]
+fn many_classes_make_no_more_problems_than_memory_holds() {
+    let svc = learner("svc").unwrap();
+    let mut options = TrainOptions::new("svc");
+    let (x, labels) = in_turn(90, 30);
+    let pairs = prepare(x, &labels, svc, &options).unwrap();
+    assert_eq!((pairs.scheme, pairs.problems.len()), (Scheme::OneVsOne, 435));
+    let (x, labels) = in_turn(93, 31);
+    let rest = prepare(x.clone(), &labels, svc, &options).unwrap();
+    assert_eq!((rest.scheme, rest.problems.len()), (Scheme::OneVsRest, 31));
+    assert!(
+        rest.notes.iter().any(|n| n.starts_with("31 classes: each against the rest")),
+        "{:?}",
+        rest.notes
+    );
+    options.multi = Multi::OneVsOne;
+    assert_eq!(prepare(x, &labels, svc, &options).unwrap().problems.len(), 465);
+
+    // 499 500 pairs of 2000 rows; 11 000 classes; 9000 classes of 70 000 rows.
+    let says = |rows: usize, classes: usize, options: &TrainOptions| {
+        let (x, labels) = in_turn(rows, classes);
+        prepare(x, &labels, svc, options).unwrap_err().to_string()
+    };
+    let error = says(2000, 1000, &options);
+    assert!(
+        error.contains("499500 problems of 9.0 GB") && error.ends_with("(--multi one-vs-rest)"),
+        "{error}"
+    );
+    options.multi = Multi::Auto;
+    for (rows, classes) in [(22_000, 11_000), (70_000, 9000)] {
+        let error = says(rows, classes, &options);
+        assert!(error.ends_with("use fewer classes or rows"), "{error}");
+    }
+}
+
+#[test]
+fn a_precomputed_kernel_equals_the_kernel() {
+    let (x, labels) = data("two-moons", 60, None);
+    let mut options = TrainOptions::new("svc");
+    options.scaling = Some(ScalingChoice::NONE);
+    options.params.insert("tolerance".into(), 1e-7.into());
+    options.gamma = Some(Gamma::Value(1.5));
+    let plain = train(x.clone(), &labels, &options, &()).unwrap();
+    let kernel = evermargin::Kernel::Rbf { gamma: 1.5 };
+    let gram: Vec<f64> = (0..3600).map(|k| kernel.eval(x.view().row(k / 60), x.view().row(k % 60))).collect();
+    let gram = Matrix::dense(gram, 60, 60).unwrap();
+    options.params.insert("kernel".into(), "precomputed".into());
+    options.gamma = None;
+    options.scaling = None;
+    let given = train(gram.clone(), &labels, &options, &()).unwrap();
+    let f = plain.classifier.predict(x).unwrap().decision;
+    let g = given.classifier.predict(gram).unwrap().decision;
+    assert!(f.iter().zip(&g).all(|(f, g)| (f - g).abs() < 1e-4));
+}
