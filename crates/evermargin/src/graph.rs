@@ -97,6 +97,24 @@ impl Graph {
         Self { indptr, indices: vec![], weights: vec![], degree, width: 1.0 }
     }
 
+    /// The graph of these edges (two different rows and a weight), each named once.
+    pub fn from_edges(n: usize, edges: &[(usize, usize, f64)]) -> Result<Self> {
+        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
+        for &(i, j, w) in edges {
+            rows[i].push((j as u32, w));
+            rows[j].push((i as u32, w));
+        }
+        let mut graph = Self::without_edges(0);
+        for row in &mut rows {
+            row.sort_unstable_by_key(|e| e.0);
+            graph.indices.extend(row.iter().map(|e| e.0));
+            graph.weights.extend(row.iter().map(|e| e.1));
+            graph.indptr.push(graph.indices.len());
+            graph.degree.push(row.iter().map(|e| e.1).sum());
+        }
+        Ok(graph)
+    }
+
     /// Joins rows with their neighbours, whichever named the other.
     fn of_edges(x: MatrixView<'_>, near: &[Vec<u32>], params: &GraphParams) -> Self {
         let n = near.len();

@@ -3,6 +3,7 @@
 use super::Fit;
 use super::lasvm::{LasvmParams, Loss};
 use super::linear::LinearParams;
+use super::manifold::lap::{self, LapParams};
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::registry::{Learner, Parameter, read, with_kernel};
@@ -52,6 +53,30 @@ const CLEAN_KEEP: Parameter =
 const KERNEL_LAMBDA: Parameter =
     parameter("lambda", "0", "weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x)");
 const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
+
+/// Of the learners along a graph.
+const LAPLACIAN: [Parameter; 20] = [
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    parameter("gamma_a", "0.001", "weight of |f|² against the sum of losses"),
+    parameter("gamma_i", "0.1", "weight of the variation of f along the graph; 0 = labels alone"),
+    parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
+    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2)"),
+    parameter("metric", "euclidean", "euclidean or cosine"),
+    parameter("weights", "heat", "weights of edges: binary or heat"),
+    parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+    parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+    parameter("power", "1", "power of the Laplacian"),
+    parameter("class_wise", "false", "whether the graph joins labelled rows of one class alone"),
+    parameter("basis", "0", "most points the model may rest on; 0 = all of 2000 rows, 1000 of more"),
+    parameter("bias", "false", "whether to learn a constant"),
+    parameter("balance", "false", "whether to move the threshold to the share of positives"),
+    RATIO,
+    parameter("tolerance", "0.0001", "lapsvm: largest violation of the optimality conditions"),
+    parameter("seed", "1", "seed of the draw of points the model rests on"),
+];
 
 const GAP_FAMILY: [Parameter; 13] = [
     KERNEL,
@@ -439,6 +464,24 @@ pub static LEARNERS: &[Learner] = &[
         path: None,
     },
     Learner {
+        name: "lapsvm",
+        summary: "support vector machine that varies little along a graph of all rows (semi-supervised)",
+        parameters: &LAPLACIAN,
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| laplacian("lapsvm", params, lap::Loss::Hinge),
+        path: None,
+    },
+    Learner {
+        name: "laprls",
+        summary: "least squares that vary little along a graph of all rows (semi-supervised)",
+        parameters: &LAPLACIAN,
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| laplacian("laprls", params, lap::Loss::Square),
+        path: None,
+    },
+    Learner {
         name: "label-propagation",
         summary: "labels spread along a neighbourhood graph; svc learns from them",
         parameters: &[
@@ -524,3 +567,7 @@ pub static LEARNERS: &[Learner] = &[
         path: None,
     },
 ];
+
+fn laplacian(name: &str, params: &Map<String, Value>, loss: lap::Loss) -> Result<Box<dyn Fit>> {
+    Ok(Box::new(LapParams { loss, ..read::<LapParams>(name, &with_kernel(params)?)? }))
+}
