@@ -63,7 +63,7 @@ const LAPLACIAN: [Parameter; 20] = [
     parameter("gamma_a", "0.001", "weight of |f|² against the sum of losses"),
     parameter("gamma_i", "0.1", "weight of the variation of f along the graph; 0 = labels alone"),
     parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
-    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2)"),
+    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
     parameter("metric", "euclidean", "euclidean or cosine"),
     parameter("weights", "heat", "weights of edges: binary or heat"),
     parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
@@ -174,7 +174,7 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsOne,
         semi: false,
         build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
-        path: Some(svc_path),
+        path: Some((&["c"], svc_path)),
     },
     Learner {
         name: "lasvm",
@@ -298,7 +298,7 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: false,
         build: |params| Ok(Box::new(read::<LinearParams>("linear", params)?)),
-        path: Some(linear_path),
+        path: Some((&["c"], linear_path)),
     },
     Learner {
         name: "rls",
@@ -469,8 +469,10 @@ pub static LEARNERS: &[Learner] = &[
         parameters: &LAPLACIAN,
         multi: Multi::OneVsRest,
         semi: true,
-        build: |params| laplacian("lapsvm", params, lap::Loss::Hinge),
-        path: None,
+        build: |params| laplacian("lapsvm", params, lap::Loss::Hinge).map(|p| Box::new(p) as Box<dyn Fit>),
+        path: Some((&["gamma_i", "gamma_a"], |task, watch| {
+            lap::path(&|params| laplacian("lapsvm", params, lap::Loss::Hinge), task, watch)
+        })),
     },
     Learner {
         name: "laprls",
@@ -478,8 +480,10 @@ pub static LEARNERS: &[Learner] = &[
         parameters: &LAPLACIAN,
         multi: Multi::OneVsRest,
         semi: true,
-        build: |params| laplacian("laprls", params, lap::Loss::Square),
-        path: None,
+        build: |params| laplacian("laprls", params, lap::Loss::Square).map(|p| Box::new(p) as Box<dyn Fit>),
+        path: Some((&["gamma_i", "gamma_a"], |task, watch| {
+            lap::path(&|params| laplacian("laprls", params, lap::Loss::Square), task, watch)
+        })),
     },
     Learner {
         name: "label-propagation",
@@ -568,6 +572,6 @@ pub static LEARNERS: &[Learner] = &[
     },
 ];
 
-fn laplacian(name: &str, params: &Map<String, Value>, loss: lap::Loss) -> Result<Box<dyn Fit>> {
-    Ok(Box::new(LapParams { loss, ..read::<LapParams>(name, &with_kernel(params)?)? }))
+fn laplacian(name: &str, params: &Map<String, Value>, loss: lap::Loss) -> Result<LapParams> {
+    Ok(LapParams { loss, ..read::<LapParams>(name, &with_kernel(params)?)? })
 }

@@ -17,6 +17,7 @@
 use super::super::rls::RlsParams;
 use super::super::semi::{FewLabels, Ratio, Transduced, largest};
 use super::super::svc::SvcParams;
+use super::super::validate::{PathTask, without_folds};
 use super::super::{Fit, Fitted, Targets};
 use super::penalty::{Penalty, PenaltyParams, class_wise};
 use super::span::Span;
@@ -25,7 +26,8 @@ use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::Model;
-use crate::solve::{Exit, Report, Watch};
+use crate::solve::newton::dot;
+use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -194,32 +196,37 @@ impl Fit for LapParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
         let open = few.iter().any(|f| !f.unlabeled.is_empty());
         if self.gamma_i == 0.0 || !(open || self.penalty.class_wise) {
-            let fitted = Alone(self.clone()).fit(x, problems, watch)?;
-            return self.told(fitted, x, &few, Map::new());
+            return self.alone(x, problems, &few, watch);
         }
+        let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
         let part = (rows.len() < x.rows()).then(|| x.select(&rows));
+        if self.kernel == Kernel::Precomputed && part.is_some() {
+            return Err(Error::parameter("kernel", "precomputed", "another where some rows have weight 0"));
+        }
         let inside = part.as_ref().map_or(x, |p| p.view());
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
-        let inside_kernel = self.kernel;
-        if inside_kernel == Kernel::Precomputed && part.is_some() {
-            return Err(Error::parameter("kernel", "precomputed", "used with all rows in the problem"));
-        }
         let Some(penalty) = self.penalty(inside, &within, watch)? else {
-            let mut fitted = Alone(self.clone()).fit(x, problems, &())?;
+            let mut fitted = self.alone(x, problems, &few, &())?;
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
-            return self.told(fitted, x, &few, Map::new());
+            return Ok(fitted);
         };
-        let span = Span::new(inside, inside_kernel, landmarks(self.basis, inside.rows()), self.seed, watch)?;
-        let quadratic = penalty.quadratic(&span);
-        let (model, reports) = self.solve(inside, &within, &span, &quadratic, watch)?;
+        let most = landmarks(self.basis, inside.rows());
+        let span = Span::new(inside, self.kernel, most, self.seed, watch)?;
+        let solved = self.solve(&within, &span, &penalty.quadratic(&span), watch)?;
+        let model = span.model(inside, &solved.functions, solved.bias.clone());
+        let mut scores = columns(&model.decision(x.select(&absent(x.rows(), &rows)).view())?, few.len());
+        let inside = solved.functions.iter().zip(&solved.bias);
+        let outputs = inside.map(|(v, b)| span.outputs(v).iter().map(|f| f + b).collect::<Vec<f64>>());
+        for (scores, outputs) in scores.iter_mut().zip(outputs) {
+            *scores = merged(x.rows(), &rows, &outputs, scores);
+        }
         let mut facts = Map::new();
         facts.insert("landmarks".into(), span.dim().into());
-        facts.insert("neighbours".into(), self.penalty.neighbours_of(inside).into());
+        facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
         facts.extend(graph_facts(&penalty));
-        self.told(Fitted::new(model, reports), x, &few, facts)
+        Ok(self.told(Fitted::new(model, solved.reports), scores, &few, facts))
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -227,57 +234,124 @@ impl Fit for LapParams {
     }
 }
 
+/// Functions v of a space, with their constants.
+struct Solved {
+    functions: Vec<Vec<f64>>,
+    bias: Vec<f64>,
+    reports: Vec<Report>,
+}
+
 impl LapParams {
     /// The functions of all problems in the deformed space.
     fn solve(
         &self,
-        x: MatrixView<'_>,
         problems: &[Targets],
         span: &Span,
         quadratic: &[f64],
         watch: &dyn Watch,
-    ) -> Result<(Model, Vec<Report>)> {
-        let rows: Vec<usize> = (0..x.rows())
-            .filter(|&i| problems.iter().any(|p| p.y[i] != Label::Unknown && p.cost[i] > 0.0))
-            .collect();
-        let (c, ratio) = self.scaled(weight(&problems[0]), x.rows());
+    ) -> Result<Solved> {
+        let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown && p.cost[*i] > 0.0);
+        let rows: Vec<usize> = (0..span.rows()).filter(known).collect();
+        let (c, ratio) = self.scaled(weight(&problems[0]), span.rows());
         let warp = Warp::new(span, quadratic, ratio)?;
-        let gram = warp.gram(&rows)?;
         let labelled: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        let gram = warp.gram(&rows)?;
         let fitted = self.machine(Kernel::Precomputed, c).fit(gram.view(), &labelled, watch)?;
         let Model::Linear { weights, bias } = fitted.model else {
             return Err(Error::Model("a machine on a kernel matrix is linear in its rows".into()));
         };
-        let functions: Vec<Vec<f64>> = weights.iter().map(|a| warp.function(&rows, a)).collect();
-        Ok((span.model(x, &functions, bias), fitted.reports))
+        let functions = weights.iter().map(|a| warp.function(&rows, a)).collect();
+        Ok(Solved { functions, bias, reports: fitted.reports })
+    }
+
+    /// The labels alone, told as if there had been a graph.
+    fn alone(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        let fitted = Alone(self.clone()).fit(x, problems, watch)?;
+        let scores = columns(&fitted.model.decision(x)?, few.len());
+        Ok(self.told(fitted, scores, few, Map::new()))
     }
 
     /// Adds the scores of all rows; with `balance`, moves the constants first.
     fn told(
         &self,
         mut fitted: Fitted,
-        x: MatrixView<'_>,
+        mut scores: Vec<Vec<f64>>,
         few: &[FewLabels],
         mut facts: Map<String, Value>,
-    ) -> Result<Fitted> {
-        let width = few.len();
-        let decisions = fitted.model.decision(x)?;
-        let mut scores: Vec<Vec<f64>> =
-            (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
+    ) -> Fitted {
         if self.balance {
-            let shifts: Vec<f64> = scores.iter().zip(few).map(|(s, f)| threshold(s, f)).collect();
             let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = &mut fitted.model;
-            for (j, t) in shifts.iter().enumerate() {
-                bias[j] -= t;
-                scores[j].iter_mut().for_each(|s| *s -= t);
+            for ((bias, scores), few) in bias.iter_mut().zip(&mut scores).zip(few) {
+                let threshold = threshold(scores, few);
+                *bias -= threshold;
+                scores.iter_mut().for_each(|s| *s -= threshold);
             }
             facts.extend(few.iter().flat_map(FewLabels::facts));
         }
-        let ratio =
-            few.iter().zip(&scores).map(|(f, s)| if self.balance { f.ratio } else { share(s, f) }).collect();
+        let aimed = |(f, s): (&FewLabels, &Vec<f64>)| if self.balance { f.ratio } else { share(s, f) };
+        let ratio = few.iter().zip(&scores).map(aimed).collect();
         fitted.transduced = Some(Transduced { scores, ratio, facts });
-        Ok(fitted)
+        fitted
     }
+}
+
+/// Held-out decisions along γ_A or γ_I: graph, space and RᵀL^pR are those of all folds and values. Rows held out are
+/// unlabelled ones, in the graph as every other, and only rows with a label are ever held out.
+pub(in crate::learn) fn path(
+    read: &dyn Fn(&Map<String, Value>) -> Result<LapParams>,
+    task: &PathTask<'_>,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<f64>>> {
+    let base = read(task.params)?;
+    base.check()?;
+    let (x, width) = (task.x, task.problems.len());
+    let Some(penalty) = base.penalty(x, task.problems, watch)? else { return Ok(Vec::new()) };
+    let span = Span::new(x, base.kernel, landmarks(base.basis, x.rows()), base.seed, watch)?;
+    let quadratic = penalty.quadratic(&span);
+    let problems = without_folds(task.problems, task.folds);
+    let mut out = Vec::with_capacity(task.values.len());
+    for &value in task.values {
+        let params = read(&task.at(value))?;
+        params.check()?;
+        let mut held = vec![0.0; x.rows() * width];
+        for (fold, group) in problems.chunks(width).enumerate() {
+            if !watch.proceed(&Progress { steps: out.len() as u64, violation: 1.0, tolerance: 0.0 }) {
+                return Ok(out);
+            }
+            let solved = params.solve(group, &span, &quadratic, watch)?;
+            for i in (0..x.rows()).filter(|&i| task.folds[i] == Some(fold as u32)) {
+                for (j, v) in solved.functions.iter().enumerate() {
+                    held[i * width + j] = dot(span.row(i), v) + solved.bias[j];
+                }
+            }
+        }
+        out.push(held);
+    }
+    Ok(out)
+}
+
+/// The rows of `n` that are not among `rows`, which ascend.
+fn absent(n: usize, rows: &[usize]) -> Vec<usize> {
+    (0..n).filter(|i| rows.binary_search(i).is_err()).collect()
+}
+
+/// One value a row: those of `rows` first, the others in order.
+fn merged(n: usize, rows: &[usize], inside: &[f64], outside: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; n];
+    rows.iter().zip(inside).for_each(|(&i, v)| out[i] = *v);
+    absent(n, rows).iter().zip(outside).for_each(|(&i, v)| out[i] = *v);
+    out
+}
+
+/// Columns of a row-major matrix.
+fn columns(values: &[f64], width: usize) -> Vec<Vec<f64>> {
+    (0..width).map(|j| values.iter().skip(j).step_by(width).copied().collect()).collect()
 }
 
 /// The middle between the lowest of the outputs wanted positive among the unlabelled rows and the highest of the others.

@@ -50,7 +50,7 @@ impl Default for PenaltyParams {
 /// Largest power: beyond it, powers of [0, 2] are no longer apart in floating point.
 const MOST_POWER: usize = 16;
 /// Neighbours of data of many columns.
-const FEW_NEIGHBOURS: f64 = 10.0;
+const FEW_NEIGHBOURS: f64 = 6.0;
 
 impl PenaltyParams {
     /// Refuses what makes no graph.
@@ -72,7 +72,7 @@ impl PenaltyParams {
         Ok(())
     }
 
-    /// The neighbours given, or max(10, ½n^(2/(d+2))): on a d-dimensional sheet neighbourhoods must grow with n for
+    /// The neighbours given, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighbourhoods must grow with n for
     /// differences along edges to stay above the noise, and slower the more columns there are.
     pub fn neighbours_of(&self, x: MatrixView<'_>) -> usize {
         if self.neighbours > 0 {

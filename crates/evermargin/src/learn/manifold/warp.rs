@@ -6,10 +6,16 @@
 //! its roles exchanged: K is factored instead of M). Rows are ϕ = C⁻¹r, K̃ their inner products, and a linear function w·ϕ
 //! is f = Rv with v = C⁻ᵀw, that is an expansion over the landmarks: prediction needs neither M nor the other rows.
 
+use super::penalty::PenaltyParams;
 use super::span::Span;
-use crate::data::Matrix;
-use crate::error::Result;
+use crate::data::{Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, Lower, cross_products};
+use crate::model::Model;
+use crate::solve::Watch;
+use crate::solve::newton::add;
+use serde::{Deserialize, Serialize};
 
 /// A space and the factor of its quadratic form.
 #[derive(Debug)]
@@ -61,7 +67,7 @@ impl<'s> Warp<'s> {
         let m = self.span.dim();
         let mut sum = vec![0.0; m];
         for (&i, a) in rows.iter().zip(a).filter(|(_, a)| **a != 0.0) {
-            crate::solve::newton::add(*a, self.span.row(i), &mut sum);
+            add(*a, self.span.row(i), &mut sum);
         }
         self.factor.solve_rows(&mut sum);
         self.unfold(&sum)
@@ -72,5 +78,83 @@ impl<'s> Warp<'s> {
         let mut v = w.to_vec();
         self.factor.solve_transposed(&mut v);
         v
+    }
+}
+
+/// A deformation for any learner with a kernel: it is handed the rows ϕ and a linear kernel, and what it finds is an
+/// expansion in the kernel it was meant to have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WarpParams {
+    /// γ_I/γ_A: weight of the variation along the graph against |f|².
+    pub ratio: f64,
+    /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
+    pub neighbours: usize,
+    /// Power of the Laplacian.
+    pub power: usize,
+    /// Whether the Laplacian is divided by the degrees.
+    pub normalised: bool,
+    /// Most landmarks; 0 as for `lapsvm`.
+    pub basis: usize,
+}
+
+impl Default for WarpParams {
+    fn default() -> Self {
+        Self { ratio: 100.0, neighbours: 0, power: 1, normalised: true, basis: 0 }
+    }
+}
+
+/// Rows in a deformed space.
+#[derive(Debug)]
+pub struct Warped {
+    span: Span,
+    factor: Lower,
+}
+
+impl WarpParams {
+    /// Deforms the space of `kernel` along the graph of all rows; none if `watch` ends the search for neighbours.
+    pub fn warp(
+        &self,
+        x: MatrixView<'_>,
+        kernel: Kernel,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Option<Warped>> {
+        if !(0.0..=1e15).contains(&self.ratio) {
+            return Err(Error::parameter("warp", self.ratio, "a number from 0 to 1e15"));
+        }
+        let Self { neighbours, power, normalised, .. } = *self;
+        let penalty = PenaltyParams { neighbours, power, normalised, ..PenaltyParams::default() };
+        let Some(penalty) = penalty.penalty(x, watch)? else { return Ok(None) };
+        let span = Span::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
+        let factor = Warp::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
+        Ok(Some(Warped { span, factor }))
+    }
+}
+
+impl Warped {
+    /// ϕ of all rows.
+    pub fn matrix(&self) -> Result<Matrix> {
+        Warp { span: &self.span, factor: self.factor.clone() }.matrix()
+    }
+
+    /// The model in terms of samples `x` of one that is linear in ϕ.
+    pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Model {
+        let warp = Warp { span: &self.span, factor: self.factor.clone() };
+        let (weights, bias) = match model {
+            Model::Linear { weights, bias } => (weights.clone(), bias),
+            Model::Expansion { points, coef, bias, .. } => {
+                let sum = |coef: &Vec<f64>| {
+                    let mut w = vec![0.0; points.cols()];
+                    for (i, c) in coef.iter().enumerate() {
+                        points.view().row(i).for_each(|k, v| w[k] += c * v);
+                    }
+                    w
+                };
+                (coef.iter().map(sum).collect(), bias)
+            }
+        };
+        let functions: Vec<Vec<f64>> = weights.iter().map(|w| warp.unfold(w)).collect();
+        self.span.model(x, &functions, bias.clone())
     }
 }
