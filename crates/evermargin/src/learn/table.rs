@@ -55,7 +55,7 @@ const KERNEL_LAMBDA: Parameter =
 const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
 
 /// Of the learners along a graph.
-const LAPLACIAN: [Parameter; 20] = [
+const LAPLACIAN: [Parameter; 24] = [
     KERNEL,
     GAMMA,
     DEGREE,
@@ -70,11 +70,19 @@ const LAPLACIAN: [Parameter; 20] = [
     parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
     parameter("power", "1", "power of the Laplacian"),
     parameter("class_wise", "false", "whether the graph joins labelled rows of one class alone"),
+    parameter(
+        "solver",
+        "auto",
+        "direct (in the span of basis points), iterate (all rows, until labels stay) or auto",
+    ),
     parameter("basis", "0", "most points the model may rest on; 0 = all of 2000 rows, 1000 of more"),
     parameter("bias", "false", "whether to learn a constant"),
     parameter("balance", "false", "whether to move the threshold to the share of positives"),
     RATIO,
-    parameter("tolerance", "0.0001", "lapsvm: largest violation of the optimality conditions"),
+    parameter("tolerance", "0.0001", "largest violation of the optimality conditions, or relative residual"),
+    parameter("max_steps", "500", "iterate: most steps"),
+    parameter("early", "true", "iterate: whether to end when no row changes its label any more"),
+    CACHE,
     parameter("seed", "1", "seed of the draw of points the model rests on"),
 ];
 

@@ -5,7 +5,7 @@ use crate::common::eliminate;
 use evermargin::data::Label;
 use evermargin::generate::{GenerateParams, generate};
 use evermargin::graph::{Graph, Weights};
-use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling};
+use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling, Solver};
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams, class_wise};
 use evermargin::learn::manifold::span::Span;
 use evermargin::learn::manifold::warp::{Warp, WarpParams};
@@ -536,7 +536,7 @@ fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprl
     let (_, class) = moons(100, 0.12, 21);
     let wrong = |f: &[f64]| f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
     // values of the warped kernel are small, so costs are large
-    let costly = r#"{"c": 100, "bias": false, "finish": true}"#;
+    let costly = r#"{"c": 100, "finish": true}"#;
     for (learner, params) in [("lasvm", costly), ("tsvm", "{}"), ("da", "{}"), ("perceptron", "{}")] {
         let (plain, warped) =
             (train_decisions(learner, params, None), train_decisions(learner, params, warp()));
@@ -571,4 +571,64 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
             }
         }
     }
+}
+
+fn iterated(loss: Loss) -> LapParams {
+    LapParams { solver: Solver::Iterate, tolerance: 1e-9, early: false, max_steps: 5000, ..params(loss) }
+}
+
+#[test]
+fn iterations_over_all_rows_end_at_the_solution() {
+    // primal equals dual: the linear system of laprls, for dense, sparse and linear kernels
+    let (x, class) = moons(70, 0.15, 23);
+    let t = few(&class, 4);
+    for kernel in [RBF, Kernel::Linear] {
+        let p = LapParams { kernel, ..iterated(Loss::Square) };
+        let m = dense(&penalty(&p.penalty, &x));
+        let solution = laprls_by_elimination(&p, &x, &t, &m);
+        near(&fit(&p, &x, &t), &solution, 1e-5);
+        near(&fit(&p, &x.view().to_csr(), &t), &solution, 1e-5);
+        // hardly any memory: rows are computed anew
+        near(&fit(&LapParams { cache_bytes: 1, ..p }, &x, &t), &solution, 1e-5);
+    }
+    // squared hinge: α + Mf + C(f − y) = 0 with C of violating rows alone, and both kinds occur
+    for kernel in [RBF, Kernel::Linear] {
+        let p = LapParams { kernel, gamma_a: 0.001, gamma_i: 0.01, ..iterated(Loss::Hinge) };
+        let t = few(&class, 12);
+        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let f = scores(&fitted);
+        let mf = penalty(&p.penalty, &x).apply(f);
+        let k = kernel_matrix(&x, kernel);
+        let mut alpha: Vec<f64> = mf.iter().map(|v| -10.0 * v).collect();
+        let mut violating = 0;
+        for i in t.used() {
+            if t.y[i].sign() * f[i] < 1.0 {
+                alpha[i] -= 1000.0 * (f[i] - t.y[i].sign());
+                violating += 1;
+            }
+        }
+        assert!(violating > 0 && violating < 24, "{violating}");
+        let back: Vec<f64> = k.iter().map(|row| row.iter().zip(&alpha).map(|(k, a)| k * a).sum()).collect();
+        near(&back, f, 1e-3);
+    }
+}
+
+#[test]
+fn iterations_end_early_when_labels_stay() {
+    let (x, class) = moons(300, 0.1, 24);
+    let t = few(&class, 5);
+    for loss in [Loss::Hinge, Loss::Square] {
+        let long = iterated(loss).fit(x.view(), &[t.clone()], &()).unwrap();
+        let early = LapParams { early: true, ..iterated(loss) }.fit(x.view(), &[t.clone()], &()).unwrap();
+        assert!(early.reports[0].steps < long.reports[0].steps);
+        let other = scores(&early).iter().zip(scores(&long)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0));
+        assert!(other.count() <= 3);
+        let capped = LapParams { max_steps: 2, ..iterated(loss) }.fit(x.view(), &[t.clone()], &()).unwrap();
+        assert_eq!((capped.reports[0].steps, capped.reports[0].exit), (2, Exit::Limit));
+        let stopped = iterated(loss).fit(x.view(), &[t.clone()], &After(20.into())).unwrap();
+        assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
+        assert!(stopped.model.check().is_ok());
+    }
+    let error = LapParams { bias: true, ..iterated(Loss::Hinge) }.fit(x.view(), &[t], &()).unwrap_err();
+    assert_eq!(error.to_string(), "parameter bias = true: must be false with solver iterate");
 }

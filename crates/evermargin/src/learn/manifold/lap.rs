@@ -15,10 +15,12 @@
 //! Rows without weight take no part. Weights of unlabelled rows do not enter the graph.
 
 use super::super::rls::RlsParams;
+use super::super::semi::s3vm::{Function, model as expansion};
 use super::super::semi::{FewLabels, Ratio, Transduced, largest};
 use super::super::svc::SvcParams;
 use super::super::validate::{PathTask, without_folds};
 use super::super::{Fit, Fitted, Targets};
+use super::iterate::{Iterate, Products};
 use super::penalty::{Penalty, PenaltyParams, class_wise};
 use super::span::Span;
 use super::warp::Warp;
@@ -52,6 +54,19 @@ pub enum Scaling {
     Paper,
 }
 
+/// How the problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Solver {
+    /// Directly, but for a linear kernel of more than [`ALL`] rows and columns.
+    #[default]
+    Auto,
+    /// In the span of landmarks, exactly.
+    Direct,
+    /// Over all rows, by conjugate gradients stopped early ([`super::iterate`]); the hinge is squared.
+    Iterate,
+}
+
 /// Parameters of [`lapsvm` and `laprls`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -70,6 +85,8 @@ pub struct LapParams {
     /// The graph and the power of its Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
+    /// How the problem is solved.
+    pub solver: Solver,
     /// Most landmarks; 0 means all of up to [`ALL`] rows, [`SOME`] of more.
     pub basis: usize,
     /// Whether to learn a constant, not regularised.
@@ -78,8 +95,14 @@ pub struct LapParams {
     pub balance: bool,
     /// Share of positives among the unlabelled rows.
     pub ratio: Ratio,
-    /// For the hinge: largest violation of the optimality conditions.
+    /// For the hinge: largest violation of the optimality conditions; for iterations: relative residual.
     pub tolerance: f64,
+    /// Most iterations.
+    pub max_steps: u64,
+    /// For iterations: whether they end when no label of a row changes any more.
+    pub early: bool,
+    /// For iterations: bytes for kernel rows.
+    pub cache_bytes: usize,
     /// Seed of the draw of landmarks.
     pub seed: u64,
 }
@@ -98,11 +121,15 @@ impl Default for LapParams {
             gamma_i: 0.1,
             scaling: Scaling::Raw,
             penalty: PenaltyParams::default(),
+            solver: Solver::Auto,
             basis: 0,
             bias: false,
             balance: false,
             ratio: Ratio::Labels,
             tolerance: 1e-4,
+            max_steps: 500,
+            early: true,
+            cache_bytes: 1 << 30,
             seed: 1,
         }
     }
@@ -129,6 +156,9 @@ impl LapParams {
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        if self.solver == Solver::Iterate && self.bias {
+            return Err(Error::parameter("bias", true, "false with solver iterate"));
         }
         Ok(())
     }
@@ -212,21 +242,22 @@ impl Fit for LapParams {
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
             return Ok(fitted);
         };
-        let most = landmarks(self.basis, inside.rows());
-        let span = Span::new(inside, self.kernel, most, self.seed, watch)?;
-        let solved = self.solve(&within, &span, &penalty.quadratic(&span), watch)?;
-        let model = span.model(inside, &solved.functions, solved.bias.clone());
-        let mut scores = columns(&model.decision(x.select(&absent(x.rows(), &rows)).view())?, few.len());
-        let inside = solved.functions.iter().zip(&solved.bias);
-        let outputs = inside.map(|(v, b)| span.outputs(v).iter().map(|f| f + b).collect::<Vec<f64>>());
+        let mut facts = graph_facts(&penalty);
+        facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
+        let (fitted, outputs) = if self.iterates(inside) {
+            self.iterate(inside, &within, &penalty, watch)?
+        } else {
+            let most = landmarks(self.basis, inside.rows());
+            let span = Span::new(inside, self.kernel, most, self.seed, watch)?;
+            facts.insert("landmarks".into(), span.dim().into());
+            self.direct(inside, &within, &span, &penalty, watch)?
+        };
+        let mut scores =
+            columns(&fitted.model.decision(x.select(&absent(x.rows(), &rows)).view())?, few.len());
         for (scores, outputs) in scores.iter_mut().zip(outputs) {
             *scores = merged(x.rows(), &rows, &outputs, scores);
         }
-        let mut facts = Map::new();
-        facts.insert("landmarks".into(), span.dim().into());
-        facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
-        facts.extend(graph_facts(&penalty));
-        Ok(self.told(Fitted::new(model, solved.reports), scores, &few, facts))
+        Ok(self.told(fitted, scores, &few, facts))
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -242,6 +273,63 @@ struct Solved {
 }
 
 impl LapParams {
+    fn iterates(&self, x: MatrixView<'_>) -> bool {
+        match self.solver {
+            Solver::Auto => self.kernel == Kernel::Linear && x.rows() > ALL && x.cols() > ALL && !self.bias,
+            solver => solver == Solver::Iterate,
+        }
+    }
+
+    /// The fit in the span of landmarks, and the outputs of all rows.
+    fn direct(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        span: &Span,
+        penalty: &Penalty,
+        watch: &dyn Watch,
+    ) -> Result<(Fitted, Vec<Vec<f64>>)> {
+        let solved = self.solve(problems, span, &penalty.quadratic(span), watch)?;
+        let functions = solved.functions.iter().zip(&solved.bias);
+        let outputs = functions.map(|(v, b)| span.outputs(v).iter().map(|f| f + b).collect()).collect();
+        let model = span.model(x, &solved.functions, solved.bias);
+        Ok((Fitted::new(model, solved.reports), outputs))
+    }
+
+    /// The fit over all rows, and their outputs.
+    fn iterate(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        penalty: &Penalty,
+        watch: &dyn Watch,
+    ) -> Result<(Fitted, Vec<Vec<f64>>)> {
+        let mut products = Products::new(x, self.kernel, self.cache_bytes)?;
+        let (mut functions, mut outputs, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for problem in problems {
+            let (c, ratio) = Self { loss: Loss::Square, ..self.clone() }.scaled(weight(problem), x.rows());
+            let y: Vec<f64> = problem.y.iter().map(|y| y.sign()).collect();
+            let cost: Vec<f64> = problem.cost.iter().map(|w| c * w).collect();
+            let found = Iterate {
+                products: &mut products,
+                penalty,
+                ratio,
+                y: &y,
+                cost: &cost,
+                hinge: self.loss == Loss::Hinge,
+                tolerance: self.tolerance,
+                max_steps: self.max_steps,
+                early: self.early,
+            }
+            .run(watch);
+            functions.push(Function { alpha: found.alpha, bias: 0.0 });
+            outputs.push(found.outputs);
+            reports.push(found.report);
+        }
+        let all: Vec<usize> = (0..x.rows()).collect();
+        Ok((Fitted::new(expansion(x, self.kernel, &all, &functions), reports), outputs))
+    }
+
     /// The functions of all problems in the deformed space.
     fn solve(
         &self,

@@ -21,7 +21,7 @@ mod minimum;
 pub mod parzen;
 pub mod qp;
 pub mod ratio;
-mod s3vm;
+pub(in crate::learn) mod s3vm;
 mod scale;
 mod space;
 pub mod submod;
