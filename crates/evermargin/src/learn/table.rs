@@ -75,7 +75,7 @@ const LAPLACIAN: [Parameter; 24] = [
         "auto",
         "direct (in the span of basis points), iterate (all rows, until labels stay) or auto",
     ),
-    parameter("basis", "0", "most points the model may rest on; 0 = all of 2000 rows, 1000 of more"),
+    parameter("basis", "0", "most points the model may rest on; 0 = all of 2500 rows, 1000 of more"),
     parameter("bias", "false", "whether to learn a constant"),
     parameter("balance", "false", "whether to move the threshold to the share of positives"),
     RATIO,

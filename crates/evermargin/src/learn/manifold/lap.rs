@@ -108,7 +108,7 @@ pub struct LapParams {
 }
 
 /// Without `basis`: up to this many rows all are landmarks (as far as one is not explained by others) …
-pub const ALL: usize = 2_000;
+pub const ALL: usize = 2_500;
 /// … and this many of more.
 pub const SOME: usize = 1_000;
 

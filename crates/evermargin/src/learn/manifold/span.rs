@@ -288,13 +288,7 @@ impl<'a> Draw<'a> {
                     let count = part.len() / width;
                     linalg::cross_products(chosen, width, &values[first * cols..], count, *cols, part);
                 }
-                _ => {
-                    for (i, part) in part.chunks_exact_mut(width).enumerate() {
-                        part.iter_mut().enumerate().for_each(|(k, v)| {
-                            *v = self.x.row(first + i).dot(chosen.view().row(k));
-                        });
-                    }
-                }
+                _ => sparse_products(self.x, first, &chosen, part),
             }
             for (i, part) in part.chunks_exact_mut(width).enumerate() {
                 for (v, &r) in part.iter_mut().zip(rows) {
@@ -318,6 +312,18 @@ impl<'a> Draw<'a> {
             self.landmarks.iter().flat_map(|&p| features[p * m..(p + 1) * m].to_vec()).collect();
         let basis = Some((self.landmarks, Lower::new(factor, m)));
         Span { kernel: self.kernel, features, rows: n, basis }
+    }
+}
+
+/// Inner products of the rows from `first` on with the `chosen` ones, each of which is spread out once.
+fn sparse_products(x: MatrixView<'_>, first: usize, chosen: &Matrix, out: &mut [f64]) {
+    let (width, mut spread) = (chosen.rows(), vec![0.0; x.cols()]);
+    for k in 0..width {
+        chosen.view().row(k).for_each(|c, v| spread[c] = v);
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            x.row(first + i).for_each(|c, v| out[k] += v * spread[c]);
+        }
+        chosen.view().row(k).for_each(|c, _| spread[c] = 0.0);
     }
 }
 
