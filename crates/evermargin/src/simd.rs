@@ -227,10 +227,12 @@ fn argmax_body<const FMA: bool>(g: &[f64]) -> (usize, f64) {
 }
 
 dispatch! {
+    #[cfg(feature = "approximate")]
     /// Σ(a − b)² in single precision, columns dealt to sixteen sums.
     distance_f32 => distance_f32_body(a: &[f32], b: &[f32]) -> f32
 }
 
+#[cfg(feature = "approximate")]
 #[inline(always)]
 fn distance_f32_body<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
     let mut sum = [0.0f32; 16];
@@ -609,8 +611,11 @@ mod tests {
             let others = [row(1), row(2), row(3), row(4)];
             let four = distances(&row(0), others.each_ref().map(Vec::as_slice));
             assert_eq!(four, [plain(1), plain(2), plain(3), plain(4)]);
-            let single = |r| row(r).into_iter().map(|v| v as f32).collect::<Vec<_>>();
-            assert_eq!(f64::from(distance_f32(&single(0), &single(3))), plain(3));
+            #[cfg(feature = "approximate")]
+            {
+                let single = |r| row(r).into_iter().map(|v| v as f32).collect::<Vec<_>>();
+                assert_eq!(f64::from(distance_f32(&single(0), &single(3))), plain(3));
+            }
         }
     }
 
