@@ -159,6 +159,12 @@ fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
     let (learner, mut options) = args.learn.options(common)?;
     args.online.apply(learner, &mut options.params)?;
     args.semi.apply(learner, &mut options)?;
+    if options.warp.is_some() && (args.online.state.is_some() || args.online.resume.is_some()) {
+        return Err(Failure::Usage(
+            "--warp and --state do not go together: the graph is of the rows at hand, and later rows would not be in it"
+                .into(),
+        ));
+    }
     if let Some(c) = args.c {
         options.params.insert("c".into(), c.into());
     }

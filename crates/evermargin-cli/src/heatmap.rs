@@ -10,6 +10,8 @@ use std::path::Path;
 pub struct Heatmap {
     /// Written above the picture.
     pub title: String,
+    /// What differs between rows.
+    pub name: String,
     /// Rows.
     pub costs: Vec<f64>,
     /// Columns; one `None` when there is no gamma.
@@ -50,7 +52,7 @@ impl Heatmap {
 
     /// A table for the terminal, accuracies in percent, the winner starred.
     pub fn table(&self) -> String {
-        let mut out = String::from("accuracy in %, C down");
+        let mut out = format!("accuracy in %, {} down", self.name);
         if self.gammas.iter().any(Option::is_some) {
             out.push_str(", gamma across\n          ");
             for gamma in self.gammas.iter().flatten() {
@@ -133,7 +135,13 @@ impl Heatmap {
                 height - 14
             );
         }
-        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">C</text>\n</svg>", left / 2, top - 12);
+        let _ = writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\">{}</text>\n</svg>",
+            left / 2,
+            top - 12,
+            escaped(&self.name)
+        );
         out
     }
 }
@@ -161,6 +169,7 @@ mod tests {
     fn the_winner_is_starred_and_ringed() {
         let map = Heatmap {
             title: "a < b".into(),
+            name: "C".into(),
             costs: vec![1.0, 10.0],
             gammas: vec![Some(0.5), Some(2.0)],
             cells: vec![(1.0, Some(0.5), 0.5), (10.0, Some(0.5), 0.75), (1.0, Some(2.0), 0.9)],

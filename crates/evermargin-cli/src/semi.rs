@@ -3,6 +3,7 @@
 use crate::console::{count, short};
 use crate::failure::Failure;
 use evermargin::Labels;
+use evermargin::learn::manifold::warp::WarpParams;
 use evermargin::learn::semi::Semi;
 use evermargin::learn::train::TrainOptions;
 use evermargin::learn::{LEARNERS, Learner};
@@ -21,12 +22,17 @@ pub struct SemiArgs {
     /// Do not hold the answer against what the labels alone would give, which costs several more trainings
     #[arg(long)]
     pub no_compare: bool,
+    /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
+    /// of the graph, and what else it takes, as in 100,neighbours=10,power=2,normalised=false,basis=500
+    #[arg(long, value_name = "WEIGHT", value_parser = crate::spec::warp)]
+    pub warp: Option<WarpParams>,
 }
 
 impl SemiArgs {
     /// Sets what these options stand for; refuses a ratio for learners that have none.
     pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
         options.compare = !self.no_compare;
+        options.warp.clone_from(&self.warp);
         let Some(ratio) = &self.ratio else { return Ok(()) };
         if !learner.takes("ratio") {
             let names: Vec<&str> = LEARNERS.iter().filter(|l| l.takes("ratio")).map(|l| l.name).collect();

@@ -1,5 +1,6 @@
 //! Small languages inside option values: ranges, grids, weights, assignments.
 
+use evermargin::learn::manifold::warp::WarpParams;
 use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice};
 use evermargin::metrics::Criterion;
 use evermargin::model::ScalingName;
@@ -79,6 +80,18 @@ pub fn ratio(text: &str) -> Result<Value, String> {
         [one] => Ok((*one).into()),
         many => Ok(many.into()),
     }
+}
+
+/// A weight, then parameters of the deformation as NAME=VALUE, with commas between.
+pub fn warp(text: &str) -> Result<WarpParams, String> {
+    let mut parts = text.split(',');
+    let mut given = serde_json::Map::new();
+    given.insert("ratio".into(), number(parts.next().unwrap_or_default())?.into());
+    for part in parts {
+        let (name, value) = assignment(part)?;
+        given.insert(name, value);
+    }
+    serde_json::from_value(given.into()).map_err(|e| e.to_string())
 }
 
 /// A whole number from 1.
@@ -187,6 +200,19 @@ pub fn assignment(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').ok_or("must be NAME=VALUE")?;
     let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
     Ok((name.trim().replace('-', "_"), value))
+}
+
+/// A parameter and values to try: NAME=GRID; a list may hold 0.
+pub fn axis(text: &str) -> Result<(String, Grid), String> {
+    let (name, values) = text.split_once('=').ok_or("must be NAME=GRID")?;
+    let grid = match grid(values) {
+        Err(wrong) => {
+            let list: Result<Vec<f64>, String> = values.split(',').map(number).collect();
+            Grid::List(list.ok().filter(|l| l.iter().all(|v| *v >= 0.0)).ok_or(wrong)?)
+        }
+        Ok(grid) => grid,
+    };
+    Ok((name.trim().replace('-', "_"), grid))
 }
 
 /// `0.1..100`, `0.1,1,10` or `1`; all positive.

@@ -1,4 +1,5 @@
-//! `evermargin tune`: cross-validation over a grid of cost and kernel width.
+//! `evermargin tune`: cross-validation over a grid: the cost (or what takes its place), the kernel width, and any other
+//! parameter. Rows without a label are trained on and never scored.
 
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
 use crate::console::{self, count, exact, quoted, short};
@@ -12,7 +13,7 @@ use evermargin::Labels;
 use evermargin::learn::Learner;
 use evermargin::learn::prepare::{Prepared, prepare};
 use evermargin::learn::train::{Gamma, TrainOptions, fit_prepared};
-use evermargin::learn::validate::{PathTask, along_path, stratified_folds};
+use evermargin::learn::validate::{PathTask, along_path, number, stratified_folds};
 use evermargin::model::Scheme;
 use evermargin_io::{ReadOptions, model_file, write_atomic};
 use serde_json::{Value, json};
@@ -25,7 +26,8 @@ use std::time::Instant;
 #[command(
     after_help = "The best mean accuracy wins; among equals the point whose neighbours in the grid are best, then the \
                   smaller C, then the smaller gamma.\n\nExample:\n  evermargin tune train.csv --c 0.1..100 --gamma \
-                  0.001..10 --plot tune.svg"
+                  0.001..10 --plot tune.svg\n  evermargin tune few.csv --learner lapsvm --over gamma_i=0,0.1,1,10 \
+                  --over neighbours=6,10,20"
 )]
 pub struct TuneArgs {
     /// Data with labels, in any format `fit` reads; - is standard input
@@ -36,6 +38,9 @@ pub struct TuneArgs {
     /// Values of gamma [default: 1/64 to 64 times what `--gamma scale` means]
     #[arg(long, value_name = "GRID", value_parser = crate::spec::grid, help_heading = "Search")]
     pub gamma: Option<Grid>,
+    /// Values of another parameter of the learner (repeatable); of learners without C, gamma_i or lambda is tried by itself
+    #[arg(long, value_name = "NAME=GRID", value_parser = crate::spec::axis, help_heading = "Search")]
+    pub over: Vec<(String, Grid)>,
     /// Values of a range
     #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search")]
     pub grid: usize,
@@ -59,28 +64,107 @@ pub struct TuneArgs {
 /// One point of the grid.
 #[derive(Debug, Clone, Copy)]
 struct Point {
+    /// Of the parameter tuned along a path.
     cost: f64,
     gamma: Option<f64>,
+    /// Which values of the other parameters.
+    other: usize,
     accuracy: f64,
     error: f64,
+}
+
+/// The grid.
+#[derive(Debug)]
+struct Search {
+    /// The parameter that varies along a path, and its values.
+    name: String,
+    costs: Vec<f64>,
+    gammas: Vec<Option<f64>>,
+    /// Values of all other parameters, in every combination.
+    others: Vec<Vec<(String, f64)>>,
+}
+
+impl Search {
+    /// The parameters that vary, without gamma.
+    fn new(args: &TuneArgs, learner: &Learner) -> Result<Self, Failure> {
+        let mut axes: Vec<(String, Vec<f64>)> = Vec::new();
+        for (name, grid) in
+            args.c.iter().map(|c| ("c".to_string(), c)).chain(args.over.iter().map(|(n, g)| (n.clone(), g)))
+        {
+            if name == "gamma" || axes.iter().any(|(n, _)| *n == name) {
+                return Err(Failure::Usage(format!(
+                    "--over {name}: given twice, or better given as --{name}"
+                )));
+            }
+            if !learner.takes(&name) {
+                let names: Vec<&str> = learner.parameters.iter().map(|p| p.name).collect();
+                return Err(Failure::Usage(format!(
+                    "learner {} takes no {name}; it takes {}",
+                    learner.name,
+                    names.join(", ")
+                )));
+            }
+            axes.push((name, grid.values(args.grid)));
+        }
+        let own = learner.path.map_or(&[][..], |(names, _)| names);
+        let first = learner.first_to_tune().filter(|(name, _)| axes.is_empty() || *name == "c");
+        if let Some((name, [from, to])) = first.filter(|(name, _)| !axes.iter().any(|(n, _)| n == name)) {
+            axes.insert(0, (name.into(), Grid::Range(from, to).values(args.grid)));
+        }
+        let along = axes.iter().position(|(n, _)| own.contains(&n.as_str())).unwrap_or(0);
+        if axes.is_empty() {
+            return Err(Failure::Usage(format!(
+                "learner {} takes neither c, gamma_i nor lambda; say what to tune with --over NAME=GRID",
+                learner.name
+            )));
+        }
+        let (name, costs) = axes.remove(along);
+        let mut others = vec![Vec::new()];
+        for (name, values) in axes {
+            others = others
+                .iter()
+                .flat_map(|o: &Vec<(String, f64)>| {
+                    values.iter().map(|v| o.iter().cloned().chain([(name.clone(), *v)]).collect::<Vec<_>>())
+                })
+                .collect();
+        }
+        Ok(Self { name, costs, gammas: vec![None], others })
+    }
+
+    fn len(&self) -> usize {
+        self.costs.len() * self.gammas.len() * self.others.len()
+    }
+
+    /// What people call the parameter tuned along a path.
+    fn title(&self) -> &str {
+        if self.name == "c" { "C" } else { &self.name }
+    }
+
+    /// All parameters of a point but gamma.
+    fn chosen(&self, p: &Point) -> Vec<(String, f64)> {
+        std::iter::once((self.name.clone(), p.cost)).chain(self.others[p.other].iter().cloned()).collect()
+    }
+
+    fn described(&self, p: &Point) -> Value {
+        let mut out = serde_json::Map::new();
+        out.extend(self.chosen(p).into_iter().map(|(name, v)| (name, v.into())));
+        out.insert("gamma".into(), p.gamma.into());
+        out.insert("accuracy".into(), p.accuracy.into());
+        out.insert("standard_error".into(), p.error.into());
+        out.into()
+    }
 }
 
 /// Runs the verb.
 pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let (learner, mut options) = args.learn.options(common)?;
-    if !learner.takes("c") {
-        return Err(Failure::Usage(format!(
-            "learner {} takes no c, so there is nothing to tune",
-            learner.name
-        )));
-    }
     if !(1..=100).contains(&args.grid) {
         return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
     }
     if args.folds < 2 {
         return Err(evermargin::Error::parameter("folds", args.folds, "2 or more").into());
     }
-    let costs = args.c.as_ref().unwrap_or(&Grid::Range(0.1, 1000.0)).values(args.grid);
+    let mut search = Search::new(args, learner)?;
     if let Some(plot) = &args.plot {
         heatmap::check_name(plot)?;
     }
@@ -97,65 +181,72 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     let mut prepared =
         prepare(data.x, &data.labels, learner, &options).map_err(|e| Failure::about(&args.data, e))?;
     console::note(common, &std::mem::take(&mut prepared.notes));
-    let gammas = gammas(args, learner, &options, &prepared)?;
+    search.gammas = gammas(args, learner, &options, &prepared)?;
     let folds = stratified_folds(&prepared.labels, args.folds, common.seed)
         .map_err(|e| Failure::about(&args.data, e))?;
 
     let watch = Watcher::start(common, args.learn.max_seconds)?;
-    watch.bar((gammas.len() * costs.len()) as u64);
+    watch.bar(search.len() as u64);
     let searching = Instant::now();
     let mut points = Vec::new();
-    for &gamma in &gammas {
-        let mut params = options.params.clone();
-        if let Some(gamma) = gamma {
-            params.insert("gamma".into(), gamma.into());
-        }
-        let task = PathTask {
-            params: &params,
-            name: "c",
-            values: &costs,
-            x: prepared.x.view(),
-            problems: &prepared.problems,
-            folds: &folds,
-        };
-        let decisions = along_path(learner, &task, &watch)?;
-        for (cost, decision) in costs.iter().zip(&decisions) {
-            let (accuracy, error) = score(decision, &prepared.labels, prepared.scheme, &folds, args.folds);
-            points.push(Point { cost: *cost, gamma, accuracy, error });
-        }
-        watch.advance(decisions.len() as u64, String::new());
-        if watch.stopped() {
-            break;
+    'all: for (other, values) in search.others.iter().enumerate() {
+        for &gamma in &search.gammas {
+            let mut params = options.params.clone();
+            params.extend(values.iter().map(|(name, v)| (name.clone(), number(*v))));
+            params.extend(gamma.map(|g| ("gamma".to_string(), g.into())));
+            let task = PathTask {
+                params: &params,
+                name: &search.name,
+                values: &search.costs,
+                x: prepared.x.view(),
+                problems: &prepared.problems,
+                folds: &folds,
+            };
+            let decisions = along_path(learner, &task, &watch)?;
+            for (&cost, decision) in search.costs.iter().zip(&decisions) {
+                let (accuracy, error) =
+                    score(decision, &prepared.labels, prepared.scheme, &folds, args.folds);
+                points.push(Point { cost, gamma, other, accuracy, error });
+            }
+            watch.advance(decisions.len() as u64, String::new());
+            if watch.stopped() {
+                break 'all;
+            }
         }
     }
     let seconds = searching.elapsed().as_secs_f64();
     watch.finish();
-    let Some(best) = best(&points, costs.len()) else {
+    let Some(best) = best_of_all(&points, &search) else {
         return Err(Failure::Failed("stopped before any parameters were tried; give it more time".into()));
     };
-    let interrupted = points.len() < gammas.len() * costs.len();
+    let interrupted = points.len() < search.len();
     if interrupted {
         console::note(
             common,
-            &[format!("interrupted; {} of {} points are finished", points.len(), gammas.len() * costs.len())],
+            &[format!("interrupted; {} of {} points are finished", points.len(), search.len())],
         );
     }
 
-    options.params.insert("c".into(), best.cost.into());
+    options.params.extend(search.chosen(&best).into_iter().map(|(name, v)| (name, number(v))));
     options.gamma = best.gamma.map(Gamma::Value);
     let written: Vec<String> = std::env::args().collect();
-    let command = command(&written, args, &best, prepared.scaling.name());
+    let command = command(&written, args, &search, &best, prepared.scaling.name());
     let map = Heatmap {
         title: format!("{}: {}-fold accuracy of {}", args.data.display(), args.folds, learner.name),
-        costs: costs.clone(),
-        gammas: gammas.clone(),
-        cells: points.iter().map(|p| (p.cost, p.gamma, p.accuracy)).collect(),
+        name: search.title().into(),
+        costs: search.costs.clone(),
+        gammas: search.gammas.clone(),
+        cells: points
+            .iter()
+            .filter(|p| p.other == best.other)
+            .map(|p| (p.cost, p.gamma, p.accuracy))
+            .collect(),
         best: (best.cost, best.gamma),
     };
     if let Some(plot) = &args.plot {
         write_atomic(plot, map.render(plot).as_bytes())?;
     }
-    let text = report(args, &map, &best, &command, points.len(), seconds);
+    let text = report(args, &map, &search, &best, &command, points.len(), seconds);
     let json = json!({
         "learner": learner.name,
         "kernel": options.kernel(learner).unwrap_or_else(|| "linear".into()),
@@ -165,8 +256,8 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         "classes": prepared.labels.classes.len(),
         "folds": args.folds,
         "scaling": prepared.scaling.name(),
-        "best": described(&best),
-        "grid": points.iter().map(described).collect::<Vec<_>>(),
+        "best": search.described(&best),
+        "grid": points.iter().map(|p| search.described(p)).collect::<Vec<_>>(),
         "exit": if interrupted { "interrupted" } else { "converged" },
         "command": command,
         "plot": args.plot.as_ref().map(|p| p.display().to_string()),
@@ -212,6 +303,7 @@ fn gammas(
     let grid = match (&args.gamma, options.gamma) {
         (Some(grid), _) => grid.clone(),
         (None, Some(gamma)) => Grid::List(vec![prepared.gamma(gamma)]),
+        (None, None) if learner.semi => Grid::List(vec![prepared.gamma(Gamma::Scale)]),
         (None, None) => {
             let scale = prepared.gamma(Gamma::Scale);
             Grid::Range(tidy(scale / 64.0), tidy(scale * 64.0))
@@ -238,6 +330,12 @@ fn score(decision: &[f64], labels: &Labels, scheme: Scheme, folds: &[Option<u32>
     (mean, (variance / n).sqrt())
 }
 
+/// The best of the best for each combination of the other parameters; the first of equals.
+fn best_of_all(points: &[Point], search: &Search) -> Option<Point> {
+    let each = points.chunk_by(|a, b| a.other == b.other).filter_map(|part| best(part, search.costs.len()));
+    each.reduce(|a, b| if b.accuracy > a.accuracy + 1e-12 { b } else { a })
+}
+
 /// The highest accuracy; among equals the one whose neighbours in the grid are best (the middle of a plateau rather
 /// than its edge), then the smaller cost, then the smaller gamma. `points` stand row by row, `width` costs a gamma.
 fn best(points: &[Point], width: usize) -> Option<Point> {
@@ -258,14 +356,20 @@ fn best(points: &[Point], width: usize) -> Option<Point> {
     won.map(|(point, _)| point)
 }
 
-fn described(p: &Point) -> Value {
-    json!({ "c": p.cost, "gamma": p.gamma, "accuracy": p.accuracy, "standard_error": p.error })
-}
-
 /// The command that trains with the winner: what was written here, with the winner for the search.
-fn command(written: &[String], args: &TuneArgs, best: &Point, scaling: &str) -> String {
-    const SEARCH: [&str; 9] =
-        ["--c", "--gamma", "--grid", "--folds", "--plot", "--output", "-o", "--scale", "--max-seconds"];
+fn command(written: &[String], args: &TuneArgs, search: &Search, best: &Point, scaling: &str) -> String {
+    const SEARCH: [&str; 10] = [
+        "--c",
+        "--over",
+        "--gamma",
+        "--grid",
+        "--folds",
+        "--plot",
+        "--output",
+        "-o",
+        "--scale",
+        "--max-seconds",
+    ];
     let mut out = String::from("evermargin fit");
     let verb = written.iter().position(|w| w == "tune").unwrap_or(0);
     let mut before = written[..verb].iter();
@@ -287,7 +391,10 @@ fn command(written: &[String], args: &TuneArgs, best: &Point, scaling: &str) -> 
             let _ = write!(out, " {}", quoted(word.as_ref()));
         }
     }
-    let _ = write!(out, " --c {}", exact(best.cost));
+    for (name, value) in search.chosen(best) {
+        let flag = if name == "c" { "--c ".into() } else { format!("--set {name}=") };
+        let _ = write!(out, " {flag}{}", exact(value));
+    }
     if let Some(gamma) = best.gamma {
         let _ = write!(out, " --gamma {}", exact(gamma));
     }
@@ -296,9 +403,20 @@ fn command(written: &[String], args: &TuneArgs, best: &Point, scaling: &str) -> 
     out
 }
 
-fn report(args: &TuneArgs, map: &Heatmap, best: &Point, command: &str, tried: usize, seconds: f64) -> String {
+fn report(
+    args: &TuneArgs,
+    map: &Heatmap,
+    search: &Search,
+    best: &Point,
+    command: &str,
+    tried: usize,
+    seconds: f64,
+) -> String {
     let mut out = map.table();
-    let _ = write!(out, "\nbest: C {}", short(best.cost));
+    let _ = write!(out, "\nbest: {} {}", search.title(), short(best.cost));
+    for (name, value) in &search.others[best.other] {
+        let _ = write!(out, ", {name} {}", short(*value));
+    }
     if let Some(gamma) = best.gamma {
         let _ = write!(out, ", gamma {}", short(gamma));
     }
@@ -345,6 +463,7 @@ mod tests {
             .map(|i| Point {
                 cost: (i % 5) as f64,
                 gamma: Some((i / 5) as f64),
+                other: 0,
                 accuracy: accuracies[i / 5][i % 5],
                 error: 0.0,
             })
@@ -355,7 +474,8 @@ mod tests {
 
     #[test]
     fn equals_go_to_the_smaller_cost_then_gamma() {
-        let point = |cost, gamma, accuracy| Point { cost, gamma: Some(gamma), accuracy, error: 0.0 };
+        let point =
+            |cost, gamma, accuracy| Point { cost, gamma: Some(gamma), other: 0, accuracy, error: 0.0 };
         let points =
             [point(1.0, 1.0, 0.9), point(10.0, 1.0, 0.9), point(1.0, 2.0, 0.9), point(10.0, 2.0, 0.9)];
         let found = best(&points, 2).unwrap();

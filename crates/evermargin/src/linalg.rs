@@ -1,5 +1,5 @@
-//! The only file that names the linear-algebra crate: safe, sequential helpers on plain slices. Sequential, so
-//! that no result depends on the number of threads.
+//! The only file that names the linear-algebra crate: safe helpers on plain slices. Each product or solve of the crate is
+//! sequential, and threads take whole ones of fixed size, so that no result depends on the number of threads.
 
 use crate::error::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -8,6 +8,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::traits::{ComplexField, Conjugate};
 use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 /// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix.
 #[derive(Debug, Clone)]
@@ -82,6 +83,12 @@ impl Cholesky {
         diagonal
     }
 
+    /// L itself.
+    pub fn lower(self) -> Lower {
+        let n = self.n;
+        Lower { values: self.factor_rows(), n }
+    }
+
     /// L row by row, zeros above the diagonal: n points whose inner products are A.
     pub fn factor_rows(&self) -> Vec<f64> {
         let n = self.n;
@@ -112,6 +119,93 @@ pub fn cross_products<T: Element>(a: &[T], m: usize, b: &[T], n: usize, d: usize
         T::one_impl(),
         Par::Seq,
     );
+}
+
+/// `out[i·n + j] −= a_i · b_j` for m rows a, `stride` apart, and n rows b of d values: out is m × n, row-major.
+pub fn subtract_products(a: &[f64], stride: usize, b: &[f64], d: usize, out: &mut [f64]) {
+    let n = b.len() / d.max(1);
+    if n == 0 || d == 0 {
+        return;
+    }
+    let m = out.len() / n;
+    matmul(
+        MatMut::from_row_major_slice_mut(out, m, n),
+        Accum::Add,
+        MatRef::from_row_major_slice_with_stride(&a[..(m - 1) * stride + d], m, d, stride),
+        MatRef::from_column_major_slice(b, d, n),
+        -1.0,
+        Par::Seq,
+    );
+}
+
+/// `AᵀB`, m × m row-major, of two row-major matrices of m columns whose AᵀB is symmetric. Stripes of columns go to
+/// threads; each is one product over all rows, so the sums do not depend on their number.
+pub fn symmetric_product(a: &[f64], b: &[f64], m: usize) -> Vec<f64> {
+    const STRIPE: usize = 128;
+    let n = a.len() / m.max(1);
+    let (a, b) = (MatRef::from_row_major_slice(a, n, m), MatRef::from_row_major_slice(b, n, m));
+    let mut out = vec![0.0; m * m];
+    out.par_chunks_mut(STRIPE * m.max(1)).enumerate().for_each(|(stripe, rows)| {
+        let (first, count) = (stripe * STRIPE, rows.len() / m);
+        // columns up to the diagonal: the rest is their mirror image
+        let width = first + count;
+        matmul(
+            MatMut::from_row_major_slice_mut(rows, count, m).subcols_mut(0, width),
+            Accum::Replace,
+            a.subcols(first, count).transpose(),
+            b.subcols(0, width),
+            1.0,
+            Par::Seq,
+        );
+    });
+    for i in 0..m {
+        for j in 0..i {
+            out[j * m + i] = out[i * m + j];
+        }
+    }
+    out
+}
+
+/// A lower triangular matrix, row-major.
+#[derive(Debug, Clone)]
+pub struct Lower {
+    values: Vec<f64>,
+    n: usize,
+}
+
+impl Lower {
+    /// Takes the `n × n` matrix; what is above its diagonal is not read.
+    pub fn new(values: Vec<f64>, n: usize) -> Self {
+        Self { values, n }
+    }
+
+    /// Number of rows and columns.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Replaces each row g of `rows` (row-major, n columns) by L⁻¹g; threads take blocks of rows.
+    pub fn solve_rows(&self, rows: &mut [f64]) {
+        const ROWS: usize = 128;
+        let factor = MatRef::from_row_major_slice(&self.values, self.n, self.n);
+        rows.par_chunks_mut(ROWS * self.n.max(1)).for_each(|block| {
+            let count = block.len() / self.n;
+            let x = MatMut::from_column_major_slice_mut(block, self.n, count);
+            solve_lower_triangular_in_place(factor, x, Par::Seq);
+        });
+    }
+
+    /// Replaces v by L⁻ᵀv.
+    pub fn solve_transposed(&self, v: &mut [f64]) {
+        let factor = MatRef::from_row_major_slice(&self.values, self.n, self.n);
+        let x = MatMut::from_column_major_slice_mut(v, self.n, 1);
+        solve_upper_triangular_in_place(factor.transpose(), x, Par::Seq);
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod active;
 pub mod lasvm;
 pub mod linear;
+pub mod manifold;
 pub mod perceptron;
 pub mod prepare;
 pub mod ramp;

@@ -54,7 +54,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
                 found: x.cols(),
             });
         }
-    } else if labels.labeled() < labels.of.len() && !learner.semi {
+    } else if labels.labeled() < labels.of.len() && !learner.semi && options.warp.is_none() {
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
         notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
         x = x.view().select(&keep);

@@ -7,6 +7,8 @@ use super::table::LEARNERS;
 use super::train::Multi;
 use super::validate::Path;
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -28,8 +30,8 @@ pub struct Learner {
     pub semi: bool,
     /// Makes the learner from parameters, all optional.
     pub build: Build,
-    /// Held-out decisions along a path of one parameter, where the learner knows a faster way than refitting.
-    pub path: Option<Path>,
+    /// Held-out decisions along a path of one of these parameters, where the learner knows a faster way than refitting.
+    pub path: Option<(&'static [&'static str], Path)>,
 }
 
 /// A parameter of a learner.
@@ -55,6 +57,13 @@ impl Learner {
     /// Whether it takes a parameter of that name.
     pub fn takes(&self, name: &str) -> bool {
         self.parameters.iter().any(|p| p.name == name)
+    }
+
+    /// The parameter to tune first, and values that are worth a try: its cost, or what takes its place.
+    pub fn first_to_tune(&self) -> Option<(&'static str, [f64; 2])> {
+        const FIRST: [(&str, [f64; 2]); 3] =
+            [("c", [0.1, 1000.0]), ("gamma_i", [1e-3, 1e3]), ("lambda", [1e-6, 1.0])];
+        FIRST.into_iter().find(|(name, _)| self.takes(name))
     }
 
     /// Makes the learner; refuses parameters it does not take, with a list of those it does.
@@ -93,6 +102,13 @@ pub(super) fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Val
     };
     out.insert("kernel".into(), kernel);
     Ok(out)
+}
+
+/// The kernel out of parameters that have passed [`with_kernel`].
+#[derive(Debug, Deserialize)]
+pub(super) struct KernelOnly {
+    /// The kernel.
+    pub kernel: Kernel,
 }
 
 /// Reads parameters into their struct; each must have the right type.

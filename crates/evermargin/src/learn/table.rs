@@ -3,6 +3,7 @@
 use super::Fit;
 use super::lasvm::{LasvmParams, Loss};
 use super::linear::LinearParams;
+use super::manifold::lap::{self, LapParams};
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::registry::{Learner, Parameter, read, with_kernel};
@@ -52,6 +53,38 @@ const CLEAN_KEEP: Parameter =
 const KERNEL_LAMBDA: Parameter =
     parameter("lambda", "0", "weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x)");
 const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
+
+/// Of the learners along a graph.
+const LAPLACIAN: [Parameter; 24] = [
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    parameter("gamma_a", "0.001", "weight of |f|² against the sum of losses"),
+    parameter("gamma_i", "0.1", "weight of the variation of f along the graph; 0 = labels alone"),
+    parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
+    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+    parameter("metric", "euclidean", "euclidean or cosine"),
+    parameter("weights", "heat", "weights of edges: binary or heat"),
+    parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+    parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+    parameter("power", "1", "power of the Laplacian"),
+    parameter("class_wise", "false", "whether the graph joins labelled rows of one class alone"),
+    parameter(
+        "solver",
+        "auto",
+        "direct (in the span of basis points), iterate (all rows, until labels stay) or auto",
+    ),
+    parameter("basis", "0", "most points the model may rest on; 0 = all of 2000 rows, 1000 of more"),
+    parameter("bias", "false", "whether to learn a constant"),
+    parameter("balance", "false", "whether to move the threshold to the share of positives"),
+    RATIO,
+    parameter("tolerance", "0.0001", "largest violation of the optimality conditions, or relative residual"),
+    parameter("max_steps", "500", "iterate: most steps"),
+    parameter("early", "true", "iterate: whether to end when no row changes its label any more"),
+    CACHE,
+    parameter("seed", "1", "seed of the draw of points the model rests on"),
+];
 
 const GAP_FAMILY: [Parameter; 13] = [
     KERNEL,
@@ -149,7 +182,7 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsOne,
         semi: false,
         build: |params| Ok(Box::new(read::<SvcParams>("svc", &with_kernel(params)?)?)),
-        path: Some(svc_path),
+        path: Some((&["c"], svc_path)),
     },
     Learner {
         name: "lasvm",
@@ -273,7 +306,7 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: false,
         build: |params| Ok(Box::new(read::<LinearParams>("linear", params)?)),
-        path: Some(linear_path),
+        path: Some((&["c"], linear_path)),
     },
     Learner {
         name: "rls",
@@ -439,6 +472,28 @@ pub static LEARNERS: &[Learner] = &[
         path: None,
     },
     Learner {
+        name: "lapsvm",
+        summary: "support vector machine that varies little along a graph of all rows (semi-supervised)",
+        parameters: &LAPLACIAN,
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| laplacian("lapsvm", params, lap::Loss::Hinge).map(|p| Box::new(p) as Box<dyn Fit>),
+        path: Some((&["gamma_i", "gamma_a"], |task, watch| {
+            lap::path(&|params| laplacian("lapsvm", params, lap::Loss::Hinge), task, watch)
+        })),
+    },
+    Learner {
+        name: "laprls",
+        summary: "least squares that vary little along a graph of all rows (semi-supervised)",
+        parameters: &LAPLACIAN,
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| laplacian("laprls", params, lap::Loss::Square).map(|p| Box::new(p) as Box<dyn Fit>),
+        path: Some((&["gamma_i", "gamma_a"], |task, watch| {
+            lap::path(&|params| laplacian("laprls", params, lap::Loss::Square), task, watch)
+        })),
+    },
+    Learner {
         name: "label-propagation",
         summary: "labels spread along a neighbourhood graph; svc learns from them",
         parameters: &[
@@ -524,3 +579,7 @@ pub static LEARNERS: &[Learner] = &[
         path: None,
     },
 ];
+
+fn laplacian(name: &str, params: &Map<String, Value>, loss: lap::Loss) -> Result<LapParams> {
+    Ok(LapParams { loss, ..read::<LapParams>(name, &with_kernel(params)?)? })
+}

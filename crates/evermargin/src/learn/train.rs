@@ -2,7 +2,9 @@
 //! learner of the registry.
 
 use super::lasvm::Online;
+use super::manifold::warp::{WarpParams, Warped};
 use super::prepare::{Prepared, class_weights, prepare};
+use super::registry::{KernelOnly, read, with_kernel};
 use super::semi::Semi;
 use super::validate::{held_out, stratified_folds};
 use super::{Fit, Learner, Targets, learner};
@@ -88,6 +90,8 @@ pub struct TrainOptions {
     pub seed: u64,
     /// Whether a semi-supervised learner is held against the labels alone, by cross-validation where they allow it.
     pub compare: bool,
+    /// Deforms the kernel along a graph of all rows, labelled or not; for learners with a kernel.
+    pub warp: Option<WarpParams>,
 }
 
 impl TrainOptions {
@@ -106,6 +110,7 @@ impl TrainOptions {
             folds: 5,
             seed: 1,
             compare: true,
+            warp: None,
         }
     }
 
@@ -144,7 +149,7 @@ pub fn train(x: Matrix, labels: &Labels, options: &TrainOptions, watch: &dyn Wat
 
 /// The second half of [`train`]: data that is prepared already.
 pub fn fit_prepared(
-    prepared: Prepared,
+    mut prepared: Prepared,
     learner: &Learner,
     options: &TrainOptions,
     watch: &dyn Watch,
@@ -152,7 +157,11 @@ pub fn fit_prepared(
     check_threshold(&prepared, options)?;
     let mut notes = prepared.notes.clone();
     let params = with_gamma(&prepared, learner, options, &mut notes)?;
-    let fit = learner.make(&params)?;
+    let warped = warp(&mut prepared, &params, learner, options, watch)?;
+    let fit = match &warped {
+        Some(_) => learner.make(&linear(&params))?,
+        None => learner.make(&params)?,
+    };
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
     let mut described = described(learner, &params, options);
     let mut calibration = Vec::new();
@@ -179,6 +188,9 @@ pub fn fit_prepared(
         Some(transduced) => Some(Semi::new(transduced, fit.as_ref(), &prepared, options, watch)?),
         None => None,
     };
+    if let Some((warped, x)) = &warped {
+        fitted.model = warped.unfold(x.view(), &fitted.model);
+    }
     let counts = prepared.labels.counts();
     let classifier = Classifier {
         learner: learner.name.into(),
@@ -191,6 +203,52 @@ pub fn fit_prepared(
         calibration,
     };
     Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online, semi })
+}
+
+/// Puts the rows into the deformed space, if one is asked for; gives back what leads out of it, and the rows.
+fn warp(
+    prepared: &mut Prepared,
+    params: &Map<String, Value>,
+    learner: &Learner,
+    options: &TrainOptions,
+    watch: &dyn Watch,
+) -> Result<Option<(Warped, Matrix)>> {
+    let Some(warp) = &options.warp else { return Ok(None) };
+    if !learner.takes("kernel") || learner.takes("gamma_i") {
+        let who = if learner.takes("kernel") { "has its own graph" } else { "has no kernel" };
+        return Err(Error::parameter(
+            "warp",
+            warp.ratio,
+            format!("left out: learner {} {who}", learner.name),
+        ));
+    }
+    let kernel =
+        read::<KernelOnly>(learner.name, &with_kernel(&kernel_of(params, learner, options))?)?.kernel;
+    let Some(warped) = warp.warp(prepared.x.view(), kernel, options.seed, watch)? else {
+        return Err(Error::Data("interrupted before the graph was made; there is no partial answer".into()));
+    };
+    let x = std::mem::replace(&mut prepared.x, warped.matrix()?);
+    Ok(Some((warped, x)))
+}
+
+const OF_KERNEL: [&str; 4] = ["kernel", "gamma", "degree", "coef0"];
+
+/// The parameters of the kernel alone, the kernel by name.
+fn kernel_of(params: &Map<String, Value>, learner: &Learner, options: &TrainOptions) -> Map<String, Value> {
+    let given = params.iter().filter(|(name, _)| OF_KERNEL.contains(&name.as_str()));
+    let mut out: Map<String, Value> = given.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if let Some(kernel) = options.kernel(learner) {
+        out.insert("kernel".into(), kernel.into());
+    }
+    out
+}
+
+/// The same parameters with a linear kernel.
+fn linear(params: &Map<String, Value>) -> Map<String, Value> {
+    let others = params.iter().filter(|(name, _)| !OF_KERNEL.contains(&name.as_str()));
+    let mut out: Map<String, Value> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+    out.insert("kernel".into(), "linear".into());
+    out
 }
 
 /// Refuses thresholds of many classes and shares that are none, before any work is done.
@@ -299,6 +357,9 @@ fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOpti
     for p in learner.parameters.iter().filter(|p| !idle.contains(&p.name) && p.name != "cache_bytes") {
         let default = || serde_json::from_str(p.default).unwrap_or_else(|_| p.default.into());
         out.insert(p.name.into(), params.get(p.name).cloned().unwrap_or_else(default));
+    }
+    if let Some(warp) = &options.warp {
+        out.insert("warp".into(), serde_json::to_value(warp).unwrap_or_default());
     }
     match &options.class_weight {
         ClassWeight::None => {}

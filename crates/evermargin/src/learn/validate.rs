@@ -35,6 +35,20 @@ pub struct PathTask<'a> {
     pub folds: &'a [Option<u32>],
 }
 
+impl PathTask<'_> {
+    /// The parameters at one value of the path.
+    pub fn at(&self, value: f64) -> Map<String, Value> {
+        let mut params = self.params.clone();
+        params.insert(self.name.into(), number(value));
+        params
+    }
+}
+
+/// A number as a parameter: a whole one may count something.
+pub fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 1e15 { (value as i64).into() } else { value.into() }
+}
+
 /// A learner's own way along a path: for each value, the decisions of the held-out rows (rows × problems, row
 /// major, 0 for rows never held out). Shorter than the values when interrupted.
 pub type Path = fn(&PathTask<'_>, &dyn Watch) -> Result<Vec<Vec<f64>>>;
@@ -108,7 +122,7 @@ fn held_out_by_fold(
 }
 
 /// The problems without the rows of each fold: those of the first fold, then those of the second …
-fn without_folds(problems: &[Targets], folds: &[Option<u32>]) -> Vec<Targets> {
+pub(super) fn without_folds(problems: &[Targets], folds: &[Option<u32>]) -> Vec<Targets> {
     let k = folds.iter().flatten().max().map_or(0, |f| f + 1);
     let without = |fold: u32, problem: &Targets| {
         let mut targets = problem.clone();
@@ -137,18 +151,16 @@ fn held_decisions(model: &Model, x: MatrixView<'_>, width: usize, folds: &[Optio
     Ok(out)
 }
 
-/// Held-out decisions for each value of the path: the learner's own way along C, or a refit for each value.
+/// Held-out decisions for each value of the path: the learner's own way, or a refit for each value.
 /// Interrupted, the values that are finished.
 pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
-    if let Some(path) = learner.path.filter(|_| task.name == "c") {
+    if let Some((_, path)) = learner.path.filter(|(names, _)| names.contains(&task.name)) {
         return path(task, watch);
     }
     let watch = Noticing { watch, stopped: AtomicBool::new(false) };
     let mut out = Vec::with_capacity(task.values.len());
     for &value in task.values {
-        let mut params = task.params.clone();
-        params.insert(task.name.into(), value.into());
-        let fit = learner.make(&params)?;
+        let fit = learner.make(&task.at(value))?;
         let held = held_out(fit.as_ref(), task.x, task.problems, task.folds, &watch);
         if watch.stopped.load(Ordering::Relaxed) {
             break; // also where stopping is an error, as for learners without a partial answer

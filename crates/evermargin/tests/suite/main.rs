@@ -18,6 +18,7 @@ mod lasvm_gap;
 mod lasvm_traces;
 mod linear;
 mod linear_s3vm;
+mod manifold;
 mod perceptron;
 mod qp_s3vm;
 mod rls;

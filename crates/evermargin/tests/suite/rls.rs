@@ -1,5 +1,6 @@
 //! Regularised least squares against elimination on the normal equations, refits and its own symmetries.
 
+use crate::common::eliminate;
 use evermargin::data::{Label, Matrix, MatrixView};
 use evermargin::kernel::Kernel;
 use evermargin::learn::rls::{MOST_ROWS, RlsParams};
@@ -31,28 +32,6 @@ fn kernels() -> impl Strategy<Value = Kernel> {
     ]
 }
 
-/// Solves a·x = b by elimination with row exchanges.
-fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let n = b.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
-        a.swap(k, pivot);
-        b.swap(k, pivot);
-        for i in k + 1..n {
-            let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
-            b[i] -= factor * b[k];
-        }
-    }
-    for k in (0..n).rev() {
-        let rest: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
-        b[k] = (b[k] - rest) / a[k][k];
-    }
-    b
-}
-
 /// f at the rows of `at` from the bordered system, written out.
 fn by_elimination(p: &RlsParams, x: MatrixView<'_>, t: &Targets, at: MatrixView<'_>) -> Vec<f64> {
     let rows: Vec<usize> = (0..x.rows()).filter(|&i| t.y[i] != Label::Unknown && t.cost[i] > 0.0).collect();
@@ -72,7 +51,7 @@ fn by_elimination(p: &RlsParams, x: MatrixView<'_>, t: &Targets, at: MatrixView<
     if !p.bias {
         a[n][n] = 1.0;
     }
-    let solution = eliminate(a, b);
+    let solution = eliminate(a, b).unwrap();
     let f = |i: usize| {
         let terms = rows.iter().zip(&solution).map(|(&j, alpha)| alpha * p.kernel.eval(x.row(j), at.row(i)));
         terms.sum::<f64>() + solution[n]

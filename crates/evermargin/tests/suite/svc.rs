@@ -1,6 +1,7 @@
 //! `svc` against independent judges: exhaustive search on tiny problems, the optimality conditions computed
 //! from scratch in double precision, and what must not change when the same problem is posed differently.
 
+use crate::common::eliminate;
 use crate::common::svc::{
     KERNELS, Problem, check_optimality, close, clouds, decisions, fit, kernel_matrix, params, solve_dual,
     sparsify, uniform, without_bias,
@@ -13,30 +14,6 @@ use evermargin::{Kernel, Label, Matrix, Model};
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
-
-/// Gauss elimination with pivoting; `None` when singular.
-fn solve_linear(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
-    let n = b.len();
-    for c in 0..n {
-        let pivot = (c..n).max_by(|&i, &j| a[i][c].abs().total_cmp(&a[j][c].abs()))?;
-        if a[pivot][c].abs() < 1e-11 {
-            return None;
-        }
-        a.swap(c, pivot);
-        b.swap(c, pivot);
-        for r in c + 1..n {
-            let f = a[r][c] / a[c][c];
-            for k in c..n {
-                a[r][k] -= f * a[c][k];
-            }
-            b[r] -= f * b[c];
-        }
-    }
-    for c in (0..n).rev() {
-        b[c] = (b[c] - (c + 1..n).map(|k| a[c][k] * b[k]).sum::<f64>()) / a[c][c];
-    }
-    Some(b)
-}
 
 /// The optimum of the dual by trying every assignment of variables to lower bound, upper bound or inside.
 fn exhaustive(k: &[Vec<f64>], y: &[f64], c: f64) -> f64 {
@@ -61,7 +38,7 @@ fn exhaustive(k: &[Vec<f64>], y: &[f64], c: f64) -> f64 {
                 continue;
             }
         } else {
-            let Some(solution) = solve_linear(a, b) else { continue };
+            let Some(solution) = eliminate(a, b) else { continue };
             inside.iter().zip(&solution).for_each(|(&i, &v)| alpha[i] = v);
         }
         if (0..n).any(|i| alpha[i] * y[i] < -1e-9 || alpha[i] * y[i] > c + 1e-9) {

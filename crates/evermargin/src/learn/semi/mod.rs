@@ -21,7 +21,7 @@ mod minimum;
 pub mod parzen;
 pub mod qp;
 pub mod ratio;
-mod s3vm;
+pub(in crate::learn) mod s3vm;
 mod scale;
 mod space;
 pub mod submod;
@@ -218,7 +218,7 @@ pub fn largest(scores: &[f64], k: usize) -> Vec<bool> {
 }
 
 /// The middle between the lowest score marked and the highest that is not; all on one side of 0 if all have one mark.
-fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f64 {
+pub(in crate::learn) fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f64 {
     let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
     for (s, p) in scores.zip(positive) {
         if *p { lowest = lowest.min(s) } else { highest = highest.max(s) }

@@ -149,13 +149,18 @@ impl Problems {
 
 /// f = Σ αᵢK(xᵢ, ·) + b over the rows that take part.
 #[derive(Debug, Clone)]
-pub(super) struct Function {
+pub(in crate::learn) struct Function {
     pub alpha: Vec<f64>,
     pub bias: f64,
 }
 
 /// The model of one function a problem: weights for a linear kernel (and for a precomputed one, in its rows).
-fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions: &[Function]) -> Model {
+pub(in crate::learn) fn model(
+    x: MatrixView<'_>,
+    kernel: Kernel,
+    rows: &[usize],
+    functions: &[Function],
+) -> Model {
     let bias = functions.iter().map(|f| f.bias).collect();
     if matches!(kernel, Kernel::Linear | Kernel::Precomputed) {
         let weights = functions.iter().map(|f| {

@@ -67,3 +67,27 @@ pub fn recompute(state: &Lasvm, kernel: Kernel) -> Recomputed {
 pub fn learn(state: &mut Lasvm, x: &Matrix, problems: &[Targets], row: usize) {
     assert!(state.learn(x.view(), &[row], 0, problems, &()).unwrap());
 }
+
+/// Gauss elimination with pivoting; `None` when singular.
+pub fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
+    let n = b.len();
+    for c in 0..n {
+        let pivot = (c..n).max_by(|&i, &j| a[i][c].abs().total_cmp(&a[j][c].abs()))?;
+        if a[pivot][c].abs() < 1e-11 {
+            return None;
+        }
+        a.swap(c, pivot);
+        b.swap(c, pivot);
+        for r in c + 1..n {
+            let f = a[r][c] / a[c][c];
+            for k in c..n {
+                a[r][k] -= f * a[c][k];
+            }
+            b[r] -= f * b[c];
+        }
+    }
+    for c in (0..n).rev() {
+        b[c] = (b[c] - (c + 1..n).map(|k| a[c][k] * b[k]).sum::<f64>()) / a[c][c];
+    }
+    Some(b)
+}

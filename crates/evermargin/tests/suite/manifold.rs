@@ -1,0 +1,634 @@
+//! Manifold regularization against its own equations solved densely, its limits, and what must not change when the same
+//! problem is posed differently. Numbers in brackets: invariants of the digest of Sindhwani 2007.
+
+use crate::common::eliminate;
+use evermargin::data::Label;
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::graph::{Graph, Weights};
+use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling, Solver};
+use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams, class_wise};
+use evermargin::learn::manifold::span::Span;
+use evermargin::learn::manifold::warp::{Warp, WarpParams};
+use evermargin::learn::rls::RlsParams;
+use evermargin::learn::svc::SvcParams;
+use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
+use evermargin::learn::validate::{PathTask, along_path, held_out};
+use evermargin::learn::{Fit, Fitted, Targets, learner};
+use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::{Kernel, Labels, Matrix, Model};
+
+const RBF: Kernel = Kernel::Rbf { gamma: 2.0 };
+
+fn moons(rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {
+    let params = GenerateParams { rows, noise: Some(noise), seed, ..Default::default() };
+    let (x, labels) = generate("two-moons", &params).unwrap();
+    (x, labels.of.iter().map(|c| c.unwrap()).collect())
+}
+
+/// The first `each` rows of both classes keep their label.
+fn few(class: &[u32], each: usize) -> Targets {
+    let mut left = [each, each];
+    let known = |c: &u32| {
+        let take = left[*c as usize] > 0;
+        left[*c as usize] = left[*c as usize].saturating_sub(1);
+        match (take, c) {
+            (false, _) => Label::Unknown,
+            (true, 0) => Label::Neg,
+            (true, _) => Label::Pos,
+        }
+    };
+    Targets { y: class.iter().map(known).collect(), cost: vec![1.0; class.len()] }
+}
+
+fn params(loss: Loss) -> LapParams {
+    LapParams { loss, kernel: RBF, gamma_a: 0.02, gamma_i: 0.3, tolerance: 1e-6, ..Default::default() }
+}
+
+/// How far two solutions of one problem may be apart: rounding, or the tolerance of the dual loop times its rows.
+fn solved(loss: Loss) -> f64 {
+    if loss == Loss::Square { 1e-9 } else { 2e-5 }
+}
+
+fn scores(fitted: &Fitted) -> &[f64] {
+    &fitted.transduced.as_ref().unwrap().scores[0]
+}
+
+fn fit(params: &LapParams, x: &Matrix, targets: &Targets) -> Vec<f64> {
+    scores(&params.fit(x.view(), std::slice::from_ref(targets), &()).unwrap()).to_vec()
+}
+
+fn kernel_matrix(x: &Matrix, kernel: Kernel) -> Vec<Vec<f64>> {
+    let x = x.view();
+    (0..x.rows()).map(|i| (0..x.rows()).map(|j| kernel.eval(x.row(i), x.row(j))).collect()).collect()
+}
+
+fn product(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let entry = |row: &Vec<f64>, j: usize| row.iter().zip(b).map(|(v, b)| v * b[j]).sum();
+    a.iter().map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect()).collect()
+}
+
+/// L^p as a matrix.
+fn dense(penalty: &Penalty) -> Vec<Vec<f64>> {
+    let n = penalty.rows();
+    let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
+    (0..n).map(|i| penalty.apply(&unit(i))).collect()
+}
+
+fn penalty(p: &PenaltyParams, x: &Matrix) -> Penalty {
+    p.penalty(x.view(), &()).unwrap().unwrap()
+}
+
+fn near(a: &[f64], b: &[f64], tolerance: f64) {
+    assert_eq!(a.len(), b.len());
+    let worst = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(worst <= tolerance, "differ by {worst}");
+}
+
+/// Outputs of laprls from its linear system (2.12), α = (JK + γ_A I + γ_I MK)⁻¹Y with the weights of labels in J.
+fn laprls_by_elimination(p: &LapParams, x: &Matrix, t: &Targets, m: &[Vec<f64>]) -> Vec<f64> {
+    let (n, k) = (x.rows(), kernel_matrix(x, p.kernel));
+    let labeled = t.used();
+    let l: f64 = labeled.iter().map(|&i| t.cost[i]).sum();
+    let (a, i) = match p.scaling {
+        Scaling::Raw => (p.gamma_a, p.gamma_i),
+        Scaling::Paper => (p.gamma_a * l, p.gamma_i * l / (n * n) as f64),
+    };
+    let mk = product(m, &k);
+    let mut system = vec![vec![0.0; n]; n];
+    let mut right = vec![0.0; n];
+    for r in 0..n {
+        let known = if labeled.contains(&r) { t.cost[r] } else { 0.0 };
+        right[r] = known * t.y[r].sign();
+        for c in 0..n {
+            system[r][c] = known * k[r][c] + i * mk[r][c] + if r == c { a } else { 0.0 };
+        }
+    }
+    let alpha = eliminate(system, right).unwrap();
+    k.iter().map(|row| row.iter().zip(&alpha).map(|(k, a)| k * a).sum()).collect()
+}
+
+#[test]
+fn laprls_solves_its_linear_system_in_both_scalings_and_all_powers() {
+    let (x, class) = moons(70, 0.15, 3);
+    let mut t = few(&class, 4);
+    let first = t.used()[0];
+    t.cost[first] = 2.5;
+    for power in [1, 2, 3] {
+        for (normalised, scaling) in [(true, Scaling::Raw), (false, Scaling::Raw), (true, Scaling::Paper)] {
+            let mut p = params(Loss::Square);
+            p.penalty = PenaltyParams { power, normalised, neighbours: 5, ..Default::default() };
+            p.scaling = scaling;
+            if scaling == Scaling::Paper {
+                p.gamma_i = 40.0;
+            }
+            let m = dense(&penalty(&p.penalty, &x));
+            near(&fit(&p, &x, &t), &laprls_by_elimination(&p, &x, &t, &m), 1e-6);
+        }
+    }
+}
+
+#[test]
+fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
+    // [3] K̃ = K − K(I + MK)⁻¹MK by elimination, column by column
+    let (x, _) = moons(50, 0.2, 5);
+    let n = x.rows();
+    let p = PenaltyParams { neighbours: 4, power: 2, ..Default::default() };
+    let penalty = penalty(&p, &x);
+    let (k, ratio) = (kernel_matrix(&x, RBF), 30.0);
+    let m: Vec<Vec<f64>> =
+        dense(&penalty).into_iter().map(|r| r.iter().map(|v| ratio * v).collect()).collect();
+    let mk = product(&m, &k);
+    let mut system = mk.clone();
+    (0..n).for_each(|i| system[i][i] += 1.0);
+    let span = Span::new(x.view(), RBF, n, 1, &()).unwrap();
+    let quadratic = penalty.quadratic(&span);
+    let all: Vec<usize> = (0..n).collect();
+    let warped = Warp::new(&span, &quadratic, ratio).unwrap().gram(&all).unwrap();
+    for j in 0..n {
+        let inner = eliminate(system.clone(), mk.iter().map(|row| row[j]).collect()).unwrap();
+        for i in 0..n {
+            let formula = k[i][j] - k[i].iter().zip(&inner).map(|(a, b)| a * b).sum::<f64>();
+            let mut found = 0.0;
+            warped.view().row(i).for_each(|c, v| {
+                if c == j {
+                    found = v
+                }
+            });
+            assert!((found - formula).abs() < 1e-7, "{i} {j}: {found} {formula}");
+        }
+    }
+    for seed in 0..20 {
+        let z: Vec<f64> = (0..n).map(|i| ((i * i + 7 * seed) as f64).sin()).collect();
+        let form = |row: &dyn Fn(usize, usize) -> f64| -> f64 {
+            all.iter()
+                .flat_map(|&i| all.iter().map(move |&j| (i, j)))
+                .map(|(i, j)| z[i] * row(i, j) * z[j])
+                .sum()
+        };
+        let inside = warped.view().to_dense();
+        let Matrix::Dense { values, .. } = &inside else { panic!() };
+        let (warm, plain) = (form(&|i, j| values[i * n + j]), form(&|i, j| k[i][j]));
+        assert!(warm > -1e-9 && warm <= plain + 1e-9, "{warm} {plain}");
+    }
+    // M = 0 leaves K
+    let same = Warp::new(&span, &quadratic, 0.0).unwrap().gram(&all).unwrap();
+    for i in 0..n {
+        same.view().row(i).for_each(|j, v| assert!((v - k[i][j]).abs() < 1e-8));
+    }
+}
+
+#[test]
+fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
+    // [2] svc on K̃ = K(I + MK)⁻¹ of the labelled rows, α = a − Mf
+    let (x, class) = moons(60, 0.2, 8);
+    let t = few(&class, 6);
+    for bias in [false, true] {
+        let mut p = params(Loss::Hinge);
+        p.bias = bias;
+        let penalty = penalty(&p.penalty, &x);
+        let ratio = p.gamma_i / p.gamma_a;
+        let (n, k) = (x.rows(), kernel_matrix(&x, RBF));
+        let m: Vec<Vec<f64>> =
+            dense(&penalty).into_iter().map(|r| r.iter().map(|v| ratio * v).collect()).collect();
+        let mut system = product(&m, &k);
+        (0..n).for_each(|i| system[i][i] += 1.0);
+        let labeled = t.used();
+        let columns: Vec<Vec<f64>> = labeled
+            .iter()
+            .map(|&j| {
+                let unit = (0..n).map(|i| f64::from(u8::from(i == j))).collect();
+                let z = eliminate(system.clone(), unit).unwrap();
+                k.iter().map(|row| row.iter().zip(&z).map(|(a, b)| a * b).sum()).collect()
+            })
+            .collect();
+        let small: Vec<f64> =
+            labeled.iter().flat_map(|&i| columns.iter().map(move |c: &Vec<f64>| c[i])).collect();
+        let gram = Matrix::dense(small, labeled.len(), labeled.len()).unwrap();
+        let svc = SvcParams {
+            kernel: Kernel::Precomputed,
+            c: 0.5 / p.gamma_a,
+            bias,
+            tolerance: 1e-6,
+            ..Default::default()
+        };
+        let Model::Linear { weights, bias } = svc.fit(gram.view(), &[t.select(&labeled)], &()).unwrap().model
+        else {
+            panic!()
+        };
+        let f: Vec<f64> = (0..n)
+            .map(|i| bias[0] + columns.iter().zip(&weights[0]).map(|(c, a)| c[i] * a).sum::<f64>())
+            .collect();
+        near(&fit(&p, &x, &t), &f, 2e-5);
+        // the representer theorem: over all rows, α = a − Mf (f without the constant)
+        let without: Vec<f64> = f.iter().map(|f| f - bias[0]).collect();
+        let mf = penalty.apply(&without);
+        let mut alpha: Vec<f64> = mf.iter().map(|v| -ratio * v).collect();
+        labeled.iter().zip(&weights[0]).for_each(|(&i, a)| alpha[i] += a);
+        let back: Vec<f64> = k.iter().map(|row| row.iter().zip(&alpha).map(|(k, a)| k * a).sum()).collect();
+        near(&back, &without, 1e-6);
+    }
+}
+
+#[test]
+fn without_a_graph_it_is_the_supervised_machine_and_unlabelled_rows_have_no_part() {
+    // [1]
+    let (x, class) = moons(80, 0.2, 2);
+    let t = few(&class, 10);
+    for loss in [Loss::Hinge, Loss::Square] {
+        let p = LapParams { gamma_i: 0.0, ..params(loss) };
+        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let alone: Box<dyn Fit> = match loss {
+            Loss::Hinge => Box::new(SvcParams {
+                kernel: RBF,
+                c: 25.0,
+                bias: false,
+                tolerance: 1e-6,
+                ..Default::default()
+            }),
+            Loss::Square => Box::new(RlsParams { kernel: RBF, c: 50.0, bias: false, ..Default::default() }),
+        };
+        let same = alone.fit(x.view(), &[t.clone()], &()).unwrap();
+        assert_eq!(fitted.model, same.model);
+        assert!(fitted.model.support_count() <= 20);
+        assert_eq!(p.supervised().unwrap().fit(x.view(), &[t.clone()], &()).unwrap().model, same.model);
+        // no unlabelled rows: the labels alone, whatever γ_I
+        let rows = t.used();
+        let only = params(loss).fit(x.view().select(&rows).view(), &[t.select(&rows)], &()).unwrap();
+        near(&only.model.decision(x.view()).unwrap(), &same.model.decision(x.view()).unwrap(), solved(loss));
+    }
+}
+
+#[test]
+fn rows_in_another_order_or_layout_or_with_other_signs_give_the_same_function() {
+    // [5] [9] [21]
+    let (x, class) = moons(120, 0.15, 4);
+    let t = few(&class, 3);
+    let order: Vec<usize> = (0..120).map(|i| (i * 77 + 13) % 120).collect();
+    let moved = x.view().select(&order);
+    let flipped = Targets {
+        y: t.y
+            .iter()
+            .map(|y| match y {
+                Label::Neg => Label::Pos,
+                Label::Pos => Label::Neg,
+                Label::Unknown => Label::Unknown,
+            })
+            .collect(),
+        cost: t.cost.clone(),
+    };
+    for loss in [Loss::Hinge, Loss::Square] {
+        let p = params(loss);
+        let f = fit(&p, &x, &t);
+        let g = fit(&p, &moved, &t.select(&order));
+        near(&order.iter().map(|&i| f[i]).collect::<Vec<_>>(), &g, 1e-4);
+        near(&f, &fit(&p, &x.view().to_csr(), &t), 1e-6);
+        near(&f, &fit(&p, &x, &flipped).iter().map(|v| -v).collect::<Vec<_>>(), solved(loss));
+        // the model says what the scores say
+        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        near(&fitted.model.decision(x.view()).unwrap(), &f, 1e-3);
+    }
+}
+
+#[test]
+fn a_row_without_edges_changes_nothing() {
+    // [5] a graph given: the last row is joined to none
+    let (x, class) = moons(60, 0.15, 6);
+    let t = few(&class, 3);
+    let params = PenaltyParams::default();
+    let graph = params.graph(x.view(), &()).unwrap().unwrap();
+    let mut edges = Vec::new();
+    for i in 0..60 {
+        edges.extend(graph.row(i).filter(|(j, _)| i < *j).map(|(j, w)| (i, j, w)));
+    }
+    let Matrix::Dense { mut values, .. } = x.clone() else { panic!() };
+    values.extend([0.3, 0.2]);
+    let more = Matrix::dense(values, 61, 2).unwrap();
+    let outputs = |x: &Matrix| {
+        let graph = Graph::from_edges(x.rows(), &edges).unwrap();
+        let penalty = params.of_graphs(vec![(1.0, graph)]);
+        let span = Span::new(x.view(), RBF, x.rows(), 1, &()).unwrap();
+        let quadratic = penalty.quadratic(&span);
+        let warp = Warp::new(&span, &quadratic, 15.0).unwrap();
+        let rows = t.used();
+        let gram = warp.gram(&rows).unwrap();
+        let rls = RlsParams { kernel: Kernel::Precomputed, c: 50.0, bias: false, ..Default::default() };
+        let Model::Linear { weights, .. } = rls.fit(gram.view(), &[t.select(&rows)], &()).unwrap().model
+        else {
+            panic!()
+        };
+        span.outputs(&warp.function(&rows, &weights[0]))
+    };
+    near(&outputs(&x), &outputs(&more)[..60], 1e-7);
+}
+
+#[test]
+fn a_heavy_penalty_makes_functions_constant_on_pieces_and_a_light_kernel_makes_them_harmonic() {
+    // [6] two clouds far apart, each a piece of the graph
+    let (x, class) = moons(40, 0.02, 7);
+    let Matrix::Dense { mut values, .. } = x.clone() else { panic!() };
+    for (i, c) in class.iter().enumerate() {
+        values[2 * i] += 6.0 * f64::from(*c);
+    }
+    let x = Matrix::dense(values, 40, 2).unwrap();
+    let mut p = params(Loss::Square);
+    p.penalty.normalised = false;
+    p.penalty.neighbours = 8;
+    p.gamma_i = 1e7;
+    let f = fit(&p, &x, &few(&class, 2));
+    for c in 0..2 {
+        let of: Vec<f64> = (0..40).filter(|&i| class[i] == c).map(|i| f[i]).collect();
+        let spread = of.iter().fold(0.0, |a: f64, v| a.max((v - of[0]).abs()));
+        assert!(of[0].abs() > 0.5 && spread < 1e-3, "{spread} around {}", of[0]);
+    }
+    // [7] γ_A → 0: (γ_I M + J)f = Y, solved densely; the kernel is narrow so that its space holds every f
+    let (x, class) = moons(50, 0.1, 9);
+    let t = few(&class, 4);
+    let mut p = params(Loss::Square);
+    p.kernel = Kernel::Rbf { gamma: 60.0 };
+    p.gamma_a = 1e-9;
+    p.gamma_i = 0.05;
+    let mut system = dense(&penalty(&p.penalty, &x));
+    let mut right = vec![0.0; 50];
+    for i in 0..50 {
+        system[i].iter_mut().for_each(|v| *v *= p.gamma_i);
+        if t.y[i] != Label::Unknown {
+            system[i][i] += 1.0;
+            right[i] = t.y[i].sign();
+        }
+    }
+    near(&fit(&p, &x, &t), &eliminate(system, right).unwrap(), 1e-4);
+}
+
+#[test]
+fn two_moons_with_one_label_each_are_all_right() {
+    for seed in 1..=5 {
+        let (x, class) = moons(200, 0.05, seed);
+        for loss in [Loss::Hinge, Loss::Square] {
+            let mut p = params(loss);
+            p.kernel = Kernel::Rbf { gamma: 4.0 };
+            (p.gamma_a, p.gamma_i) = (0.01, 10.0);
+            p.penalty.weights = Weights::Binary;
+            let f = fit(&p, &x, &few(&class, 1));
+            let wrong = f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
+            assert_eq!(wrong, 0, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_share_asked_for_is_kept_and_classes_share_one_space() {
+    let (x, class) = moons(150, 0.25, 11);
+    let mut p = params(Loss::Square);
+    p.balance = true;
+    p.ratio = evermargin::learn::semi::Ratio::Given(vec![0.3]);
+    let t = few(&class, 5);
+    let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+    let open = (0..150).filter(|&i| t.y[i] == Label::Unknown);
+    assert_eq!(open.filter(|&i| scores(&fitted)[i] > 0.0).count(), 42);
+    // one problem a class gives what each gives alone
+    let flip = Targets {
+        y: t.y
+            .iter()
+            .map(|y| {
+                if *y == Label::Pos {
+                    Label::Neg
+                } else if *y == Label::Neg {
+                    Label::Pos
+                } else {
+                    *y
+                }
+            })
+            .collect(),
+        cost: t.cost.clone(),
+    };
+    let p = params(Loss::Hinge);
+    let both = p.fit(x.view(), &[t.clone(), flip], &()).unwrap();
+    let alone = p.fit(x.view(), &[t], &()).unwrap();
+    near(scores(&both), scores(&alone), solved(Loss::Hinge));
+    assert_eq!((both.reports.len(), both.model.outputs()), (2, 2));
+}
+
+#[test]
+fn the_basis_is_a_cap_and_close_to_all_points() {
+    let (x, class) = moons(400, 0.1, 12);
+    let t = few(&class, 5);
+    let whole = fit(&params(Loss::Square), &x, &t);
+    for basis in [1, 20, 60] {
+        let p = LapParams { basis, ..params(Loss::Square) };
+        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        assert!(fitted.model.support_count() <= basis);
+        if basis == 60 {
+            near(scores(&fitted), &whole, 1e-2);
+        }
+    }
+}
+
+#[test]
+fn a_linear_kernel_has_weights_and_class_wise_graphs_need_no_open_rows() {
+    let (x, class) = moons(90, 0.2, 13);
+    let mut p = params(Loss::Square);
+    p.kernel = Kernel::Linear;
+    let t = few(&class, 8);
+    let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+    assert!(matches!(fitted.model, Model::Linear { .. }));
+    let m = dense(&penalty(&p.penalty, &x));
+    near(scores(&fitted), &laprls_by_elimination(&p, &x, &t, &m), 1e-8);
+    near(&fitted.model.decision(x.view()).unwrap(), scores(&fitted), 1e-9);
+    // fully labelled: edges inside classes only, and the system with that Laplacian
+    let all = few(&class, 90);
+    let mut p = params(Loss::Square);
+    p.penalty.class_wise = true;
+    let inside = class_wise(&p.penalty, x.view(), &all, &()).unwrap().unwrap();
+    let graph = inside.graphs().next().unwrap();
+    assert!(graph.edges() > 90);
+    assert!((0..90).all(|i| graph.row(i).all(|(j, _)| class[i] == class[j])));
+    near(&fit(&p, &x, &all), &laprls_by_elimination(&p, &x, &all, &dense(&inside)), 1e-6);
+}
+
+/// Says no after so many questions.
+struct After(std::sync::atomic::AtomicI64);
+
+impl Watch for After {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0
+    }
+}
+
+#[test]
+fn stopping_gives_a_model_and_threads_change_no_bit() {
+    let (x, class) = moons(300, 0.1, 14);
+    let t = few(&class, 5);
+    let stopped = params(Loss::Hinge).fit(x.view(), &[t.clone()], &After(0.into())).unwrap();
+    assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
+    assert!(stopped.model.check().is_ok());
+    for loss in [Loss::Hinge, Loss::Square] {
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| params(loss).fit(x.view(), &[t.clone()], &()).unwrap().model)
+        };
+        assert_eq!(on(1), on(3));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let (x, class) = moons(20, 0.1, 1);
+    let t = few(&class, 2);
+    let refused = |p: LapParams| p.fit(x.view(), &[t.clone()], &()).unwrap_err().to_string();
+    let p = || params(Loss::Hinge);
+    assert_eq!(
+        refused(LapParams { gamma_a: 0.0, ..p() }),
+        "parameter gamma_a = 0: must be a number above 0, at most 1e15"
+    );
+    assert_eq!(
+        refused(LapParams { gamma_i: f64::NAN, ..p() }),
+        "parameter gamma_i = NaN: must be 0 (labels alone) or a number up to 1e15"
+    );
+    let mut bad = p();
+    bad.penalty.power = 0;
+    assert_eq!(refused(bad), "parameter power = 0: must be a whole number from 1 to 16");
+    let mut bad = p();
+    bad.penalty.width = -1.0;
+    assert_eq!(refused(bad), "parameter width = -1: must be 0 (mean length of an edge) or a positive number");
+    assert!(
+        refused(LapParams { kernel: Kernel::Sigmoid { gamma: 1.0, coef0: -9.0 }, ..p() })
+            .contains("positive definite")
+    );
+    let mut one = t.clone();
+    one.y.iter_mut().for_each(|y| {
+        if *y == Label::Neg {
+            *y = Label::Unknown
+        }
+    });
+    assert!(p().fit(x.view(), &[one], &()).unwrap_err().to_string().contains("two classes"));
+}
+
+/// Trains a learner on two moons with three labels a class; decisions of all rows.
+fn train_decisions(learner: &str, params: &str, warp: Option<WarpParams>) -> Vec<f64> {
+    let (x, class) = moons(100, 0.12, 21);
+    let t = few(&class, 3);
+    let tokens = t.y.iter().map(|y| match y {
+        Label::Unknown => None,
+        Label::Neg => Some("a"),
+        Label::Pos => Some("b"),
+    });
+    let labels = Labels::from_tokens(tokens);
+    let mut options = TrainOptions::new(learner);
+    options.params = serde_json::from_str(params).unwrap();
+    options.gamma = Some(Gamma::Value(2.0));
+    options.scaling = Some(ScalingChoice::NONE);
+    options.compare = false;
+    options.warp = warp;
+    let trained = train(x.clone(), &labels, &options, &()).unwrap();
+    assert!(matches!(trained.classifier.model, Model::Expansion { kernel: Kernel::Rbf { gamma: 2.0 }, .. }));
+    trained.classifier.model.decision(x.view()).unwrap()
+}
+
+#[test]
+fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprls() {
+    // [2]
+    let warp = || Some(WarpParams { ratio: 50.0, ..Default::default() });
+    let lap = r#"{"gamma_a": 0.02, "gamma_i": 1.0, "tolerance": 1e-6}"#;
+    let svc = r#"{"c": 25, "bias": false, "tolerance": 1e-6}"#;
+    near(&train_decisions("svc", svc, warp()), &train_decisions("lapsvm", lap, None), 1e-3);
+    let rls = r#"{"c": 50, "bias": false}"#;
+    near(&train_decisions("rls", rls, warp()), &train_decisions("laprls", lap, None), 1e-3);
+    let (_, class) = moons(100, 0.12, 21);
+    let wrong = |f: &[f64]| f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
+    // values of the warped kernel are small, so costs are large
+    let costly = r#"{"c": 100, "finish": true}"#;
+    for (learner, params) in [("lasvm", costly), ("tsvm", "{}"), ("da", "{}"), ("perceptron", "{}")] {
+        let (plain, warped) =
+            (train_decisions(learner, params, None), train_decisions(learner, params, warp()));
+        assert!(wrong(&warped) < wrong(&plain), "{learner}: {} against {}", wrong(&warped), wrong(&plain));
+    }
+    let mut options = TrainOptions::new("linear");
+    options.warp = warp();
+    let labels = Labels::from_tokens(["a", "b"].into_iter().map(Some));
+    let x = Matrix::dense(vec![0.0, 1.0], 2, 1).unwrap();
+    let error = train(x, &labels, &options, &()).unwrap_err().to_string();
+    assert_eq!(error, "parameter warp = 50: must be left out: learner linear has no kernel");
+}
+
+#[test]
+fn tuning_along_the_weights_gives_what_refitting_gives() {
+    let (x, class) = moons(80, 0.2, 22);
+    let t = few(&class, 10);
+    let folds: Vec<Option<u32>> =
+        (0..80).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
+    for name in ["lapsvm", "laprls"] {
+        let learner = learner(name).unwrap();
+        let params = serde_json::from_str(r#"{"gamma": 2.0, "tolerance": 1e-6}"#).unwrap();
+        for (tuned, values) in [("gamma_i", [0.0, 0.1, 10.0]), ("gamma_a", [0.001, 0.01, 1.0])] {
+            let (x, problems) = (x.view(), std::slice::from_ref(&t));
+            let task = PathTask { params: &params, name: tuned, values: &values, x, problems, folds: &folds };
+            let path = along_path(learner, &task, &()).unwrap();
+            for (value, found) in values.iter().zip(&path) {
+                let fit = learner.make(&task.at(*value)).unwrap();
+                let (held, _) = held_out(fit.as_ref(), x, problems, &folds, &()).unwrap();
+                near(found, &held, 1e-3);
+                assert!((0..80).all(|i| folds[i].is_some() || found[i] == 0.0));
+            }
+        }
+    }
+}
+
+fn iterated(loss: Loss) -> LapParams {
+    LapParams { solver: Solver::Iterate, tolerance: 1e-9, early: false, max_steps: 5000, ..params(loss) }
+}
+
+#[test]
+fn iterations_over_all_rows_end_at_the_solution() {
+    // primal equals dual: the linear system of laprls, for dense, sparse and linear kernels
+    let (x, class) = moons(70, 0.15, 23);
+    let t = few(&class, 4);
+    for kernel in [RBF, Kernel::Linear] {
+        let p = LapParams { kernel, ..iterated(Loss::Square) };
+        let m = dense(&penalty(&p.penalty, &x));
+        let solution = laprls_by_elimination(&p, &x, &t, &m);
+        near(&fit(&p, &x, &t), &solution, 1e-5);
+        near(&fit(&p, &x.view().to_csr(), &t), &solution, 1e-5);
+        // hardly any memory: rows are computed anew
+        near(&fit(&LapParams { cache_bytes: 1, ..p }, &x, &t), &solution, 1e-5);
+    }
+    // squared hinge: α + Mf + C(f − y) = 0 with C of violating rows alone, and both kinds occur
+    for kernel in [RBF, Kernel::Linear] {
+        let p = LapParams { kernel, gamma_a: 0.001, gamma_i: 0.01, ..iterated(Loss::Hinge) };
+        let t = few(&class, 12);
+        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let f = scores(&fitted);
+        let mf = penalty(&p.penalty, &x).apply(f);
+        let k = kernel_matrix(&x, kernel);
+        let mut alpha: Vec<f64> = mf.iter().map(|v| -10.0 * v).collect();
+        let mut violating = 0;
+        for i in t.used() {
+            if t.y[i].sign() * f[i] < 1.0 {
+                alpha[i] -= 1000.0 * (f[i] - t.y[i].sign());
+                violating += 1;
+            }
+        }
+        assert!(violating > 0 && violating < 24, "{violating}");
+        let back: Vec<f64> = k.iter().map(|row| row.iter().zip(&alpha).map(|(k, a)| k * a).sum()).collect();
+        near(&back, f, 1e-3);
+    }
+}
+
+#[test]
+fn iterations_end_early_when_labels_stay() {
+    let (x, class) = moons(300, 0.1, 24);
+    let t = few(&class, 5);
+    for loss in [Loss::Hinge, Loss::Square] {
+        let long = iterated(loss).fit(x.view(), &[t.clone()], &()).unwrap();
+        let early = LapParams { early: true, ..iterated(loss) }.fit(x.view(), &[t.clone()], &()).unwrap();
+        assert!(early.reports[0].steps < long.reports[0].steps);
+        let other = scores(&early).iter().zip(scores(&long)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0));
+        assert!(other.count() <= 3);
+        let capped = LapParams { max_steps: 2, ..iterated(loss) }.fit(x.view(), &[t.clone()], &()).unwrap();
+        assert_eq!((capped.reports[0].steps, capped.reports[0].exit), (2, Exit::Limit));
+        let stopped = iterated(loss).fit(x.view(), &[t.clone()], &After(20.into())).unwrap();
+        assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
+        assert!(stopped.model.check().is_ok());
+    }
+    let error = LapParams { bias: true, ..iterated(Loss::Hinge) }.fit(x.view(), &[t], &()).unwrap_err();
+    assert_eq!(error.to_string(), "parameter bias = true: must be false with solver iterate");
+}
