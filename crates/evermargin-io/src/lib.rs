@@ -5,6 +5,7 @@
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
 
+mod edges;
 mod error;
 mod format;
 mod idx;
@@ -30,6 +31,7 @@ pub mod libsvm_model;
 pub mod model_file;
 pub mod state_file;
 
+pub use edges::{edges_from_bytes, read_edges};
 pub use error::{Error, Place, Result};
 pub use format::Format;
 pub use kept::{Kept, read_kept};

@@ -8,6 +8,7 @@
     clippy::unreadable_literal
 )]
 
+mod edges;
 mod golden_libsvm;
 mod hostile;
 mod libsvm_models;

@@ -37,6 +37,7 @@ fn graph(x: &Matrix, params: &LabelPropagationParams) -> Graph {
             metric: params.metric,
             weights: params.weights,
             width: None,
+            ..GraphParams::default()
         },
         &(),
     )

@@ -88,6 +88,7 @@ impl PenaltyParams {
             metric: self.metric,
             weights: self.weights,
             width: (self.width > 0.0).then_some(self.width),
+            ..GraphParams::default()
         }
     }
 

@@ -269,6 +269,7 @@ impl Fit for LabelPropagationParams {
             metric: self.metric,
             weights: self.weights,
             width: (self.width > 0.0).then_some(self.width),
+            ..GraphParams::default()
         };
         let found = Graph::nearest(x, &params, watch)?;
         let stopped = found.is_none();

@@ -1,0 +1,141 @@
+//! Neighbourhoods of a radius in place of a number of neighbours.
+//!
+//! i and j are joined if |i − j|² ≤ radius², as the search computes distances. Their number is not known before: a cap on
+//! it is a parameter, and going beyond is an error, not a slow death. Rows far from all others stay without edges, or are
+//! joined to their nearest (both ways, whatever its own radius), which leaves nobody alone.
+//!
+//! Cost: about one visit a leaf of the tree within reach for few columns; all pairs for many, each until its distance
+//! exceeds the radius.
+
+use super::build::check_width;
+use super::search::{Finder, Found, each, filled};
+use super::{Graph, Metric, Weights};
+use crate::data::{Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::solve::Watch;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What graph of a radius to make.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ball {
+    /// How far neighbours may be.
+    pub radius: f64,
+    /// Distance.
+    pub metric: Metric,
+    /// Weights of edges.
+    pub weights: Weights,
+    /// σ of heat weights; `None` is the mean length of an edge.
+    pub width: Option<f64>,
+    /// Most edges.
+    pub most_edges: usize,
+    /// Join rows that have no neighbour to their nearest other.
+    pub join: bool,
+}
+
+impl Default for Ball {
+    fn default() -> Self {
+        let (metric, weights) = (Metric::default(), Weights::default());
+        Self { radius: 1.0, metric, weights, width: None, most_edges: 50_000_000, join: false }
+    }
+}
+
+impl Graph {
+    /// The graph that joins rows within a radius, or none if `watch` ends the search.
+    pub fn within(x: MatrixView<'_>, ball: &Ball, watch: &dyn Watch) -> Result<Option<Self>> {
+        let reach = ball.radius * ball.radius;
+        if !(ball.radius > 0.0 && reach.is_finite()) {
+            return Err(Error::parameter("radius", ball.radius, "a positive number"));
+        }
+        check_width(ball.width)?;
+        let unit = ball.metric.scaled(x);
+        let x = unit.as_ref().map_or(x, Matrix::view);
+        let filled = filled(x);
+        let finder = Finder::new(filled.as_ref().map_or(x, Matrix::view));
+        let ends = AtomicUsize::new(0);
+        let most = ball.most_edges.saturating_mul(2);
+        let find = |i: usize, scratch: &mut Vec<f64>| -> Found {
+            let left = most.saturating_sub(ends.load(Ordering::Relaxed));
+            let found = finder.within(i, reach, left, scratch);
+            let all = ends.fetch_add(found.len(), Ordering::Relaxed) + found.len();
+            match found {
+                _ if all > most => Vec::new(),
+                found if found.is_empty() && ball.join && x.rows() > 1 => finder.nearest(i, 1, scratch),
+                found => found,
+            }
+        };
+        let found = each(x.rows(), watch, find);
+        if ends.into_inner() > most {
+            let edges = ball.most_edges;
+            return Err(Error::parameter(
+                "radius",
+                ball.radius,
+                format!("smaller: it gives more than {edges} edges"),
+            ));
+        }
+        Ok(found.map(|found| Self::joining(found, ball.weights, ball.width)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{GenerateParams, generate};
+
+    fn moons() -> Matrix {
+        let params = GenerateParams { rows: 200, noise: Some(0.1), seed: 3, ..Default::default() };
+        generate("two-moons", &params).unwrap().0
+    }
+
+    #[test]
+    fn joins_exactly_those_within_the_radius() {
+        let dense = moons();
+        for x in [&dense, &dense.view().to_csr().with_cols(40)] {
+            for radius in [0.01, 0.1, 0.5, 100.0] {
+                let graph =
+                    Graph::within(x.view(), &Ball { radius, ..Default::default() }, &()).unwrap().unwrap();
+                for i in 0..200 {
+                    let near = |j: &usize| {
+                        let (a, b) = (dense.view().row(i), dense.view().row(*j));
+                        *j != i && (a.norm2() + b.norm2() - 2.0 * a.dot(b)).sqrt() <= radius
+                    };
+                    assert!((0..200).filter(near).eq(graph.row(i).map(|(j, _)| j)), "{radius} {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_border_belongs_and_copies_are_joined() {
+        let x = Matrix::dense(vec![0.0, 0.0, 2.0, 5.0], 4, 1).unwrap();
+        let ball = Ball { radius: 2.0, weights: Weights::Heat, width: Some(1.0), ..Default::default() };
+        let graph = Graph::within(x.view(), &ball, &()).unwrap().unwrap();
+        let e = (-2.0f64).exp();
+        assert_eq!(graph.row(0).collect::<Vec<_>>(), [(1, 1.0), (2, e)]);
+        assert_eq!(graph.row(3).count(), 0);
+        assert_eq!(graph.components(), [0, 0, 0, 1]);
+        let joined = Graph::within(x.view(), &Ball { join: true, ..ball }, &()).unwrap().unwrap();
+        assert_eq!(joined.row(3).map(|(j, _)| j).collect::<Vec<_>>(), [2]);
+        assert_eq!(joined.row(2).map(|(j, _)| j).collect::<Vec<_>>(), [0, 1, 3]);
+        let one = Matrix::dense(vec![1.0], 1, 1).unwrap();
+        let alone = Graph::within(one.view(), &Ball { join: true, ..ball }, &()).unwrap().unwrap();
+        assert_eq!(alone.edges(), 0);
+    }
+
+    #[test]
+    fn too_many_edges_are_an_error_at_the_very_edge() {
+        let x = moons();
+        let ball = |radius, most_edges| {
+            Graph::within(x.view(), &Ball { radius, most_edges, ..Default::default() }, &())
+                .map(Option::unwrap)
+        };
+        let edges = ball(0.3, usize::MAX).unwrap().edges();
+        assert_eq!(ball(0.3, edges).unwrap().edges(), edges);
+        let error = ball(0.3, edges - 1).unwrap_err().to_string();
+        let said = format!("parameter radius = 0.3: must be smaller: it gives more than {} edges", edges - 1);
+        assert_eq!(error, said);
+        assert!(ball(100.0, 0).is_err());
+        for radius in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200] {
+            assert!(ball(radius, 10).unwrap_err().to_string().contains("radius"));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! From neighbours or from a user's edges to a graph.
+
+use super::search::{self, Found};
+use super::{Graph, GraphParams, Metric, Search, Weights};
+use crate::data::{MAX_ABS, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::solve::Watch;
+use rayon::prelude::*;
+
+/// Weights below this are no edge: their degrees could not be divided by.
+const NO_WEIGHT: f64 = 1e-150;
+
+impl Graph {
+    /// The graph of the rows of `x`, or none if `watch` ends the search; it is asked once a block of rows.
+    pub fn nearest(x: MatrixView<'_>, params: &GraphParams, watch: &dyn Watch) -> Result<Option<Self>> {
+        if params.neighbours == 0 {
+            return Err(Error::parameter("neighbours", 0, "1 or more"));
+        }
+        check_width(params.width)?;
+        let unit = params.metric.scaled(x);
+        let x = unit.as_ref().map_or(x, Matrix::view);
+        let found = match params.search {
+            Search::Exact => search::nearest(x, params.neighbours, watch),
+            Search::Approximate => approximately(x, params.neighbours, watch)?,
+        };
+        Ok(found.map(|found| Self::joining(found, params.weights, params.width)))
+    }
+
+    /// The graph of `n` rows none of which are joined.
+    pub fn without_edges(n: usize) -> Self {
+        Self::of_lists(&vec![Vec::new(); n], 1.0)
+    }
+
+    /// The graph of `n` rows with these edges: two rows, counted from 0, and a weight. Directions are ignored. A pair named
+    /// several times, either way, is one edge with the largest of its weights; loops and weights of 0 are no edges.
+    pub fn from_edges(n: usize, edges: &[(usize, usize, f64)]) -> Result<Self> {
+        let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
+        for (at, &(i, j, w)) in edges.iter().enumerate() {
+            if i.max(j) >= n || u32::try_from(n - 1).is_err() {
+                let high = i.max(j).saturating_add(1);
+                return Err(Error::Data(format!("edge {}: there is no row {high}; there are {n}", at + 1)));
+            }
+            if !(0.0..=MAX_ABS).contains(&w) {
+                return Err(Error::Data(format!(
+                    "edge {}: weight {w} is not usable; weights are finite and not negative",
+                    at + 1
+                )));
+            }
+            if i != j && w >= NO_WEIGHT {
+                lists[i].push((j as u32, w));
+                lists[j].push((i as u32, w));
+            }
+        }
+        for list in &mut lists {
+            list.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+            list.dedup_by_key(|e| e.0);
+        }
+        Ok(Self::of_lists(&lists, 1.0))
+    }
+
+    /// Joins rows with their neighbours, whichever named the other.
+    pub(super) fn joining(found: Vec<Found>, weights: Weights, width: Option<f64>) -> Self {
+        let mut joined: Vec<Vec<(u32, f64)>> =
+            found.iter().map(|list| list.iter().map(|&(d, j)| (j, d)).collect()).collect();
+        for (i, list) in found.into_iter().enumerate() {
+            list.into_iter().for_each(|(d, j)| joined[j as usize].push((i as u32, d)));
+        }
+        joined.par_iter_mut().for_each(|list| {
+            list.sort_unstable_by_key(|e| e.0);
+            list.dedup_by_key(|e| e.0);
+        });
+        let (ends, total) =
+            joined.iter().flatten().fold((0usize, 0.0), |(ends, total), (_, d)| (ends + 1, total + d.sqrt()));
+        let mean = if total > 0.0 { total / ends as f64 } else { 1.0 };
+        let width = width.unwrap_or(mean);
+        joined.par_iter_mut().for_each(|list| {
+            list.iter_mut().for_each(|(_, d)| *d = weights.of(*d, width));
+            list.retain(|(_, w)| *w >= NO_WEIGHT);
+        });
+        Self::of_lists(&joined, width)
+    }
+
+    /// Rows given with weights, ascending, each edge in both of its rows.
+    fn of_lists(lists: &[Vec<(u32, f64)>], width: f64) -> Self {
+        let ends = lists.iter().map(Vec::len).sum();
+        let (mut indices, mut weights) = (Vec::with_capacity(ends), Vec::with_capacity(ends));
+        let mut indptr = Vec::with_capacity(lists.len() + 1);
+        indptr.push(0);
+        for list in lists {
+            indices.extend(list.iter().map(|e| e.0));
+            weights.extend(list.iter().map(|e| e.1));
+            indptr.push(indices.len());
+        }
+        let degree: Vec<f64> =
+            lists.iter().map(|list| list.iter().map(|e| e.1).fold(0.0, |a, b| a + b)).collect();
+        let root = degree.iter().map(|&d| if d > 0.0 { d.sqrt().recip() } else { 0.0 }).collect();
+        Self { indptr, indices, weights, degree, root, width }
+    }
+}
+
+impl Weights {
+    /// The weight of an edge of squared length `d`.
+    fn of(self, d: f64, width: f64) -> f64 {
+        match self {
+            Self::Binary => 1.0,
+            Self::Heat => (-d / (2.0 * width * width)).exp(),
+        }
+    }
+}
+
+impl Metric {
+    /// The rows whose Euclidean distances are meant, if they are not those of `x`: of length 1, or 0.
+    pub(super) fn scaled(self, x: MatrixView<'_>) -> Option<Matrix> {
+        let scale = |row: &mut [f64], norm: f64| {
+            let length = if norm > 0.0 { norm.sqrt() } else { 1.0 };
+            row.iter_mut().for_each(|v| *v /= length);
+        };
+        (self == Self::Cosine).then(|| {
+            let mut out = x.to_matrix();
+            let norms: Vec<f64> = (0..x.rows()).map(|i| x.row(i).norm2()).collect();
+            match &mut out {
+                Matrix::Dense { values, cols, .. } => {
+                    let rows = values.chunks_exact_mut((*cols).max(1));
+                    rows.zip(norms).for_each(|(row, norm)| scale(row, norm));
+                }
+                Matrix::Csr { indptr, values, .. } => {
+                    let spans = indptr.windows(2).zip(norms);
+                    spans.for_each(|(span, norm)| scale(&mut values[span[0]..span[1]], norm));
+                }
+            }
+            out
+        })
+    }
+}
+
+pub(super) fn check_width(width: Option<f64>) -> Result<()> {
+    match width {
+        Some(width) if !(width > 0.0 && width.is_finite()) => {
+            Err(Error::parameter("width", width, "a positive number"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(feature = "approximate")]
+#[allow(clippy::unnecessary_wraps)]
+fn approximately(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Result<Option<Vec<Found>>> {
+    Ok(super::approximate::nearest(x, k, watch))
+}
+
+#[cfg(not(feature = "approximate"))]
+fn approximately(_: MatrixView<'_>, _: usize, _: &dyn Watch) -> Result<Option<Vec<Found>>> {
+    Err(Error::parameter(
+        "search",
+        "approximate",
+        "exact: this build has no approximate search (feature `approximate`)",
+    ))
+}

@@ -1,0 +1,408 @@
+//! Neighbourhood graphs: who is near whom, how near, and the Laplacians that measure smoothness along the data.
+//!
+//! i and j are joined if one is among the k nearest others of the other (Belkin & Niyogi's OR; Sindhwani 2007, section 2.5),
+//! if they are within a radius of each other ([`Graph::within`]), or if the user says so ([`Graph::from_edges`]).
+//! Weights W are 1 or exp(−d²/2σ²), σ by default the mean length of an edge. D is the diagonal of degrees, L = D − W,
+//! normalised I − D^(−½)WD^(−½). Σᵢⱼ Wᵢⱼ(fᵢ − fⱼ)² = 2fᵀLf over ordered pairs.
+//!
+//! What is odd has an answer. A row without edges has a zero row in both Laplacians: nothing is asked of f there. (The
+//! author's code leaves 1 on the diagonal of the normalised one, which pulls f to 0.) Pieces that are not joined are no
+//! error; [`Graph::components`] tells them apart, and f may differ freely between them. Copies of a row are 0 apart: joined
+//! to each other first, with weight 1; when all edges have length 0 the mean length is taken as 1. There are no loops.
+
+mod ball;
+mod build;
+mod columns;
+mod pairs;
+mod projection;
+mod search;
+mod tree;
+
+#[cfg(feature = "approximate")]
+mod approximate;
+
+pub use ball::Ball;
+pub use search::neighbours;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How far two samples are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// |x − z|
+    #[default]
+    Euclidean,
+    /// |x/|x| − z/|z||, which ranks as the cosine does; a zero row is 1 from every other and 0 from another zero row.
+    Cosine,
+}
+
+/// Weights of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weights {
+    /// 1
+    #[default]
+    Binary,
+    /// exp(−d²/2σ²)
+    Heat,
+}
+
+/// How neighbours are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Search {
+    /// All of them are the nearest.
+    #[default]
+    Exact,
+    /// Nearly all are; for many rows. Needs the feature `approximate`.
+    Approximate,
+}
+
+/// What graph to make.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GraphParams {
+    /// Nearest others of each row.
+    pub neighbours: usize,
+    /// Distance.
+    pub metric: Metric,
+    /// Weights of edges.
+    pub weights: Weights,
+    /// σ of heat weights; `None` is the mean length of an edge.
+    pub width: Option<f64>,
+    /// How neighbours are searched.
+    pub search: Search,
+}
+
+impl Default for GraphParams {
+    fn default() -> Self {
+        let (metric, weights, search) = (Metric::default(), Weights::default(), Search::default());
+        Self { neighbours: 10, metric, weights, width: None, search }
+    }
+}
+
+/// A symmetric weighted graph without loops, by rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    weights: Vec<f64>,
+    degree: Vec<f64>,
+    /// D^(−½), 0 for rows without edges.
+    root: Vec<f64>,
+    width: f64,
+}
+
+/// Fewest rows a thread takes.
+const ROWS: usize = 1024;
+
+impl Graph {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.degree.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.degree.is_empty()
+    }
+
+    /// Number of edges, each counted once.
+    pub fn edges(&self) -> usize {
+        self.indices.len() / 2
+    }
+
+    /// σ of the heat weights.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    /// Sum of the weights of each row.
+    pub fn degrees(&self) -> &[f64] {
+        &self.degree
+    }
+
+    /// Neighbours of a row, ascending, with weights.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        self.indices[range.clone()].iter().map(|&j| j as usize).zip(self.weights[range].iter().copied())
+    }
+
+    /// out = Wf
+    pub fn multiply(&self, f: &[f64], out: &mut [f64]) {
+        out.par_iter_mut().enumerate().with_min_len(ROWS).for_each(|(i, o)| {
+            *o = self.row(i).map(|(j, w)| w * f[j]).sum();
+        });
+    }
+
+    /// out = Lf, or of the normalised Laplacian.
+    pub fn laplacian(&self, f: &[f64], normalised: bool, out: &mut [f64]) {
+        self.laplacian_rows(f, 1, normalised, out);
+    }
+
+    /// out = LF, or of the normalised Laplacian, for F and out of `columns` columns, row-major.
+    pub fn laplacian_rows(&self, f: &[f64], columns: usize, normalised: bool, out: &mut [f64]) {
+        if columns == 0 {
+            return;
+        }
+        let of = |i: usize| &f[i * columns..(i + 1) * columns];
+        out.par_chunks_exact_mut(columns).enumerate().with_min_len((ROWS / columns).max(1)).for_each(
+            |(i, out)| {
+                out.fill(0.0);
+                for (j, w) in self.row(i) {
+                    let w = if normalised { w * self.root[j] } else { w };
+                    out.iter_mut().zip(of(j)).for_each(|(o, f)| *o += w * f);
+                }
+                let root = self.root[i];
+                let (own, sum) =
+                    if normalised { (f64::from(u8::from(root > 0.0)), root) } else { (self.degree[i], 1.0) };
+                out.iter_mut().zip(of(i)).for_each(|(o, f)| *o = own * f - sum * *o);
+            },
+        );
+    }
+
+    /// The component of each row, numbered by their first rows.
+    pub fn components(&self) -> Vec<u32> {
+        let mut of = vec![u32::MAX; self.len()];
+        let (mut count, mut stack) = (0, Vec::new());
+        for first in 0..self.len() {
+            if of[first] != u32::MAX {
+                continue;
+            }
+            of[first] = count;
+            stack.push(first);
+            while let Some(i) = stack.pop() {
+                for (j, _) in self.row(i) {
+                    if of[j] == u32::MAX {
+                        of[j] = count;
+                        stack.push(j);
+                    }
+                }
+            }
+            count += 1;
+        }
+        of
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Matrix, MatrixView};
+    use crate::generate::{GenerateParams, generate};
+
+    fn data(rows: usize, seed: u64) -> Matrix {
+        let params = GenerateParams { rows, noise: Some(0.15), seed, ..Default::default() };
+        generate("two-moons", &params).unwrap().0
+    }
+
+    fn apart(x: MatrixView<'_>, i: usize, j: usize) -> f64 {
+        let (a, b) = (x.row(i), x.row(j));
+        (a.norm2() + b.norm2() - 2.0 * a.dot(b)).sqrt()
+    }
+
+    fn params(neighbours: usize, weights: Weights) -> GraphParams {
+        GraphParams { neighbours, weights, ..Default::default() }
+    }
+
+    #[test]
+    fn the_graph_is_symmetric_and_joins_whoever_names_the_other() {
+        let x = data(150, 1);
+        let near = neighbours(x.view(), 5, &()).unwrap();
+        let graph = Graph::nearest(x.view(), &params(5, Weights::Heat), &()).unwrap().unwrap();
+        let mut pairs = 0;
+        for i in 0..150 {
+            for (j, w) in graph.row(i) {
+                pairs += 1;
+                assert!(i != j && w > 0.0 && w <= 1.0);
+                assert!(near[i].contains(&(j as u32)) || near[j].contains(&(i as u32)));
+                assert!(graph.row(j).any(|(k, v)| k == i && v == w));
+            }
+            assert!(near[i].iter().all(|&j| graph.row(i).any(|(k, _)| k == j as usize)));
+        }
+        assert_eq!(pairs, 2 * graph.edges());
+        let lengths = (0..150).flat_map(|i| graph.row(i).map(move |(j, _)| (i, j)));
+        let mean: f64 = lengths.map(|(i, j)| apart(x.view(), i, j)).sum::<f64>() / pairs as f64;
+        assert!((graph.width() - mean).abs() < 1e-12);
+    }
+
+    #[test]
+    fn laplacians_measure_differences() {
+        for weights in [Weights::Binary, Weights::Heat] {
+            let x = data(120, 2);
+            let graph = Graph::nearest(x.view(), &params(3, weights), &()).unwrap().unwrap();
+            let f: Vec<f64> = (0..120).map(|i| (i as f64 * 0.7).sin()).collect();
+            let mut lf = vec![0.0; 120];
+            graph.laplacian(&f, false, &mut lf);
+            let quadratic: f64 = f.iter().zip(&lf).map(|(a, b)| a * b).sum();
+            let pairs: f64 = (0..120)
+                .flat_map(|i| graph.row(i).map(move |(j, w)| (i, j, w)))
+                .map(|(i, j, w)| w * (f[i] - f[j]).powi(2))
+                .sum();
+            assert!((pairs - 2.0 * quadratic).abs() < 1e-10 * pairs, "{pairs} {quadratic}");
+            graph.laplacian(&[1.0; 120], false, &mut lf);
+            assert!(lf.iter().all(|v| v.abs() < 1e-12));
+            let root: Vec<f64> = graph.degrees().iter().map(|d| d.sqrt()).collect();
+            graph.laplacian(&root, true, &mut lf);
+            assert!(lf.iter().all(|v| v.abs() < 1e-12));
+            let mut wf = vec![0.0; 120];
+            graph.multiply(&[1.0; 120], &mut wf);
+            assert!(wf.iter().zip(graph.degrees()).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+    }
+
+    /// Eigenvalues of a symmetric matrix by Jacobi's rotations.
+    fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
+        for _ in 0..60 {
+            for p in 0..n {
+                for q in p + 1..n {
+                    if a[p * n + q].abs() < 1e-14 {
+                        continue;
+                    }
+                    let theta = 0.5 * (2.0 * a[p * n + q]).atan2(a[q * n + q] - a[p * n + p]);
+                    let (s, c) = theta.sin_cos();
+                    for k in 0..n {
+                        let (u, v) = (a[k * n + p], a[k * n + q]);
+                        (a[k * n + p], a[k * n + q]) = (c * u - s * v, s * u + c * v);
+                    }
+                    for k in 0..n {
+                        let (u, v) = (a[p * n + k], a[q * n + k]);
+                        (a[p * n + k], a[q * n + k]) = (c * u - s * v, s * u + c * v);
+                    }
+                }
+            }
+        }
+        (0..n).map(|i| a[i * n + i]).collect()
+    }
+
+    #[test]
+    fn the_spectrum_lies_in_zero_to_two_and_counts_the_components() {
+        // two groups far apart, and k small enough for more pieces
+        let mut values = Vec::new();
+        for i in 0..40 {
+            let far = if i % 2 == 0 { 0.0 } else { 100.0 };
+            values.extend([far + (f64::from(i) * 1.3).sin(), (f64::from(i) * 0.9).cos()]);
+        }
+        let x = Matrix::dense(values, 40, 2).unwrap();
+        for k in [1, 2, 6] {
+            let graph = Graph::nearest(x.view(), &params(k, Weights::Heat), &()).unwrap().unwrap();
+            let pieces = graph.components().into_iter().max().unwrap() as usize + 1;
+            assert!(pieces >= 2);
+            let mut matrix = Vec::new();
+            for i in 0..40 {
+                let (mut unit, mut column) = (vec![0.0; 40], vec![0.0; 40]);
+                unit[i] = 1.0;
+                graph.laplacian(&unit, true, &mut column);
+                matrix.extend(column);
+            }
+            let spectrum = eigenvalues(matrix, 40);
+            assert!(spectrum.iter().all(|v| (-1e-9..=2.0 + 1e-9).contains(v)), "{spectrum:?}");
+            assert_eq!(spectrum.iter().filter(|v| v.abs() < 1e-9).count(), pieces, "{k}");
+        }
+    }
+
+    #[test]
+    fn cosine_is_blind_to_length_and_zero_rows_are_no_trouble() {
+        let x = Matrix::dense(vec![1.0, 0.0, 50.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.1, 9.0], 5, 2).unwrap();
+        let near = |metric| {
+            let p = GraphParams { metric, ..params(1, Weights::Binary) };
+            Graph::nearest(x.view(), &p, &()).unwrap().unwrap()
+        };
+        let cosine = near(Metric::Cosine);
+        assert!(cosine.row(0).any(|(j, _)| j == 1) && cosine.row(2).any(|(j, _)| j == 4));
+        assert_eq!(neighbours(x.view(), 1, &()).unwrap()[0], [3]);
+        let unit = Metric::Cosine.scaled(x.view()).unwrap();
+        assert_eq!(neighbours(unit.view(), 1, &()).unwrap()[0], [1]);
+        assert!(cosine.degrees().iter().all(|d| d.is_finite() && *d >= 1.0));
+    }
+
+    #[test]
+    fn odd_inputs_have_graphs() {
+        let one = Matrix::dense(vec![1.0, 2.0], 1, 2).unwrap();
+        let graph = Graph::nearest(one.view(), &params(3, Weights::Heat), &()).unwrap().unwrap();
+        assert_eq!((graph.len(), graph.edges(), graph.components()), (1, 0, vec![0]));
+        let mut out = [7.0];
+        graph.laplacian(&[3.0], true, &mut out);
+        assert_eq!(out, [0.0]);
+        let same = Matrix::dense(vec![0.5; 12], 6, 2).unwrap();
+        let graph = Graph::nearest(same.view(), &params(2, Weights::Heat), &()).unwrap().unwrap();
+        assert!(graph.degrees().iter().all(|d| *d >= 2.0));
+        assert!(Graph::nearest(same.view(), &params(0, Weights::Heat), &()).is_err());
+        let wide = GraphParams { width: Some(0.0), ..params(2, Weights::Heat) };
+        assert!(Graph::nearest(same.view(), &wide, &()).is_err());
+    }
+
+    #[test]
+    fn threads_change_no_bit() {
+        let x = data(500, 5);
+        let graph = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Graph::nearest(x.view(), &params(7, Weights::Heat), &()).unwrap().unwrap())
+        };
+        assert_eq!(graph(1), graph(2));
+        assert_eq!(graph(1), graph(4));
+    }
+
+    #[test]
+    fn several_columns_at_once_are_each_alone() {
+        let x = data(300, 3);
+        let graph = Graph::nearest(x.view(), &params(4, Weights::Heat), &()).unwrap().unwrap();
+        for columns in [1, 3, 7] {
+            let f: Vec<f64> = (0..300 * columns).map(|k| (k as f64 * 0.31).sin()).collect();
+            for normalised in [false, true] {
+                let mut all = vec![7.0; f.len()];
+                graph.laplacian_rows(&f, columns, normalised, &mut all);
+                for c in 0..columns {
+                    let one: Vec<f64> = f.iter().skip(c).step_by(columns).copied().collect();
+                    let mut alone = vec![0.0; 300];
+                    graph.laplacian(&one, normalised, &mut alone);
+                    let plain = |i: usize| -> f64 {
+                        let d = |i: usize| if normalised { graph.degrees()[i].sqrt() } else { 1.0 };
+                        graph.row(i).map(|(j, w)| w / d(i) * (one[i] / d(i) - one[j] / d(j))).sum()
+                    };
+                    for i in 0..300 {
+                        assert_eq!(all[i * columns + c], alone[i]);
+                        assert!((alone[i] - plain(i)).abs() < 1e-12, "{} {}", alone[i], plain(i));
+                    }
+                }
+            }
+        }
+        graph.laplacian_rows(&[], 0, true, &mut []);
+    }
+
+    #[test]
+    fn edges_of_the_user_are_undirected_and_checked() {
+        let edges = [(0, 1, 1.0), (1, 0, 3.0), (2, 2, 5.0), (1, 3, 0.0), (3, 0, 0.5), (0, 1, 2.0)];
+        let graph = Graph::from_edges(5, &edges).unwrap();
+        let row = |i| graph.row(i).collect::<Vec<_>>();
+        assert_eq!((row(0), row(1)), (vec![(1, 3.0), (3, 0.5)], vec![(0, 3.0)]));
+        assert_eq!((row(2), row(3), row(4)), (vec![], vec![(0, 0.5)], vec![]));
+        assert_eq!((graph.edges(), graph.components()), (2, vec![0, 0, 1, 0, 2]));
+        let turned: Vec<_> = edges.iter().rev().map(|&(i, j, w)| (j, i, w)).collect();
+        assert_eq!(graph, Graph::from_edges(5, &turned).unwrap());
+        let mut out = [7.0; 5];
+        graph.laplacian(&[1.0; 5], true, &mut out);
+        assert_eq!((out[2], out[4]), (0.0, 0.0));
+        let error = |n, edge| Graph::from_edges(n, &[(0, 0, 1.0), edge]).unwrap_err().to_string();
+        assert_eq!(error(5, (4, 5, 1.0)), "edge 2: there is no row 6; there are 5");
+        assert_eq!(
+            error(5, (usize::MAX, 0, 1.0)),
+            "edge 2: there is no row 18446744073709551615; there are 5"
+        );
+        for weight in [-1.0, f64::NAN, f64::INFINITY, 1e101] {
+            assert!(error(5, (1, 2, weight)).contains("weights are finite and not negative"));
+        }
+        assert!(Graph::from_edges(0, &[(0, 0, 1.0)]).is_err());
+        assert!(Graph::from_edges(0, &[]).unwrap().is_empty());
+        assert_eq!(Graph::from_edges(3, &[]).unwrap(), Graph::without_edges(3));
+    }
+
+    #[test]
+    #[cfg(not(feature = "approximate"))]
+    fn what_is_not_compiled_in_is_said() {
+        let p = GraphParams { search: Search::Approximate, ..params(3, Weights::Heat) };
+        let error = Graph::nearest(data(20, 1).view(), &p, &()).unwrap_err().to_string();
+        assert!(error.starts_with("parameter search = approximate: must be exact"), "{error}");
+    }
+}
