@@ -186,7 +186,7 @@ impl Fit for Alone {
 }
 
 /// The weight of the labelled rows.
-fn weight(problem: &Targets) -> f64 {
+pub(super) fn weight(problem: &Targets) -> f64 {
     problem.used().iter().map(|&i| problem.cost[i]).sum()
 }
 
@@ -255,29 +255,39 @@ impl LapParams {
     /// Adds the scores of all rows; with `balance`, moves the constants first.
     fn told(
         &self,
-        mut fitted: Fitted,
+        fitted: Fitted,
         x: MatrixView<'_>,
         few: &[FewLabels],
-        mut facts: Map<String, Value>,
+        facts: Map<String, Value>,
     ) -> Result<Fitted> {
-        let width = few.len();
-        let decisions = fitted.model.decision(x)?;
-        let mut scores: Vec<Vec<f64>> =
-            (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
-        if self.balance {
-            let shifts: Vec<f64> = scores.iter().zip(few).map(|(s, f)| threshold(s, f)).collect();
-            let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = &mut fitted.model;
-            for (j, t) in shifts.iter().enumerate() {
-                bias[j] -= t;
-                scores[j].iter_mut().for_each(|s| *s -= t);
-            }
-            facts.extend(few.iter().flat_map(FewLabels::facts));
-        }
-        let ratio =
-            few.iter().zip(&scores).map(|(f, s)| if self.balance { f.ratio } else { share(s, f) }).collect();
-        fitted.transduced = Some(Transduced { scores, ratio, facts });
-        Ok(fitted)
+        told(fitted, x, few, self.balance, facts)
     }
+}
+
+/// Adds the scores of all rows; with `balance`, moves the constants first.
+pub(super) fn told(
+    mut fitted: Fitted,
+    x: MatrixView<'_>,
+    few: &[FewLabels],
+    balance: bool,
+    mut facts: Map<String, Value>,
+) -> Result<Fitted> {
+    let width = few.len();
+    let decisions = fitted.model.decision(x)?;
+    let mut scores: Vec<Vec<f64>> =
+        (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
+    if balance {
+        let shifts: Vec<f64> = scores.iter().zip(few).map(|(s, f)| threshold(s, f)).collect();
+        let bias = fitted.model.bias_mut();
+        for (j, t) in shifts.iter().enumerate() {
+            bias[j] -= t;
+            scores[j].iter_mut().for_each(|s| *s -= t);
+        }
+        facts.extend(few.iter().flat_map(FewLabels::facts));
+    }
+    let ratio = few.iter().zip(&scores).map(|(f, s)| if balance { f.ratio } else { share(s, f) }).collect();
+    fitted.transduced = Some(Transduced { scores, ratio, facts });
+    Ok(fitted)
 }
 
 /// The middle between the lowest of the outputs wanted positive among the unlabelled rows and the highest of the others.

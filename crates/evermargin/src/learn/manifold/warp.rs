@@ -48,12 +48,7 @@ impl<'s> Warp<'s> {
     pub fn gram(&self, rows: &[usize]) -> Result<Matrix> {
         let (l, m) = (rows.len(), self.span.dim());
         let features = self.features(rows.iter().copied());
-        let mut gram = vec![0.0; l * l];
-        cross_products(&features, l, &features, l, m, &mut gram);
-        for i in 0..l {
-            (0..i).for_each(|j| gram[j * l + i] = gram[i * l + j]);
-        }
-        Matrix::dense(gram, l, l)
+        products(&features, l, m)
     }
 
     /// v of the function Σ aₖK̃(x_rows[k], ·).
@@ -73,4 +68,14 @@ impl<'s> Warp<'s> {
         self.factor.solve_transposed(&mut v);
         v
     }
+}
+
+/// Inner products among `l` rows of `m` values.
+pub(super) fn products(features: &[f64], l: usize, m: usize) -> Result<Matrix> {
+    let mut gram = vec![0.0; l * l];
+    cross_products(features, l, features, l, m, &mut gram);
+    for i in 0..l {
+        (0..i).for_each(|j| gram[j * l + i] = gram[i * l + j]);
+    }
+    Matrix::dense(gram, l, l)
 }
