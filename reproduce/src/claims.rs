@@ -79,6 +79,21 @@ pub const CLAIMS: &[Claim] = &[
         title: "Perfect labelings of two moons and two circles from two labels (table 3.4)",
         check: crate::few::shapes::perfect,
     },
+    Claim {
+        id: "sindhwani-two-moons-two-lines",
+        title: "Two views get right what neither does alone, nor co-training (figures 4.2 and 4.3)",
+        check: crate::few::lines::moons_and_lines,
+    },
+    Claim {
+        id: "sindhwani-4.1",
+        title: "Two views of WebKB pages: co-regularization and joint Laplacians (tables 4.1 and 2.7, joint rows)",
+        check: crate::few::views::hypertext,
+    },
+    Claim {
+        id: "sindhwani-4.2",
+        title: "Co-LapSVM on the pages of a university it has not seen (table 4.2)",
+        check: crate::few::views::universities,
+    },
 ];
 
 fn row(table: &str, name: &str) -> Result<Row> {

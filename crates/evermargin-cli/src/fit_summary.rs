@@ -102,6 +102,10 @@ impl Summary<'_> {
         let support = match &c.model {
             Model::Expansion { .. } => count(c.model.support_count(), "support vector"),
             Model::Linear { .. } => count(c.model.support_count(), "weight"),
+            Model::Views { parts, .. } => {
+                let size = count(c.model.support_count(), "point or weight");
+                format!("{size} in {}", count(parts.len(), "view"))
+            }
         };
         let (from, model) = (self.data.display(), self.model.path);
         format!(
@@ -196,7 +200,9 @@ impl Summary<'_> {
 pub fn kernel(c: &Classifier) -> String {
     match &c.model {
         Model::Expansion { kernel, .. } => kernel.name().into(),
-        Model::Linear { .. } => c.params.get("kernel").and_then(Value::as_str).unwrap_or("linear").into(),
+        Model::Linear { .. } | Model::Views { .. } => {
+            c.params.get("kernel").and_then(Value::as_str).unwrap_or("linear").into()
+        }
     }
 }
 

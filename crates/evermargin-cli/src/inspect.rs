@@ -83,12 +83,13 @@ fn describe(c: &Classifier, size: Option<u64>) -> Value {
         "kernel": fit_summary::kernel(c),
         "kernel_params": match &c.model {
             Model::Expansion { kernel, .. } => json!(kernel),
+            Model::Views { parts, .. } => parts.iter().map(|p| kernel_of(&p.model)).collect(),
             Model::Linear { .. } => Value::Null,
         },
         "features": c.features(),
         "outputs": c.model.outputs(),
         "support_count": c.model.support_count(),
-        "bias": bias(&c.model),
+        "bias": c.model.bias(),
         "scaling": c.scaling.name(),
         "calibration": calibration(c),
         "columns": c.columns,
@@ -96,9 +97,10 @@ fn describe(c: &Classifier, size: Option<u64>) -> Value {
     })
 }
 
-fn bias(model: &Model) -> &[f64] {
+fn kernel_of(model: &Model) -> Value {
     match model {
-        Model::Linear { bias, .. } | Model::Expansion { bias, .. } => bias,
+        Model::Expansion { kernel, .. } => json!(kernel),
+        _ => json!(Kernel::Linear),
     }
 }
 
@@ -136,13 +138,25 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
             let points = count(points.rows(), "support vector");
             line("support", &format!("{points} of {}, {layout}", count(c.features(), "feature")));
         }
+        Model::Views { parts, .. } => {
+            for part in parts {
+                let kernel = match &part.model {
+                    Model::Expansion { kernel, .. } => formula(kernel),
+                    _ => formula(&Kernel::Linear),
+                };
+                let columns: Vec<String> =
+                    part.columns.0.iter().map(|(first, end)| format!("{}..{end}", first + 1)).collect();
+                let size = part.model.support_count();
+                line("view", &format!("columns {}, {kernel}, {size} points or weights", columns.join(",")));
+            }
+        }
         Model::Linear { .. } => {
             line("kernel", &fit_summary::kernel(c));
             let used = c.model.support_count();
             line("weights", &format!("{used} of {} not zero", count(c.features(), "feature")));
         }
     }
-    let constants: Vec<String> = bias(&c.model).iter().map(|b| short(*b)).collect();
+    let constants: Vec<String> = c.model.bias().iter().map(|b| short(*b)).collect();
     line("constant", &list(&constants));
     line("scaling", c.scaling.name());
     line("probabilities", calibration(c).unwrap_or("none; fit with --probability sigmoid"));

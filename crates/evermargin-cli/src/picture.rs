@@ -45,7 +45,7 @@ impl<'a> Picture<'a> {
         let places = pairs(x);
         let support = match &classifier.model {
             Model::Expansion { points, .. } => pairs(points),
-            Model::Linear { .. } => Vec::new(),
+            Model::Linear { .. } | Model::Views { .. } => Vec::new(),
         };
         let range = |of: fn(&(f64, f64)) -> f64| {
             let low = places.iter().map(of).fold(f64::INFINITY, f64::min);

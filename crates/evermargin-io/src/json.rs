@@ -17,11 +17,17 @@ pub fn from_json(name: &str, text: &[u8]) -> Result<Classifier> {
         let place = crate::error::Place { line: e.line() as u64, column: e.column() as u64 };
         Error::Content { file: name.to_string(), place, what: format!("not a classifier: {e}") }
     })?;
-    if let Model::Expansion { points, .. } = &mut classifier.model {
-        recheck(points).map_err(|e| Error::content(name, e.to_string()))?;
-    }
+    recheck_model(&mut classifier.model).map_err(|e| Error::content(name, e.to_string()))?;
     check(&classifier).map_err(|what| Error::content(name, what))?;
     Ok(classifier)
+}
+
+fn recheck_model(model: &mut Model) -> evermargin::Result<()> {
+    match model {
+        Model::Linear { .. } => Ok(()),
+        Model::Expansion { points, .. } => recheck(points),
+        Model::Views { parts, .. } => parts.iter_mut().try_for_each(|p| recheck_model(&mut p.model)),
+    }
 }
 
 /// Deserialising fills the fields of a matrix without the checks of its constructors.

@@ -5,6 +5,7 @@
 //! `points.values` `[m, d]` or `points.indptr` `[m + 1]`, `points.indices`, `points.values` `[n]`; `scaling.shift`,
 //! `scaling.factor` or `scaling.idf` `[d]`; `calibration.knots` `[k]`, `calibration.at` and `calibration.probability`
 //! of isotonic calibrations, one after the other. Values are f64; points are f32 where that loses nothing.
+//! A sum of models of views has the names of each part after `views.0.`, `views.1.`, …
 //! The same classifier always gives the same bytes.
 
 use crate::error::{Error, Result, shown};
@@ -16,7 +17,7 @@ use crate::soundness::check;
 use crate::tensors::{Bundle, Loaded};
 use crate::{json, libsvm_model};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Column, Model, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, Columns, Model, Part, Scheme};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -42,6 +43,13 @@ struct Head {
 enum ModelHead {
     Linear,
     Expansion { kernel: Kernel, cols: usize, sparse: bool },
+    Views { cols: usize, parts: Vec<PartHead> },
+}
+
+#[derive(Serialize, Deserialize)]
+struct PartHead {
+    columns: Columns,
+    model: ModelHead,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,19 +97,7 @@ pub(crate) fn import_bytes(name: &str, bytes: &[u8], limits: &Limits) -> Result<
 pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
     check(classifier).map_err(Error::inexpressible)?;
     let mut bundle = Bundle::default();
-    let model = match &classifier.model {
-        Model::Linear { weights, bias } => {
-            bundle.f64("weights", &[weights.len(), classifier.model.cols()], weights.iter().flatten());
-            bundle.f64("bias", &[bias.len()], bias);
-            ModelHead::Linear
-        }
-        Model::Expansion { kernel, points, coef, bias } => {
-            bundle.f64("coef", &[coef.len(), points.rows()], coef.iter().flatten());
-            bundle.f64("bias", &[bias.len()], bias);
-            let sparse = parts::save_points(points, &mut bundle);
-            ModelHead::Expansion { kernel: *kernel, cols: points.cols(), sparse }
-        }
-    };
+    let model = save_model(&classifier.model, "", &mut bundle);
     let head = Head {
         learner: classifier.learner.clone(),
         params: classifier.params.clone(),
@@ -146,21 +142,7 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
     let head: Head = serde_json::from_str(head)
         .map_err(|e| format!("the description of the classifier is damaged: {e}"))?;
 
-    let model = match head.model {
-        ModelHead::Linear => {
-            let (shape, values) = tensors.f64("weights", 2)?;
-            Model::Linear { weights: rows(&values, shape[0], shape[1]), bias: tensors.f64("bias", 1)?.1 }
-        }
-        ModelHead::Expansion { kernel, cols, sparse } => {
-            let points = parts::load_points(cols, sparse, &mut tensors)?;
-            let (shape, coef) = tensors.f64("coef", 2)?;
-            if shape[1] != points.rows() {
-                return Err(format!("{} coefficients for {} points", shape[1], points.rows()));
-            }
-            let bias = tensors.f64("bias", 1)?.1;
-            Model::Expansion { kernel, points, coef: rows(&coef, shape[0], shape[1]), bias }
-        }
-    };
+    let model = load_model(head.model, "", &mut tensors)?;
     let scaling = parts::load_scaling(head.scaling, &mut tensors)?;
     let calibration = load_calibration(&head.calibration, &mut tensors)?;
     tensors.refuse_unused()?;
@@ -176,6 +158,57 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
     };
     check(&classifier)?;
     Ok(classifier)
+}
+
+/// The arrays of a model under names that begin with `prefix`; views of a sum are `views.0.`, `views.1.`, …
+fn save_model(model: &Model, prefix: &str, bundle: &mut Bundle) -> ModelHead {
+    bundle.f64(&format!("{prefix}bias"), &[model.outputs()], model.bias());
+    match model {
+        Model::Linear { weights, .. } => {
+            let shape = [weights.len(), model.cols()];
+            bundle.f64(&format!("{prefix}weights"), &shape, weights.iter().flatten());
+            ModelHead::Linear
+        }
+        Model::Expansion { kernel, points, coef, .. } => {
+            bundle.f64(&format!("{prefix}coef"), &[coef.len(), points.rows()], coef.iter().flatten());
+            let sparse = parts::save_points(points, prefix, bundle);
+            ModelHead::Expansion { kernel: *kernel, cols: points.cols(), sparse }
+        }
+        Model::Views { parts, cols, .. } => {
+            let mut save = |(v, part): (usize, &Part)| PartHead {
+                columns: part.columns.clone(),
+                model: save_model(&part.model, &format!("views.{v}."), bundle),
+            };
+            ModelHead::Views { cols: *cols, parts: parts.iter().enumerate().map(&mut save).collect() }
+        }
+    }
+}
+
+fn load_model(head: ModelHead, prefix: &str, tensors: &mut Loaded<'_>) -> Restored<Model> {
+    let bias = tensors.f64(&format!("{prefix}bias"), 1)?.1;
+    Ok(match head {
+        ModelHead::Linear => {
+            let (shape, values) = tensors.f64(&format!("{prefix}weights"), 2)?;
+            Model::Linear { weights: rows(&values, shape[0], shape[1]), bias }
+        }
+        ModelHead::Expansion { kernel, cols, sparse } => {
+            let points = parts::load_points(cols, sparse, prefix, tensors)?;
+            let (shape, coef) = tensors.f64(&format!("{prefix}coef"), 2)?;
+            if shape[1] != points.rows() {
+                return Err(format!("{} coefficients for {} points", shape[1], points.rows()));
+            }
+            Model::Expansion { kernel, points, coef: rows(&coef, shape[0], shape[1]), bias }
+        }
+        ModelHead::Views { .. } if !prefix.is_empty() => return Err("a view of views".into()),
+        ModelHead::Views { cols, parts } => {
+            let mut load = |(v, part): (usize, PartHead)| {
+                let model = load_model(part.model, &format!("views.{v}."), tensors)?;
+                Ok(Part { columns: part.columns, model })
+            };
+            let parts = parts.into_iter().enumerate().map(&mut load).collect::<Restored<_>>()?;
+            Model::Views { parts, cols, bias }
+        }
+    })
 }
 
 fn save_calibration(calibration: &[Calibration], bundle: &mut Bundle) -> Vec<CalibrationHead> {

@@ -54,28 +54,36 @@ pub(crate) fn load_scaling(head: ScalingHead, tensors: &mut Loaded<'_>) -> Resto
 }
 
 /// Writes points, and says whether they are sparse.
-pub(crate) fn save_points(points: &Matrix, bundle: &mut Bundle) -> bool {
+/// Points under names that begin with `prefix`; whether they are sparse.
+pub(crate) fn save_points(points: &Matrix, prefix: &str, bundle: &mut Bundle) -> bool {
+    let name = |what: &str| format!("{prefix}points.{what}");
     match points {
         Matrix::Dense { values, rows, cols, .. } => {
-            bundle.narrow("points.values", &[*rows, *cols], values);
+            bundle.narrow(&name("values"), &[*rows, *cols], values);
             false
         }
         Matrix::Csr { indptr, indices, values, .. } => {
-            bundle.u64("points.indptr", &[indptr.len()], indptr);
-            bundle.u32("points.indices", &[indices.len()], indices);
-            bundle.narrow("points.values", &[values.len()], values);
+            bundle.u64(&name("indptr"), &[indptr.len()], indptr);
+            bundle.u32(&name("indices"), &[indices.len()], indices);
+            bundle.narrow(&name("values"), &[values.len()], values);
             true
         }
     }
 }
 
-pub(crate) fn load_points(cols: usize, sparse: bool, tensors: &mut Loaded<'_>) -> Restored<Matrix> {
+pub(crate) fn load_points(
+    cols: usize,
+    sparse: bool,
+    prefix: &str,
+    tensors: &mut Loaded<'_>,
+) -> Restored<Matrix> {
+    let name = |what: &str| format!("{prefix}points.{what}");
     let points = if sparse {
-        let indptr = tensors.u64("points.indptr")?;
-        let indices = tensors.u32("points.indices")?;
-        Matrix::csr(indptr, indices, tensors.f64("points.values", 1)?.1, cols)
+        let indptr = tensors.u64(&name("indptr"))?;
+        let indices = tensors.u32(&name("indices"))?;
+        Matrix::csr(indptr, indices, tensors.f64(&name("values"), 1)?.1, cols)
     } else {
-        let (shape, values) = tensors.f64("points.values", 2)?;
+        let (shape, values) = tensors.f64(&name("values"), 2)?;
         if shape[1] != cols {
             return Err(format!("points have {} columns, the description says {cols}", shape[1]));
         }

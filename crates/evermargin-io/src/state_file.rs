@@ -112,7 +112,7 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
         columns: checkpoint.columns.clone(),
         machine: saved.params.clone(),
         packing: save_packing(&saved.packing, &mut bundle),
-        sparse: parts::save_points(&saved.points, &mut bundle),
+        sparse: parts::save_points(&saved.points, "", &mut bundle),
         counts: saved.counts.clone(),
     };
     save_variables(saved, &mut bundle);
@@ -173,7 +173,7 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
     if head.packing.cols > limits.columns() {
         return Err(over(head.packing.cols, "columns", limits.columns(), "--max-columns"));
     }
-    let points = parts::load_points(head.packing.cols, head.sparse, &mut tensors)?;
+    let points = parts::load_points(head.packing.cols, head.sparse, "", &mut tensors)?;
     let scaling = parts::load_scaling(head.scaling, &mut tensors)?;
     let center = if head.packing.centred { tensors.f64("center", 1)?.1 } else { Vec::new() };
     if center.iter().any(|v| !v.is_finite()) {

@@ -11,7 +11,7 @@ pub(crate) struct Bundle {
 }
 
 struct Tensor {
-    name: &'static str,
+    name: String,
     dtype: &'static str,
     width: usize,
     shape: Vec<usize>,
@@ -21,26 +21,21 @@ struct Tensor {
 impl Bundle {
     fn push<const N: usize>(
         &mut self,
-        name: &'static str,
+        name: &str,
         dtype: &'static str,
         shape: &[usize],
         values: impl Iterator<Item = [u8; N]>,
     ) {
         let data = values.flatten().collect();
-        self.tensors.push(Tensor { name, dtype, width: N, shape: shape.to_vec(), data });
+        self.tensors.push(Tensor { name: name.into(), dtype, width: N, shape: shape.to_vec(), data });
     }
 
-    pub(crate) fn f64<'a>(
-        &mut self,
-        name: &'static str,
-        shape: &[usize],
-        values: impl IntoIterator<Item = &'a f64>,
-    ) {
+    pub(crate) fn f64<'a>(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = &'a f64>) {
         self.push(name, "F64", shape, values.into_iter().map(|v| v.to_le_bytes()));
     }
 
     /// Half the size where every value is an f32 in disguise, so that loading gives the same bits.
-    pub(crate) fn narrow(&mut self, name: &'static str, shape: &[usize], values: &[f64]) {
+    pub(crate) fn narrow(&mut self, name: &str, shape: &[usize], values: &[f64]) {
         if values.iter().all(|v| f64::from(*v as f32).to_bits() == v.to_bits()) {
             self.push(name, "F32", shape, values.iter().map(|v| (*v as f32).to_le_bytes()));
         } else {
@@ -48,11 +43,11 @@ impl Bundle {
         }
     }
 
-    pub(crate) fn u64(&mut self, name: &'static str, shape: &[usize], values: &[usize]) {
+    pub(crate) fn u64(&mut self, name: &str, shape: &[usize], values: &[usize]) {
         self.push(name, "U64", shape, values.iter().map(|v| (*v as u64).to_le_bytes()));
     }
 
-    pub(crate) fn u32(&mut self, name: &'static str, shape: &[usize], values: &[u32]) {
+    pub(crate) fn u32(&mut self, name: &str, shape: &[usize], values: &[u32]) {
         self.push(name, "U32", shape, values.iter().map(|v| v.to_le_bytes()));
     }
 
@@ -60,7 +55,7 @@ impl Bundle {
     /// so writes it in an order that changes from run to run; here the header is sorted.
     pub(crate) fn into_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
         // Wide values first keeps every array aligned.
-        self.tensors.sort_by(|a, b| b.width.cmp(&a.width).then(a.name.cmp(b.name)));
+        self.tensors.sort_by(|a, b| b.width.cmp(&a.width).then(a.name.cmp(&b.name)));
         let mut header = serde_json::Map::new();
         let metadata: BTreeMap<&str, &str> = metadata.iter().copied().collect();
         header.insert("__metadata__".into(), serde_json::json!(metadata));
@@ -69,7 +64,7 @@ impl Bundle {
             let end = offset + t.data.len();
             let info =
                 serde_json::json!({ "dtype": t.dtype, "shape": t.shape, "data_offsets": [offset, end] });
-            header.insert(t.name.into(), info);
+            header.insert(t.name.clone(), info);
             offset = end;
         }
         let mut text = serde_json::Value::Object(header).to_string().into_bytes();

@@ -55,7 +55,7 @@ struct Generator {
 
 const MOST_COLS: usize = 1 << 24;
 
-static GENERATORS: [Generator; 8] = [
+static GENERATORS: [Generator; 9] = [
     Generator {
         name: "two-moons",
         about: "two interleaved half circles in the plane",
@@ -65,6 +65,16 @@ static GENERATORS: [Generator; 8] = [
         default_cols: 2,
         noise: 0.1,
         fill: two_moons,
+    },
+    Generator {
+        name: "two-moons-two-lines",
+        about: "two views of two classes: moons in columns 1 and 2, parallel lines in columns 3 and 4",
+        classes: 2..=2,
+        default_classes: 2,
+        cols: 4..=4,
+        default_cols: 4,
+        noise: 0.1,
+        fill: two_moons_two_lines,
     },
     Generator {
         name: "circles",
@@ -260,6 +270,20 @@ fn two_moons(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     dense(shape, rng, |class, _, row, rng| {
         let (sin, cos) = (PI * rng.random::<f64>()).sin_cos();
         (row[0], row[1]) = if class == 0 { (cos, sin) } else { (1.0 - cos, 0.5 - sin) };
+    })
+}
+
+/// Given the class, the place on the moon says nothing about the place on the line (Sindhwani 2007, figure 4.2). The lines
+/// are 0.8 apart, 6 long and shifted by 1 along each other: at either end one class sticks out, so that a function that follows the lines
+/// is surest where it is wrong.
+fn two_moons_two_lines(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
+    let (along, across) = (0.25 * PI).sin_cos();
+    dense(shape, rng, |class, _, row, rng| {
+        let (sin, cos) = (PI * rng.random::<f64>()).sin_cos();
+        (row[0], row[1]) = if class == 0 { (cos, sin) } else { (1.0 - cos, 0.5 - sin) };
+        let side = if class == 0 { 1.0 } else { -1.0 };
+        let (t, side) = (6.0 * rng.random::<f64>() - 3.0 + 0.5 * side, 0.4 * side);
+        (row[2], row[3]) = (t * along - side * across, t * across + side * along);
     })
 }
 

@@ -8,6 +8,7 @@ pub mod reuters;
 mod sgml;
 mod smooth;
 pub(crate) mod terms;
+pub(crate) mod webkb;
 
 pub use draw::Scaling;
 

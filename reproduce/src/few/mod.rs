@@ -2,8 +2,10 @@
 
 pub(crate) mod claims;
 mod data;
+pub(crate) mod lines;
 mod plot;
 pub(crate) mod shapes;
+pub(crate) mod views;
 mod ways;
 
 pub use data::{Rows, is_known};

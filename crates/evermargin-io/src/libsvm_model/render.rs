@@ -148,6 +148,9 @@ fn vectors(classifier: &Classifier) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
             }
             linear(&weights, bias, &classifier.scaling, n)
         }
+        Model::Views { .. } => Err(Error::inexpressible(
+            "a LIBSVM model has one kernel over all columns; this one is a sum over views",
+        )),
         Model::Expansion { kernel, points, coef, bias } => {
             refuse_scaling(&classifier.scaling)?;
             if *kernel == Kernel::Precomputed {

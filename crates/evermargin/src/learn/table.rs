@@ -3,6 +3,9 @@
 use super::Fit;
 use super::lasvm::{LasvmParams, Loss};
 use super::linear::LinearParams;
+use super::manifold::colap::CoLapParams;
+use super::manifold::coreg::CoRlsParams;
+use super::manifold::cotraining::CoTrainingParams;
 use super::manifold::lap::{self, LapParams};
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
@@ -83,6 +86,42 @@ const LAPLACIAN: [Parameter; 24] = [
     parameter("max_steps", "500", "iterate: most steps"),
     parameter("early", "true", "iterate: whether to end when no row changes its label any more"),
     CACHE,
+    parameter("seed", "1", "seed of the draw of points the model rests on"),
+];
+
+const VIEWS: Parameter =
+    parameter("views", "all", "columns of each view from 1 on, like 1..3000;3001..4840; all = one view");
+const KERNELS: Parameter =
+    parameter("kernels", "same", "kernel of each view: linear, rbf or rbf=GAMMA, like rbf;linear");
+const VIEW: Parameter = parameter("view", "0", "the view the model speaks for; 0 = all of them");
+const VIEW_GAMMA_C: &str = "weight of the disagreement of views on all rows; 0 = views apart";
+
+/// Of the learners along graphs of views.
+const VIEW_LAPLACIAN: [Parameter; 25] = [
+    VIEWS,
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    KERNELS,
+    parameter("coupling", "laplacian", "what views share: laplacian, or kernel = their outputs"),
+    parameter("gamma_a", "0.001", "weight of |f|² against the sum of losses; a list has one a view"),
+    parameter("gamma_i", "0.1", "weight of the variation of f along the graph"),
+    parameter("gamma_c", "0.1", VIEW_GAMMA_C),
+    parameter("shares", "1", "weight of each view's graph in the joint one; a list has one a view"),
+    parameter("scaling", "raw", "raw, or paper = mean loss, disagreement / n, variation / n²"),
+    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2)"),
+    parameter("metric", "euclidean", "euclidean or cosine"),
+    parameter("weights", "heat", "weights of edges: binary or heat"),
+    parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+    parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+    parameter("power", "1", "power of the Laplacian"),
+    VIEW,
+    parameter("basis", "0", "most points a view may rest on; 0 = all of 2000 rows, 1000 of more"),
+    parameter("bias", "false", "whether to learn a constant"),
+    parameter("balance", "false", "whether to move the threshold to the share of positives"),
+    RATIO,
+    parameter("tolerance", "0.0001", "colapsvm: largest violation of the optimality conditions"),
     parameter("seed", "1", "seed of the draw of points the model rests on"),
 ];
 
@@ -494,6 +533,73 @@ pub static LEARNERS: &[Learner] = &[
         })),
     },
     Learner {
+        name: "corls",
+        summary: "least squares in several views of the columns that agree on all rows (semi-supervised)",
+        parameters: &[
+            VIEWS,
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNELS,
+            parameter("gamma_a", "0.01", "weight of |f|² against the mean loss; a list has one a view"),
+            parameter("gamma_c", "1", VIEW_GAMMA_C),
+            parameter("mu", "1", "weight of the loss of each view; a list has one a view"),
+            parameter("center", "true", "whether the outputs of each view are kept at mean 0"),
+            VIEW,
+            parameter("basis", "0", "most points a view may rest on; 0 = all of 2000 rows, 1000 of more"),
+            parameter("balance", "false", "whether to move the threshold to the share of positives"),
+            RATIO,
+            parameter("seed", "1", "seed of the draw of points the model rests on"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<CoRlsParams>("corls", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "colapsvm",
+        summary: "support vector machines of several views along a joint graph, or that agree (semi-supervised)",
+        parameters: &VIEW_LAPLACIAN,
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| view_laplacian("colapsvm", params, lap::Loss::Hinge),
+        path: None,
+    },
+    Learner {
+        name: "colaprls",
+        summary: "least squares of several views along a joint graph, or that agree (semi-supervised)",
+        parameters: &VIEW_LAPLACIAN,
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| view_laplacian("colaprls", params, lap::Loss::Square),
+        path: None,
+    },
+    Learner {
+        name: "cotraining",
+        summary: "views that label each other's surest rows and never revise: a baseline (semi-supervised)",
+        parameters: &[
+            VIEWS,
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            KERNELS,
+            parameter("machine", "svc", "what learns in each view: svc or rls"),
+            COST,
+            BIAS,
+            parameter("grow", "4", "rows a view labels in a round, two at least"),
+            parameter("rounds", "0", "most rounds; 0 = until all rows have a label"),
+            RATIO,
+            VIEW,
+            TOLERANCE,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<CoTrainingParams>("cotraining", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
         name: "label-propagation",
         summary: "labels spread along a neighbourhood graph; svc learns from them",
         parameters: &[
@@ -582,4 +688,8 @@ pub static LEARNERS: &[Learner] = &[
 
 fn laplacian(name: &str, params: &Map<String, Value>, loss: lap::Loss) -> Result<LapParams> {
     Ok(LapParams { loss, ..read::<LapParams>(name, &with_kernel(params)?)? })
+}
+
+fn view_laplacian(name: &str, params: &Map<String, Value>, loss: lap::Loss) -> Result<Box<dyn Fit>> {
+    Ok(Box::new(CoLapParams { loss, ..read::<CoLapParams>(name, &with_kernel(params)?)? }))
 }

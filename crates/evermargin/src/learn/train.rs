@@ -189,7 +189,7 @@ pub fn fit_prepared(
         None => None,
     };
     if let Some((warped, x)) = &warped {
-        fitted.model = warped.unfold(x.view(), &fitted.model);
+        fitted.model = warped.unfold(x.view(), &fitted.model)?;
     }
     let counts = prepared.labels.counts();
     let classifier = Classifier {
@@ -214,8 +214,8 @@ fn warp(
     watch: &dyn Watch,
 ) -> Result<Option<(Warped, Matrix)>> {
     let Some(warp) = &options.warp else { return Ok(None) };
-    if !learner.takes("kernel") || learner.takes("gamma_i") {
-        let who = if learner.takes("kernel") { "has its own graph" } else { "has no kernel" };
+    if !learner.takes("kernel") || learner.takes("gamma_i") || learner.takes("views") {
+        let who = if learner.takes("kernel") { "has its own geometry" } else { "has no kernel" };
         return Err(Error::parameter(
             "warp",
             warp.ratio,

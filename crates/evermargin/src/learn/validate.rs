@@ -11,7 +11,7 @@ use super::svc_path::NEVER;
 use super::{Fit, Learner, Targets};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, Part};
 use crate::solve::{Exit, Progress, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -228,6 +228,11 @@ fn outputs(model: &Model, first: usize, count: usize) -> Model {
             let points: Matrix = points.view().select(&used);
             let coef = coef[span.clone()].iter().map(|c| used.iter().map(|&p| c[p]).collect()).collect();
             Model::Expansion { kernel: *kernel, points, coef, bias: bias[span].to_vec() }
+        }
+        Model::Views { parts, cols, bias } => {
+            let part = |p: &Part| Part { columns: p.columns.clone(), model: outputs(&p.model, first, count) };
+            let parts = parts.iter().map(part).collect();
+            Model::Views { parts, cols: *cols, bias: bias[span].to_vec() }
         }
     }
 }

@@ -201,6 +201,17 @@ fn far(model: &Model, row: Row<'_>, f: &mut [f64]) {
             let k: Vec<f64> = (0..points.rows()).map(|p| kernel.eval(points.view().row(p), row)).collect();
             (coef.iter().map(|c| c.iter().zip(&k).map(|(c, k)| c * k).collect()).collect(), bias)
         }
+        Model::Views { parts, bias, .. } => {
+            let mut terms = vec![Vec::new(); bias.len()];
+            for part in parts {
+                let mut one = Matrix::empty(model.cols(), matches!(row, Row::Sparse(..)));
+                one.push(row);
+                let mut g = vec![0.0; bias.len()];
+                far(&part.model, part.columns.of(one.view()).view().row(0), &mut g);
+                terms.iter_mut().zip(g).for_each(|(t, g)| t.push(g));
+            }
+            (terms, bias)
+        }
     };
     for ((f, terms), b) in f.iter_mut().zip(terms).zip(bias) {
         let sum = terms.iter().sum::<f64>() + b;

@@ -5,17 +5,19 @@ mod classifier;
 pub mod coupling;
 mod predict;
 mod scaling;
+pub mod views;
 
 pub use calibration::{Calibration, CalibrationKind};
 pub use classifier::{Classifier, Column, Predictions, Scheme};
 pub use scaling::{Scaling, ScalingName};
+pub use views::{Columns, Part};
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use serde::{Deserialize, Serialize};
 
-/// k decision functions over the same features: linear, or expansions over the same points.
+/// k decision functions over the same features: linear, expansions over the same points, or sums of these over views.
 /// A model trained on a precomputed kernel is linear in the kernel row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Model {
@@ -37,14 +39,33 @@ pub enum Model {
         /// k constants.
         bias: Vec<f64>,
     },
+    /// A sum of models, each of some columns ([`views`]).
+    Views {
+        /// The summands.
+        parts: Vec<Part>,
+        /// Number of columns of a sample.
+        cols: usize,
+        /// k constants.
+        bias: Vec<f64>,
+    },
 }
 
 impl Model {
     /// Number of decision functions.
     pub fn outputs(&self) -> usize {
-        match self {
-            Self::Linear { bias, .. } | Self::Expansion { bias, .. } => bias.len(),
-        }
+        self.bias().len()
+    }
+
+    /// The constants; of a sum of views those beside its parts.
+    pub fn bias(&self) -> &[f64] {
+        let (Self::Linear { bias, .. } | Self::Expansion { bias, .. } | Self::Views { bias, .. }) = self;
+        bias
+    }
+
+    /// The constants, to change.
+    pub fn bias_mut(&mut self) -> &mut [f64] {
+        let (Self::Linear { bias, .. } | Self::Expansion { bias, .. } | Self::Views { bias, .. }) = self;
+        bias
     }
 
     /// Number of columns a sample has.
@@ -52,6 +73,7 @@ impl Model {
         match self {
             Self::Linear { weights, .. } => weights.first().map_or(0, Vec::len),
             Self::Expansion { points, .. } => points.cols(),
+            Self::Views { cols, .. } => *cols,
         }
     }
 
@@ -62,13 +84,13 @@ impl Model {
                 (0..self.cols()).filter(|&c| weights.iter().any(|w| w[c] != 0.0)).count()
             }
             Self::Expansion { points, .. } => points.rows(),
+            Self::Views { parts, .. } => parts.iter().map(|p| p.model.support_count()).sum(),
         }
     }
 
     /// Adds `by` to every decision.
     pub fn shift(&mut self, by: f64) {
-        let (Self::Linear { bias, .. } | Self::Expansion { bias, .. }) = self;
-        bias.iter_mut().for_each(|b| *b += by);
+        self.bias_mut().iter_mut().for_each(|b| *b += by);
     }
 
     /// Refuses a model whose parts do not fit together or are not finite (a file may say anything).
@@ -79,10 +101,9 @@ impl Model {
                 kernel.check()?;
                 (coef, points.rows(), "coefficients")
             }
+            Self::Views { parts, cols, bias } => return views::check(parts, *cols, bias),
         };
-        let bias = match self {
-            Self::Linear { bias, .. } | Self::Expansion { bias, .. } => bias,
-        };
+        let bias = self.bias();
         if rows.len() != bias.len() || bias.is_empty() {
             return Err(Error::Model(format!(
                 "{} vectors of {what} but {} constants",

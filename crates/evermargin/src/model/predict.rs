@@ -19,6 +19,7 @@ impl Model {
         let mut out = vec![0.0; x.rows() * self.outputs()];
         match self {
             Self::Linear { weights, bias } => linear(weights, bias, x, &mut out),
+            Self::Views { parts, bias, .. } => super::views::decision(parts, bias, x, &mut out)?,
             Self::Expansion { kernel, points, .. } => {
                 if let Ok(packed) = Packed::new(points.view(), *kernel) {
                     self.expansion(&packed, x, &mut out);

@@ -12,6 +12,7 @@ mod active;
 mod balance;
 mod bnb;
 mod common;
+mod coreg;
 mod label_propagation;
 mod lasvm;
 mod lasvm_gap;

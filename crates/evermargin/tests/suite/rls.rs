@@ -61,6 +61,7 @@ fn by_elimination(p: &RlsParams, x: MatrixView<'_>, t: &Targets, at: MatrixView<
 
 fn decisions(model: &Model, at: MatrixView<'_>, output: usize) -> Vec<f64> {
     let one = |i: usize| match model {
+        Model::Views { .. } => panic!("one kernel"),
         Model::Linear { weights, bias } => {
             let mut f = bias[output];
             at.row(i).for_each(|c, v| f += v * weights[output][c]);

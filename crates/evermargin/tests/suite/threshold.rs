@@ -28,8 +28,7 @@ fn g_means(trained: &Trained, (x, labels): &(Matrix, Labels)) -> f64 {
 }
 
 fn bias(model: &Model) -> f64 {
-    let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = model;
-    bias[0]
+    model.bias()[0]
 }
 
 fn quick(learner: &str) -> TrainOptions {

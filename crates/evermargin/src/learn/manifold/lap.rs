@@ -16,13 +16,14 @@
 
 use super::super::rls::RlsParams;
 use super::super::semi::s3vm::{Function, model as expansion};
-use super::super::semi::{FewLabels, Ratio, Transduced, largest};
+use super::super::semi::{FewLabels, Ratio};
 use super::super::svc::SvcParams;
 use super::super::validate::{PathTask, without_folds};
 use super::super::{Fit, Fitted, Targets};
 use super::iterate::{Iterate, Products};
 use super::penalty::{Penalty, PenaltyParams, class_wise};
 use super::span::Span;
+use super::tell::{absent, columns, merged, told, told_by_model};
 use super::warp::Warp;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
@@ -218,7 +219,7 @@ impl Fit for Alone {
 }
 
 /// The weight of the labelled rows.
-fn weight(problem: &Targets) -> f64 {
+pub(super) fn weight(problem: &Targets) -> f64 {
     problem.used().iter().map(|&i| problem.cost[i]).sum()
 }
 
@@ -257,7 +258,7 @@ impl Fit for LapParams {
         for (scores, outputs) in scores.iter_mut().zip(outputs) {
             *scores = merged(x.rows(), &rows, &outputs, scores);
         }
-        Ok(self.told(fitted, scores, &few, facts))
+        Ok(told(fitted, scores, &few, self.balance, facts))
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -361,31 +362,7 @@ impl LapParams {
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         let fitted = Alone(self.clone()).fit(x, problems, watch)?;
-        let scores = columns(&fitted.model.decision(x)?, few.len());
-        Ok(self.told(fitted, scores, few, Map::new()))
-    }
-
-    /// Adds the scores of all rows; with `balance`, moves the constants first.
-    fn told(
-        &self,
-        mut fitted: Fitted,
-        mut scores: Vec<Vec<f64>>,
-        few: &[FewLabels],
-        mut facts: Map<String, Value>,
-    ) -> Fitted {
-        if self.balance {
-            let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = &mut fitted.model;
-            for ((bias, scores), few) in bias.iter_mut().zip(&mut scores).zip(few) {
-                let threshold = threshold(scores, few);
-                *bias -= threshold;
-                scores.iter_mut().for_each(|s| *s -= threshold);
-            }
-            facts.extend(few.iter().flat_map(FewLabels::facts));
-        }
-        let aimed = |(f, s): (&FewLabels, &Vec<f64>)| if self.balance { f.ratio } else { share(s, f) };
-        let ratio = few.iter().zip(&scores).map(aimed).collect();
-        fitted.transduced = Some(Transduced { scores, ratio, facts });
-        fitted
+        told_by_model(fitted, x, few, self.balance, Map::new())
     }
 }
 
@@ -422,39 +399,6 @@ pub(in crate::learn) fn path(
         out.push(held);
     }
     Ok(out)
-}
-
-/// The rows of `n` that are not among `rows`, which ascend.
-fn absent(n: usize, rows: &[usize]) -> Vec<usize> {
-    (0..n).filter(|i| rows.binary_search(i).is_err()).collect()
-}
-
-/// One value a row: those of `rows` first, the others in order.
-fn merged(n: usize, rows: &[usize], inside: &[f64], outside: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; n];
-    rows.iter().zip(inside).for_each(|(&i, v)| out[i] = *v);
-    absent(n, rows).iter().zip(outside).for_each(|(&i, v)| out[i] = *v);
-    out
-}
-
-/// Columns of a row-major matrix.
-fn columns(values: &[f64], width: usize) -> Vec<Vec<f64>> {
-    (0..width).map(|j| values.iter().skip(j).step_by(width).copied().collect()).collect()
-}
-
-/// The middle between the lowest of the outputs wanted positive among the unlabelled rows and the highest of the others.
-fn threshold(scores: &[f64], few: &FewLabels) -> f64 {
-    let open: Vec<f64> = few.unlabeled.iter().map(|&i| scores[i]).collect();
-    if open.is_empty() {
-        return 0.0;
-    }
-    super::super::semi::middle(open.iter().copied(), &largest(&open, few.positives))
-}
-
-/// The share of the unlabelled rows that came out positive.
-fn share(scores: &[f64], few: &FewLabels) -> f64 {
-    let positive = few.unlabeled.iter().filter(|&&i| scores[i] > 0.0).count();
-    if few.unlabeled.is_empty() { few.ratio } else { positive as f64 / few.unlabeled.len() as f64 }
 }
 
 fn graph_facts(penalty: &Penalty) -> Map<String, Value> {

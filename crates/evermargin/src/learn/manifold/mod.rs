@@ -1,4 +1,5 @@
-//! Geometry and views: learners that ask a function to vary little along the data ([`lap`]), and what they are made of.
+//! Geometry and views: learners that ask a function to vary little along the data ([`lap`]), functions of several views to
+//! agree ([`coreg`], [`colap`]), and what they are made of.
 //!
 //! Problem (Sindhwani 2007, equation 2.5, in the form of its digest): over functions f of a kernel space,
 //!
@@ -9,8 +10,14 @@
 //! ½vᵀ(I + RᵀMR)v. With I + RᵀMR = CCᵀ ([`warp::Warp`]) the samples are rows of RC⁻ᵀ and f a linear function of them: what
 //! remains is any supervised learner. Their inner products are the data-dependent (warped) kernel of section 2.6.
 
+pub mod colap;
+pub mod coreg;
+pub mod cotraining;
 mod iterate;
 pub mod lap;
 pub mod penalty;
 pub mod span;
+pub mod stack;
+mod tell;
+pub mod views;
 pub mod warp;

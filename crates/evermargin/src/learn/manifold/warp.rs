@@ -54,12 +54,7 @@ impl<'s> Warp<'s> {
     pub fn gram(&self, rows: &[usize]) -> Result<Matrix> {
         let (l, m) = (rows.len(), self.span.dim());
         let features = self.features(rows.iter().copied());
-        let mut gram = vec![0.0; l * l];
-        cross_products(&features, l, &features, l, m, &mut gram);
-        for i in 0..l {
-            (0..i).for_each(|j| gram[j * l + i] = gram[i * l + j]);
-        }
-        Matrix::dense(gram, l, l)
+        products(&features, l, m)
     }
 
     /// v of the function Σ aₖK̃(x_rows[k], ·).
@@ -139,7 +134,7 @@ impl Warped {
     }
 
     /// The model in terms of samples `x` of one that is linear in ϕ.
-    pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Model {
+    pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Result<Model> {
         let warp = Warp { span: &self.span, factor: self.factor.clone() };
         let (weights, bias) = match model {
             Model::Linear { weights, bias } => (weights.clone(), bias),
@@ -153,8 +148,21 @@ impl Warped {
                 };
                 (coef.iter().map(sum).collect(), bias)
             }
+            Model::Views { .. } => {
+                return Err(Error::Model("a model of views is not linear in one space".into()));
+            }
         };
         let functions: Vec<Vec<f64>> = weights.iter().map(|w| warp.unfold(w)).collect();
-        self.span.model(x, &functions, bias.clone())
+        Ok(self.span.model(x, &functions, bias.clone()))
     }
+}
+
+/// Inner products among `l` rows of `m` values.
+pub(super) fn products(features: &[f64], l: usize, m: usize) -> Result<Matrix> {
+    let mut gram = vec![0.0; l * l];
+    cross_products(features, l, features, l, m, &mut gram);
+    for i in 0..l {
+        (0..i).for_each(|j| gram[j * l + i] = gram[i * l + j]);
+    }
+    Matrix::dense(gram, l, l)
 }

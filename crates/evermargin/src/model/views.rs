@@ -1,0 +1,165 @@
+//! A model that is a sum of models, each of its own columns: what learners of several views leave behind.
+//!
+//! f(x) = (V/|P|) Σ_{v ∈ P} gᵥ(columns of v in x) + b. P are the views present in x: those with a column that is not
+//! zero (all V of them if there is none). A mean of views is thus the mean of those present, and a sum is scaled up to
+//! its full size. Linear parts need none of this: they are added up into one linear model ([`Model::of_views`]), in which a
+//! missing view says 0.
+
+use super::Model;
+use crate::data::{Matrix, MatrixView, Row};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Columns of a sample, as ranges from the first to before the last, in the order in which they are taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Columns(pub Vec<(usize, usize)>);
+
+/// One summand: a model of some columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Which columns it sees.
+    pub columns: Columns,
+    /// Linear or an expansion over these columns.
+    pub model: Model,
+}
+
+impl Columns {
+    /// The first `cols` columns.
+    pub fn all(cols: usize) -> Self {
+        Self(vec![(0, cols)])
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.0.iter().fold(0, |sum: usize, (first, end)| sum.saturating_add(end.saturating_sub(*first)))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether every range lies within `cols` columns and has one.
+    pub fn fit(&self, cols: usize) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|&(first, end)| first < end && end <= cols)
+    }
+
+    /// These columns of all rows; sparse stays sparse.
+    pub fn of(&self, x: MatrixView<'_>) -> Matrix {
+        let mut out = Matrix::empty(self.len(), matches!(x, MatrixView::Csr { .. }));
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for i in 0..x.rows() {
+            match x.row(i) {
+                Row::Dense(row) => {
+                    values.clear();
+                    self.0.iter().for_each(|&(first, end)| values.extend_from_slice(&row[first..end]));
+                    out.push(Row::Dense(&values));
+                }
+                Row::Sparse(at, of) => {
+                    indices.clear();
+                    values.clear();
+                    let mut before = 0;
+                    for &(first, end) in &self.0 {
+                        let span = at.partition_point(|&c| (c as usize) < first)
+                            ..at.partition_point(|&c| (c as usize) < end);
+                        indices.extend(at[span.clone()].iter().map(|&c| c - first as u32 + before));
+                        values.extend_from_slice(&of[span]);
+                        before += (end - first) as u32;
+                    }
+                    out.push(Row::Sparse(&indices, &values));
+                }
+            }
+        }
+        out
+    }
+
+    /// Column of the whole that is column `c` of these.
+    fn whole(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().flat_map(|&(first, end)| first..end)
+    }
+}
+
+impl Model {
+    /// The sum of parts over samples of `cols` columns, and `bias`: a plain model where it can be one.
+    pub fn of_views(mut parts: Vec<Part>, cols: usize, bias: Vec<f64>) -> Self {
+        if parts.len() == 1 && parts[0].columns == Columns::all(cols) {
+            let mut model = parts.remove(0).model;
+            model.bias_mut().iter_mut().zip(&bias).for_each(|(b, more)| *b += more);
+            return model;
+        }
+        if !parts.iter().all(|p| matches!(p.model, Self::Linear { .. })) {
+            return Self::Views { parts, cols, bias };
+        }
+        let (mut sum, mut constants) = (vec![vec![0.0; cols]; bias.len()], bias);
+        for part in &parts {
+            let Self::Linear { weights, bias } = &part.model else { continue };
+            constants.iter_mut().zip(bias).for_each(|(b, more)| *b += more);
+            for (sum, weights) in sum.iter_mut().zip(weights) {
+                part.columns.whole().zip(weights).for_each(|(c, w)| sum[c] += w);
+            }
+        }
+        Self::Linear { weights: sum, bias: constants }
+    }
+}
+
+/// Decisions of a sum of parts.
+pub(super) fn decision(parts: &[Part], bias: &[f64], x: MatrixView<'_>, out: &mut [f64]) -> Result<()> {
+    let width = bias.len();
+    let mut sums = vec![0.0; out.len()];
+    let mut present = vec![0usize; x.rows()];
+    for part in parts {
+        let own = part.columns.of(x);
+        let values = part.model.decision(own.view())?;
+        for i in 0..x.rows() {
+            let row = i * width..(i + 1) * width;
+            if is_present(own.view().row(i)) {
+                present[i] += 1;
+                out[row.clone()].iter_mut().zip(&values[row.clone()]).for_each(|(f, g)| *f += g);
+            }
+            sums[row.clone()].iter_mut().zip(&values[row]).for_each(|(f, g)| *f += g);
+        }
+    }
+    for (i, (f, all)) in out.chunks_exact_mut(width).zip(sums.chunks_exact(width)).enumerate() {
+        let scale = parts.len() as f64 / present[i].max(1) as f64;
+        for ((f, all), b) in f.iter_mut().zip(all).zip(bias) {
+            *f = if present[i] == 0 || present[i] == parts.len() { all + b } else { scale * *f + b };
+        }
+    }
+    Ok(())
+}
+
+fn is_present(row: Row<'_>) -> bool {
+    let (Row::Dense(values) | Row::Sparse(_, values)) = row;
+    values.iter().any(|v| *v != 0.0)
+}
+
+/// Refuses parts that do not fit together.
+pub(super) fn check(parts: &[Part], cols: usize, bias: &[f64]) -> Result<()> {
+    if parts.is_empty() {
+        return Err(Error::Model("a sum of views without a view".into()));
+    }
+    for part in parts {
+        if matches!(part.model, Model::Views { .. }) {
+            return Err(Error::Model("a view of views".into()));
+        }
+        part.model.check()?;
+        if !part.columns.fit(cols) || part.columns.len() != part.model.cols() {
+            return Err(Error::Model(format!(
+                "a view of {} of {cols} columns with a model of {}",
+                part.columns.len(),
+                part.model.cols()
+            )));
+        }
+        if part.model.outputs() != bias.len() {
+            return Err(Error::Model(format!(
+                "a view with {} outputs but {} constants",
+                part.model.outputs(),
+                bias.len()
+            )));
+        }
+    }
+    if bias.is_empty() || bias.iter().any(|b| !b.is_finite()) {
+        return Err(Error::Model("constants must be there and finite".into()));
+    }
+    Ok(())
+}
