@@ -50,6 +50,27 @@ pub enum Scaling {
     Paper,
 }
 
+impl Scaling {
+    /// γ_A and γ_I of the sum over rows, for `labeled` weight among `rows` rows.
+    pub(super) fn raw(self, [a, i]: [f64; 2], labeled: f64, rows: usize) -> [f64; 2] {
+        match self {
+            Self::Raw => [a, i],
+            Self::Paper => [a * labeled, i * labeled / (rows as f64 * rows as f64)],
+        }
+    }
+}
+
+/// Refuses weights no objective has.
+pub(super) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
+    if !(gamma_a > 0.0 && gamma_a <= 1e15) {
+        return Err(Error::parameter("gamma_a", gamma_a, "a number above 0, at most 1e15"));
+    }
+    if !(0.0..=1e15).contains(&gamma_i) {
+        return Err(Error::parameter("gamma_i", gamma_i, "0 (labels alone) or a number up to 1e15"));
+    }
+    Ok(())
+}
+
 /// Parameters of [`lapsvm` and `laprls`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -119,12 +140,7 @@ impl LapParams {
     fn check(&self) -> Result<()> {
         self.kernel.check()?;
         self.penalty.check()?;
-        if !(self.gamma_a > 0.0 && self.gamma_a <= 1e15) {
-            return Err(Error::parameter("gamma_a", self.gamma_a, "a number above 0, at most 1e15"));
-        }
-        if !(0.0..=1e15).contains(&self.gamma_i) {
-            return Err(Error::parameter("gamma_i", self.gamma_i, "0 (labels alone) or a number up to 1e15"));
-        }
+        check_weights(self.gamma_a, self.gamma_i)?;
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
         }
@@ -133,10 +149,7 @@ impl LapParams {
 
     /// C of the supervised machine, and the ratio γ_I/γ_A of M, for `labeled` weight among `rows` rows.
     fn scaled(&self, labeled: f64, rows: usize) -> (f64, f64) {
-        let (a, i) = match self.scaling {
-            Scaling::Raw => (self.gamma_a, self.gamma_i),
-            Scaling::Paper => (self.gamma_a * labeled, self.gamma_i * labeled / (rows as f64 * rows as f64)),
-        };
+        let [a, i] = self.scaling.raw([self.gamma_a, self.gamma_i], labeled, rows);
         let c = match self.loss {
             Loss::Hinge => 0.5 / a,
             Loss::Square => 1.0 / a,
@@ -186,7 +199,7 @@ impl Fit for Alone {
 }
 
 /// The weight of the labelled rows.
-fn weight(problem: &Targets) -> f64 {
+pub(super) fn weight(problem: &Targets) -> f64 {
     problem.used().iter().map(|&i| problem.cost[i]).sum()
 }
 
@@ -198,7 +211,7 @@ impl Fit for LapParams {
         let open = few.iter().any(|f| !f.unlabeled.is_empty());
         if self.gamma_i == 0.0 || !(open || self.penalty.class_wise) {
             let fitted = Alone(self.clone()).fit(x, problems, watch)?;
-            return self.told(fitted, x, &few, Map::new());
+            return told(self.balance, fitted, x, &few, Map::new());
         }
         let part = (rows.len() < x.rows()).then(|| x.select(&rows));
         let inside = part.as_ref().map_or(x, |p| p.view());
@@ -210,7 +223,7 @@ impl Fit for LapParams {
         let Some(penalty) = self.penalty(inside, &within, watch)? else {
             let mut fitted = Alone(self.clone()).fit(x, problems, &())?;
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
-            return self.told(fitted, x, &few, Map::new());
+            return told(self.balance, fitted, x, &few, Map::new());
         };
         let span = Span::new(inside, inside_kernel, landmarks(self.basis, inside.rows()), self.seed, watch)?;
         let quadratic = penalty.quadratic(&span);
@@ -219,7 +232,7 @@ impl Fit for LapParams {
         facts.insert("landmarks".into(), span.dim().into());
         facts.insert("neighbours".into(), self.penalty.neighbours_of(inside).into());
         facts.extend(graph_facts(&penalty));
-        self.told(Fitted::new(model, reports), x, &few, facts)
+        told(self.balance, Fitted::new(model, reports), x, &few, facts)
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -251,33 +264,32 @@ impl LapParams {
         let functions: Vec<Vec<f64>> = weights.iter().map(|a| warp.function(&rows, a)).collect();
         Ok((span.model(x, &functions, bias), fitted.reports))
     }
+}
 
-    /// Adds the scores of all rows; with `balance`, moves the constants first.
-    fn told(
-        &self,
-        mut fitted: Fitted,
-        x: MatrixView<'_>,
-        few: &[FewLabels],
-        mut facts: Map<String, Value>,
-    ) -> Result<Fitted> {
-        let width = few.len();
-        let decisions = fitted.model.decision(x)?;
-        let mut scores: Vec<Vec<f64>> =
-            (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
-        if self.balance {
-            let shifts: Vec<f64> = scores.iter().zip(few).map(|(s, f)| threshold(s, f)).collect();
-            let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = &mut fitted.model;
-            for (j, t) in shifts.iter().enumerate() {
-                bias[j] -= t;
-                scores[j].iter_mut().for_each(|s| *s -= t);
-            }
-            facts.extend(few.iter().flat_map(FewLabels::facts));
+/// Adds the scores of all rows; with `balance`, moves the constants first.
+pub(super) fn told(
+    balance: bool,
+    mut fitted: Fitted,
+    x: MatrixView<'_>,
+    few: &[FewLabels],
+    mut facts: Map<String, Value>,
+) -> Result<Fitted> {
+    let width = few.len();
+    let decisions = fitted.model.decision(x)?;
+    let mut scores: Vec<Vec<f64>> =
+        (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
+    if balance {
+        let shifts: Vec<f64> = scores.iter().zip(few).map(|(s, f)| threshold(s, f)).collect();
+        let (Model::Linear { bias, .. } | Model::Expansion { bias, .. }) = &mut fitted.model;
+        for (j, t) in shifts.iter().enumerate() {
+            bias[j] -= t;
+            scores[j].iter_mut().for_each(|s| *s -= t);
         }
-        let ratio =
-            few.iter().zip(&scores).map(|(f, s)| if self.balance { f.ratio } else { share(s, f) }).collect();
-        fitted.transduced = Some(Transduced { scores, ratio, facts });
-        Ok(fitted)
+        facts.extend(few.iter().flat_map(FewLabels::facts));
     }
+    let ratio = few.iter().zip(&scores).map(|(f, s)| if balance { f.ratio } else { share(s, f) }).collect();
+    fitted.transduced = Some(Transduced { scores, ratio, facts });
+    Ok(fitted)
 }
 
 /// The middle between the lowest of the outputs wanted positive among the unlabelled rows and the highest of the others.
@@ -295,7 +307,7 @@ fn share(scores: &[f64], few: &FewLabels) -> f64 {
     if few.unlabeled.is_empty() { few.ratio } else { positive as f64 / few.unlabeled.len() as f64 }
 }
 
-fn graph_facts(penalty: &Penalty) -> Map<String, Value> {
+pub(super) fn graph_facts(penalty: &Penalty) -> Map<String, Value> {
     let mut facts = Map::new();
     for graph in penalty.graphs().take(1) {
         let pieces = graph.components().into_iter().max().map_or(0, |c| c + 1);

@@ -12,4 +12,5 @@
 pub mod lap;
 pub mod penalty;
 pub mod span;
+pub mod sparse;
 pub mod warp;
