@@ -125,7 +125,7 @@ impl Path<'_> {
         gone
     }
 
-    /// Moves to the next break point. `left` has just left and cannot join again at once.
+    /// Moves to the next break point. `left` has just left, stands at the bound and cannot meet it again on that side.
     fn advance(&mut self, drops: bool, left: Option<usize>) -> Event {
         let mut delta: Vec<f64> = self.active.iter().map(|&j| self.rho[j].signum()).collect();
         self.factor.lower(&mut delta);
@@ -142,9 +142,10 @@ impl Path<'_> {
         };
         let mut inactive = vec![true; self.n];
         self.active.iter().for_each(|&j| inactive[j] = false);
-        for j in (0..self.n).filter(|&j| inactive[j] && !self.barred[j] && left != Some(j)) {
-            meet(self.lambda - self.rho[j], 1.0 - falls[j], Event::Join(j));
-            meet(self.lambda + self.rho[j], 1.0 + falls[j], Event::Join(j));
+        for j in (0..self.n).filter(|&j| inactive[j] && !self.barred[j]) {
+            for side in [1.0, -1.0].into_iter().filter(|s| left != Some(j) || *s != self.rho[j].signum()) {
+                meet(self.lambda - side * self.rho[j], 1.0 - side * falls[j], Event::Join(j));
+            }
         }
         if drops {
             for (at, (b, d)) in self.beta.iter().zip(&delta).enumerate().filter(|(_, (b, _))| **b != 0.0) {

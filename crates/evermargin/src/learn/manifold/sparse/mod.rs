@@ -149,6 +149,21 @@ impl SparseLapParams {
         Ok(())
     }
 
+    /// A path needs the matrix of all pairs of rows.
+    fn check_rows(&self, rows: usize) -> Result<()> {
+        let name = match self.method {
+            Method::Lasso => "lasso",
+            Method::Lars => "lars",
+            _ => return Ok(()),
+        };
+        if rows > l1_path::MOST_ROWS && rows > self.basis {
+            let most = l1_path::MOST_ROWS;
+            let allowed = format!("another one for {rows} rows: a path is followed among {most} at most");
+            return Err(Error::parameter("method", name, allowed));
+        }
+        Ok(())
+    }
+
     /// The functions of these rows, all of which take part; with a penalty, along it. Also the size of the basis.
     fn learn(
         &self,
@@ -211,6 +226,7 @@ impl Fit for SparseLapParams {
         }
         let inside = part.as_ref().map_or(x, |p| p.view());
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        self.check_rows(inside.rows())?;
         let Some(penalty) = self.penalty.penalty(inside, watch)? else {
             let mut fitted = alone.fit(x, problems, &())?;
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);

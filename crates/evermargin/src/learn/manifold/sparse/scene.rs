@@ -4,7 +4,7 @@ use super::super::penalty::Penalty;
 use super::aim::{Aim, Known, transduce};
 use super::atoms::{Atom, Dictionary};
 use super::greedy::{Norm, Pursuit};
-use super::l1_path::{self, l1_path};
+use super::l1_path::l1_path;
 use super::restricted::{Restricted, Solved};
 use super::sigmoid::Squashed;
 use super::{Method, SparseLapParams};
@@ -142,12 +142,6 @@ impl Scene<'_> {
     /// The rows active at the end of the path of each problem; problems take turns.
     fn along_path(&self, aim: &Aim<'_>, watch: &dyn Watch) -> Result<(Vec<Atom>, Done)> {
         let n = self.dictionary.rows();
-        if n > l1_path::MOST_ROWS {
-            let name = if self.params.method == Method::Lasso { "lasso" } else { "lars" };
-            let allowed =
-                format!("another one for {n} rows: a path is followed among {} at most", l1_path::MOST_ROWS);
-            return Err(Error::parameter("method", name, allowed));
-        }
         let (h, right) = self.quadratic(aim);
         let share = (self.params.basis / right.len().max(1)).max(1);
         let (mut rows, mut exit) = (Vec::new(), Exit::Converged);
