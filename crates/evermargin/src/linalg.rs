@@ -166,6 +166,27 @@ pub fn symmetric_product(a: &[f64], b: &[f64], m: usize) -> Vec<f64> {
     out
 }
 
+/// Rows `first` and on of `AᵀB`, (m − first) × w row-major, of row-major matrices of m and w columns. Threads take stripes
+/// of the columns of A; each is one product over all rows.
+pub fn transposed_product(a: &[f64], m: usize, first: usize, b: &[f64], w: usize) -> Vec<f64> {
+    const STRIPE: usize = 128;
+    let n = b.len() / w.max(1);
+    let (a, b) = (MatRef::from_row_major_slice(a, n, m), MatRef::from_row_major_slice(b, n, w));
+    let mut out = vec![0.0; (m - first) * w];
+    out.par_chunks_mut(STRIPE * w.max(1)).enumerate().for_each(|(stripe, rows)| {
+        let count = rows.len() / w;
+        matmul(
+            MatMut::from_row_major_slice_mut(rows, count, w),
+            Accum::Replace,
+            a.subcols(first + stripe * STRIPE, count).transpose(),
+            b,
+            1.0,
+            Par::Seq,
+        );
+    });
+    out
+}
+
 /// A lower triangular matrix, row-major.
 #[derive(Debug, Clone)]
 pub struct Lower {
@@ -233,6 +254,22 @@ mod tests {
             assert!(image.iter().zip(&rhs).all(|(p, q)| (p - q).abs() < 1e-12), "{n}");
             cholesky.solve(&mut rhs);
             assert!(rhs.iter().zip(&x).all(|(p, q)| (p - q).abs() < 1e-12), "{n}");
+        }
+    }
+
+    #[test]
+    fn products_of_columns_equal_their_sums() {
+        let (n, m, w) = (57, 140, 3);
+        let a: Vec<f64> = (0..n * m).map(|k| (k as f64 * 0.37).sin()).collect();
+        let b: Vec<f64> = (0..n * w).map(|k| (k as f64 * 0.91).cos()).collect();
+        for first in [0, 5, 139] {
+            let found = transposed_product(&a, m, first, &b, w);
+            assert_eq!(found.len(), (m - first) * w);
+            for (at, found) in found.iter().enumerate() {
+                let (i, j) = (first + at / w, at % w);
+                let sum: f64 = (0..n).map(|r| a[r * m + i] * b[r * w + j]).sum();
+                assert!((found - sum).abs() < 1e-12);
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use super::manifold::colap::CoLapParams;
 use super::manifold::coreg::CoRlsParams;
 use super::manifold::cotraining::CoTrainingParams;
 use super::manifold::lap::{self, LapParams};
+use super::manifold::sparse::SparseLapParams;
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::registry::{Learner, Parameter, read, with_kernel};
@@ -597,6 +598,50 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: true,
         build: |params| Ok(Box::new(read::<CoTrainingParams>("cotraining", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "sparse-lap",
+        summary: "few basis functions that vary little along a graph of all rows (semi-supervised)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter(
+                "method",
+                "decoupled",
+                "decoupled, greedy, greedy-slack, slack, sigmoid, lasso, lars, uniform or random",
+            ),
+            parameter("basis", "100", "most points the model may rest on"),
+            parameter("gamma_a", "0.001", "weight of |f|² against the sum of losses"),
+            parameter("gamma_i", "0.1", "weight of the variation of f along the graph; 0 = labels alone"),
+            parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
+            parameter("nu", "1", "weight of the slack between f and the graph; decoupled: divides gamma_a"),
+            parameter("candidates", "50", "points compared before one is taken"),
+            parameter(
+                "backfit",
+                "post",
+                "scores of points with the other coefficients kept (post) or fitted (pre)",
+            ),
+            parameter("ridge", "false", "whether |f|² is the sum of squared coefficients"),
+            parameter(
+                "neighbours",
+                "0",
+                "nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2)",
+            ),
+            parameter("metric", "euclidean", "euclidean or cosine"),
+            parameter("weights", "heat", "weights of edges: binary or heat"),
+            parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+            parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+            parameter("power", "1", "power of the Laplacian"),
+            parameter("balance", "false", "whether to move the threshold to the share of positives"),
+            RATIO,
+            parameter("seed", "1", "seed of the draw of points to compare"),
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<SparseLapParams>("sparse-lap", &with_kernel(params)?)?)),
         path: None,
     },
     Learner {

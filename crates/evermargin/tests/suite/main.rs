@@ -24,6 +24,7 @@ mod perceptron;
 mod qp_s3vm;
 mod rls;
 mod s3vm_kernel;
+mod sparse_lap;
 mod steps;
 mod submod;
 mod svc;

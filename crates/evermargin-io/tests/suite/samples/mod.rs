@@ -160,6 +160,7 @@ pub fn decisions(model: &Model, x: Row<'_>) -> Vec<f64> {
                 })
                 .collect()
         }
+        Model::Views { .. } => panic!("samples have no views"),
     }
 }
 

@@ -68,6 +68,27 @@ pub enum Solver {
     Iterate,
 }
 
+impl Scaling {
+    /// γ_A and γ_I of the sum over rows, for `labeled` weight among `rows` rows.
+    pub(super) fn raw(self, [a, i]: [f64; 2], labeled: f64, rows: usize) -> [f64; 2] {
+        match self {
+            Self::Raw => [a, i],
+            Self::Paper => [a * labeled, i * labeled / (rows as f64 * rows as f64)],
+        }
+    }
+}
+
+/// Refuses weights no objective has.
+pub(super) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
+    if !(gamma_a > 0.0 && gamma_a <= 1e15) {
+        return Err(Error::parameter("gamma_a", gamma_a, "a number above 0, at most 1e15"));
+    }
+    if !(0.0..=1e15).contains(&gamma_i) {
+        return Err(Error::parameter("gamma_i", gamma_i, "0 (labels alone) or a number up to 1e15"));
+    }
+    Ok(())
+}
+
 /// Parameters of [`lapsvm` and `laprls`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -149,12 +170,7 @@ impl LapParams {
     fn check(&self) -> Result<()> {
         self.kernel.check()?;
         self.penalty.check()?;
-        if !(self.gamma_a > 0.0 && self.gamma_a <= 1e15) {
-            return Err(Error::parameter("gamma_a", self.gamma_a, "a number above 0, at most 1e15"));
-        }
-        if !(0.0..=1e15).contains(&self.gamma_i) {
-            return Err(Error::parameter("gamma_i", self.gamma_i, "0 (labels alone) or a number up to 1e15"));
-        }
+        check_weights(self.gamma_a, self.gamma_i)?;
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
         }
@@ -166,10 +182,7 @@ impl LapParams {
 
     /// C of the supervised machine, and the ratio γ_I/γ_A of M, for `labeled` weight among `rows` rows.
     fn scaled(&self, labeled: f64, rows: usize) -> (f64, f64) {
-        let (a, i) = match self.scaling {
-            Scaling::Raw => (self.gamma_a, self.gamma_i),
-            Scaling::Paper => (self.gamma_a * labeled, self.gamma_i * labeled / (rows as f64 * rows as f64)),
-        };
+        let [a, i] = self.scaling.raw([self.gamma_a, self.gamma_i], labeled, rows);
         let c = match self.loss {
             Loss::Hinge => 0.5 / a,
             Loss::Square => 1.0 / a,
@@ -401,7 +414,7 @@ pub(in crate::learn) fn path(
     Ok(out)
 }
 
-fn graph_facts(penalty: &Penalty) -> Map<String, Value> {
+pub(super) fn graph_facts(penalty: &Penalty) -> Map<String, Value> {
     let mut facts = Map::new();
     for graph in penalty.graphs().take(1) {
         let pieces = graph.components().into_iter().max().map_or(0, |c| c + 1);

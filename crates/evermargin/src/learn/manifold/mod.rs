@@ -17,6 +17,7 @@ mod iterate;
 pub mod lap;
 pub mod penalty;
 pub mod span;
+pub mod sparse;
 pub mod stack;
 mod tell;
 pub mod views;

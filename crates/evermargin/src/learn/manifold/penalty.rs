@@ -106,7 +106,9 @@ impl PenaltyParams {
 
     /// The penalty of given graphs with their weights.
     pub fn of_graphs(&self, graphs: Vec<(f64, Graph)>) -> Penalty {
-        Penalty { graphs, normalised: self.normalised, power: self.power }
+        let root = |d: &f64| if *d > 0.0 { 1.0 / d.sqrt() } else { 0.0 };
+        let roots = graphs.iter().map(|(_, g)| g.degrees().iter().map(root).collect()).collect();
+        Penalty { graphs, roots, normalised: self.normalised, power: self.power }
     }
 }
 
@@ -114,6 +116,8 @@ impl PenaltyParams {
 #[derive(Debug, Clone)]
 pub struct Penalty {
     graphs: Vec<(f64, Graph)>,
+    /// 1/√degree of each row of each graph, 0 for rows without edges.
+    roots: Vec<Vec<f64>>,
     normalised: bool,
     power: usize,
 }
@@ -132,6 +136,22 @@ impl Penalty {
     /// L^p f.
     pub fn apply(&self, f: &[f64]) -> Vec<f64> {
         self.powers(f.to_vec(), 1, self.power)
+    }
+
+    /// L^p of each column of a row-major matrix.
+    pub fn apply_columns(&self, values: Vec<f64>, columns: usize) -> Vec<f64> {
+        self.powers(values, columns, self.power)
+    }
+
+    /// About the diagonal of L^p: that of L, to the power.
+    pub fn diagonal(&self) -> Vec<f64> {
+        let mut sum = vec![0.0; self.rows()];
+        for (weight, graph) in &self.graphs {
+            for (s, d) in sum.iter_mut().zip(graph.degrees()) {
+                *s += weight * own(*d, self.normalised);
+            }
+        }
+        sum.iter().map(|s| s.powi(self.power as i32)).collect()
     }
 
     /// fᵀL^p f.
@@ -155,8 +175,9 @@ impl Penalty {
         let mut out = vec![0.0; if times > 0 { values.len() } else { 0 }];
         for _ in 0..times {
             out.fill(0.0);
-            for (weight, graph) in &self.graphs {
-                add_laplacian(graph, *weight, self.normalised, &values, columns, &mut out);
+            for ((weight, graph), roots) in self.graphs.iter().zip(&self.roots) {
+                let roots = self.normalised.then_some(roots.as_slice());
+                add_laplacian(graph, *weight, roots, &values, columns, &mut out);
             }
             std::mem::swap(&mut values, &mut out);
         }
@@ -164,16 +185,34 @@ impl Penalty {
     }
 }
 
-/// `out += weight·L·f` for each column of a row-major matrix.
-fn add_laplacian(graph: &Graph, weight: f64, normalised: bool, f: &[f64], columns: usize, out: &mut [f64]) {
+/// The diagonal of a Laplacian at a row of that degree.
+fn own(degree: f64, normalised: bool) -> f64 {
+    if normalised { f64::from(u8::from(degree > 0.0)) } else { degree }
+}
+
+/// `out += weight·L·f` for each column of a row-major matrix; with `roots`, 1/√degree of each row, L is normalised.
+fn add_laplacian(
+    graph: &Graph,
+    weight: f64,
+    roots: Option<&[f64]>,
+    f: &[f64],
+    columns: usize,
+    out: &mut [f64],
+) {
     let degree = graph.degrees();
-    let root = |i: usize| if degree[i] > 0.0 { 1.0 / degree[i].sqrt() } else { 0.0 };
+    let scale = |i: usize, j: usize, w: f64| -weight * roots.map_or(w, |r| w * r[i] * r[j]);
+    if columns == 1 {
+        out.par_iter_mut().enumerate().with_min_len(512).for_each(|(i, out)| {
+            *out += weight * own(degree[i], roots.is_some()) * f[i];
+            graph.row(i).for_each(|(j, w)| *out += scale(i, j, w) * f[j]);
+        });
+        return;
+    }
     out.par_chunks_mut(columns.max(1)).enumerate().for_each(|(i, out)| {
-        let own = if !normalised { degree[i] } else { f64::from(u8::from(degree[i] > 0.0)) };
-        crate::solve::newton::add(weight * own, &f[i * columns..(i + 1) * columns], out);
+        let diagonal = weight * own(degree[i], roots.is_some());
+        crate::solve::newton::add(diagonal, &f[i * columns..(i + 1) * columns], out);
         for (j, w) in graph.row(i) {
-            let scale = if normalised { w * root(i) * root(j) } else { w };
-            crate::solve::newton::add(-weight * scale, &f[j * columns..(j + 1) * columns], out);
+            crate::solve::newton::add(scale(i, j, w), &f[j * columns..(j + 1) * columns], out);
         }
     });
 }

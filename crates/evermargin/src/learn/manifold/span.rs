@@ -120,23 +120,36 @@ impl Span {
     /// The model of functions v and their constants. `x` are the rows the space was made of.
     pub fn model(&self, x: MatrixView<'_>, functions: &[Vec<f64>], bias: Vec<f64>) -> Model {
         let coef: Vec<Vec<f64>> = functions.iter().map(|v| self.coefficients(v)).collect();
-        let Some((landmarks, _)) = &self.basis else { return Model::Linear { weights: coef, bias } };
-        let spread = |alpha: &Vec<f64>| {
-            let mut w = vec![0.0; x.cols()];
-            for (&p, a) in landmarks.iter().zip(alpha) {
-                match self.kernel {
-                    Kernel::Precomputed => w[p] += a,
-                    _ => x.row(p).for_each(|c, v| w[c] += a * v),
-                }
-            }
-            w
-        };
-        match self.kernel {
-            Kernel::Linear | Kernel::Precomputed => {
-                Model::Linear { weights: coef.iter().map(spread).collect(), bias }
-            }
-            kernel => Model::Expansion { kernel, points: x.select(landmarks), coef, bias },
+        match &self.basis {
+            None => Model::Linear { weights: coef, bias },
+            Some((landmarks, _)) => expansion(x, self.kernel, landmarks, coef, bias),
         }
+    }
+}
+
+/// The model of coefficients of the kernel functions of some rows; of a linear or precomputed kernel, the weights.
+pub(super) fn expansion(
+    x: MatrixView<'_>,
+    kernel: Kernel,
+    landmarks: &[usize],
+    coef: Vec<Vec<f64>>,
+    bias: Vec<f64>,
+) -> Model {
+    let spread = |alpha: &Vec<f64>| {
+        let mut w = vec![0.0; x.cols()];
+        for (&p, a) in landmarks.iter().zip(alpha) {
+            match kernel {
+                Kernel::Precomputed => w[p] += a,
+                _ => x.row(p).for_each(|c, v| w[c] += a * v),
+            }
+        }
+        w
+    };
+    match kernel {
+        Kernel::Linear | Kernel::Precomputed => {
+            Model::Linear { weights: coef.iter().map(spread).collect(), bias }
+        }
+        kernel => Model::Expansion { kernel, points: x.select(landmarks), coef, bias },
     }
 }
 
