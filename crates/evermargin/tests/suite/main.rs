@@ -23,6 +23,7 @@ mod perceptron;
 mod qp_s3vm;
 mod rls;
 mod s3vm_kernel;
+mod spectral;
 mod steps;
 mod submod;
 mod svc;

@@ -13,4 +13,5 @@ mod iterate;
 pub mod lap;
 pub mod penalty;
 pub mod span;
+pub mod spectral;
 pub mod warp;
