@@ -2,8 +2,10 @@
 //! sequential, and threads take whole ones of fixed size, so that no result depends on the number of threads.
 
 use crate::error::{Error, Result};
+use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::traits::{ComplexField, Conjugate};
@@ -187,6 +189,29 @@ pub fn transposed_product(a: &[f64], m: usize, first: usize, b: &[f64], w: usize
     out
 }
 
+/// Eigenvalues, ascending, and eigenvectors, one after the other, of the symmetric `n × n` matrix `values`.
+pub fn eigen(values: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+    if n.checked_mul(n) != Some(values.len()) {
+        return Err(Error::Shape { what: "values of a square matrix", expected: n * n, found: values.len() });
+    }
+    let (mut roots, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
+    let scratch =
+        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::Spec::default());
+    let mut memory = MemBuffer::new(scratch);
+    let found = self_adjoint_evd(
+        MatRef::from_row_major_slice(values, n, n),
+        DiagMut::from_slice_mut(&mut roots),
+        Some(MatMut::from_column_major_slice_mut(&mut vectors, n, n)),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::Spec::default(),
+    );
+    match found {
+        Ok(()) if roots.iter().all(|v| v.is_finite()) => Ok((roots, vectors)),
+        _ => Err(Error::Data("the eigenvalues of a matrix were not found; scale the data".into())),
+    }
+}
+
 /// A lower triangular matrix, row-major.
 #[derive(Debug, Clone)]
 pub struct Lower {
@@ -284,6 +309,26 @@ mod tests {
             cholesky.solve(&mut unit);
             assert!((unit[i] - diagonal[i]).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn eigenvectors_are_orthonormal_and_give_the_matrix_back() {
+        for n in [0, 1, 2, 7, 40, 90] {
+            let a = example(n);
+            let (roots, vectors) = eigen(&a, n).unwrap();
+            assert!(roots.is_sorted());
+            let v = |k: usize, i: usize| vectors[k * n + i];
+            for i in 0..n {
+                for j in 0..n {
+                    let back: f64 = (0..n).map(|k| roots[k] * v(k, i) * v(k, j)).sum();
+                    let unit: f64 = (0..n).map(|c| v(i, c) * v(j, c)).sum();
+                    assert!((back - a[i * n + j]).abs() < 1e-12, "{n}");
+                    assert!((unit - f64::from(u8::from(i == j))).abs() < 1e-12, "{n}");
+                }
+            }
+        }
+        assert!(eigen(&[1.0; 3], 2).is_err());
+        assert!(eigen(&[f64::NAN; 4], 2).is_err());
     }
 
     #[test]

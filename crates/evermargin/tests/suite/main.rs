@@ -25,6 +25,7 @@ mod qp_s3vm;
 mod rls;
 mod s3vm_kernel;
 mod sparse_lap;
+mod spectral;
 mod steps;
 mod submod;
 mod svc;

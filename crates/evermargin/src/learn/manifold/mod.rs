@@ -18,6 +18,7 @@ pub mod lap;
 pub mod penalty;
 pub mod span;
 pub mod sparse;
+pub mod spectral;
 pub mod stack;
 mod tell;
 pub mod views;
