@@ -219,6 +219,7 @@ fn learn(
     match work {
         Work::Begin(_, options) => {
             options.weights = rows.weights.take();
+            args.semi.read_graph(x.rows(), options)?;
             let mut trained = train(x, &rows.data.labels, options, watch).map_err(about)?;
             let classifier = &mut trained.classifier;
             classifier.columns.clone_from(&rows.data.columns);

@@ -5,7 +5,9 @@ use crate::console::{self, exact, short};
 use crate::failure::Failure;
 use crate::fit::{check_output, default_model, remember_input};
 use crate::fit_summary::{ended, total};
+use crate::heatmap::{check_name, escaped, page};
 use crate::input;
+use crate::picture::Picture;
 use crate::predict::{Shape, cell, shape};
 use crate::progress::Watcher;
 use crate::semi::{self, SemiArgs};
@@ -35,6 +37,9 @@ pub struct LabelArgs {
     /// File for the model, for rows to come
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Draw the labels of data of two columns, and where the classes would lie: a self-contained .svg or .html file
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Cost of a margin violation, for learners that take it [default: 1]
     #[arg(long, value_name = "X", value_parser = crate::spec::number, help_heading = "Learning", allow_negative_numbers = true)]
     pub c: Option<f64>,
@@ -63,6 +68,10 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     for output in args.output.iter().chain(&args.model).filter(|o| *o != Path::new("-")) {
         check_output(&args.data, output)?;
     }
+    if let Some(plot) = &args.plot {
+        check_name(plot)?;
+        check_output(&args.data, plot)?;
+    }
     if args.model.is_some() && (args.model == args.output || args.model.as_deref() == Some(Path::new("-"))) {
         return Err(Failure::Usage("--model: the model needs a file of its own".into()));
     }
@@ -88,6 +97,18 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     console::note(common, &source.data.notes);
     let (data, truth) = (source.data, source.truth);
     let (rows, labeled) = (data.x.rows(), data.labels.labeled());
+    if let Some(plot) = &args.plot
+        && data.x.cols() != 2
+    {
+        return Err(Failure::Usage(format!(
+            "--plot {}: a picture needs two columns, and {} has {}",
+            plot.display(),
+            args.data.display(),
+            data.x.cols()
+        )));
+    }
+    args.semi.read_graph(rows, &mut options)?;
+    let drawn = args.plot.as_ref().map(|_| data.x.clone());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
     let mut trained =
         train(data.x, &data.labels, &options, &watch).map_err(|e| Failure::about(&args.data, e))?;
@@ -104,6 +125,13 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
         let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         let shape = args.shape.unwrap_or(if csv { Shape::Csv } else { Shape::Tsv });
         write_atomic(output, table(&found, &classes, shape).as_bytes())?;
+    }
+    if let (Some(plot), Some(x)) = (&args.plot, &drawn) {
+        let title = format!("{}: {}", args.data.display(), learner.name);
+        let svg = Picture::of_labels(&trained.classifier, x, &found.class, &found.given)
+            .svg(&escaped(&title), 500)?;
+        let html = plot.extension().is_some_and(|e| e == "html");
+        write_atomic(plot, (if html { page(&title, &svg) } else { svg }).as_bytes())?;
     }
     if let Some(path) = &args.model {
         trained.classifier.columns.clone_from(&data.columns);
@@ -122,6 +150,9 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     );
     if let Some(path) = output.as_deref().filter(|p| *p != Path::new("-")) {
         let _ = write!(text, "\nlabels: {}", path.display());
+    }
+    if let Some(plot) = &args.plot {
+        let _ = write!(text, "\nplot: {}", plot.display());
     }
     match &args.model {
         Some(path) => {

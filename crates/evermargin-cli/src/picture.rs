@@ -64,6 +64,16 @@ impl<'a> Picture<'a> {
         Self { classifier, points, support, window }
     }
 
+    /// A picture of the labels given to the rows of `x` (two columns), rings around those that were known before.
+    pub fn of_labels(classifier: &'a Classifier, x: &Matrix, class: &[u32], known: &[bool]) -> Self {
+        let of = class.iter().map(|c| Some(*c)).collect();
+        let labels = Labels { classes: classifier.classes.clone(), of };
+        let mut picture = Self::new(classifier, x, &labels);
+        let places = picture.points.iter().zip(known).filter(|(_, k)| **k);
+        picture.support = places.map(|((x, y, _), _)| (*x, *y)).collect();
+        picture
+    }
+
     /// Class and confidence (−1 to 1 between the two classes, 0 to 1 among more) on a `w` × `h` grid, top row
     /// first; and the raw first output.
     fn sample(&self, w: usize, h: usize) -> Result<Vec<(usize, f64, f64)>, Failure> {

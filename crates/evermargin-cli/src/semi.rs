@@ -10,6 +10,8 @@ use evermargin::learn::{LEARNERS, Learner};
 use evermargin::metrics::Confusion;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Learning with few labels.
 #[derive(Debug, clap::Args, Default)]
@@ -26,9 +28,22 @@ pub struct SemiArgs {
     /// of the graph, and what else it takes, as in 100,neighbours=10,power=2,normalised=false,basis=500
     #[arg(long, value_name = "WEIGHT", value_parser = crate::spec::warp)]
     pub warp: Option<WarpParams>,
+    /// Graph for lapsvm and laprls in place of nearest neighbours: a text file, one edge a line, as in `12 40 0.7` (two
+    /// rows counted from 1, and a weight if it is not 1)
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
 }
 
 impl SemiArgs {
+    /// Reads the graph of `rows` rows, if one is given.
+    pub fn read_graph(&self, rows: usize, options: &mut TrainOptions) -> Result<(), Failure> {
+        if let Some(path) = &self.graph {
+            options.graph =
+                Some(Arc::new(evermargin_io::read_edges(path, rows, &evermargin_io::Limits::default())?));
+        }
+        Ok(())
+    }
+
     /// Sets what these options stand for; refuses a ratio for learners that have none.
     pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
         options.compare = !self.no_compare;

@@ -24,10 +24,12 @@ pub use table::LEARNERS;
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::model::Model;
 use crate::solve::{Report, Watch};
 use lasvm::Online;
 use semi::Transduced;
+use std::sync::Arc;
 
 /// One two-class problem on the rows of a matrix. Target and cost per example are the only knobs between data
 /// and solver: class weight and sample weight are already in `cost` (1 = the learner's own C or lambda).
@@ -67,6 +69,11 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
 
     /// For learners that use unlabelled rows: the same parameters for the labelled rows alone, to compare with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
     fn supervised(&self) -> Option<Box<dyn Fit>> {
+        None
+    }
+
+    /// For learners along a graph of all rows: the same with this graph in place of one of neighbours.
+    fn along(&self, _graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
         None
     }
 }

@@ -10,11 +10,13 @@ use super::validate::{held_out, stratified_folds};
 use super::{Fit, Learner, Targets, learner};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::metrics::{Criterion, best_threshold};
 use crate::model::{Calibration, CalibrationKind, Classifier, Scaling, ScalingName, Scheme};
 use crate::solve::{Exit, Report, Watch};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How many classes become two-class problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,6 +94,8 @@ pub struct TrainOptions {
     pub compare: bool,
     /// Deforms the kernel along a graph of all rows, labelled or not; for learners with a kernel.
     pub warp: Option<WarpParams>,
+    /// A graph of the rows, for learners along one.
+    pub graph: Option<Arc<Graph>>,
 }
 
 impl TrainOptions {
@@ -111,6 +115,7 @@ impl TrainOptions {
             seed: 1,
             compare: true,
             warp: None,
+            graph: None,
         }
     }
 
@@ -161,6 +166,12 @@ pub fn fit_prepared(
     let fit = match &warped {
         Some(_) => learner.make(&linear(&params))?,
         None => learner.make(&params)?,
+    };
+    let fit = match &options.graph {
+        Some(graph) => fit.along(graph).ok_or_else(|| {
+            Error::parameter("graph", "given", format!("left out: learner {} has none", learner.name))
+        })?,
+        None => fit,
     };
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
     let mut described = described(learner, &params, options);

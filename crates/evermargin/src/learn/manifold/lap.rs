@@ -27,12 +27,14 @@ use super::tell::{absent, columns, merged, told, told_by_model};
 use super::warp::Warp;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::kernel::Kernel;
 use crate::model::Model;
 use crate::solve::newton::dot;
 use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The loss of labelled rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,6 +129,9 @@ pub struct LapParams {
     pub cache_bytes: usize,
     /// Seed of the draw of landmarks.
     pub seed: u64,
+    /// A graph of the rows, in place of one of neighbours.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
 }
 
 /// Without `basis`: up to this many rows all are landmarks (as far as one is not explained by others) …
@@ -153,6 +158,7 @@ impl Default for LapParams {
             early: true,
             cache_bytes: 1 << 30,
             seed: 1,
+            graph: None,
         }
     }
 }
@@ -205,6 +211,16 @@ impl LapParams {
     }
 
     fn penalty(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Option<Penalty>> {
+        if let Some(graph) = &self.graph {
+            if graph.len() != x.rows() {
+                return Err(Error::Shape {
+                    what: "rows of the graph",
+                    expected: x.rows(),
+                    found: graph.len(),
+                });
+            }
+            return Ok(Some(self.penalty.of_graphs(vec![(1.0, graph.as_ref().clone())])));
+        }
         match problems {
             [problem] if self.penalty.class_wise => class_wise(&self.penalty, x, problem, watch),
             _ if self.penalty.class_wise => Err(Error::parameter(
@@ -276,6 +292,10 @@ impl Fit for LapParams {
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(Alone(self.clone())))
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
     }
 }
 
