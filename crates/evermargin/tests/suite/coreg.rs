@@ -671,6 +671,9 @@ fn an_interrupted_fit_has_a_model() {
                 assert!(scores(&fitted).iter().all(|f| f.is_finite()));
                 if times == 0 {
                     assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name} {kernel:?}");
+                    let known = sample(300, 5, 300, 19).1;
+                    let fitted = fit.fit(x.view(), &[known], &Times(0.into())).unwrap();
+                    assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "all labelled: {name} {kernel:?}");
                 }
             }
         }
