@@ -206,9 +206,7 @@ fn golden_model_of_version_1() {
 }
 
 fn points(classifier: &evermargin::model::Classifier) -> &Matrix {
-    let evermargin::model::Model::Expansion { points, .. } = &classifier.model else {
-        panic!("an expansion")
-    };
+    let Model::Expansion { points, .. } = &classifier.model else { panic!("an expansion") };
     points
 }
 
