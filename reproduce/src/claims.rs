@@ -81,7 +81,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "sindhwani-two-moons-two-lines",
-        title: "Two views get right what neither does alone, nor co-training (figures 4.2 and 4.3)",
+        title: "Two views get right what neither does alone (figures 4.2 and 4.3)",
         check: crate::few::lines::moons_and_lines,
     },
     Claim {

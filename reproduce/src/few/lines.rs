@@ -51,10 +51,14 @@ fn wrong(toy: &Toy, model: &Model) -> Result<f64> {
 fn ways() -> Vec<(&'static str, &'static str, Value, bool, f64)> {
     let along = json!({ "gamma_a": 0.01, "gamma_i": 1.0 });
     let apart = |share: [f64; 2]| json!({ "gamma_a": 0.01, "gamma_i": 1.0, "shares": share });
+    let greedy = |rounds: usize| json!({ "machine": "rls", "grow": 2, "rounds": rounds });
     vec![
         ("RLS", "corls", json!({}), true, 0.1),
-        ("co-trained RLS", "cotraining", json!({ "machine": "rls", "grow": 2 }), false, 0.1),
+        ("co-trained, 1 round", "cotraining", greedy(1), false, 0.1),
         ("Co-RLS", "corls", json!({}), false, 0.1),
+        ("co-trained, to the end", "cotraining", greedy(0), false, 0.1),
+        ("Co-RLS", "corls", json!({}), false, 0.25),
+        ("co-trained, to the end", "cotraining", greedy(0), false, 0.25),
         ("LapSVM, graph of the moons", "colapsvm", apart([1.0, 0.0]), false, 0.2),
         ("Co-LapSVM, joint graph", "colapsvm", along.clone(), false, 0.2),
         ("Co-LapSVM, joint graph", "colapsvm", along, false, 0.1),
@@ -99,7 +103,7 @@ fn drawn(seed: u64) -> Result<String> {
     let (width, height) = (2.0 * SIZE + 30.0, 3.0 * (SIZE + 26.0) + 10.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" \
-         font-size=\"13\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
+         font-size=\"12\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
     );
     for (row, (name, learner, params, alone, _)) in ways().into_iter().take(3).enumerate() {
         let top = row as f64 * (SIZE + 26.0) + 20.0;
@@ -150,11 +154,19 @@ fn panel(toy: &Toy, model: &Model, column: usize, out: &mut String) -> Result<()
     let cell = SIZE / CELLS as f64;
     let _ = writeln!(out, "<rect width=\"{SIZE}\" height=\"{SIZE}\" fill=\"#f7ddd0\"/>");
     let mut path = String::new();
-    for (k, _) in f.iter().enumerate().filter(|(_, f)| **f > 0.0) {
-        let (x, y) = ((k % CELLS) as f64 * cell, (k / CELLS) as f64 * cell);
-        let _ = write!(path, "M{x:.1} {y:.1}h{cell:.1}v{cell:.1}h-{cell:.1}z");
+    for (i, row) in f.chunks(CELLS).enumerate() {
+        let mut first = 0;
+        for run in row.chunk_by(|a, b| (*a > 0.0) == (*b > 0.0)) {
+            if run[0] > 0.0 {
+                let _ = write!(path, "M{first} {i}h{}v1h-{0}z", run.len());
+            }
+            first += run.len();
+        }
     }
-    let _ = writeln!(out, "<path shape-rendering=\"crispEdges\" fill=\"#cfe1f0\" d=\"{path}\"/>");
+    let _ = writeln!(
+        out,
+        "<path shape-rendering=\"crispEdges\" transform=\"scale({cell})\" fill=\"#cfe1f0\" d=\"{path}\"/>"
+    );
     for (i, (p, class)) in points.iter().zip(&toy.class).enumerate() {
         let (x, y) = (SIZE * (p[0] - start[0]) / side, SIZE * (1.0 - (p[1] - start[1]) / side));
         let colour = if *class { "#1b6ca8" } else { "#c7522a" };

@@ -1,6 +1,7 @@
 //! What is written is what is read, bit for bit.
 use crate::samples::{Shape, classifier};
 use evermargin::data::{Matrix, Row};
+use evermargin::model::{Columns, Model, Part};
 use evermargin_io::{
     LabelColumn, Limits, ReadOptions, json, libsvm_model, model_file, read, read_bytes, write_csv,
     write_libsvm,
@@ -158,6 +159,41 @@ fn a_model_file_survives_the_disk() {
     assert_eq!(model_file::import(&path, &limits).unwrap().classes, plain.classes);
 }
 
+/// A sum over views in every form it has; LIBSVM has none for it.
+#[test]
+fn models_of_views_survive() {
+    let plain = Shape { scaling: 0, calibration: 0, ..sample_shape() };
+    let part = |shape: Shape, first: usize| {
+        let columns = Columns(vec![(first, first + shape.cols)]);
+        Part { columns, model: classifier(shape).model }
+    };
+    for sparse in [true, false] {
+        let mut original = classifier(plain);
+        let parts = vec![
+            part(Shape { sparse, ..plain }, 0),
+            part(Shape { kernel: 4, cols: 3, seed: 21, ..plain }, 6),
+        ];
+        original.columns = Vec::new();
+        original.model = Model::Views { parts, cols: 9, bias: vec![0.5, -0.25, 1e-300] };
+        let bytes = model_file::to_bytes(&original).unwrap();
+        assert_eq!(model_file::from_bytes("m", &bytes).unwrap(), original);
+        assert_eq!(bytes, model_file::to_bytes(&original).unwrap());
+        let text = json::to_json(&original).unwrap();
+        assert_eq!(json::from_json("m", text.as_bytes()).unwrap(), original);
+        let error = libsvm_model::to_text(&original).unwrap_err().to_string();
+        assert!(error.contains("this one is a sum over views"), "{error}");
+        let Model::Views { parts, .. } = &mut original.model else { panic!("views") };
+        parts[1].columns = Columns(vec![(7, 10)]);
+        assert!(model_file::to_bytes(&original).is_err(), "columns past the end");
+    }
+    // a file may say anything: points that are none, inside a view
+    let mut broken = classifier(plain);
+    broken.model =
+        Model::Views { parts: vec![part(Shape { sparse: false, ..plain }, 0)], cols: 6, bias: vec![0.0; 3] };
+    let text = json::to_json(&broken).unwrap().replacen("\"rows\": 5", "\"rows\": 500", 1);
+    assert!(json::from_json("m", text.as_bytes()).is_err());
+}
+
 /// Written by the first version; must load for ever.
 #[test]
 fn golden_model_of_version_1() {
@@ -170,9 +206,7 @@ fn golden_model_of_version_1() {
 }
 
 fn points(classifier: &evermargin::model::Classifier) -> &Matrix {
-    let evermargin::model::Model::Expansion { points, .. } = &classifier.model else {
-        panic!("an expansion")
-    };
+    let Model::Expansion { points, .. } = &classifier.model else { panic!("an expansion") };
     points
 }
 

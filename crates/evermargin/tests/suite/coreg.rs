@@ -19,6 +19,7 @@ use evermargin::model::{Columns, Model, Part};
 use evermargin::solve::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
 use rand::{RngExt, SeedableRng};
+use std::slice::from_ref;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.8 };
 
@@ -125,7 +126,7 @@ fn corls_solves_the_coupled_system() {
     for (view, wanted) in
         [(1, f.clone()), (2, g.clone()), (0, f.iter().zip(&g).map(|(f, g)| 0.5 * (f + g)).collect())]
     {
-        let fitted = CoRlsParams { view, ..params.clone() }.fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = CoRlsParams { view, ..params.clone() }.fit(x.view(), from_ref(&targets), &()).unwrap();
         near(scores(&fitted), &wanted, 1e-9);
         near(&fitted.model.decision(x.view()).unwrap(), &wanted, 1e-9);
     }
@@ -251,7 +252,7 @@ fn agreement_goes_from_the_sum_kernel_to_equality() {
     let machine = RlsParams { kernel: Kernel::Precomputed, c: 10.0, bias: false, ..Default::default() };
     let outputs = |mu: f64| {
         let form = Form { ridge: vec![1.0; 2], along: vec![None, None], agreement: mu, cost: &targets.cost };
-        let solved = solve(&stack, &form, &LossOf::Sum, &[targets.clone()], &machine, &()).unwrap();
+        let solved = solve(&stack, &form, &LossOf::Sum, from_ref(&targets), &machine, &()).unwrap();
         let w = solved.functions[0].concat();
         (stack.outputs(0, &w), stack.outputs(1, &w))
     };
@@ -330,7 +331,7 @@ fn a_joint_laplacian_is_the_mean_of_the_views() {
         let k = warped(&gram(&parts[v], Kernel::Linear), &joint, 0.3 / gamma);
         let wanted = least_squares(&k, &targets, 1.0 / gamma);
         let one = CoLapParams { view: v + 1, ..params.clone() };
-        near(scores(&one.fit(x.view(), &[targets.clone()], &()).unwrap()), &wanted, 1e-9);
+        near(scores(&one.fit(x.view(), from_ref(&targets), &()).unwrap()), &wanted, 1e-9);
         mean.iter_mut().zip(&wanted).for_each(|(m, f)| *m += 0.5 * f);
     }
     near(scores(&params.fit(x.view(), &[targets], &()).unwrap()), &mean, 1e-9);
@@ -355,12 +356,12 @@ fn coupled_outputs_are_the_kernel_of_warped_kernels() {
         ];
         let kernel = coregularization_kernel([&k[0], &k[1]], 2.0, 4.0);
         let wanted = least_squares(&kernel, &targets, 10.0);
-        let fitted = params.fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = params.fit(x.view(), from_ref(&targets), &()).unwrap();
         near(scores(&fitted), &wanted, 1e-8);
         // f¹ + f² = f; a view alone speaks for both
         let alone = |view| {
             let fitted =
-                CoLapParams { view, ..params.clone() }.fit(x.view(), &[targets.clone()], &()).unwrap();
+                CoLapParams { view, ..params.clone() }.fit(x.view(), from_ref(&targets), &()).unwrap();
             scores(&fitted).iter().map(|f| 0.5 * f).collect::<Vec<f64>>()
         };
         let sum: Vec<f64> = alone(1).iter().zip(alone(2)).map(|(f, g)| f + g).collect();
@@ -398,8 +399,8 @@ fn turned_labels_turn_the_function() {
         }
     });
     for (name, fit) in all(Kernel::Linear) {
-        let a = fit.fit(x.view(), &[targets.clone()], &()).unwrap();
-        let b = fit.fit(x.view(), &[turned.clone()], &()).unwrap();
+        let a = fit.fit(x.view(), from_ref(&targets), &()).unwrap();
+        let b = fit.fit(x.view(), from_ref(&turned), &()).unwrap();
         let negative: Vec<f64> = scores(&b).iter().map(|f| -f).collect();
         near(scores(&a), &negative, if name == "cotraining" { 1e-4 } else { 1e-6 });
     }
@@ -456,8 +457,8 @@ fn a_row_of_weight_two_is_two_rows() {
         }),
     ];
     for fit in learners {
-        let a = fit.fit(x.view(), &[weighted.clone()], &()).unwrap();
-        let b = fit.fit(doubled.view(), &[copies.clone()], &()).unwrap();
+        let a = fit.fit(x.view(), from_ref(&weighted), &()).unwrap();
+        let b = fit.fit(doubled.view(), from_ref(&copies), &()).unwrap();
         near(scores(&a), &scores(&b)[..30], 1e-5);
     }
     // a row without weight is not there, yet is given a score
@@ -476,8 +477,8 @@ fn without_unlabelled_rows_the_labels_speak_alone() {
     let (x, targets) = sample(25, 5, 25, 13);
     for kernel in [Kernel::Linear, RBF] {
         for (name, fit) in all(kernel) {
-            let a = fit.fit(x.view(), &[targets.clone()], &()).unwrap();
-            let b = fit.supervised().unwrap().fit(x.view(), &[targets.clone()], &()).unwrap();
+            let a = fit.fit(x.view(), from_ref(&targets), &()).unwrap();
+            let b = fit.supervised().unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
             assert_eq!(a.model, b.model, "{name}");
         }
     }
@@ -489,7 +490,7 @@ fn centred_outputs_have_mean_zero_in_every_view() {
     for kernel in [Kernel::Linear, RBF] {
         for view in [0, 1, 2] {
             let params = CoRlsParams { center: true, view, ..corls("1..2;3..5", kernel) };
-            let fitted = params.fit(x.view(), &[targets.clone()], &()).unwrap();
+            let fitted = params.fit(x.view(), from_ref(&targets), &()).unwrap();
             let mean = scores(&fitted).iter().sum::<f64>() / 40.0;
             assert!(mean.abs() < 1e-5, "{mean}");
             assert!(scores(&fitted).iter().any(|f| f.abs() > 0.01));
@@ -506,7 +507,7 @@ fn a_threshold_keeps_the_share_asked_for() {
         Box::new(CoLapParams { balance: true, ratio, ..colap(Coupling::Kernel, Loss::Hinge, RBF) }),
     ];
     for fit in learners {
-        let fitted = fit.fit(x.view(), &[targets.clone()], &()).unwrap();
+        let fitted = fit.fit(x.view(), from_ref(&targets), &()).unwrap();
         assert_eq!(scores(&fitted)[10..].iter().filter(|f| **f > 0.0).count(), 12);
         let model = fitted.model.decision(x.view()).unwrap();
         assert_eq!(model[10..].iter().filter(|f| **f > 0.0).count(), 12);
@@ -517,7 +518,7 @@ fn a_threshold_keeps_the_share_asked_for() {
 fn a_missing_view_leaves_the_mean_of_the_others() {
     let (x, targets) = sample(30, 5, 10, 16);
     let params = CoRlsParams { center: true, ..corls("1..2;3..4;5", RBF) };
-    let views = |view| CoRlsParams { view, ..params.clone() }.fit(x.view(), &[targets.clone()], &()).unwrap();
+    let views = |view| CoRlsParams { view, ..params.clone() }.fit(x.view(), from_ref(&targets), &()).unwrap();
     let mut values = vec![0.0; 30 * 5];
     (0..30).for_each(|i| x.view().row(i).for_each(|c, v| values[i * 5 + c] = v));
     let without = |columns: &[usize]| {
@@ -543,7 +544,7 @@ fn a_missing_view_leaves_the_mean_of_the_others() {
 #[test]
 fn models_of_views_are_checked_and_linear_ones_are_plain() {
     let (x, targets) = sample(20, 5, 6, 17);
-    let linear = corls("4..5,1;2..3", Kernel::Linear).fit(x.view(), &[targets.clone()], &()).unwrap();
+    let linear = corls("4..5,1;2..3", Kernel::Linear).fit(x.view(), from_ref(&targets), &()).unwrap();
     assert!(matches!(linear.model, Model::Linear { .. }));
     let fitted = corls("4..5,1;2..3", RBF).fit(x.view(), &[targets], &()).unwrap();
     fitted.model.check().unwrap();
@@ -565,7 +566,7 @@ fn models_of_views_are_checked_and_linear_ones_are_plain() {
 #[test]
 fn what_cannot_be_is_refused() {
     let (x, targets) = sample(20, 5, 6, 18);
-    let said = |fit: &dyn Fit| fit.fit(x.view(), &[targets.clone()], &()).unwrap_err().to_string();
+    let said = |fit: &dyn Fit| fit.fit(x.view(), from_ref(&targets), &()).unwrap_err().to_string();
     for text in ["", "1..6", "0..2;3..5", "3..2", "1..2;", "1-2", "a..b", "1..2;3..99999999999999999999999"] {
         assert_eq!(
             said(&corls(text, RBF)),
@@ -641,7 +642,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(said(&grow), "parameter grow = 1: must be 2 or more: one of each class");
     let one = Targets { y: vec![Label::Pos; 20], cost: vec![1.0; 20] };
     for (_, fit) in all(RBF) {
-        let error = fit.fit(x.view(), &[one.clone()], &()).unwrap_err().to_string();
+        let error = fit.fit(x.view(), from_ref(&one), &()).unwrap_err().to_string();
         assert_eq!(error, "training needs labelled rows of two classes; only one class (or none) has any");
         let mut bad = targets.clone();
         bad.cost[3] = f64::NAN;
@@ -665,12 +666,15 @@ fn an_interrupted_fit_has_a_model() {
     for kernel in [Kernel::Linear, RBF] {
         for (name, fit) in all(kernel) {
             for times in [0, 1, 2, 5] {
-                let fitted = fit.fit(x.view(), &[targets.clone()], &Times(times.into())).unwrap();
+                let fitted = fit.fit(x.view(), from_ref(&targets), &Times(times.into())).unwrap();
                 fitted.model.check().unwrap();
                 assert_eq!(scores(&fitted).len(), 300);
                 assert!(scores(&fitted).iter().all(|f| f.is_finite()));
                 if times == 0 {
                     assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name} {kernel:?}");
+                    let known = sample(300, 5, 300, 19).1;
+                    let fitted = fit.fit(x.view(), &[known], &Times(0.into())).unwrap();
+                    assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "all labelled: {name} {kernel:?}");
                 }
             }
         }
@@ -700,7 +704,7 @@ fn several_classes_share_the_views() {
         assert_eq!((together.reports.len(), together.model.outputs()), (3, 3));
         let told = together.transduced.unwrap();
         for (k, problem) in problems.iter().enumerate() {
-            let alone = fit.fit(x.view(), std::slice::from_ref(problem), &()).unwrap();
+            let alone = fit.fit(x.view(), from_ref(problem), &()).unwrap();
             near(&told.scores[k], scores(&alone), 1e-5);
         }
         let best =

@@ -150,6 +150,7 @@ pub fn decisions(model: &Model, x: Row<'_>) -> Vec<f64> {
                 sum
             })
             .collect(),
+        Model::Views { .. } => panic!("LIBSVM has no views"),
         Model::Expansion { kernel, points, coef, bias } => {
             let points = points.view().to_csr();
             coef.iter()

@@ -130,7 +130,7 @@ impl CoTrainingParams {
             rounds.push(count);
         }
         let (model, mut reports) = mean(&teachers, &speaking, &grown, x.cols())?;
-        if stopped {
+        if stopped || !watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 }) {
             reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
         }
         let facts = Map::from_iter([
