@@ -38,19 +38,24 @@ pub(super) fn picture(x: &[f64], cols: usize, centre: &Centre) -> Option<Picture
     let mut values = vec![0.0f32; rows * width];
     let blocks = values.par_chunks_mut(BLOCK * width).zip(x.par_chunks(BLOCK * cols));
     let measured: Vec<Vec<(f64, f64)>> = blocks
-        .map(|(out, x)| {
-            let centred: Vec<f64> = x.chunks_exact(cols).flat_map(|row| centre.of(row)).collect();
-            let mut along = vec![0.0; centred.len() / cols * DIRECTIONS];
-            linalg::cross_products(&q, DIRECTIONS, &centred, centred.len() / cols, cols, &mut along);
-            let rows = centred.chunks_exact(cols).zip(along.chunks_exact(DIRECTIONS));
-            let place = |(out, (row, along)): (&mut [f32], (&[f64], &[f64]))| {
-                let (norm, held) = (dot(row, row), dot(along, along));
-                out.iter_mut().zip(along).for_each(|(out, v)| *out = *v as f32);
-                out[DIRECTIONS] = (norm - held).max(0.0).sqrt() as f32;
-                (norm, held)
-            };
-            out.chunks_exact_mut(width).zip(rows).map(place).collect()
-        })
+        .map_init(
+            || (vec![0.0; BLOCK * cols], vec![0.0; BLOCK * DIRECTIONS]),
+            |(centred, along), (out, x)| {
+                let count = x.len() / cols;
+                for (to, row) in centred.chunks_exact_mut(cols).zip(x.chunks_exact(cols)) {
+                    to.iter_mut().zip(centre.of(row)).for_each(|(to, v)| *to = v);
+                }
+                linalg::cross_products(&q, DIRECTIONS, centred, count, cols, along);
+                let rows = centred.chunks_exact(cols).zip(along.chunks_exact(DIRECTIONS));
+                let place = |(out, (row, along)): (&mut [f32], (&[f64], &[f64]))| {
+                    let (norm, held) = (dot(row, row), dot(along, along));
+                    out.iter_mut().zip(along).for_each(|(out, v)| *out = *v as f32);
+                    out[DIRECTIONS] = (norm - held).max(0.0).sqrt() as f32;
+                    (norm, held)
+                };
+                out.chunks_exact_mut(width).zip(rows).map(place).collect()
+            },
+        )
         .collect();
     let norms: Vec<f64> = measured.iter().flatten().map(|m| m.0).collect();
     let held: f64 = measured.iter().flatten().map(|m| m.1).sum();
