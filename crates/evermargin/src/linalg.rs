@@ -195,6 +195,9 @@ pub fn eigen(values: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         return Err(Error::Shape { what: "values of a square matrix", expected: n * n, found: values.len() });
     }
     let (mut roots, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
+    if n == 0 {
+        return Ok((roots, vectors));
+    }
     let scratch =
         self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::Spec::default());
     let mut memory = MemBuffer::new(scratch);

@@ -91,7 +91,7 @@ pub(super) struct Centre {
 }
 
 impl Centre {
-    fn new(x: &[f64], cols: usize) -> Self {
+    pub(super) fn new(x: &[f64], cols: usize) -> Self {
         let mut mean = vec![0.0; cols];
         for row in x.chunks_exact(cols) {
             mean.iter_mut().zip(row).for_each(|(m, v)| *m += v);

@@ -5,8 +5,9 @@
 //! directions that hold most of the variance it is nearly as far, and a product costs a fraction.
 //!
 //! Q comes from subspace iteration on the covariance of some rows, spread over the data. How good it is decides the time,
-//! not the answer; only that it is orthonormal matters. Then |Qᵀx|² is off by a few hundred units of double precision at
-//! most, r by the root ρ|x| of that, and squared distances by (4ρ + 2ρ²)(nᵢ + nⱼ) < 5ρ(nᵢ + nⱼ).
+//! not the answer; only how far it is from orthonormal matters: δ ≥ |QQᵀ − I| for the rows of Q, measured. In double
+//! precision Qᵀx is off by at most (√p·γ + δ)|x| for p directions of d columns, γ = d·2⁻⁵³; its square by twice that; r by
+//! the root ρ|x| of that, if nothing else is lost; and so squared distances by (4ρ + 2ρ²)(nᵢ + nⱼ) < 5ρ(nᵢ + nⱼ).
 
 use super::pairs::{Centre, Picture};
 use crate::linalg;
@@ -37,23 +38,29 @@ pub(super) fn picture(x: &[f64], cols: usize, centre: &Centre) -> Option<Picture
     let mut values = vec![0.0f32; rows * width];
     let blocks = values.par_chunks_mut(BLOCK * width).zip(x.par_chunks(BLOCK * cols));
     let measured: Vec<Vec<(f64, f64)>> = blocks
-        .map(|(out, x)| {
-            let centred: Vec<f64> = x.chunks_exact(cols).flat_map(|row| centre.of(row)).collect();
-            let mut along = vec![0.0; centred.len() / cols * DIRECTIONS];
-            linalg::cross_products(&q, DIRECTIONS, &centred, centred.len() / cols, cols, &mut along);
-            let rows = centred.chunks_exact(cols).zip(along.chunks_exact(DIRECTIONS));
-            let place = |(out, (row, along)): (&mut [f32], (&[f64], &[f64]))| {
-                let (norm, held) = (dot(row, row), dot(along, along));
-                out.iter_mut().zip(along).for_each(|(out, v)| *out = *v as f32);
-                out[DIRECTIONS] = (norm - held).max(0.0).sqrt() as f32;
-                (norm, held)
-            };
-            out.chunks_exact_mut(width).zip(rows).map(place).collect()
-        })
+        .map_init(
+            || (vec![0.0; BLOCK * cols], vec![0.0; BLOCK * DIRECTIONS]),
+            |(centred, along), (out, x)| {
+                let count = x.len() / cols;
+                for (to, row) in centred.chunks_exact_mut(cols).zip(x.chunks_exact(cols)) {
+                    to.iter_mut().zip(centre.of(row)).for_each(|(to, v)| *to = v);
+                }
+                linalg::cross_products(&q, DIRECTIONS, centred, count, cols, along);
+                let rows = centred.chunks_exact(cols).zip(along.chunks_exact(DIRECTIONS));
+                let place = |(out, (row, along)): (&mut [f32], (&[f64], &[f64]))| {
+                    let (norm, held) = (dot(row, row), dot(along, along));
+                    out.iter_mut().zip(along).for_each(|(out, v)| *out = *v as f32);
+                    out[DIRECTIONS] = (norm - held).max(0.0).sqrt() as f32;
+                    (norm, held)
+                };
+                out.chunks_exact_mut(width).zip(rows).map(place).collect()
+            },
+        )
         .collect();
     let norms: Vec<f64> = measured.iter().flatten().map(|m| m.0).collect();
     let held: f64 = measured.iter().flatten().map(|m| m.1).sum();
-    let rho = ((cols + DIRECTIONS + 10) as f64 * f64::EPSILON).sqrt();
+    let rounding = (DIRECTIONS as f64).sqrt() * (cols + DIRECTIONS + 10) as f64 * f64::EPSILON;
+    let rho = (2.0 * (rounding + defect(&q, cols))).sqrt();
     (held >= SHARE * norms.iter().sum::<f64>())
         .then(|| Picture::new(values, width, &norms, 5.0 * rho, centre.scale()))
 }
@@ -96,13 +103,23 @@ fn orthonormalise(q: &mut [f64], cols: usize) -> Option<()> {
                 own.iter_mut().zip(other).for_each(|(v, o)| *v -= along * o);
             }
             let left = dot(own, own).sqrt();
-            if !(left > 1e-8 * length) {
+            if left.is_nan() || left <= 1e-8 * length {
                 return None;
             }
             own.iter_mut().for_each(|v| *v /= left);
         }
     }
     Some(())
+}
+
+/// δ: the largest row sum of |QQᵀ − I|, and what computing it may hide.
+fn defect(q: &[f64], cols: usize) -> f64 {
+    let p = q.len() / cols;
+    let mut products = vec![0.0; p * p];
+    linalg::cross_products(q, p, q, p, cols, &mut products);
+    (0..p).for_each(|i| products[i * p + i] -= 1.0);
+    let sum = |row: &[f64]| row.iter().map(|v| v.abs()).sum::<f64>();
+    products.chunks_exact(p).map(sum).fold(0.0, f64::max) + (p * cols) as f64 * f64::EPSILON
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -114,4 +131,48 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
         }
     }
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows near a space of 30 dimensions; the last hundred are copies of one.
+    fn data(rows: usize, cols: usize) -> Vec<f64> {
+        let value = |i: usize, c: usize| {
+            let i = i.min(rows - 100);
+            (0..30)
+                .map(|s| ((i * (s + 3) * 7 + s) as f64).sin() * ((c * (2 * s + 1)) as f64).cos())
+                .sum::<f64>()
+                + 0.05 * ((i * 31 + c * 17) as f64).sin()
+        };
+        (0..rows * cols).map(|at| value(at / cols, at % cols)).collect()
+    }
+
+    #[test]
+    fn directions_are_orthonormal_and_hold_the_variance() {
+        let (rows, cols) = (1100, FEWEST_COLUMNS);
+        let x = data(rows, cols);
+        let centre = Centre::new(&x, cols);
+        let q = directions(&x, cols, &centre).unwrap();
+        assert!(defect(&q, cols) < 1e-10);
+        let mut bent = q.clone();
+        bent[cols..2 * cols].copy_from_slice(&q[..cols]);
+        assert!(defect(&bent, cols) > 0.9);
+        assert!(picture(&x, cols, &centre).is_some());
+        // noise has no leading directions, and few rows are not worth it
+        let noise: Vec<f64> = (0..rows * 800).map(|k| ((k * k % 10_007) as f64 * 1.7).sin()).collect();
+        assert!(picture(&noise, 800, &Centre::new(&noise, 800)).is_none());
+        assert!(picture(&x[..500 * cols], cols, &centre).is_none());
+    }
+
+    #[test]
+    fn what_depends_on_others_is_no_direction() {
+        let mut q = vec![1.0, 2.0, 2.0, 2.0, 4.0, 4.0];
+        assert!(orthonormalise(&mut q, 3).is_none());
+        assert!(orthonormalise(&mut [0.0; 6], 3).is_none());
+        let mut q = vec![1.0, 2.0, 2.0, 2.0, 4.0, 4.001];
+        orthonormalise(&mut q, 3).unwrap();
+        assert!(dot(&q[..3], &q[3..]).abs() < 1e-15);
+    }
 }
