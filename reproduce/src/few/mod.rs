@@ -4,6 +4,7 @@ pub(crate) mod claims;
 mod data;
 mod plot;
 pub(crate) mod shapes;
+pub(crate) mod sparse;
 mod ways;
 
 pub use data::{Rows, is_known};
