@@ -2,7 +2,8 @@
 //!
 //! Protocol: rows are divided 3 : 1 into training and validation rows, 5 % of the training rows keep their label (two moons:
 //! one a class); settings are those of the least error on validation rows; what counts is the error on the unlabelled training
-//! rows. Tables 5.2 (tuned), 5.4 and 5.5 tune each method, 5.3 uses the settings of GREEDY. Ours: settings are chosen on
+//! rows. Tables 5.2 (tuned), 5.4 and 5.5 tune each method, 5.3 uses the settings of GREEDY. Ours: GREEDY+SLACK has the settings
+//! of SLACK; settings are chosen on
 //! the first draw for all of them, from a smaller grid; three draws instead of ten; MNIST without the source's principal
 //! components; the sigmoid starts from the greedy basis, the source's from an oracle's.
 
@@ -63,7 +64,7 @@ const METHODS: &[(&str, &str, &[(&str, &str)], &str)] = &[
     ("LARS", "sparse-lap", &[("method", "lars")], "GREEDY"),
     ("Sigmoid", "sparse-lap", &[("method", "sigmoid")], "Sigmoid"),
     ("SLACK", "sparse-lap", &[("method", "slack")], "SLACK"),
-    ("GREEDY+SLACK", "sparse-lap", &[("method", "greedy-slack")], "GREEDY+SLACK"),
+    ("GREEDY+SLACK", "sparse-lap", &[("method", "greedy-slack")], "SLACK"),
     ("decoupled", "sparse-lap", &[("method", "decoupled")], "decoupled"),
 ];
 
@@ -109,7 +110,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<String> {
     }
     let _ = write!(
         out,
-        "\nGREEDY fixed has the settings of LapRLS; RANDOM to LARS those of GREEDY. Sigmoid is printed for the source's \
+        "\nGREEDY fixed has the settings of LapRLS; RANDOM to LARS those of GREEDY, GREEDY+SLACK those of SLACK. Sigmoid is printed for the source's \
          oracle basis and ours starts from the greedy one."
     );
     Ok(out)
@@ -143,11 +144,11 @@ fn column(bench: &Bench<'_>, set: &Set, runs: usize) -> Result<BTreeMap<&'static
 /// The setting of a grid with the least error on the validation rows of a draw; the first of equals.
 fn tuned(set: &Set, method: &str, name: &str, params: &[(&str, &str)], draw: &Draw) -> Result<Setting> {
     let widths: &[f64] = if set.kernel == "linear" { &[1.0] } else { &[0.5, 1.0, 2.0] };
-    let intrinsic: &[f64] = if name == "rls" { &[0.0] } else { &[1e-2, 1.0, 100.0] };
+    let intrinsic: &[f64] = if name == "rls" { &[0.0] } else { &[1.0, 1e2, 1e4] };
     let slack: &[f64] = if method.contains("SLACK") { &[0.01, 1.0] } else { &[1.0] };
     let mut best: Option<(f64, Setting)> = None;
     for &width in widths {
-        for gamma_a in [1e-4, 1e-2, 1.0] {
+        for gamma_a in [1e-4, 1e-2] {
             for &gamma_i in intrinsic {
                 for &nu in slack {
                     let setting = Setting { width, gamma_a, gamma_i: gamma_i * gamma_a, nu };
