@@ -5,6 +5,7 @@ mod data;
 pub(crate) mod lines;
 mod plot;
 pub(crate) mod shapes;
+pub(crate) mod sparse;
 pub(crate) mod views;
 mod ways;
 

@@ -1,12 +1,12 @@
 //! A Cholesky factor H = LLᵀ that grows by rows, for sets that grow by elements.
 
+use crate::solve::newton::{add, dot};
+
 /// L, row by row.
 #[derive(Debug, Clone, Default)]
 pub struct Growing {
     rows: Vec<Vec<f64>>,
 }
-
-use crate::solve::newton::{add, dot};
 
 impl Growing {
     /// Number of rows.

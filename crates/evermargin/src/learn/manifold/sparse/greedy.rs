@@ -277,7 +277,8 @@ impl<'p> Pursuit<'p> {
         self.factor.upper(&mut z);
         let direction = self.combine(&z);
         let Some(image) = self.aim.curvature.apply(direction.clone(), 1, watch) else {
-            (self.atoms.pop(), self.columns.pop());
+            self.atoms.pop();
+            self.columns.pop();
             self.factor.truncate(self.atoms.len());
             return false;
         };
