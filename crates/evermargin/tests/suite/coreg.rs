@@ -2,7 +2,7 @@
 
 use evermargin::data::Label;
 use evermargin::generate::{GenerateParams, generate};
-use evermargin::graph::{Graph, GraphParams, Metric, Weights};
+use evermargin::graph::{Graph, GraphParams, Weights};
 use evermargin::kernel::Kernel;
 use evermargin::learn::manifold::colap::{CoLapParams, Coupling};
 use evermargin::learn::manifold::coreg::{CoRlsParams, LossOf, solve};
@@ -282,8 +282,7 @@ fn colap(coupling: Coupling, loss: Loss, kernel: Kernel) -> CoLapParams {
 
 /// The Laplacian of a view's graph, dense.
 fn laplacian(x: &Matrix) -> Vec<Vec<f64>> {
-    let params =
-        GraphParams { neighbours: 4, metric: Metric::Euclidean, weights: Weights::Heat, width: None };
+    let params = GraphParams { neighbours: 4, weights: Weights::Heat, ..Default::default() };
     let graph = Graph::nearest(x.view(), &params, &()).unwrap().unwrap();
     let (n, degree) = (graph.len(), graph.degrees());
     let mut l = vec![vec![0.0; n]; n];

@@ -241,9 +241,16 @@ impl Fit for Alone {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.0.check()?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
-        let labeled = weight(&problems[0]);
-        let (c, _) = self.0.scaled(labeled, x.rows());
-        self.0.machine(self.0.kernel, c).fit(x, problems, watch)
+        let (c, _) = self.0.scaled(weight(&problems[0]), x.rows());
+        let machine = self.0.machine(self.0.kernel, c);
+        let start = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+        if self.0.loss == Loss::Hinge || problems[0].used().len() > ALL || watch.proceed(&start) {
+            return machine.fit(x, problems, watch);
+        }
+        // least squares have no partial answer, and the whole one of few rows is there at once
+        let mut fitted = machine.fit(x, problems, &())?;
+        fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+        Ok(fitted)
     }
 }
 

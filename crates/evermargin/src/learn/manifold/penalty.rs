@@ -10,7 +10,7 @@ use crate::graph::{Graph, GraphParams, Metric, Weights};
 use crate::learn::Targets;
 use crate::linalg;
 use crate::solve::Watch;
-use rayon::prelude::*;
+use crate::solve::newton::{add, dot};
 use serde::{Deserialize, Serialize};
 
 /// Which graph, and which power of which Laplacian.
@@ -106,9 +106,7 @@ impl PenaltyParams {
 
     /// The penalty of given graphs with their weights.
     pub fn of_graphs(&self, graphs: Vec<(f64, Graph)>) -> Penalty {
-        let root = |d: &f64| if *d > 0.0 { 1.0 / d.sqrt() } else { 0.0 };
-        let roots = graphs.iter().map(|(_, g)| g.degrees().iter().map(root).collect()).collect();
-        Penalty { graphs, roots, normalised: self.normalised, power: self.power }
+        Penalty { graphs, normalised: self.normalised, power: self.power }
     }
 }
 
@@ -116,8 +114,6 @@ impl PenaltyParams {
 #[derive(Debug, Clone)]
 pub struct Penalty {
     graphs: Vec<(f64, Graph)>,
-    /// 1/√degree of each row of each graph, 0 for rows without edges.
-    roots: Vec<Vec<f64>>,
     normalised: bool,
     power: usize,
 }
@@ -156,14 +152,14 @@ impl Penalty {
 
     /// fᵀL^p f.
     pub fn of(&self, f: &[f64]) -> f64 {
-        crate::solve::newton::dot(f, &self.apply(f))
+        dot(f, &self.apply(f))
     }
 
     /// RᵀL^pR of the features of a space, m × m: both sides take half of the power.
     pub fn quadratic(&self, span: &Span) -> Vec<f64> {
         let m = span.dim();
         let half = self.powers(span.features().to_vec(), m, self.power / 2);
-        if self.power % 2 == 0 {
+        if self.power.is_multiple_of(2) {
             return linalg::symmetric_product(&half, &half, m);
         }
         let more = self.powers(half.clone(), m, 1);
@@ -172,12 +168,24 @@ impl Penalty {
 
     /// L^times of each column of a row-major matrix.
     fn powers(&self, mut values: Vec<f64>, columns: usize, times: usize) -> Vec<f64> {
-        let mut out = vec![0.0; if times > 0 { values.len() } else { 0 }];
+        if times == 0 {
+            return values;
+        }
+        let mut out = vec![0.0; values.len()];
+        let mut part = Vec::new();
         for _ in 0..times {
-            out.fill(0.0);
-            for ((weight, graph), roots) in self.graphs.iter().zip(&self.roots) {
-                let roots = self.normalised.then_some(roots.as_slice());
-                add_laplacian(graph, *weight, roots, &values, columns, &mut out);
+            match self.graphs.as_slice() {
+                [(weight, graph)] if *weight == 1.0 => {
+                    graph.laplacian_rows(&values, columns, self.normalised, &mut out);
+                }
+                graphs => {
+                    part.resize(values.len(), 0.0);
+                    out.fill(0.0);
+                    for (weight, graph) in graphs {
+                        graph.laplacian_rows(&values, columns, self.normalised, &mut part);
+                        add(*weight, &part, &mut out);
+                    }
+                }
             }
             std::mem::swap(&mut values, &mut out);
         }
@@ -188,33 +196,6 @@ impl Penalty {
 /// The diagonal of a Laplacian at a row of that degree.
 fn own(degree: f64, normalised: bool) -> f64 {
     if normalised { f64::from(u8::from(degree > 0.0)) } else { degree }
-}
-
-/// `out += weight·L·f` for each column of a row-major matrix; with `roots`, 1/√degree of each row, L is normalised.
-fn add_laplacian(
-    graph: &Graph,
-    weight: f64,
-    roots: Option<&[f64]>,
-    f: &[f64],
-    columns: usize,
-    out: &mut [f64],
-) {
-    let degree = graph.degrees();
-    let scale = |i: usize, j: usize, w: f64| -weight * roots.map_or(w, |r| w * r[i] * r[j]);
-    if columns == 1 {
-        out.par_iter_mut().enumerate().with_min_len(512).for_each(|(i, out)| {
-            *out += weight * own(degree[i], roots.is_some()) * f[i];
-            graph.row(i).for_each(|(j, w)| *out += scale(i, j, w) * f[j]);
-        });
-        return;
-    }
-    out.par_chunks_mut(columns.max(1)).enumerate().for_each(|(i, out)| {
-        let diagonal = weight * own(degree[i], roots.is_some());
-        crate::solve::newton::add(diagonal, &f[i * columns..(i + 1) * columns], out);
-        for (j, w) in graph.row(i) {
-            crate::solve::newton::add(scale(i, j, w), &f[j * columns..(j + 1) * columns], out);
-        }
-    });
 }
 
 /// The graph of labelled rows inside their classes (Sindhwani 2007, section 2.10): no edge joins two classes, and rows

@@ -119,7 +119,7 @@ impl WarpParams {
             return Err(Error::parameter("warp", self.ratio, "a number from 0 to 1e15"));
         }
         let Self { neighbours, power, normalised, .. } = *self;
-        let penalty = PenaltyParams { neighbours, power, normalised, ..PenaltyParams::default() };
+        let penalty = PenaltyParams { neighbours, normalised, power, ..PenaltyParams::default() };
         let Some(penalty) = penalty.penalty(x, watch)? else { return Ok(None) };
         let span = Span::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
         let factor = Warp::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
