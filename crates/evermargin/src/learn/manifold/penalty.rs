@@ -162,7 +162,7 @@ impl Penalty {
     pub fn quadratic(&self, span: &Span) -> Vec<f64> {
         let m = span.dim();
         let half = self.powers(span.features().to_vec(), m, self.power / 2);
-        if self.power % 2 == 0 {
+        if self.power.is_multiple_of(2) {
             return linalg::symmetric_product(&half, &half, m);
         }
         let more = self.powers(half.clone(), m, 1);
