@@ -37,7 +37,7 @@ const TABLE: &str = include_str!("../../tables/sindhwani/5-sparse.json");
 #[serde(deny_unknown_fields)]
 struct Set {
     name: String,
-    data_set: String,
+    rows: String,
     /// Rows of which some are training, some validation rows.
     train: usize,
     validation: usize,
@@ -51,7 +51,10 @@ struct Set {
 }
 
 /// A method: its name in the tables, the learner, what it is given beside the settings, and whose settings.
-const METHODS: &[(&str, &str, &[(&str, &str)], &str)] = &[
+type Method = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
+
+/// Every method.
+const METHODS: &[Method] = &[
     ("RLS(l)", "rls", &[], "RLS(l)"),
     ("LapRLS", "laprls", &[], "LapRLS"),
     ("GREEDY fixed", "sparse-lap", &[("method", "greedy")], "LapRLS"),
@@ -272,7 +275,7 @@ fn open(bench: &Bench<'_>, set: &Set, rng: &mut Pcg64) -> Result<Rows> {
         let labels = Labels { classes: vec!["-".into(), "+".into()], of: of.collect() };
         Rows { x: rows.x, labels, splits: Vec::new() }
     };
-    match set.data_set.as_str() {
+    match set.rows.as_str() {
         "two-moons" => {
             let seed = rand::Rng::next_u64(rng);
             let rows = set.train + set.validation;
@@ -355,13 +358,12 @@ pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
     for (method, power) in [("decoupled", 1), ("decoupled", 2), ("greedy", 1), ("greedy", 2)] {
         let penalty = PenaltyParams { power, ..params.clone() }.of_graphs(vec![(1.0, nearest.clone())]);
         let start = Instant::now();
-        let aim = match method {
-            "greedy" => Aim::plain(gamma, &known, Some(&penalty)),
-            _ => {
-                let Some(fields) = transduce(gamma[1], &known, &penalty, &()) else { continue };
-                tell("graph alone", power, view.rows(), &fields[0], start.elapsed().as_secs_f64());
-                Aim::decoupled(gamma[0], fields)
-            }
+        let aim = if method == "greedy" {
+            Aim::plain(gamma, &known, Some(&penalty))
+        } else {
+            let Some(fields) = transduce(gamma[1], &known, &penalty, &()) else { continue };
+            tell("graph alone", power, view.rows(), &fields[0], start.elapsed().as_secs_f64());
+            Aim::decoupled(gamma[0], fields)
         };
         let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Backfit::Post, 50, 1);
         let mut seconds = start.elapsed().as_secs_f64();

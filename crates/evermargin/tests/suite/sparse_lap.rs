@@ -219,7 +219,7 @@ fn scores(fitted: &Fitted) -> &[Vec<f64>] {
 fn points(model: &Model) -> usize {
     match model {
         Model::Expansion { points, .. } => points.rows(),
-        Model::Linear { .. } => 0,
+        Model::Linear { .. } | Model::Views { .. } => 0,
     }
 }
 

@@ -161,7 +161,6 @@ pub fn decisions(model: &Model, x: Row<'_>) -> Vec<f64> {
                 })
                 .collect()
         }
-        Model::Views { .. } => panic!("samples have no views"),
     }
 }
 

@@ -61,17 +61,16 @@ impl Scene<'_> {
     /// The basis and its functions; none if `watch` ended it before there was a basis.
     pub fn solve(&self, watch: &dyn Watch) -> Result<Option<Found<'_>>> {
         let Some(aim) = self.aim(watch) else { return Ok(None) };
-        let (atoms, mut done) = self.choose(&aim, watch)?;
+        let (atoms, mut done) = self.choose(&aim, watch);
         if atoms.is_empty() {
             return Ok(None);
         }
         let space = Restricted::of(&self.dictionary, &atoms, self.norm)?;
-        let mut solved = match space.solve(&aim, watch)? {
-            Some(solved) => solved,
-            None => {
-                done.exit = Exit::Interrupted;
-                self.without_slack(&space)?
-            }
+        let mut solved = if let Some(solved) = space.solve(&aim, watch)? {
+            solved
+        } else {
+            done.exit = Exit::Interrupted;
+            self.without_slack(&space)?
         };
         if let (Method::Sigmoid, Some(penalty)) = (self.params.method, self.penalty) {
             self.squash(&space, penalty, &mut solved, &mut done, watch);
@@ -93,7 +92,7 @@ impl Scene<'_> {
         solved.ok_or_else(|| Error::Model("a solve that nobody watches was ended".into()))
     }
 
-    fn choose(&self, aim: &Aim<'_>, watch: &dyn Watch) -> Result<(Vec<Atom>, Done)> {
+    fn choose(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let (n, most) = (self.dictionary.rows(), self.params.basis);
         let whole = |rows: Vec<usize>| {
             let atoms: Vec<Atom> = rows.into_iter().map(|row| Atom { row, scale: 0 }).collect();
@@ -101,22 +100,22 @@ impl Scene<'_> {
             (atoms, done)
         };
         if n <= most {
-            return Ok(whole((0..n).collect()));
+            return whole((0..n).collect());
         }
         match (self.params.method, self.penalty) {
             (Method::Random, _) => {
                 let mut rows: Vec<usize> = (0..n).collect();
                 rows.shuffle(&mut rand_pcg::Pcg64::seed_from_u64(self.params.seed));
                 rows.truncate(most);
-                Ok(whole(rows))
+                whole(rows)
             }
             (Method::Uniform, Some(penalty)) => {
                 let fields = transduce(self.gamma[1], &self.known, penalty, watch);
-                Ok(whole(fields.map_or(Vec::new(), |fields| self.spread(&fields))))
+                whole(fields.map_or(Vec::new(), |fields| self.spread(&fields)))
             }
             (Method::Lasso | Method::Lars, Some(_)) => self.along_path(aim, watch),
-            (Method::Slack, Some(_)) => Ok(self.pursue(&self.plain(), watch)),
-            _ => Ok(self.pursue(aim, watch)),
+            (Method::Slack, Some(_)) => self.pursue(&self.plain(), watch),
+            _ => self.pursue(aim, watch),
         }
     }
 
@@ -140,7 +139,7 @@ impl Scene<'_> {
     }
 
     /// The rows active at the end of the path of each problem; problems take turns.
-    fn along_path(&self, aim: &Aim<'_>, watch: &dyn Watch) -> Result<(Vec<Atom>, Done)> {
+    fn along_path(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let n = self.dictionary.rows();
         let (h, right) = self.quadratic(aim);
         let share = (self.params.basis / right.len().max(1)).max(1);
@@ -152,7 +151,7 @@ impl Scene<'_> {
         }
         let atoms: Vec<Atom> = self.in_turns(&rows).into_iter().map(|row| Atom { row, scale: 0 }).collect();
         let done = Done { exit, steps: atoms.len() as u64, columns: n };
-        Ok((atoms, done))
+        (atoms, done)
     }
 
     /// H = aG + KQK and Kr of each problem, over all rows.

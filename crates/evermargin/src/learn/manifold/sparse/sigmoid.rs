@@ -23,7 +23,7 @@ pub struct Squashed<'a> {
     weight: &'a [f64],
     y: &'a [f64],
     outputs: Vec<f64>,
-    squashed: Vec<f64>,
+    bounded: Vec<f64>,
     /// Mt.
     rough: Vec<f64>,
 }
@@ -38,12 +38,12 @@ impl<'a> Squashed<'a> {
         y: &'a [f64],
     ) -> Self {
         let zero = || vec![0.0; y.len()];
-        Self { gamma, space, penalty, weight, y, outputs: zero(), squashed: zero(), rough: zero() }
+        Self { gamma, space, penalty, weight, y, outputs: zero(), bounded: zero(), rough: zero() }
     }
 
     /// ρ(1 − t²) of each row.
     fn slopes(&self) -> impl Iterator<Item = f64> + '_ {
-        self.squashed.iter().map(|t| SLOPE * (1.0 - t * t))
+        self.bounded.iter().map(|t| SLOPE * (1.0 - t * t))
     }
 }
 
@@ -54,12 +54,12 @@ impl Objective for Squashed<'_> {
 
     fn value(&mut self, v: &[f64]) -> f64 {
         self.outputs = self.space.outputs(v);
-        self.squashed = self.outputs.iter().map(|o| (SLOPE * o).tanh()).collect();
-        self.rough = self.penalty.apply(&self.squashed);
+        self.bounded = self.outputs.iter().map(|o| (SLOPE * o).tanh()).collect();
+        self.rough = self.penalty.apply(&self.bounded);
         let missed =
             self.outputs.iter().zip(self.y).zip(self.weight).map(|((o, y), w)| w * (y - o) * (y - o));
         let [a, i] = self.gamma;
-        0.5 * (a * dot(v, v) + i * dot(&self.squashed, &self.rough) + missed.sum::<f64>())
+        0.5 * (a * dot(v, v) + i * dot(&self.bounded, &self.rough) + missed.sum::<f64>())
     }
 
     fn gradient(&mut self, v: &[f64], out: &mut [f64]) {
