@@ -192,7 +192,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     'all: for (other, values) in search.others.iter().enumerate() {
         for &gamma in &search.gammas {
             let mut params = options.params.clone();
-            params.extend(values.iter().map(|(name, v)| (name.clone(), number(*v))));
+            params.extend(values.iter().map(|(name, v)| (name.clone(), number(name, *v))));
             params.extend(gamma.map(|g| ("gamma".to_string(), g.into())));
             let task = PathTask {
                 params: &params,
@@ -227,7 +227,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         );
     }
 
-    options.params.extend(search.chosen(&best).into_iter().map(|(name, v)| (name, number(v))));
+    options.params.extend(search.chosen(&best).into_iter().map(|(name, v)| (name.clone(), number(&name, v))));
     options.gamma = best.gamma.map(Gamma::Value);
     let written: Vec<String> = std::env::args().collect();
     let command = command(&written, args, &search, &best, prepared.scaling.name());

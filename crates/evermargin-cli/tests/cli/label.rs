@@ -203,3 +203,41 @@ fn threads_do_not_matter() {
         assert!(one == shell.read("2.tsv") && one == shell.read("4.tsv"), "{name}");
     }
 }
+
+#[test]
+fn two_moons_along_a_graph_are_drawn_and_tuned() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 120 --noise 0.05 --seed 3 -o d.csv");
+    let rows = shell.text("d.csv");
+    let class = |name: &str| {
+        let of = rows.lines().skip(1).enumerate().filter(|(_, line)| line.ends_with(name));
+        of.map(|(i, _)| (i + 1).to_string()).take(6).collect::<Vec<_>>()
+    };
+    let (minus, plus) = (class(",-1"), class(",1"));
+    std::fs::write(shell.path("one"), format!("{} {}\n", minus[0], plus[0])).unwrap();
+    std::fs::write(shell.path("six"), format!("{} {}\n", minus.join(" "), plus.join(" "))).unwrap();
+    let said = shell.ok(
+        "label d.csv --labeled-rows one --learner lapsvm --gamma 4 --set gamma_a=0.01 --set gamma_i=10 --plot d.svg --model m.evm",
+    );
+    assert!(said.err.contains("right on 118 hidden labels: 100.00 %"), "{}", said.err);
+    assert!(shell.text("d.svg").starts_with("<svg"));
+    let json = shell.ok("predict m.evm d.csv --json").json();
+    assert_eq!(json["accuracy"], 1.0);
+    // any learner on the deformed kernel, and a graph of the user's own: two chains of rows in order of x1
+    shell.ok("fit d.csv --labeled-rows one --learner svc --c 100 --warp 1000,neighbours=8 -o w.evm");
+    assert!(shell.ok("predict w.evm d.csv --json").json()["accuracy"].as_f64().unwrap() > 0.95);
+    std::fs::write(shell.path("edges"), "1 2\n2 3 0.5\n").unwrap();
+    shell.ok("label d.csv --labeled-rows six --learner laprls --graph edges");
+    std::fs::write(shell.path("far"), "1 121\n").unwrap();
+    let said = shell.run("label d.csv --labeled-rows six --learner laprls --graph far");
+    assert!(said.code == 1 && said.err.contains("far:1"), "{}", said.err);
+    let said = shell.run("label d.csv --labeled-rows six --learner tsvm --graph edges");
+    assert!(said.err.contains("learner tsvm has none"), "{}", said.err);
+    let json = shell
+        .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over neighbours=4,8 --json")
+        .json();
+    assert_eq!(json["grid"].as_array().unwrap().len(), 4);
+    assert!(json["best"]["neighbours"].is_number() && json["best"]["gamma_i"].is_number());
+    let said = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
+    assert!(said.code == 2 && said.err.contains("takes no gama_i"), "{}", said.err);
+}

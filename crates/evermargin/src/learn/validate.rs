@@ -39,14 +39,17 @@ impl PathTask<'_> {
     /// The parameters at one value of the path.
     pub fn at(&self, value: f64) -> Map<String, Value> {
         let mut params = self.params.clone();
-        params.insert(self.name.into(), number(value));
+        params.insert(self.name.into(), number(self.name, value));
         params
     }
 }
 
-/// A number as a parameter: a whole one may count something.
-pub fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 1e15 { (value as i64).into() } else { value.into() }
+/// Parameters that count something.
+const COUNTS: [&str; 7] = ["neighbours", "power", "basis", "candidates", "degree", "rounds", "switch"];
+
+/// A number as the value of a parameter: whole where it counts something.
+pub fn number(name: &str, value: f64) -> Value {
+    if COUNTS.contains(&name) && value.fract() == 0.0 { (value as i64).into() } else { value.into() }
 }
 
 /// A learner's own way along a path: for each value, the decisions of the held-out rows (rows × problems, row

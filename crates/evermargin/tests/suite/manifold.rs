@@ -16,6 +16,7 @@ use evermargin::learn::validate::{PathTask, along_path, held_out};
 use evermargin::learn::{Fit, Fitted, Targets, learner};
 use evermargin::solve::{Exit, Progress, Watch};
 use evermargin::{Kernel, Labels, Matrix, Model};
+use std::slice::from_ref;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 2.0 };
 
@@ -54,7 +55,7 @@ fn scores(fitted: &Fitted) -> &[f64] {
 }
 
 fn fit(params: &LapParams, x: &Matrix, targets: &Targets) -> Vec<f64> {
-    scores(&params.fit(x.view(), std::slice::from_ref(targets), &()).unwrap()).to_vec()
+    scores(&params.fit(x.view(), from_ref(targets), &()).unwrap()).to_vec()
 }
 
 fn kernel_matrix(x: &Matrix, kernel: Kernel) -> Vec<Vec<f64>> {
@@ -151,7 +152,7 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
             let mut found = 0.0;
             warped.view().row(i).for_each(|c, v| {
                 if c == j {
-                    found = v
+                    found = v;
                 }
             });
             assert!((found - formula).abs() < 1e-7, "{i} {j}: {found} {formula}");
@@ -236,7 +237,7 @@ fn without_a_graph_it_is_the_supervised_machine_and_unlabelled_rows_have_no_part
     let t = few(&class, 10);
     for loss in [Loss::Hinge, Loss::Square] {
         let p = LapParams { gamma_i: 0.0, ..params(loss) };
-        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         let alone: Box<dyn Fit> = match loss {
             Loss::Hinge => Box::new(SvcParams {
                 kernel: RBF,
@@ -247,10 +248,10 @@ fn without_a_graph_it_is_the_supervised_machine_and_unlabelled_rows_have_no_part
             }),
             Loss::Square => Box::new(RlsParams { kernel: RBF, c: 50.0, bias: false, ..Default::default() }),
         };
-        let same = alone.fit(x.view(), &[t.clone()], &()).unwrap();
+        let same = alone.fit(x.view(), from_ref(&t), &()).unwrap();
         assert_eq!(fitted.model, same.model);
         assert!(fitted.model.support_count() <= 20);
-        assert_eq!(p.supervised().unwrap().fit(x.view(), &[t.clone()], &()).unwrap().model, same.model);
+        assert_eq!(p.supervised().unwrap().fit(x.view(), from_ref(&t), &()).unwrap().model, same.model);
         // no unlabelled rows: the labels alone, whatever γ_I
         let rows = t.used();
         let only = params(loss).fit(x.view().select(&rows).view(), &[t.select(&rows)], &()).unwrap();
@@ -284,7 +285,7 @@ fn rows_in_another_order_or_layout_or_with_other_signs_give_the_same_function() 
         near(&f, &fit(&p, &x.view().to_csr(), &t), 1e-6);
         near(&f, &fit(&p, &x, &flipped).iter().map(|v| -v).collect::<Vec<_>>(), solved(loss));
         // the model says what the scores say
-        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         near(&fitted.model.decision(x.view()).unwrap(), &f, 1e-3);
     }
 }
@@ -382,7 +383,7 @@ fn a_share_asked_for_is_kept_and_classes_share_one_space() {
     p.balance = true;
     p.ratio = evermargin::learn::semi::Ratio::Given(vec![0.3]);
     let t = few(&class, 5);
-    let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+    let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
     let open = (0..150).filter(|&i| t.y[i] == Label::Unknown);
     assert_eq!(open.filter(|&i| scores(&fitted)[i] > 0.0).count(), 42);
     // one problem a class gives what each gives alone
@@ -415,7 +416,7 @@ fn the_basis_is_a_cap_and_close_to_all_points() {
     let whole = fit(&params(Loss::Square), &x, &t);
     for basis in [1, 20, 60] {
         let p = LapParams { basis, ..params(Loss::Square) };
-        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         assert!(fitted.model.support_count() <= basis);
         if basis == 60 {
             near(scores(&fitted), &whole, 1e-2);
@@ -429,7 +430,7 @@ fn a_linear_kernel_has_weights_and_class_wise_graphs_need_no_open_rows() {
     let mut p = params(Loss::Square);
     p.kernel = Kernel::Linear;
     let t = few(&class, 8);
-    let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+    let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
     assert!(matches!(fitted.model, Model::Linear { .. }));
     let m = dense(&penalty(&p.penalty, &x));
     near(scores(&fitted), &laprls_by_elimination(&p, &x, &t, &m), 1e-8);
@@ -458,13 +459,13 @@ impl Watch for After {
 fn stopping_gives_a_model_and_threads_change_no_bit() {
     let (x, class) = moons(300, 0.1, 14);
     let t = few(&class, 5);
-    let stopped = params(Loss::Hinge).fit(x.view(), &[t.clone()], &After(0.into())).unwrap();
+    let stopped = params(Loss::Hinge).fit(x.view(), from_ref(&t), &After(0.into())).unwrap();
     assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
     assert!(stopped.model.check().is_ok());
     for loss in [Loss::Hinge, Loss::Square] {
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| params(loss).fit(x.view(), &[t.clone()], &()).unwrap().model)
+            pool.install(|| params(loss).fit(x.view(), from_ref(&t), &()).unwrap().model)
         };
         assert_eq!(on(1), on(3));
     }
@@ -474,7 +475,7 @@ fn stopping_gives_a_model_and_threads_change_no_bit() {
 fn what_makes_no_sense_is_refused_in_words() {
     let (x, class) = moons(20, 0.1, 1);
     let t = few(&class, 2);
-    let refused = |p: LapParams| p.fit(x.view(), &[t.clone()], &()).unwrap_err().to_string();
+    let refused = |p: LapParams| p.fit(x.view(), from_ref(&t), &()).unwrap_err().to_string();
     let p = || params(Loss::Hinge);
     assert_eq!(
         refused(LapParams { gamma_a: 0.0, ..p() }),
@@ -497,7 +498,7 @@ fn what_makes_no_sense_is_refused_in_words() {
     let mut one = t.clone();
     one.y.iter_mut().for_each(|y| {
         if *y == Label::Neg {
-            *y = Label::Unknown
+            *y = Label::Unknown;
         }
     });
     assert!(p().fit(x.view(), &[one], &()).unwrap_err().to_string().contains("two classes"));
@@ -560,7 +561,7 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
         let learner = learner(name).unwrap();
         let params = serde_json::from_str(r#"{"gamma": 2.0, "tolerance": 1e-6}"#).unwrap();
         for (tuned, values) in [("gamma_i", [0.0, 0.1, 10.0]), ("gamma_a", [0.001, 0.01, 1.0])] {
-            let (x, problems) = (x.view(), std::slice::from_ref(&t));
+            let (x, problems) = (x.view(), from_ref(&t));
             let task = PathTask { params: &params, name: tuned, values: &values, x, problems, folds: &folds };
             let path = along_path(learner, &task, &()).unwrap();
             for (value, found) in values.iter().zip(&path) {
@@ -595,7 +596,7 @@ fn iterations_over_all_rows_end_at_the_solution() {
     for kernel in [RBF, Kernel::Linear] {
         let p = LapParams { kernel, gamma_a: 0.001, gamma_i: 0.01, ..iterated(Loss::Hinge) };
         let t = few(&class, 12);
-        let fitted = p.fit(x.view(), &[t.clone()], &()).unwrap();
+        let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         let f = scores(&fitted);
         let mf = penalty(&p.penalty, &x).apply(f);
         let k = kernel_matrix(&x, kernel);
@@ -618,14 +619,14 @@ fn iterations_end_early_when_labels_stay() {
     let (x, class) = moons(300, 0.1, 24);
     let t = few(&class, 5);
     for loss in [Loss::Hinge, Loss::Square] {
-        let long = iterated(loss).fit(x.view(), &[t.clone()], &()).unwrap();
-        let early = LapParams { early: true, ..iterated(loss) }.fit(x.view(), &[t.clone()], &()).unwrap();
+        let long = iterated(loss).fit(x.view(), from_ref(&t), &()).unwrap();
+        let early = LapParams { early: true, ..iterated(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
         assert!(early.reports[0].steps < long.reports[0].steps);
         let other = scores(&early).iter().zip(scores(&long)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0));
         assert!(other.count() <= 3);
-        let capped = LapParams { max_steps: 2, ..iterated(loss) }.fit(x.view(), &[t.clone()], &()).unwrap();
+        let capped = LapParams { max_steps: 2, ..iterated(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
         assert_eq!((capped.reports[0].steps, capped.reports[0].exit), (2, Exit::Limit));
-        let stopped = iterated(loss).fit(x.view(), &[t.clone()], &After(20.into())).unwrap();
+        let stopped = iterated(loss).fit(x.view(), from_ref(&t), &After(20.into())).unwrap();
         assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
         assert!(stopped.model.check().is_ok());
     }
