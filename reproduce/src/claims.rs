@@ -80,6 +80,21 @@ pub const CLAIMS: &[Claim] = &[
         check: crate::few::shapes::perfect,
     },
     Claim {
+        id: "sindhwani-2-manifold",
+        title: "Manifold regularization on four data sets, in and out of sample (tables 2.6 and 2.9)",
+        check: crate::few::manifold::benchmarks,
+    },
+    Claim {
+        id: "sindhwani-2.3",
+        title: "Letters of Isolet with one speaker labelled (table 2.3)",
+        check: crate::few::manifold::isolet,
+    },
+    Claim {
+        id: "sindhwani-2.4",
+        title: "Course pages of WebKB with twelve labels (table 2.4)",
+        check: crate::few::manifold::pages,
+    },
+    Claim {
         id: "sindhwani-two-moons-two-lines",
         title: "Two views get right what neither does alone (figures 4.2 and 4.3)",
         check: crate::few::lines::moons_and_lines,

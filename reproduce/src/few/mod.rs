@@ -3,6 +3,7 @@
 pub(crate) mod claims;
 mod data;
 pub(crate) mod lines;
+pub(crate) mod manifold;
 mod plot;
 pub(crate) mod shapes;
 pub(crate) mod sparse;

@@ -82,7 +82,7 @@ struct Method {
 
 /// The graph of the source's benchmark.
 fn graph() -> Value {
-    json!({ "kernel": "linear", "metric": "cosine", "neighbours": 200, "power": 5, "gamma_a": 0.01, "gamma_i": 0.1 })
+    json!({ "kernel": "linear", "metric": "cosine", "weights": "cosine", "neighbours": 200, "power": 5, "gamma_a": 0.01, "gamma_i": 0.1 })
 }
 
 fn only(columns: &[String; 3], view: usize, base: &Value) -> Value {

@@ -17,13 +17,21 @@ impl Graph {
             return Err(Error::parameter("neighbours", 0, "1 or more"));
         }
         check_width(params.width)?;
+        if params.weights == Weights::Cosine && params.metric != Metric::Cosine {
+            return Err(Error::parameter("weights", "cosine", "used with metric cosine"));
+        }
         let unit = params.metric.scaled(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
         let found = match params.search {
             Search::Exact => search::nearest(x, params.neighbours, watch),
             Search::Approximate => approximately(x, params.neighbours, watch)?,
         };
-        Ok(found.map(|found| Self::joining(found, params.weights, params.width)))
+        Ok(found.map(|mut found| {
+            if params.metric == Metric::Cosine {
+                drop_strangers(x, &mut found);
+            }
+            Self::joining(found, params.weights, params.width)
+        }))
     }
 
     /// The graph of `n` rows none of which are joined.
@@ -98,12 +106,23 @@ impl Graph {
     }
 }
 
+/// Rows of length 1 at right angles or beyond, and rows of zeros, are nobody's neighbours: texts without a common word are all
+/// equally far, and which of them were found is chance.
+fn drop_strangers(unit: MatrixView<'_>, found: &mut [Found]) {
+    const RIGHT_ANGLE: f64 = 2.0 - 1e-9;
+    let empty: Vec<bool> = (0..unit.rows()).map(|i| unit.row(i).norm2() == 0.0).collect();
+    for (i, list) in found.iter_mut().enumerate() {
+        list.retain(|&(d, j)| d < RIGHT_ANGLE && !empty[i] && !empty[j as usize]);
+    }
+}
+
 impl Weights {
     /// The weight of an edge of squared length `d`.
     fn of(self, d: f64, width: f64) -> f64 {
         match self {
             Self::Binary => 1.0,
             Self::Heat => (-d / (2.0 * width * width)).exp(),
+            Self::Cosine => 1.0 - 0.5 * d,
         }
     }
 }

@@ -34,7 +34,7 @@ pub enum Metric {
     /// |x − z|
     #[default]
     Euclidean,
-    /// |x/|x| − z/|z||, which ranks as the cosine does; a zero row is 1 from every other and 0 from another zero row.
+    /// |x/|x| − z/|z||, which ranks as the cosine does; rows without a positive cosine, and rows of zeros, are not joined.
     Cosine,
 }
 
@@ -47,6 +47,8 @@ pub enum Weights {
     Binary,
     /// exp(−d²/2σ²)
     Heat,
+    /// The cosine of the angle between two rows; for that metric.
+    Cosine,
 }
 
 /// How neighbours are searched.
@@ -314,7 +316,18 @@ mod tests {
         assert_eq!(neighbours(x.view(), 1, &()).unwrap()[0], [3]);
         let unit = Metric::Cosine.scaled(x.view()).unwrap();
         assert_eq!(neighbours(unit.view(), 1, &()).unwrap()[0], [1]);
-        assert!(cosine.degrees().iter().all(|d| d.is_finite() && *d >= 1.0));
+        assert_eq!(cosine.degrees()[3], 0.0, "a row of zeros has no neighbour");
+        // right angles are no edges, and weights are cosines where that is asked for
+        let p = GraphParams { metric: Metric::Cosine, ..params(4, Weights::Cosine) };
+        let all = Graph::nearest(x.view(), &p, &()).unwrap().unwrap();
+        for i in 0..5 {
+            for (j, w) in all.row(i) {
+                let (a, b) = (x.view().row(i), x.view().row(j));
+                assert!((w - a.dot(b) / (a.norm2() * b.norm2()).sqrt()).abs() < 1e-12 && w > 0.0);
+            }
+        }
+        assert!(!all.row(0).any(|(j, _)| j == 2));
+        assert!(Graph::nearest(x.view(), &params(1, Weights::Cosine), &()).is_err());
     }
 
     #[test]
