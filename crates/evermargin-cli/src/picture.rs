@@ -54,6 +54,7 @@ impl<'a> Picture<'a> {
         };
         let ((x0, x1), (y0, y1)) = (range(|p| p.0), range(|p| p.1));
         let side = (x1 - x0).max(y1 - y0) * 1.15;
+        let side = if side > 0.0 && side.is_finite() { side } else { 1.0 };
         let window = Window {
             left: f64::midpoint(x0, x1) - side / 2.0,
             bottom: f64::midpoint(y0, y1) - side / 2.0,

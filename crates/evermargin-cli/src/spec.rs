@@ -89,7 +89,9 @@ pub fn warp(text: &str) -> Result<WarpParams, String> {
     given.insert("ratio".into(), number(parts.next().unwrap_or_default())?.into());
     for part in parts {
         let (name, value) = assignment(part)?;
-        given.insert(name, value);
+        if given.insert(name, value).is_some() {
+            return Err("a parameter is given twice; the weight comes first, without a name".into());
+        }
     }
     serde_json::from_value(given.into()).map_err(|e| e.to_string())
 }

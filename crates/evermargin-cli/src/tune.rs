@@ -13,7 +13,7 @@ use evermargin::Labels;
 use evermargin::learn::Learner;
 use evermargin::learn::prepare::{Prepared, prepare};
 use evermargin::learn::train::{Gamma, TrainOptions, fit_prepared};
-use evermargin::learn::validate::{PathTask, along_path, number, stratified_folds};
+use evermargin::learn::validate::{PathTask, along_path, is_count, number, stratified_folds};
 use evermargin::model::Scheme;
 use evermargin_io::{ReadOptions, model_file, write_atomic};
 use serde_json::{Value, json};
@@ -73,6 +73,9 @@ struct Point {
     error: f64,
 }
 
+/// More points of a grid than anybody waits for.
+const MOST_POINTS: f64 = 1e5;
+
 /// The grid.
 #[derive(Debug)]
 struct Search {
@@ -104,7 +107,12 @@ impl Search {
                     names.join(", ")
                 )));
             }
-            axes.push((name, grid.values(args.grid)));
+            let mut values = grid.values(args.grid);
+            if is_count(&name) {
+                values.iter_mut().for_each(|v| *v = v.round().min(1e9));
+                values.dedup();
+            }
+            axes.push((name, values));
         }
         let own = learner.path.map_or(&[][..], |(names, _)| names);
         let first = learner.first_to_tune().filter(|(name, _)| axes.is_empty() || *name == "c");
@@ -116,6 +124,12 @@ impl Search {
             return Err(Failure::Usage(format!(
                 "learner {} takes neither c, gamma_i nor lambda; say what to tune with --over NAME=GRID",
                 learner.name
+            )));
+        }
+        let points: f64 = axes.iter().map(|(_, values)| values.len() as f64).product();
+        if points > MOST_POINTS {
+            return Err(Failure::Usage(format!(
+                "the grid has {points} points; at most {MOST_POINTS} are tried"
             )));
         }
         let (name, costs) = axes.remove(along);

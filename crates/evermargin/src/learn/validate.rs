@@ -45,16 +45,22 @@ impl PathTask<'_> {
 }
 
 /// Parameters that count something.
-const COUNTS: [&str; 7] = ["neighbours", "power", "basis", "candidates", "degree", "rounds", "switch"];
+const COUNTS: [&str; 10] =
+    ["neighbours", "power", "basis", "candidates", "degree", "rounds", "switch", "grow", "view", "seed"];
+
+/// Whether a parameter counts something.
+pub fn is_count(name: &str) -> bool {
+    COUNTS.contains(&name)
+}
 
 /// A number as the value of a parameter: whole where it counts something.
 pub fn number(name: &str, value: f64) -> Value {
-    if COUNTS.contains(&name) && value.fract() == 0.0 { (value as i64).into() } else { value.into() }
+    if is_count(name) && value.fract() == 0.0 { (value as i64).into() } else { value.into() }
 }
 
 /// A learner's own way along a path: for each value, the decisions of the held-out rows (rows × problems, row
-/// major, 0 for rows never held out). Shorter than the values when interrupted.
-pub type Path = fn(&PathTask<'_>, &dyn Watch) -> Result<Vec<Vec<f64>>>;
+/// major, 0 for rows never held out). Shorter than the values when interrupted. None: these parameters need refitting.
+pub type Path = fn(&PathTask<'_>, &dyn Watch) -> Result<Option<Vec<Vec<f64>>>>;
 
 /// Deals the labelled rows into `k` folds, each class spread as evenly as can be, in an order set by the seed.
 pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Option<u32>>> {
@@ -157,8 +163,10 @@ fn held_decisions(model: &Model, x: MatrixView<'_>, width: usize, folds: &[Optio
 /// Held-out decisions for each value of the path: the learner's own way, or a refit for each value.
 /// Interrupted, the values that are finished.
 pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
-    if let Some((_, path)) = learner.path.filter(|(names, _)| names.contains(&task.name)) {
-        return path(task, watch);
+    if let Some((_, path)) = learner.path.filter(|(names, _)| names.contains(&task.name))
+        && let Some(found) = path(task, watch)?
+    {
+        return Ok(found);
     }
     let watch = Noticing { watch, stopped: AtomicBool::new(false) };
     let mut out = Vec::with_capacity(task.values.len());
@@ -174,14 +182,14 @@ pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> 
 }
 
 /// The way of `svc`: one Gram matrix for all folds, problems and costs, each C started from the one before.
-pub(super) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
+pub(super) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
     let params = read::<SvcParams>("svc", &with_kernel(task.params)?)?;
     let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(NEVER, |f| f as usize)).collect();
-    params.cross_validate(task.x, task.problems, &folds, task.values, watch)
+    params.cross_validate(task.x, task.problems, &folds, task.values, watch).map(Some)
 }
 
 /// The way of `linear`: each C starts from the weights of the one before.
-pub(super) fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
+pub(super) fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
     let base = read::<LinearParams>("linear", task.params)?;
     let problems = without_folds(task.problems, task.folds);
     let mut out = Vec::with_capacity(task.values.len());
@@ -195,7 +203,7 @@ pub(super) fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<
         out.push(held_decisions(&fitted.model, task.x, task.problems.len(), task.folds)?);
         model = Some(fitted.model);
     }
-    Ok(out)
+    Ok(Some(out))
 }
 
 /// Passes on what a watch says, and remembers a no.

@@ -73,7 +73,7 @@ pub struct CoLapParams {
     pub penalty: PenaltyParams,
     /// The view that speaks; 0 is all.
     pub view: usize,
-    /// Most landmarks of a view; 0 means all of up to 2000 rows, 1000 of more.
+    /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
     pub basis: usize,
     /// Whether to learn a constant, not regularised.
     pub bias: bool,

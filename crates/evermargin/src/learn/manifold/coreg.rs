@@ -48,7 +48,7 @@ pub struct CoRlsParams {
     pub center: bool,
     /// The view that speaks; 0 is the mean of all.
     pub view: usize,
-    /// Most landmarks of a view; 0 means all of up to 2000 rows, 1000 of more.
+    /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
     pub basis: usize,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,

@@ -24,12 +24,11 @@ use super::iterate::{Iterate, Products};
 use super::penalty::{Penalty, PenaltyParams, class_wise};
 use super::span::Span;
 use super::tell::{absent, columns, merged, told, told_by_model};
-use super::warp::Warp;
-use crate::data::{Label, MatrixView};
+use super::warp::{Warp, linear_weights};
+use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
-use crate::model::Model;
 use crate::solve::newton::dot;
 use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
@@ -80,10 +79,14 @@ impl Scaling {
     }
 }
 
+/// What a kernel matrix alone does not tell.
+pub(super) const NEEDS_GRAPH: &str =
+    "one of samples, or a graph given: a kernel matrix has no rows to find neighbours of";
+
 /// Refuses weights no objective has.
 pub(super) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
-    if !(gamma_a > 0.0 && gamma_a <= 1e15) {
-        return Err(Error::parameter("gamma_a", gamma_a, "a number above 0, at most 1e15"));
+    if !(1e-14..=1e15).contains(&gamma_a) {
+        return Err(Error::parameter("gamma_a", gamma_a, "a number from 1e-14 to 1e15"));
     }
     if !(0.0..=1e15).contains(&gamma_i) {
         return Err(Error::parameter("gamma_i", gamma_i, "0 (labels alone) or a number up to 1e15"));
@@ -219,7 +222,13 @@ impl LapParams {
                     found: graph.len(),
                 });
             }
+            if self.penalty.class_wise {
+                return Err(Error::parameter("class_wise", true, "false with a graph given"));
+            }
             return Ok(Some(self.penalty.of_graphs(vec![(1.0, graph.as_ref().clone())])));
+        }
+        if self.kernel == Kernel::Precomputed {
+            return Err(Error::parameter("kernel", "precomputed", NEEDS_GRAPH));
         }
         match problems {
             [problem] if self.penalty.class_wise => class_wise(&self.penalty, x, problem, watch),
@@ -280,7 +289,9 @@ impl Fit for LapParams {
             return Ok(fitted);
         };
         let mut facts = graph_facts(&penalty);
-        facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
+        if self.graph.is_none() {
+            facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
+        }
         let (fitted, outputs) = if self.iterates(inside) {
             self.iterate(inside, &within, &penalty, watch)?
         } else {
@@ -384,13 +395,26 @@ impl LapParams {
         let (c, ratio) = self.scaled(weight(&problems[0]), span.rows());
         let warp = Warp::new(span, quadratic, ratio)?;
         let labelled: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
-        let gram = warp.gram(&rows)?;
-        let fitted = self.machine(Kernel::Precomputed, c).fit(gram.view(), &labelled, watch)?;
-        let Model::Linear { weights, bias } = fitted.model else {
-            return Err(Error::Model("a machine on a kernel matrix is linear in its rows".into()));
+        // few labels are solved for whatever the time: the answer before the first step is no answer
+        let in_time = watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 });
+        let watch = if rows.len() <= ALL { &() } else { watch };
+        // of more labels than dimensions the rows themselves are the smaller matrix
+        let (mut fitted, functions) = if rows.len() > span.dim() {
+            let x = Matrix::dense(warp.features(rows.iter().copied()), rows.len(), span.dim())?;
+            let fitted = self.machine(Kernel::Linear, c).fit(x.view(), &labelled, watch)?;
+            let functions = linear_weights(&fitted.model)?.iter().map(|w| warp.unfold(w)).collect();
+            (fitted, functions)
+        } else {
+            let gram = warp.gram(&rows)?;
+            let fitted = self.machine(Kernel::Precomputed, c).fit(gram.view(), &labelled, watch)?;
+            let alphas = linear_weights(&fitted.model)?;
+            let functions = alphas.iter().map(|a| warp.function(&rows, a)).collect();
+            (fitted, functions)
         };
-        let functions = weights.iter().map(|a| warp.function(&rows, a)).collect();
-        Ok(Solved { functions, bias, reports: fitted.reports })
+        if !in_time {
+            fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+        }
+        Ok(Solved { functions, bias: fitted.model.bias().to_vec(), reports: fitted.reports })
     }
 
     /// The labels alone, told as if there had been a graph.
@@ -412,11 +436,16 @@ pub(in crate::learn) fn path(
     read: &dyn Fn(&Map<String, Value>) -> Result<LapParams>,
     task: &PathTask<'_>,
     watch: &dyn Watch,
-) -> Result<Vec<Vec<f64>>> {
+) -> Result<Option<Vec<Vec<f64>>>> {
     let base = read(task.params)?;
     base.check()?;
     let (x, width) = (task.x, task.problems.len());
-    let Some(penalty) = base.penalty(x, task.problems, watch)? else { return Ok(Vec::new()) };
+    // a graph inside classes would know the labels held out
+    let absent = task.problems.iter().any(|p| p.cost.contains(&0.0));
+    if base.penalty.class_wise || base.balance || base.iterates(x) || absent {
+        return Ok(None);
+    }
+    let Some(penalty) = base.penalty(x, task.problems, watch)? else { return Ok(Some(Vec::new())) };
     let span = Span::new(x, base.kernel, landmarks(base.basis, x.rows()), base.seed, watch)?;
     let quadratic = penalty.quadratic(&span);
     let problems = without_folds(task.problems, task.folds);
@@ -427,7 +456,7 @@ pub(in crate::learn) fn path(
         let mut held = vec![0.0; x.rows() * width];
         for (fold, group) in problems.chunks(width).enumerate() {
             if !watch.proceed(&Progress { steps: out.len() as u64, violation: 1.0, tolerance: 0.0 }) {
-                return Ok(out);
+                return Ok(Some(out));
             }
             let solved = params.solve(group, &span, &quadratic, watch)?;
             for i in (0..x.rows()).filter(|&i| task.folds[i] == Some(fold as u32)) {
@@ -438,7 +467,7 @@ pub(in crate::learn) fn path(
         }
         out.push(held);
     }
-    Ok(out)
+    Ok(Some(out))
 }
 
 pub(super) fn graph_facts(penalty: &Penalty) -> Map<String, Value> {

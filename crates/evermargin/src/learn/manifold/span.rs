@@ -29,6 +29,8 @@ const BLOCK: usize = 64;
 const NEW: f64 = 0.01;
 /// Rows a thread takes at a time.
 const ROWS: usize = 256;
+/// Most bytes of a space.
+const MOST_BYTES: usize = 8 << 30;
 
 /// A space of functions and the rows in it.
 #[derive(Debug, Clone)]
@@ -187,6 +189,18 @@ impl<'a> Draw<'a> {
                 found: x.cols(),
             });
         }
+        let bytes = n.saturating_mul(most).saturating_mul(size_of::<f64>());
+        if bytes > MOST_BYTES {
+            let fits = MOST_BYTES / size_of::<f64>() / n.max(1);
+            return Err(Error::parameter(
+                "basis",
+                most,
+                format!("at most {fits} for {n} rows ({} GB)", MOST_BYTES >> 30),
+            ));
+        }
+        if kernel == Kernel::Precomputed {
+            check_symmetric(x)?;
+        }
         let norms: Vec<f64> = (0..n).map(|i| x.row(i).norm2()).collect();
         let own = |i: usize| match kernel {
             Kernel::Precomputed => entry(x, i, i),
@@ -338,6 +352,24 @@ fn sparse_products(x: MatrixView<'_>, first: usize, chosen: &Matrix, out: &mut [
         }
         chosen.view().row(k).for_each(|c, _| spread[c] = 0.0);
     }
+}
+
+/// Refuses a kernel matrix that is not symmetric.
+fn check_symmetric(k: MatrixView<'_>) -> Result<()> {
+    let Matrix::Dense { values, rows: n, .. } = k.to_dense() else { return Ok(()) };
+    for i in 0..n {
+        for j in 0..i {
+            let (a, b) = (values[i * n + j], values[j * n + i]);
+            if (a - b).abs() > 1e-6 * (a.abs() + b.abs()) {
+                return Err(Error::Data(format!(
+                    "kernel matrix: row {}, column {} holds {a} but the mirrored place {b}; it must be symmetric",
+                    i + 1,
+                    j + 1
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn entry(x: MatrixView<'_>, i: usize, j: usize) -> f64 {

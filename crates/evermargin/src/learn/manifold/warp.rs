@@ -118,6 +118,9 @@ impl WarpParams {
         if !(0.0..=1e15).contains(&self.ratio) {
             return Err(Error::parameter("warp", self.ratio, "a number from 0 to 1e15"));
         }
+        if kernel == Kernel::Precomputed {
+            return Err(Error::parameter("kernel", "precomputed", super::lap::NEEDS_GRAPH));
+        }
         let Self { neighbours, power, normalised, .. } = *self;
         let penalty = PenaltyParams { neighbours, normalised, power, ..PenaltyParams::default() };
         let Some(penalty) = penalty.penalty(x, watch)? else { return Ok(None) };
@@ -136,24 +139,26 @@ impl Warped {
     /// The model in terms of samples `x` of one that is linear in ϕ.
     pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Result<Model> {
         let warp = Warp { span: &self.span, factor: self.factor.clone() };
-        let (weights, bias) = match model {
-            Model::Linear { weights, bias } => (weights.clone(), bias),
-            Model::Expansion { points, coef, bias, .. } => {
-                let sum = |coef: &Vec<f64>| {
-                    let mut w = vec![0.0; points.cols()];
-                    for (i, c) in coef.iter().enumerate() {
-                        points.view().row(i).for_each(|k, v| w[k] += c * v);
-                    }
-                    w
-                };
-                (coef.iter().map(sum).collect(), bias)
-            }
-            Model::Views { .. } => {
-                return Err(Error::Model("a model of views is not linear in one space".into()));
-            }
-        };
-        let functions: Vec<Vec<f64>> = weights.iter().map(|w| warp.unfold(w)).collect();
-        Ok(self.span.model(x, &functions, bias.clone()))
+        let functions: Vec<Vec<f64>> = linear_weights(model)?.iter().map(|w| warp.unfold(w)).collect();
+        Ok(self.span.model(x, &functions, model.bias().to_vec()))
+    }
+}
+
+/// w of a model with a linear kernel.
+pub(super) fn linear_weights(model: &Model) -> Result<Vec<Vec<f64>>> {
+    match model {
+        Model::Linear { weights, .. } => Ok(weights.clone()),
+        Model::Expansion { points, coef, kernel: Kernel::Linear, .. } => {
+            let sum = |coef: &Vec<f64>| {
+                let mut w = vec![0.0; points.cols()];
+                for (i, c) in coef.iter().enumerate() {
+                    points.view().row(i).for_each(|k, v| w[k] += c * v);
+                }
+                w
+            };
+            Ok(coef.iter().map(sum).collect())
+        }
+        _ => Err(Error::Model("only a model with a linear kernel has weights".into())),
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Curvature<'a> {
 
 /// Relative residual at which sparse systems count as solved.
 const EXACT: f64 = 1e-10;
+/// Rounds of conjugate gradients on a graph: high powers of a Laplacian are too ill-conditioned for more to help.
+const MOST_ROUNDS: u64 = 5;
 
 impl<'a> Curvature<'a> {
     /// Of rows with weights, varying along a graph; with ν, of outputs that have slack.
@@ -126,7 +128,7 @@ impl<'a> Curvature<'a> {
         let constant = bound + 0.5 * dot(&right, &right) / size;
         let mut field = Field { curvature: self, shift, right, constant, scale, size };
         let mut f = vec![0.0; n];
-        let report = newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: 0 }, watch);
+        let report = newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: MOST_ROUNDS }, watch);
         (report.exit != Exit::Interrupted).then_some(f)
     }
 }

@@ -131,6 +131,9 @@ impl SparseLapParams {
     fn check(&self) -> Result<()> {
         self.kernel.check()?;
         self.penalty.check()?;
+        if self.kernel == Kernel::Precomputed {
+            return Err(Error::parameter("kernel", "precomputed", lap::NEEDS_GRAPH));
+        }
         check_weights(self.gamma_a, self.gamma_i)?;
         if self.penalty.class_wise {
             return Err(Error::parameter(
