@@ -59,7 +59,7 @@ impl Machine {
     fn train(&self, x: &Matrix, known: &Labels) -> Result<evermargin::model::Classifier> {
         let mut options = TrainOptions::new(self.learner);
         let Value::Object(params) = &self.params else { return Err(Failure::Unknown(self.learner.into())) };
-        options.params = params.clone();
+        options.params.clone_from(params);
         options.gamma = self.gamma.map(Gamma::Value);
         options.scaling = Some(ScalingChoice::NONE);
         options.multi = Multi::OneVsRest;
