@@ -50,13 +50,14 @@ impl Span {
             return Ok(Self::of_columns(x));
         }
         let mut draw = Draw::new(x, kernel, most.min(x.rows()), seed)?;
+        // one block at least: no landmark, no function
         while draw.wants_more() {
+            draw.block();
             let steps = draw.landmarks.len() as u64;
             let violation = draw.missing.iter().sum::<f64>() / draw.whole;
             if !watch.proceed(&Progress { steps, violation, tolerance: EXPLAINED }) {
                 break;
             }
-            draw.block();
         }
         Ok(draw.finish())
     }
