@@ -2,10 +2,10 @@
 
 use evermargin::data::Label;
 use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::manifold::atoms::{Atom, Dictionary};
 use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling};
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::learn::manifold::sparse::aim::{Aim, Known, transduce};
-use evermargin::learn::manifold::sparse::atoms::{Atom, Dictionary};
 use evermargin::learn::manifold::sparse::greedy::{Backfit, Norm, Pursuit};
 use evermargin::learn::manifold::sparse::l1_path::l1_path;
 use evermargin::learn::manifold::sparse::restricted::Restricted;

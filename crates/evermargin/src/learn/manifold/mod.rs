@@ -10,6 +10,7 @@
 //! ½vᵀ(I + RᵀMR)v. With I + RᵀMR = CCᵀ ([`warp::Warp`]) the samples are rows of RC⁻ᵀ and f a linear function of them: what
 //! remains is any supervised learner. Their inner products are the data-dependent (warped) kernel of section 2.6.
 
+pub mod atoms;
 pub mod colap;
 pub mod coreg;
 pub mod cotraining;

@@ -11,6 +11,7 @@
 //!
 //! A linear kernel of few columns needs no landmarks: R is the data.
 
+use super::atoms::{Atom, Dictionary};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -158,10 +159,7 @@ pub(super) fn expansion(
 
 /// A factorisation under way.
 struct Draw<'a> {
-    x: MatrixView<'a>,
-    kernel: Kernel,
-    dense: Option<Matrix>,
-    norms: Vec<f64>,
+    atoms: Dictionary<'a>,
     most: usize,
     /// n rows of `most` values, the first `landmarks.len()` of them set.
     features: Vec<f64>,
@@ -176,60 +174,27 @@ struct Draw<'a> {
     rng: rand_pcg::Pcg64,
 }
 
-/// Wide sparse data is not made dense.
-const WIDE: usize = 4096;
-
 impl<'a> Draw<'a> {
     fn new(x: MatrixView<'a>, kernel: Kernel, most: usize, seed: u64) -> Result<Self> {
-        kernel.check()?;
         let n = x.rows();
-        if kernel == Kernel::Precomputed && n != x.cols() {
-            return Err(Error::Shape {
-                what: "columns of a precomputed kernel matrix",
-                expected: n,
-                found: x.cols(),
-            });
-        }
         let bytes = n.saturating_mul(most).saturating_mul(size_of::<f64>());
         if bytes > MOST_BYTES {
             let fits = MOST_BYTES / size_of::<f64>() / n.max(1);
-            return Err(Error::parameter(
-                "basis",
-                most,
-                format!("at most {fits} for {n} rows ({} GB)", MOST_BYTES >> 30),
-            ));
+            let allowed = format!("at most {fits} for {n} rows ({} GB)", MOST_BYTES >> 30);
+            return Err(Error::parameter("basis", most, allowed));
         }
-        if kernel == Kernel::Precomputed {
-            check_symmetric(x)?;
-        }
-        let norms: Vec<f64> = (0..n).map(|i| x.row(i).norm2()).collect();
-        let own = |i: usize| match kernel {
-            Kernel::Precomputed => entry(x, i, i),
-            kernel => kernel.from_dot(norms[i], norms[i], norms[i]),
-        };
-        let missing: Vec<f64> = (0..n).map(own).collect();
-        if missing.iter().any(|k| !k.is_finite() || *k < 0.0) {
-            return Err(Error::Data(
-                "K(x, x) is negative or not finite for some row; choose a kernel that is positive definite, such \
-                 as rbf, or scale the data"
-                    .into(),
-            ));
-        }
-        let nothing = EXPLAINED * missing.iter().fold(0.0, |a: f64, k| a.max(*k));
-        let wide = kernel == Kernel::Precomputed || (x.cols() > WIDE && matches!(x, MatrixView::Csr { .. }));
+        let atoms = Dictionary::new(x, vec![kernel])?;
+        let missing: Vec<f64> = (0..n).map(|i| atoms.own(atoms.atom(i))).collect();
         Ok(Self {
-            dense: (!wide).then(|| x.to_dense()),
+            nothing: EXPLAINED * missing.iter().fold(0.0, |a: f64, k| a.max(*k)),
             whole: missing.iter().sum::<f64>().max(f64::MIN_POSITIVE),
-            features: vec![0.0; n.saturating_mul(most)],
+            features: vec![0.0; n * most],
             landmarks: Vec::new(),
             stuck: false,
             rng: rand_pcg::Pcg64::seed_from_u64(seed),
-            x,
-            kernel,
-            norms,
+            atoms,
             most,
             missing,
-            nothing,
         })
     }
 
@@ -264,7 +229,8 @@ impl<'a> Draw<'a> {
     /// Adds rows of which more is missing than `share` of the most that is missing at one of them; how many.
     fn take(&mut self, rows: &[usize], share: f64) -> usize {
         let (m, width) = (self.landmarks.len(), rows.len());
-        let mut columns = self.columns(rows);
+        let chosen: Vec<Atom> = rows.iter().map(|&row| Atom { row, scale: 0 }).collect();
+        let mut columns = self.atoms.block(&chosen);
         let own: Vec<f64> = rows.iter().flat_map(|&r| self.features[r * self.most..][..m].to_vec()).collect();
         let (features, most) = (&self.features, self.most);
         columns.par_chunks_mut(ROWS * width).enumerate().for_each(|(block, part)| {
@@ -295,40 +261,8 @@ impl<'a> Draw<'a> {
         taken
     }
 
-    /// K of all rows with those named: n × rows, row-major.
-    fn columns(&self, rows: &[usize]) -> Vec<f64> {
-        let (n, width) = (self.x.rows(), rows.len());
-        let mut out = vec![0.0; n * width];
-        if self.kernel == Kernel::Precomputed {
-            for (k, &r) in rows.iter().enumerate() {
-                self.x.row(r).for_each(|c, v| out[c * width + k] = v);
-            }
-            return out;
-        }
-        let chosen = match &self.dense {
-            Some(dense) => dense.view().select(rows),
-            None => self.x.select(rows),
-        };
-        out.par_chunks_mut(ROWS * width).enumerate().for_each(|(block, part)| {
-            let first = block * ROWS;
-            match (&self.dense, &chosen) {
-                (Some(Matrix::Dense { values, cols, .. }), Matrix::Dense { values: chosen, .. }) => {
-                    let count = part.len() / width;
-                    linalg::cross_products(chosen, width, &values[first * cols..], count, *cols, part);
-                }
-                _ => sparse_products(self.x, first, &chosen, part),
-            }
-            for (i, part) in part.chunks_exact_mut(width).enumerate() {
-                for (v, &r) in part.iter_mut().zip(rows) {
-                    *v = self.kernel.from_dot(*v, self.norms[first + i], self.norms[r]);
-                }
-            }
-        });
-        out
-    }
-
     fn finish(self) -> Span {
-        let (n, m, most) = (self.x.rows(), self.landmarks.len(), self.most);
+        let (n, m, most) = (self.atoms.rows(), self.landmarks.len(), self.most);
         let mut features = self.features;
         if m < most {
             for i in 0..n {
@@ -339,48 +273,8 @@ impl<'a> Draw<'a> {
         let factor: Vec<f64> =
             self.landmarks.iter().flat_map(|&p| features[p * m..(p + 1) * m].to_vec()).collect();
         let basis = Some((self.landmarks, Lower::new(factor, m)));
-        Span { kernel: self.kernel, features, rows: n, basis }
+        Span { kernel: self.atoms.kernels()[0], features, rows: n, basis }
     }
-}
-
-/// Inner products of the rows from `first` on with the `chosen` ones, each of which is spread out once.
-fn sparse_products(x: MatrixView<'_>, first: usize, chosen: &Matrix, out: &mut [f64]) {
-    let (width, mut spread) = (chosen.rows(), vec![0.0; x.cols()]);
-    for k in 0..width {
-        chosen.view().row(k).for_each(|c, v| spread[c] = v);
-        for (i, out) in out.chunks_exact_mut(width).enumerate() {
-            x.row(first + i).for_each(|c, v| out[k] += v * spread[c]);
-        }
-        chosen.view().row(k).for_each(|c, _| spread[c] = 0.0);
-    }
-}
-
-/// Refuses a kernel matrix that is not symmetric.
-fn check_symmetric(k: MatrixView<'_>) -> Result<()> {
-    let Matrix::Dense { values, rows: n, .. } = k.to_dense() else { return Ok(()) };
-    for i in 0..n {
-        for j in 0..i {
-            let (a, b) = (values[i * n + j], values[j * n + i]);
-            if (a - b).abs() > 1e-6 * (a.abs() + b.abs()) {
-                return Err(Error::Data(format!(
-                    "kernel matrix: row {}, column {} holds {a} but the mirrored place {b}; it must be symmetric",
-                    i + 1,
-                    j + 1
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn entry(x: MatrixView<'_>, i: usize, j: usize) -> f64 {
-    let mut found = 0.0;
-    x.row(i).for_each(|c, v| {
-        if c == j {
-            found = v;
-        }
-    });
-    found
 }
 
 /// The place of the largest, the first of equals.

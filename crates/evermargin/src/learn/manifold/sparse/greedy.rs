@@ -17,8 +17,8 @@
 //!
 //! Why not the loop of `solve/greedy.rs`: that one compares all elements; here each costs O(n), so a few are drawn.
 
+use super::super::atoms::{Atom, Dictionary};
 use super::aim::Aim;
-use super::atoms::{Atom, Dictionary};
 use super::factor::Growing;
 use crate::solve::newton::{add, dot};
 use crate::solve::{Exit, Progress, Watch};

@@ -22,7 +22,6 @@
 //! moves the threshold). Without unlabelled rows, or γ_I = 0, a pursuit of the labels alone.
 
 pub mod aim;
-pub mod atoms;
 pub mod factor;
 pub mod greedy;
 pub mod l1_path;
@@ -30,6 +29,7 @@ pub mod restricted;
 mod scene;
 pub mod sigmoid;
 
+use super::atoms::Dictionary;
 use super::lap::{self, Scaling, check_weights};
 use super::penalty::{Penalty, PenaltyParams};
 use super::tell::told_by_model;
@@ -40,7 +40,6 @@ use crate::learn::semi::{FewLabels, Ratio};
 use crate::learn::{Fit, Fitted, Targets};
 use crate::solve::{Exit, Report, Watch};
 use aim::Known;
-use atoms::Dictionary;
 use greedy::{Backfit, Norm};
 use scene::Scene;
 use serde::{Deserialize, Serialize};

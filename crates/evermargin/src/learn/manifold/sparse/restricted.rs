@@ -4,9 +4,9 @@
 //! s, its columns Φ/√s and β = v/√s. Then (aI + FᵀQF)v = Fᵀr, one factorisation for all problems. F is n × d, taken a block of
 //! columns at a time through Q.
 
+use super::super::atoms::{Atom, Dictionary};
 use super::super::span::{Span, expansion};
 use super::aim::Aim;
-use super::atoms::{Atom, Dictionary};
 use super::greedy::Norm;
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky};

@@ -1,8 +1,8 @@
 //! How each method chooses rows and what it fits them to.
 
+use super::super::atoms::{Atom, Dictionary};
 use super::super::penalty::Penalty;
 use super::aim::{Aim, Known, transduce};
-use super::atoms::{Atom, Dictionary};
 use super::greedy::{Norm, Pursuit};
 use super::l1_path::l1_path;
 use super::restricted::{Restricted, Solved};

@@ -1,4 +1,4 @@
-//! The functions a sparse expansion may use: K(xⱼ, ·) of any row, at one of several widths, and their values on all rows.
+//! The functions an expansion may use: K(xⱼ, ·) of any row, at one of several widths, and their values on all rows.
 //!
 //! Columns of kernel values are computed in blocks: one matrix product for dense data, one pass over the stored values for
 //! wide sparse data. Nothing of size n × n is ever held.
@@ -45,6 +45,9 @@ impl<'a> Dictionary<'a> {
                 expected: x.rows(),
                 found: x.cols(),
             });
+        }
+        if precomputed {
+            check_symmetric(x)?;
         }
         let wide = precomputed || (x.cols() > WIDE && matches!(x, MatrixView::Csr { .. }));
         let dense = (!wide).then(|| x.to_dense());
@@ -171,4 +174,22 @@ impl<'a> Dictionary<'a> {
             });
         }
     }
+}
+
+/// Refuses a kernel matrix that is not symmetric.
+fn check_symmetric(k: MatrixView<'_>) -> Result<()> {
+    let Matrix::Dense { values, rows: n, .. } = k.to_dense() else { return Ok(()) };
+    for i in 0..n {
+        for j in 0..i {
+            let (a, b) = (values[i * n + j], values[j * n + i]);
+            if (a - b).abs() > 1e-6 * (a.abs() + b.abs()) {
+                return Err(Error::Data(format!(
+                    "kernel matrix: row {}, column {} holds {a} but the mirrored place {b}; it must be symmetric",
+                    i + 1,
+                    j + 1
+                )));
+            }
+        }
+    }
+    Ok(())
 }
