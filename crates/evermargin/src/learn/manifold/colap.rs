@@ -24,7 +24,7 @@ use super::lap::{Loss, Scaling, landmarks, weight};
 use super::penalty::{Penalty, PenaltyParams};
 use super::stack::{Form, Stack};
 use super::tell::told_by_model;
-use super::views::{PerView, Spaces, View, ViewList, kernels, speaking};
+use super::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -177,7 +177,9 @@ impl CoLapParams {
             }
         }
     }
+}
 
+impl WithViews for CoLapParams {
     fn learn(
         &self,
         x: MatrixView<'_>,
@@ -226,7 +228,9 @@ impl CoLapParams {
         let model = spaces.model(&speaking, &solved.functions, &solved.constants, factor, x.cols());
         told_by_model(Fitted::new(model, solved.reports), x, &few, self.balance, facts)
     }
+}
 
+impl CoLapParams {
     /// The graph of each view that is asked for one; none if the watch ends the search.
     fn graphs(
         &self,
@@ -319,24 +323,4 @@ fn joined(mut a: Solved, b: Solved) -> Solved {
         };
     }
     a
-}
-
-impl Fit for CoLapParams {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.learn(x, problems, false, watch)
-    }
-
-    fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(Alone(self.clone())))
-    }
-}
-
-/// The labels alone.
-#[derive(Debug)]
-struct Alone(CoLapParams);
-
-impl Fit for Alone {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.0.learn(x, problems, true, watch)
-    }
 }

@@ -19,7 +19,7 @@ use super::super::{Fit, Fitted, Targets};
 use super::lap::{landmarks, weight};
 use super::stack::{Form, Sample, Stack};
 use super::tell::told_by_model;
-use super::views::{PerView, Spaces, View, ViewList, kernels, speaking};
+use super::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -92,7 +92,7 @@ pub(super) fn check_agreement(gamma_c: f64) -> Result<()> {
     Err(Error::parameter("gamma_c", gamma_c, "0 (views apart) or a number up to 1e15"))
 }
 
-impl CoRlsParams {
+impl WithViews for CoRlsParams {
     fn learn(
         &self,
         x: MatrixView<'_>,
@@ -136,26 +136,6 @@ impl CoRlsParams {
         let facts = solved.facts(&spaces);
         let model = spaces.model(&speaking, &solved.functions, &solved.constants, 1.0, x.cols());
         told_by_model(Fitted::new(model, solved.reports), x, &few, self.balance, facts)
-    }
-}
-
-impl Fit for CoRlsParams {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.learn(x, problems, false, watch)
-    }
-
-    fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(Alone(self.clone())))
-    }
-}
-
-/// The labels alone.
-#[derive(Debug)]
-struct Alone(CoRlsParams);
-
-impl Fit for Alone {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.0.learn(x, problems, true, watch)
     }
 }
 

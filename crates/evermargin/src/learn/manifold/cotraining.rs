@@ -11,7 +11,7 @@ use super::super::semi::{FewLabels, Ratio};
 use super::super::svc::SvcParams;
 use super::super::{Fit, Fitted, Targets};
 use super::tell::told_by_model;
-use super::views::{ViewList, kernels, speaking};
+use super::views::{ViewList, WithViews, kernels, speaking};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -99,7 +99,9 @@ impl CoTrainingParams {
             }
         }
     }
+}
 
+impl WithViews for CoTrainingParams {
     fn learn(
         &self,
         x: MatrixView<'_>,
@@ -139,7 +141,9 @@ impl CoTrainingParams {
         ]);
         told_by_model(Fitted::new(model, reports), x, &few, false, facts)
     }
+}
 
+impl CoTrainingParams {
     /// Rounds of one problem: the labels at the end, how many rounds, and whether it was let to its end.
     fn grow(
         &self,
@@ -209,24 +213,4 @@ fn mean(
         reports = fitted.reports;
     }
     Ok((Model::of_views(parts, cols, vec![0.0; problems.len()]), reports))
-}
-
-impl Fit for CoTrainingParams {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.learn(x, problems, false, watch)
-    }
-
-    fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(Alone(self.clone())))
-    }
-}
-
-/// The labels alone.
-#[derive(Debug)]
-struct Alone(CoTrainingParams);
-
-impl Fit for Alone {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.0.learn(x, problems, true, watch)
-    }
 }

@@ -3,6 +3,7 @@
 //! `views` names the columns of each view, counted from 1, both ends included: `1..3000;3001..4840`. A view may have several
 //! ranges (`1..3,7;4..6`), and views may share columns (`1..3000;3001..4840;1..4840` adds both together as a third view).
 
+use super::super::{Fit, Fitted, Targets};
 use super::span::Span;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -219,5 +220,37 @@ impl Spaces {
             }
         };
         Model::of_views(speaking.iter().map(part).collect(), cols, vec![0.0; functions.len()])
+    }
+}
+
+/// A learner of views, which can be asked to leave out the rows without a label.
+pub(super) trait WithViews: Clone + std::fmt::Debug + Send + Sync + 'static {
+    /// Learns from all rows, or from labelled ones `alone`.
+    fn learn(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        alone: bool,
+        watch: &dyn Watch,
+    ) -> Result<Fitted>;
+}
+
+impl<P: WithViews> Fit for P {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.learn(x, problems, false, watch)
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Alone(self.clone())))
+    }
+}
+
+/// The labels alone.
+#[derive(Debug)]
+struct Alone<P>(P);
+
+impl<P: WithViews> Fit for Alone<P> {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.0.learn(x, problems, true, watch)
     }
 }
