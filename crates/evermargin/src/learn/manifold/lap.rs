@@ -65,7 +65,7 @@ pub enum Solver {
     Auto,
     /// In the span of landmarks, exactly.
     Direct,
-    /// Over all rows, by conjugate gradients stopped early ([`super::iterate`]); the hinge is squared.
+    /// Over all rows, by conjugate gradients stopped early (file `iterate.rs`); the hinge is squared.
     Iterate,
 }
 

@@ -6,7 +6,7 @@
 //! Landmarks are chosen by a Cholesky factorisation of K with random pivots: a row is drawn with a probability in
 //! proportion to what of K(x, x) is still missing at it (Chen, Epperly, Tropp & Webber 2022). Departures: rows are drawn a
 //! block at a time, so that the work is matrix products, and those of a block that its other rows already explain are
-//! dropped; a row of which less than [`EXPLAINED`] of the largest K(x, x) is missing is not drawn. If the limit is not
+//! dropped; a row of which less than 1e-9 of the largest K(x, x) is missing is not drawn. If the limit is not
 //! reached, RRᵀ = K to that precision, and the space holds every function a representer theorem speaks of.
 //!
 //! A linear kernel of few columns needs no landmarks: R is the data.

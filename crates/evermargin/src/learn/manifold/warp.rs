@@ -57,7 +57,7 @@ impl<'s> Warp<'s> {
         products(&features, l, m)
     }
 
-    /// v of the function Σ aₖK̃(x_rows[k], ·).
+    /// v of the function Σ aₖK̃(xₖ, ·). The points xₖ are `rows`.
     pub fn function(&self, rows: &[usize], a: &[f64]) -> Vec<f64> {
         let m = self.span.dim();
         let mut sum = vec![0.0; m];
