@@ -11,8 +11,9 @@
 //! a step takes two products with K and the system has the condition number of K². When the set of violating rows has
 //! changed after a solution, the next starts from it; it ends when the set stays (a finite Newton method).
 //!
-//! Stopping: the residual in the kernel's norm falls to the tolerance, or the labels of unlabelled rows have not changed
-//! for [`QUIET`] steps in a row (early stopping, the source's "stability" rule, checked every step).
+//! Stopping: the residual in the kernel's norm falls to the tolerance, or no row has changed its label for [`QUIET`] steps in a
+//! row (early stopping, the source's "stability" rule, checked every step). Both are reported as converged; the gap is the
+//! residual.
 //!
 //! Memory: kernel rows are held in single precision as far as `bytes` allow and computed anew otherwise. A linear kernel
 //! needs none: Kv = X(Xᵀv), so that sparse data with a graph of similarities cost their entries and edges a step (section
