@@ -15,6 +15,7 @@ pub mod product;
 pub mod query;
 mod simd;
 pub mod solve;
+pub mod summary;
 
 pub use data::{Label, Labels, Matrix, MatrixView};
 pub use error::{Error, Result};

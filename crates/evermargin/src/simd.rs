@@ -196,6 +196,27 @@ fn dot_body<const FMA: bool>(k: &[f32], coef: &[f64]) -> f64 {
 }
 
 dispatch! {
+    /// `Σ_i weight[i]·max(0, k[i] − cover[i])` in sixteen partial sums added in a fixed order.
+    excess => excess_body(k: &[f32], cover: &[f32], weight: &[f64]) -> f64
+}
+
+#[inline(always)]
+fn excess_body<const FMA: bool>(k: &[f32], cover: &[f32], weight: &[f64]) -> f64 {
+    let mut sum = [0.0f64; 16];
+    let ((kc, kr), (cc, cr)) = (k.as_chunks::<16>(), cover.as_chunks::<16>());
+    let (wc, wr) = weight.as_chunks::<16>();
+    for ((k, c), w) in kc.iter().zip(cc).zip(wc) {
+        for l in 0..16 {
+            let more = f64::from(k[l]) - f64::from(c[l]);
+            sum[l] = fma64::<FMA>(w[l], if more > 0.0 { more } else { 0.0 }, sum[l]);
+        }
+    }
+    let rest = kr.iter().zip(cr).zip(wr);
+    let tail: f64 = rest.map(|((&k, &c), w)| w * (f64::from(k) - f64::from(c)).max(0.0)).sum();
+    sum.iter().sum::<f64>() + tail
+}
+
+dispatch! {
     /// Index and value of the largest entry (the first of equals); −∞ and index 0 for none.
     argmax => argmax_body(g: &[f64]) -> (usize, f64)
 }
@@ -664,6 +685,17 @@ mod tests {
         let weights: Vec<f64> = (0..37).map(f64::from).collect();
         let exact: f64 = rows[5].iter().zip(&weights).map(|(k, w)| f64::from(*k) * w).sum();
         assert_eq!(dot(&rows[5], &weights), exact);
+    }
+
+    #[test]
+    fn excess_equals_the_plain_loop() {
+        for n in [0, 1, 15, 16, 37, 64] {
+            let k: Vec<f32> = (0..n).map(|i| ((i * 7) % 11) as f32).collect();
+            let cover: Vec<f32> = (0..n).map(|i| ((i * 5) % 13) as f32).collect();
+            let weight: Vec<f64> = (0..n).map(|i| f64::from((i % 3) as u8) + 0.5).collect();
+            let terms = (0..n).map(|i| weight[i] * f64::from((k[i] - cover[i]).max(0.0)));
+            assert_eq!(excess(&k, &cover, &weight), terms.sum::<f64>());
+        }
     }
 
     #[test]

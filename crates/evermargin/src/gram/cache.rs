@@ -94,6 +94,15 @@ impl RowCache {
         places.0.iter().filter_map(take).collect()
     }
 
+    /// Memory for all rows, one after the other, if an empty cache has room for them; to be filled by the caller.
+    pub fn claim_all(&mut self) -> Option<&mut [f32]> {
+        if self.capacity < self.rows() || !self.slots.is_empty() {
+            return None;
+        }
+        self.places(&(0..self.rows()).collect::<Vec<_>>());
+        Some(self.values_mut())
+    }
+
     /// Slots for new rows, ascending, and the width.
     fn places(&mut self, rows: &[usize]) -> (Vec<usize>, usize) {
         let mut places: Vec<usize> = Vec::with_capacity(rows.len());

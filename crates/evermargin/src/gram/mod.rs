@@ -7,6 +7,7 @@ mod mirrored;
 mod packed;
 mod products;
 mod queries;
+mod summed;
 
 pub use full::gram_matrix;
 pub use growing::{Block, GrowingGram};

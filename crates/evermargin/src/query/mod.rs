@@ -5,15 +5,19 @@
 //! the best of a small random pool is among the best few per cent with a chance that does not depend on how many
 //! samples there are.
 
+mod diverse;
 mod margin;
 mod pool;
 mod scores;
 mod stop;
+mod submod;
 
+pub use diverse::diverse_batch;
 pub use margin::{closeness_of, margin_towards};
 pub use pool::{POOL, draw_pool, pool_size, take_nearest};
 pub use scores::PoolScores;
 pub use stop::{StopRule, Stopped, Stopping};
+pub use submod::{Seek, SubmodParams, relaxed_batch, submod_batch};
 
 use serde::{Deserialize, Serialize};
 

@@ -37,6 +37,16 @@ pub trait SetFunction {
         let _ = element;
         true
     }
+
+    /// How many gains [`lazy`] asks for at a time: more than 1 where computing some together costs less than apart.
+    fn together(&self) -> usize {
+        1
+    }
+
+    /// Told which gains are asked for next.
+    fn prepare(&self, elements: &[usize]) {
+        let _ = elements;
+    }
 }
 
 /// The elements chosen.
@@ -53,6 +63,11 @@ pub struct Picks {
 }
 
 impl Picks {
+    /// Nothing chosen.
+    pub fn none(exit: Exit) -> Self {
+        Self { exit, ..Self::new(0) }
+    }
+
     fn new(count: usize) -> Self {
         let (order, gains) = (Vec::with_capacity(count), Vec::with_capacity(count));
         Self { order, gains, evaluations: 0, exit: Exit::Converged }
@@ -137,7 +152,7 @@ pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
     let mut waiting: BinaryHeap<Bound> =
         (0..f.elements()).filter(|&m| f.allowed(m)).map(|m| bound(f.gain(m), 0, m)).collect();
     picks.evaluations = waiting.len() as u64;
-    let mut seen: Vec<Bound> = Vec::new();
+    let (mut seen, mut group, together) = (Vec::new(), Vec::new(), f.together().max(1));
     while picks.order.len() < count {
         let taken = picks.order.len();
         if interrupted(taken, count, watch) {
@@ -146,21 +161,30 @@ pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
         }
         let drift = rise * taken as f64;
         let mut best: Option<(f64, usize)> = None;
-        while let Some(&Bound { key, element }) = waiting.peek() {
-            let reaches =
-                |(gain, m): (f64, usize)| key > gain - drift || (key == gain - drift && element < m);
-            if !best.is_none_or(reaches) {
+        loop {
+            group.clear();
+            while let Some(&Bound { key, element }) = waiting.peek() {
+                let reaches =
+                    |(gain, m): (f64, usize)| key > gain - drift || (key == gain - drift && element < m);
+                if group.len() == together || !best.is_none_or(reaches) {
+                    break;
+                }
+                waiting.pop();
+                if f.allowed(element) {
+                    group.push(element);
+                }
+            }
+            if group.is_empty() {
                 break;
             }
-            waiting.pop();
-            if !f.allowed(element) {
-                continue;
+            f.prepare(&group);
+            for &element in &group {
+                let gain = f.gain(element);
+                picks.evaluations += u64::from(taken > 0);
+                let better = best.is_none_or(|(g, m)| gain > g || (gain == g && element < m));
+                let loser = if better { best.replace((gain, element)) } else { Some((gain, element)) };
+                seen.extend(loser.map(|(gain, m)| bound(gain, taken, m)));
             }
-            let gain = f.gain(element);
-            picks.evaluations += u64::from(taken > 0);
-            let better = best.is_none_or(|(g, m)| gain > g || (gain == g && element < m));
-            let loser = if better { best.replace((gain, element)) } else { Some((gain, element)) };
-            seen.extend(loser.map(|(gain, m)| bound(gain, taken, m)));
         }
         waiting.extend(seen.drain(..));
         let Some((gain, m)) = best else { break };

@@ -10,6 +10,7 @@
 
 mod active;
 mod balance;
+mod batch_query;
 mod bnb;
 mod common;
 mod coreg;
@@ -28,6 +29,7 @@ mod sparse_lap;
 mod spectral;
 mod steps;
 mod submod;
+mod summary;
 mod svc;
 mod svc_extremes;
 mod threshold;

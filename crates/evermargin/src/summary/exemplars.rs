@@ -1,0 +1,309 @@
+//! SUBMOD-EXMP: the rows worth remembering.
+//!
+//! Problem (Emara 2012, chapter IV, equation IV.16): of n rows choose E, as large as asked for, to maximise
+//!
+//! G(E) = λ₃ Σ_E tₘ + λ₂ Σ_E bₘ − λ₁ Σ_{E,E} K,   tₘ = Σⱼ wⱼKₘⱼ (density),   bₘ = Σ_L Kᵢₘ (near labelled rows)
+//!
+//! by lazy greedy (the source prints the plain one, algorithm 6; the picks are the same). wⱼ is the number of samples of the
+//! stream a row stands for. With the rows of the next batch given, tₘ gets η Σ K over them: what is thin here and dense
+//! there survives (the source's inter-batch dependence, which it gives no formula for).
+//!
+//! Weights. The source has no values. With N = Σw (and η a row of the next batch), λ₃ = 1 and λ₁ = N/(2s) at pick s the
+//! greedy is kernel herding: each pick lowers the distance of means in feature space (MMD) between exemplars and data
+//! most, and the picks of a smaller summary are the first of a larger one. Static: λ₁ = N/(2M), which makes
+//! G = −(N·M/2)·MMD² + constant for M exemplars but gives up the nesting. λ₂ = 0.05·N/l.
+//!
+//! Departures: what depends on |E| alone is dropped, and with it the source's equation IV.21, whose sign is wrong
+//! (`d − K` should be `d + K`); kernels with negative values are bounded instead (quadratic.rs).
+
+use super::facility::Facility;
+use super::quadratic::{Diversity, Ground, Quadratic, check_kernel, least_value};
+use crate::data::{Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::gram::{KernelGram, Packed};
+use crate::kernel::Kernel;
+use crate::solve::greedy::{self, Picks, SetFunction};
+use crate::solve::{Exit, Watch};
+use serde::{Deserialize, Serialize};
+
+/// What a summary is to be good at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The means of exemplars and data agree (SUBMOD-EXMP).
+    #[default]
+    Exemplars,
+    /// Every row has an exemplar like it.
+    #[serde(alias = "facility")]
+    FacilityLocation,
+}
+
+/// A weight of a term.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lambda {
+    /// From the number of rows; the weight of diversity falls with each pick, so that summaries are nested.
+    #[default]
+    Auto,
+    /// From the number of rows and of exemplars asked for.
+    Static,
+    /// This number.
+    Value(f64),
+}
+
+impl Lambda {
+    pub(crate) fn check(self, name: &'static str) -> Result<()> {
+        match self {
+            Self::Value(v) if !(v >= 0.0 && v.is_finite()) => {
+                Err(Error::parameter(name, v, "auto, static or a number from 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn or(self, auto: f64) -> f64 {
+        if let Self::Value(v) = self { v } else { auto }
+    }
+}
+
+/// How exemplars are chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExemplarParams {
+    /// Similarity of rows.
+    pub kernel: Kernel,
+    /// What is maximised; the three weights are those of [`Objective::Exemplars`].
+    pub objective: Objective,
+    /// λ₁: exemplars unlike each other.
+    pub diversity: Lambda,
+    /// λ₂: exemplars near labelled rows.
+    pub labelled: Lambda,
+    /// λ₃: exemplars where rows are dense.
+    pub density: Lambda,
+    /// Most bytes of kernel values held.
+    pub cache_bytes: usize,
+}
+
+impl Default for ExemplarParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Linear,
+            objective: Objective::Exemplars,
+            diversity: Lambda::Auto,
+            labelled: Lambda::Auto,
+            density: Lambda::Auto,
+            cache_bytes: 512 << 20,
+        }
+    }
+}
+
+impl ExemplarParams {
+    /// Refuses what cannot be.
+    pub fn check(&self) -> Result<()> {
+        check_kernel(&self.kernel)?;
+        self.diversity.check("diversity")?;
+        self.labelled.check("labelled")?;
+        self.density.check("density")
+    }
+}
+
+/// What exemplars are chosen from.
+#[derive(Debug, Clone, Copy)]
+pub struct Pool<'a> {
+    /// The rows.
+    pub x: MatrixView<'a>,
+    /// Samples of the stream each row stands for; empty for one each.
+    pub weight: &'a [f64],
+    /// Labelled rows, which are remembered anyway. Facility location makes no use of them.
+    pub labelled: Option<MatrixView<'a>>,
+    /// Rows of the next batch, and η, how much each counts.
+    pub beyond: Option<(MatrixView<'a>, f64)>,
+}
+
+impl<'a> Pool<'a> {
+    /// Rows that stand for themselves, and nothing else.
+    pub fn of(x: MatrixView<'a>) -> Self {
+        Self { x, weight: &[], labelled: None, beyond: None }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let (rows, cols) = (self.x.rows(), self.x.cols());
+        if !self.weight.is_empty() && self.weight.len() != rows {
+            return Err(Error::Shape { what: "weights of rows", expected: rows, found: self.weight.len() });
+        }
+        if let Some(w) = self.weight.iter().find(|w| !(**w >= 0.0 && **w <= 1e100)) {
+            return Err(Error::parameter("weight", w, "a number from 0 to 1e100"));
+        }
+        for other in self.labelled.iter().chain(self.beyond.iter().map(|(x, _)| x)) {
+            if other.cols() != cols {
+                return Err(Error::Shape { what: "columns", expected: cols, found: other.cols() });
+            }
+        }
+        match self.beyond {
+            Some((_, eta)) if !(eta >= 0.0 && eta <= 1e100) => {
+                Err(Error::parameter("eta", eta, "a number from 0 to 1e100"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Samples each row stands for.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        if self.weight.is_empty() { vec![1.0; self.x.rows()] } else { self.weight.to_vec() }
+    }
+
+    /// N: samples that all rows stand for.
+    pub(super) fn total(&self, weight: &[f64]) -> f64 {
+        weight.iter().sum::<f64>() + self.beyond.map_or(0.0, |(x, eta)| eta * x.rows() as f64)
+    }
+}
+
+/// Chooses `count` rows of the pool, or all of it if it has fewer, in an order whose first rows are the smaller summaries
+/// (except with a static λ₁). Told to stop, it returns what it has.
+pub fn choose(params: &ExemplarParams, pool: &Pool<'_>, count: usize, watch: &dyn Watch) -> Result<Picks> {
+    run(params, pool, count, watch, greedy::lazy)
+}
+
+/// The same by looking at every gain before every pick: slow, and for comparison.
+pub fn choose_plainly(
+    params: &ExemplarParams,
+    pool: &Pool<'_>,
+    count: usize,
+    watch: &dyn Watch,
+) -> Result<Picks> {
+    run(params, pool, count, watch, greedy::plain)
+}
+
+/// F or G of the rows named; G with λ₁ = N/(2·their number) unless it is a number.
+pub fn objective(params: &ExemplarParams, pool: &Pool<'_>, rows: &[usize]) -> Result<f64> {
+    if let Some(row) = rows.iter().find(|r| **r >= pool.x.rows()) {
+        return Err(Error::Shape { what: "rows chosen from", expected: row + 1, found: pool.x.rows() });
+    }
+    let fixed = ExemplarParams {
+        diversity: if params.diversity == Lambda::Auto { Lambda::Static } else { params.diversity },
+        ..params.clone()
+    };
+    let walk = |f: &mut dyn SetFunction, _: usize, _: &dyn Watch| {
+        let mut gains = Vec::with_capacity(rows.len());
+        for &m in rows {
+            gains.push(f.gain(m));
+            f.take(m);
+        }
+        Picks { order: rows.to_vec(), gains, evaluations: rows.len() as u64, exit: Exit::Converged }
+    };
+    Ok(run(&fixed, pool, rows.len(), &(), walk)?.gains.iter().sum())
+}
+
+/// A way of taking elements.
+pub(crate) type Loop<'l> = &'l dyn Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks;
+
+fn run(
+    params: &ExemplarParams,
+    pool: &Pool<'_>,
+    count: usize,
+    watch: &dyn Watch,
+    take: impl Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks,
+) -> Result<Picks> {
+    params.check()?;
+    pool.check()?;
+    let count = count.min(pool.x.rows());
+    let picks = if count == 0 {
+        Some(Picks::none(Exit::Converged))
+    } else if params.objective == Objective::FacilityLocation {
+        cover(params, pool, count, watch, &take)?
+    } else {
+        herd(params, pool, count, watch, &take)?
+    };
+    Ok(picks.unwrap_or_else(|| Picks::none(Exit::Interrupted)))
+}
+
+fn herd(
+    params: &ExemplarParams,
+    pool: &Pool<'_>,
+    count: usize,
+    watch: &dyn Watch,
+    take: Loop<'_>,
+) -> Result<Option<Picks>> {
+    let Some((ground, merit)) = merits(params, pool, watch)? else { return Ok(None) };
+    let total = pool.total(&pool.weights());
+    let diversity = match params.diversity {
+        Lambda::Auto => Diversity::Falling(total),
+        Lambda::Static => Diversity::Fixed(total / (2.0 * count as f64)),
+        Lambda::Value(v) => Diversity::Fixed(v),
+    };
+    let least = least_value(&params.kernel, pool.x);
+    let mut f = Quadratic::new(ground, merit, diversity, least, count);
+    let mut picks = take(&mut f, count, watch);
+    picks.gains.iter_mut().enumerate().for_each(|(k, gain)| *gain /= f.scale(k + 1));
+    Ok(Some(picks))
+}
+
+/// λ₂b + λ₃t of every row; `None` if told to stop.
+pub(super) fn merits<'a>(
+    params: &ExemplarParams,
+    pool: &Pool<'a>,
+    watch: &dyn Watch,
+) -> Result<Option<(Ground<'a>, Vec<f64>)>> {
+    let weight = pool.weights();
+    let total = pool.total(&weight);
+    let density = params.density.or(1.0);
+    let Some((mut ground, mut merit)) =
+        Ground::new(pool.x, params.kernel, &weight, params.cache_bytes, watch)?
+    else {
+        return Ok(None);
+    };
+    merit.iter_mut().for_each(|m| *m *= density);
+    if let Some((beyond, eta)) = pool.beyond {
+        ground.add_others(beyond, &vec![density * eta; beyond.rows()], &mut merit)?;
+    }
+    if let Some(labelled) = pool.labelled.filter(|l| l.rows() > 0) {
+        let near = params.labelled.or(0.05 * total / labelled.rows() as f64);
+        ground.add_others(labelled, &vec![near; labelled.rows()], &mut merit)?;
+    }
+    Ok(Some((ground, merit)))
+}
+
+fn cover(
+    params: &ExemplarParams,
+    pool: &Pool<'_>,
+    count: usize,
+    watch: &dyn Watch,
+    take: Loop<'_>,
+) -> Result<Option<Picks>> {
+    let mut weight = pool.weights();
+    let stacked = pool.beyond.filter(|(beyond, _)| beyond.rows() > 0).map(|(beyond, eta)| {
+        weight.resize(pool.x.rows() + beyond.rows(), eta);
+        stack(pool.x, beyond)
+    });
+    let x = stacked.as_ref().map_or(pool.x, Matrix::view);
+    if least_value(&params.kernel, x) < 0.0 {
+        return Err(Error::Data(format!(
+            "facility location needs similarities from 0 on, and the {} kernel of this data can be negative: take the rbf \
+             kernel, or the exemplars objective",
+            params.kernel.name()
+        )));
+    }
+    represent(x, pool.x.rows(), &weight, params, count, watch, take)
+}
+
+/// Facility location of similarities that are known to be 0 or more: all rows are represented, by the first `choosable`.
+pub(crate) fn represent(
+    x: MatrixView<'_>,
+    choosable: usize,
+    weight: &[f64],
+    params: &ExemplarParams,
+    count: usize,
+    watch: &dyn Watch,
+    take: Loop<'_>,
+) -> Result<Option<Picks>> {
+    let packed = Packed::new(x, params.kernel)?;
+    let summed = KernelGram::summed(packed, weight, params.cache_bytes, watch)?;
+    Ok(summed.map(|(gram, alone)| take(&mut Facility::new(gram, alone, weight, choosable), count, watch)))
+}
+
+/// The rows of `a`, then those of `b`, which has as many columns.
+pub(super) fn stack(a: MatrixView<'_>, b: MatrixView<'_>) -> Matrix {
+    let mut all = a.to_matrix();
+    (0..b.rows()).for_each(|i| all.push(b.row(i)));
+    all
+}

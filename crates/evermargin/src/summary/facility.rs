@@ -1,0 +1,92 @@
+//! Facility location: the rows that are, all together, most similar to everything.
+//!
+//! Problem: choose E to maximise F(E) = Σᵢ wᵢ max_{e∈E} K(xᵢ, xₑ) for K ≥ 0: how well each row is represented by the
+//! exemplar most like it. F is monotone and submodular, so the greedy reaches 1 − 1/e of the optimum (Nemhauser, Wolsey &
+//! Fisher 1978), and lazy bounds hold as they are.
+//!
+//! The gain of m is Σᵢ wᵢ max(0, Kᵢₘ − coverᵢ), one kernel row against the cover so far. Before the first pick it is a row
+//! sum, and those come from half the matrix ([`KernelGram::summed`]). Where the byte limit holds the matrix, a gain reads
+//! its row; where it does not, the rows of the elements asked for next are computed together and kept while there is room.
+//!
+//! Exact: kernel values are single precision, everything after them is double; gains are the same bits whatever is held,
+//! because a kernel value does not depend on the block it is computed in. So the limit costs time and changes no pick.
+
+use crate::gram::{Gram, KernelGram};
+use crate::simd;
+use crate::solve::greedy::SetFunction;
+use std::cell::RefCell;
+
+/// Kernel rows computed together when they are not held.
+const TOGETHER: usize = 32;
+
+/// F and the set E. Rows that are only to be represented come after those that can be chosen.
+pub(crate) struct Facility<'a> {
+    gram: RefCell<KernelGram<'static>>,
+    weight: &'a [f64],
+    /// Gains before the first pick.
+    alone: Vec<f64>,
+    /// Similarity of each row to the exemplar most like it.
+    cover: Vec<f32>,
+    choosable: usize,
+    taken: usize,
+    rise: f64,
+}
+
+impl<'a> Facility<'a> {
+    /// Nothing chosen. `alone` are the row sums of `gram` by `weight`; the first `choosable` rows can be taken.
+    pub(crate) fn new(
+        gram: KernelGram<'static>,
+        alone: Vec<f64>,
+        weight: &'a [f64],
+        choosable: usize,
+    ) -> Self {
+        let n = gram.len();
+        // Row sums and gains add in different orders; gains among themselves never rise, rounding included.
+        let rise = 4.0 * n as f64 * f64::EPSILON * alone.iter().copied().fold(0.0, f64::max);
+        Self { gram: RefCell::new(gram), weight, alone, cover: vec![0.0; n], choosable, taken: 0, rise }
+    }
+
+    /// The kernel row of an element.
+    fn with_row<T>(&self, m: usize, f: impl FnOnce(&[f32]) -> T) -> T {
+        let mut gram = self.gram.borrow_mut();
+        gram.fetch(&[m]);
+        f(gram.row(m))
+    }
+}
+
+impl SetFunction for Facility<'_> {
+    fn elements(&self) -> usize {
+        self.choosable
+    }
+
+    fn gain(&self, m: usize) -> f64 {
+        if self.taken == 0 {
+            return self.alone[m];
+        }
+        self.with_row(m, |row| simd::excess(row, &self.cover, self.weight))
+    }
+
+    fn take(&mut self, m: usize) {
+        let mut cover = std::mem::take(&mut self.cover);
+        self.with_row(m, |row| {
+            cover.iter_mut().zip(row).for_each(|(c, &k)| *c = if k > *c { k } else { *c });
+        });
+        self.cover = cover;
+        self.taken += 1;
+    }
+
+    fn rise(&self) -> f64 {
+        self.rise
+    }
+
+    fn together(&self) -> usize {
+        let gram = self.gram.borrow();
+        if gram.is_whole() { 1 } else { TOGETHER.min(gram.capacity()) }
+    }
+
+    fn prepare(&self, elements: &[usize]) {
+        if self.taken > 0 && elements.len() > 1 {
+            self.gram.borrow_mut().fetch(elements);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What to remember of more data than can be kept: exemplars, and how many samples each stands for.
+//!
+//! [`choose`] picks rows of a pool; [`Summary`] does so along a stream and across partitions; [`relax`] solves the convex
+//! relaxation, a check on small pools.
+
+mod carry;
+mod exemplars;
+mod facility;
+mod qp;
+pub(crate) mod quadratic;
+mod stream;
+
+pub use carry::carry_weights;
+pub(crate) use exemplars::represent;
+pub use exemplars::{ExemplarParams, Lambda, Objective, Pool, choose, choose_plainly, objective};
+pub(crate) use qp::solve as relax_merits;
+pub use qp::{Relaxed, relax};
+pub use stream::Summary;

@@ -1,0 +1,240 @@
+//! The set function behind exemplars and batch queries: what is good about each element, less how alike they are.
+//!
+//! G(E) = Σ_{m∈E} cₘ − λ Σ_{m,m'∈E} Kₘₘ',   gain of m = cₘ − λ(Kₘₘ + 2rₘ),   rₘ = Σ_{j∈E} Kₘⱼ
+//!
+//! (Emara 2012, equations IV.16, IV.17, V.7 and V.8 without the terms in |E| alone, which move no pick.) Linear kernel: no
+//! matrix; r is ⟨xₘ, z⟩ with z = Σ_E xⱼ. Any other: r is a vector that each pick adds a kernel row to.
+//!
+//! λ may fall as the set grows, λ = N/(2s) for pick s (kernel herding): the loop is then given s·gain, whose order is that
+//! of the gains, and a pick adds to it cₘ − N·Kₘₐ.
+//!
+//! Lazy bounds, `rise`: K ≥ 0: 0 for a fixed λ (gains only fall), max c when it falls like 1/s. A kernel with values down
+//! to −d: 2λd and N·d more, the source's term −λd|E|² said otherwise. For linear kernels gains are inner products, whose
+//! rounding is not monotone: what it can be is added.
+
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::gram::{Gram, KernelGram, Packed};
+use crate::kernel::Kernel;
+use crate::product::Design;
+use crate::solve::Watch;
+use crate::solve::greedy::SetFunction;
+
+/// Kernel values are single precision: how far a bound of exact ones may be off.
+const SINGLE: f64 = 1e-5;
+
+/// The rows chosen from, and sums of kernel values over them.
+pub(crate) enum Ground<'a> {
+    /// ⟨x, z⟩, no matrix.
+    Linear(Design<'a>),
+    /// Kernel rows under a byte limit.
+    Kernel(Box<KernelGram<'static>>),
+}
+
+/// How strongly likeness counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Diversity {
+    /// λ.
+    Fixed(f64),
+    /// λ = N/(2s) at pick s; this is N.
+    Falling(f64),
+}
+
+impl<'a> Ground<'a> {
+    /// The rows of `x`, and Σⱼ weight[j]·K(xᵢ, xⱼ) of each; `None` if told to stop.
+    pub(crate) fn new(
+        x: MatrixView<'a>,
+        kernel: Kernel,
+        weight: &[f64],
+        bytes: usize,
+        watch: &dyn Watch,
+    ) -> Result<Option<(Self, Vec<f64>)>> {
+        check_kernel(&kernel)?;
+        if kernel == Kernel::Linear {
+            let mut ground = Self::Linear(Design::new(x, (0..x.rows() as u32).collect(), false));
+            let mut sums = vec![0.0; x.rows()];
+            ground.add_others(x, weight, &mut sums)?;
+            return Ok(Some((ground, sums)));
+        }
+        let summed = KernelGram::summed(Packed::new(x, kernel)?, weight, bytes, watch)?;
+        Ok(summed.map(|(gram, sums)| (Self::Kernel(Box::new(gram)), sums)))
+    }
+
+    /// `sum[i] += Σₖ coef[k]·K(xᵢ, zₖ)` over samples with the same columns.
+    pub(crate) fn add_others(&mut self, z: MatrixView<'_>, coef: &[f64], sum: &mut [f64]) -> Result<()> {
+        match self {
+            Self::Linear(x) => {
+                let others = Design::new(z, (0..z.rows() as u32).collect(), false);
+                let active: Vec<u32> = (0..z.rows() as u32).collect();
+                let (mut total, mut values) = (vec![0.0; z.cols()], vec![0.0; x.rows()]);
+                others.add_transposed(&active, |k| coef[k], &mut total);
+                x.mul(&total, &mut values);
+                sum.iter_mut().zip(values).for_each(|(s, v)| *s += v);
+                Ok(())
+            }
+            Self::Kernel(gram) => gram.accumulate_others(z, coef, sum),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Linear(x) => x.rows(),
+            Self::Kernel(gram) => gram.len(),
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match self {
+            Self::Linear(x) => x.dim(),
+            Self::Kernel(gram) => gram.len(),
+        }
+    }
+
+    fn diag(&self, m: usize) -> f64 {
+        match self {
+            Self::Linear(x) => x.norm2(m),
+            Self::Kernel(gram) => gram.diag(m),
+        }
+    }
+}
+
+/// G and the set E.
+pub(crate) struct Quadratic<'a> {
+    ground: Ground<'a>,
+    /// c.
+    merit: Vec<f64>,
+    diagonal: Vec<f64>,
+    diversity: Diversity,
+    /// z = Σ_E x, or r at every row.
+    chosen: Vec<f64>,
+    taken: usize,
+    rise: f64,
+}
+
+impl<'a> Quadratic<'a> {
+    /// Nothing chosen; `least` is a lower bound of the kernel on these rows ([`least_value`]), `count` the most that will be
+    /// taken.
+    pub(crate) fn new(
+        ground: Ground<'a>,
+        merit: Vec<f64>,
+        diversity: Diversity,
+        least: f64,
+        count: usize,
+    ) -> Self {
+        let diagonal: Vec<f64> = (0..ground.len()).map(|m| ground.diag(m)).collect();
+        let chosen = vec![0.0; ground.dim()];
+        let mut f = Self { ground, merit, diagonal, diversity, chosen, taken: 0, rise: 0.0 };
+        f.rise = f.largest_rise((1.0 + SINGLE) * (-least).max(0.0), count);
+        f
+    }
+
+    fn largest_rise(&self, opposed: f64, count: usize) -> f64 {
+        let best = self.merit.iter().copied().fold(0.0, f64::max);
+        let widest = self.diagonal.iter().copied().fold(0.0, f64::max);
+        let (rise, size) = match self.diversity {
+            Diversity::Fixed(lambda) => (2.0 * lambda * opposed, 2.0 * lambda),
+            Diversity::Falling(total) => (best + total * opposed, total),
+        };
+        let rounding = match &self.ground {
+            Ground::Linear(x) => (x.dim() + count + 8) as f64 * f64::EPSILON * size * count as f64 * widest,
+            Ground::Kernel(_) => 0.0,
+        };
+        rise + 4.0 * rounding
+    }
+
+    /// The gain at pick s = |E| + 1, as the loop is given it: times s if λ falls.
+    fn scaled(&self, m: usize) -> f64 {
+        let r = match &self.ground {
+            Ground::Linear(x) => x.dot(m, &self.chosen),
+            Ground::Kernel(_) => self.chosen[m],
+        };
+        let alike = self.diagonal[m] + 2.0 * r;
+        match self.diversity {
+            Diversity::Fixed(lambda) => self.merit[m] - lambda * alike,
+            Diversity::Falling(total) => (self.taken + 1) as f64 * self.merit[m] - 0.5 * total * alike,
+        }
+    }
+
+    /// What the loop's gains have to be divided by at pick s, counted from 1.
+    pub(crate) fn scale(&self, pick: usize) -> f64 {
+        match self.diversity {
+            Diversity::Fixed(_) => 1.0,
+            Diversity::Falling(_) => pick as f64,
+        }
+    }
+}
+
+impl SetFunction for Quadratic<'_> {
+    fn elements(&self) -> usize {
+        self.merit.len()
+    }
+
+    fn gain(&self, m: usize) -> f64 {
+        self.scaled(m)
+    }
+
+    fn take(&mut self, m: usize) {
+        match &mut self.ground {
+            Ground::Linear(x) => x.add_row(m, 1.0, &mut self.chosen),
+            Ground::Kernel(gram) => gram.accumulate(&[m], &[1.0], &mut self.chosen),
+        }
+        self.taken += 1;
+    }
+
+    fn rise(&self) -> f64 {
+        self.rise
+    }
+}
+
+/// Refuses kernels that have no samples.
+pub(crate) fn check_kernel(kernel: &Kernel) -> Result<()> {
+    if *kernel == Kernel::Precomputed {
+        return Err(Error::parameter("kernel", "precomputed", "a kernel of samples"));
+    }
+    kernel.check()
+}
+
+/// A lower bound of the kernel on any two of these rows: 0 where no value can be negative.
+pub(crate) fn least_value(kernel: &Kernel, x: MatrixView<'_>) -> f64 {
+    let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
+    let positive = values.iter().all(|v| *v >= 0.0);
+    let longest = (0..x.rows()).map(|i| x.row(i).norm2()).fold(0.0, f64::max);
+    match *kernel {
+        Kernel::Rbf { .. } => 0.0,
+        Kernel::Poly { degree, .. } if degree.is_multiple_of(2) => 0.0,
+        Kernel::Poly { coef0, .. } | Kernel::Sigmoid { coef0, .. } if positive && coef0 >= 0.0 => 0.0,
+        Kernel::Linear | Kernel::Precomputed if positive => 0.0,
+        Kernel::Linear | Kernel::Precomputed => -longest,
+        Kernel::Poly { gamma, coef0, degree } => -(gamma * longest + coef0.abs()).powi(degree as i32),
+        Kernel::Sigmoid { .. } => -1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Matrix;
+
+    #[test]
+    fn no_kernel_value_lies_below_the_bound() {
+        let values: Vec<f64> = (0..40 * 3).map(|k| f64::from((k * 37) % 19) / 5.0 - 1.8).collect();
+        let signed = Matrix::dense(values.clone(), 40, 3).unwrap();
+        let positive = Matrix::dense(values.iter().map(|v| v.abs()).collect(), 40, 3).unwrap();
+        let kernels = [
+            Kernel::Linear,
+            Kernel::Rbf { gamma: 0.3 },
+            Kernel::Poly { gamma: 0.5, coef0: 0.2, degree: 3 },
+            Kernel::Poly { gamma: 0.5, coef0: -0.2, degree: 2 },
+            Kernel::Poly { gamma: 0.5, coef0: -3.0, degree: 1 },
+            Kernel::Sigmoid { gamma: 1.0, coef0: -0.1 },
+        ];
+        for (x, kernel) in [&signed, &positive].into_iter().flat_map(|x| kernels.map(|k| (x, k))) {
+            let bound = least_value(&kernel, x.view());
+            let pairs = (0..40).flat_map(|i| (0..40).map(move |j| (i, j)));
+            let least = pairs.map(|(i, j)| kernel.eval(x.view().row(i), x.view().row(j)));
+            let least = least.fold(f64::INFINITY, f64::min);
+            assert!(least >= bound - 1e-12 * bound.abs(), "{kernel:?}: {least} < {bound}");
+        }
+        assert_eq!(least_value(&Kernel::Linear, positive.view()), 0.0);
+    }
+}
