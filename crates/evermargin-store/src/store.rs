@@ -76,7 +76,7 @@ impl Store {
         let contents = verify(&file, &mark)?;
         if contents.generation > mark.generation {
             // A commit that was not sealed may not have been synced either.
-            sync_log(&file)?;
+            sync_files(&file)?;
             seal.write(&Mark::of(&contents))?;
         }
         let database = database::connect(&file, Way::Shared).map_err(Error::database("open", &file))?;
@@ -251,10 +251,9 @@ fn advance(transaction: &Transaction<'_>, next: &Contents) -> rusqlite::Result<b
     Ok(statement.execute((next.generation as i64, next.digest().as_bytes()))? == 1)
 }
 
-fn sync_log(file: &Path) -> Result<()> {
-    let log = beside(file, "-wal");
-    if !log.exists() {
-        return Ok(());
+fn sync_files(file: &Path) -> Result<()> {
+    for path in [file, &beside(file, "-wal")].into_iter().filter(|path| path.exists()) {
+        File::open(path).and_then(|opened| opened.sync_all()).map_err(Error::io("sync", path))?;
     }
-    File::open(&log).and_then(|opened| opened.sync_all()).map_err(Error::io("sync", &log))
+    Ok(())
 }
