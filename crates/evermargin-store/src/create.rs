@@ -11,11 +11,10 @@ use std::path::Path;
 
 /// Makes a store at a place where there is nothing, or an empty directory.
 pub(crate) fn create(directory: &Path) -> Result<()> {
-    let parent = match directory.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let parent = above(directory);
+    let missing: Vec<&Path> = parent.ancestors().take_while(|path| !path.exists()).collect();
     fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    missing.iter().try_for_each(|path| sync(above(path)))?;
     let draft = tempfile::Builder::new()
         .prefix(".evermargin-")
         .tempdir_in(parent)
@@ -27,6 +26,10 @@ pub(crate) fn create(directory: &Path) -> Result<()> {
     // Moved: there is nothing left to remove.
     let _ = draft.keep();
     sync(parent)
+}
+
+fn above(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn fill(draft: &Path, contents: &Contents) -> Result<()> {

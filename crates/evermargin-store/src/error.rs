@@ -109,9 +109,9 @@ impl Error {
             CannotOpen, DatabaseBusy, DatabaseLocked, OutOfMemory, PermissionDenied, ReadOnly,
         };
         move |source| match source.sqlite_error_code() {
-            Some(
-                CannotOpen | DatabaseBusy | DatabaseLocked | OutOfMemory | PermissionDenied | ReadOnly,
-            ) => Self::Database { file: file.to_path_buf(), action: "read", source },
+            Some(CannotOpen | DatabaseBusy | DatabaseLocked | OutOfMemory | PermissionDenied | ReadOnly) => {
+                Self::Database { file: file.to_path_buf(), action: "read", source }
+            }
             _ => Self::damaged(file, seq, format!("SQLite says: {source}")),
         }
     }

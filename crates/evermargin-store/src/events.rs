@@ -32,7 +32,9 @@ impl Event<'_> {
     pub(crate) fn check(&self) -> Result<()> {
         let Self { kind, body } = self;
         if kind.is_empty() || kind.len() > KIND_LIMIT || kind.contains('\0') {
-            return Err(Error::argument(format!("kind {kind:?}: must have 1 to {KIND_LIMIT} bytes, none of them NUL")));
+            return Err(Error::argument(format!(
+                "kind {kind:?}: must have 1 to {KIND_LIMIT} bytes, none of them NUL"
+            )));
         }
         if body.len() > BODY_LIMIT {
             let length = body.len();
@@ -44,7 +46,11 @@ impl Event<'_> {
 }
 
 /// Adds a row, and the event to the contents.
-pub(crate) fn insert(connection: &Connection, contents: &mut Contents, event: &Event) -> rusqlite::Result<()> {
+pub(crate) fn insert(
+    connection: &Connection,
+    contents: &mut Contents,
+    event: &Event,
+) -> rusqlite::Result<()> {
     let Event { kind, body } = *event;
     let (seq, length, body_hash) = (contents.count, body.len() as u64, blake3::hash(body));
     let hash = chain::link(&contents.head, seq, kind, length, &body_hash);

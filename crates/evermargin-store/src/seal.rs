@@ -99,7 +99,8 @@ impl Seal {
     /// The newest mark.
     pub fn read(&mut self) -> Result<Mark> {
         let mut bytes = Vec::with_capacity(LENGTH + 1);
-        let read = self.file.rewind().and_then(|()| (&self.file).take(LENGTH as u64 + 1).read_to_end(&mut bytes));
+        let read =
+            self.file.rewind().and_then(|()| (&self.file).take(LENGTH as u64 + 1).read_to_end(&mut bytes));
         read.map_err(Error::io("read", &self.path))?;
         if bytes.len() != LENGTH {
             let what = format!("a seal has {LENGTH} bytes, this file has another length");
@@ -121,5 +122,10 @@ impl Seal {
         self.file.seek(SeekFrom::Start(at))?;
         self.file.write_all(bytes)?;
         self.file.sync_data()
+    }
+    /// From now on writing fails, as on a disk that has gone read-only.
+    #[cfg(test)]
+    pub fn break_writing(&mut self) {
+        self.file = File::open(&self.path).unwrap();
     }
 }

@@ -19,11 +19,17 @@ pub struct Snapshot {
 }
 
 /// Adds a snapshot and drops what is older than the two newest.
-pub(crate) fn insert(connection: &Connection, contents: &mut Contents, kept: Kept, body: &[u8]) -> rusqlite::Result<()> {
+pub(crate) fn insert(
+    connection: &Connection,
+    contents: &mut Contents,
+    kept: Kept,
+    body: &[u8],
+) -> rusqlite::Result<()> {
     let row = "INSERT INTO snapshots (seq, length, hash) VALUES (?1, ?2, ?3)";
     connection.execute(row, (kept.seq as i64, kept.length as i64, kept.hash.as_bytes()))?;
     for piece in body.chunks(PIECE) {
-        connection.execute("INSERT INTO pieces (snapshot, body) VALUES (?1, ?2)", (kept.seq as i64, piece))?;
+        connection
+            .execute("INSERT INTO pieces (snapshot, body) VALUES (?1, ?2)", (kept.seq as i64, piece))?;
     }
     contents.snapshots.push(kept);
     while contents.snapshots.len() > 2 {
@@ -52,7 +58,12 @@ pub(crate) fn check(file: &Path, connection: &Connection, contents: &Contents) -
 }
 
 /// Hands over the pieces of a snapshot in order, one in memory at a time, and checks its hash; gives their number.
-pub(crate) fn read(file: &Path, connection: &Connection, kept: &Kept, mut take: impl FnMut(&[u8])) -> Result<i64> {
+pub(crate) fn read(
+    file: &Path,
+    connection: &Connection,
+    kept: &Kept,
+    mut take: impl FnMut(&[u8]),
+) -> Result<i64> {
     let reading = |error| Error::reading(file, Some(kept.seq))(error);
     let sql = "SELECT body FROM pieces WHERE snapshot = ?1 ORDER BY id";
     let mut statement = connection.prepare_cached(sql).map_err(reading)?;

@@ -53,8 +53,12 @@ impl Store {
         let refuse = |what| Err(Error::Directory { directory: directory.to_path_buf(), what });
         let there = directory.join(DATABASE).exists() || directory.join(SEAL).exists();
         match how {
-            Open::Create if there => return refuse("there is a store already; open it or name another directory"),
-            Open::Existing if !there => return refuse("there is no store here; check the name, or make a new one"),
+            Open::Create if there => {
+                return refuse("there is a store already; open it or name another directory");
+            }
+            Open::Existing if !there => {
+                return refuse("there is no store here; check the name, or make a new one");
+            }
             Open::Create | Open::Either if !there => {
                 if directory.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
                     return refuse("holds other files and no store; name a new or an empty directory");
@@ -68,7 +72,7 @@ impl Store {
 
     fn open_existing(directory: &Path) -> Result<Self> {
         let (file, sealed) = (directory.join(DATABASE), directory.join(SEAL));
-        for missing in [&file, &sealed].into_iter().filter(|path| !path.exists()) {
+        if let Some(missing) = [&file, &sealed].into_iter().find(|path| !path.exists()) {
             return Err(Error::damaged(missing, None, "missing, though the rest of the store is there"));
         }
         let mut seal = Seal::open(directory, &sealed)?;
@@ -256,4 +260,47 @@ fn sync_files(file: &Path) -> Result<()> {
         File::open(path).and_then(|opened| opened.sync_all()).map_err(Error::io("sync", path))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Event, Open, Store};
+
+    const EVENT: Event<'_> = Event { kind: "label", body: b"{}" };
+
+    /// The commit is there, but it was not acknowledged; the next opening finds it whole and seals it.
+    #[test]
+    fn a_seal_that_cannot_be_written_fails_the_store() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("store");
+        let mut store = Store::open(&directory, Open::Create).unwrap();
+        store.append(&[EVENT]).unwrap();
+        store.seal.break_writing();
+        let error = store.append(&[EVENT]).unwrap_err();
+        assert!(matches!(&error, Error::Io { file, .. } if file.ends_with("seal")), "{error}");
+        assert_eq!(store.next_seq(), 1);
+        assert_eq!(store.events(0).count(), 1);
+        let again = store.append(&[EVENT]).unwrap_err().to_string();
+        assert!(again.ends_with("open the store again to go on"), "{again}");
+        drop(store);
+        assert!(directory.join("events.db-wal").exists(), "a failed store leaves its log as it is");
+        let mut store = Store::open(&directory, Open::Existing).unwrap();
+        assert_eq!(store.append(&[EVENT]).unwrap(), 2..3);
+    }
+
+    /// No page may be added: the statement fails in the middle of a transaction of which nothing stays.
+    #[test]
+    fn a_database_that_cannot_grow_fails_the_store() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("store");
+        let mut store = Store::open(&directory, Open::Create).unwrap();
+        store.append(&[EVENT]).unwrap();
+        store.database.query_row("PRAGMA max_page_count = 1", [], |_| Ok(())).unwrap();
+        let large = Event { kind: "batch", body: &[0; 99_999] };
+        let error = store.append(&[EVENT, large]).unwrap_err().to_string();
+        assert!(error.contains("database or disk is full"), "{error}");
+        assert!(matches!(store.append(&[EVENT]), Err(Error::Failed { .. })));
+        drop(store);
+        assert_eq!(Store::open(&directory, Open::Existing).unwrap().next_seq(), 1);
+    }
 }

@@ -124,10 +124,14 @@ fn check_seal(file: &Path, contents: &Contents, mark: &Mark) -> Result<()> {
         return damaged(Some(*count), lost);
     }
     if *generation == mark.generation && contents.digest() != mark.digest {
-        return damaged(count.checked_sub(1), "holds other events or snapshots than were acknowledged".to_string());
+        return damaged(
+            count.checked_sub(1),
+            "holds other events or snapshots than were acknowledged".to_string(),
+        );
     }
     if *generation > mark.generation + 1 {
-        let what = format!("{generation} writes, but the seal knows {}: the seal is an older copy", mark.generation);
+        let what =
+            format!("{generation} writes, but the seal knows {}: the seal is an older copy", mark.generation);
         return damaged(None, what);
     }
     Ok(())

@@ -51,7 +51,9 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 /// Names and bytes of a directory, all of it.
 pub fn files(directory: &Path) -> Files {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    entries.map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(&path).unwrap())).collect()
+    entries
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(&path).unwrap()))
+        .collect()
 }
 
 /// A fresh directory with exactly these files.

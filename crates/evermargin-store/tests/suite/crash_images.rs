@@ -101,7 +101,10 @@ fn a_log_that_is_gone() {
     let scratch = home.path().join("scratch");
     lay(&scratch, &files_now);
     let said = open(&scratch).unwrap_err().to_string();
-    assert!(said.contains("events.db, event 0: holds 0 events and 0 writes, but 6 events and 9 writes were"), "{said}");
+    assert!(
+        said.contains("events.db, event 0: holds 0 events and 0 writes, but 6 events and 9 writes were"),
+        "{said}"
+    );
     assert!(files(&scratch) == files_now);
 }
 

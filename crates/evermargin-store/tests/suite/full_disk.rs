@@ -41,8 +41,8 @@ fn a_limit_on_the_size_of_files() {
         let output = limited.output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && said.contains("\nfailed: cannot write to"), "{said}");
-        let numbers = said.lines().filter_map(|line| line.strip_prefix("acknowledged "));
-        let acknowledged = numbers.last().unwrap().parse::<u64>().unwrap();
+        let mut numbers = said.lines().filter_map(|line| line.strip_prefix("acknowledged "));
+        let acknowledged = numbers.next_back().unwrap().parse::<u64>().unwrap();
         let mut store = open(&directory).unwrap();
         assert!((acknowledged..=acknowledged + 1).contains(&store.next_seq()));
         assert!(store.events(0).all(|record| record.unwrap().body == Some(vec![0x80; 16_000])));

@@ -16,7 +16,8 @@ fn the_chain_follows_from_what_is_documented() {
     let database = Connection::open(directory.join(DATABASE)).unwrap();
     let instance: Vec<u8> = database.query_row("SELECT instance FROM store", [], |row| row.get(0)).unwrap();
     let mut hash = blake3::hash(&[&b"evermargin store"[..], &number(1), &instance].concat());
-    let mut statement = database.prepare("SELECT kind, length, body_hash, hash, body FROM events ORDER BY seq").unwrap();
+    let mut statement =
+        database.prepare("SELECT kind, length, body_hash, hash, body FROM events ORDER BY seq").unwrap();
     let mut rows = statement.query([]).unwrap();
     let mut seq = 0;
     while let Some(row) = rows.next().unwrap() {
@@ -27,7 +28,14 @@ fn the_chain_follows_from_what_is_documented() {
         if let Some(body) = &record.body {
             assert_eq!(blake3::hash(body).as_bytes()[..], body_hash);
         }
-        let parts = [&hash.as_bytes()[..], &number(seq), &number(kind.len()), kind.as_bytes(), &number(length as usize), &body_hash];
+        let parts = [
+            &hash.as_bytes()[..],
+            &number(seq),
+            &number(kind.len()),
+            kind.as_bytes(),
+            &number(length as usize),
+            &body_hash,
+        ];
         hash = blake3::hash(&parts.concat());
         assert_eq!(hash.as_bytes()[..], said);
         seq += 1;
@@ -41,7 +49,7 @@ fn people_read_labels_with_sql() {
     let directory = home.path().join("store");
     sample(&directory);
     let database = Connection::open(directory.join(DATABASE)).unwrap();
-    let sql = "SELECT seq, body ->> 'class' FROM labels ORDER BY seq";
+    let sql = "SELECT seq, body ->> 'class' FROM events WHERE kind = 'label' ORDER BY seq";
     let mut statement = database.prepare(sql).unwrap();
     let rows: Vec<(i64, Value)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();

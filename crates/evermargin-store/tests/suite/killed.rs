@@ -25,7 +25,8 @@ fn writes_for_ever() {
     let mut draw = Draw(store.next_seq());
     loop {
         let first = store.next_seq();
-        let bodies: Vec<(u64, Vec<u8>)> = (first..=first + draw.below(4)).map(|seq| (seq, body(seq))).collect();
+        let bodies: Vec<(u64, Vec<u8>)> =
+            (first..=first + draw.below(4)).map(|seq| (seq, body(seq))).collect();
         let events: Vec<Event> = bodies.iter().map(|(seq, body)| Event { kind: kind(*seq), body }).collect();
         let range = store.append(&events).unwrap();
         println!("\nacknowledged {}", range.end);
@@ -43,7 +44,8 @@ fn fifty_kills_lose_nothing() {
     let directory = home.path().join("store");
     let (mut acknowledged, mut kept, mut draw) = (0, 0, Draw(3));
     for round in 0..50 {
-        let mut process = child("killed::writes_for_ever", &directory).stdout(Stdio::piped()).spawn().unwrap();
+        let mut process =
+            child("killed::writes_for_ever", &directory).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let mut left = draw.below(40);
         if round % 5 == 0 {

@@ -11,3 +11,4 @@ mod killed;
 mod model;
 mod opening;
 mod round_trips;
+mod sync_errors;

@@ -39,10 +39,15 @@ impl Plain {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kind = || prop_oneof![Just("batch".to_string()), Just("label".to_string()), "\\PC{1,9}"];
-    let body = prop_oneof![vec(any::<u8>(), 0..40), vec(any::<u8>(), 3000..9000), "\\PC{0,30}".prop_map(String::into_bytes)];
+    let body = prop_oneof![
+        vec(any::<u8>(), 0..40),
+        vec(any::<u8>(), 3000..9000),
+        "\\PC{0,30}".prop_map(String::into_bytes)
+    ];
     let append = vec((kind(), body.clone()), 0..6).prop_map(Step::Append);
     let forget = (kind(), any::<u8>()).prop_map(|(kind, part)| Step::Forget(kind, part));
-    let step = prop_oneof![4 => append, 2 => body.prop_map(Step::Snapshot), 2 => forget, 1 => Just(Step::Reopen)];
+    let step =
+        prop_oneof![4 => append, 2 => body.prop_map(Step::Snapshot), 2 => forget, 1 => Just(Step::Reopen)];
     vec(step, 1..40)
 }
 
@@ -52,7 +57,8 @@ fn take(step: Step, store: &mut Store, plain: &mut Plain) {
             let given: Vec<Event> = events.iter().map(|(kind, body)| Event { kind, body }).collect();
             let first = plain.records.len() as u64;
             assert_eq!(store.append(&given).unwrap(), first..first + events.len() as u64);
-            let records = (first..).zip(events).map(|(seq, (kind, body))| Record { seq, kind, body: Some(body) });
+            let records =
+                (first..).zip(events).map(|(seq, (kind, body))| Record { seq, kind, body: Some(body) });
             plain.records.extend(records);
         }
         Step::Snapshot(body) => {

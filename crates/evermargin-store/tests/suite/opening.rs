@@ -16,17 +16,29 @@ fn refused(directory: &Path, how: Open) -> String {
 fn there_or_not_there() {
     let home = home();
     let directory = home.path().join("store");
-    assert!(refused(&directory, Open::Existing).ends_with("there is no store here; check the name, or make a new one"));
+    assert!(
+        refused(&directory, Open::Existing)
+            .ends_with("there is no store here; check the name, or make a new one")
+    );
     assert!(!directory.exists());
     fs::create_dir(&directory).unwrap();
-    assert_eq!(Store::open(&directory, Open::Create).unwrap().next_seq(), 0, "an empty directory is as good as none");
-    assert!(refused(&directory, Open::Create).ends_with("there is a store already; open it or name another directory"));
+    assert_eq!(
+        Store::open(&directory, Open::Create).unwrap().next_seq(),
+        0,
+        "an empty directory is as good as none"
+    );
+    assert!(
+        refused(&directory, Open::Create)
+            .ends_with("there is a store already; open it or name another directory")
+    );
     assert_eq!(Store::open(&directory, Open::Either).unwrap().next_seq(), 0);
     let full = home.path().join("full");
     fs::create_dir(&full).unwrap();
     fs::write(full.join("letter.txt"), "dear").unwrap();
     for how in [Open::Create, Open::Either] {
-        assert!(refused(&full, how).ends_with("holds other files and no store; name a new or an empty directory"));
+        assert!(
+            refused(&full, how).ends_with("holds other files and no store; name a new or an empty directory")
+        );
     }
     assert_eq!(files(&full).len(), 1);
     assert!(refused(&full.join("letter.txt/store"), Open::Create).contains("letter.txt"));
@@ -44,7 +56,10 @@ fn a_missing_file_is_named() {
         for how in [Open::Existing, Open::Either] {
             lay(&directory, &rest);
             let said = refused(&directory, how);
-            assert!(said.contains(&format!("{name}: missing, though the rest of the store is there")), "{said}");
+            assert!(
+                said.contains(&format!("{name}: missing, though the rest of the store is there")),
+                "{said}"
+            );
             assert!(files(&directory) == rest);
         }
     }
@@ -76,7 +91,10 @@ fn a_format_of_the_future() {
     future.get_mut(DATABASE).unwrap()[63] = 2;
     lay(&directory, &future);
     let said = refused(&directory, Open::Either);
-    assert!(said.ends_with("format 2, but this program knows format 1; nothing was changed: use a newer program"), "{said}");
+    assert!(
+        said.ends_with("format 2, but this program knows format 1; nothing was changed: use a newer program"),
+        "{said}"
+    );
     assert!(files(&directory) == future);
 }
 
@@ -104,10 +122,19 @@ fn foreign_files_are_left_alone() {
 #[test]
 fn edits_are_found() {
     let edits = [
-        ("UPDATE events SET body = '{\"row\":1,\"class\":\"kleiner\"}' WHERE seq = 2", "event 2: its body is not what was written"),
-        ("UPDATE events SET body = NULL WHERE seq = 2", "event 2: its body is missing, or there though forgotten"),
+        (
+            "UPDATE events SET body = '{\"row\":1,\"class\":\"kleiner\"}' WHERE seq = 2",
+            "event 2: its body is not what was written",
+        ),
+        (
+            "UPDATE events SET body = NULL WHERE seq = 2",
+            "event 2: its body is missing, or there though forgotten",
+        ),
         ("UPDATE events SET kind = 'batch' WHERE seq = 2", "event 2: its hash does not follow"),
-        ("UPDATE events SET body = zeroblob(900) WHERE seq = 1", "event 1: its body is missing, or there though forgotten"),
+        (
+            "UPDATE events SET body = zeroblob(900) WHERE seq = 1",
+            "event 1: its body is missing, or there though forgotten",
+        ),
         ("DELETE FROM events WHERE seq = 3", "event 3: missing, though later events are there"),
         ("DELETE FROM events WHERE seq = 7", "event 6: the digest of the store is not that of what it holds"),
         ("UPDATE events SET seq = -1 WHERE seq = 0", "event 0: missing, though later events are there"),
@@ -119,8 +146,11 @@ fn edits_are_found() {
         ("DELETE FROM store", "the row that describes the store"),
         ("INSERT INTO store VALUES (2, x'00', 1, x'00')", "the row that describes the store"),
         ("CREATE TABLE more (x)", "the tables are not those of a store"),
-        ("CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END", "the tables are not those of a store"),
-        ("DROP VIEW labels", "the tables are not those of a store"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END",
+            "the tables are not those of a store",
+        ),
+        ("CREATE VIEW labels AS SELECT 1", "the tables are not those of a store"),
         ("PRAGMA journal_mode = DELETE", "does not begin as the database of a store does"),
     ];
     let home = home();
@@ -141,7 +171,8 @@ fn another_program_may_read_along() {
     let directory = home.path().join("store");
     let told = sample(&directory);
     let reader = Connection::open(directory.join(DATABASE)).unwrap();
-    let count = || reader.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0)).unwrap() as u64;
+    let count =
+        || reader.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0)).unwrap() as u64;
     assert_eq!(count(), told.next);
     let mut store = open(&directory).unwrap();
     crate::common::append(&mut store, "label", b"{}");
@@ -156,7 +187,10 @@ fn another_program_that_writes_is_noticed() {
     let directory = home.path().join("store");
     sample(&directory);
     let mut store = open(&directory).unwrap();
-    Connection::open(directory.join(DATABASE)).unwrap().execute_batch("UPDATE store SET generation = 99").unwrap();
+    Connection::open(directory.join(DATABASE))
+        .unwrap()
+        .execute_batch("UPDATE store SET generation = 99")
+        .unwrap();
     let said = store.append(&[]).and_then(|_| store.keep_snapshot(8, b"")).unwrap_err().to_string();
     assert!(said.contains("another program wrote into the database"), "{said}");
     assert!(matches!(store.keep_snapshot(8, b""), Err(Error::Failed { .. })));
@@ -173,7 +207,10 @@ fn a_second_opener_is_refused_at_once() {
     let other = child("opening::opens", &directory).stdout(Stdio::piped()).output().unwrap();
     assert!(start.elapsed() < Duration::from_secs(1));
     let said = String::from_utf8_lossy(&other.stdout).into_owned();
-    assert!(said.contains("store: in use by another process; stop it first, or name another directory"), "{said}");
+    assert!(
+        said.contains("store: in use by another process; stop it first, or name another directory"),
+        "{said}"
+    );
     drop(store);
     open(&directory).unwrap();
 }
@@ -197,7 +234,8 @@ fn a_directory_that_cannot_be_written() {
     let home = home();
     let directory = home.path().join("store");
     sample(&directory);
-    let readable = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let readable =
+        |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     readable(home.path(), 0o755);
     for name in [DATABASE, SEAL] {
         readable(&directory.join(name), 0o444);
@@ -213,6 +251,9 @@ fn a_directory_that_cannot_be_written() {
     }
     let said = String::from_utf8_lossy(&other.current_dir("/").output().unwrap().stdout).into_owned();
     readable(&directory, 0o755);
-    assert!(said.contains("refused cannot open for writing") && said.contains("seal: Permission denied"), "{said}");
+    assert!(
+        said.contains("refused cannot open for writing") && said.contains("seal: Permission denied"),
+        "{said}"
+    );
     assert!(files(&directory) == before);
 }

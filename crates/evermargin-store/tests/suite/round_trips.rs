@@ -8,9 +8,15 @@ fn events_of_every_shape_come_back() {
     let home = home();
     let directory = home.path().join("a place/with #odd? 100% näme");
     let long = "k".repeat(255);
-    let large: Vec<u8> = (0..300_000_u32).map(|i| (i * i >> 7) as u8).collect();
-    let shapes: Vec<(&str, &[u8])> =
-        vec![("begin", b"{}"), ("leer", b""), ("ñ☂ 'x'", b"\0"), (&long, b"text"), ("large", &large), ("nul", b"a\0b")];
+    let large: Vec<u8> = (0..300_000_u64).map(|i| ((i * i) >> 7) as u8).collect();
+    let shapes: Vec<(&str, &[u8])> = vec![
+        ("begin", b"{}"),
+        ("leer", b""),
+        ("ñ☂ 'x'", b"\0"),
+        (&long, b"text"),
+        ("large", &large),
+        ("nul", b"a\0b"),
+    ];
     let mut store = Store::open(&directory, Open::Create).unwrap();
     let events: Vec<Event> = shapes.iter().map(|&(kind, body)| Event { kind, body }).collect();
     assert_eq!(store.append(&events[..4]).unwrap(), 0..4);
@@ -108,7 +114,8 @@ fn forgetting_bounds_the_disk() {
         store.forget_bodies(&["batch"], store.covered()).unwrap();
     }
     drop(store);
-    let bytes: u64 = std::fs::read_dir(&directory).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    let bytes: u64 =
+        std::fs::read_dir(&directory).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     assert!(bytes < 2_000_000, "{bytes} bytes after 20 MB of batches");
     let store = open(&directory).unwrap();
     assert_eq!(store.events(0).filter(|record| record.as_ref().unwrap().body.is_some()).count(), 101);
