@@ -38,14 +38,15 @@ pub(crate) fn check_version() -> Result<()> {
     Err(Error::argument(format!("SQLite {found} may lose data; build with 3.51.3 or newer")))
 }
 
-/// Makes the tables in a new file, and leaves it closed and in one piece.
+/// Makes the tables in a new file, and leaves it closed, in one piece, and for the caller to sync.
 pub(crate) fn create(path: &Path, fill: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
     let make = || -> rusqlite::Result<()> {
         let connection = Connection::open(path)?;
+        connection.pragma_update(None, "synchronous", "OFF")?;
+        connection.pragma_update(None, "journal_mode", "MEMORY")?;
         connection.pragma_update(None, "page_size", PAGE)?;
         connection.pragma_update(None, "application_id", APPLICATION)?;
         connection.pragma_update(None, "user_version", FORMAT)?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
         SCHEMA.iter().try_for_each(|statement| connection.execute_batch(statement))?;
         fill(&connection)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;

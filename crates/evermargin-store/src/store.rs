@@ -296,7 +296,7 @@ mod tests {
         let mut store = Store::open(&directory, Open::Create).unwrap();
         store.append(&[EVENT]).unwrap();
         store.database.query_row("PRAGMA max_page_count = 1", [], |_| Ok(())).unwrap();
-        let large = Event { kind: "batch", body: &[0; 99_999] };
+        let large = Event { kind: "batch", body: &vec![0; 99_999] };
         let error = store.append(&[EVENT, large]).unwrap_err().to_string();
         assert!(error.contains("database or disk is full"), "{error}");
         assert!(matches!(store.append(&[EVENT]), Err(Error::Failed { .. })));

@@ -29,21 +29,24 @@ pub(crate) fn verify(file: &Path, mark: &Mark) -> Result<Contents> {
         return Err(Error::damaged(&beside(file, "-journal"), None, what));
     }
     let way = if beside(file, "-wal").exists() { Way::Alone } else { Way::Untouched };
-    let contents = match read(file, way) {
+    let contents = match read(file, way, mark) {
         // Another program reads the database now; it has made the shared index already.
-        Err(error) if error.is_busy() => read(file, Way::Shared),
+        Err(error) if error.is_busy() => read(file, Way::Shared, mark),
         other => other,
     }?;
     check_seal(file, &contents, mark)?;
     Ok(contents)
 }
 
-fn read(file: &Path, way: Way) -> Result<Contents> {
+fn read(file: &Path, way: Way, mark: &Mark) -> Result<Contents> {
     let connection = database::connect(file, way).map_err(Error::reading(file, None))?;
     check_tables(file, &connection)?;
     check_pages(file, &connection)?;
     let (mut contents, digest) = outline(file, &connection)?;
-    walk(file, &connection, &mut contents)?;
+    if contents.instance != mark.instance {
+        return Err(Error::damaged(file, None, "belongs to another store than the seal beside it"));
+    }
+    walk(file, &connection, &mut contents, mark)?;
     snapshots::check(file, &connection, &contents)?;
     if contents.digest() != digest {
         let what = "the digest of the store is not that of what it holds";
@@ -96,12 +99,15 @@ fn outline(file: &Path, connection: &Connection) -> Result<(Contents, Hash)> {
     Ok((contents, digest))
 }
 
-/// Follows the chain from the first event to the last.
-fn walk(file: &Path, connection: &Connection, contents: &mut Contents) -> Result<()> {
+/// Follows the chain from the first event to the last; the last that was acknowledged must be on its way.
+fn walk(file: &Path, connection: &Connection, contents: &mut Contents, mark: &Mark) -> Result<()> {
     let mut statement = connection.prepare(events::ALL).map_err(Error::reading(file, None))?;
     let mut rows = statement.query([]).map_err(Error::reading(file, None))?;
     loop {
         let seq = contents.count;
+        if seq == mark.count && contents.head != mark.head {
+            return Err(Error::damaged(file, seq.checked_sub(1), "is not the event that was acknowledged"));
+        }
         let Some(row) = rows.next().map_err(Error::reading(file, Some(seq)))? else { return Ok(()) };
         contents.head = events::Link::read(row, contents, &contents.head, seq, file)?.hash;
         contents.count += 1;
@@ -110,11 +116,8 @@ fn walk(file: &Path, connection: &Connection, contents: &mut Contents) -> Result
 
 /// The database is what was sealed, or one whole transaction more.
 fn check_seal(file: &Path, contents: &Contents, mark: &Mark) -> Result<()> {
-    let Contents { instance, generation, count, .. } = contents;
+    let Contents { generation, count, .. } = contents;
     let damaged = |seq: Option<u64>, what: String| Err(Error::damaged(file, seq, what));
-    if *instance != mark.instance {
-        return damaged(None, "belongs to another store than the seal beside it".to_string());
-    }
     if *generation < mark.generation || *count < mark.count {
         let lost = format!(
             "holds {count} events and {generation} writes, but {} events and {} writes were acknowledged: the database or \

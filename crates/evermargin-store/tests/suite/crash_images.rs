@@ -121,3 +121,30 @@ fn a_log_of_another_store() {
     assert!(said.contains(DATABASE), "{said}");
     assert!(files(&scratch) == two);
 }
+
+/// Two copies of a store that went on apart: the database of one is not what the seal of the other has seen.
+#[test]
+fn copies_that_went_apart() {
+    let home = home();
+    let [one, two] = ["one", "two"].map(|name| home.path().join(name));
+    crate::common::sample(&one);
+    lay(&two, &files(&one));
+    for (directory, bodies) in [(&one, &[&b"1"[..]][..]), (&two, &[b"2", b"3"])] {
+        let mut store = open(directory).unwrap();
+        bodies.iter().for_each(|body| assert!(append(&mut store, "label", body) >= 8));
+    }
+    for (data, sealed) in [(&one, &two), (&two, &one)] {
+        let mut mixed = files(data);
+        mixed.insert(SEAL.to_string(), files(sealed)[SEAL].clone());
+        let scratch = home.path().join("scratch");
+        lay(&scratch, &mixed);
+        let said = open(&scratch).unwrap_err().to_string();
+        let expected = if data == &one {
+            "event 9: holds 9 events"
+        } else {
+            "event 8: is not the event that was acknowledged"
+        };
+        assert!(said.contains(expected), "{said}");
+        assert!(files(&scratch) == mixed);
+    }
+}

@@ -6,8 +6,9 @@ use evermargin_store::{Error, Event, Open, Result, Store};
 use std::process::Command;
 
 fn write_some(store: &mut Store) -> Result<()> {
+    let body = vec![0x80; 700_000];
     for round in 0..8 {
-        let range = store.append(&[Event { kind: "batch", body: &[0x80; 700_000] }])?;
+        let range = store.append(&[Event { kind: "batch", body: &body }])?;
         println!("\nacknowledged {}", range.end);
         if round % 2 == 0 {
             store.keep_snapshot(range.end, b"state")?;
@@ -40,7 +41,7 @@ fn every_sync_that_fails() {
     }
     let home = home();
     let mut failures = 0;
-    for (call, times) in [("fsync", 20), ("fdatasync", 40)] {
+    for (call, times) in [("fsync", 24), ("fdatasync", 14)] {
         for time in 1..=times {
             let directory = home.path().join(format!("{call}-{time}"));
             let mut traced = Command::new("strace");
