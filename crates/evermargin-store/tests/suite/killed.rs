@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The body that event `seq` must have.
 fn body(seq: u64) -> Vec<u8> {
     let mut draw = Draw(seq + 1);
-    let length = if seq.is_multiple_of(9) { 20_000 } else { draw.below(300) };
+    let length = if seq % 9 == 1 { 400_000 } else { draw.below(300) };
     (0..length).map(|_| draw.below(256) as u8).collect()
 }
 
