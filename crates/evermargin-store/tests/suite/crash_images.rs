@@ -148,3 +148,20 @@ fn copies_that_went_apart() {
         assert!(files(&scratch) == mixed);
     }
 }
+
+/// As before, but the events are the same: only what was kept beside them differs.
+#[test]
+fn copies_with_other_snapshots() {
+    let home = home();
+    let [one, two] = ["one", "two"].map(|name| home.path().join(name));
+    crate::common::sample(&one);
+    lay(&two, &files(&one));
+    open(&one).unwrap().keep_snapshot(8, b"one").unwrap();
+    open(&two).unwrap().keep_snapshot(8, b"two").unwrap();
+    let mut mixed = files(&one);
+    mixed.insert(SEAL.to_string(), files(&two)[SEAL].clone());
+    lay(&one, &mixed);
+    let said = open(&one).unwrap_err().to_string();
+    assert!(said.contains("event 7: holds other events or snapshots than were acknowledged"), "{said}");
+    assert!(files(&one) == mixed);
+}

@@ -164,3 +164,17 @@ fn bits_and_lengths_of_the_log() {
     }
     assert_eq!(cut.without_effect, 0, "{cut:?}");
 }
+
+/// Nothing that is read depends on the list of free pages, but the next write would.
+#[test]
+fn a_list_of_free_pages_that_is_wrong() {
+    let home = home();
+    let directory = home.path().join("store");
+    sample(&directory);
+    let mut damaged = files(&directory);
+    damaged.get_mut(DATABASE).unwrap()[39] ^= 1;
+    lay(&directory, &damaged);
+    let said = open(&directory).unwrap_err().to_string();
+    assert!(said.contains("Freelist: size is"), "{said}");
+    assert!(files(&directory) == damaged);
+}

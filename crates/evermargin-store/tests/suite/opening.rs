@@ -138,6 +138,10 @@ fn edits_are_found() {
         ("DELETE FROM events WHERE seq = 3", "event 3: missing, though later events are there"),
         ("DELETE FROM events WHERE seq = 7", "event 6: the digest of the store is not that of what it holds"),
         ("UPDATE events SET seq = -1 WHERE seq = 0", "event 0: missing, though later events are there"),
+        (
+            "UPDATE pieces SET body = zeroblob(600) WHERE snapshot = 4",
+            "event 4: the snapshot before this event is not what was written",
+        ),
         ("UPDATE pieces SET body = x'00'", "event 4: the snapshot before this event is not what was written"),
         ("DELETE FROM snapshots WHERE seq = 4", "there are pieces of no snapshot"),
         ("DELETE FROM snapshots; DELETE FROM pieces", "the digest of the store"),
