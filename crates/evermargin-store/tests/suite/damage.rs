@@ -1,0 +1,180 @@
+//! Damage of every byte of a small closed store: opening refuses, names the file and changes nothing, or all that is
+//! read is what was written.
+
+use crate::common::{DATABASE, Draw, Files, LOG, SEAL, Told, files, home, lay, open, sample};
+use evermargin_store::{Event, Open, Store};
+use std::path::Path;
+
+#[derive(Default, Debug)]
+struct Tally {
+    refused: usize,
+    named: usize,
+    without_effect: usize,
+}
+
+/// Lays the files down and opens them.
+fn judge(directory: &Path, damaged: &Files, told: &Told, tally: &mut Tally, what: &dyn Fn() -> String) {
+    lay(directory, damaged);
+    match open(directory) {
+        Err(error) => {
+            let said = error.to_string();
+            let named = said.contains(DATABASE) || said.contains(&directory.join(SEAL).display().to_string());
+            assert!(named, "{}: {said}", what());
+            assert!(files(directory) == *damaged, "{}: refused and changed", what());
+            tally.refused += 1;
+            tally.named += usize::from(said.contains("event "));
+        }
+        Ok(mut store) => {
+            assert!(Told::of(&store).unwrap() == *told, "{}: read something else", what());
+            tally.without_effect += 1;
+            if tally.without_effect < 200 || tally.without_effect.is_multiple_of(16) {
+                // Nor does it do harm later.
+                let event = Event { kind: "after", body: &[5; 6000] };
+                let range = store.append(&[event]).unwrap_or_else(|error| panic!("{}: {error}", what()));
+                assert_eq!(range.start, told.next);
+                drop(store);
+                assert_eq!(open(directory).unwrap().next_seq(), told.next + 1, "{}", what());
+            }
+        }
+    }
+}
+
+fn flip_all(name: &str, bits: impl Fn(usize, &mut Draw) -> Vec<u32>) -> Tally {
+    let home = home();
+    let directory = home.path().join("store");
+    let told = sample(&directory);
+    let whole = files(&directory);
+    let (mut tally, mut draw) = (Tally::default(), Draw(7));
+    let scratch = home.path().join("scratch");
+    for at in 0..whole[name].len() {
+        for bit in bits(at, &mut draw) {
+            let mut damaged = whole.clone();
+            damaged.get_mut(name).unwrap()[at] ^= 1 << bit;
+            judge(&scratch, &damaged, &told, &mut tally, &|| format!("{name}, byte {at}, bit {bit}"));
+        }
+    }
+    println!("{name}: {tally:?}");
+    tally
+}
+
+#[test]
+fn one_bit_of_every_byte_of_the_database() {
+    let tally =
+        flip_all(DATABASE, |at, draw| if at < 100 { (0..8).collect() } else { vec![draw.below(8) as u32] });
+    assert!(tally.refused > 5000 && tally.named > 3000, "{tally:?}");
+}
+
+#[test]
+fn every_bit_of_what_the_seal_says() {
+    let tally = flip_all(
+        SEAL,
+        |at, draw| if at % 4096 < 136 { (0..8).collect() } else { vec![draw.below(8) as u32] },
+    );
+    // The other half of the seal, and the database, tell the same.
+    assert_eq!(tally.refused, 0, "{tally:?}");
+}
+
+#[test]
+fn every_length_of_both_files() {
+    let home = home();
+    let directory = home.path().join("store");
+    let told = sample(&directory);
+    let whole = files(&directory);
+    let mut tally = Tally::default();
+    for name in [DATABASE, SEAL] {
+        for length in 0..whole[name].len() {
+            let mut damaged = whole.clone();
+            damaged.get_mut(name).unwrap().truncate(length);
+            judge(&home.path().join("scratch"), &damaged, &told, &mut tally, &|| {
+                format!("{name} cut to {length}")
+            });
+        }
+    }
+    assert_eq!(tally.without_effect, 0, "{tally:?}");
+}
+
+#[test]
+fn both_halves_of_the_seal() {
+    let home = home();
+    let directory = home.path().join("store");
+    sample(&directory);
+    let mut damaged = files(&directory);
+    for at in [100, 4196] {
+        damaged.get_mut(SEAL).unwrap()[at] ^= 1;
+    }
+    lay(&directory, &damaged);
+    let said = open(&directory).unwrap_err().to_string();
+    assert!(said.contains("seal: neither half of the seal can be read; nothing was changed"), "{said}");
+    assert!(files(&directory) == damaged);
+}
+
+/// Pages zeroed, doubled, exchanged.
+#[test]
+fn whole_pages() {
+    let home = home();
+    let directory = home.path().join("store");
+    let told = sample(&directory);
+    let whole = files(&directory);
+    let (pages, mut tally) = (whole[DATABASE].len() / 4096, Tally::default());
+    let page = |at: usize| whole[DATABASE][4096 * at..4096 * (at + 1)].to_vec();
+    for i in 0..pages {
+        for j in 0..=pages {
+            let mut damaged = whole.clone();
+            let bytes = damaged.get_mut(DATABASE).unwrap();
+            bytes[4096 * i..4096 * (i + 1)].copy_from_slice(&if j < pages { page(j) } else { vec![0; 4096] });
+            judge(&home.path().join("scratch"), &damaged, &told, &mut tally, &|| {
+                format!("page {i} over by {j}")
+            });
+            if j < i {
+                damaged.get_mut(DATABASE).unwrap()[4096 * j..4096 * (j + 1)].copy_from_slice(&page(i));
+                judge(&home.path().join("scratch"), &damaged, &told, &mut tally, &|| {
+                    format!("{i} and {j} exchanged")
+                });
+            }
+        }
+    }
+    assert!(tally.refused > pages, "{tally:?}");
+}
+
+/// Bits in the log of a store that was not closed.
+#[test]
+fn bits_and_lengths_of_the_log() {
+    let home = home();
+    let directory = home.path().join("store");
+    let mut store = Store::open(&directory, Open::Create).unwrap();
+    crate::common::fill(&mut store);
+    let told = Told::of(&store).unwrap();
+    let mut image = files(&directory);
+    image.retain(|name, _| [DATABASE, LOG, SEAL].contains(&name.as_str()));
+    drop(store);
+    let (mut tally, mut draw) = (Tally::default(), Draw(11));
+    let scratch = home.path().join("scratch");
+    let length = image[LOG].len();
+    for at in (0..length).filter(|&at| at < 200 || at % 17 == 0) {
+        let mut damaged = image.clone();
+        damaged.get_mut(LOG).unwrap()[at] ^= 1 << draw.below(8);
+        judge(&scratch, &damaged, &told, &mut tally, &|| format!("log, byte {at}"));
+    }
+    assert!(tally.refused > length / 40, "{tally:?}");
+    let mut cut = Tally::default();
+    for length in (0..length).step_by(29) {
+        let mut damaged = image.clone();
+        damaged.get_mut(LOG).unwrap().truncate(length);
+        judge(&scratch, &damaged, &told, &mut cut, &|| format!("log cut to {length}"));
+    }
+    assert_eq!(cut.without_effect, 0, "{cut:?}");
+}
+
+/// Nothing that is read depends on the list of free pages, but the next write would.
+#[test]
+fn a_list_of_free_pages_that_is_wrong() {
+    let home = home();
+    let directory = home.path().join("store");
+    sample(&directory);
+    let mut damaged = files(&directory);
+    damaged.get_mut(DATABASE).unwrap()[39] ^= 1;
+    lay(&directory, &damaged);
+    let said = open(&directory).unwrap_err().to_string();
+    assert!(said.contains("Freelist: size is"), "{said}");
+    assert!(files(&directory) == damaged);
+}

@@ -1,0 +1,51 @@
+//! No more space: the write is refused, and so is every later one; what was acknowledged stays.
+
+use crate::common::{Told, append, arguments, given, home, open};
+use evermargin_store::{Error, Event, Open, Store};
+use std::process::Command;
+
+#[test]
+#[ignore = "started by other tests"]
+fn writes_until_it_fails() {
+    let Some(directory) = given() else { return };
+    let mut store = Store::open(&directory, Open::Create).unwrap();
+    let event = Event { kind: "batch", body: &[0x80; 16_000] };
+    let error = loop {
+        match store.append(&[event]) {
+            Ok(range) => println!("\nacknowledged {}", range.end),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Database { .. }), "{error}");
+    for _ in 0..2 {
+        let again = store.append(&[Event { kind: "tick", body: b"" }]).unwrap_err();
+        assert!(matches!(again, Error::Failed { .. }), "{again}");
+    }
+    assert!(matches!(store.keep_snapshot(1, b""), Err(Error::Failed { .. })));
+    assert!(matches!(store.forget_bodies(&["batch"], 0), Err(Error::Failed { .. })));
+    assert_eq!(Told::of(&store).unwrap().records.len() as u64, store.next_seq(), "reading goes on");
+    println!("\nfailed: {error}");
+}
+
+/// The shell limits the size of files, and turns the signal off that would end the process.
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files() {
+    let home = home();
+    for blocks in [200, 611, 1503] {
+        let directory = home.path().join(format!("store-{blocks}"));
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
+        limited.arg(std::env::current_exe().unwrap());
+        arguments(&mut limited, "full_disk::writes_until_it_fails", &directory);
+        let output = limited.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && said.contains("\nfailed: cannot write to"), "{said}");
+        let mut numbers = said.lines().filter_map(|line| line.strip_prefix("acknowledged "));
+        let acknowledged = numbers.next_back().unwrap().parse::<u64>().unwrap();
+        let mut store = open(&directory).unwrap();
+        assert!((acknowledged..=acknowledged + 1).contains(&store.next_seq()));
+        assert!(store.events(0).all(|record| record.unwrap().body == Some(vec![0x80; 16_000])));
+        append(&mut store, "tick", b"there is space again");
+    }
+}

@@ -1,0 +1,14 @@
+//! Every integration test of the crate, in one binary.
+
+#![allow(clippy::unwrap_used, clippy::format_push_string, missing_docs)]
+
+mod common;
+mod crash_images;
+mod damage;
+mod full_disk;
+mod hashes;
+mod killed;
+mod model;
+mod opening;
+mod round_trips;
+mod sync_errors;
