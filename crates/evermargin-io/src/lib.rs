@@ -1,6 +1,6 @@
 //! Formats for evermargin: data files in, model files in and out.
 //!
-//! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks), NumPy and IDX arrays, compressed or
+//! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks, JSON lines), NumPy and IDX arrays, compressed or
 //! not; [`model_file`] keeps a classifier, [`state_file`] an online learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
@@ -9,6 +9,7 @@ mod edges;
 mod error;
 mod format;
 mod idx;
+mod jsonl;
 mod kept;
 mod labels;
 mod libsvm;
@@ -22,8 +23,11 @@ mod parts;
 mod read;
 mod soundness;
 mod table;
+mod table_code;
 mod table_rows;
+mod table_survey;
 mod tensors;
+mod text;
 mod write;
 
 pub mod json;
