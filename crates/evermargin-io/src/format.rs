@@ -50,6 +50,11 @@ impl Format {
         Self::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(name))
     }
 
+    /// Whether its rows are cells under columns.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Space | Self::Jsonl)
+    }
+
     /// The format of a file, or why it cannot be read.
     pub(crate) fn detect(path: &Path, bytes: &[u8]) -> Result<Self, String> {
         if npy::is_npy(bytes) {

@@ -90,15 +90,14 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<D
     assemble(Path::new(name), &bytes, options)
 }
 
-fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let name = display_name(path);
     let limits = &options.limits;
     let format = match options.format {
         Some(format) => format,
         None => Format::detect(path, bytes).map_err(|what| Error::content(&name, what))?,
     };
-    let table = matches!(format, Format::Csv | Format::Tsv | Format::Space | Format::Jsonl);
-    if !table && !options.text.is_empty() {
+    if !format.is_table() && !options.text.is_empty() {
         return Err(Error::content(&name, format!("{} has no columns of text", format.name())));
     }
     let mut notes = Vec::new();
@@ -191,7 +190,7 @@ fn from_tokens(name: &str, tokens: &[String]) -> Result<Labels> {
     Ok(interner.labels(&of))
 }
 
-fn refuse_nul(name: &str, bytes: &[u8]) -> Result<()> {
+pub(crate) fn refuse_nul(name: &str, bytes: &[u8]) -> Result<()> {
     match memchr::memchr(0, bytes) {
         None => Ok(()),
         Some(at) => {
