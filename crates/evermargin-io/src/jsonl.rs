@@ -359,7 +359,7 @@ mod tests {
             (r#"{"a": "x"#, "never closes"),
             (r#"{"a": 1"#, "the object ends too early"),
             (r#"{"a": 1} x"#, "expected nothing after the object"),
-            (r#"{a: 1}"#, "expected a key in quotes, found 'a: 1}' at byte 2"),
+            (r"{a: 1}", "expected a key in quotes, found 'a: 1}' at byte 2"),
             ("[1]", "not a JSON object"),
             ("{\"a\": \"\u{1}\"}", "holds a control character"),
             (r#"{"a": "\q"}"#, "backslash that escapes nothing"),

@@ -48,20 +48,17 @@ fn words(text: &str, mut f: impl FnMut(u64)) {
         // A character beyond ASCII begins at `at`: bytes before it were passed over whole.
         let wide = if byte < 0x80 { None } else { text[at..].chars().next() };
         at += wide.map_or(1, char::len_utf8);
-        match wide.filter(|c| c.is_alphanumeric()) {
-            Some(c) => {
-                let mut buffer = [0; 4];
-                for lower in c.to_lowercase() {
-                    hash = lower.encode_utf8(&mut buffer).bytes().fold(hash, hashed);
-                }
-                inside = true;
+        if let Some(c) = wide.filter(|c| c.is_alphanumeric()) {
+            let mut buffer = [0; 4];
+            for lower in c.to_lowercase() {
+                hash = lower.encode_utf8(&mut buffer).bytes().fold(hash, hashed);
             }
-            None => {
-                if inside {
-                    f(hash);
-                }
-                (hash, inside) = (OFFSET, false);
+            inside = true;
+        } else {
+            if inside {
+                f(hash);
             }
+            (hash, inside) = (OFFSET, false);
         }
     }
     if inside {

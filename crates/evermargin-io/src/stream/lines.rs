@@ -22,13 +22,13 @@ pub(crate) struct Lines {
     /// Bytes of the text that are done with.
     pub(crate) taken: u64,
     /// Lines of the text that are done with.
-    pub(crate) lines: u64,
+    pub(crate) passed: u64,
 }
 
 impl Lines {
     pub(crate) fn new(reader: Box<dyn Read>, name: &str) -> Self {
         let name = name.to_string();
-        Self { reader, name, buffer: Vec::new(), start: 0, ended: false, taken: 0, lines: 0 }
+        Self { reader, name, buffer: Vec::new(), start: 0, ended: false, taken: 0, passed: 0 }
     }
 
     /// What has been read and is not done with.
@@ -81,7 +81,7 @@ impl Lines {
 
     /// Is done with the next `bytes`.
     pub(crate) fn consume(&mut self, bytes: usize) {
-        self.lines += memchr::memchr_iter(b'\n', &self.ahead()[..bytes]).count() as u64;
+        self.passed += memchr::memchr_iter(b'\n', &self.ahead()[..bytes]).count() as u64;
         self.start += bytes;
         self.taken += bytes as u64;
     }
@@ -113,7 +113,7 @@ impl Lines {
             };
             let whole = end.or(self.ended.then_some(ahead.len()));
             if whole.unwrap_or(ahead.len()) - at > longest.saturating_add(1) {
-                let line = self.lines + memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64 + 1;
+                let line = self.passed + memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64 + 1;
                 let what =
                     format!("the line is over the cap of {longest} bytes; if it is right, raise --max-line");
                 return Err(Error::line(&self.name, line, what));
@@ -185,7 +185,7 @@ mod tests {
     fn going_back_to_a_place() {
         let mut lines = Lines::new(Box::new(Cursor::new(b"a\nb\nc\n".to_vec())), "x");
         lines.skip_to(4).unwrap();
-        assert_eq!((lines.lines, lines.ahead()), (2, &b"c\n"[..]));
+        assert_eq!((lines.passed, lines.ahead()), (2, &b"c\n"[..]));
         let error = lines.skip_to(7).unwrap_err().to_string();
         assert_eq!(error, "x: ends after 6 bytes, but 7 of it had been read before");
     }

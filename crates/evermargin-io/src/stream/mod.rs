@@ -364,18 +364,14 @@ impl Stream {
             let (_, mut setting) = self.setting();
             let opened = Part::open(&path, wanted, &mut setting);
             self.tell();
-            match opened? {
-                Some(mut part) => {
-                    part.go_to(self.position.bytes, self.position.rows)?;
-                    self.part = Some(part);
-                    return Ok(true);
-                }
-                None => {
-                    self.fresh.push(format!("{} is empty", crate::open::display_name(&path)));
-                    self.tell();
-                    self.finish_part();
-                }
+            if let Some(mut part) = opened? {
+                part.go_to(self.position.bytes, self.position.rows)?;
+                self.part = Some(part);
+                return Ok(true);
             }
+            self.fresh.push(format!("{} is empty", crate::open::display_name(&path)));
+            self.tell();
+            self.finish_part();
         }
     }
 

@@ -125,8 +125,8 @@ impl Part {
     /// Bytes and lines that are done with.
     pub(crate) fn taken(&self) -> (u64, u64) {
         match &self.body {
-            Body::Pairs(lines) => (lines.taken, lines.lines),
-            Body::Table(table) => (table.lines.taken, table.lines.lines),
+            Body::Pairs(lines) => (lines.taken, lines.passed),
+            Body::Table(table) => (table.lines.taken, table.lines.passed),
             Body::Array { .. } => (0, 0),
         }
     }
@@ -220,7 +220,7 @@ impl TableBody {
                 let mark = length - text.len();
                 self.plan.code(name, &rows, &wanted, limits).map(|coded| (mark + coded.used, coded))
             });
-            let (used, coded) = read.map_err(|e| e.after(self.lines.lines))?;
+            let (used, coded) = read.map_err(|e| e.after(self.lines.passed))?;
             self.lines.consume(used);
             if coded.x.rows() > 0 {
                 let (x, labels, unknown) = (coded.x, coded.labels, coded.unknown);
@@ -262,7 +262,7 @@ fn pairs(
             None => setting.width_of(path),
         };
         let read = refuse_nul(name, block).and_then(|()| libsvm::read(name, block, base, cols, limits));
-        let text = read.map_err(|e| e.after(lines.lines))?;
+        let text = read.map_err(|e| e.after(lines.passed))?;
         let features = cols.unwrap_or(text.x.cols());
         if setting.schema.is_none() {
             let index_base = Some(u8::from(!text.zero_based));

@@ -6,6 +6,7 @@ use evermargin_io::{
     model_file, read,
 };
 use proptest::prelude::*;
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -109,7 +110,11 @@ fn libsvm(rows: &[Row]) -> String {
 }
 
 fn spaced(rows: &[Row]) -> String {
-    rows.iter().map(|r| format!("{} {} {}\n", r.4.unwrap_or(7), r.0, r.1)).collect()
+    let mut out = String::new();
+    for row in rows {
+        out += &format!("{} {} {}\n", row.4.unwrap_or(7), row.0, row.1);
+    }
+    out
 }
 
 fn npy(rows: &[Row]) -> Vec<u8> {
@@ -314,7 +319,10 @@ fn what_cannot_be_read_is_named_by_file_and_line() {
 
 #[test]
 fn a_compressed_file_cut_short_is_named() {
-    let text: String = (0..60_000).map(|i| format!("{},{},{}\n", i, (i * 7919) % 1013, i % 2)).collect();
+    let mut text = String::new();
+    for i in 0..60_000 {
+        text += &format!("{i},{},{}\n", (i * 7919) % 1013, i % 2);
+    }
     let (mut bytes, _) = compressed(1, text.into_bytes());
     bytes.truncate(bytes.len() / 2);
     let (before, error) = failing("x.csv.gz", &bytes, ReadOptions::default(), 1000);
@@ -397,7 +405,7 @@ fn words_are_weighted_as_computed_elsewhere() {
             (188446, 0.36949543109358585),
             (230500, 0.6256101473858865),
         ],
-        &[(126509, 0.7071067811865476), (167927, 0.7071067811865476)],
+        &[(126509, FRAC_1_SQRT_2), (167927, FRAC_1_SQRT_2)],
     ];
     let near = |x: &evermargin::data::Matrix, i: usize, expected: &[(usize, f64)]| {
         let mut got = Vec::new();
@@ -419,9 +427,9 @@ fn a_model_of_texts_answers_the_same_from_file_and_stream() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.csv");
     let mut text = "n,text,label\n".to_string();
-    (0..50).for_each(|i| {
-        text += &format!("{i},\"{} mail {}\",{}\n", ["free", "dear"][i % 2], i % 7, ["s", "h"][i % 2])
-    });
+    for i in 0..50 {
+        text += &format!("{i},\"{} mail {}\",{}\n", ["free", "dear"][i % 2], i % 7, ["s", "h"][i % 2]);
+    }
     fs::write(&path, &text).unwrap();
     let set = read(&path, &text_column("text")).unwrap();
     assert_eq!(set.x.cols(), 65);
