@@ -124,8 +124,8 @@ fn is_pairs(line: &[u8]) -> bool {
     let line = line.split(|b| *b == b'#').next().unwrap_or_default();
     let mut tokens = line.split(|b| matches!(b, b' ' | b'\t')).filter(|t| !t.is_empty());
     let pair = |t: &[u8]| {
+        let t = t.strip_prefix(b"-").unwrap_or(t);
         t.split(|b| *b == b':').next().is_some_and(|i| {
-            let i = i.strip_prefix(b"-").unwrap_or(i);
             i.len() < t.len() && !i.is_empty() && (i == b"qid" || i.iter().all(u8::is_ascii_digit))
         })
     };
@@ -148,6 +148,8 @@ mod tests {
         assert_eq!(of("x.txt", "1\n2 1:3\n"), Format::Libsvm);
         assert_eq!(of("examples", "1:3 4:2.5\n"), Format::Libsvm);
         assert_eq!(of("zip.train", "6.0000 -1.0000 -0.5\n"), Format::Space);
+        assert_eq!(of("whole.data", "7 -1 0\n"), Format::Space);
+        assert_eq!(of("negative", "1 -1:5\n"), Format::Libsvm);
         assert_eq!(of("isolet.data", "-.4, .2, 1.\n"), Format::Csv);
         assert_eq!(of("x.data", "a\tb\n1\t2\n"), Format::Tsv);
         assert_eq!(of("events", "\n {\"a\": 1, \"b\": \"1:2 3:4\"}\n"), Format::Jsonl);

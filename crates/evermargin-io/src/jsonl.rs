@@ -372,8 +372,8 @@ mod tests {
     /// What serde_json makes of a line, flat objects without repeats only.
     fn expected(line: &str) -> Option<Vec<(String, Value)>> {
         let Value::Object(map) = serde_json::from_str(line).ok()? else { return None };
-        let flat = map.values().all(|v| !v.is_object() && !v.is_array());
-        flat.then(|| map.into_iter().collect())
+        // Only lists that are values hold a bracket here, also where serde_json keeps the second of two equal keys.
+        (!line.contains('[')).then(|| map.into_iter().collect())
     }
 
     proptest! {

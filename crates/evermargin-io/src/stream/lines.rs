@@ -113,7 +113,10 @@ impl Lines {
             };
             let whole = end.or(self.ended.then_some(ahead.len()));
             if whole.unwrap_or(ahead.len()) - at > longest.saturating_add(1) {
-                let line = self.passed + memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64 + 1;
+                if at > 0 {
+                    break;
+                }
+                let line = self.passed + 1;
                 let what =
                     format!("the line is over the cap of {longest} bytes; if it is right, raise --max-line");
                 return Err(Error::line(&self.name, line, what));

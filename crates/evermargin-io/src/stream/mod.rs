@@ -349,7 +349,11 @@ impl Stream {
                             self.position.file = Some(name);
                             path
                         }
+                        // The last folder is not left: it may have more when the stream is resumed.
                         None if !self.options.follow => {
+                            if self.position.source + 1 == self.sources.len() {
+                                return Ok(false);
+                            }
                             self.finish_source();
                             continue;
                         }

@@ -264,21 +264,25 @@ fn failing(name: &str, bytes: &[u8], options: ReadOptions, rows: usize) -> (usiz
 #[test]
 fn what_cannot_be_read_is_named_by_file_and_line() {
     for (name, bad, what) in [
-        ("x.csv", "nan,q", "x.csv:8: column 'a': value nan is not a finite number; replace missing values"),
-        ("x.csv", "inf,q", "x.csv:8: column 'a': value inf is not a finite number; replace missing values"),
+        ("x.csv", "nan,n,q", "x.csv:8: column 'a': value nan is not a finite number; replace missing values"),
+        ("x.csv", "inf,n,q", "x.csv:8: column 'a': value inf is not a finite number; replace missing values"),
         (
             "x.csv",
-            "1e999,q",
+            "1e999,n,q",
             "x.csv:8: column 'a': value 1e999 is not a finite number; replace missing values",
         ),
-        ("x.csv", ",q", "x.csv:8: column 'a': the value is missing; fill it in or leave the row out"),
-        ("x.csv", "7", "x.csv:8: 1 cells, but the first row has 2"),
-        ("x.csv", "7,\"q", "x.csv:8: a quote opens in this line and never closes"),
-        ("x.csv", "7,q\0", "x.csv:8: a NUL byte; this is not a text file, or it is UTF-16: save it as UTF-8"),
-        ("x.csv", "7,nan", "x.csv:8: label nan names no class; write ? for a row without label"),
+        ("x.csv", ",n,q", "x.csv:8: column 'a': the value is missing; fill it in or leave the row out"),
+        ("x.csv", "7", "x.csv:8: 1 cells, but the first row has 3"),
+        ("x.csv", "7,n,\"q", "x.csv:8: a quote opens in this line and never closes"),
+        (
+            "x.csv",
+            "7,n,q\0",
+            "x.csv:8: a NUL byte; this is not a text file, or it is UTF-16: save it as UTF-8",
+        ),
+        ("x.csv", "7,n,nan", "x.csv:8: label nan names no class; write ? for a row without label"),
     ] {
         // The header, a quoted line end, and rows in batches of 2 before the bad one.
-        let text = format!("a,label\n1,p\n2,\"q\nq\"\n3,p\n4,p\n5,p\n{bad}\n");
+        let text = format!("a,note,label\n1,n,p\n2,\"n\nn\",q\n3,n,p\n4,n,p\n5,n,p\n{bad}\n");
         for rows in [1, 2] {
             let numbers = ReadOptions {
                 columns: Some(vec![Column::Number { name: "a".into() }]),
@@ -286,7 +290,12 @@ fn what_cannot_be_read_is_named_by_file_and_line() {
             };
             let (before, error) = failing(name, text.as_bytes(), numbers, rows);
             assert_eq!(error, what);
-            assert!((4..=5).contains(&before), "{before} rows before {error}");
+            // What makes it no table is found by the first look, a bad value when its row is read.
+            let looked = ["cells", "quote", "NUL"].iter().any(|w| what.contains(w));
+            assert!(
+                if looked { before == 0 } else { (4..=5).contains(&before) },
+                "{before} rows before {error}"
+            );
         }
     }
     for (bad, what) in [
