@@ -83,12 +83,18 @@ pub struct Common {
 #[derive(Debug, Clone, Args, Default)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// Format, instead of guessing: libsvm, csv, tsv, space, npy, npz or idx (.gz, .xz and .zst are opened)
+    /// Format, instead of guessing: libsvm, csv, tsv, space, jsonl, npy, npz or idx (.gz, .xz and .zst are opened)
     #[arg(long, value_name = "NAME", value_parser = crate::spec::format)]
     pub format: Option<evermargin_io::Format>,
     /// Label column of a table, by name or by number counted from 1
     #[arg(long, value_name = "NAME|INDEX")]
     pub label: Option<String>,
+    /// Column of raw text, by name or number: its words become features (hashed tf-idf); may be given again
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub text: Vec<String>,
+    /// The columns of a table to use beside label and text, by name or number [default: all]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
     /// Whether the first row of a table is a header: yes or no [default: told by its look]
     #[arg(long, value_name = "yes|no", value_parser = crate::spec::yes_or_no)]
     pub header: Option<bool>,

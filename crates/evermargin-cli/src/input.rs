@@ -64,13 +64,11 @@ pub fn load(
     hide: Option<&HideArgs>,
     options: ReadOptions,
 ) -> Result<Input, Failure> {
-    let label = args.label.as_ref().map(|text| match text.parse::<usize>() {
-        Ok(index) => LabelColumn::Index(index),
-        Err(_) => LabelColumn::Name(text.clone()),
-    });
     let options = ReadOptions {
         format: args.format,
-        label,
+        label: args.label.as_deref().map(column),
+        text: args.text.iter().map(|name| column(name)).collect(),
+        only: args.columns.as_ref().map(|names| names.iter().map(|name| column(name)).collect()),
         header: args.header,
         index_base: args.index_base.or(options.index_base),
         labels_file: args.labels.clone(),
@@ -116,6 +114,11 @@ pub fn load(
         }
     }
     Ok(Input { data, truth, rows_in_file: rows, kept })
+}
+
+/// A column by its number, counted from 1, or else by its name.
+fn column(text: &str) -> LabelColumn {
+    text.parse().map_or_else(|_| LabelColumn::Name(text.to_string()), LabelColumn::Index)
 }
 
 /// LIBSVM's files of kernel matrices begin each row with its number, `0:1`, `0:2` and so on: takes that column away

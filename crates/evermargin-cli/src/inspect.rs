@@ -167,6 +167,9 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
             .map(|column| match column {
                 Column::Number { name } => name.clone(),
                 Column::Category { name, values } => format!("{name} ({})", count(values.len(), "value")),
+                Column::Text { name, documents, .. } => {
+                    format!("{name} (text, {})", count(*documents as usize, "document"))
+                }
             })
             .collect();
         line("columns", &list(&columns));

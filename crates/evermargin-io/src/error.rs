@@ -66,6 +66,16 @@ impl Error {
         Self::Content { file: file.to_string(), place: Place { line, column: 0 }, what: what.into() }
     }
 
+    /// The same in a text that stands after so many lines of the file.
+    pub(crate) fn after(mut self, lines: u64) -> Self {
+        if let Self::Content { place, .. } = &mut self
+            && place.line > 0
+        {
+            place.line += lines;
+        }
+        self
+    }
+
     pub(crate) fn inexpressible(what: impl Into<String>) -> Self {
         Self::Inexpressible { what: what.into() }
     }

@@ -1,10 +1,12 @@
 //! Which format a file has: by its first bytes, then by its name, then by what its lines look like.
 
 use crate::{idx, npy};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A data format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Format {
     /// `label index:value …`; also the examples of SVMlin's two-file form.
     Libsvm,
@@ -14,6 +16,8 @@ pub enum Format {
     Tsv,
     /// A table with blanks, without header, label first.
     Space,
+    /// One JSON object a line.
+    Jsonl,
     /// A NumPy array.
     Npy,
     /// A NumPy archive, or a SciPy sparse matrix.
@@ -24,8 +28,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 7] =
-        [Self::Libsvm, Self::Csv, Self::Tsv, Self::Space, Self::Npy, Self::Npz, Self::Idx];
+    pub const ALL: [Self; 8] =
+        [Self::Libsvm, Self::Csv, Self::Tsv, Self::Space, Self::Jsonl, Self::Npy, Self::Npz, Self::Idx];
 
     /// The name a user writes.
     pub fn name(self) -> &'static str {
@@ -34,6 +38,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Space => "space",
+            Self::Jsonl => "jsonl",
             Self::Npy => "npy",
             Self::Npz => "npz",
             Self::Idx => "idx",
@@ -43,6 +48,11 @@ impl Format {
     /// The format of a name a user wrote.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether its rows are cells under columns.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Space | Self::Jsonl)
     }
 
     /// The format of a file, or why it cannot be read.
@@ -64,6 +74,7 @@ impl Format {
         match name.rsplit_once('.').map_or("", |(_, suffix)| suffix) {
             "csv" => Ok(Self::Csv),
             "tsv" => Ok(Self::Tsv),
+            "jsonl" | "ndjson" => Ok(Self::Jsonl),
             "svm" | "libsvm" | "svmlight" => Ok(Self::Libsvm),
             "npy" => Ok(Self::Npy),
             "npz" => Ok(Self::Npz),
@@ -85,10 +96,14 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
 
 /// The format of the first lines that say something.
 fn sniff(bytes: &[u8]) -> Format {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let head = &bytes[..bytes.len().min(1 << 16)];
     let lines = || {
         head.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).filter(|l| !l.is_empty() && l[0] != b'#').take(20)
     };
+    if lines().next().is_some_and(|l| l[0] == b'{') {
+        return Format::Jsonl;
+    }
     if lines().any(is_pairs) {
         return Format::Libsvm;
     }
@@ -109,8 +124,8 @@ fn is_pairs(line: &[u8]) -> bool {
     let line = line.split(|b| *b == b'#').next().unwrap_or_default();
     let mut tokens = line.split(|b| matches!(b, b' ' | b'\t')).filter(|t| !t.is_empty());
     let pair = |t: &[u8]| {
+        let t = t.strip_prefix(b"-").unwrap_or(t);
         t.split(|b| *b == b':').next().is_some_and(|i| {
-            let i = i.strip_prefix(b"-").unwrap_or(i);
             i.len() < t.len() && !i.is_empty() && (i == b"qid" || i.iter().all(u8::is_ascii_digit))
         })
     };
@@ -133,8 +148,12 @@ mod tests {
         assert_eq!(of("x.txt", "1\n2 1:3\n"), Format::Libsvm);
         assert_eq!(of("examples", "1:3 4:2.5\n"), Format::Libsvm);
         assert_eq!(of("zip.train", "6.0000 -1.0000 -0.5\n"), Format::Space);
+        assert_eq!(of("whole.data", "7 -1 0\n"), Format::Space);
+        assert_eq!(of("negative", "1 -1:5\n"), Format::Libsvm);
         assert_eq!(of("isolet.data", "-.4, .2, 1.\n"), Format::Csv);
         assert_eq!(of("x.data", "a\tb\n1\t2\n"), Format::Tsv);
+        assert_eq!(of("events", "\n {\"a\": 1, \"b\": \"1:2 3:4\"}\n"), Format::Jsonl);
+        assert_eq!(of("events.ndjson.gz", "1,2"), Format::Jsonl);
         assert_eq!(of("times.data", "12:30,a\n"), Format::Csv);
     }
 

@@ -1,7 +1,7 @@
 //! Formats for evermargin: data files in, model files in and out.
 //!
-//! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks), NumPy and IDX arrays, compressed or
-//! not; [`model_file`] keeps a classifier, [`state_file`] an online learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
+//! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks, JSON lines), NumPy and IDX arrays, compressed or
+//! not, and [`Stream`] in batches, also of what does not end; [`model_file`] keeps a classifier, [`state_file`] an online learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
 
@@ -9,6 +9,7 @@ mod edges;
 mod error;
 mod format;
 mod idx;
+mod jsonl;
 mod kept;
 mod labels;
 mod libsvm;
@@ -21,9 +22,13 @@ mod output;
 mod parts;
 mod read;
 mod soundness;
+mod stream;
 mod table;
+mod table_code;
 mod table_rows;
+mod table_survey;
 mod tensors;
+mod text;
 mod write;
 
 pub mod json;
@@ -40,4 +45,5 @@ pub use open::{decompress, open, read_whole};
 pub use output::write_atomic;
 pub use read::{Dataset, LabelAt, LabelColumn, ReadOptions, read, read_bytes};
 pub use soundness::check;
+pub use stream::{Chunk, Position, Schema, Source, Stream, StreamOptions};
 pub use write::{write_csv, write_libsvm};

@@ -321,7 +321,7 @@ fn small_number(line: &[u8], start: usize) -> Option<(f64, usize)> {
 
 /// The line without comment and line end.
 #[inline]
-fn content(line: &[u8], comments: bool) -> &[u8] {
+pub(crate) fn content(line: &[u8], comments: bool) -> &[u8] {
     let comment = if comments { memchr::memchr(b'#', line) } else { None };
     let line = comment.map_or(line, |at| &line[..at]);
     line.strip_suffix(b"\r").unwrap_or(line)

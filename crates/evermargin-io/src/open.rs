@@ -72,7 +72,7 @@ pub(crate) fn display_name(path: &Path) -> String {
 }
 
 /// Decoders report damage as I/O errors; to the user it is the file that is wrong, not the machine.
-fn refused(name: &str, error: io::Error) -> Error {
+pub(crate) fn refused(name: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::FileTooLarge => Error::content(name, error.to_string()),
         io::ErrorKind::UnexpectedEof => {

@@ -28,7 +28,7 @@ pub struct Dataset {
     pub notes: Vec<String>,
 }
 
-/// Which column of a table is the label.
+/// A column of a table: its label, or one to be treated in another way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabelColumn {
     /// By its name in the header.
@@ -53,6 +53,12 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The label column of a table.
     pub label: Option<LabelColumn>,
+    /// Columns of raw text: each becomes the weights of its words.
+    pub text: Vec<LabelColumn>,
+    /// Buckets that the words of a text column fall into, a power of two; 2^18 unless told.
+    pub buckets: Option<usize>,
+    /// The columns to use beside label and text, instead of all.
+    pub only: Option<Vec<LabelColumn>>,
     /// Columns as a model knows them, so that a table is coded as it was in training.
     pub columns: Option<Vec<Column>>,
     /// Where the label stood in training; used together with `columns`.
@@ -84,13 +90,16 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<D
     assemble(Path::new(name), &bytes, options)
 }
 
-fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let name = display_name(path);
     let limits = &options.limits;
     let format = match options.format {
         Some(format) => format,
         None => Format::detect(path, bytes).map_err(|what| Error::content(&name, what))?,
     };
+    if !format.is_table() && !options.text.is_empty() {
+        return Err(Error::content(&name, format!("{} has no columns of text", format.name())));
+    }
     let mut notes = Vec::new();
     let (mut columns, mut index_base, mut label) = (Vec::new(), None, None);
     let mut label_path = options.labels_file.clone();
@@ -107,7 +116,7 @@ fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset>
             index_base = Some(u8::from(!text.zero_based));
             (text.x, Some(text.labels))
         }
-        Format::Csv | Format::Tsv | Format::Space => {
+        Format::Csv | Format::Tsv | Format::Space | Format::Jsonl => {
             refuse_nul(&name, bytes)?;
             let table = table::read(&name, bytes, format, options, &mut notes)?;
             (columns, label) = (table.columns, table.label);
@@ -181,7 +190,7 @@ fn from_tokens(name: &str, tokens: &[String]) -> Result<Labels> {
     Ok(interner.labels(&of))
 }
 
-fn refuse_nul(name: &str, bytes: &[u8]) -> Result<()> {
+pub(crate) fn refuse_nul(name: &str, bytes: &[u8]) -> Result<()> {
     match memchr::memchr(0, bytes) {
         None => Ok(()),
         Some(at) => {

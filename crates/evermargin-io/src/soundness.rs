@@ -1,5 +1,6 @@
 //! Is a classifier one that can be used? Files may say anything; this is asked before anything is done with one.
 
+use crate::text;
 use evermargin::model::{Calibration, Classifier, Column, Scaling, Scheme};
 
 /// Refuses a classifier whose parts do not fit together; the sentence says which.
@@ -65,15 +66,23 @@ pub(crate) fn check_columns(columns: &[Column], cols: usize) -> Result<(), Strin
     }
     let mut features = 0;
     for column in columns {
-        features += match column {
-            Column::Number { .. } => 1,
+        match column {
+            Column::Number { .. } => {}
             Column::Category { name, values } => {
                 if values.windows(2).any(|w| w[0] >= w[1]) {
                     return Err(format!("column '{name}': its values must be sorted and distinct"));
                 }
-                values.len()
             }
-        };
+            Column::Text { name, buckets, documents, frequency } => {
+                text::check_buckets(*buckets as usize).map_err(|what| format!("column '{name}': {what}"))?;
+                let sorted = frequency.windows(2).all(|w| w[0].0 < w[1].0);
+                let known = frequency.iter().all(|(b, n)| b < buckets && (1..=*documents).contains(n));
+                if !sorted || !known {
+                    return Err(format!("column '{name}': its buckets must be sorted, distinct and counted"));
+                }
+            }
+        }
+        features += column.features();
     }
     if features != cols {
         return Err(format!("the columns make {features} features, but the model has {cols}"));

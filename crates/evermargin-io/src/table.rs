@@ -1,17 +1,19 @@
-//! Tables: numbers as they are, other columns one 0/1 feature a value. The way a table is coded is kept as
-//! [`Column`]s in the model, so that a table read later is coded the same.
+//! Tables: numbers as they are, texts as weighted words ([`crate::text`]), other columns one 0/1 feature a value. The way
+//! a table is coded is kept as [`Column`]s in the model, so that a table read later is coded the same.
 
 use crate::error::{Error, Result, shown};
 use crate::format::Format;
-use crate::labels::{self, Interner};
-use crate::limits::{Limits, over};
+use crate::limits::over;
 use crate::read::{LabelAt, LabelColumn, ReadOptions};
-use crate::table_rows::{Cell, Rows, value};
+use crate::table_code::{Coded, Wanted};
+use crate::table_rows::{Cell, Form, Rows, text_of};
+use crate::table_survey::Survey;
+use crate::text::{self, Frequencies, Weights};
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// What a table holds.
 pub(crate) struct Table {
@@ -29,123 +31,96 @@ pub(crate) fn read(
     options: &ReadOptions,
     notes: &mut Vec<String>,
 ) -> Result<Table> {
-    let rows = Rows::new(file, bytes, format, &options.limits)?;
-    let survey = Survey::of(file, &rows)?;
-    let plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
-        Some(columns) => Plan::as_trained(file, &rows, &survey, columns, format, options, notes)?,
-        None => Plan::afresh(file, &rows, &survey, format, options, notes)?,
+    let limits = &options.limits;
+    let text = text_of(file, bytes, limits)?;
+    let form = form(file, text, format, options)?;
+    let rows = Rows::new(file, text, &form, None)?;
+    let mut plan = Plan::of(file, &rows, format, options, notes)?;
+    if plan.rows == 0 {
+        return Err(Error::content(file, "no rows below the header"));
+    }
+    limits.check_shape(plan.rows, plan.sources.len()).map_err(|what| Error::content(file, what))?;
+    let wanted = Wanted { header: plan.header, rows: plan.rows, show: false };
+    let Coded { x, labels, unknown, .. } = plan.code(file, &rows, &wanted, limits)?;
+    notes.extend(unknown.iter().map(|(name, (count, value))| Coded::unknown_note(name, *count, value)));
+    Ok(Table { x, labels, label: plan.label_at.take(), columns: plan.into_columns() })
+}
+
+/// The form of the table that `text` begins. Objects may leave out keys, so those asked for count whether they occur
+/// or not, and so does the key `label` when no key is called as labels are.
+pub(crate) fn form(file: &str, text: &str, format: Format, options: &ReadOptions) -> Result<Form> {
+    let trained = options.columns.iter().flatten().map(|c| c.name().to_string());
+    let asked = match &options.label {
+        Some(LabelColumn::Name(name)) => Some(name.clone()),
+        Some(LabelColumn::Index(_)) => None,
+        None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
     };
-    let label =
-        plan.label.map(|at| LabelAt { name: plan.header.then(|| survey.first[at].clone()), index: at + 1 });
-    Ok(Table { label, ..plan.encode(file, &rows, &options.limits, notes)? })
+    let unsaid = options.label.is_none() && asked.is_none();
+    let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits)?;
+    if let Form::Objects(keys) = &mut form {
+        let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
+        if unsaid && !keys.names.iter().any(usual) {
+            keys.add(LABEL_NAMES[0]);
+        }
+    }
+    Ok(form)
 }
 
-/// The first row, and how the cells below it look, column by column.
-struct Survey {
-    first: Vec<String>,
-    below: Vec<Seen>,
-    rows: usize,
-}
-
-#[derive(Clone, Default)]
-struct Seen {
-    numbers: usize,
-    text: Option<(u64, String)>,
-    /// Whether the cell of the first row occurs again.
-    again: bool,
-}
-
-impl Survey {
-    fn of(file: &str, rows: &Rows<'_>) -> Result<Self> {
-        let mut survey = Self { first: Vec::new(), below: Vec::new(), rows: 0 };
-        rows.each(|line, cells| {
-            if survey.rows == 0 {
-                survey.first = cells.iter().map(ToString::to_string).collect();
-                survey.below = vec![Seen::default(); cells.len()];
-            } else {
-                for ((seen, cell), first) in survey.below.iter_mut().zip(cells).zip(&survey.first) {
-                    seen.again |= cell == first;
-                    match Cell::of(cell) {
-                        Cell::Number => seen.numbers += 1,
-                        Cell::Text if seen.text.is_none() => seen.text = Some((line, cell.to_string())),
-                        Cell::Text | Cell::Missing => {}
-                    }
-                }
-            }
-            survey.rows += 1;
-            Ok(())
-        })?;
-        if survey.rows == 0 {
-            return Err(Error::content(file, "no rows; the table is empty"));
-        }
-        Ok(survey)
-    }
-
-    /// A header is a first row with text above a column of numbers, or with the name of the label; in a table of
-    /// text alone, one whose cells are all different and none of which occurs again in its column.
-    fn has_header(&self, options: &ReadOptions, notes: &mut Vec<String>) -> bool {
-        if let Some(said) = options.header {
-            return said;
-        }
-        let all_text = self.first.iter().all(|c| Cell::of(c) == Cell::Text)
-            && self.below.iter().all(|seen| seen.numbers == 0 || seen.text.is_some());
-        let above_numbers = self
-            .first
-            .iter()
-            .zip(&self.below)
-            .any(|(cell, seen)| Cell::of(cell) == Cell::Text && seen.numbers > 0 && seen.text.is_none());
-        let named = match &options.label {
-            Some(LabelColumn::Name(name)) => self.first.contains(name),
-            _ => self.first.iter().any(|c| LABEL_NAMES[..3].iter().any(|n| c.eq_ignore_ascii_case(n))),
-        };
-        let named = named && self.first.iter().all(|c| Cell::of(c) != Cell::Number);
-        if !all_text {
-            return above_numbers || named;
-        }
-        let distinct = self.first.iter().collect::<BTreeSet<_>>().len() == self.first.len();
-        let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.again);
-        let header = named || unlike;
-        notes.push(if header {
-            "every column holds text; the first row was taken for a header (if it is data, say --header no)"
-                .into()
-        } else {
-            "every column holds text; the first row was taken for data (if it is a header, say --header yes)"
-                .into()
-        });
-        header
-    }
-
-    fn is_number(&self, column: usize, header: bool) -> bool {
-        let seen = &self.below[column];
-        let first = if header { Cell::Missing } else { Cell::of(&self.first[column]) };
-        let texts = seen.text.is_some() || first == Cell::Text;
-        !texts && (seen.numbers > 0 || first == Cell::Number || self.all_missing(column))
-    }
-
-    fn all_missing(&self, column: usize) -> bool {
-        self.below[column].numbers == 0 && self.below[column].text.is_none()
-    }
-
-    fn names(&self, header: bool) -> Vec<String> {
-        if header {
-            self.first.clone()
-        } else {
-            (1..=self.first.len()).map(|i| format!("column {i}")).collect()
-        }
-    }
+/// A column of the table and the features it becomes.
+pub(crate) struct Source {
+    /// The cell it is in.
+    pub(crate) cell: usize,
+    /// The first of its features.
+    pub(crate) first: usize,
+    pub(crate) column: Column,
+    /// Of a text, the weights of its words.
+    pub(crate) weights: Option<Weights>,
 }
 
 /// Which cells become which features.
-struct Plan {
-    header: bool,
-    label: Option<usize>,
-    /// For each column, in feature order: the cell it is in, the first of its features, and how it is coded.
-    sources: Vec<(usize, usize, Column)>,
-    features: usize,
+pub(crate) struct Plan {
+    pub(crate) header: bool,
+    /// The cell of the label.
+    pub(crate) label: Option<usize>,
+    pub(crate) label_at: Option<LabelAt>,
+    /// In feature order.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) features: usize,
+    /// Cells of a row.
+    pub(crate) width: usize,
     rows: usize,
 }
 
+/// What becomes of a column.
+enum Kind {
+    Left,
+    Number,
+    Category(BTreeSet<String>),
+    Text(Frequencies),
+}
+
 impl Plan {
+    /// How the table that the rows begin is coded: afresh, or as the model's columns say.
+    pub(crate) fn of(
+        file: &str,
+        rows: &Rows<'_>,
+        format: Format,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let said = if format == Format::Jsonl { Some(true) } else { options.header };
+        let survey = Survey::of(file, rows, said)?;
+        let plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
+            Some(columns) => Self::as_trained(file, rows, &survey, columns, format, options, notes)?,
+            None => Self::afresh(file, rows, &survey, format, options, notes)?,
+        };
+        let cap = options.limits.columns();
+        if plan.features > cap {
+            return Err(Error::content(file, over(plan.features, "features", cap, "--max-columns")));
+        }
+        Ok(plan)
+    }
+
     fn afresh(
         file: &str,
         rows: &Rows<'_>,
@@ -156,7 +131,7 @@ impl Plan {
     ) -> Result<Self> {
         let header = survey.has_header(options, notes);
         let names = survey.names(header);
-        if header && names.iter().any(|n| Cell::of(n) == Cell::Number) {
+        if header && format != Format::Jsonl && names.iter().any(|n| Cell::of(n) == Cell::Number) {
             notes.push("the first row was taken for a header, though it holds numbers".to_string());
         }
         let mut known = BTreeSet::new();
@@ -164,35 +139,33 @@ impl Plan {
             return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));
         }
         let label = label_column(file, &names, header, format, options.label.as_ref(), notes)?;
+        if format == Format::Jsonl && options.label.is_none() && survey.all_missing(label) {
+            notes.pop();
+            notes.push("no row has a label; the key 'label' would give it, or say --label".to_string());
+        }
         if names.len() < 2 {
             return Err(Error::content(
                 file,
                 "one column only; a table needs a label and at least one feature",
             ));
         }
-        let mut kinds: Vec<Option<BTreeSet<String>>> = (0..names.len())
-            .map(|c| (c != label && !survey.is_number(c, header)).then(BTreeSet::new))
-            .collect();
-        if kinds.iter().any(Option::is_some) {
+        let mut kinds = kinds(file, &names, survey, header, label, options)?;
+        if kinds.iter().any(|k| matches!(k, Kind::Category(_) | Kind::Text(_))) {
             let mut above = header;
             rows.each(|_, cells| {
                 if !std::mem::take(&mut above) {
-                    for (kind, cell) in kinds.iter_mut().zip(cells) {
-                        if let Some(values) = kind
-                            && !values.contains(*cell)
-                        {
-                            values.insert((*cell).to_string());
-                        }
-                    }
+                    kinds.iter_mut().zip(cells).for_each(|(kind, cell)| kind.see(cell));
                 }
                 Ok(())
             })?;
         }
         let mut columns = Vec::new();
-        for (c, (name, kind)) in names.into_iter().zip(kinds).enumerate().filter(|(c, _)| *c != label) {
+        for (c, (name, kind)) in names.into_iter().zip(kinds).enumerate() {
             let column = match kind {
-                None => Column::Number { name },
-                Some(values) => {
+                Kind::Left => continue,
+                Kind::Number => Column::Number { name },
+                Kind::Text(frequencies) => frequencies.column(name),
+                Kind::Category(values) => {
                     if let (true, Some((line, text))) = (survey.below[c].numbers > 0, &survey.below[c].text) {
                         notes.push(format!(
                             "column '{name}' holds text ('{}' in line {line}) and was coded as {} categories",
@@ -205,7 +178,7 @@ impl Plan {
             };
             columns.push((c, column));
         }
-        Ok(Self::new(header, Some(label), columns, survey.rows))
+        Ok(Self::new(header, Some(label), columns, survey))
     }
 
     fn as_trained(
@@ -217,15 +190,16 @@ impl Plan {
         options: &ReadOptions,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let named = options.header != Some(false)
-            && columns.iter().any(|c| survey.first.iter().any(|cell| cell == name_of(c)));
+        let named = survey.said != Some(false)
+            && (format == Format::Jsonl
+                || columns.iter().any(|c| survey.first.iter().any(|cell| cell == c.name())));
         if !named {
             return Self::by_position(file, rows, survey, columns, format, options, notes);
         }
         let width = survey.first.len();
         let mut found = Vec::with_capacity(columns.len());
         for column in columns {
-            let name = name_of(column);
+            let name = column.name();
             let Some(cell) = survey.first.iter().position(|c| c == name) else {
                 let what = format!("column '{name}', which the model was trained on, is missing");
                 return Err(Error::line(file, 1, what));
@@ -233,7 +207,7 @@ impl Plan {
             found.push((cell, column.clone()));
         }
         let free: Vec<usize> =
-            (0..width).filter(|c| !columns.iter().any(|k| name_of(k) == survey.first[*c])).collect();
+            (0..width).filter(|c| !columns.iter().any(|k| k.name() == survey.first[*c])).collect();
         let called = |name: &str| free.iter().copied().find(|c| survey.first[*c].eq_ignore_ascii_case(name));
         let trained = options.trained_label.as_ref().and_then(|l| l.name.as_deref());
         let mut label = match &options.label {
@@ -246,7 +220,9 @@ impl Plan {
             let guess = usual.or_else(|| free.first().copied().filter(|c| free.len() == 1 && c + 1 == width));
             if let Some(at) = guess {
                 let name = &survey.first[at];
-                if usual.is_some() || holds_class(rows, at, true, options)? {
+                if format == Format::Jsonl && survey.all_missing(at) {
+                    label = guess;
+                } else if usual.is_some() || holds_class(rows, at, true, options)? {
                     notes.push(format!(
                         "the label was taken from column '{name}'; if it is another, say --label"
                     ));
@@ -258,7 +234,7 @@ impl Plan {
                 }
             }
         }
-        Ok(Self::new(true, label, found, survey.rows))
+        Ok(Self::new(true, label, found, survey))
     }
 
     /// Columns that have no names: they stand as they stood in training, with the label or without.
@@ -271,7 +247,7 @@ impl Plan {
         options: &ReadOptions,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let (width, header) = (survey.first.len(), options.header == Some(true));
+        let (width, header) = (survey.first.len(), survey.said == Some(true));
         let trained = options.trained_label.as_ref().map(|l| l.index).filter(|i| (1..=width).contains(i));
         let label = match width.checked_sub(columns.len()) {
             Some(0) => None,
@@ -284,11 +260,15 @@ impl Plan {
                 (None, None) => width - 1,
             }),
             _ => {
+                if let Some(cells) = numbered(columns, width) {
+                    let label = trained.map(|i| i - 1);
+                    return Ok(Self::new(header, label, cells, survey));
+                }
                 let what = format!(
                     "{width} columns without a header, but the model was trained on {}, from '{}' to '{}'",
                     columns.len(),
-                    columns.first().map_or("", name_of),
-                    columns.last().map_or("", name_of)
+                    columns.first().map_or("", Column::name),
+                    columns.last().map_or("", Column::name)
                 );
                 return Err(Error::content(file, what));
             }
@@ -306,123 +286,99 @@ impl Plan {
             notes.push(format!("the label was taken from column {}; {how}", at + 1));
         }
         let cells = (0..width).filter(|c| Some(*c) != label);
-        Ok(Self::new(header, label, cells.zip(columns.iter().cloned()).collect(), survey.rows))
+        Ok(Self::new(header, label, cells.zip(columns.iter().cloned()).collect(), survey))
     }
 
-    fn new(header: bool, label: Option<usize>, columns: Vec<(usize, Column)>, rows: usize) -> Self {
+    fn new(header: bool, label: Option<usize>, columns: Vec<(usize, Column)>, survey: &Survey) -> Self {
         let mut features = 0;
         let mut sources = Vec::with_capacity(columns.len());
         for (cell, column) in columns {
-            let first = features;
-            features += match &column {
-                Column::Number { .. } => 1,
-                Column::Category { values, .. } => values.len(),
+            let weights = match &column {
+                Column::Text { buckets, documents, frequency, .. } => {
+                    Some(Weights::new(*buckets, *documents, frequency))
+                }
+                Column::Number { .. } | Column::Category { .. } => None,
             };
-            sources.push((cell, first, column));
+            let first = features;
+            features += column.features();
+            sources.push(Source { cell, first, column, weights });
         }
-        Self { header, label, sources, features, rows: rows - usize::from(header) }
+        let name = |at: usize| header.then(|| survey.first[at].clone());
+        let label_at = label.map(|at| LabelAt { name: name(at), index: at + 1 });
+        let rows = survey.rows - usize::from(header);
+        Self { header, label, label_at, sources, features, width: survey.first.len(), rows }
     }
 
-    fn encode(self, file: &str, rows: &Rows<'_>, limits: &Limits, notes: &mut Vec<String>) -> Result<Table> {
-        if self.rows == 0 {
-            return Err(Error::content(file, "no rows below the header"));
-        }
-        if self.features > limits.columns() {
-            return Err(Error::content(
-                file,
-                over(self.features, "features", limits.columns(), "--max-columns"),
-            ));
-        }
-        let all_numbers = self.sources.iter().all(|s| matches!(s.2, Column::Number { .. }));
-        let cells =
-            limits.check_shape(self.rows, self.sources.len()).map_err(|what| Error::content(file, what))?;
-        let mut values = Vec::with_capacity(cells);
-        let (mut indptr, mut indices) = (vec![0], Vec::new());
-        let mut tokens = Vec::with_capacity(if self.label.is_some() { self.rows } else { 0 });
-        let mut names = Names::default();
-        let mut unknown: BTreeMap<&str, (usize, String)> = BTreeMap::new();
-        let mut above = self.header;
-        rows.each(|line, row| {
-            if std::mem::take(&mut above) {
-                return Ok(());
-            }
-            for (cell, first, column) in &self.sources {
-                match column {
-                    Column::Number { name } => {
-                        let value = value(row[*cell])
-                            .map_err(|what| Error::line(file, line, format!("column '{name}': {what}")))?;
-                        if all_numbers {
-                            values.push(value);
-                        } else if value != 0.0 {
-                            indices.push(*first as u32);
-                            values.push(value);
-                        }
-                    }
-                    Column::Category { name, values: known } => {
-                        match known.binary_search_by(|k| k.as_str().cmp(row[*cell])) {
-                            Ok(at) => {
-                                indices.push((first + at) as u32);
-                                values.push(1.0);
-                            }
-                            Err(_) => {
-                                unknown.entry(name).or_insert_with(|| (0, row[*cell].to_string())).0 += 1;
-                            }
-                        }
-                    }
+    /// How the table was coded, for a model to remember.
+    pub(crate) fn into_columns(self) -> Vec<Column> {
+        self.sources.into_iter().map(|s| s.column).collect()
+    }
+}
+
+impl Kind {
+    /// Takes in a cell below the header.
+    fn see(&mut self, cell: &str) {
+        match self {
+            Self::Left | Self::Number => {}
+            Self::Text(frequencies) => frequencies.add(cell),
+            Self::Category(values) => {
+                if !values.contains(cell) {
+                    values.insert(cell.to_string());
                 }
             }
-            indptr.push(values.len());
-            if let Some(label) = self.label {
-                tokens.push(names.number(row[label], line));
-            }
-            Ok(())
-        })?;
-        for (name, (count, value)) in unknown {
-            notes.push(format!(
-                "column '{name}': {count} values never seen in training, such as '{}', count as none",
-                shown(value.as_bytes())
+        }
+    }
+}
+
+/// What becomes of each column: as asked, else by its look.
+fn kinds(
+    file: &str,
+    names: &[String],
+    survey: &Survey,
+    header: bool,
+    label: usize,
+    options: &ReadOptions,
+) -> Result<Vec<Kind>> {
+    let find = |asked: &LabelColumn, option: &str| {
+        let at = asked_column(file, names, header, asked, option)?;
+        if at == label {
+            return Err(Error::content(
+                file,
+                format!("column '{}' is the label, not for {option}", names[at]),
             ));
         }
-        let wrong = |e: evermargin::Error| Error::content(file, e.to_string());
-        let x = if all_numbers {
-            Matrix::dense(values, self.rows, self.features).map_err(wrong)?
+        Ok(at)
+    };
+    let texts: Vec<usize> = options.text.iter().map(|t| find(t, "--text")).collect::<Result<_>>()?;
+    let only = match &options.only {
+        Some(asked) => Some(asked.iter().map(|c| find(c, "--columns")).collect::<Result<Vec<usize>>>()?),
+        None => None,
+    };
+    let buckets = options.buckets.unwrap_or(text::BUCKETS);
+    text::check_buckets(buckets).map_err(|what| Error::content(file, what))?;
+    let kind = |c: usize| {
+        if c == label {
+            Kind::Left
+        } else if texts.contains(&c) {
+            Kind::Text(Frequencies::new(buckets))
+        } else if only.as_ref().is_some_and(|only| !only.contains(&c)) {
+            Kind::Left
+        } else if survey.is_number(c, header) {
+            Kind::Number
         } else {
-            Matrix::csr(indptr, indices, values, self.features).map_err(wrong)?
-        };
-        let labels = match self.label {
-            Some(_) => names.labels(file, &tokens)?,
-            None => labels::none(self.rows),
-        };
-        Ok(Table { x, labels, columns: self.sources.into_iter().map(|s| s.2).collect(), label: None })
-    }
+            Kind::Category(BTreeSet::new())
+        }
+    };
+    Ok((0..names.len()).map(kind).collect())
 }
 
-/// Distinct label cells, each with the line it first stood in.
-#[derive(Default)]
-struct Names {
-    numbers: HashMap<String, usize>,
-    first: Vec<(String, u64)>,
-}
-
-impl Names {
-    fn number(&mut self, cell: &str, line: u64) -> usize {
-        if let Some(number) = self.numbers.get(cell) {
-            return *number;
-        }
-        self.numbers.insert(cell.to_string(), self.first.len());
-        self.first.push((cell.to_string(), line));
-        self.first.len() - 1
-    }
-
-    fn labels(&self, file: &str, of: &[usize]) -> Result<Labels> {
-        let mut interner = Interner::default();
-        let mut numbers = Vec::with_capacity(self.first.len());
-        for (cell, line) in &self.first {
-            numbers.push(interner.number(cell.as_bytes()).map_err(|what| Error::line(file, *line, what))?);
-        }
-        let of: Vec<u32> = of.iter().map(|n| numbers[*n]).collect();
-        Ok(interner.labels(&of))
-    }
+/// Columns named by their number, of a table without header from which some were left out, each with its cell.
+fn numbered(columns: &[Column], width: usize) -> Option<Vec<(usize, Column)>> {
+    let cell = |column: &Column| {
+        let number = column.name().strip_prefix("column ")?.parse::<usize>().ok()?;
+        (1..=width).contains(&number).then(|| (number - 1, column.clone()))
+    };
+    columns.iter().map(cell).collect()
 }
 
 /// Whether a column holds a class of the model, or nothing at all; without classes to ask, anything will do.
@@ -443,12 +399,6 @@ fn holds_class(rows: &Rows<'_>, column: usize, header: bool, options: &ReadOptio
     Ok(empty || found)
 }
 
-fn name_of(column: &Column) -> &str {
-    match column {
-        Column::Number { name } | Column::Category { name, .. } => name,
-    }
-}
-
 /// The label column: as asked, by a usual name, or the last one (the first in tables with blanks).
 fn label_column(
     file: &str,
@@ -458,24 +408,8 @@ fn label_column(
     asked: Option<&LabelColumn>,
     notes: &mut Vec<String>,
 ) -> Result<usize> {
-    match asked {
-        Some(LabelColumn::Index(i)) if (1..=names.len()).contains(i) => return Ok(i - 1),
-        Some(LabelColumn::Index(i)) => {
-            let what = format!("no column {i} for the label; columns are 1 to {}", names.len());
-            return Err(Error::content(file, what));
-        }
-        Some(LabelColumn::Name(name)) => {
-            return names.iter().position(|n| n == name).ok_or_else(|| {
-                let what = if header {
-                    let listed = shown(names.join(", ").as_bytes());
-                    format!("no column named '{name}' for the label; the header has: {listed}")
-                } else {
-                    format!("no header, so no column named '{name}' for the label; give its position instead")
-                };
-                Error::line(file, 1, what)
-            });
-        }
-        None => {}
+    if let Some(asked) = asked {
+        return asked_column(file, names, header, asked, "the label");
     }
     if header {
         for usual in LABEL_NAMES {
@@ -495,4 +429,30 @@ fn label_column(
         names[last]
     ));
     Ok(last)
+}
+
+/// The column a user named, or numbered from 1.
+fn asked_column(
+    file: &str,
+    names: &[String],
+    header: bool,
+    asked: &LabelColumn,
+    purpose: &str,
+) -> Result<usize> {
+    match asked {
+        LabelColumn::Index(i) if (1..=names.len()).contains(i) => Ok(i - 1),
+        LabelColumn::Index(i) => {
+            let what = format!("no column {i} for {purpose}; columns are 1 to {}", names.len());
+            Err(Error::content(file, what))
+        }
+        LabelColumn::Name(name) => names.iter().position(|n| n == name).ok_or_else(|| {
+            let what = if header {
+                let listed = shown(names.join(", ").as_bytes());
+                format!("no column named '{name}' for {purpose}; the header has: {listed}")
+            } else {
+                format!("no header, so no column named '{name}' for {purpose}; give its position instead")
+            };
+            Error::line(file, 1, what)
+        }),
+    }
 }

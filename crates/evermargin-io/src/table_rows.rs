@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::jsonl::{self, Keys};
 use crate::libsvm::value_fault;
 use crate::limits::Limits;
 use crate::number;
@@ -38,67 +39,154 @@ pub(crate) fn value(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// A text known to be a well-formed table: UTF-8, lines within the cap, quotes closed.
+/// What separates the cells of a row.
+pub(crate) enum Form {
+    /// A sign, quotes allowed.
+    Sign(u8),
+    /// Blanks.
+    Blanks,
+    /// Each row is a JSON object; its cells are the values of these keys, its first row the keys.
+    Objects(Keys),
+}
+
+impl Form {
+    /// The form of a table that begins with `text`. Keys of objects are those in it, and those `known` before.
+    pub(crate) fn of(
+        file: &str,
+        text: &str,
+        format: Format,
+        known: impl Iterator<Item = String>,
+        limits: &Limits,
+    ) -> Result<Self> {
+        Ok(match format {
+            Format::Tsv => Self::Sign(b'\t'),
+            Format::Space => Self::Blanks,
+            Format::Jsonl => {
+                let mut keys = Keys::default();
+                for line in lines(text) {
+                    jsonl::learn(line.text, &mut keys, limits.columns())
+                        .map_err(|what| Error::line(file, line.number, what))?;
+                }
+                known.for_each(|name| keys.add(&name));
+                Self::Objects(keys)
+            }
+            _ => Self::Sign(separator_of(text.lines().next().unwrap_or_default())),
+        })
+    }
+
+    /// Where the row that begins at `start` ends, its line end included; `None` when `bytes` do not hold all of it.
+    pub(crate) fn row_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        let end = start + memchr::memchr(b'\n', &bytes[start..])? + 1;
+        match self {
+            Self::Sign(sign) if memchr::memchr(b'"', &bytes[start..end]).is_some() => {
+                quoted_end(bytes, start, *sign).ok().flatten()
+            }
+            _ => Some(end),
+        }
+    }
+}
+
+/// Bytes as the text of a table: UTF-8, without its mark, lines within the cap.
+pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8], limits: &Limits) -> Result<&'a str> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let line = line_at(bytes, e.valid_up_to());
+        Error::line(file, line, "bytes that are not UTF-8; save the file as UTF-8")
+    })?;
+    let mut start = 0;
+    for (i, end) in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]).enumerate() {
+        if end - start > limits.max_line {
+            let cap = limits.max_line;
+            let what = format!("the line is over the cap of {cap} bytes; if it is right, raise --max-line");
+            return Err(Error::line(file, i as u64 + 1, what));
+        }
+        start = end + 1;
+    }
+    Ok(text)
+}
+
+/// Where a row stands: its line, counted from 1, and its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot {
+    pub(crate) line: u64,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// A text known to be a well-formed table: quotes closed.
 pub(crate) struct Rows<'a> {
     file: &'a str,
-    text: &'a str,
-    separator: Option<u8>,
+    pub(crate) text: &'a str,
+    form: &'a Form,
+    /// Cells of a row, when the rows go on from others; these have no header.
+    width: Option<usize>,
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(file: &'a str, bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let text = std::str::from_utf8(bytes).map_err(|e| {
-            let line = line_at(bytes, e.valid_up_to());
-            Error::line(file, line, "bytes that are not UTF-8; save the file as UTF-8")
-        })?;
-        let mut start = 0;
-        for (i, end) in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]).enumerate() {
-            if end - start > limits.max_line {
-                let cap = limits.max_line;
-                let what =
-                    format!("the line is over the cap of {cap} bytes; if it is right, raise --max-line");
-                return Err(Error::line(file, i as u64 + 1, what));
-            }
-            start = end + 1;
-        }
-        let separator = match format {
-            Format::Tsv => Some(b'\t'),
-            Format::Space => None,
-            _ => Some(separator_of(text.lines().next().unwrap_or_default())),
-        };
-        if let Some(sign) = separator
-            && let Some(at) = open_quote(bytes, sign)
+    pub(crate) fn new(file: &'a str, text: &'a str, form: &'a Form, width: Option<usize>) -> Result<Self> {
+        if let Form::Sign(sign) = form
+            && let Some(at) = open_quote(text.as_bytes(), *sign)
         {
-            return Err(Error::line(file, line_at(bytes, at), "a quote opens in this line and never closes"));
+            let line = line_at(text.as_bytes(), at);
+            return Err(Error::line(file, line, "a quote opens in this line and never closes"));
         }
-        Ok(Self { file, text, separator })
+        Ok(Self { file, text, form, width })
     }
 
     /// Calls `f(line, cells)` for each row; all rows have as many cells as the first.
     pub(crate) fn each(&self, mut f: impl FnMut(u64, &[&str]) -> Result<()>) -> Result<()> {
-        let mut width = None;
-        let mut row = |line: u64, cells: &[&str]| {
+        self.while_wanted(|spot, cells| f(spot.line, cells).map(|()| true))
+    }
+
+    /// The same until `f` says that no more are wanted.
+    pub(crate) fn while_wanted(&self, mut f: impl FnMut(Spot, &[&str]) -> Result<bool>) -> Result<()> {
+        let mut width = self.width;
+        let mut row = |spot: Spot, cells: &[&str]| {
             let expected = *width.get_or_insert(cells.len());
             if cells.len() != expected {
                 let what = format!("{} cells, but the first row has {expected}", cells.len());
-                return Err(Error::line(self.file, line, what));
+                return Err(Error::line(self.file, spot.line, what));
             }
-            f(line, cells)
+            f(spot, cells)
         };
-        let Some(separator) = self.separator else {
-            for (i, line) in self.text.lines().enumerate() {
-                let cells: Vec<&str> = line.split_ascii_whitespace().collect();
-                if !cells.is_empty() {
-                    row(i as u64 + 1, &cells)?;
+        match self.form {
+            Form::Blanks => {
+                for line in lines(self.text) {
+                    let cells: Vec<&str> = line.text.split_ascii_whitespace().collect();
+                    if !cells.is_empty() && !row(line.spot(), &cells)? {
+                        break;
+                    }
                 }
+                Ok(())
             }
-            return Ok(());
-        };
+            Form::Objects(keys) => self.objects(keys, row),
+            Form::Sign(sign) => self.separated(*sign, row),
+        }
+    }
+
+    fn objects(&self, keys: &Keys, mut row: impl FnMut(Spot, &[&str]) -> Result<bool>) -> Result<()> {
+        if self.width.is_none() {
+            let names: Vec<&str> = keys.names.iter().map(String::as_str).collect();
+            if !row(Spot { line: 1, start: 0, end: 0 }, &names)? {
+                return Ok(());
+            }
+        }
+        let mut read = jsonl::Cells::default();
+        for line in lines(self.text) {
+            read.read(line.text, keys).map_err(|what| Error::line(self.file, line.number, what))?;
+            let cells: Vec<&str> = read.spans.iter().map(|s| s.of(line.text, &read.scratch).trim()).collect();
+            if !row(line.spot(), &cells)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn separated(&self, sign: u8, mut row: impl FnMut(Spot, &[&str]) -> Result<bool>) -> Result<()> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .delimiter(separator)
+            .delimiter(sign)
             .trim(csv::Trim::All)
             .from_reader(self.text.as_bytes());
         let mut record = csv::StringRecord::new();
@@ -108,15 +196,40 @@ impl<'a> Rows<'a> {
                 Ok(false) => return Ok(()),
                 Err(e) => return Err(Error::content(self.file, e.to_string())),
             }
-            let line = record.position().map_or(0, csv::Position::line);
             // A line of blanks alone is not a row.
             if record.len() == 1 && record.get(0) == Some("") {
                 continue;
             }
+            let (line, start) = record.position().map_or((0, 0), |p| (p.line(), p.byte() as usize));
             let cells: Vec<&str> = record.iter().collect();
-            row(line, &cells)?;
+            let end = reader.position().byte() as usize;
+            if !row(Spot { line, start, end }, &cells)? {
+                return Ok(());
+            }
         }
     }
+}
+
+/// A line that is not blank.
+struct Line<'a> {
+    number: u64,
+    text: &'a str,
+    start: usize,
+}
+
+impl Line<'_> {
+    fn spot(&self) -> Spot {
+        Spot { line: self.number, start: self.start, end: self.start + self.text.len() }
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    text.split_inclusive('\n').enumerate().filter_map(move |(i, line)| {
+        let from = start;
+        start += line.len();
+        (!line.trim_ascii().is_empty()).then_some(Line { number: i as u64 + 1, text: line, start: from })
+    })
 }
 
 fn line_at(bytes: &[u8], at: usize) -> u64 {
@@ -135,21 +248,31 @@ fn separator_of(line: &str) -> u8 {
     best
 }
 
-/// Where a quote opens that never closes. A quote counts only at the start of a cell, as in RFC 4180.
+/// Where a quote opens that never closes.
 fn open_quote(bytes: &[u8], separator: u8) -> Option<usize> {
     memchr::memchr(b'"', bytes)?;
-    let mut p = 0;
-    while p < bytes.len() {
-        while p < bytes.len() && bytes[p] == b' ' {
-            p += 1;
+    let mut start = 0;
+    loop {
+        match quoted_end(bytes, start, separator) {
+            Ok(Some(end)) => start = end,
+            Ok(None) => return None,
+            Err(open) => return Some(open),
         }
+    }
+}
+
+/// Where the row that begins at `start` ends, line ends within quotes passed over; `None` when it has no line end, and
+/// as an error where a quote opens that does not close. A quote counts only as the first sign of a cell (RFC 4180).
+fn quoted_end(bytes: &[u8], start: usize, separator: u8) -> std::result::Result<Option<usize>, usize> {
+    let mut p = start;
+    loop {
         if bytes.get(p) == Some(&b'"') {
             let open = p;
             p += 1;
             loop {
-                match memchr::memchr(b'"', &bytes[p.min(bytes.len())..]) {
+                match memchr::memchr(b'"', bytes.get(p..).unwrap_or_default()) {
                     Some(n) => p += n + 1,
-                    None => return Some(open),
+                    None => return Err(open),
                 }
                 if bytes.get(p) != Some(&b'"') {
                     break;
@@ -157,9 +280,14 @@ fn open_quote(bytes: &[u8], separator: u8) -> Option<usize> {
                 p += 1;
             }
         }
-        p += memchr::memchr2(separator, b'\n', &bytes[p..]).map_or(bytes.len() - p, |n| n + 1);
+        let Some(n) = memchr::memchr2(separator, b'\n', bytes.get(p..).unwrap_or_default()) else {
+            return Ok(None);
+        };
+        p += n + 1;
+        if bytes[p - 1] == b'\n' {
+            return Ok(Some(p));
+        }
     }
-    None
 }
 
 #[cfg(test)]

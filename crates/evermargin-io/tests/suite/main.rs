@@ -18,3 +18,4 @@ mod real_data;
 mod round_trips;
 mod samples;
 mod states;
+mod streams;

@@ -64,6 +64,35 @@ pub enum Column {
         /// Values, sorted.
         values: Vec<String>,
     },
+    /// One feature a bucket of words, weighted by how often the document has them and how rare they were in training.
+    Text {
+        /// Name in the header.
+        name: String,
+        /// Number of buckets, a power of two.
+        buckets: u32,
+        /// Documents in training.
+        documents: u32,
+        /// Buckets that occurred, ascending, each with the number of documents it occurred in.
+        frequency: Vec<(u32, u32)>,
+    },
+}
+
+impl Column {
+    /// Name in the header.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Number { name } | Self::Category { name, .. } | Self::Text { name, .. } => name,
+        }
+    }
+
+    /// How many features it becomes.
+    pub fn features(&self) -> usize {
+        match self {
+            Self::Number { .. } => 1,
+            Self::Category { values, .. } => values.len(),
+            Self::Text { buckets, .. } => *buckets as usize,
+        }
+    }
 }
 
 /// A trained classifier.

@@ -1,0 +1,195 @@
+//! Bytes that arrive, cut into blocks of whole rows, in bounded memory.
+
+use crate::error::{Error, Result};
+use crate::open::refused;
+use crate::table_rows::Form;
+use std::io::{self, Read};
+
+/// Bytes asked for at a time.
+const READ: usize = 1 << 18;
+
+/// A block is not made longer than this by rows that would fit in it.
+const BLOCK: usize = 4 << 20;
+
+/// A text of which the front has been read.
+pub(crate) struct Lines {
+    reader: Box<dyn Read>,
+    name: String,
+    buffer: Vec<u8>,
+    /// What stands before this in the buffer is done with.
+    start: usize,
+    ended: bool,
+    /// Bytes of the text that are done with.
+    pub(crate) taken: u64,
+    /// Lines of the text that are done with.
+    pub(crate) passed: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(reader: Box<dyn Read>, name: &str) -> Self {
+        let name = name.to_string();
+        Self { reader, name, buffer: Vec::new(), start: 0, ended: false, taken: 0, passed: 0 }
+    }
+
+    /// What has been read and is not done with.
+    pub(crate) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Reads what there is, at most so much; false at the end.
+    pub(crate) fn fill(&mut self) -> Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let held = self.buffer.len();
+        self.buffer.resize(held + READ, 0);
+        let got = loop {
+            match self.reader.read(&mut self.buffer[held..]) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        self.buffer.truncate(held + *got.as_ref().unwrap_or(&0));
+        self.ended = got.map_err(|e| refused(&self.name, e))? == 0;
+        Ok(!self.ended)
+    }
+
+    /// Reads until `bytes` are ahead or the text ends.
+    pub(crate) fn fill_to(&mut self, bytes: usize) -> Result<()> {
+        while self.ahead().len() < bytes && self.fill()? {}
+        Ok(())
+    }
+
+    /// Reads until a line is ahead or the text ends.
+    pub(crate) fn fill_line(&mut self, longest: usize) -> Result<()> {
+        self.cut(1, None, longest).map(|_| ())
+    }
+
+    /// All that is left, at most `cap` bytes of it.
+    pub(crate) fn rest(mut self, cap: u64) -> Result<Vec<u8>> {
+        while self.fill()? {
+            if self.ahead().len() as u64 > cap {
+                let what = format!("over the cap of {cap} bytes; if it is right, raise --max-bytes");
+                return Err(Error::content(&self.name, what));
+            }
+        }
+        self.buffer.drain(..self.start);
+        Ok(self.buffer)
+    }
+
+    /// Is done with the next `bytes`.
+    pub(crate) fn consume(&mut self, bytes: usize) {
+        self.passed += memchr::memchr_iter(b'\n', &self.ahead()[..bytes]).count() as u64;
+        self.start += bytes;
+        self.taken += bytes as u64;
+    }
+
+    /// Goes to a place further on, where it has been before.
+    pub(crate) fn skip_to(&mut self, taken: u64) -> Result<()> {
+        while self.taken < taken {
+            if self.ahead().is_empty() && !self.fill()? {
+                return Err(Error::content(
+                    &self.name,
+                    format!("ends after {} bytes, but {taken} of it had been read before", self.taken),
+                ));
+            }
+            let here = self.ahead().len().min((taken - self.taken).try_into().unwrap_or(usize::MAX));
+            self.consume(here);
+        }
+        Ok(())
+    }
+
+    /// The length of the next block of whole rows, about `rows` of them, and how many lines in it are not blank.
+    /// The length is 0 at the end. A row longer than `longest` is refused before it is read whole.
+    pub(crate) fn cut(&mut self, rows: usize, form: Option<&Form>, longest: usize) -> Result<(usize, usize)> {
+        let (mut at, mut count) = (0, 0);
+        while count < rows && at < BLOCK {
+            let ahead = self.ahead();
+            let end = match form {
+                Some(form) => form.row_end(ahead, at),
+                None => memchr::memchr(b'\n', &ahead[at..]).map(|n| at + n + 1),
+            };
+            let whole = end.or(self.ended.then_some(ahead.len()));
+            if whole.unwrap_or(ahead.len()) - at > longest.saturating_add(1) {
+                if at > 0 {
+                    break;
+                }
+                let line = self.passed + 1;
+                let what =
+                    format!("the line is over the cap of {longest} bytes; if it is right, raise --max-line");
+                return Err(Error::line(&self.name, line, what));
+            }
+            match whole {
+                Some(end) if end == at => break,
+                Some(end) => {
+                    count += usize::from(!ahead[at..end].trim_ascii().is_empty());
+                    at = end;
+                }
+                None => {
+                    // Twice as much each time, so that a long row is looked through a few times only.
+                    let wanted = 2 * (ahead.len() - at).max(READ / 2);
+                    let before = ahead.len();
+                    while self.fill()? && before > READ && self.ahead().len() < before + wanted {}
+                }
+            }
+        }
+        Ok((at, count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, Lines, READ};
+    use std::io::{Cursor, Read};
+
+    /// Gives a byte at a time, to be sure that nothing depends on how bytes arrive.
+    struct Slow(Cursor<Vec<u8>>);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.0.read(&mut buffer[..1])
+        }
+    }
+
+    fn blocks(text: &str, rows: usize, form: Option<&Form>) -> Vec<String> {
+        let mut lines = Lines::new(Box::new(Slow(Cursor::new(text.into()))), "x");
+        let mut out = Vec::new();
+        loop {
+            let (length, _) = lines.cut(rows, form, 1000).unwrap();
+            if length == 0 {
+                assert_eq!(lines.taken, text.len() as u64);
+                return out;
+            }
+            out.push(String::from_utf8(lines.ahead()[..length].to_vec()).unwrap());
+            lines.consume(length);
+        }
+    }
+
+    #[test]
+    fn whole_rows_only() {
+        assert_eq!(blocks("a\n\nb\nc", 2, None), ["a\n\nb\n", "c"]);
+        let form = Form::Sign(b',');
+        assert_eq!(blocks("a,\"x\n\"\"y\"\nb,\"\n", 1, Some(&form)), ["a,\"x\n\"\"y\"\n", "b,\"\n"]);
+        assert_eq!(blocks("5\" pipe,x\n\"\"\n", 1, Some(&form)), ["5\" pipe,x\n", "\"\"\n"]);
+    }
+
+    /// A line that does not end is refused when it is over the cap, not when memory is.
+    #[test]
+    fn an_endless_line_is_refused() {
+        let mut lines = Lines::new(Box::new(std::io::repeat(b'x')), "x");
+        let error = lines.cut(1, None, 3 * READ).unwrap_err().to_string();
+        assert!(error.starts_with("x:1: the line is over the cap"), "{error}");
+        assert!(lines.buffer.len() < 16 * READ, "{}", lines.buffer.len());
+    }
+
+    #[test]
+    fn going_back_to_a_place() {
+        let mut lines = Lines::new(Box::new(Cursor::new(b"a\nb\nc\n".to_vec())), "x");
+        lines.skip_to(4).unwrap();
+        assert_eq!((lines.passed, lines.ahead()), (2, &b"c\n"[..]));
+        let error = lines.skip_to(7).unwrap_err().to_string();
+        assert_eq!(error, "x: ends after 6 bytes, but 7 of it had been read before");
+    }
+}

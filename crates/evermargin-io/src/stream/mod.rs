@@ -1,0 +1,451 @@
+//! Rows in batches, from sources that do not fit into memory or do not end.
+//!
+//! What the columns are is fixed once, the [`Schema`]: by the beginning of the first file (its first 4 MiB; of a pipe, the
+//! rows of the first batch). Every batch says where it ended, its [`Position`]. A program that keeps both goes on after
+//! the last row it had ([`Stream::resume`]), whatever has come into the folder since.
+//!
+//! Text is cut into blocks of whole rows, which the readers of whole files read: one parser, one way to code a
+//! cell, errors with file and line. Arrays are read whole and handed out in slices.
+
+mod folder;
+mod lines;
+mod part;
+mod width;
+
+use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::read::{LabelAt, ReadOptions};
+use crate::table_code::Coded;
+use evermargin::data::{Labels, Matrix};
+use evermargin::model::Column;
+use folder::Folder;
+use part::{Part, Piece};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use width::Width;
+
+/// Notes that are remembered, so as not to be said twice.
+const TOLD: usize = 1000;
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file, read to its end.
+    File(PathBuf),
+    /// A folder: its files in the order of names, also those that appear later. Names that begin with a dot or end in
+    /// `~`, `.tmp` or `.part` are passed over.
+    Folder(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// What is known about a stream. By default: nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamOptions {
+    /// As for a single file; labels in a file of their own do not go with a stream.
+    pub read: ReadOptions,
+    /// Number of features; LIBSVM text is widened or cut to it.
+    pub features: Option<usize>,
+    /// Whether to wait for more files in a folder.
+    pub follow: bool,
+    /// How long to wait between two looks at a folder.
+    pub poll: Duration,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self { read: ReadOptions::default(), features: None, follow: false, poll: Duration::from_millis(500) }
+    }
+}
+
+/// How rows become features, fixed by the beginning of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// Format of the first file.
+    pub format: Format,
+    /// How table columns become features; empty otherwise.
+    pub columns: Vec<Column>,
+    /// Where the label of a table stands.
+    pub label: Option<LabelAt>,
+    /// Number of features.
+    pub features: usize,
+    /// The number of the first column in LIBSVM text.
+    pub index_base: Option<u8>,
+    /// Whether batches are sparse matrices; `None` before the first batch.
+    pub sparse: Option<bool>,
+}
+
+impl Schema {
+    fn of(format: Format) -> Self {
+        Self { format, columns: Vec::new(), label: None, features: 0, index_base: None, sparse: None }
+    }
+}
+
+/// A place in a stream: after the last row of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Position {
+    /// The number of the source, counted from 0.
+    pub source: usize,
+    /// Of a folder: the file being read.
+    pub file: Option<String>,
+    /// Of a folder: the files done, as far as they are still there.
+    pub done: BTreeSet<String>,
+    /// Bytes of the file that are done with, after decompression.
+    pub bytes: u64,
+    /// Lines of the file that are done with.
+    pub lines: u64,
+    /// Rows read of the file.
+    pub rows: u64,
+    /// Rows read in all.
+    pub total: u64,
+}
+
+/// A batch of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chunk {
+    /// One sample a row; all batches of a stream have the same width and layout.
+    pub x: Matrix,
+    /// The class of each row, if it has one.
+    pub labels: Vec<Option<String>>,
+    /// What a person should see of each row: its texts, else the line; at most 2 kB.
+    pub shown: Vec<String>,
+    /// Where the stream stands after these rows.
+    pub position: Position,
+}
+
+/// Rows in batches.
+pub struct Stream {
+    sources: Vec<Source>,
+    options: StreamOptions,
+    schema: Option<Schema>,
+    position: Position,
+    part: Option<Part>,
+    folder: Option<Folder>,
+    notes: Vec<String>,
+    /// Notes of the last step, some of them perhaps made before.
+    fresh: Vec<String>,
+    told: BTreeSet<String>,
+    /// What went wrong after rows that were handed out first.
+    fault: Option<Error>,
+}
+
+/// What a part is read with.
+pub(crate) struct Setting<'s> {
+    options: &'s mut ReadOptions,
+    schema: &'s mut Option<Schema>,
+    notes: &'s mut Vec<String>,
+    features: Option<usize>,
+    sources: &'s [Source],
+}
+
+impl Setting<'_> {
+    /// Refuses a format that does not go with the stream as it began.
+    fn agree(&self, name: &str, format: Format) -> Result<()> {
+        let kind = |f: Format| (f.is_table(), f == Format::Libsvm);
+        match self.schema.as_ref().map(|s| s.format) {
+            Some(first) if kind(first) != kind(format) => {
+                let what = format!("{}, but the stream began as {}", format.name(), first.name());
+                Err(Error::content(name, what))
+            }
+            _ if !format.is_table() && !self.options.text.is_empty() => {
+                Err(Error::content(name, format!("{} has no columns of text", format.name())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fix(&mut self, schema: Schema) {
+        known(self.options, &schema);
+        *self.schema = Some(schema);
+    }
+
+    /// Number of the first column and of all, as far as they can be told before the first rows are read.
+    fn width_of(&self, path: &Path) -> (Option<u8>, Option<usize>) {
+        let base = self.options.index_base;
+        if self.features.is_some() || path == Path::new("-") {
+            return (base, self.features);
+        }
+        let mut width = Width::default();
+        for source in self.sources {
+            match source {
+                Source::File(file) => width.scan(file, &self.options.limits),
+                Source::Folder(folder) => {
+                    let files = Folder::new(folder).files().unwrap_or_default();
+                    files.iter().for_each(|file| width.scan(file, &self.options.limits));
+                }
+                Source::Stdin => {}
+            }
+        }
+        if !width.pairs || width.highest > self.options.limits.columns() as u64 {
+            return (base, None);
+        }
+        let base = base.unwrap_or(u8::from(!width.zero));
+        (Some(base), Some(width.columns(base)))
+    }
+}
+
+/// Later files are read as a model's files are.
+fn known(options: &mut ReadOptions, schema: &Schema) {
+    options.columns = (!schema.columns.is_empty()).then(|| schema.columns.clone());
+    options.trained_label.clone_from(&schema.label);
+    options.cols = Some(schema.features);
+    options.index_base = schema.index_base.or(options.index_base);
+}
+
+impl Stream {
+    /// A stream from its beginning. Nothing is read yet.
+    pub fn open(sources: Vec<Source>, mut options: StreamOptions) -> Result<Self> {
+        let refuse = |what: &str| Err(Error::content("stream", what));
+        if sources.is_empty() {
+            return refuse("no sources; name a file, a folder or -");
+        }
+        if options.read.labels_file.is_some() {
+            return refuse("labels in a file of their own do not go with a stream; put them into the rows");
+        }
+        let endless = |s: &Source| options.follow && matches!(s, Source::Folder(_));
+        if sources[..sources.len() - 1].iter().any(endless) {
+            return refuse("what stands after a folder that is followed is never read; name the folder last");
+        }
+        if sources.iter().filter(|s| **s == Source::Stdin).count() > 1 {
+            return refuse("standard input can be read only once");
+        }
+        options.features = options.features.or(options.read.cols);
+        options.read.cols = options.features;
+        Ok(Self {
+            sources,
+            options,
+            schema: None,
+            position: Position::default(),
+            part: None,
+            folder: None,
+            notes: Vec::new(),
+            fresh: Vec::new(),
+            told: BTreeSet::new(),
+            fault: None,
+        })
+    }
+
+    /// A stream that goes on after a batch it gave before. Standard input goes on with what comes now.
+    pub fn resume(
+        sources: Vec<Source>,
+        options: StreamOptions,
+        schema: Schema,
+        position: Position,
+    ) -> Result<Self> {
+        let mut stream = Self::open(sources, options)?;
+        crate::soundness::check_columns(&schema.columns, schema.features)
+            .map_err(|what| Error::content("stream", what))?;
+        if stream.sources.get(position.source) == Some(&Source::Stdin) {
+            stream.position = Position { bytes: 0, lines: 0, rows: 0, ..position };
+        } else {
+            stream.position = position;
+        }
+        known(&mut stream.options.read, &schema);
+        stream.schema = Some(schema);
+        Ok(stream)
+    }
+
+    /// How rows become features, once the first batch was read.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_ref()
+    }
+
+    /// Where the stream stands.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// What the user should know, each thing once.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The next rows: as many as asked for, fewer at the end and where a folder that is followed has no more for now.
+    /// `None` is the end. A folder that is followed does not end: while there is nothing to read, `idle` is asked whether
+    /// to go on waiting, and `None` is given when it says no. After an error the stream stands where it stood.
+    pub fn next_batch(&mut self, rows: usize, idle: &mut dyn FnMut() -> bool) -> Result<Option<Chunk>> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let rows = rows.max(1);
+        let mut batch: Option<Chunk> = None;
+        loop {
+            let have = batch.as_ref().map_or(0, |b| b.x.rows());
+            if have == rows {
+                break;
+            }
+            match self.piece(rows - have, have > 0, idle) {
+                Ok(Some(piece)) => self.add(&mut batch, piece),
+                Ok(None) => break,
+                Err(fault) => {
+                    self.part = None;
+                    if have == 0 {
+                        return Err(fault);
+                    }
+                    self.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        let Some(mut batch) = batch else { return Ok(None) };
+        batch.x = self.laid_out(batch.x);
+        batch.position = self.position.clone();
+        Ok(Some(batch))
+    }
+
+    /// The next rows of one part.
+    fn piece(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<Option<Piece>> {
+        loop {
+            if self.part.is_none() && !self.advance(wanted, have, idle)? {
+                return Ok(None);
+            }
+            let (part, mut setting) = self.setting();
+            let Some(part) = part else { continue };
+            let piece = part.next(wanted, &mut setting);
+            let ((bytes, lines), rows) = (part.taken(), part.rows);
+            self.tell();
+            let Some(piece) = piece? else {
+                self.finish_part();
+                continue;
+            };
+            self.position.total += piece.x.rows() as u64;
+            (self.position.bytes, self.position.lines, self.position.rows) = (bytes, lines, rows);
+            return Ok(Some(piece));
+        }
+    }
+
+    fn setting(&mut self) -> (Option<&mut Part>, Setting<'_>) {
+        let setting = Setting {
+            options: &mut self.options.read,
+            schema: &mut self.schema,
+            notes: &mut self.fresh,
+            features: self.options.features,
+            sources: &self.sources,
+        };
+        (self.part.as_mut(), setting)
+    }
+
+    /// Opens the next file; false when there is none.
+    fn advance(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<bool> {
+        loop {
+            let path = match self.sources.get(self.position.source) {
+                None => return Ok(false),
+                Some(Source::File(path)) => path.clone(),
+                Some(Source::Stdin) => PathBuf::from("-"),
+                Some(Source::Folder(folder)) => {
+                    let folder = folder.clone();
+                    let watched = self.folder.get_or_insert_with(|| Folder::new(&folder));
+                    let next = match self.position.file.clone() {
+                        Some(name) => Some(name),
+                        None => watched.next(&mut self.position.done, self.options.follow)?,
+                    };
+                    match next {
+                        Some(name) => {
+                            let path = folder.join(&name);
+                            self.position.file = Some(name);
+                            path
+                        }
+                        // The last folder is not left: it may have more when the stream is resumed.
+                        None if !self.options.follow => {
+                            if self.position.source + 1 == self.sources.len() {
+                                return Ok(false);
+                            }
+                            self.finish_source();
+                            continue;
+                        }
+                        None if have || !idle() => return Ok(false),
+                        None => {
+                            std::thread::sleep(self.options.poll);
+                            continue;
+                        }
+                    }
+                }
+            };
+            let (_, mut setting) = self.setting();
+            let opened = Part::open(&path, wanted, &mut setting);
+            self.tell();
+            if let Some(mut part) = opened? {
+                part.go_to(self.position.bytes, self.position.rows)?;
+                self.part = Some(part);
+                return Ok(true);
+            }
+            self.fresh.push(format!("{} is empty", crate::open::display_name(&path)));
+            self.tell();
+            self.finish_part();
+        }
+    }
+
+    fn finish_part(&mut self) {
+        self.part = None;
+        (self.position.bytes, self.position.lines, self.position.rows) = (0, 0, 0);
+        match self.position.file.take() {
+            Some(name) => {
+                self.position.done.insert(name);
+            }
+            None => self.finish_source(),
+        }
+    }
+
+    fn finish_source(&mut self) {
+        self.folder = None;
+        self.position.done.clear();
+        self.position.source += 1;
+    }
+
+    fn add(&mut self, batch: &mut Option<Chunk>, piece: Piece) {
+        for (name, (count, value)) in piece.unknown {
+            if self.told.len() < TOLD && self.told.insert(format!("unknown {name}")) {
+                self.notes.push(Coded::unknown_note(&name, count, &value));
+            }
+        }
+        let labels = class_names(&piece.labels);
+        match batch {
+            None => {
+                let position = Position::default();
+                *batch = Some(Chunk { x: piece.x, labels, shown: piece.shown, position });
+            }
+            Some(batch) => {
+                (0..piece.x.rows()).for_each(|i| batch.x.push(piece.x.view().row(i)));
+                batch.labels.extend(labels);
+                batch.shown.extend(piece.shown);
+            }
+        }
+    }
+
+    /// The layout of the first batch, that of the whole stream.
+    fn laid_out(&mut self, x: Matrix) -> Matrix {
+        let Some(schema) = &mut self.schema else { return x };
+        let x = match schema.sparse {
+            None => x.into_natural_layout(),
+            Some(true) if matches!(x, Matrix::Dense { .. }) => x.view().to_csr(),
+            Some(false) if matches!(x, Matrix::Csr { .. }) => x.view().to_dense(),
+            Some(_) => x,
+        };
+        schema.sparse = Some(matches!(x, Matrix::Csr { .. }));
+        x
+    }
+
+    /// Passes on notes that were not made before.
+    fn tell(&mut self) {
+        for note in self.fresh.drain(..) {
+            if self.told.len() < TOLD && self.told.insert(note.clone()) {
+                self.notes.push(note);
+            }
+        }
+    }
+}
+
+fn class_names(labels: &Labels) -> Vec<Option<String>> {
+    let number = |name: &str| name.parse::<f64>().is_ok_and(f64::is_finite);
+    let plain = |name: &String| match name.strip_prefix('+') {
+        // The class `+1` is `1`, also where it stands beside words in one batch and not in another.
+        Some(rest) if number(name) => rest.to_string(),
+        _ => name.clone(),
+    };
+    let names: Vec<String> = labels.classes.iter().map(plain).collect();
+    labels.of.iter().map(|class| class.and_then(|c| names.get(c as usize).cloned())).collect()
+}
