@@ -34,6 +34,8 @@ pub enum Verb {
     Ask(crate::ask::AskArgs),
     /// Find good parameters by cross-validation
     Tune(Box<crate::tune::TuneArgs>),
+    /// Learn from a stream that need not end: label, ask, remember, keep a model current
+    Run(Box<crate::run::RunArgs>),
     /// Write a model in another format
     Convert(crate::convert::ConvertArgs),
     /// Show what a model or a state holds
@@ -53,6 +55,7 @@ impl Verb {
             Self::Label(_) => "label",
             Self::Ask(_) => "ask",
             Self::Tune(_) => "tune",
+            Self::Run(_) => "run",
             Self::Convert(_) => "convert",
             Self::Inspect(_) => "inspect",
             Self::Generate(_) => "generate",

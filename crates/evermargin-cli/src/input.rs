@@ -64,17 +64,7 @@ pub fn load(
     hide: Option<&HideArgs>,
     options: ReadOptions,
 ) -> Result<Input, Failure> {
-    let options = ReadOptions {
-        format: args.format,
-        label: args.label.as_deref().map(column),
-        text: args.text.iter().map(|name| column(name)).collect(),
-        only: args.columns.as_ref().map(|names| names.iter().map(|name| column(name)).collect()),
-        header: args.header,
-        index_base: args.index_base.or(options.index_base),
-        labels_file: args.labels.clone(),
-        limits: limits(args),
-        ..options
-    };
+    let options = options_of(args, options);
     let mut data = read(path, &options)?;
     let mut truth = None;
     if let Some(hide) = hide.filter(|h| h.labeled_rows.is_some()) {
@@ -114,6 +104,21 @@ pub fn load(
         }
     }
     Ok(Input { data, truth, rows_in_file: rows, kept })
+}
+
+/// What the options say about a file, over what is known of it.
+pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
+    ReadOptions {
+        format: args.format,
+        label: args.label.as_deref().map(column),
+        text: args.text.iter().map(|name| column(name)).collect(),
+        only: args.columns.as_ref().map(|names| names.iter().map(|name| column(name)).collect()),
+        header: args.header,
+        index_base: args.index_base.or(options.index_base),
+        labels_file: args.labels.clone(),
+        limits: limits(args),
+        ..options
+    }
 }
 
 /// A column by its number, counted from 1, or else by its name.

@@ -19,6 +19,7 @@ mod picture;
 mod predict;
 mod progress;
 mod resume;
+mod run;
 mod semi;
 mod spec;
 mod suspects;
@@ -68,6 +69,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Label(args) => label::run(args, common, started),
         Verb::Ask(args) => ask::run(args, common, started),
         Verb::Tune(args) => tune::run(args, common, started),
+        Verb::Run(args) => run::run(args, common, started),
         Verb::Convert(args) => convert::run(args, common, started),
         Verb::Inspect(args) => inspect::run(args, common),
         Verb::Generate(args) => generate::run(args, common, started),

@@ -80,6 +80,17 @@ impl Watcher {
         self.bar.inc(by);
     }
 
+    /// Shows a line in place of the bar.
+    pub fn show(&self, line: &str) {
+        self.bar.set_prefix(line.to_string());
+        self.bar.tick();
+    }
+
+    /// Lets other lines be printed above the bar.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

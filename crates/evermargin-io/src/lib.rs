@@ -31,6 +31,7 @@ mod tensors;
 mod text;
 mod write;
 
+pub mod engine_file;
 pub mod json;
 pub mod libsvm_model;
 pub mod model_file;

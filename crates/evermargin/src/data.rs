@@ -153,6 +153,28 @@ impl Matrix {
         }
     }
 
+    /// The checks of the constructors, for a matrix that was filled without them (read from a file).
+    pub fn recheck(&self) -> Result<()> {
+        match self {
+            Self::Dense { values, rows, cols } => MatrixView::dense(values, *rows, *cols).map(|_| ()),
+            Self::Csr { indptr, indices, values, cols } => {
+                MatrixView::csr(indptr, indices, values, *cols).map(|_| ())
+            }
+        }
+    }
+
+    /// Makes room for so many more rows with so many values.
+    pub fn reserve(&mut self, rows: usize, nonzeros: usize) {
+        match self {
+            Self::Dense { values, cols, .. } => values.reserve(rows.saturating_mul(*cols)),
+            Self::Csr { indptr, indices, values, .. } => {
+                indptr.reserve(rows);
+                indices.reserve(nonzeros);
+                values.reserve(nonzeros);
+            }
+        }
+    }
+
     /// Appends a row, which must have as many columns (columns beyond are dropped, missing ones are 0).
     pub fn push(&mut self, row: Row<'_>) {
         match self {

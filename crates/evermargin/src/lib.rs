@@ -2,6 +2,7 @@
 
 pub mod balance;
 pub mod data;
+pub mod engine;
 pub mod error;
 pub mod generate;
 pub mod gram;

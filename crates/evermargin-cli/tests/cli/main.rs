@@ -9,6 +9,7 @@ mod help;
 mod imbalance;
 mod label;
 mod online;
+mod run;
 mod shell;
 mod stopping;
 mod tables;

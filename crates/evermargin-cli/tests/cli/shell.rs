@@ -77,6 +77,25 @@ impl Shell {
         }
     }
 
+    /// Runs a command that must end with this code.
+    pub fn fails(&self, line: &str, code: i32) -> Said {
+        let said = self.run(line);
+        assert_eq!(said.code, code, "{line}: {}{}", said.out, said.err);
+        said
+    }
+
+    /// Runs a command with standard input that must succeed.
+    pub fn ok_with(&self, line: &str, input: &[u8]) -> Said {
+        let said = self.run_with(line, input);
+        assert_eq!(said.code, 0, "{line}: {}", said.err);
+        said
+    }
+
+    /// The folder.
+    pub fn directory(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Runs a command that must succeed.
     pub fn ok(&self, line: &str) -> Said {
         let said = self.run(line);

@@ -4,7 +4,7 @@
 use super::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
 use super::{Learner, Targets, registry::one_of};
 use crate::balance::class_costs;
-use crate::data::{Label, Labels, Matrix};
+use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::model::{Scaling, Scheme};
 
@@ -210,7 +210,7 @@ pub(super) fn weights_of(classes: &[String], counts: &[usize], weight: &ClassWei
 }
 
 /// One problem an output of the scheme.
-pub(super) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
+pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
     let k = labels.classes.len() as u32;
     let pose = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
         y: labels
@@ -236,19 +236,24 @@ pub(super) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Tar
 impl Prepared {
     /// The number a gamma stands for on these samples.
     pub fn gamma(&self, gamma: Gamma) -> f64 {
-        let cols = self.x.cols() as f64;
         match gamma {
             Gamma::Value(value) => value,
-            Gamma::Auto => 1.0 / cols,
-            Gamma::Scale => {
-                let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = &self.x;
-                let cells = self.x.rows() as f64 * cols;
-                let mean = values.iter().sum::<f64>() / cells;
-                let zeros = cells - values.len() as f64;
-                let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-                let variance = (squares + zeros * mean * mean) / cells;
-                if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
-            }
+            Gamma::Auto => 1.0 / self.x.cols() as f64,
+            Gamma::Scale => gamma_scale(self.x.view()),
         }
     }
+}
+
+/// 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
+pub fn gamma_scale(x: MatrixView<'_>) -> f64 {
+    let values = match x {
+        MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. } => values,
+    };
+    let cols = x.cols() as f64;
+    let cells = x.rows() as f64 * cols;
+    let mean = values.iter().sum::<f64>() / cells;
+    let zeros = cells - values.len() as f64;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let variance = (squares + zeros * mean * mean) / cells;
+    if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
 }

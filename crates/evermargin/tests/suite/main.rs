@@ -14,6 +14,7 @@ mod batch_query;
 mod bnb;
 mod common;
 mod coreg;
+mod engine;
 mod label_propagation;
 mod lasvm;
 mod lasvm_gap;

@@ -97,7 +97,8 @@ impl Lasvm {
         Self::with(params, &packing, sparse, outputs)
     }
 
-    pub(super) fn with(
+    /// A machine without points, for samples that are packed so.
+    pub(crate) fn with(
         params: &LasvmParams,
         packing: &Packing,
         sparse: bool,

@@ -145,18 +145,26 @@ impl SubmodParams {
 /// Most sweeps of top-k from one start.
 pub(super) const SWEEPS: u64 = 60;
 
-impl Fit for SubmodParams {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+impl SubmodParams {
+    /// The labels alone, without a model for other rows. Some row must have none.
+    pub fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        Ok(self.give(x, problems, &few, watch)?.0)
+    }
+
+    /// Labels, and the κ of each problem or of all.
+    fn give(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        watch: &dyn Watch,
+    ) -> Result<(Transduced, Vec<f64>)> {
         let cut = self.cut();
         cut.check(x)?;
-        self.inductive().check()?;
-        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        if few.iter().all(|f| f.unlabeled.is_empty()) {
-            return self.inductive().alone(x, problems, &few, watch);
-        }
-        if problems.len() > 1 && welfare::is_one_against_rest(&few) && self.variant == Variant::Polished {
-            let (given, kappa) = welfare::fit(&cut, x, problems, &few, SWEEPS, watch)?;
-            return self.inductive().fit(x, problems, &few, &[kappa], given, watch);
+        if problems.len() > 1 && welfare::is_one_against_rest(few) && self.variant == Variant::Polished {
+            let (given, kappa) = welfare::fit(&cut, x, problems, few, SWEEPS, watch)?;
+            return Ok((given, vec![kappa]));
         }
         let search = |n: usize| Search {
             sweeps: SWEEPS,
@@ -168,7 +176,19 @@ impl Fit for SubmodParams {
             Variant::Polished => search(few[0].unlabeled.len()).run(cut, k, watch),
             Variant::Thesis | Variant::Plain => thesis(cut, k, self.variant == Variant::Plain, watch),
         };
-        let (given, kappas) = cut.transduce(x, problems, &few, &choose, watch)?;
+        cut.transduce(x, problems, few, &choose, watch)
+    }
+}
+
+impl Fit for SubmodParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.inductive().check()?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        if few.iter().all(|f| f.unlabeled.is_empty()) {
+            self.cut().check(x)?;
+            return self.inductive().alone(x, problems, &few, watch);
+        }
+        let (given, kappas) = self.give(x, problems, &few, watch)?;
         self.inductive().fit(x, problems, &few, &kappas, given, watch)
     }
 

@@ -1,0 +1,66 @@
+//! Labels of all rows, a line each. A run that goes on keeps the lines of the batches that were done with.
+
+use crate::failure::Failure;
+use evermargin::engine::{Classes, Effects};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The file of labels.
+pub struct Output {
+    file: File,
+    path: PathBuf,
+    row: u64,
+}
+
+const HEAD: &str = "row\tlabel\tconfidence\n";
+
+impl Output {
+    /// Opens a file of which the lines of the first `rows` rows stay.
+    pub fn open(path: &Path, rows: u64) -> Result<Self, Failure> {
+        let wrong = |e: std::io::Error| Failure::io(&path.display().to_string(), &e);
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .write(true)
+            .truncate(rows == 0)
+            .open(path)
+            .map_err(wrong)?;
+        if rows == 0 {
+            file.write_all(HEAD.as_bytes()).map_err(wrong)?;
+        } else {
+            let end = end_of(&file, rows + 1).map_err(wrong)?.ok_or_else(|| {
+                let what = "has fewer rows than the run has labelled; name another file";
+                Failure::Failed(format!("{}: {what}", path.display()))
+            })?;
+            file.set_len(end).map_err(wrong)?;
+            file.seek(SeekFrom::End(0)).map_err(wrong)?;
+        }
+        Ok(Self { file, path: path.to_path_buf(), row: rows })
+    }
+
+    /// Writes the labels of a batch.
+    pub fn write(&mut self, effects: &Effects, classes: &Classes) -> Result<(), Failure> {
+        let mut text = String::new();
+        for label in &effects.labels {
+            self.row += 1;
+            let name = label.class.and_then(|c| classes.names().get(c as usize)).map_or("?", String::as_str);
+            text.push_str(&format!("{}\t{name}\t{:.4}\n", self.row, label.confidence));
+        }
+        self.file.write_all(text.as_bytes()).map_err(|e| Failure::io(&self.path.display().to_string(), &e))
+    }
+}
+
+/// Where line number `lines` ends; none if there are fewer.
+fn end_of(file: &File, lines: u64) -> std::io::Result<Option<u64>> {
+    let (mut reader, mut end, mut line) = (BufReader::new(file), 0, Vec::new());
+    for _ in 0..lines {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line)?;
+        if read == 0 || line.last() != Some(&b'\n') {
+            return Ok(None);
+        }
+        end += read as u64;
+    }
+    Ok(Some(end))
+}

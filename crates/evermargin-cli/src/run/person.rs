@@ -1,0 +1,176 @@
+//! A person at the terminal who answers: shows the sample, takes a key or a word.
+
+use super::record::Oracle;
+use super::session::Session;
+use crate::failure::Failure;
+use evermargin::engine::{Event, Question, Why};
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How a round of questions ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answered {
+    All,
+    Quit,
+}
+
+/// What a person said.
+enum Said {
+    Label(String),
+    Skip,
+    Undo,
+    Quit,
+}
+
+/// A person.
+pub struct Person {
+    words: Option<Box<dyn BufRead>>,
+    keys: Option<::console::Term>,
+    /// The last sample answered, and what it was shown as.
+    last: Option<(u64, String)>,
+}
+
+impl Person {
+    /// A person at the terminal; where standard input is the stream, at the terminal behind it.
+    pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Self {
+        let mut person = Self { words: None, keys: None, last: None };
+        if oracle == Oracle::Terminal {
+            let taken = streams.iter().any(|s| s == Path::new("-"));
+            if !taken && std::io::stdin().is_terminal() {
+                person.keys = Some(::console::Term::stderr());
+            } else {
+                let tty = taken.then(|| File::open("/dev/tty").ok()).flatten();
+                let input: Box<dyn Read> = tty.map_or_else(|| Box::new(std::io::stdin()) as _, |t| Box::new(t) as _);
+                person.words = Some(Box::new(BufReader::new(input)));
+            }
+        }
+        person
+    }
+
+    /// Asks all questions that are open, and those that follow from the answers.
+    pub fn answer(&mut self, session: &mut Session) -> Result<Answered, Failure> {
+        while let Some(question) = session.questions.first().cloned() {
+            let shown = session.shown(question.sample).unwrap_or("").to_string();
+            show(session, &question, &shown);
+            match self.listen(session)? {
+                Said::Quit => return Ok(Answered::Quit),
+                Said::Skip => {
+                    session.say(Event::Skip { sample: question.sample })?;
+                }
+                Said::Label(label) => {
+                    session.say(Event::Answer { sample: question.sample, label })?;
+                    self.last = Some((question.sample, shown));
+                }
+                Said::Undo => self.undo(session)?,
+            }
+        }
+        Ok(Answered::All)
+    }
+
+    /// Takes the last answer back: another label for its sample, or none.
+    fn undo(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let Some((sample, shown)) = self.last.take() else {
+            eprintln!("  there is nothing to undo");
+            return Ok(());
+        };
+        eprintln!("\n  once more, sample {}:\n  {shown}", sample + 1);
+        match self.listen(session)? {
+            Said::Label(label) => {
+                session.say(Event::Correct { sample, label })?;
+                self.last = Some((sample, shown));
+            }
+            Said::Skip | Said::Undo | Said::Quit => {
+                session.say(Event::Withdraw { sample })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn listen(&mut self, session: &Session) -> Result<Said, Failure> {
+        let names = session.engine.classes().names();
+        loop {
+            eprint!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
+            let _ = std::io::stderr().flush();
+            let word = match (&self.keys, &mut self.words) {
+                (Some(term), _) => key(term, names)?,
+                (None, Some(words)) => {
+                    let mut line = String::new();
+                    let read = words.read_line(&mut line).map_err(|e| Failure::io("standard input", &e))?;
+                    if read == 0 {
+                        return Ok(Said::Quit);
+                    }
+                    line.trim().to_string()
+                }
+                (None, None) => return Ok(Said::Quit),
+            };
+            match word.as_str() {
+                "" => {}
+                "s" => return Ok(Said::Skip),
+                "u" => return Ok(Said::Undo),
+                "q" => return Ok(Said::Quit),
+                word => return Ok(Said::Label(label(word, names))),
+            }
+        }
+    }
+}
+
+/// The class a word stands for: its place in the list, or its name.
+fn label(word: &str, names: &[String]) -> String {
+    let place = word.parse::<usize>().ok().filter(|n| !names.iter().any(|name| name == &n.to_string()));
+    let named = place.and_then(|n| n.checked_sub(1)).and_then(|n| names.get(n));
+    named.cloned().unwrap_or_else(|| word.to_string())
+}
+
+fn choices(names: &[String]) -> String {
+    names.iter().enumerate().map(|(i, n)| format!("{}={n}", i + 1)).collect::<Vec<_>>().join(" ")
+}
+
+/// A single key where that is enough, else a word.
+fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
+    let wrong = |e: std::io::Error| Failure::io("terminal", &e);
+    let few = names.len() < 10;
+    match term.read_char().map_err(wrong)? {
+        c @ ('s' | 'u' | 'q') => {
+            eprintln!("{c}");
+            Ok(c.to_string())
+        }
+        c @ '1'..='9' if few && (c as usize - '0' as usize) <= names.len() => {
+            let name = &names[c as usize - '1' as usize];
+            eprintln!("{name}");
+            Ok(name.clone())
+        }
+        '\n' | '\r' => Ok(String::new()),
+        c => {
+            eprint!("{c}");
+            let rest = term.read_line().map_err(wrong)?;
+            Ok(format!("{c}{rest}").trim().to_string())
+        }
+    }
+}
+
+fn show(session: &Session, question: &Question, shown: &str) {
+    let why = match question.why {
+        Why::Typical => "it stands for many",
+        Why::Strategy => "it lies near the boundary",
+        Why::Check => "drawn at random",
+    };
+    let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
+    let number = session.engine.spent().total;
+    eprintln!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_names_or_places() {
+        let names = ["ham".to_string(), "spam".into()];
+        assert_eq!(label("2", &names), "spam");
+        assert_eq!(label("ham", &names), "ham");
+        assert_eq!(label("3", &names), "3", "a new class");
+        let digits = ["0".to_string(), "1".into()];
+        assert_eq!(label("1", &digits), "1", "a name before a place");
+    }
+}

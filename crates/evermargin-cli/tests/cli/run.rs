@@ -1,0 +1,220 @@
+//! `run`: the loop over a stream, stopped and gone on with, killed, asked.
+
+use crate::shell::Shell;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const KEYS: [&str; 10] = [
+    "rows",
+    "batches",
+    "labels_spent",
+    "prequential_accuracy",
+    "prequential_accuracy_last_half",
+    "exemplars",
+    "support_count",
+    "peak_memory_mb",
+    "seconds",
+    "total_seconds",
+];
+
+#[test]
+fn a_stream_is_labelled_with_few_answers() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 2000 --noise 0.1 -o d.csv");
+    let json = shell.ok("run d.csv --batch 100 --per-batch 5 --report r.html --json").json();
+    for key in KEYS {
+        assert!(json[key].is_number(), "{key}: {json}");
+    }
+    assert_eq!((&json["rows"], &json["batches"]), (&2000.into(), &20.into()));
+    assert!(json["labels_spent"].as_u64().unwrap() <= 100);
+    assert!(json["prequential_accuracy_last_half"].as_f64().unwrap() > 0.97, "{json}");
+    assert!(json["random_prequential_accuracy"].as_f64().unwrap() > 0.8, "{json}");
+    let page = shell.text("r.html");
+    assert!(page.contains("<svg") && page.contains("at random") && !page.contains("src="), "nothing is loaded");
+    let said = shell.ok("run d.csv --batch 100 --per-batch 5 --budget 17 --model m.evm -o labels.tsv");
+    assert!(said.out.contains("17 questions"), "{}", said.out);
+    assert_eq!(shell.text("labels.tsv").lines().count(), 2001);
+    let right = shell.ok("predict m.evm d.csv --json").json()["accuracy"].as_f64().unwrap();
+    assert!(right > 0.9, "{right}");
+}
+
+/// Sources that are the same rows give the same answer: a file, a folder of its pieces, standard input.
+#[test]
+fn files_folders_and_pipes_are_one_stream() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 600 -o d.svm");
+    let text = shell.text("d.svm");
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::create_dir(shell.path("in")).unwrap();
+    for (k, part) in lines.chunks(130).enumerate() {
+        std::fs::write(shell.path(&format!("in/{k}.svm")), part.join("\n") + "\n").unwrap();
+    }
+    let keys = ["rows", "batches", "labels_spent", "prequential_accuracy", "support_count"];
+    let of = |json: Value| keys.map(|k| json[k].clone());
+    let file = of(shell.ok("run d.svm --batch 50 --json").json());
+    assert_eq!(of(shell.ok("run in --batch 50 --json").json()), file);
+    assert_eq!(of(shell.ok_with("run - --batch 50 --json", text.as_bytes()).json()), file);
+    let stopped = shell.ok("run d.svm --batch 50 --batches 3 --json").json();
+    assert_eq!(stopped["rows"], 150);
+}
+
+#[test]
+fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
+    let shell = Shell::new();
+    shell.ok("generate drift --rows 1200 -o d.csv");
+    let run = "run d.csv --batch 60 --per-batch 3 --json";
+    let whole = shell.ok(&format!("{run} --state whole -o whole.tsv")).json();
+    for batches in [1, 4, 7] {
+        shell.ok(&format!("{run} --state parts -o parts.tsv --batches {batches}"));
+    }
+    let parts = shell.ok(&format!("{run} --state parts -o parts.tsv")).json();
+    for key in ["rows", "labels_spent", "prequential_accuracy", "state_hash"] {
+        assert_eq!(whole[key], parts[key], "{key}");
+    }
+    assert_eq!(shell.text("whole.tsv"), shell.text("parts.tsv"));
+    let again = shell.ok(&format!("{run} --state parts -o parts.tsv")).json();
+    assert_eq!((&again["rows"], &again["state_hash"]), (&whole["rows"], &whole["state_hash"]));
+    for other in ["--per-batch 4", "--batch 61", "--strategy random", "--seed 2", "--oracle none", "--c 3"] {
+        let line = format!("run d.csv --batch 60 --per-batch 3 --state parts {other}");
+        let said = shell.fails(&line, 2);
+        assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
+    }
+    assert!(shell.fails("run d.csv --state d.csv", 1).err.contains("d.csv"));
+}
+
+/// SIGKILL at any moment, again and again: what comes out in the end is what comes out without.
+/// EVERMARGIN_KILLS asks for more of them.
+#[test]
+fn kills_change_nothing() {
+    let kills: u32 = std::env::var("EVERMARGIN_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(12);
+    let shell = Shell::new();
+    shell.ok("generate drift --rows 4000 -o d.csv");
+    let run = "run d.csv --batch 40 --per-batch 3 --json --report r.html";
+    let whole = shell.ok(&format!("{run} --state whole")).json();
+    let began = Instant::now();
+    shell.ok(&format!("{run} --state timed"));
+    let length = began.elapsed();
+    let (mut done, mut round, mut seed) = (0, 0, 12_345u64);
+    while done < kills {
+        let state = format!("killed{round}");
+        round += 1;
+        loop {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_evermargin"))
+                .current_dir(shell.directory())
+                .args(run.split(' '))
+                .args(["--state", &state])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // up to a third of the whole, so that a run takes several
+            let wait = Duration::from_nanos((seed >> 33) * length.as_nanos() as u64 / 3 / (1 << 31));
+            std::thread::sleep(wait);
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            done += 1;
+            if done >= kills {
+                break;
+            }
+        }
+        let after = shell.ok(&format!("{run} --state {state}")).json();
+        for key in ["rows", "labels_spent", "prequential_accuracy", "random_prequential_accuracy", "state_hash"] {
+            assert_eq!(whole[key], after[key], "{key} after {done} kills");
+        }
+    }
+}
+
+/// A damaged store is refused with its file, and nothing in it is changed.
+#[test]
+fn a_damaged_state_is_refused() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 300 -o d.csv");
+    shell.ok("run d.csv --batch 50 --state s");
+    let file = shell.path("s/events.db");
+    let whole = std::fs::read(&file).unwrap();
+    let mut refused = 0;
+    for at in (100..whole.len()).step_by(whole.len() / 40) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&file, &bytes).unwrap();
+        let said = shell.run("run d.csv --batch 50 --state s --json");
+        if said.code == 0 {
+            // without effect: the same answer from the same events
+            std::fs::write(&file, &whole).unwrap();
+            let right = shell.ok("run d.csv --batch 50 --state s --json").json();
+            assert_eq!(said.json()["state_hash"], right["state_hash"], "byte {at}");
+        } else {
+            refused += 1;
+            assert!(said.err.contains("events.db"), "{}", said.err);
+            assert_eq!(std::fs::read(&file).unwrap(), bytes, "byte {at}");
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+/// A person answers in words, takes one back, skips, quits, and goes on later.
+#[test]
+fn a_person_answers() {
+    let shell = Shell::new();
+    let mut text = String::from("words,class\n");
+    for k in 0..40 {
+        let word = if k % 2 == 0 { "pills cheap offer" } else { "meeting monday agenda" };
+        text.push_str(&format!("{word} {k},\n"));
+    }
+    std::fs::write(shell.path("mail.csv"), text).unwrap();
+    let run = "run mail.csv --text words --label class --oracle terminal --batch 20 --per-batch 4 --state s --json";
+    let said = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nq\n");
+    assert!(said.err.contains("pills") || said.err.contains("meeting"), "{}", said.err);
+    assert!(said.err.contains("once more"), "{}", said.err);
+    let json = said.json();
+    assert_eq!((&json["rows"], &json["batches"]), (&20.into(), &1.into()));
+    // the questions that were open are asked again
+    let said = shell.ok_with(run, b"ham\n".repeat(10).as_slice());
+    assert!(said.err.contains("going on after 20 rows"), "{}", said.err);
+    assert_eq!(said.json()["rows"], 40);
+}
+
+#[test]
+fn labels_of_the_data_teach_where_nobody_is_asked() {
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 1500 -o d.csv");
+    let json = shell.ok("run d.csv --oracle none --strategy none --batch 100 --json").json();
+    assert_eq!(json["labels_spent"], 0);
+    assert_eq!(json["classes"].as_array().unwrap().len(), 3);
+    assert!(json["prequential_accuracy_last_half"].as_f64().unwrap() > 0.8, "{json}");
+}
+
+#[test]
+fn hostile_streams_are_refused_in_words() {
+    let shell = Shell::new();
+    std::fs::write(shell.path("empty.csv"), "").unwrap();
+    std::fs::write(shell.path("nan.csv"), "a,b,class\n1,2,x\n1,nan,y\n").unwrap();
+    shell.ok("generate two-moons --rows 50 -o d.csv");
+    for (line, word) in [
+        ("run missing.csv", "missing.csv"),
+        ("run empty.csv", "empty"),
+        ("run nan.csv --batch 10", "nan.csv"),
+        ("run d.csv --report /nowhere/r.html", "nowhere"),
+    ] {
+        let said = shell.fails(line, 1);
+        assert!(said.err.contains(word), "{line}: {}", said.err);
+    }
+    for line in [
+        "run d.csv --batch 0",
+        "run d.csv --strategy best",
+        "run d.csv --forget much",
+        "run d.csv --per-time 3",
+        "run d.csv --kernel odd",
+        "run d.csv --explore 2",
+        "run d.csv --c -1",
+        "run d.csv --rows 1..5",
+        "run",
+    ] {
+        shell.fails(line, 2);
+    }
+}

@@ -1,0 +1,130 @@
+//! What can happen to the engine, and what comes of it: plain data.
+
+use crate::data::Matrix;
+use crate::query::Stopped;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened. The same events give the same state, bit by bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// Samples arrived, some perhaps with the name of their class. They are numbered on from those before.
+    Batch {
+        /// One sample a row, before scaling.
+        x: Matrix,
+        /// Name of the class of each row, if it came with one.
+        labels: Vec<Option<String>>,
+    },
+    /// A person answered a question.
+    Answer {
+        /// The sample asked about.
+        sample: u64,
+        /// Name of the class.
+        label: String,
+    },
+    /// A person passed a question over.
+    Skip {
+        /// The sample asked about.
+        sample: u64,
+    },
+    /// A person changed a label.
+    Correct {
+        /// The sample, which had one.
+        sample: u64,
+        /// Name of the class.
+        label: String,
+    },
+    /// A person took a label back.
+    Withdraw {
+        /// The sample, which had one.
+        sample: u64,
+    },
+    /// A person says that two samples are of one class, or of two.
+    Related {
+        /// A sample that is asked about, remembered or of the last two batches.
+        a: u64,
+        /// Another.
+        b: u64,
+        /// Whether the classes are the same.
+        same: bool,
+    },
+    /// The batch is done with: no more answers are waited for. Time may have passed.
+    Tick {
+        /// Seconds since some beginning, as the caller counts them; never less than before.
+        now: u64,
+    },
+}
+
+/// A sample worth a label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// The sample.
+    pub sample: u64,
+    /// Number of its row in its batch.
+    pub row: usize,
+    /// Why it is asked about.
+    pub why: Why,
+    /// Name of the class it is taken for, if there is one.
+    pub guess: Option<String>,
+    /// How near it is to the boundary; 1 is the margin.
+    pub closeness: Option<f64>,
+}
+
+/// Why a sample is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// It stands for many: there is no boundary yet.
+    Typical,
+    /// By the strategy.
+    Strategy,
+    /// Drawn at random, so that what is measured is not of chosen samples alone.
+    Check,
+}
+
+/// The label the engine gives a sample of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Inferred {
+    /// Number of the class in [`super::Engine::classes`]; none while fewer than two are known.
+    pub class: Option<u32>,
+    /// How sure: 1 is the edge of the margin.
+    pub confidence: f64,
+}
+
+/// What comes of an event.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Effects {
+    /// Labels of the rows of the batch, before any answer about it; after the batch was closed, the labels as they are
+    /// then.
+    pub labels: Vec<Inferred>,
+    /// Questions to ask.
+    pub questions: Vec<Question>,
+    /// A model was published: its version.
+    pub published: Option<u64>,
+    /// The stream has changed.
+    pub drift: Option<Drift>,
+    /// Asking brings nothing more.
+    pub advice: Option<Stopped>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// The stream has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// What gave it away.
+    pub sign: DriftSign,
+    /// The rate before.
+    pub before: f64,
+    /// The rate now.
+    pub now: f64,
+}
+
+/// What gives a change of the stream away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriftSign {
+    /// Labels that were not chosen contradict the engine more often.
+    Errors,
+    /// More samples lie within the margin.
+    Margin,
+}

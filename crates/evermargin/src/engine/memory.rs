@@ -1,0 +1,152 @@
+//! True labels: the samples people spoke about, up to a cap.
+
+use super::event::Why;
+use crate::data::{Matrix, MatrixView, Row};
+use crate::error::{Error, Result};
+use crate::summary::{ExemplarParams, Pool, choose};
+use serde::{Deserialize, Serialize};
+
+/// A sample with a label, beside its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Number of the sample in the stream.
+    pub sample: u64,
+    /// Number of its class.
+    pub class: u32,
+    /// Number of the batch in which the label came.
+    pub batch: u64,
+    /// Why it was asked about; none if it came with its label or follows from another.
+    pub why: Option<Why>,
+}
+
+/// Samples with labels, in the order in which these came.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    rows: Matrix,
+    told: Vec<Told>,
+}
+
+impl Memory {
+    /// Nothing is known.
+    pub fn new(cols: usize, sparse: bool) -> Self {
+        Self { rows: Matrix::empty(cols, sparse), told: Vec::new() }
+    }
+
+    /// The samples.
+    pub fn rows(&self) -> MatrixView<'_> {
+        self.rows.view()
+    }
+
+    /// What is known about them.
+    pub fn told(&self) -> &[Told] {
+        &self.told
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.told.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
+
+    /// Labels of each class.
+    pub fn counts(&self, classes: usize) -> Vec<usize> {
+        let mut counts = vec![0; classes];
+        self.told.iter().for_each(|t| counts[t.class as usize] += 1);
+        counts
+    }
+
+    /// Where a sample is.
+    pub fn find(&self, sample: u64) -> Option<usize> {
+        self.told.iter().rposition(|t| t.sample == sample)
+    }
+
+    pub(super) fn push(&mut self, row: Row<'_>, told: Told) {
+        self.rows.push(row);
+        self.told.push(told);
+    }
+
+    pub(super) fn relabel(&mut self, at: usize, class: u32) {
+        self.told[at].class = class;
+    }
+
+    pub(super) fn remove(&mut self, at: usize) {
+        let keep: Vec<usize> = (0..self.len()).filter(|&i| i != at).collect();
+        self.keep(&keep);
+    }
+
+    /// Keeps the samples named, in their order.
+    pub(super) fn keep(&mut self, keep: &[usize]) {
+        if keep.len() < self.len() {
+            self.rows = self.rows.view().select(keep);
+            self.told = keep.iter().map(|&i| self.told[i]).collect();
+        }
+    }
+
+    /// Renumbers the classes.
+    pub(super) fn renumber(&mut self, now: &[u32]) {
+        self.told.iter_mut().for_each(|t| t.class = now[t.class as usize]);
+    }
+
+    /// When there are more than `most`: four fifths of that stay, of every class its share, but of none less than an
+    /// equal part; of each class those that stand for the others best. Says whether any went.
+    pub(super) fn thin(&mut self, most: usize, classes: usize, how: &ExemplarParams) -> Result<bool> {
+        if self.len() <= most {
+            return Ok(false);
+        }
+        let rooms = rooms(&self.counts(classes), most * 4 / 5);
+        let mut keep = Vec::with_capacity(most);
+        for (class, &room) in rooms.iter().enumerate() {
+            let own: Vec<usize> =
+                (0..self.len()).filter(|&i| self.told[i].class as usize == class).collect();
+            if own.len() <= room {
+                keep.extend(own);
+                continue;
+            }
+            let rows = self.rows.view().select(&own);
+            let picks = choose(how, &Pool::of(rows.view()), room, &())?;
+            keep.extend(picks.order.iter().map(|&p| own[p]));
+        }
+        keep.sort_unstable();
+        self.keep(&keep);
+        Ok(true)
+    }
+
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
+        let wrong = self.rows.rows() != self.told.len()
+            || self.rows.cols() != cols
+            || self.told.iter().any(|t| t.class as usize >= classes);
+        if wrong { Err(Error::State("its labels and their samples differ".into())) } else { Ok(()) }
+    }
+}
+
+/// How many of each class stay of `most`: small classes whole, what they leave goes to the larger ones.
+fn rooms(counts: &[usize], most: usize) -> Vec<usize> {
+    let mut rooms = vec![0; counts.len()];
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.sort_by_key(|&c| (counts[c], c));
+    let mut left = most;
+    for (k, &c) in order.iter().enumerate() {
+        let equal = left / (order.len() - k);
+        rooms[c] = counts[c].min(equal);
+        left -= rooms[c];
+    }
+    rooms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_classes_stay_whole() {
+        assert_eq!(rooms(&[100, 3, 50], 60), [29, 3, 28]);
+        assert_eq!(rooms(&[100, 0], 60), [60, 0]);
+        assert_eq!(rooms(&[10, 10], 60), [10, 10]);
+        assert_eq!(rooms(&[], 60), [0usize; 0]);
+    }
+}

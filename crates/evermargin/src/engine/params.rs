@@ -1,0 +1,270 @@
+//! How the engine is set up: plain data with defaults, checked once.
+
+use super::transduction::TransductionParams;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::learn::lasvm::{LasvmParams, Loss};
+use crate::model::ScalingName;
+use serde::{Deserialize, Serialize};
+
+/// How samples to ask about are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asking {
+    /// The nearest to the boundary of a small random pool of the batch.
+    SmallPool,
+    /// The nearest to the boundary of the whole batch.
+    Margin,
+    /// Near the boundary and unlike each other.
+    Diverse,
+    /// SUBMOD-ACTV: ambiguous or far from all labels, away from dense regions, unlike each other.
+    Submod,
+    /// Any.
+    Random,
+    /// Nobody is asked.
+    None,
+}
+
+impl Asking {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::SmallPool, Self::Margin, Self::Diverse, Self::Submod, Self::Random, Self::None];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SmallPool => "small-pool",
+            Self::Margin => "margin",
+            Self::Diverse => "diverse",
+            Self::Submod => "submod",
+            Self::Random => "random",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How many questions may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// A batch.
+    pub per_batch: usize,
+    /// In all; none = without end.
+    pub total: Option<u64>,
+    /// In so many seconds: questions, seconds.
+    pub per_time: Option<(u64, u64)>,
+    /// Questions that are open at a time; those of one round are chosen without knowing each other's answers.
+    pub round: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { per_batch: 10, total: None, per_time: None, round: 1 }
+    }
+}
+
+/// Which labels a batch is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labelling {
+    /// Those of the way that was right more often of late, on labels that were not chosen; of the classifier while
+    /// there are none.
+    Auto,
+    /// Those of the classifier.
+    Model,
+    /// Those of transduction.
+    Transduction,
+}
+
+/// What is forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forget {
+    /// Nothing but what exceeds the caps.
+    Nothing,
+    /// Labels before the last so many.
+    Window(usize),
+    /// A label counts half after so many batches.
+    HalfLife(u64),
+    /// When the stream has changed, labels of batches before the last so many.
+    OnDrift(u64),
+}
+
+/// The kernel of the classifier.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelChoice {
+    /// Linear for sparse samples of many columns, else radial with gamma = 1/(d·Var X) of the first batch.
+    Auto,
+    /// Radial with gamma = 1/(d·Var X) of the first batch.
+    Rbf,
+    /// This one.
+    Given(Kernel),
+}
+
+/// Weights of classes by their numbers of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weighing {
+    /// All 1.
+    None,
+    /// Every class weighs the same in sum.
+    Balanced,
+    /// The largest class 1, another what it is smaller.
+    Ratio,
+}
+
+/// Everything there is to say about an engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EngineParams {
+    /// Loss of the classifier: hinge, or ramp where labels may be wrong.
+    pub loss: Loss,
+    /// Its kernel.
+    pub kernel: KernelChoice,
+    /// Scaling, fitted on the first batch; none = what suits it.
+    pub scale: Option<ScalingName>,
+    /// Cost of a true label.
+    pub c: f64,
+    /// Cost of an inferred label, C*; 0 = the classifier learns from true labels alone.
+    pub c_inferred: f64,
+    /// Least confidence of an inferred label that the classifier learns from.
+    pub confidence: f64,
+    /// Weights of classes.
+    pub class_weight: Weighing,
+    /// Which labels a batch is given.
+    pub labelling: Labelling,
+    /// Transduction over batches; none = off.
+    pub transduction: Option<TransductionParams>,
+    /// How samples to ask about are chosen.
+    pub asking: Asking,
+    /// How many.
+    pub budget: Budget,
+    /// Samples in a small pool.
+    pub pool: usize,
+    /// Share of questions that are drawn at random.
+    pub explore: f64,
+    /// What a question is worth: samples further from the boundary than this are not asked about; 1 is the margin.
+    pub worth: f64,
+    /// What is forgotten.
+    pub forget: Forget,
+    /// Whether to watch for changes of the stream.
+    pub watch_drift: bool,
+    /// Most true labels remembered.
+    pub most_labels: usize,
+    /// Most points of the classifier.
+    pub most_points: usize,
+    /// Most samples of a batch; larger ones are refused.
+    pub most_rows: usize,
+    /// Most questions that stay open; older ones lapse.
+    pub most_open: usize,
+    /// Most classes.
+    pub most_classes: usize,
+    /// Bytes for kernel rows.
+    pub cache_bytes: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for EngineParams {
+    fn default() -> Self {
+        Self {
+            loss: Loss::Hinge,
+            kernel: KernelChoice::Auto,
+            scale: None,
+            c: 10.0,
+            c_inferred: 0.0,
+            confidence: 1.0,
+            class_weight: Weighing::None,
+            labelling: Labelling::Auto,
+            transduction: Some(TransductionParams::default()),
+            asking: Asking::SmallPool,
+            budget: Budget::default(),
+            pool: crate::query::POOL,
+            explore: 0.1,
+            worth: 1.0,
+            forget: Forget::Nothing,
+            watch_drift: true,
+            most_labels: 4000,
+            most_points: 4000,
+            most_rows: 100_000,
+            most_open: 1000,
+            most_classes: 100,
+            cache_bytes: 1 << 28,
+            seed: 1,
+        }
+    }
+}
+
+/// Columns from which sparse samples get a linear kernel.
+const MANY_COLUMNS: usize = 1000;
+
+impl EngineParams {
+    /// Refuses parameters that make no sense.
+    pub fn check(&self) -> Result<()> {
+        if !matches!(self.loss, Loss::Hinge | Loss::Ramp) {
+            return Err(Error::parameter("loss", format!("{:?}", self.loss).to_lowercase(), "hinge or ramp"));
+        }
+        if !(0.0..=1e15).contains(&self.c_inferred) {
+            return Err(Error::parameter("c_inferred", self.c_inferred, "a number from 0 to 1e15"));
+        }
+        for (name, value) in [("confidence", self.confidence), ("worth", self.worth)] {
+            if !(value >= 0.0) {
+                return Err(Error::parameter(name, value, "0 or a positive number"));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.explore) {
+            return Err(Error::parameter("explore", self.explore, "a share from 0 to 1"));
+        }
+        let counts = [
+            ("most_labels", self.most_labels, 10),
+            ("most_points", self.most_points, 10),
+            ("most_rows", self.most_rows, 1),
+            ("most_open", self.most_open, 1),
+            ("most_classes", self.most_classes, 2),
+            ("round", self.budget.round, 1),
+            ("pool", self.pool, 1),
+        ];
+        for (name, value, least) in counts {
+            if !(least..=1 << 24).contains(&value) {
+                return Err(Error::parameter(name, value, format!("from {least} to 16777216")));
+            }
+        }
+        if let Forget::Window(0) | Forget::HalfLife(0) | Forget::OnDrift(0) = self.forget {
+            return Err(Error::parameter("forget", 0, "1 or more"));
+        }
+        if let Some((_, 0)) = self.budget.per_time {
+            return Err(Error::parameter("per_time", 0, "1 second or more"));
+        }
+        if self.labelling == Labelling::Transduction && self.transduction.is_none() {
+            return Err(Error::parameter("labelling", "transduction", "another where transduction is off"));
+        }
+        self.transduction.as_ref().map_or(Ok(()), TransductionParams::check)?;
+        self.machine(Kernel::Linear).check()
+    }
+
+    /// The online machine of the classifier.
+    pub(super) fn machine(&self, kernel: Kernel) -> LasvmParams {
+        LasvmParams {
+            loss: self.loss,
+            kernel,
+            c: self.c,
+            max_points: self.most_points,
+            cache_bytes: self.cache_bytes,
+            seed: self.seed,
+            ..Default::default()
+        }
+    }
+
+    /// The kernel for samples like these, already scaled.
+    pub(super) fn kernel_for(&self, x: crate::data::MatrixView<'_>) -> Result<Kernel> {
+        let sparse = matches!(x, crate::data::MatrixView::Csr { .. });
+        let kernel = match self.kernel {
+            KernelChoice::Given(kernel) => kernel,
+            KernelChoice::Auto if sparse && x.cols() >= MANY_COLUMNS => Kernel::Linear,
+            KernelChoice::Auto | KernelChoice::Rbf => Kernel::Rbf { gamma: crate::learn::gamma_scale(x) },
+        };
+        kernel.check_of_samples()?;
+        Ok(kernel)
+    }
+}

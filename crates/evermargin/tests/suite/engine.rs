@@ -1,0 +1,382 @@
+//! The engine: the same events give the same state; what is refused changes nothing; caps hold.
+
+use evermargin::data::Matrix;
+use evermargin::engine::{
+    Asking, Budget, Effects, Engine, EngineParams, EngineState, Event, Forget, KernelChoice, Labelling, Why,
+};
+use evermargin::kernel::Kernel;
+use evermargin::model::ScalingName;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// A batch of two clouds whose middle lies at `shift`; the classes are called ham and spam.
+fn clouds(rows: usize, cols: usize, shift: f64, rng: &mut Pcg64) -> (Matrix, Vec<String>) {
+    let (mut values, mut names) = (Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let spam = rng.random_bool(0.4);
+        let side = if spam { 1.0 } else { -1.0 };
+        values.extend((0..cols).map(|c| {
+            let middle = if c == 0 { side + shift } else { 0.0 };
+            middle + rng.random_range(-1.0..1.0)
+        }));
+        names.push(if spam { "spam" } else { "ham" }.to_string());
+    }
+    (Matrix::dense(values, rows, cols).unwrap(), names)
+}
+
+fn unlabelled(x: Matrix) -> Event {
+    let labels = vec![None; x.rows()];
+    Event::Batch { x, labels }
+}
+
+/// Runs a batch with a person who knows everything; gives the effects of its arrival and of its end.
+fn with_answers(engine: &mut Engine, x: Matrix, names: &[String]) -> (Effects, Effects, Vec<Event>) {
+    let base = engine.rows();
+    let mut events = vec![unlabelled(x)];
+    let first = engine.apply(events[0].clone()).unwrap();
+    let mut waiting = first.questions.clone();
+    while let Some(q) = waiting.pop() {
+        assert_eq!(q.sample, base + q.row as u64);
+        let event = Event::Answer { sample: q.sample, label: names[q.row].clone() };
+        events.push(event.clone());
+        waiting.extend(engine.apply(event).unwrap().questions);
+    }
+    let tick = Event::Tick { now: engine.batches() };
+    events.push(tick.clone());
+    let last = engine.apply(tick).unwrap();
+    (first, last, events)
+}
+
+fn accuracy(engine: &Engine, effects: &Effects, names: &[String]) -> f64 {
+    let classes = engine.classes().names();
+    let right = effects.labels.iter().zip(names);
+    let right = right.filter(|(l, n)| l.class.is_some_and(|c| classes[c as usize] == **n)).count();
+    right as f64 / names.len() as f64
+}
+
+fn small() -> EngineParams {
+    EngineParams {
+        budget: Budget { per_batch: 4, ..Default::default() },
+        kernel: KernelChoice::Given(Kernel::Rbf { gamma: 0.5 }),
+        scale: Some(ScalingName::None),
+        ..Default::default()
+    }
+}
+
+/// All events of a stream of batches, by an engine with these parameters.
+fn events_of(params: &EngineParams, batches: usize) -> (Engine, Vec<Event>, Vec<f64>) {
+    let mut engine = Engine::new(params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(7);
+    let (mut events, mut right) = (Vec::new(), Vec::new());
+    for _ in 0..batches {
+        let (x, names) = clouds(60, 3, 0.0, &mut rng);
+        let (first, _, more) = with_answers(&mut engine, x, &names);
+        right.push(accuracy(&engine, &first, &names));
+        events.extend(more);
+    }
+    (engine, events, right)
+}
+
+#[test]
+fn a_few_answers_a_batch_are_enough() {
+    for (asking, labelling) in [
+        (Asking::SmallPool, Labelling::Auto),
+        (Asking::Margin, Labelling::Model),
+        (Asking::Diverse, Labelling::Transduction),
+        (Asking::Submod, Labelling::Auto),
+        (Asking::Random, Labelling::Auto),
+    ] {
+        let params = EngineParams { asking, labelling, ..small() };
+        let (engine, _, right) = events_of(&params, 12);
+        let late = right[6..].iter().sum::<f64>() / 6.0;
+        assert!(late > 0.93, "{asking:?} {labelling:?}: {right:?}");
+        assert_eq!(engine.spent().total, engine.memory().unwrap().len() as u64);
+        assert!(engine.spent().total <= 48);
+        assert_eq!(right[0], 0.0, "before a label nothing is said");
+    }
+}
+
+/// Replay equals live; saved at any event and gone on equals never stopping; so do other numbers of threads.
+#[test]
+fn the_same_events_give_the_same_state() {
+    let params = EngineParams { c_inferred: 0.5, ..small() };
+    let (live, events, _) = events_of(&params, 8);
+    let replay = |threads: usize, save_at: &(dyn Fn(usize) -> bool + Sync)| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut engine = Engine::new(&params).unwrap();
+            let mut effects = Vec::new();
+            for (k, event) in events.iter().enumerate() {
+                effects.push(engine.apply(event.clone()).unwrap());
+                if save_at(k) {
+                    let bytes = rmp_serde::to_vec_named(&engine.save()).unwrap();
+                    let state: EngineState = rmp_serde::from_slice(&bytes).unwrap();
+                    engine = Engine::resume(state).unwrap();
+                }
+            }
+            (engine.save(), effects)
+        })
+    };
+    let (state, effects) = replay(1, &|_| false);
+    assert_eq!(state, live.save());
+    assert_eq!((&state, &effects), (&replay(4, &|_| false).0, &replay(4, &|_| false).1));
+    assert!((&state, &effects) == (&replay(2, &|_| true).0, &replay(2, &|_| true).1), "saved at every event");
+    for at in [0, 1, 5, events.len() / 2, events.len() - 2] {
+        assert_eq!(state, replay(1, &|k| k == at).0, "saved at {at}");
+    }
+}
+
+/// Labels that come with a batch are not looked at before it was labelled: other labels, the same answer.
+#[test]
+fn labels_of_a_batch_are_read_after_it_was_labelled() {
+    for labelling in [Labelling::Auto, Labelling::Transduction, Labelling::Model] {
+        let params = EngineParams { labelling, ..small() };
+        let (_, events, _) = events_of(&params, 5);
+        let mut rng = Pcg64::seed_from_u64(99);
+        let (x, names) = clouds(50, 3, 0.0, &mut rng);
+        let said = |poisoned: bool| {
+            let mut engine = Engine::new(&params).unwrap();
+            events.iter().for_each(|e| drop(engine.apply(e.clone()).unwrap()));
+            let flip = |n: &String| if (n == "spam") == poisoned { "ham" } else { "spam" }.to_string();
+            let labels = names.iter().map(|n| Some(flip(n))).collect();
+            engine.apply(Event::Batch { x: x.clone(), labels }).unwrap().labels
+        };
+        assert_eq!(said(false), said(true));
+    }
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let params = EngineParams { most_classes: 3, most_rows: 100, ..small() };
+    let (mut engine, _, _) = events_of(&params, 3);
+    let mut rng = Pcg64::seed_from_u64(1);
+    let (x, names) = clouds(20, 3, 0.0, &mut rng);
+    engine.apply(unlabelled(x)).unwrap();
+    let before = engine.save();
+    let (wide, _) = clouds(5, 4, 0.0, &mut rng);
+    let (long, _) = clouds(101, 3, 0.0, &mut rng);
+    let (some, _) = clouds(5, 3, 0.0, &mut rng);
+    let name = |n: &str| Some(n.to_string());
+    let hostile = [
+        unlabelled(wide),
+        unlabelled(long),
+        Event::Batch { x: some.clone(), labels: vec![None; 4] },
+        Event::Batch { x: some.clone(), labels: vec![name("a"), name("b"), None, None, None] },
+        Event::Batch { x: some.clone(), labels: vec![name(" "), None, None, None, None] },
+        Event::Batch { x: some, labels: vec![name(&"x".repeat(1000)), None, None, None, None] },
+        Event::Answer { sample: 0, label: names[0].clone() },
+        Event::Answer { sample: u64::MAX, label: names[0].clone() },
+        Event::Answer { sample: engine.open()[0], label: String::new() },
+        Event::Skip { sample: 5 },
+        Event::Correct { sample: u64::MAX, label: "spam".into() },
+        Event::Withdraw { sample: 12_345 },
+        Event::Related { a: 1, b: 1, same: true },
+        Event::Related { a: 190, b: 1 << 40, same: true },
+        Event::Tick { now: 0 },
+    ];
+    for event in hostile {
+        let error = engine.apply(event.clone()).unwrap_err().to_string();
+        assert!(error.len() > 10, "{event:?}");
+        assert_eq!(engine.save(), before, "{event:?}");
+    }
+    let mut fresh = Engine::new(&params).unwrap();
+    assert!(fresh.apply(unlabelled(Matrix::empty(3, false))).is_err());
+    assert!(fresh.apply(Event::Answer { sample: 0, label: "a".into() }).is_err());
+    assert!(fresh.apply(unlabelled(Matrix::empty(0, false))).is_err());
+    fresh.apply(Event::Tick { now: 5 }).unwrap();
+}
+
+/// A label taken back, or changed and changed again, leaves the model that never had it.
+#[test]
+fn labels_can_be_taken_back() {
+    let params = EngineParams { explore: 0.0, ..small() };
+    let (mut engine, _, _) = events_of(&params, 4);
+    let told = engine.memory().unwrap().told().to_vec();
+    let first = engine.classifier().unwrap();
+    let sample = told[3].sample;
+    let name = engine.classes().names()[told[3].class as usize].clone();
+    let other = if name == "ham" { "spam" } else { "ham" };
+    engine.apply(Event::Correct { sample, label: other.into() }).unwrap();
+    let corrected = engine.classifier().unwrap();
+    assert_ne!(first.model, corrected.model);
+    engine.apply(Event::Correct { sample, label: name }).unwrap();
+    let back = engine.classifier().unwrap().model;
+    engine.apply(Event::Withdraw { sample }).unwrap();
+    assert_eq!(engine.memory().unwrap().len(), told.len() - 1);
+    assert!(engine.apply(Event::Withdraw { sample }).is_err(), "twice");
+    let without = engine.classifier().unwrap().model;
+    // made anew from the same labels: the same model, whatever happened in between
+    let (mut again, _, _) = events_of(&params, 4);
+    again.apply(Event::Withdraw { sample }).unwrap();
+    assert_eq!(again.classifier().unwrap().model, without);
+    assert_eq!(back.support_count(), back.support_count());
+    let version = engine.version();
+    let effects = engine.apply(Event::Withdraw { sample: told[0].sample }).unwrap();
+    assert_eq!(effects.published, Some(version + 1));
+}
+
+#[test]
+fn classes_may_come_later() {
+    let params = EngineParams { asking: Asking::None, ..small() };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(2);
+    let mut batch = |engine: &mut Engine, names: &[&str]| {
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        for i in 0..60 {
+            let name = names[i % names.len()];
+            let place = name.bytes().map(f64::from).sum::<f64>() % 7.0;
+            values.extend([place + rng.random_range(-0.3..0.3), rng.random_range(-0.3..0.3)]);
+            labels.push(Some(name.to_string()));
+        }
+        let truth: Vec<String> = labels.iter().flatten().cloned().collect();
+        let x = Matrix::dense(values, 60, 2).unwrap();
+        let effects = engine.apply(Event::Batch { x, labels }).unwrap();
+        (accuracy(engine, &effects, &truth), effects)
+    };
+    assert_eq!(batch(&mut engine, &["m"]).0, 0.0);
+    assert!(engine.classifier().is_none(), "one class is no classifier");
+    batch(&mut engine, &["m", "q"]);
+    assert!(batch(&mut engine, &["m", "q"]).0 > 0.95);
+    let (_, effects) = batch(&mut engine, &["m", "q", "a"]);
+    assert!(effects.notes.iter().any(|n| n.contains("class a is new")), "{:?}", effects.notes);
+    let (right, _) = batch(&mut engine, &["m", "q", "a"]);
+    assert!(right > 0.95, "{right}");
+    assert_eq!(engine.classes().names(), ["a", "m", "q"]);
+    assert_eq!(engine.classifier().unwrap().classes, ["a", "m", "q"]);
+    engine.classifier().unwrap().check().unwrap();
+}
+
+/// What people say of pairs labels samples; of two classes also "different".
+#[test]
+fn pairs_carry_labels() {
+    let params = EngineParams { explore: 0.0, ..small() };
+    let (mut engine, _, _) = events_of(&params, 3);
+    let mut rng = Pcg64::seed_from_u64(3);
+    let (x, _) = clouds(20, 3, 0.0, &mut rng);
+    let base = engine.rows();
+    engine.apply(unlabelled(x)).unwrap();
+    let known = engine.memory().unwrap().told()[0];
+    let class = |engine: &Engine, sample: u64| {
+        let memory = engine.memory().unwrap();
+        memory.find(sample).map(|at| memory.told()[at].class)
+    };
+    // a chain that ends at a label when it is closed
+    engine.apply(Event::Related { a: base + 1, b: base + 2, same: true }).unwrap();
+    engine.apply(Event::Related { a: base + 2, b: base + 3, same: false }).unwrap();
+    assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [None; 3]);
+    engine.apply(Event::Related { a: known.sample, b: base + 1, same: false }).unwrap();
+    let other = 1 - known.class;
+    assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [Some(other), Some(other), Some(known.class)]);
+}
+
+#[test]
+fn budgets_hold() {
+    let params = EngineParams {
+        budget: Budget { per_batch: 5, total: Some(17), per_time: Some((3, 10)), round: 2 },
+        ..small()
+    };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(4);
+    let (mut asked, mut checks) = (0, 0);
+    for batch in 0..30u64 {
+        let (x, names) = clouds(40, 3, 0.0, &mut rng);
+        let base = engine.rows();
+        let mut questions = engine.apply(unlabelled(x)).unwrap().questions;
+        let mut of_batch = 0;
+        while let Some(q) = questions.pop() {
+            assert!(questions.len() < 2, "no more than a round is open");
+            of_batch += 1;
+            checks += usize::from(q.why == Why::Check);
+            let label = names[(q.sample - base) as usize].clone();
+            let event = if of_batch == 2 {
+                Event::Skip { sample: q.sample }
+            } else {
+                Event::Answer { sample: q.sample, label }
+            };
+            questions.extend(engine.apply(event).unwrap().questions);
+        }
+        assert!(of_batch <= 3, "three in ten seconds: {of_batch}");
+        asked += of_batch;
+        engine.apply(Event::Tick { now: (batch + 1) * 5 }).unwrap();
+    }
+    assert_eq!((asked, engine.spent().total), (17, 17));
+    assert!(checks < 17);
+}
+
+/// 10⁶ samples: what is kept never exceeds what the parameters say, and state and model stay small.
+#[test]
+fn memory_is_bounded_however_long_the_stream() {
+    let params = EngineParams {
+        most_labels: 60,
+        most_points: 50,
+        most_open: 7,
+        budget: Budget { per_batch: 3, round: 2, ..Default::default() },
+        ..small()
+    };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(5);
+    let rows = 5000;
+    let (mut most, mut bytes) = (0, Vec::new());
+    for batch in 0..200 {
+        let (x, names) = clouds(rows, 2, 0.0, &mut rng);
+        let base = engine.rows();
+        // a tenth of the batches has labels of its own; every third question stays open
+        let labels = (0..rows).map(|i| (batch % 10 == 0 && i % 50 == 0).then(|| names[i].clone())).collect();
+        let mut questions = engine.apply(Event::Batch { x, labels }).unwrap().questions;
+        while let Some(q) = questions.pop() {
+            if q.sample % 3 > 0 && q.sample >= base {
+                let label = names[(q.sample - base) as usize].clone();
+                questions.extend(engine.apply(Event::Answer { sample: q.sample, label }).unwrap().questions);
+            }
+        }
+        engine.apply(Event::Tick { now: batch }).unwrap();
+        most = most.max(engine.kept());
+        assert!(engine.memory().unwrap().len() <= 60);
+        assert!(engine.open().len() <= 7);
+        assert!(engine.transduction().unwrap().exemplars().rows() <= rows);
+        if batch % 50 == 49 {
+            bytes.push(rmp_serde::to_vec_named(&engine.save()).unwrap().len());
+        }
+    }
+    assert_eq!(engine.rows(), 1_000_000);
+    assert!(most <= 3 * rows + 60 + 50 + 7, "{most}");
+    assert!(bytes[3] < bytes[0] * 5 / 4, "{bytes:?}");
+}
+
+/// A boundary that jumps is noticed, and with forgetting the engine recovers sooner.
+#[test]
+fn changes_are_noticed_and_old_labels_forgotten() {
+    let run = |forget: Forget| {
+        let params = EngineParams { forget, explore: 0.5, ..small() };
+        let mut engine = Engine::new(&params).unwrap();
+        let mut rng = Pcg64::seed_from_u64(6);
+        let (mut right, mut noticed) = (Vec::new(), None);
+        for batch in 0..120 {
+            // after half of the stream the classes have changed places
+            let (x, mut names) = clouds(60, 2, 0.0, &mut rng);
+            if batch >= 60 {
+                names.iter_mut().for_each(|n| *n = if n == "ham" { "spam" } else { "ham" }.into());
+            }
+            let base = engine.rows();
+            let first = engine.apply(unlabelled(x)).unwrap();
+            right.push(accuracy(&engine, &first, &names));
+            let mut questions = first.questions;
+            while let Some(q) = questions.pop() {
+                let label = names[(q.sample - base) as usize].clone();
+                let effects = engine.apply(Event::Answer { sample: q.sample, label }).unwrap();
+                if effects.drift.is_some() && noticed.is_none() {
+                    noticed = Some(batch);
+                }
+                questions.extend(effects.questions);
+            }
+            engine.apply(Event::Tick { now: 0 }).unwrap();
+        }
+        (right[110..].iter().sum::<f64>() / 10.0, noticed)
+    };
+    let (kept, noticed) = run(Forget::Nothing);
+    assert!(noticed.is_some_and(|b| (60..100).contains(&b)), "{noticed:?}");
+    for forget in [Forget::Window(40), Forget::HalfLife(8)] {
+        let (late, _) = run(forget);
+        assert!(late > 0.9 && late > kept, "{forget:?}: {late} against {kept}");
+    }
+}
