@@ -319,7 +319,8 @@ fn what_cannot_be_read_is_named_by_file_and_line() {
             columns: Some(vec![Column::Number { name: "a".into() }]),
             ..ReadOptions::default()
         };
-        assert_eq!(failing("x.jsonl", text.as_bytes(), numbers, 1), (2, what.to_string()));
+        let before = if what.contains("key '") { 0 } else { 2 };
+        assert_eq!(failing("x.jsonl", text.as_bytes(), numbers, 1), (before, what.to_string()));
     }
     let svm = "1 1:1\n# note\n2 2:1\n\n1 1:nan\n";
     let what = "x.svm:5:5: value nan is not a finite number; replace missing values";
