@@ -42,7 +42,7 @@ pub enum Verb {
     Inspect(crate::inspect::InspectArgs),
     /// Make a data set to play with
     Generate(crate::generate::GenerateArgs),
-    /// See what a large margin looks like, in seconds
+    /// See a stream being learnt, in seconds
     Demo(crate::demo::DemoArgs),
 }
 

@@ -111,7 +111,8 @@ pub struct LearningArgs {
     /// Scaling, from the first batch: minmax, standard, range, unit, tfidf or none [default: chosen from it]
     #[arg(long, value_name = "NAME", value_parser = crate::spec::scaling)]
     pub scale: Option<ScalingChoice>,
-    /// Which labels rows are given: model, transduction (from structure), or auto, which was right more often of late
+    /// Which labels rows are given: model, transduction (from structure), or auto: of the model unless transduction was
+    /// right more often of late
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = labelling)]
     pub labelling: Labelling,
     /// Share of a batch's labels that may change when the past is summarised; 0 is strict

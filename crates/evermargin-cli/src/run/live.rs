@@ -24,12 +24,17 @@ pub struct Live<'w> {
     /// Batches in which the stream changed, since the program started.
     pub drifts: Vec<u64>,
     batch: u64,
+    /// What was said, so as not to say it twice.
+    said: Vec<String>,
 }
+
+/// Notes that are remembered.
+const SAID: usize = 100;
 
 impl<'w> Live<'w> {
     pub fn new(watch: &'w Watcher, common: &'w Common) -> Self {
         let (times, drifts) = (Vec::new(), Vec::new());
-        Self { watch, common, spent: Duration::ZERO, every: 1, times, drifts, batch: 0 }
+        Self { watch, common, spent: Duration::ZERO, every: 1, times, drifts, batch: 0, said: Vec::new() }
     }
 
     /// Says where an earlier run is taken up.
@@ -46,7 +51,9 @@ impl<'w> Live<'w> {
         if effects.drift.is_some() {
             self.drifts.push(self.batch + 1);
         }
-        let heard = super::heard(effects);
+        let mut heard = super::heard(effects);
+        heard.retain(|what| !self.said.contains(what));
+        self.said.extend(heard.iter().take(SAID.saturating_sub(self.said.len())).cloned());
         if !heard.is_empty() {
             self.watch.suspend(|| console::note(self.common, &heard));
         }

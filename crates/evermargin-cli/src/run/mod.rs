@@ -6,11 +6,14 @@ mod live;
 mod output;
 mod person;
 mod record;
-mod report;
+pub mod report;
 mod session;
 mod tally;
 
 pub use args::RunArgs;
+pub use live::Live;
+pub use record::{Batch, Begin, FORM, Oracle};
+pub use session::Session;
 
 use crate::args::Common;
 use crate::console;
@@ -19,12 +22,10 @@ use crate::input::options_of;
 use crate::progress::Watcher;
 use evermargin::engine::Effects;
 use evermargin_io::{Chunk, ReadOptions, Source, Stream, StreamOptions, model_file, write_atomic};
-use live::{Live, peak_memory};
+use live::peak_memory;
 use output::Output;
 use person::{Answered, Person};
-use record::{Batch, Begin, FORM, Oracle};
 use serde_json::{Value, json};
-use session::Session;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -83,7 +84,7 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     }
     write_model(args, &session)?;
     if let Some(path) = &args.report {
-        write_atomic(path, report::page_of(&session, &live).as_bytes())?;
+        write_atomic(path, report::page_of(&session, &live, "").as_bytes())?;
     }
     finish(args, common, &session, &live, started)
 }

@@ -15,10 +15,11 @@ const THIRD: &str = "#4d9221";
 /// Batches that a point of a curve is the mean of.
 const WINDOW: usize = 10;
 
-/// The page.
-pub fn page_of(session: &Session, live: &Live<'_>) -> String {
+/// The page; `more` follows what is said in words.
+pub fn page_of(session: &Session, live: &Live<'_>, more: &str) -> String {
     let mut body = String::from("<h1>evermargin run</h1>\n");
     let _ = writeln!(body, "<p>{}</p>", escaped(&in_words(session)));
+    body.push_str(more);
     let drifts: Vec<f64> = live.drifts.iter().map(|b| *b as f64).collect();
     for chart in [
         against_labels(session),
@@ -32,6 +33,11 @@ pub fn page_of(session: &Session, live: &Live<'_>) -> String {
     }
     body.push_str(&classes(session));
     page("evermargin run", &body)
+}
+
+/// The curve of what was right on arrival.
+pub fn accuracy(session: &Session) -> String {
+    over_batches(session, &[]).svg()
 }
 
 fn in_words(session: &Session) -> String {
@@ -95,7 +101,7 @@ fn against_labels<'a>(session: &Session) -> Chart<'a> {
 
 fn over_batches<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
     Chart {
-        title: "right on arrival (dashed: the stream changed)",
+        title: "right on arrival (dashed: a change was noticed)",
         across: "batch",
         up: "%",
         curves: both(session, |p| p.batch as f64),

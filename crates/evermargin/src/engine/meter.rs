@@ -41,6 +41,27 @@ impl Rate {
     }
 }
 
+/// Two ways to label, held against each other where one was right and the other wrong; what is old counts less.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Duel {
+    won: f64,
+    lost: f64,
+}
+
+impl Duel {
+    /// One more sample: whether the first way was right, and the second.
+    pub fn add(&mut self, first: bool, second: bool) {
+        (self.won, self.lost) = (FADE * self.won, FADE * self.lost);
+        self.won += f64::from(u8::from(first && !second));
+        self.lost += f64::from(u8::from(second && !first));
+    }
+
+    /// By how many standard deviations of chance the first way is ahead.
+    pub fn lead(&self) -> f64 {
+        (self.won - self.lost) / (self.won + self.lost + 1.0).sqrt()
+    }
+}
+
 /// Trials of a window.
 const WINDOW: u64 = 50;
 
@@ -95,6 +116,8 @@ pub struct Meter {
     pub model: Rate,
     /// Right, of what transduction said.
     pub transduction: Rate,
+    /// Transduction against the classifier.
+    pub duel: Duel,
     errors: Detector,
     margin: Detector,
     /// Changes of the stream so far.
@@ -107,6 +130,9 @@ impl Meter {
         self.given.add(given);
         model.into_iter().for_each(|right| self.model.add(right));
         transduction.into_iter().for_each(|right| self.transduction.add(right));
+        if let (Some(model), Some(transduction)) = (model, transduction) {
+            self.duel.add(transduction, model);
+        }
         let risen = self.errors.add(u64::from(!given), 1);
         self.changed(DriftSign::Errors, risen)
     }
@@ -143,6 +169,18 @@ mod tests {
         assert!(found == 200, "{found} of 200 changes from 10 to 50 % within 200 labels");
         // 200 streams of 40 windows
         assert!(wrong <= 60, "{wrong} of 8000 windows");
+    }
+
+    #[test]
+    fn a_duel_is_won_by_more_than_chance() {
+        let mut duel = Duel::default();
+        assert_eq!(duel.lead(), 0.0);
+        (0..5).for_each(|_| duel.add(true, true));
+        assert_eq!(duel.lead(), 0.0, "where both are right nothing is told");
+        (0..4).for_each(|_| duel.add(true, false));
+        assert!(duel.lead() > 1.0);
+        (0..200).for_each(|_| duel.add(false, true));
+        assert!(duel.lead() < -5.0);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! loop is implied there, never printed); Ertekin 2009 for the classifier and the questions.
 //!
 //! A batch is labelled when it arrives, before anything is known about it: by the classifier ([`inductive`]) or by
-//! transduction over the batch, the one before and exemplars of all older ones ([`transduction`]), whichever was right
-//! more often on labels that were not chosen. Then questions go out in rounds; every answer is learnt at once, and the
+//! transduction over the batch, the one before and exemplars of all older ones ([`transduction`]), if that was right more
+//! often, by more than chance, on labels that were not chosen. Then questions go out in rounds; every answer is learnt at once, and the
 //! next round is chosen by the classifier as it is then. When the batch is closed (by a tick, or by the next batch) the
 //! classifier meets remembered labels again and is solved, the batch is labelled once more with all that is known, the past
 //! is summarised, and a new version of the model is published.
@@ -35,7 +35,7 @@ pub use asking::Spent;
 pub use classes::Classes;
 pub use event::{Drift, DriftSign, Effects, Event, Inferred, Question, Why};
 pub use memory::{Memory, Told};
-pub use meter::{Detector, Meter, Rate};
+pub use meter::{Detector, Duel, Meter, Rate};
 pub use params::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
 pub use saved::EngineState;
 
@@ -60,6 +60,12 @@ const MISSES: u32 = 3;
 
 /// Labels that were not chosen before their shares are believed.
 const ENOUGH: usize = 20;
+
+/// Standard deviations of chance by which one way to label must be ahead of the other to be believed.
+const AHEAD: f64 = 1.0;
+
+/// Batches between two tries of a way to label that is behind.
+const TRY_EVERY: u64 = 16;
 
 /// Rows of the first batch that decide how samples are packed.
 const FIRST: usize = 1000;
@@ -439,7 +445,7 @@ impl Engine {
             _ if !both => said.first().is_some_and(|s| s.model.is_some()),
             Labelling::Model => true,
             Labelling::Transduction => false,
-            Labelling::Auto => self.meter.model.late >= self.meter.transduction.late,
+            Labelling::Auto => self.meter.duel.lead() < AHEAD,
         }
     }
 
@@ -452,8 +458,18 @@ impl Engine {
         t.label(self.known(body, &class, &shares), x, &())
     }
 
+    /// Whether transduction is of use: always if asked for; else unless it is clearly behind the classifier, and then
+    /// now and again, for that may change.
     fn wants_transduction(&self) -> bool {
-        self.params.labelling != Labelling::Model || self.params.c_inferred > 0.0
+        match self.params.labelling {
+            Labelling::Transduction => true,
+            Labelling::Model => self.params.c_inferred > 0.0,
+            Labelling::Auto => {
+                self.meter.duel.lead() > -AHEAD
+                    || self.params.c_inferred > 0.0
+                    || self.batches.is_multiple_of(TRY_EVERY)
+            }
+        }
     }
 
     fn known<'a>(&self, body: &'a Body, class: &'a [u32], shares: &'a [f64]) -> Known<'a> {

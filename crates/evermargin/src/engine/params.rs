@@ -67,8 +67,8 @@ impl Default for Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Labelling {
-    /// Those of the way that was right more often of late, on labels that were not chosen; of the classifier while
-    /// there are none.
+    /// Those of the classifier, or of transduction if that was right more often of late, by more than chance, on labels
+    /// that were not chosen.
     Auto,
     /// Those of the classifier.
     Model,

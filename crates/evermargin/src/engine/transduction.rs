@@ -36,7 +36,7 @@ pub struct TransductionParams {
     pub variant: Variant,
     /// Share of the labels of a batch that may change when the past is summarised.
     pub tolerance: f64,
-    /// Most exemplars; 0 = as many as the batch has samples.
+    /// Most exemplars; 0 = as many as the largest batch has samples.
     pub exemplars: usize,
     /// How much the samples of the batch count as density for what is remembered of those before.
     pub beyond: f64,
@@ -145,6 +145,8 @@ pub struct Transduction {
     previous: Matrix,
     /// Batches so far.
     batches: u64,
+    /// Samples of the largest batch so far.
+    largest: usize,
 }
 
 impl Transduction {
@@ -153,7 +155,7 @@ impl Transduction {
         params.check()?;
         let none = Matrix::empty(cols, sparse);
         let (exemplars, previous) = (none.clone(), none);
-        Ok(Self { params: params.clone(), exemplars, weight: Vec::new(), previous, batches: 0 })
+        Ok(Self { params: params.clone(), exemplars, weight: Vec::new(), previous, batches: 0, largest: 0 })
     }
 
     /// Exemplars of all but the last batch.
@@ -209,7 +211,7 @@ impl Transduction {
                 None => cost.resize(cost.len() + rows.rows(), 1.0),
             }
         }
-        let x = stacked(&parts);
+        let x = compact(stacked(&parts));
         let problems = problems(known, &present, x.rows(), &cost);
         let shares = shares(known, &present);
         let scores = self.params.submod(&shares).transduce(x.view(), &problems, watch)?.scores;
@@ -230,6 +232,7 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<Absorbed> {
         self.batches += 1;
+        self.largest = self.largest.max(batch.rows());
         let all = stacked(&[self.exemplars.view(), self.previous.view()]);
         let mut weight = self.weight.clone();
         weight.resize(all.rows(), 1.0);
@@ -249,7 +252,7 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<Absorbed> {
         let n = all.rows();
-        let cap = if self.params.exemplars > 0 { self.params.exemplars } else { batch.rows() }.min(n);
+        let cap = if self.params.exemplars > 0 { self.params.exemplars } else { self.largest }.min(n);
         if n == 0 || self.params.remember == Remember::Everything {
             (self.exemplars, self.weight) = (all.clone(), weight.to_vec());
             return Ok(Absorbed { exemplars: n, ..Default::default() });
@@ -366,4 +369,19 @@ pub(super) fn stacked(parts: &[MatrixView<'_>]) -> Matrix {
         (0..part.rows()).for_each(|i| out.push(part.row(i)));
     }
     out
+}
+
+/// The columns that occur, in their order: sums over columns cost what the samples hold, not what they might.
+fn compact(x: Matrix) -> Matrix {
+    let Matrix::Csr { indptr, mut indices, values, cols } = x else { return x };
+    let mut place = vec![0u32; cols];
+    indices.iter().for_each(|&c| place[c as usize] = 1);
+    let mut used = 0;
+    for p in &mut place {
+        let occurs = *p;
+        *p = used;
+        used += occurs;
+    }
+    indices.iter_mut().for_each(|c| *c = place[*c as usize]);
+    Matrix::Csr { indptr, indices, values, cols: (used as usize).max(1) }
 }
