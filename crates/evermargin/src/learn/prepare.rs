@@ -236,13 +236,20 @@ pub(super) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Tar
 impl Prepared {
     /// The number a gamma stands for on these samples.
     pub fn gamma(&self, gamma: Gamma) -> f64 {
-        let cols = self.x.cols() as f64;
-        match gamma {
-            Gamma::Value(value) => value,
-            Gamma::Auto => 1.0 / cols,
-            Gamma::Scale => {
-                let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = &self.x;
-                let cells = self.x.rows() as f64 * cols;
+        gamma.on(&self.x)
+    }
+}
+
+impl Gamma {
+    /// The number it stands for on samples.
+    pub fn on(self, x: &Matrix) -> f64 {
+        let cols = x.cols() as f64;
+        match self {
+            Self::Value(value) => value,
+            Self::Auto => 1.0 / cols,
+            Self::Scale => {
+                let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = x;
+                let cells = x.rows() as f64 * cols;
                 let mean = values.iter().sum::<f64>() / cells;
                 let zeros = cells - values.len() as f64;
                 let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
