@@ -36,6 +36,7 @@ pub mod json;
 pub mod libsvm_model;
 pub mod model_file;
 pub mod state_file;
+pub mod summary_file;
 
 pub use edges::{edges_from_bytes, read_edges};
 pub use error::{Error, Place, Result};

@@ -19,7 +19,6 @@ mod table;
 pub mod train;
 pub mod validate;
 
-pub use prepare::gamma_scale;
 pub use registry::{Build, Learner, Parameter, learner};
 pub use table::LEARNERS;
 

@@ -236,24 +236,26 @@ pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Tar
 impl Prepared {
     /// The number a gamma stands for on these samples.
     pub fn gamma(&self, gamma: Gamma) -> f64 {
-        match gamma {
-            Gamma::Value(value) => value,
-            Gamma::Auto => 1.0 / self.x.cols() as f64,
-            Gamma::Scale => gamma_scale(self.x.view()),
-        }
+        gamma.on(self.x.view())
     }
 }
 
-/// 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
-pub fn gamma_scale(x: MatrixView<'_>) -> f64 {
-    let values = match x {
-        MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. } => values,
-    };
-    let cols = x.cols() as f64;
-    let cells = x.rows() as f64 * cols;
-    let mean = values.iter().sum::<f64>() / cells;
-    let zeros = cells - values.len() as f64;
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    let variance = (squares + zeros * mean * mean) / cells;
-    if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
+impl Gamma {
+    /// The number it stands for on samples. Scale is 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
+    pub fn on(self, x: MatrixView<'_>) -> f64 {
+        let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
+        let cols = x.cols() as f64;
+        match self {
+            Self::Value(value) => value,
+            Self::Auto => 1.0 / cols,
+            Self::Scale => {
+                let cells = x.rows() as f64 * cols;
+                let mean = values.iter().sum::<f64>() / cells;
+                let zeros = cells - values.len() as f64;
+                let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+                let variance = (squares + zeros * mean * mean) / cells;
+                if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
+            }
+        }
+    }
 }

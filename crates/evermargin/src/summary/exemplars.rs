@@ -161,6 +161,16 @@ impl<'a> Pool<'a> {
 /// Chooses `count` rows of the pool, or all of it if it has fewer, in an order whose first rows are the smaller summaries
 /// (except with a static λ₁). Told to stop, it returns what it has.
 pub fn choose(params: &ExemplarParams, pool: &Pool<'_>, count: usize, watch: &dyn Watch) -> Result<Picks> {
+    Ok(choose_and_score(params, pool, count, watch)?.0)
+}
+
+/// The same, with the [`objective`] of what was chosen.
+pub fn choose_and_score(
+    params: &ExemplarParams,
+    pool: &Pool<'_>,
+    count: usize,
+    watch: &dyn Watch,
+) -> Result<(Picks, f64)> {
     run(params, pool, count, watch, greedy::lazy)
 }
 
@@ -171,7 +181,7 @@ pub fn choose_plainly(
     count: usize,
     watch: &dyn Watch,
 ) -> Result<Picks> {
-    run(params, pool, count, watch, greedy::plain)
+    Ok(run(params, pool, count, watch, greedy::plain)?.0)
 }
 
 /// F or G of the rows named; G with λ₁ = N/(2·their number) unless it is a number.
@@ -179,10 +189,6 @@ pub fn objective(params: &ExemplarParams, pool: &Pool<'_>, rows: &[usize]) -> Re
     if let Some(row) = rows.iter().find(|r| **r >= pool.x.rows()) {
         return Err(Error::Shape { what: "rows chosen from", expected: row + 1, found: pool.x.rows() });
     }
-    let fixed = ExemplarParams {
-        diversity: if params.diversity == Lambda::Auto { Lambda::Static } else { params.diversity },
-        ..params.clone()
-    };
     let walk = |f: &mut dyn SetFunction, _: usize, _: &dyn Watch| {
         let mut gains = Vec::with_capacity(rows.len());
         for &m in rows {
@@ -191,7 +197,7 @@ pub fn objective(params: &ExemplarParams, pool: &Pool<'_>, rows: &[usize]) -> Re
         }
         Picks { order: rows.to_vec(), gains, evaluations: rows.len() as u64, exit: Exit::Converged }
     };
-    Ok(run(&fixed, pool, rows.len(), &(), walk)?.gains.iter().sum())
+    Ok(run(params, pool, rows.len(), &(), walk)?.1)
 }
 
 /// A way of taking elements.
@@ -203,18 +209,22 @@ fn run(
     count: usize,
     watch: &dyn Watch,
     take: impl Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks,
-) -> Result<Picks> {
+) -> Result<(Picks, f64)> {
     params.check()?;
     pool.check()?;
     let count = count.min(pool.x.rows());
     let picks = if count == 0 {
-        Some(Picks::none(Exit::Converged))
+        Some((Picks::none(Exit::Converged), 0.0))
     } else if params.objective == Objective::FacilityLocation {
-        cover(params, pool, count, watch, &take)?
+        let picks = cover(params, pool, count, watch, &take)?;
+        picks.map(|picks| {
+            let value = picks.gains.iter().sum();
+            (picks, value)
+        })
     } else {
         herd(params, pool, count, watch, &take)?
     };
-    Ok(picks.unwrap_or_else(|| Picks::none(Exit::Interrupted)))
+    Ok(picks.unwrap_or_else(|| (Picks::none(Exit::Interrupted), 0.0)))
 }
 
 fn herd(
@@ -223,7 +233,7 @@ fn herd(
     count: usize,
     watch: &dyn Watch,
     take: Loop<'_>,
-) -> Result<Option<Picks>> {
+) -> Result<Option<(Picks, f64)>> {
     let Some((ground, merit)) = merits(params, pool, watch)? else { return Ok(None) };
     let total = pool.total(&pool.weights());
     let diversity = match params.diversity {
@@ -235,7 +245,9 @@ fn herd(
     let mut f = Quadratic::new(ground, merit, diversity, least, count);
     let mut picks = take(&mut f, count, watch);
     picks.gains.iter_mut().enumerate().for_each(|(k, gain)| *gain /= f.scale(k + 1));
-    Ok(Some(picks))
+    let lambda = params.diversity.or(total / (2.0 * picks.order.len().max(1) as f64));
+    let value = f.value(&picks.order, lambda);
+    Ok(Some((picks, value)))
 }
 
 /// λ₂b + λ₃t of every row; `None` if told to stop.

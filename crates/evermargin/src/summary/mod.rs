@@ -12,7 +12,9 @@ mod stream;
 
 pub use carry::carry_weights;
 pub(crate) use exemplars::represent;
-pub use exemplars::{ExemplarParams, Lambda, Objective, Pool, choose, choose_plainly, objective};
+pub use exemplars::{
+    ExemplarParams, Lambda, Objective, Pool, choose, choose_and_score, choose_plainly, objective,
+};
 pub(crate) use qp::solve as relax_merits;
 pub use qp::{Relaxed, relax};
 pub use stream::Summary;

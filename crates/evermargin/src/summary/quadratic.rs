@@ -142,17 +142,26 @@ impl<'a> Quadratic<'a> {
         rise + 4.0 * rounding
     }
 
-    /// The gain at pick s = |E| + 1, as the loop is given it: times s if λ falls.
-    fn scaled(&self, m: usize) -> f64 {
-        let r = match &self.ground {
+    /// r.
+    fn likeness(&self, m: usize) -> f64 {
+        match &self.ground {
             Ground::Linear(x) => x.dot(m, &self.chosen),
             Ground::Kernel(_) => self.chosen[m],
-        };
-        let alike = self.diagonal[m] + 2.0 * r;
+        }
+    }
+
+    /// The gain at pick s = |E| + 1, as the loop is given it: times s if λ falls.
+    fn scaled(&self, m: usize) -> f64 {
+        let alike = self.diagonal[m] + 2.0 * self.likeness(m);
         match self.diversity {
             Diversity::Fixed(lambda) => self.merit[m] - lambda * alike,
             Diversity::Falling(total) => (self.taken + 1) as f64 * self.merit[m] - 0.5 * total * alike,
         }
+    }
+
+    /// G of what was taken, which are the elements named, with this λ.
+    pub(crate) fn value(&self, taken: &[usize], lambda: f64) -> f64 {
+        taken.iter().map(|&m| self.merit[m] - lambda * self.likeness(m)).sum()
     }
 
     /// What the loop's gains have to be divided by at pick s, counted from 1.

@@ -81,9 +81,9 @@ impl Summary {
         Ok(true)
     }
 
-    /// Takes the summary of another part of the stream in; the parameters and the cap stay this one's. False if told to
-    /// stop: then nothing has changed.
-    pub fn merge(&mut self, other: &Self, watch: &dyn Watch) -> Result<bool> {
+    /// Takes the summary of another part of the stream in; the parameters and the cap stay this one's. Says which rows of
+    /// both, this one's first, are its exemplars now; `None` if told to stop: then nothing has changed.
+    pub fn merge(&mut self, other: &Self, watch: &dyn Watch) -> Result<Option<Vec<usize>>> {
         self.check_columns(other.rows.cols())?;
         if self.params.kernel != other.params.kernel || self.params.objective != other.params.objective {
             return Err(Error::Data(
@@ -93,7 +93,7 @@ impl Summary {
         }
         let union = stack(self.rows.view(), other.rows.view());
         let weight = [self.weights.as_slice(), &other.weights].concat();
-        let Some(mut order) = self.best(union.view(), &weight, watch)? else { return Ok(false) };
+        let Some(mut order) = self.best(union.view(), &weight, watch)? else { return Ok(None) };
         let parts = [0..self.rows.rows(), self.rows.rows()..union.rows()];
         let mut most = self.worth(union.view(), &weight, &order)?;
         for part in parts.into_iter().filter(|p| !p.is_empty()) {
@@ -105,7 +105,7 @@ impl Summary {
         }
         self.keep(union.view(), &weight, &order)?;
         self.seen = self.seen.saturating_add(other.seen);
-        Ok(true)
+        Ok(Some(order))
     }
 
     /// The rows of a union worth keeping; `None` if told to stop.

@@ -5,7 +5,8 @@ use evermargin::kernel::Kernel;
 use evermargin::solve::greedy::Picks;
 use evermargin::solve::{Exit, Progress, Stop, Watch};
 use evermargin::summary::{
-    ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose, choose_plainly, objective, relax,
+    ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose, choose_and_score,
+    choose_plainly, objective, relax,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -281,6 +282,9 @@ fn the_objective_is_the_distance_of_means() {
         let value: f64 = picks.gains.iter().sum();
         assert_close(value, constant - 0.5 * 40.0 * count as f64 * apart, 1e-5);
         assert!(count < 40 || apart.abs() < 1e-12);
+        // herding tells the same of its own picks
+        let (picks, value) = choose_and_score(&with(NARROW, Lambda::Auto), &pool, count, &()).unwrap();
+        assert_close(value, objective(&with(NARROW, Lambda::Static), &pool, &picks.order).unwrap(), 1e-9);
     }
 }
 
@@ -446,7 +450,10 @@ fn merged_parts_come_near_the_whole_and_never_below_a_part() {
         };
         let (a, b) = (part(0..200), part(200..600));
         let mut merged = a.clone();
-        assert!(merged.merge(&b, &()).unwrap());
+        let kept = merged.merge(&b, &()).unwrap().unwrap();
+        let mut both = a.exemplars().clone();
+        (0..15).for_each(|i| both.push(b.exemplars().view().row(i)));
+        assert_eq!(merged.exemplars(), &both.view().select(&kept));
         assert_eq!((merged.exemplars().rows(), merged.seen()), (15, 600));
         assert_eq!(merged.weights().iter().sum::<f64>(), 600.0);
         // all of them on the data itself, exemplars appended as rows without weight
@@ -479,7 +486,7 @@ fn a_part_that_is_better_than_the_union_is_kept() {
     let (greedy, own) =
         (objective(&params, &pool, &picks.order).unwrap(), objective(&params, &pool, &[0, 1]).unwrap());
     assert!(own > greedy, "{own} {greedy}");
-    assert!(first.merge(&second, &()).unwrap());
+    assert_eq!(first.merge(&second, &()).unwrap(), Some(vec![0, 1]));
     assert_eq!(first.exemplars(), &a);
     assert_eq!(first.weights(), [3.5, 2.0]);
 }
