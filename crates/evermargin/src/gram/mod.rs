@@ -8,7 +8,7 @@ mod packed;
 mod products;
 mod queries;
 
-pub use full::gram_matrix;
+pub use full::{cross_matrix, gram_matrix};
 pub use growing::{Block, GrowingGram};
 pub use mirrored::MirroredGram;
 pub use packed::{Packed, Packing, Scratch, TILE};
