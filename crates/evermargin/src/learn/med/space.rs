@@ -49,7 +49,7 @@ pub enum Space {
 impl Space {
     /// The space for data like `x`: columns for a linear kernel, if they are few enough for a precision where one is needed.
     pub fn new(x: MatrixView<'_>, kernel: Kernel, precision: bool, landmarks: usize) -> Self {
-        let few = !precision || x.cols() <= landmarks.max(1000).min(MOST_FEATURES);
+        let few = !precision || x.cols() <= landmarks.clamp(1000, MOST_FEATURES);
         if kernel == Kernel::Linear && few {
             return Self::Columns { cols: x.cols() };
         }
@@ -127,7 +127,7 @@ impl Space {
         for (k, &row) in chosen.iter().enumerate() {
             let out = &mut values[(m + k) * wide..(m + k + 1) * wide];
             out[..m].copy_from_slice(&old[row * m..(row + 1) * m]);
-            out[m..=m + k].copy_from_slice(&new[row * places..row * places + k + 1]);
+            out[m..=m + k].copy_from_slice(&new[row * places..=row * places + k]);
             points.push(part.view().row(row));
         }
         *factor = Lower::new(values, wide);
