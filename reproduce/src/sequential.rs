@@ -244,7 +244,7 @@ fn targets(labels: &Labels, known: usize) -> Targets {
 /// A stream of generated batches of 97 to 103 rows, a share of each labelled, and 1000 test rows.
 fn generated(name: &str, batches: usize, share: f64, seed: u64) -> Result<Stream> {
     let mut rng = Pcg64::seed_from_u64(seed);
-    let mut draw =
+    let draw =
         |rows: usize, seed: u64| generate(name, &GenerateParams { rows, seed, ..GenerateParams::default() });
     let mut out = Vec::new();
     for t in 0..batches {

@@ -853,17 +853,14 @@ fn a_damaged_state_is_refused() {
         assert!(harm("\"cols\":2", "\"cols\":3"));
         assert!(harm("\"bias_variance\":1.0,\"bias\":[", "\"bias_variance\":1.0,\"bias\":[0.5,"));
         assert!(harm("\"rows\":", "\"rows\":-1,\"x\":"));
-        match form {
-            Form::Bounded => {
-                assert!(harm("\"precision\":[", "\"precision\":[0.0,"));
-                assert!(harm("\"n\":", "\"n\":7"));
-                assert!(harm("\"form\":\"bounded\"", "\"form\":\"exact\""));
-            }
-            _ => {
-                assert!(harm("\"inner\":[", "\"inner\":[0.0,"));
-                assert!(harm("\"coef\":[[", "\"coef\":[[0.0,"));
-                assert!(harm("\"gamma\":0.5", "\"gamma\":0.25"));
-            }
+        if form == Form::Bounded {
+            assert!(harm("\"precision\":[", "\"precision\":[0.0,"));
+            assert!(harm("\"n\":", "\"n\":7"));
+            assert!(harm("\"form\":\"bounded\"", "\"form\":\"exact\""));
+        } else {
+            assert!(harm("\"inner\":[", "\"inner\":[0.0,"));
+            assert!(harm("\"coef\":[[", "\"coef\":[[0.0,"));
+            assert!(harm("\"gamma\":0.5", "\"gamma\":0.25"));
         }
     }
 }
