@@ -18,7 +18,7 @@
 //! Departures. The hinge in place of the source's log barrier ([`Loss::Box`]; the barrier learns nothing from C ≤ 1). The constant
 //! has a prior of its own, b ~ N(b, σ²): K + σ² in place of K, no condition Σα = 0, then b + σ²Σα; so batches of one class teach
 //! too, and no median of residuals is needed ([`Bias`]). The inverse of the Laplacian, which does not exist, is never taken.
-//! Features ([`space`]) are the columns of the data or those of landmarks, so that memory and prediction stay bounded; the
+//! Features ([`Space`]) are the columns of the data or those of landmarks, so that memory and prediction stay bounded; the
 //! source's recursion over all points ([`recursion`]) and its spectral approximation, mended ([`spectral`]), are there to
 //! compare with. Forgetting, unlabelled batches, several classes and the variance of a prediction are additions.
 
