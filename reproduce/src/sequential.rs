@@ -94,12 +94,12 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The parameters with the highest mean accuracy over the batches shown of validation streams, and with them the mean curve
+/// The parameters with the highest mean accuracy over the batches `judged` of validation streams, and with them the mean curve
 /// over the test streams.
 fn curve(
     bench: &Bench<'_>,
     line: &Line,
-    validation: &[Stream],
+    (validation, judged): (&[Stream], &[usize]),
     tests: &[Stream],
     shown: &[usize],
 ) -> Result<Curve> {
@@ -108,7 +108,7 @@ fn curve(
         let mut found = Vec::new();
         if line.grid.len() > 1 {
             for stream in validation {
-                found.push(mean(&follow(line.sight, params, stream, shown)?));
+                found.push(mean(&follow(line.sight, params, stream, judged)?));
             }
         }
         let score = mean(&found);
@@ -132,7 +132,7 @@ fn curve(
 fn figure(
     bench: &Bench<'_>,
     lines: &[Line],
-    validation: &[Stream],
+    validation: (&[Stream], &[usize]),
     tests: &[Stream],
     shown: &[usize],
 ) -> Result<String> {
@@ -318,7 +318,7 @@ pub(crate) fn categories(bench: &Bench<'_>) -> Result<String> {
         },
         Line { name: "all batches again", sight: Sight::All, grid: boxed() },
     ];
-    figure(bench, &lines, &validation, &tests, &SHOWN)
+    figure(bench, &lines, (&validation, &SHOWN), &tests, &SHOWN)
 }
 
 /// Figure 2: the centre and the shell of a ball, a tenth of the rows labelled.
@@ -353,7 +353,22 @@ pub(crate) fn ball(bench: &Bench<'_>) -> Result<String> {
         Line { name: "all, labels alone", sight: Sight::All, grid: grid(Form::Bounded, &[0.0], 400) },
         Line { name: "all batches again", sight: Sight::All, grid: grid(Form::Bounded, &betas, 400) },
     ];
-    figure(bench, &lines, &validation, &tests, &SHOWN)
+    figure(bench, &lines, (&validation, &SHOWN), &tests, &SHOWN)
+}
+
+/// The first batches of a stream, and the rows of the others that have a label to test on: what may be looked at when
+/// parameters are chosen.
+fn held_out(batches: &[(Matrix, Targets)], keep: usize) -> Stream {
+    let (first, rest) = batches.split_at(keep.min(batches.len()));
+    let cols = batches.first().map_or(0, |(x, _)| x.cols());
+    let (mut test, mut truth) = (Matrix::empty(cols, false), Vec::new());
+    for (x, t) in rest {
+        for i in t.used() {
+            test.push(x.view().row(i));
+            truth.push(t.y[i]);
+        }
+    }
+    Stream { batches: first.to_vec(), test, truth }
 }
 
 /// Figure 3: Isolet, five speakers a batch, the first of them labelled; the first against the second half of the alphabet.
@@ -377,28 +392,26 @@ pub(crate) fn letters(bench: &Bench<'_>) -> Result<String> {
         let of = rows.iter().enumerate().map(|(k, &i)| known(k, i)).collect();
         batches.push((x.view().select(&rows), Targets { y: of, cost: vec![1.0; rows.len()] }));
     }
+    let validation = held_out(&batches, 20);
     let tests = [Stream { batches, test, truth }];
-    // γ_A·l = γ_I·l/n² = 0.005: C = 100, 2β = 1; σ = 10
+    // the source has γ_A·l = γ_I·l/n² = 0.005, that is C = 100 and 2β = 1, and σ = 10
     let penalty = PenaltyParams { neighbours: 10, ..PenaltyParams::default() };
-    let base = MedParams {
-        kernel: Kernel::Rbf { gamma: 0.005 },
-        c: 100.0,
-        beta: 0.5,
-        penalty,
-        landmarks: 1000,
-        ..MedParams::default()
+    let kernel = Kernel::Rbf { gamma: 0.005 };
+    let base = MedParams { kernel, penalty, ..MedParams::default() };
+    let grid = |beta: f64, landmarks: usize, costs: &[f64]| {
+        costs.iter().map(|&c| MedParams { c, beta, landmarks, ..base.clone() }).collect::<Vec<_>>()
     };
-    let one = |beta: f64, landmarks: usize| vec![MedParams { beta, landmarks, ..base.clone() }];
+    let costs = [0.1, 1.0, 10.0, 100.0];
     let lines = [
-        Line { name: "current batch alone", sight: Sight::Current, grid: one(0.5, 1000) },
-        Line { name: "sequential", sight: Sight::Sequential, grid: one(0.5, 1000) },
-        Line { name: "sequential, 300 landmarks", sight: Sight::Sequential, grid: one(0.5, 300) },
-        Line { name: "sequential, labels alone", sight: Sight::Sequential, grid: one(0.0, 1000) },
-        Line { name: "current, labels alone", sight: Sight::Current, grid: one(0.0, 1000) },
-        Line { name: "all, labels alone", sight: Sight::All, grid: one(0.0, 2000) },
-        Line { name: "all batches again", sight: Sight::All, grid: one(0.5, 2000) },
+        Line { name: "current batch alone", sight: Sight::Current, grid: grid(0.5, 1000, &costs) },
+        Line { name: "sequential", sight: Sight::Sequential, grid: grid(0.5, 1000, &costs) },
+        Line { name: "sequential, source's C", sight: Sight::Sequential, grid: grid(0.5, 1000, &[100.0]) },
+        Line { name: "sequential, 300 landmarks", sight: Sight::Sequential, grid: grid(0.5, 300, &costs) },
+        Line { name: "sequential, labels alone", sight: Sight::Sequential, grid: grid(0.0, 1000, &costs) },
+        Line { name: "all, labels alone", sight: Sight::All, grid: grid(0.0, 2000, &costs) },
+        Line { name: "all batches again", sight: Sight::All, grid: grid(0.5, 2000, &costs) },
     ];
-    figure(bench, &lines, &[], &tests, &SHOWN)
+    figure(bench, &lines, (from_ref(&validation), &[4, 12, 20]), &tests, &SHOWN)
 }
 
 #[cfg(test)]
@@ -426,5 +439,8 @@ mod tests {
         assert!((current[0] - ours[0]).abs() < 1e-9 && (current[0] - all[0]).abs() < 1e-9);
         assert_ne!(ours, current);
         assert_eq!(follow(Sight::Current, &params, &stream, &[3]).unwrap(), current[2..]);
+        let part = held_out(&stream.batches, 2);
+        assert_eq!((part.batches.len(), part.truth.len()), (2, stream.batches[2].1.used().len()));
+        assert_eq!(part.test.rows(), part.truth.len());
     }
 }
