@@ -55,7 +55,7 @@ struct Generator {
 
 const MOST_COLS: usize = 1 << 24;
 
-static GENERATORS: [Generator; 9] = [
+static GENERATORS: [Generator; 11] = [
     Generator {
         name: "two-moons",
         about: "two interleaved half circles in the plane",
@@ -115,6 +115,26 @@ static GENERATORS: [Generator; 9] = [
         default_cols: 3,
         noise: 0.05,
         fill: spheres,
+    },
+    Generator {
+        name: "ball",
+        about: "the middle of a ball against its shell, which overlap a little",
+        classes: 2..=2,
+        default_classes: 2,
+        cols: 2..=MOST_COLS,
+        default_cols: 3,
+        noise: 0.0,
+        fill: ball,
+    },
+    Generator {
+        name: "categories",
+        about: "200 counts from 0 to 3: 100 nearly always 0, 50 often, 50 a little more often in one class",
+        classes: 2..=2,
+        default_classes: 2,
+        cols: 200..=200,
+        default_cols: 200,
+        noise: 0.0,
+        fill: categories,
     },
     Generator {
         name: "waveform",
@@ -306,6 +326,37 @@ fn spheres(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
         let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         for v in row.iter_mut() {
             *v *= f64::from(class + 1) / (k * length);
+        }
+    })
+}
+
+/// The first class at radius 0.45·u^(1/3) plus a deviation of 0.1, u uniform; the second at 0.8 with a deviation of 0.12; both
+/// kept in [0, 1], directions uniform.
+fn ball(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
+    dense(shape, rng, |class, _, row, rng| {
+        row.iter_mut().for_each(|v| *v = normal(rng));
+        let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        let radius = match class {
+            0 => 0.45 * rng.random::<f64>().cbrt() + 0.1 * normal(rng),
+            _ => 0.8 + 0.12 * normal(rng),
+        };
+        row.iter_mut().for_each(|v| *v *= radius.clamp(0.0, 1.0) / length);
+    })
+}
+
+/// A count is 0 with probability 0.97 in columns 1 to 100, 0.7 in 101 to 150 and 0.8 in the others, there 0.08 more in one class and
+/// less in the other, in turn; else it is 1, 2 or 3.
+fn categories(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
+    dense(shape, rng, |class, _, row, rng| {
+        for (j, v) in row.iter_mut().enumerate() {
+            let tilt = if (class == 0) == (j % 2 == 0) { 0.08 } else { -0.08 };
+            let zero = match j {
+                0..100 => 0.97,
+                100..150 => 0.7,
+                _ => 0.8 + tilt,
+            };
+            let count = f64::from(rng.random_range(1..=3u8));
+            *v = if rng.random::<f64>() < zero { 0.0 } else { count };
         }
     })
 }

@@ -11,6 +11,7 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::traits::{ComplexField, Conjugate};
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix.
 #[derive(Debug, Clone)]
@@ -216,7 +217,7 @@ pub fn eigen(values: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
 }
 
 /// A lower triangular matrix, row-major.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lower {
     values: Vec<f64>,
     n: usize,
@@ -226,6 +227,11 @@ impl Lower {
     /// Takes the `n × n` matrix; what is above its diagonal is not read.
     pub fn new(values: Vec<f64>, n: usize) -> Self {
         Self { values, n }
+    }
+
+    /// The matrix, row-major.
+    pub fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// Number of rows and columns.

@@ -144,7 +144,8 @@ fn bad_usage_ends_with_2() {
             ),
             (
                 "generate two-mons",
-                "parameter name = two-mons: must be one of two-moons, two-moons-two-lines, circles, spirals, g50c, spheres, waveform, text, \
+                "parameter name = two-mons: must be one of two-moons, two-moons-two-lines, circles, spirals, g50c, spheres, ball, \
+                 categories, waveform, text, \
                  drift",
             ),
         ],

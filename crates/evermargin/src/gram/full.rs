@@ -34,6 +34,39 @@ pub fn gram_matrix(x: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
     matrix
 }
 
+/// The kernel of every row of `x` with every point: one row of values a row of `x`. Single precision is not enough for what
+/// is factored.
+pub fn cross_matrix(x: MatrixView<'_>, points: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
+    let (n, m, d) = (x.rows(), points.rows(), x.cols());
+    let sparse = |v: &MatrixView<'_>| matches!(v, MatrixView::Csr { .. });
+    let wide = d > 4096 && (sparse(&x) || sparse(&points));
+    let dense = |v: MatrixView<'_>| if wide { v.select(&[]) } else { v.to_dense() };
+    let (of_rows, of_points) = (dense(x), dense(points));
+    let (Matrix::Dense { values: rows, .. }, Matrix::Dense { values: centres, .. }) = (&of_rows, &of_points)
+    else {
+        return pairs(x, points, kernel);
+    };
+    let norms: Vec<f64> = (0..m).map(|j| points.row(j).norm2()).collect();
+    let mut out = vec![0.0; n * m];
+    out.par_chunks_mut(TILE * m.max(1)).enumerate().for_each(|(tile, out)| {
+        let (first, count) = (tile * TILE, out.len() / m);
+        linalg::cross_products(centres, m, &rows[first * d..], count, d, out);
+        for (i, row) in out.chunks_exact_mut(m).enumerate() {
+            let norm = x.row(first + i).norm2();
+            row.iter_mut().zip(&norms).for_each(|(k, &n)| *k = kernel.from_dot(*k, norm, n));
+        }
+    });
+    out
+}
+
+fn pairs(x: MatrixView<'_>, points: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
+    let mut out = vec![0.0; x.rows() * points.rows()];
+    out.par_chunks_mut(points.rows().max(1)).enumerate().for_each(|(i, out)| {
+        out.iter_mut().enumerate().for_each(|(j, k)| *k = kernel.eval(x.row(i), points.row(j)));
+    });
+    out
+}
+
 /// Copies the lower triangle to the upper, so that rounding cannot make the two differ.
 fn symmetrise(matrix: &mut [f64], n: usize) {
     for i in 0..n {
@@ -58,6 +91,12 @@ mod tests {
                 for (i, j) in [(0, 0), (3, 299), (299, 3), (257, 12), (100, 200)] {
                     let plain = kernel.eval(x.view().row(i), x.view().row(j));
                     assert!((k[i * 300 + j] - plain).abs() < 1e-12);
+                }
+                let points = x.view().select(&[3, 12, 299]);
+                let k = cross_matrix(x.view(), points.view(), kernel);
+                for (i, j) in [(0, 0), (299, 1), (12, 2), (257, 0)] {
+                    let plain = kernel.eval(x.view().row(i), points.view().row(j));
+                    assert!((k[i * 3 + j] - plain).abs() < 1e-12);
                 }
             }
         }

@@ -9,7 +9,7 @@ mod products;
 mod queries;
 mod summed;
 
-pub use full::gram_matrix;
+pub use full::{cross_matrix, gram_matrix};
 pub use growing::{Block, GrowingGram};
 pub use mirrored::MirroredGram;
 pub use packed::{Packed, Packing, Scratch, TILE};

@@ -4,6 +4,7 @@ pub mod active;
 pub mod lasvm;
 pub mod linear;
 pub mod manifold;
+pub mod med;
 pub mod perceptron;
 pub mod prepare;
 pub mod ramp;

@@ -8,6 +8,7 @@ use super::manifold::coreg::CoRlsParams;
 use super::manifold::cotraining::CoTrainingParams;
 use super::manifold::lap::{self, LapParams};
 use super::manifold::sparse::SparseLapParams;
+use super::med::{LabelsAlone, MedParams};
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::registry::{Learner, Parameter, read, with_kernel};
@@ -125,6 +126,25 @@ const VIEW_LAPLACIAN: [Parameter; 25] = [
     parameter("tolerance", "0.0001", "colapsvm: largest violation of the optimality conditions"),
     parameter("seed", "1", "seed of the draw of points the model rests on"),
 ];
+
+const BATCH: Parameter = parameter("batch", "100", "rows learnt together, in the order of the table");
+const MED_GAMMA_A: Parameter =
+    parameter("gamma_a", "0", "weight of |f|² as for lapsvm, C = 1/(2·labels·gamma_a); 0 = c and beta");
+const MED_LOSS: Parameter =
+    parameter("loss", "box", "box = hinge, or barrier = the source's, which needs c above 1");
+const MED_FORM: Parameter = parameter(
+    "form",
+    "bounded",
+    "bounded = columns or landmarks; exact and spectral keep all rows, to compare",
+);
+const MED_BIAS: Parameter =
+    parameter("bias", "prior", "the constant: prior = carried on, free = found anew in each batch, none");
+const MED_BIAS_VARIANCE: Parameter =
+    parameter("bias_variance", "0", "how far a batch may move the constant; 0 = mean of K(x,x)");
+const MED_FORGET: Parameter =
+    parameter("forget", "1", "share of what is known that a batch leaves; 1 = all of it");
+const MED_LANDMARKS: Parameter = parameter("landmarks", "300", "most points the model may rest on");
+const MED_SEED: Parameter = parameter("seed", "1", "seed of the draw of landmarks");
 
 const GAP_FAMILY: [Parameter; 13] = [
     KERNEL,
@@ -532,6 +552,72 @@ pub static LEARNERS: &[Learner] = &[
         path: Some((&["gamma_i", "gamma_a"], |task, watch| {
             lap::path(&|params| laplacian("laprls", params, lap::Loss::Square), task, watch)
         })),
+    },
+    Learner {
+        name: "seq-med",
+        summary: "maximum entropy discrimination, batch after batch in bounded memory",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            MED_GAMMA_A,
+            MED_LOSS,
+            MED_FORM,
+            MED_BIAS,
+            MED_BIAS_VARIANCE,
+            MED_FORGET,
+            MED_LANDMARKS,
+            BATCH,
+            parameter("tolerance", "0.0001", "largest violation of the optimality conditions of a batch"),
+            MED_SEED,
+        ],
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: |params| {
+            let params: MedParams = read("seq-med", &with_kernel(params)?)?;
+            Ok(Box::new(LabelsAlone(params.labels_alone())))
+        },
+        path: None,
+    },
+    Learner {
+        name: "seq-lapmed",
+        summary: "the same along graphs of the batches (semi-supervised)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            COST,
+            parameter("beta", "0.5", "weight of the variation along the graph of a batch; 0 = labels alone"),
+            MED_GAMMA_A,
+            parameter("gamma_i", "0", "with gamma_a: weight of the variation as for lapsvm"),
+            parameter(
+                "schedule",
+                "constant",
+                "weight of the graphs: constant, or inverse = beta/t for batch t",
+            ),
+            MED_LOSS,
+            MED_FORM,
+            MED_BIAS,
+            MED_BIAS_VARIANCE,
+            MED_FORGET,
+            parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+            parameter("metric", "euclidean", "euclidean or cosine"),
+            parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
+            parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
+            parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+            parameter("power", "1", "power of the Laplacian"),
+            MED_LANDMARKS,
+            BATCH,
+            parameter("tolerance", "0.0001", "largest violation of the optimality conditions of a batch"),
+            MED_SEED,
+        ],
+        multi: Multi::OneVsRest,
+        semi: true,
+        build: |params| Ok(Box::new(read::<MedParams>("seq-lapmed", &with_kernel(params)?)?)),
+        path: None,
     },
     Learner {
         name: "corls",

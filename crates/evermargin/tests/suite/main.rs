@@ -22,6 +22,7 @@ mod lasvm_traces;
 mod linear;
 mod linear_s3vm;
 mod manifold;
+mod med;
 mod perceptron;
 mod qp_s3vm;
 mod rls;

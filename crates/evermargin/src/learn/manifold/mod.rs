@@ -21,6 +21,6 @@ pub mod span;
 pub mod sparse;
 pub mod spectral;
 pub mod stack;
-mod tell;
+pub(in crate::learn) mod tell;
 pub mod views;
 pub mod warp;

@@ -29,7 +29,7 @@ pub(super) fn told(
 }
 
 /// The same, the scores being the decisions of the model.
-pub(super) fn told_by_model(
+pub(in crate::learn) fn told_by_model(
     fitted: Fitted,
     x: MatrixView<'_>,
     few: &[FewLabels],
