@@ -34,20 +34,25 @@ const BATCH: usize = 200;
 /// Runs the verb.
 pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let watch = Watcher::start(common, None)?;
-    let (x, labels) = generate("drift", &GenerateParams { rows: ROWS, seed: common.seed, ..Default::default() })?;
+    let (x, labels) =
+        generate("drift", &GenerateParams { rows: ROWS, seed: common.seed, ..Default::default() })?;
     let mut session = Session::new(begin(common), None)?;
     let mut live = Live::new(&watch, common);
     for start in (0..ROWS).step_by(BATCH).take_while(|_| !watch.stopped()) {
         let began = Instant::now();
         let rows: Vec<usize> = (start..start + BATCH).collect();
         let name = |&i: &usize| labels.of[i].map(|c| labels.classes[c as usize].clone());
-        live.tell(&session.arrive(Batch {
-            x: x.view().select(&rows),
-            labels: vec![None; BATCH],
-            truth: rows.iter().map(name).collect(),
-            shown: Vec::new(),
-            position: Position::default(),
-        })?.effects);
+        live.tell(
+            &session
+                .arrive(Batch {
+                    x: x.view().select(&rows),
+                    labels: vec![None; BATCH],
+                    truth: rows.iter().map(name).collect(),
+                    shown: Vec::new(),
+                    position: Position::default(),
+                })?
+                .effects,
+        );
         session.answer_by_truth()?;
         live.tell(&session.close(0)?.effects);
         live.batch(&session, began);

@@ -156,11 +156,8 @@ fn weighing(text: &str) -> Result<Weighing, String> {
 }
 
 fn labelling(text: &str) -> Result<Labelling, String> {
-    let all = [
-        ("auto", Labelling::Auto),
-        ("model", Labelling::Model),
-        ("transduction", Labelling::Transduction),
-    ];
+    let all =
+        [("auto", Labelling::Auto), ("model", Labelling::Model), ("transduction", Labelling::Transduction)];
     named(text, &all)
 }
 
@@ -204,12 +201,10 @@ impl RunArgs {
             c_inferred: learning.c_inferred,
             class_weight: learning.class_weight,
             labelling: learning.labelling,
-            transduction: (learning.labelling != Labelling::Model || learning.c_inferred > 0.0).then(|| {
-                TransductionParams {
-                    tolerance: learning.tolerance,
-                    exemplars: learning.exemplars,
-                    ..Default::default()
-                }
+            transduction: Some(TransductionParams {
+                tolerance: learning.tolerance,
+                exemplars: learning.exemplars,
+                ..Default::default()
             }),
             asking: asking.strategy,
             budget: Budget {

@@ -77,7 +77,13 @@ impl Chart<'_> {
         for curve in &self.curves {
             let mut path = String::new();
             for (i, p) in curve.points.iter().enumerate() {
-                let _ = write!(path, "{}{:.1} {:.1}", if i == 0 { "M" } else { " L" }, x(p.0), y(p.1.clamp(y0, y1)));
+                let _ = write!(
+                    path,
+                    "{}{:.1} {:.1}",
+                    if i == 0 { "M" } else { " L" },
+                    x(p.0),
+                    y(p.1.clamp(y0, y1))
+                );
             }
             let _ = writeln!(
                 out,

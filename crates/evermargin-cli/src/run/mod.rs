@@ -37,7 +37,8 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     check(args)?;
     let watch = Watcher::start(common, None)?;
     let (mut session, mut stream, mut first) = open(args, common, &watch)?;
-    let mut output = args.output.as_deref().map(|path| Output::open(path, session.tally.now.closed)).transpose()?;
+    let mut output =
+        args.output.as_deref().map(|path| Output::open(path, session.tally.now.closed)).transpose()?;
     let mut person = Person::new(session.begin.oracle, &args.streams);
     let mut live = Live::new(&watch, common);
     live.resumed(&session);
@@ -103,7 +104,11 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// The session and the stream, from the beginning or where they were left, and rows that were read already.
-fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<(Session, Stream, Option<Chunk>), Failure> {
+fn open(
+    args: &RunArgs,
+    common: &Common,
+    watch: &Watcher,
+) -> Result<(Session, Stream, Option<Chunk>), Failure> {
     let sources = args.streams.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
     let options = StreamOptions {
         read: options_of(&args.input, ReadOptions::default()),
@@ -146,7 +151,11 @@ fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<(Session, St
 }
 
 /// Refuses to go on with other parameters than the session began with.
-fn agree(args: &RunArgs, session: &Session, params: &evermargin::engine::EngineParams) -> Result<(), Failure> {
+fn agree(
+    args: &RunArgs,
+    session: &Session,
+    params: &evermargin::engine::EngineParams,
+) -> Result<(), Failure> {
     let begin = &session.begin;
     let text = |v: serde_json::Result<Value>| v.unwrap_or_default();
     let (was, is) = (text(serde_json::to_value(&begin.params)), text(serde_json::to_value(params)));
@@ -209,7 +218,9 @@ fn now(args: &RunArgs) -> u64 {
 }
 
 fn write_model(args: &RunArgs, session: &Session) -> Result<(), Failure> {
-    let (Some(path), Some(mut classifier)) = (&args.model, session.engine.classifier()) else { return Ok(()) };
+    let (Some(path), Some(mut classifier)) = (&args.model, session.engine.classifier()) else {
+        return Ok(());
+    };
     classifier.columns.clone_from(&session.begin.schema.columns);
     Ok(write_atomic(path, &model_file::to_bytes(&classifier)?)?)
 }

@@ -41,7 +41,8 @@ impl Person {
                 person.keys = Some(::console::Term::stderr());
             } else {
                 let tty = taken.then(|| File::open("/dev/tty").ok()).flatten();
-                let input: Box<dyn Read> = tty.map_or_else(|| Box::new(std::io::stdin()) as _, |t| Box::new(t) as _);
+                let input: Box<dyn Read> =
+                    tty.map_or_else(|| Box::new(std::io::stdin()) as _, |t| Box::new(t) as _);
                 person.words = Some(Box::new(BufReader::new(input)));
             }
         }

@@ -91,13 +91,16 @@ impl Record {
 
     /// What was kept; `place` names it in messages.
     pub fn read(kind: &str, body: &[u8], place: &str) -> Result<Self, Failure> {
-        let wrong = |e: serde_json::Error| Failure::Failed(format!("{place}: not an event of evermargin run: {e}"));
+        let wrong =
+            |e: serde_json::Error| Failure::Failed(format!("{place}: not an event of evermargin run: {e}"));
         Ok(match kind {
             "begin" => {
                 let begin: Begin = serde_json::from_slice(body).map_err(wrong)?;
                 if begin.form != FORM {
                     let form = begin.form;
-                    return Err(Failure::Failed(format!("{place}: written in form {form}; this program reads {FORM}")));
+                    return Err(Failure::Failed(format!(
+                        "{place}: written in form {form}; this program reads {FORM}"
+                    )));
                 }
                 Self::Begin(Box::new(begin))
             }

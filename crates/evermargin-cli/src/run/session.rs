@@ -118,7 +118,9 @@ impl Session {
                 (Some(session), record) => {
                     session.apply(record).map_err(|e| at(&place, e))?;
                 }
-                (None, _) => return Err(Failure::Failed(format!("{place}: a session begins with its parameters"))),
+                (None, _) => {
+                    return Err(Failure::Failed(format!("{place}: a session begins with its parameters")));
+                }
             }
         }
         let Some(mut session) = session else {

@@ -53,7 +53,13 @@ impl Tally {
     }
 
     /// Labels given in the end; `told` are the rows whose label the engine was told.
-    pub fn closed(&mut self, labels: &[Inferred], classes: &Classes, truth: &[Option<String>], told: &[usize]) {
+    pub fn closed(
+        &mut self,
+        labels: &[Inferred],
+        classes: &Classes,
+        truth: &[Option<String>],
+        told: &[usize],
+    ) {
         self.now.closed = self.now.rows;
         let (judged, right) = judge(labels, classes, truth, told);
         self.now.judged_after += judged;
@@ -88,7 +94,8 @@ impl Tally {
 
     /// Share that was right on arrival in the second half of the batches.
     pub fn accuracy_of_last_half(&self) -> Option<f64> {
-        let half = self.history.iter().rev().find(|p| p.batch * 2 <= self.now.batch).copied().unwrap_or_default();
+        let half =
+            self.history.iter().rev().find(|p| p.batch * 2 <= self.now.batch).copied().unwrap_or_default();
         share(self.now.right - half.right, self.now.judged - half.judged)
     }
 }

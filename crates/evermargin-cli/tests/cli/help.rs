@@ -11,7 +11,8 @@ fn golden(name: &str) -> PathBuf {
 #[test]
 fn help_is_as_it_was() {
     let shell = Shell::new();
-    let verbs = ["", "fit", "predict", "label", "ask", "tune", "run", "convert", "inspect", "generate", "demo"];
+    let verbs =
+        ["", "fit", "predict", "label", "ask", "tune", "run", "convert", "inspect", "generate", "demo"];
     for verb in verbs {
         let said = shell.ok(&format!("{verb} --help"));
         assert!(said.out.contains("Example:"), "{verb}");

@@ -31,7 +31,10 @@ fn a_stream_is_labelled_with_few_answers() {
     assert!(json["prequential_accuracy_last_half"].as_f64().unwrap() > 0.97, "{json}");
     assert!(json["random_prequential_accuracy"].as_f64().unwrap() > 0.8, "{json}");
     let page = shell.text("r.html");
-    assert!(page.contains("<svg") && page.contains("at random") && !page.contains("src="), "nothing is loaded");
+    assert!(
+        page.contains("<svg") && page.contains("at random") && !page.contains("src="),
+        "nothing is loaded"
+    );
     let said = shell.ok("run d.csv --batch 100 --per-batch 5 --budget 17 --model m.evm -o labels.tsv");
     assert!(said.out.contains("17 questions"), "{}", said.out);
     assert_eq!(shell.text("labels.tsv").lines().count(), 2001);
@@ -123,7 +126,9 @@ fn kills_change_nothing() {
             }
         }
         let after = shell.ok(&format!("{run} --state {state}")).json();
-        for key in ["rows", "labels_spent", "prequential_accuracy", "random_prequential_accuracy", "state_hash"] {
+        for key in
+            ["rows", "labels_spent", "prequential_accuracy", "random_prequential_accuracy", "state_hash"]
+        {
             assert_eq!(whole[key], after[key], "{key} after {done} kills");
         }
     }
@@ -167,7 +172,8 @@ fn a_person_answers() {
         text.push_str(&format!("{word} {k},\n"));
     }
     std::fs::write(shell.path("mail.csv"), text).unwrap();
-    let run = "run mail.csv --text words --label class --oracle terminal --batch 20 --per-batch 4 --state s --json";
+    let run =
+        "run mail.csv --text words --label class --oracle terminal --batch 20 --per-batch 4 --state s --json";
     let said = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nq\n");
     assert!(said.err.contains("pills") || said.err.contains("meeting"), "{}", said.err);
     assert!(said.err.contains("once more"), "{}", said.err);

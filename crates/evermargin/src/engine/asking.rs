@@ -94,11 +94,8 @@ impl Scene<'_> {
             (0..count).filter(|_| rng.random::<f64>() < self.explore).count()
         };
         draw_pool(&mut self.free, checks.max(1), rng);
-        let mut out: Vec<Chosen> = self
-            .free
-            .drain(..checks)
-            .map(|row| Chosen { row, why: Why::Check, closeness: None })
-            .collect();
+        let mut out: Vec<Chosen> =
+            self.free.drain(..checks).map(|row| Chosen { row, why: Why::Check, closeness: None }).collect();
         self.free.sort_unstable();
         let rest = count - checks;
         if rest > 0 {
@@ -128,7 +125,8 @@ impl Scene<'_> {
             for _ in 0..count {
                 let drawn = draw_pool(&mut self.free, self.pool, rng);
                 let near = self.closeness(&self.free[..drawn], decide)?;
-                let at = (0..drawn).min_by(|&a, &b| near[a].1.total_cmp(&near[b].1).then(near[a].0.cmp(&near[b].0)));
+                let at = (0..drawn)
+                    .min_by(|&a, &b| near[a].1.total_cmp(&near[b].1).then(near[a].0.cmp(&near[b].0)));
                 let Some(at) = at else { break };
                 out.push(near[at]);
                 self.free.swap_remove(at);

@@ -50,15 +50,20 @@ pub(super) struct SavedInductive {
 
 impl Inductive {
     /// A machine that has met all labels; none unless two classes have some.
-    pub fn of(memory: &Memory, classes: usize, now: u64, frame: &Frame, params: &EngineParams) -> Result<Option<Self>> {
+    pub fn of(
+        memory: &Memory,
+        classes: usize,
+        now: u64,
+        frame: &Frame,
+        params: &EngineParams,
+    ) -> Result<Option<Self>> {
         let counts = memory.counts(classes);
         let present: Vec<u32> = (0..classes as u32).filter(|&c| counts[c as usize] > 0).collect();
         if present.len() < 2 {
             return Ok(None);
         }
         let outputs = if present.len() == 2 { 1 } else { present.len() };
-        let machine =
-            Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs)?;
+        let machine = Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs)?;
         let mut made = Self { model: machine.model(), machine, present };
         let all: Vec<usize> = (0..memory.len()).collect();
         made.learn(memory, &all, now, params)?;
@@ -79,7 +84,9 @@ impl Inductive {
         let weight = self.class_weights(memory, params);
         let cost: Vec<f64> = told
             .iter()
-            .map(|t| self.place(t.class).map_or(1.0, |c| weight[c as usize]) * fresh(now - t.batch, params.forget))
+            .map(|t| {
+                self.place(t.class).map_or(1.0, |c| weight[c as usize]) * fresh(now - t.batch, params.forget)
+            })
             .collect();
         let problems = self.problems(of, &cost);
         for rows in rows.chunks(CHUNK) {
@@ -102,7 +109,13 @@ impl Inductive {
     }
 
     /// Meets inferred labels at the cost C*.
-    pub fn infer(&mut self, x: MatrixView<'_>, labels: &[(usize, u32)], base: u64, params: &EngineParams) -> Result<()> {
+    pub fn infer(
+        &mut self,
+        x: MatrixView<'_>,
+        labels: &[(usize, u32)],
+        base: u64,
+        params: &EngineParams,
+    ) -> Result<()> {
         let mut of = vec![None; x.rows()];
         labels.iter().for_each(|&(row, class)| of[row] = self.place(class));
         let cost = vec![params.c_inferred / params.c; x.rows()];

@@ -100,8 +100,7 @@ impl Memory {
         let rooms = rooms(&self.counts(classes), most * 4 / 5);
         let mut keep = Vec::with_capacity(most);
         for (class, &room) in rooms.iter().enumerate() {
-            let own: Vec<usize> =
-                (0..self.len()).filter(|&i| self.told[i].class as usize == class).collect();
+            let own: Vec<usize> = (0..self.len()).filter(|&i| self.told[i].class as usize == class).collect();
             if own.len() <= room {
                 keep.extend(own);
                 continue;

@@ -262,7 +262,9 @@ impl EngineParams {
         let kernel = match self.kernel {
             KernelChoice::Given(kernel) => kernel,
             KernelChoice::Auto if sparse && x.cols() >= MANY_COLUMNS => Kernel::Linear,
-            KernelChoice::Auto | KernelChoice::Rbf => Kernel::Rbf { gamma: crate::learn::train::Gamma::Scale.on(x) },
+            KernelChoice::Auto | KernelChoice::Rbf => {
+                Kernel::Rbf { gamma: crate::learn::train::Gamma::Scale.on(x) }
+            }
         };
         kernel.check_of_samples()?;
         Ok(kernel)

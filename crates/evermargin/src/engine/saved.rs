@@ -1,10 +1,11 @@
 //! Checkpoints of the engine: everything that is needed to go on bit by bit, as plain data.
 
+use super::body::{Body, Current, Open};
 use super::inductive::{Frame, Inductive, SavedInductive};
 use super::memory::Memory;
 use super::relations::Relations;
 use super::transduction::{Absorbed, Transduction};
-use super::{Body, Classes, Current, Engine, EngineParams, Meter, Open, Spent};
+use super::{Classes, Engine, EngineParams, Meter, Spent};
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::model::Scaling;
@@ -105,7 +106,8 @@ impl SavedBody {
         let rows = current.x.rows();
         let lengths = [current.truth.len(), current.asked.len(), current.said.len()];
         let said = current.said.iter().chain(open.of.iter().map(|q| &q.said));
-        let named = said.flat_map(|s| [s.given, s.model, s.transduction]).chain(current.truth.iter().copied());
+        let named =
+            said.flat_map(|s| [s.given, s.model, s.transduction]).chain(current.truth.iter().copied());
         let fits = lengths == [rows; 3]
             && current.x.cols() == cols
             && open.rows.rows() == open.of.len()

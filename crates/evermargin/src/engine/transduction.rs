@@ -98,7 +98,13 @@ impl TransductionParams {
 
     fn submod(&self, shares: &[f64]) -> SubmodParams {
         let ratio = if shares.is_empty() { Ratio::Labels } else { Ratio::Given(shares.to_vec()) };
-        SubmodParams { kernel: self.kernel, rho: self.rho, variant: self.variant, ratio, ..Default::default() }
+        SubmodParams {
+            kernel: self.kernel,
+            rho: self.rho,
+            variant: self.variant,
+            ratio,
+            ..Default::default()
+        }
     }
 }
 

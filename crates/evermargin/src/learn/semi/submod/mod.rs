@@ -147,7 +147,12 @@ pub(super) const SWEEPS: u64 = 60;
 
 impl SubmodParams {
     /// The labels alone, without a model for other rows. Some row must have none.
-    pub fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
+    pub fn transduce(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Transduced> {
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         Ok(self.give(x, problems, &few, watch)?.0)
     }
