@@ -32,6 +32,10 @@ pub enum Verb {
     Label(Box<crate::label::LabelArgs>),
     /// Name the rows that are worth a label
     Ask(crate::ask::AskArgs),
+    /// Choose the rows that stand for all of them
+    Summarize(crate::summarize::SummarizeArgs),
+    /// Make one summary of several
+    Merge(crate::merge::MergeArgs),
     /// Find good parameters by cross-validation
     Tune(Box<crate::tune::TuneArgs>),
     /// Write a model in another format
@@ -52,6 +56,8 @@ impl Verb {
             Self::Predict(_) => "predict",
             Self::Label(_) => "label",
             Self::Ask(_) => "ask",
+            Self::Summarize(_) => "summarize",
+            Self::Merge(_) => "merge",
             Self::Tune(_) => "tune",
             Self::Convert(_) => "convert",
             Self::Inspect(_) => "inspect",

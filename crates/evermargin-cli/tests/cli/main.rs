@@ -11,5 +11,6 @@ mod label;
 mod online;
 mod shell;
 mod stopping;
+mod summaries;
 mod tables;
 mod verbs;
