@@ -32,6 +32,10 @@ pub enum Verb {
     Label(Box<crate::label::LabelArgs>),
     /// Name the rows that are worth a label
     Ask(crate::ask::AskArgs),
+    /// Choose the rows that stand for all of them
+    Summarize(crate::summarize::SummarizeArgs),
+    /// Make one summary of several
+    Merge(crate::merge::MergeArgs),
     /// Find good parameters by cross-validation
     Tune(Box<crate::tune::TuneArgs>),
     /// Learn from a stream that need not end: label, ask, remember, keep a model current
@@ -54,6 +58,8 @@ impl Verb {
             Self::Predict(_) => "predict",
             Self::Label(_) => "label",
             Self::Ask(_) => "ask",
+            Self::Summarize(_) => "summarize",
+            Self::Merge(_) => "merge",
             Self::Tune(_) => "tune",
             Self::Run(_) => "run",
             Self::Convert(_) => "convert",

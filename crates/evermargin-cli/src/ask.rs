@@ -1,12 +1,14 @@
 //! `evermargin ask`: the rows that are worth a label.
 
 use crate::args::{Common, DataArgs, HideArgs};
+use crate::ask_batch::{self, Labelled};
 use crate::console::{self, count, exact, quoted, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::fit;
 use crate::input::{self, Input};
 use crate::predict::{cell, load_for};
+use crate::progress::Watcher;
 use evermargin::data::Matrix;
 use evermargin::model::{Classifier, Predictions, Scheme};
 use evermargin::query::{Gate, POOL, closeness_of, take_nearest};
@@ -35,7 +37,9 @@ pub struct AskArgs {
     #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 10, value_parser = crate::spec::from_one)]
     pub number: u64,
     /// How rows are chosen: margin (nearest to the boundary), small-pool (the nearest of a random pool, a new
-    /// one for each: questions differ more), gate (rows inside the margin, as they come) or random
+    /// one for each: questions differ more), gate (rows inside the margin, as they come), diverse (rows inside the margin
+    /// that speak for the others there), submod (between the labels or far from them, unlike each other; two classes; needs
+    /// no model) or random
     #[arg(long, value_name = "NAME", default_value = "margin", value_parser = strategy)]
     pub strategy: Strategy,
     /// Rows of a small pool: a number, 0 = all, or auto:P,ETA = as many as it takes to hold one of the best share P
@@ -57,17 +61,22 @@ pub enum Strategy {
     Margin,
     SmallPool,
     Gate,
+    Diverse,
+    Submod,
     Random,
 }
 
 impl Strategy {
-    const ALL: [Self; 4] = [Self::Margin, Self::SmallPool, Self::Gate, Self::Random];
+    const ALL: [Self; 6] =
+        [Self::Margin, Self::SmallPool, Self::Gate, Self::Diverse, Self::Submod, Self::Random];
 
     fn name(self) -> &'static str {
         match self {
             Self::Margin => "margin",
             Self::SmallPool => "small-pool",
             Self::Gate => "gate",
+            Self::Diverse => "diverse",
+            Self::Submod => "submod",
             Self::Random => "random",
         }
     }
@@ -102,11 +111,28 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     };
     console::note(common, &source.data.notes);
     let rows = source.data.x.rows();
+    let labelled = match args.strategy {
+        Strategy::Submod => Some(Labelled::of(&source.data.x, &source.data.labels)?),
+        _ => None,
+    };
     let (numbers, x) = candidates(args, common, source)?;
-    let working = Instant::now();
-    let opinion = classifier.map(|c| opinion(c, x)).transpose().map_err(|e| Failure::about(&args.data, e))?;
-    let chosen = choose(args, common.seed, numbers.len(), opinion.as_ref());
-    let seconds = working.elapsed().as_secs_f64();
+    let about = |e| Failure::about(&args.data, e);
+    let together = matches!(args.strategy, Strategy::Diverse | Strategy::Submod).then(|| x.clone());
+    let watch = Watcher::start(common, None)?;
+    let opinion = classifier.map(|c| opinion(c, x)).transpose().map_err(about)?;
+    let number = usize::try_from(args.number).unwrap_or(usize::MAX);
+    let chosen = match (&together, &labelled, &opinion) {
+        (Some(x), Some(labelled), o) => {
+            ask_batch::submod(o.as_ref().map(|o| &o.classifier), x, labelled, number, &watch)
+                .map_err(about)?
+        }
+        (Some(x), None, Some(o)) => {
+            ask_batch::diverse(&o.classifier, x, &o.closeness, number, &watch).map_err(about)?
+        }
+        _ => choose(args, common.seed, numbers.len(), opinion.as_ref()),
+    };
+    let seconds = watch.seconds();
+    watch.finish();
 
     let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
     if let Some(output) = &output {
@@ -137,7 +163,7 @@ fn check(args: &AskArgs, common: &Common) -> Result<bool, Failure> {
     if args.pool.is_some() && args.strategy != Strategy::SmallPool {
         return Err(Failure::Usage(format!("--pool: strategy {strategy} has no pool; small-pool has")));
     }
-    if args.model.is_none() && args.strategy != Strategy::Random {
+    if args.model.is_none() && !matches!(args.strategy, Strategy::Random | Strategy::Submod) {
         let data = quoted(&args.data);
         return Err(Failure::Usage(format!(
             "strategy {strategy} needs --model MODEL: label a few rows (--strategy random names some), write their \

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod ask_batch;
 mod console;
 mod convert;
 mod curve;
@@ -14,6 +15,7 @@ mod heatmap;
 mod input;
 mod inspect;
 mod label;
+mod merge;
 mod online;
 mod picture;
 mod predict;
@@ -22,6 +24,7 @@ mod resume;
 mod run;
 mod semi;
 mod spec;
+mod summarize;
 mod suspects;
 mod tune;
 
@@ -68,6 +71,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Predict(args) => predict::run(args, common, started),
         Verb::Label(args) => label::run(args, common, started),
         Verb::Ask(args) => ask::run(args, common, started),
+        Verb::Summarize(args) => summarize::run(args, common, started),
+        Verb::Merge(args) => merge::run(args, common, started),
         Verb::Tune(args) => tune::run(args, common, started),
         Verb::Run(args) => run::run(args, common, started),
         Verb::Convert(args) => convert::run(args, common, started),

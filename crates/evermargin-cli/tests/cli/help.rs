@@ -11,8 +11,21 @@ fn golden(name: &str) -> PathBuf {
 #[test]
 fn help_is_as_it_was() {
     let shell = Shell::new();
-    let verbs =
-        ["", "fit", "predict", "label", "ask", "tune", "run", "convert", "inspect", "generate", "demo"];
+    let verbs = [
+        "",
+        "fit",
+        "predict",
+        "label",
+        "ask",
+        "summarize",
+        "merge",
+        "tune",
+        "run",
+        "convert",
+        "inspect",
+        "generate",
+        "demo",
+    ];
     for verb in verbs {
         let said = shell.ok(&format!("{verb} --help"));
         assert!(said.out.contains("Example:"), "{verb}");
@@ -28,7 +41,20 @@ fn help_is_as_it_was() {
 #[test]
 fn every_option_is_everywhere() {
     let shell = Shell::new();
-    for verb in ["fit", "predict", "label", "ask", "tune", "run", "convert", "inspect", "generate", "demo"] {
+    for verb in [
+        "fit",
+        "predict",
+        "label",
+        "ask",
+        "summarize",
+        "merge",
+        "tune",
+        "run",
+        "convert",
+        "inspect",
+        "generate",
+        "demo",
+    ] {
         let help = shell.ok(&format!("{verb} -h")).out;
         for option in ["--threads", "--seed", "--quiet", "--json"] {
             assert!(help.contains(option), "{verb} {option}");

@@ -12,5 +12,6 @@ mod online;
 mod run;
 mod shell;
 mod stopping;
+mod summaries;
 mod tables;
 mod verbs;
