@@ -7,6 +7,7 @@ use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
 use evermargin::kernel::Kernel;
 use evermargin::learn::lasvm::Loss;
+use evermargin::learn::semi::submod::Variant;
 use evermargin::learn::train::{Gamma, ScalingChoice};
 use std::path::PathBuf;
 
@@ -97,7 +98,7 @@ pub struct LearningArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub degree: u32,
     /// Cost of a label
-    #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = crate::spec::number)]
+    #[arg(long, value_name = "X", default_value_t = 3.0, value_parser = crate::spec::number)]
     pub c: f64,
     /// Cost of a label the engine inferred itself; 0 = it does not learn from those
     #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = crate::spec::number)]
@@ -202,6 +203,7 @@ impl RunArgs {
             class_weight: learning.class_weight,
             labelling: learning.labelling,
             transduction: Some(TransductionParams {
+                variant: Variant::Swift,
                 tolerance: learning.tolerance,
                 exemplars: learning.exemplars,
                 ..Default::default()

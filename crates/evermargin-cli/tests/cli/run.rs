@@ -78,9 +78,15 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
     assert_eq!(shell.text("whole.tsv"), shell.text("parts.tsv"));
     let again = shell.ok(&format!("{run} --state parts -o parts.tsv")).json();
     assert_eq!((&again["rows"], &again["state_hash"]), (&whole["rows"], &whole["state_hash"]));
-    for other in ["--per-batch 4", "--batch 61", "--strategy random", "--seed 2", "--oracle none", "--c 3"] {
-        let line = format!("run d.csv --batch 60 --per-batch 3 --state parts {other}");
-        let said = shell.fails(&line, 2);
+    for other in [
+        "--batch 60 --per-batch 4",
+        "--batch 61 --per-batch 3",
+        "--batch 60 --per-batch 3 --strategy random",
+        "--batch 60 --per-batch 3 --seed 2",
+        "--batch 60 --per-batch 3 --oracle none",
+        "--batch 60 --per-batch 3 --c 7",
+    ] {
+        let said = shell.fails(&format!("run d.csv {other} --state parts"), 2);
         assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
     }
     assert!(shell.fails("run d.csv --state d.csv", 1).err.contains("d.csv"));

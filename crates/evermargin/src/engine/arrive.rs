@@ -96,7 +96,7 @@ impl Engine {
         let base = self.rows;
         self.rows += rows as u64;
         self.batches += 1;
-        self.spent.batch = 0;
+        (self.spent.batch, self.spent.checks) = (0, 0);
         body.open.of.iter_mut().for_each(|q| q.round = false);
         body.current = Current {
             base,

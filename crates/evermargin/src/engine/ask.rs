@@ -3,9 +3,10 @@
 use super::asking::Scene;
 use super::body::Body;
 use super::inductive::Inductive;
-use super::{Asking, Effects, Engine, draw};
+use super::{Asking, Effects, Engine, Why, draw};
 use crate::error::Result;
 use crate::query::Stopped;
+use rand::RngExt;
 
 /// Batches in a row without a sample worth asking about after which asking is advised against.
 const MISSES: u32 = 3;
@@ -17,6 +18,14 @@ impl Engine {
         let asked = self.ask_about(&mut body, effects);
         self.body = Some(body);
         asked
+    }
+
+    /// Questions of this batch that are drawn at random: `explore` of its budget, rounded up or down by chance.
+    fn checks(&self) -> usize {
+        let share = if self.params.asking == Asking::Random { 1.0 } else { self.params.explore };
+        let wanted = share * self.params.budget.per_batch as f64;
+        let more = draw(!self.params.seed, self.batches).random::<f64>() < wanted.fract();
+        wanted as usize + usize::from(more)
     }
 
     pub(super) fn ask_about(&mut self, body: &mut Body, effects: &mut Effects) -> Result<()> {
@@ -36,32 +45,39 @@ impl Engine {
             x: &current.x,
             free,
             labelled: (body.memory.rows(), &signs),
+            open: body.open.rows.view(),
             kernel: body.frame.kernel,
             pool: self.params.pool,
-            explore: self.params.explore,
             worth: self.params.worth + body.inductive.as_ref().map_or(0.0, Inductive::slack),
         };
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
+        let checks = self.checks();
         let chosen = match &mut body.inductive {
-            None if self.params.asking == Asking::Random => {
-                scene.choose(Asking::Random, count, &mut rng, &mut |_| Ok(Vec::new()))?
-            }
-            None => scene.typical(count)?,
+            None if self.params.asking != Asking::Random => scene.typical(count)?,
+            None => scene.checks(count, &mut rng),
             Some(machine) => {
+                let by_strategy = (self.params.budget.per_batch - checks)
+                    .saturating_sub(self.spent.batch - self.spent.checks)
+                    .min(count);
                 let x = current.x.view();
-                scene
-                    .choose(self.params.asking, count, &mut rng, &mut |rows| machine.decisions_now(x, rows))?
+                let mut decide = |rows: &[usize]| machine.decisions_now(x, rows);
+                let chosen = scene.choose(self.params.asking, by_strategy, &mut rng, &mut decide)?;
+                if by_strategy > 0 {
+                    self.misses =
+                        if chosen.is_empty() && self.spent.batch == 0 { self.misses + 1 } else { 0 };
+                }
+                if self.misses == MISSES && self.spent.batch == 0 {
+                    effects.advice = Some(Stopped::Margin);
+                }
+                if chosen.is_empty() {
+                    scene.checks(count.min(checks.saturating_sub(self.spent.checks)), &mut rng)
+                } else {
+                    chosen
+                }
             }
         };
-        if chosen.is_empty() && self.spent.batch == 0 {
-            self.misses += 1;
-            if self.misses == MISSES {
-                effects.advice = Some(Stopped::Margin);
-            }
-        } else if !chosen.is_empty() {
-            self.misses = 0;
-        }
+        self.spent.checks += chosen.iter().filter(|c| c.why == Why::Check).count();
         self.spent.note(chosen.len());
         for c in chosen {
             effects.questions.push(body.question(c, &self.classes));

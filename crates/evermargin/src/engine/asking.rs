@@ -2,19 +2,23 @@
 
 use super::event::Why;
 use super::params::{Asking, Budget};
-use crate::data::Matrix;
+use crate::data::{Matrix, MatrixView, Row};
 use crate::error::Result;
 use crate::query::{SubmodParams, closeness, diverse_batch, draw_pool, submod_batch};
 use crate::summary::{ExemplarParams, Pool, choose};
-use rand::RngExt;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+
+/// Rows that stand for all, among which the first questions are chosen.
+const TYPICAL: usize = 16;
 
 /// What was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
     /// Questions of this batch.
     pub batch: usize,
+    /// Those of them that were drawn at random.
+    pub checks: usize,
     /// Questions of all time.
     pub total: u64,
     /// Where the present stretch of time began, and questions in it.
@@ -50,10 +54,11 @@ pub(super) struct Scene<'a> {
     /// Rows that have no label and were not asked about, ascending.
     pub free: Vec<usize>,
     /// Samples with a label, and their classes.
-    pub labelled: (crate::data::MatrixView<'a>, &'a [f64]),
+    pub labelled: (MatrixView<'a>, &'a [f64]),
+    /// Samples that wait for an answer.
+    pub open: MatrixView<'a>,
     pub kernel: crate::kernel::Kernel,
     pub pool: usize,
-    pub explore: f64,
     /// Samples further from the boundary are not asked about.
     pub worth: f64,
 }
@@ -70,16 +75,43 @@ pub(super) struct Chosen {
 pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'd;
 
 impl Scene<'_> {
-    /// While there is no boundary: rows that stand for many, those like labelled ones less.
+    /// While there is no boundary: of rows that stand for many, those furthest from what has a label or is asked about.
     pub fn typical(&self, count: usize) -> Result<Vec<Chosen>> {
         let how = ExemplarParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);
-        let picks = choose(&how, &Pool::of(rows.view()), count, &())?;
-        let chosen = |p: &usize| Chosen { row: self.free[*p], why: Why::Typical, closeness: None };
-        Ok(picks.order.iter().map(chosen).collect())
+        let mut left = choose(&how, &Pool::of(rows.view()), TYPICAL + count, &())?.order;
+        let apart = |p: usize, row: Row<'_>| {
+            let own = rows.view().row(p);
+            self.kernel.eval(own, own) + self.kernel.eval(row, row) - 2.0 * self.kernel.eval(own, row)
+        };
+        let known = (0..self.labelled.0.rows()).map(|i| self.labelled.0.row(i));
+        let known: Vec<Row<'_>> = known.chain((0..self.open.rows()).map(|i| self.open.row(i))).collect();
+        let nearest = |p: usize| known.iter().map(|r| apart(p, *r)).fold(f64::INFINITY, f64::min);
+        let mut distance: Vec<f64> = left.iter().map(|&p| nearest(p)).collect();
+        let mut out = Vec::with_capacity(count);
+        while out.len() < count && !left.is_empty() {
+            // of equals the one that stands for more
+            let most = (0..left.len()).fold(0, |m, i| if distance[i] > distance[m] { i } else { m });
+            distance.remove(most);
+            let p = left.remove(most);
+            let row = rows.view().row(p);
+            distance.iter_mut().zip(&left).for_each(|(d, &other)| *d = d.min(apart(other, row)));
+            out.push(Chosen { row: self.free[p], why: Why::Typical, closeness: None });
+        }
+        Ok(out)
     }
 
-    /// Rows by the strategy, a share of them drawn at random. Fewer than `count` where no more are worth it.
+    /// Any rows.
+    pub fn checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Chosen> {
+        let count = count.min(self.free.len());
+        if count > 0 {
+            draw_pool(&mut self.free, count, rng);
+        }
+        let chosen = |row| Chosen { row, why: Why::Check, closeness: None };
+        self.free.drain(..count).map(chosen).collect()
+    }
+
+    /// Rows by the strategy; fewer than `count` where no more are worth it.
     pub fn choose(
         &mut self,
         strategy: Asking,
@@ -88,25 +120,13 @@ impl Scene<'_> {
         decide: &mut Decide<'_>,
     ) -> Result<Vec<Chosen>> {
         let count = count.min(self.free.len());
-        let checks = if strategy == Asking::Random {
-            count
-        } else {
-            (0..count).filter(|_| rng.random::<f64>() < self.explore).count()
-        };
-        draw_pool(&mut self.free, checks.max(1), rng);
-        let mut out: Vec<Chosen> =
-            self.free.drain(..checks).map(|row| Chosen { row, why: Why::Check, closeness: None }).collect();
-        self.free.sort_unstable();
-        let rest = count - checks;
-        if rest > 0 {
-            out.extend(match strategy {
-                Asking::SmallPool | Asking::Margin => self.nearest(strategy, rest, rng, decide)?,
-                Asking::Diverse => self.diverse(rest, decide)?,
-                Asking::Submod => self.submod(rest)?,
-                Asking::Random | Asking::None => Vec::new(),
-            });
+        match strategy {
+            Asking::Random | Asking::None => Ok(Vec::new()),
+            _ if count == 0 => Ok(Vec::new()),
+            Asking::SmallPool | Asking::Margin => self.nearest(strategy, count, rng, decide),
+            Asking::Diverse => self.diverse(count, decide),
+            Asking::Submod => self.submod(count),
         }
-        Ok(out)
     }
 
     fn nearest(

@@ -37,8 +37,6 @@ pub(super) struct Inductive {
     machine: Lasvm,
     /// Numbers of the classes that have labels.
     present: Vec<u32>,
-    /// The machine as a model.
-    model: Model,
 }
 
 /// What is kept of it.
@@ -64,7 +62,7 @@ impl Inductive {
         }
         let outputs = if present.len() == 2 { 1 } else { present.len() };
         let machine = Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs)?;
-        let mut made = Self { model: machine.model(), machine, present };
+        let mut made = Self { machine, present };
         let all: Vec<usize> = (0..memory.len()).collect();
         made.learn(memory, &all, now, params)?;
         made.settle();
@@ -133,12 +131,11 @@ impl Inductive {
 
     fn settle(&mut self) {
         self.machine.finish(&());
-        self.model = self.machine.model();
     }
 
     /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.
     pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
-        let mut f = self.model.decision(x)?;
+        let mut f = self.machine.model().decision(x)?;
         f.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
         Ok(f)
     }
@@ -169,8 +166,8 @@ impl Inductive {
         &self.present
     }
 
-    pub fn model(&self) -> &Model {
-        &self.model
+    pub fn model(&self) -> Model {
+        self.machine.model()
     }
 
     pub fn support_count(&self) -> usize {
@@ -196,7 +193,10 @@ impl Inductive {
     }
 
     pub fn save(&self) -> SavedInductive {
-        SavedInductive { machine: self.machine.save(), present: self.present.clone() }
+        let mut machine = self.machine.save();
+        // how often kernel values were computed depends on what was in memory, not on what was learnt
+        (machine.counts.evaluations, machine.counts.spare) = (0, 0);
+        SavedInductive { machine, present: self.present.clone() }
     }
 
     /// Goes on from what was saved; refuses what does not fit.
@@ -211,7 +211,7 @@ impl Inductive {
             return Err(Error::State("its classifier and its classes differ".into()));
         }
         let machine = Lasvm::resume(&saved.machine)?;
-        Ok(Self { model: machine.model(), machine, present: saved.present.clone() })
+        Ok(Self { machine, present: saved.present.clone() })
     }
 
     fn place(&self, class: u32) -> Option<u32> {

@@ -141,7 +141,7 @@ impl Engine {
             params,
             classes: machine.present().iter().map(|&c| self.classes.names()[c as usize].clone()).collect(),
             scheme: machine.scheme(),
-            model: machine.model().clone(),
+            model: machine.model(),
             scaling: body.scaling.clone(),
             columns: Vec::new(),
             calibration: Vec::new(),

@@ -172,7 +172,7 @@ impl Default for EngineParams {
             loss: Loss::Hinge,
             kernel: KernelChoice::Auto,
             scale: None,
-            c: 10.0,
+            c: 3.0,
             c_inferred: 0.0,
             confidence: 1.0,
             class_weight: Weighing::None,

@@ -32,7 +32,8 @@ fn many_starts_find_the_optimum_of_small_problems() {
         let mut space = Space::Linear(LinearSpace::new(x.view(), None));
         let mut cut = Cut::new(&mut space, &seeds, rng.random_range(0.1..2.0));
         let best = exhaustive(&mut cut, 6).labeling.objective;
-        let found = Search { sweeps: 60, exchanges: 60, random: 10, seed: 1 }.run(&mut cut, 6, &());
+        let found =
+            Search { sweeps: 60, greedy: true, exchanges: 60, random: 10, seed: 1 }.run(&mut cut, 6, &());
         assert!(found.labeling.objective <= best + 1e-9);
         assert!(found.objectives.len() == 13);
         optimal += usize::from(found.labeling.objective >= best - 1e-9);

@@ -101,8 +101,13 @@ impl Fit for QpParams {
         if few.iter().all(|f| f.unlabeled.is_empty()) {
             return inductive.alone(x, problems, &few, watch);
         }
-        let search =
-            Search { sweeps: SWEEPS, exchanges: self.exchanges, random: self.starts, seed: self.seed };
+        let search = Search {
+            sweeps: SWEEPS,
+            greedy: true,
+            exchanges: self.exchanges,
+            random: self.starts,
+            seed: self.seed,
+        };
         let choose = |cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch| match cut.pull().len() {
             n if n <= EXHAUSTIVE_ROWS => exhaustive(cut, k),
             _ => search.run(cut, k, watch),

@@ -39,6 +39,8 @@ use space::{LinearSpace, Space};
 pub enum Variant {
     /// Greedy, reverse greedy and Parzen starts, each polished; the best is kept.
     Polished,
+    /// The Parzen start alone, polished: what a stream has time for.
+    Swift,
     /// Lazy greedy, as printed.
     Thesis,
     /// Greedy that looks at every gain before every pick, to compare with.
@@ -167,18 +169,23 @@ impl SubmodParams {
     ) -> Result<(Transduced, Vec<f64>)> {
         let cut = self.cut();
         cut.check(x)?;
-        if problems.len() > 1 && welfare::is_one_against_rest(few) && self.variant == Variant::Polished {
+        if problems.len() > 1
+            && welfare::is_one_against_rest(few)
+            && matches!(self.variant, Variant::Polished | Variant::Swift)
+        {
             let (given, kappa) = welfare::fit(&cut, x, problems, few, SWEEPS, watch)?;
             return Ok((given, vec![kappa]));
         }
+        let swift = self.variant == Variant::Swift;
         let search = |n: usize| Search {
             sweeps: SWEEPS,
-            exchanges: if n <= EXCHANGE_ROWS { SWEEPS } else { 0 },
+            greedy: !swift,
+            exchanges: if n <= EXCHANGE_ROWS && !swift { SWEEPS } else { 0 },
             random: 0,
             seed: 0,
         };
         let choose = |cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch| match self.variant {
-            Variant::Polished => search(few[0].unlabeled.len()).run(cut, k, watch),
+            Variant::Polished | Variant::Swift => search(few[0].unlabeled.len()).run(cut, k, watch),
             Variant::Thesis | Variant::Plain => thesis(cut, k, self.variant == Variant::Plain, watch),
         };
         cut.transduce(x, problems, few, &choose, watch)

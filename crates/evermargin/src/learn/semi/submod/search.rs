@@ -28,6 +28,8 @@ pub const EXCHANGE_ROWS: usize = 300;
 pub struct Search {
     /// Most sweeps of top-k from each start.
     pub sweeps: u64,
+    /// Whether greedy, and greedy of the other class, are starts beside Parzen's.
+    pub greedy: bool,
     /// Most exchanges of two rows at the end of each start.
     pub exchanges: u64,
     /// Random starts beside the others, with this seed.
@@ -83,7 +85,9 @@ impl Search {
         let parzen = largest(cut.pull(), k);
         self.keep(cut, "parzen", parzen, &mut found, watch);
         let trivial = k == 0 || k == n || cut.kappa() == 0.0;
-        if n <= GREEDY_ROWS {
+        if !self.greedy {
+            // Parzen's is all
+        } else if n <= GREEDY_ROWS {
             for (name, negatives) in [("greedy", false), ("reverse greedy", true)] {
                 if trivial || found.as_ref().is_some_and(|f: &Found| f.labeling.interrupted) {
                     break;
