@@ -8,7 +8,7 @@ use evermargin_io::{ReadOptions, model_file, read, state_file};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const ONLINE: [&str; 5] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm"];
+const ONLINE: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
 #[test]
 fn json_of_online_learners_has_its_keys() {

@@ -182,7 +182,7 @@ fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Bo
     Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
 }
 
-const LOCAL: [Parameter; 15] = [
+const LOCAL: [Parameter; 16] = [
     KERNEL,
     GAMMA,
     DEGREE,
@@ -202,6 +202,7 @@ const LOCAL: [Parameter; 15] = [
         "iterative: neighbours are added while a coefficient moves more, a share of its cost",
     ),
     parameter("nearest", "50", "nearest: number of neighbours"),
+    EPOCHS,
     FINISH,
     MAX_POINTS,
     CACHE,

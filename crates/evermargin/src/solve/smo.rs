@@ -25,6 +25,9 @@ use serde::{Deserialize, Serialize};
 /// Most samples of a working set.
 const WORKING_SET: usize = 384;
 
+/// Variables that are solved for without a sub-matrix; every matrix holds as many rows.
+const FEW: usize = 64;
+
 /// A working set is solved until its violation is this share of what it was for the whole: rows cost far more
 /// than steps, so each set is solved well.
 const INNER_SHARE: f64 = 0.01;
@@ -252,7 +255,7 @@ impl Dual {
     /// need the memory of a sub-matrix.
     pub fn run_among(&mut self, gram: &mut dyn Gram, rows: &[usize], stop: Stop) -> Result<Among> {
         let mut run = Run { stop, watch: &(), steps: 0, evaluations: 0 };
-        if rows.len() > WORKING_SET.min(gram.capacity()) {
+        if rows.len() > FEW {
             let exit = self.solve_subset(gram, rows, &mut run)?;
             return Ok(Among { steps: run.steps, kernel_evaluations: run.evaluations, exit });
         }
