@@ -52,10 +52,12 @@ fn check(machine: &ExactSvm, kernel: Kernel) {
     }
 }
 
-/// [20] R times the bordered matrix is the identity.
-fn check_inverse(machine: &ExactSvm, near: f64) {
+/// [20] R times the bordered matrix is the identity, to eleven digits of the largest value of R: that of a margin whose
+/// samples nearly depend on each other is large, and so is the rounding of the product.
+fn check_inverse(machine: &ExactSvm) {
     let (margin, inverse) = machine.inverse();
     let (size, r) = (inverse.size(), inverse.values());
+    let near = 1e-11 * r.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
     assert_eq!(size, if margin.is_empty() { 0 } else { margin.len() + 1 });
     let bordered = |i: usize, j: usize| match (i, j) {
         (0, 0) => 0.0,
@@ -143,7 +145,7 @@ fn whatever_comes_goes_and_turns_the_machine_is_optimal_and_equals_training_anew
         let mut machine = ExactSvm::new(&params(kernel, c), 3, false).unwrap();
         change(&mut machine, &x, 120, rng, |m| {
             check(m, kernel);
-            check_inverse(m, 1e-7);
+            check_inverse(m);
         });
         let (value, alpha, bias) = batch(&machine, kernel, c);
         let exact = objective(&machine, kernel);
@@ -172,8 +174,7 @@ fn copies_contradictions_and_ties_do_no_harm() {
         assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
         assert!(machine.settle().unwrap() < 1e-7);
         check(&machine, kernel);
-        // copies on the margin leave a condition of 1e10, of which double precision keeps six digits
-        check_inverse(&machine, 1e-4);
+        check_inverse(&machine);
     }
 }
 
@@ -217,16 +218,16 @@ fn two_histories_of_the_same_samples_have_the_same_bits() {
             let (y, weight) = (label(machine.labels()[i] > 0.0), machine.costs()[i]);
             fresh.add(machine.points().view(), i, y, weight, machine.ids()[i]).unwrap();
         }
-        let rough = (machine.alpha().to_vec(), machine.ids().to_vec());
+        let (rough, ids) = (machine.decisions(), machine.ids().to_vec());
         machine.settle().unwrap();
         fresh.settle().unwrap();
         assert_eq!(machine.places(), fresh.places(), "{seed}");
         assert_eq!(bits(&machine), bits(&fresh), "{seed}");
         assert!(machine == fresh && machine.model() == fresh.model());
         // settling is a matter of rounding
-        for (a, id) in rough.0.iter().zip(&rough.1) {
+        for (f, id) in rough.iter().zip(&ids) {
             let at = machine.ids().iter().position(|i| i == id).unwrap();
-            assert!((a - machine.alpha()[at]).abs() < 1e-9, "{a} {}", machine.alpha()[at]);
+            assert!((f - machine.decisions()[at]).abs() < 1e-8, "{f} {}", machine.decisions()[at]);
         }
     }
 }

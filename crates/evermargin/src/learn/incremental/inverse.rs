@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::linalg::Cholesky;
 use serde::{Deserialize, Serialize};
 
+/// Digits are lost when values shrink by this factor.
+const LOST: f64 = 1e4;
+
 /// A symmetric matrix, row-major; empty while the margin is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inverse {
@@ -91,22 +94,27 @@ impl Inverse {
         self.size = size;
     }
 
-    /// The sample of row `k`, from 1 on, leaves.
-    pub fn leave(&mut self, k: usize) {
+    /// The sample of row `k`, from 1 on, leaves. Says whether digits were lost: what is left is much smaller than what was
+    /// taken away, as when one of two copies goes.
+    #[must_use]
+    pub fn leave(&mut self, k: usize) -> bool {
         let size = self.size;
         if size <= 2 {
             *self = Self::default();
-            return;
+            return false;
         }
         let column: Vec<f64> = (0..size).map(|i| self.values[i * size + k]).collect();
-        let mut to = 0;
+        let (mut to, mut largest) = (0, 0.0f64);
         for i in (0..size).filter(|&i| i != k) {
             for j in (0..size).filter(|&j| j != k) {
-                self.values[to] = self.values[i * size + j] - column[i] * column[j] / column[k];
+                let value = self.values[i * size + j] - column[i] * column[j] / column[k];
+                largest = largest.max(value.abs());
+                self.values[to] = value;
                 to += 1;
             }
         }
         self.values.truncate(to);
         self.size = size - 1;
+        column.iter().any(|v| v.abs() > LOST * largest)
     }
 }

@@ -91,7 +91,7 @@ struct Standing {
     /// Places of the margin's samples, in the order of the rows of R after its first.
     margin: Vec<usize>,
     inverse: Inverse,
-    /// Changes of the margin since R was computed afresh.
+    /// Samples that joined the margin since R was computed afresh.
     changes: usize,
 }
 
@@ -206,21 +206,19 @@ impl ExactSvm {
         order.sort_unstable_by_key(|&i| self.ids[i]);
         self.arrange(&order);
         self.standing.margin.sort_unstable();
-        self.restore_rows();
-        self.refresh()?;
         let mut h = vec![0.0; self.len()];
-        for j in 0..self.len() {
-            let at = &mut self.standing;
-            at.alpha[j] = if at.place[j] == Place::Error { self.cost[j] } else { 0.0 };
-            if at.place[j] == Place::Error {
-                let by = self.y[j] * self.cost[j];
-                h.iter_mut().zip(self.kernel_row(j)).for_each(|(h, k)| *h += by * k);
+        loop {
+            self.restore_rows();
+            self.refresh()?;
+            self.hold_bounds(&mut h);
+            if self.standing.margin.is_empty() {
+                self.standing.b = self.middle(&h);
+                break;
             }
-        }
-        if self.standing.margin.is_empty() {
-            self.standing.b = self.middle(&h);
-        } else {
             self.solve_margin(&mut h);
+            let Some((s, place)) = self.strayed() else { break };
+            self.standing.margin.retain(|&m| m != s);
+            self.standing.place[s] = place;
         }
         let at = &mut self.standing;
         for (i, h) in h.iter().enumerate() {
@@ -230,6 +228,31 @@ impl ExactSvm {
         Ok(self.violation())
     }
 
+    /// Sets α of errors and rest; `h` becomes the sum of the errors' kernel rows.
+    fn hold_bounds(&mut self, h: &mut [f64]) {
+        h.fill(0.0);
+        for j in 0..self.len() {
+            let error = self.standing.place[j] == Place::Error;
+            self.standing.alpha[j] = if error { self.cost[j] } else { 0.0 };
+            if error {
+                let by = self.y[j] * self.cost[j];
+                h.iter_mut().zip(self.kernel_row(j)).for_each(|(h, k)| *h += by * k);
+            }
+        }
+    }
+
+    /// The margin's sample whose α is farthest outside its bounds, and where it belongs: none but where copies leave α
+    /// known to few digits.
+    fn strayed(&self) -> Option<(usize, Place)> {
+        let outside = |&s: &usize| {
+            let (a, cost) = (self.standing.alpha[s], self.cost[s]);
+            let far = (-a).max(a - cost);
+            (far > 0.0).then_some((far, s, if a < 0.0 { Place::Rest } else { Place::Error }))
+        };
+        let some = self.standing.margin.iter().filter_map(outside);
+        some.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, s, place)| (s, place))
+    }
+
     /// α of the margin and b from those of the errors, whose sum of kernel rows is `h`; adds the margin's to it.
     fn solve_margin(&mut self, h: &mut [f64]) {
         let margin = self.standing.margin.clone();
@@ -237,8 +260,8 @@ impl ExactSvm {
         let mut found = vec![0.0; margin.len() + 1];
         let mut left = vec![0.0; margin.len() + 1];
         let whole = h.to_vec();
-        // the second time corrects the rounding of the first
-        for _ in 0..2 {
+        // from the second time on it is the rounding that is corrected
+        for _ in 0..path::PASSES {
             left[0] = held + margin.iter().zip(&found[1..]).map(|(&s, a)| self.y[s] * a).sum::<f64>();
             for (left, &s) in left[1..].iter_mut().zip(&margin) {
                 *left = self.y[s] * (h[s] + found[0]) - 1.0;
@@ -252,7 +275,7 @@ impl ExactSvm {
         }
         self.standing.b = found[0];
         for (&s, a) in margin.iter().zip(&found[1..]) {
-            self.standing.alpha[s] = a.clamp(0.0, self.cost[s]);
+            self.standing.alpha[s] = *a;
         }
     }
 
@@ -410,7 +433,8 @@ impl ExactSvm {
             self.standing.place[c] = Place::Rest;
             return Ok(());
         }
-        self.travel(c, 1.0, &row)
+        self.travel(c, 1.0, &row)?;
+        self.freshen()
     }
 
     /// Sample c takes no part any more.
@@ -426,7 +450,7 @@ impl ExactSvm {
             (positive, negative) => self.one_class(f64::from(positive) - f64::from(negative)),
         }
         self.standing.alpha[c] = 0.0;
-        Ok(())
+        self.freshen()
     }
 
     /// With samples of class y alone f = y; with none f = 0.

@@ -15,13 +15,21 @@ use crate::error::{Error, Result};
 /// Steps of α below this share of the cost are none.
 const NOTHING: f64 = 1e-13;
 
+/// Rates below this are rounding: a copy of what is on the margin must not join and leave for ever. A true rate of a copy
+/// is of the size of the ridge.
+const FLAT: f64 = 1e-14;
+
 /// Largest residual of β that is not refined.
 const RESIDUAL: f64 = 1e-12;
+
+/// Most corrections of β: each leaves a share of the error that grows with the condition of the margin's matrix, about 1e-6
+/// where it holds copies.
+pub(super) const PASSES: usize = 6;
 
 /// Steps of one move, for each sample, before it is given up.
 const MOST_STEPS: usize = 20;
 
-/// Changes of the margin after which R is computed afresh.
+/// Samples that joined the margin before R is computed afresh.
 const FRESH: usize = 200;
 
 /// What ends a step.
@@ -44,6 +52,8 @@ pub(super) struct Rates {
     pub beta: Vec<f64>,
     /// γ of every sample; 0 on the margin up to rounding.
     pub gamma: Vec<f64>,
+    /// Size of the kernel values behind them, at least 1.
+    pub scale: f64,
 }
 
 impl ExactSvm {
@@ -100,8 +110,9 @@ impl ExactSvm {
             against.extend(self.standing.margin.iter().map(|&s| self.y[s] * y_c * row[s]));
             let diagonal = self.standing.margin.iter().zip(&self.rows).map(|(&s, row)| row[s]);
             let scale = against.iter().copied().chain(diagonal).fold(1.0, |most: f64, v| most.max(v.abs()));
+            rates.scale = scale;
             let mut worst = f64::INFINITY;
-            for _ in 0..3 {
+            for _ in 0..PASSES {
                 worst = self.refine(&mut against, rates, y_c);
                 if worst <= RESIDUAL * scale {
                     break;
@@ -154,13 +165,14 @@ impl ExactSvm {
         at.margin.iter().zip(&rates.beta[1..]).for_each(|(&s, b)| slot[s] = *b);
         for i in (0..self.len()).filter(|&i| i != c) {
             let (speed, drift) = (way * slot[i], way * rates.gamma[i]);
+            let flat = FLAT * rates.scale;
             match at.place[i] {
-                Place::Margin if speed > 0.0 => {
+                Place::Margin if speed > FLAT => {
                     meet((self.cost[i] - at.alpha[i]) / speed, Event::Leaves(i, Place::Error));
                 }
-                Place::Margin if speed < 0.0 => meet(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest)),
-                Place::Error if drift > 0.0 => meet(-at.g[i] / drift, Event::Joins(i)),
-                Place::Rest if drift < 0.0 => meet(at.g[i] / -drift, Event::Joins(i)),
+                Place::Margin if speed < -FLAT => meet(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest)),
+                Place::Error if drift > flat => meet(-at.g[i] / drift, Event::Joins(i)),
+                Place::Rest if drift < -flat => meet(at.g[i] / -drift, Event::Joins(i)),
                 _ => {}
             }
         }
@@ -228,21 +240,23 @@ impl ExactSvm {
         self.standing.margin.push(i);
         self.standing.place[i] = Place::Margin;
         self.rows.push(row);
-        self.changed()
+        self.standing.changes += 1;
+        Ok(())
     }
 
     /// A sample leaves the margin; the caller says where to.
     pub(super) fn leave(&mut self, s: usize) {
         if let Some(slot) = self.standing.margin.iter().position(|&m| m == s) {
             self.standing.margin.remove(slot);
-            self.standing.inverse.leave(slot + 1);
             self.rows.remove(slot);
+            if self.standing.inverse.leave(slot + 1) {
+                self.standing.changes = FRESH;
+            }
         }
     }
 
-    /// Counts a change of the margin; rounding is not left to add up for ever.
-    fn changed(&mut self) -> Result<()> {
-        self.standing.changes += 1;
+    /// Rounding is not left to add up for ever.
+    pub(super) fn freshen(&mut self) -> Result<()> {
         if self.standing.changes >= FRESH { self.refresh() } else { Ok(()) }
     }
 
