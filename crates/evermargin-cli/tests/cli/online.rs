@@ -251,7 +251,7 @@ fn what_contradicts_a_state_is_refused() {
     assert_eq!(shell.files(), before, "nothing half-written");
 
     let said = shell.run("fit monday.svm -o x.evm --state s2.evs");
-    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm can";
+    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
     assert!(said.code == 2 && said.err.contains(text), "{}", said.err);
     let said = shell.run("fit monday.svm -o x.evm --resume m.evm");
     assert!(

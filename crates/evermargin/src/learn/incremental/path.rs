@@ -17,10 +17,11 @@ const NOTHING: f64 = 1e-13;
 
 /// Rates below this are rounding: a copy of what is on the margin must not join and leave for ever. A true rate of a copy
 /// is of the size of the ridge.
-const FLAT: f64 = 1e-14;
+const FLAT: f64 = 1e-13;
 
-/// Largest residual of β that is not refined.
-const RESIDUAL: f64 = 1e-12;
+/// Largest residual of β that is not corrected; a hundred times as much asks for a fresh R. Both are far below the ridge,
+/// which is what decides between copies.
+const RESIDUAL: f64 = 1e-14;
 
 /// Most corrections of β: each leaves a share of the error that grows with the condition of the margin's matrix, about 1e-6
 /// where it holds copies.
@@ -118,7 +119,7 @@ impl ExactSvm {
                     break;
                 }
             }
-            if worst <= 1e3 * RESIDUAL * scale || last {
+            if worst <= 100.0 * RESIDUAL * scale || last {
                 break;
             }
             self.refresh()?;
