@@ -213,7 +213,7 @@ fn near(mode: Mode, nu: f64) -> Neighbourhood {
     Neighbourhood { mode, nu, ..Neighbourhood::default() }
 }
 
-/// CPU time of the process where the system tells it (to a hundredth of a second), else time passed.
+/// CPU time of all threads where the system tells it, else time passed.
 struct Clock {
     cpu: Option<f64>,
     wall: Instant,
@@ -221,19 +221,21 @@ struct Clock {
 
 impl Clock {
     fn start() -> Self {
-        Self { cpu: cpu_seconds(), wall: Instant::now() }
+        Self { cpu: cpu_micros(), wall: Instant::now() }
     }
 
     fn micros(&self) -> f64 {
-        let passed = cpu_seconds().zip(self.cpu).map(|(now, then)| now - then);
-        1e6 * passed.unwrap_or_else(|| self.wall.elapsed().as_secs_f64())
+        let passed = cpu_micros().zip(self.cpu).map(|(now, then)| now - then);
+        passed.unwrap_or_else(|| 1e6 * self.wall.elapsed().as_secs_f64())
     }
 }
 
-/// User and system time, fields 14 and 15 of /proc/self/stat, in ticks of 10 ms.
-fn cpu_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
-    Some((ticks(11)? + ticks(12)?) / 100.0)
+/// The first number of each thread's schedstat: nanoseconds on a processor.
+fn cpu_micros() -> Option<f64> {
+    let mut sum = 0.0;
+    for thread in std::fs::read_dir("/proc/self/task").ok()? {
+        let told = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        sum += told.split_whitespace().next()?.parse::<f64>().ok()?;
+    }
+    Some(1e-3 * sum)
 }
