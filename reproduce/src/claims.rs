@@ -65,6 +65,12 @@ pub const CLAIMS: &[Claim] = &[
         check: crate::few::claims::scaling,
     },
     Claim {
+        id: "emara-vi",
+        title: "Learning each sample among its neighbours: a fixed radius is faster, growth nearer to the optimum (figures \
+                VI.11 and VI.12)",
+        check: crate::local::neighbourhoods,
+    },
+    Claim {
         id: "sindhwani-svmlin",
         title: "Linear TSVM and DA find what SVMlin finds (50 labels)",
         check: crate::few::claims::svmlin,

@@ -10,6 +10,7 @@ pub mod claims;
 pub mod data;
 pub mod failure;
 pub mod few;
+mod local;
 pub mod markdown;
 pub mod methods;
 pub mod online;

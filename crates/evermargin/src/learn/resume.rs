@@ -61,12 +61,13 @@ pub struct GoOn<'a> {
 }
 
 /// Learners that can go on, and what they are inside.
-pub const ONLINE: [(&str, Loss); 5] = [
+pub const ONLINE: [(&str, Loss); 6] = [
     ("lasvm", Loss::Hinge),
     ("lasvm-g", Loss::Gap),
     ("lasvm-nc", Loss::Ramp),
     ("lasvm-i", Loss::Filter),
     ("full-svm", Loss::Full),
+    ("local-svc", Loss::Local),
 ];
 
 /// Most rows a learner is followed for: numbers stay exact everywhere.

@@ -202,6 +202,44 @@ fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Bo
     Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
 }
 
+const LOCAL: [Parameter; 16] = [
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    COST,
+    TOLERANCE,
+    parameter(
+        "mode",
+        "adaptive",
+        "who moves: adaptive, radius, iterative, radius-iterative, nearest or full (all samples)",
+    ),
+    parameter("gap", "0.2", "adaptive: neighbours are added while the violation among all samples is larger"),
+    parameter("nu", "1", "radius: length of the radius in widths of the rbf kernel"),
+    parameter(
+        "change",
+        "0.01",
+        "iterative: neighbours are added while a coefficient moves more, a share of its cost",
+    ),
+    parameter("nearest", "50", "nearest: number of neighbours"),
+    EPOCHS,
+    FINISH,
+    MAX_POINTS,
+    CACHE,
+    SEED,
+];
+
+/// `local-svc` from flat parameters: those of the neighbourhood are an object of their own.
+fn build_local(params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
+    let mut params = with_kernel(params)?;
+    let names = ["mode", "gap", "nu", "change", "nearest"];
+    let near: Map<String, Value> =
+        names.iter().filter_map(|n| params.remove(*n).map(|v| ((*n).to_string(), v))).collect();
+    params.insert("local".into(), near.into());
+    params.entry("finish").or_insert_with(|| false.into());
+    Ok(Box::new(LasvmParams { loss: Loss::Local, ..read::<LasvmParams>("local-svc", &params)? }))
+}
+
 const KERNEL_OR_LINEAR: Parameter =
     parameter("kernel", "linear", "linear, rbf, poly, sigmoid or precomputed");
 const RHO: Parameter =
@@ -312,6 +350,15 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: false,
         build: |params| build_lasvm("full-svm", Loss::Full, params),
+        path: None,
+    },
+    Learner {
+        name: "local-svc",
+        summary: "support vector machine that learns each sample among its neighbours (any kernel)",
+        parameters: &LOCAL,
+        multi: Multi::OneVsRest,
+        semi: false,
+        build: build_local,
         path: None,
     },
     Learner {

@@ -16,6 +16,7 @@
 //! Invariant: `gradient[i] = target[i] − (Kα)ᵢ` between working sets.
 
 use super::{Exit, Progress, Report, Stop, Watch};
+use crate::error::Result;
 use crate::gram::Gram;
 use crate::simd::{self, TINY};
 use rayon::prelude::*;
@@ -23,6 +24,9 @@ use serde::{Deserialize, Serialize};
 
 /// Most samples of a working set.
 const WORKING_SET: usize = 384;
+
+/// Variables that are solved for without a sub-matrix; every matrix holds as many rows.
+const FEW: usize = 64;
 
 /// A working set is solved until its violation is this share of what it was for the whole: rows cost far more
 /// than steps, so each set is solved well.
@@ -48,6 +52,17 @@ pub struct Extremes {
     pub top: f64,
     /// +∞ when no variable may fall.
     pub bottom: f64,
+}
+
+/// What [`Dual::run_among`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Among {
+    /// Steps taken.
+    pub steps: u64,
+    /// Kernel values computed beside those the matrix counts itself.
+    pub kernel_evaluations: u64,
+    /// Why it ended.
+    pub exit: Exit,
 }
 
 impl Dual {
@@ -217,9 +232,9 @@ impl Dual {
             if (0..self.alpha.len()).filter(active).count() * 2 < self.alpha.len() {
                 let active: Vec<usize> = (0..self.alpha.len()).filter(active).collect();
                 match self.solve_subset(gram, &active, run) {
-                    Some(Exit::Converged) => continue,
-                    Some(exit) => return exit,
-                    None => {}
+                    Ok(Exit::Converged) => continue,
+                    Ok(exit) => return exit,
+                    Err(_) => {} // no memory for it
                 }
             }
             let size = WORKING_SET.min(gram.capacity());
@@ -236,9 +251,31 @@ impl Dual {
         }
     }
 
-    /// Shrinking: solves for the variables named, the others held; `None` if there is no memory for it.
-    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Option<Exit> {
-        let mut sub = gram.subset(active).ok()?;
+    /// Solves to the tolerance for the variables named (ascending), the others held. A few are one working set; many
+    /// need the memory of a sub-matrix.
+    pub fn run_among(&mut self, gram: &mut dyn Gram, rows: &[usize], stop: Stop) -> Result<Among> {
+        let mut run = Run { stop, watch: &(), steps: 0, evaluations: 0 };
+        if rows.len() > FEW {
+            let exit = self.solve_subset(gram, rows, &mut run)?;
+            return Ok(Among { steps: run.steps, kernel_evaluations: run.evaluations, exit });
+        }
+        gram.fetch(rows);
+        let mut set = WorkingSet::default();
+        set.load(self, gram, rows.to_vec());
+        let exit = loop {
+            let steps = set.optimise(stop.tolerance, run.steps_left());
+            run.steps += steps;
+            if steps < 100 * rows.len() as u64 {
+                break if run.steps_left() == 0 { Exit::Limit } else { Exit::Converged };
+            }
+        };
+        self.take(gram, &set);
+        Ok(Among { steps: run.steps, kernel_evaluations: 0, exit })
+    }
+
+    /// Shrinking: solves for the variables named, the others held.
+    fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Result<Exit> {
+        let mut sub = gram.subset(active)?;
         let pick = |v: &[f64]| active.iter().map(|&i| v[i]).collect();
         let mut part = Self {
             alpha: pick(&self.alpha),
@@ -256,7 +293,7 @@ impl Dual {
             alpha[i] = a;
         }
         self.set_alpha(gram, &alpha);
-        Some(exit)
+        Ok(exit)
     }
 
     /// The extremes now.

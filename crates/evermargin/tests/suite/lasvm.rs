@@ -195,7 +195,7 @@ fn symmetries_hold() {
 #[test]
 fn degenerate_data_does_no_harm() {
     // [12]
-    let all_losses = [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full];
+    let all_losses = [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full, Loss::Local];
     let cases: Vec<(Vec<f64>, Vec<Label>)> = vec![
         (vec![0.0; 80], (0..40).map(|i| if i % 2 == 0 { Label::Pos } else { Label::Neg }).collect()),
         ([1.0, 2.0].repeat(40), (0..40).map(|i| if i < 30 { Label::Pos } else { Label::Neg }).collect()),
@@ -247,7 +247,7 @@ fn chunks_saving_and_threads_change_nothing() {
         problems[0].y.iter().enumerate().map(|(i, y)| if i % 3 == 0 { Label::Neg } else { *y }).collect();
     problems.push(Targets { y: second, cost: vec![1.0; 300] });
     let sparse = x.view().to_csr();
-    for loss in [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter] {
+    for loss in [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Local] {
         let p = LasvmParams { loss, warm_up: 20, clean_every: 50, ..params(RBF, 1.0) };
         for x in [&x, &sparse] {
             let all: Vec<usize> = (0..300).collect();

@@ -1,9 +1,9 @@
-//! QP-S3VM against brute force and its bound; the exact path of a support vector machine against batch training.
+//! QP-S3VM against brute force and its bound; the estimated share against the path of the exact machine.
 
 use evermargin::data::{Label, Matrix};
 use evermargin::gram::gram_matrix;
 use evermargin::kernel::Kernel;
-use evermargin::learn::semi::exact_path::{ExactPath, Place};
+use evermargin::learn::incremental::{ExactParams, ExactSvm};
 use evermargin::learn::semi::qp::{QpParams, exhaustive};
 use evermargin::learn::semi::submod::cut::{Cut, Seeds};
 use evermargin::learn::semi::submod::search::{Search, greedy};
@@ -137,102 +137,6 @@ fn the_learner_tries_all_sets_of_tiny_problems_and_keeps_the_count() {
     }
 }
 
-/// The optimality conditions, and that R is the inverse it is said to be.
-fn check(path: &ExactPath, k: &[f64], n: usize, y: &[f64], cost: f64) {
-    let (f, alpha) = (path.decisions(), path.alpha());
-    let balance: f64 = (0..n).map(|i| alpha[i] * y[i]).sum();
-    assert!(balance.abs() < 1e-8, "{balance}");
-    for i in 0..n {
-        let g = y[i] * f[i] - 1.0;
-        match path.places()[i] {
-            Place::Absent => assert_eq!(alpha[i], 0.0),
-            Place::Margin => assert!(g.abs() < 1e-7 && (-1e-9..cost + 1e-9).contains(&alpha[i]), "{g}"),
-            Place::Error => assert!(g < 1e-7 && alpha[i] == cost, "{g}"),
-            Place::Rest => assert!(g > -1e-7 && alpha[i] == 0.0, "{g}"),
-        }
-    }
-    let (margin, inverse) = path.inverse();
-    if margin.is_empty() {
-        return;
-    }
-    let size = margin.len() + 1;
-    let bordered = |i: usize, j: usize| match (i, j) {
-        (0, 0) => 0.0,
-        (0, s) | (s, 0) => y[margin[s - 1]],
-        (a, b) => {
-            let (a, b) = (margin[a - 1], margin[b - 1]);
-            y[a] * y[b] * k[a * n + b]
-        }
-    };
-    for i in 0..size {
-        for j in 0..size {
-            let product: f64 = (0..size).map(|t| inverse[i * size + t] * bordered(t, j)).sum();
-            assert!((product - f64::from(u8::from(i == j))).abs() < 1e-6, "{product}");
-        }
-    }
-}
-
-#[test]
-fn the_exact_path_stays_optimal_whatever_comes_goes_and_flips() {
-    for seed in 0..20 {
-        let mut rng = Pcg64::seed_from_u64(100 + seed);
-        let (n, cost) = (24, [0.5, 2.0, 20.0][seed as usize % 3]);
-        let x = random(n, 2, &mut rng);
-        let kernel = Kernel::Rbf { gamma: 4.0 };
-        let k = gram_matrix(x.view(), kernel);
-        let mut path = ExactPath::new(k.clone(), n).unwrap();
-        let mut y: Vec<f64> =
-            (0..n).map(|_| if rng.random_range(0.0..1.0) < 0.5 { 1.0 } else { -1.0 }).collect();
-        (y[0], y[1]) = (1.0, -1.0);
-        path.add(0, y[0], cost).unwrap();
-        path.add(1, y[1], cost).unwrap();
-        for _ in 0..80 {
-            let i = rng.random_range(2..n);
-            match (path.places()[i], rng.random_range(0..3)) {
-                (Place::Absent, _) => path.add(i, y[i], cost).unwrap(),
-                (_, 0) => path.remove(i).unwrap(),
-                (_, 1) => {
-                    y[i] = -y[i];
-                    path.flip(i).unwrap();
-                }
-                _ => {
-                    let (alpha, bias) = (path.alpha().to_vec(), path.bias());
-                    path.remove(i).unwrap();
-                    path.add(i, y[i], cost).unwrap();
-                    let moved =
-                        path.alpha().iter().zip(&alpha).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                    let free = path.places().contains(&Place::Margin);
-                    assert!(moved < 1e-6 * (1.0 + cost), "{moved}");
-                    assert!(!free || (path.bias() - bias).abs() < 1e-6);
-                }
-            }
-            check(&path, &k, n, &y, cost);
-        }
-        let present: Vec<usize> = (0..n).filter(|&i| path.places()[i] != Place::Absent).collect();
-        let label = |i: &usize| if y[*i] > 0.0 { Label::Pos } else { Label::Neg };
-        let t = Targets { y: present.iter().map(label).collect(), cost: vec![1.0; present.len()] };
-        let batch = SvcParams { kernel, c: cost, tolerance: 1e-7, ..Default::default() };
-        let fitted = batch.fit(x.view().select(&present).view(), &[t], &()).unwrap();
-        let (exact, dual) = (path.objective(), -fitted.reports[0].objective);
-        assert!((exact - dual).abs() < 1e-4 * (1.0 + exact), "{exact} {dual}");
-    }
-}
-
-#[test]
-fn sensitivities_of_the_golden_vector() {
-    let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.5, 0.0], 3, 2).unwrap();
-    let mut path = ExactPath::new(gram_matrix(x.view(), Kernel::Rbf { gamma: 0.5 }), 3).unwrap();
-    path.add(0, 1.0, 100.0).unwrap();
-    path.add(1, -1.0, 100.0).unwrap();
-    assert_eq!(path.inverse().0.len(), 2);
-    let beta = path.sensitivities(2, 1.0);
-    let of = |sample: usize| 1 + path.inverse().0.iter().position(|&s| s == sample).unwrap();
-    for (value, expected) in [(beta[0], -0.035_907), (beta[of(0)], -0.822_578), (beta[of(1)], 0.177_422)] {
-        assert!((value - expected).abs() < 1e-6, "{value} {expected}"); // printed to six digits
-    }
-    assert!(path.add(0, 1.0, 1.0).is_err() && path.remove(2).is_err() && path.flip(7).is_err());
-}
-
 #[test]
 fn the_share_of_two_clouds_is_found() {
     for share in [0.25, 0.5, 0.7] {
@@ -300,11 +204,9 @@ fn exact_and_warm_started_paths_choose_the_same_share() {
     for share in [0.3, 0.5] {
         let (x, t, _) = clouds(n, share, &(0..n).collect::<Vec<_>>());
         let found = estimate_ratio(x.view(), &t, &()).unwrap().share.unwrap();
-        // a ridge: more rows than columns can be on the margin, and the path needs an inverse
-        let mut kernel = gram_matrix(x.view(), Kernel::Linear);
-        kernel.iter_mut().step_by(n + 1).for_each(|k| *k += 1e-2);
-        let mut path = ExactPath::new(kernel, n).unwrap();
-        t.used().iter().for_each(|&i| path.add(i, t.y[i].sign(), 1.0).unwrap());
+        let params = ExactParams { kernel: Kernel::Linear, ..Default::default() };
+        let mut path = ExactSvm::new(&params, 5, false).unwrap();
+        t.used().iter().for_each(|&i| path.add(x.view(), i, t.y[i], 1.0, i as u64).unwrap());
         // the chain: along the line through both centres
         let mut chain: Vec<usize> = (0..n).filter(|i| t.y[*i] == Label::Unknown).collect();
         let sum = |i: usize| {
@@ -313,12 +215,13 @@ fn exact_and_warm_started_paths_choose_the_same_share() {
             s
         };
         chain.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)));
-        chain.iter().for_each(|&i| path.add(i, -1.0, 1.0).unwrap());
+        chain.iter().for_each(|&i| path.add(x.view(), i, Label::Neg, 1.0, i as u64).unwrap());
         let open = chain.len();
         let mut curve = Vec::new();
         for &i in &chain {
-            path.flip(i).unwrap();
-            curve.push(path.objective());
+            path.relabel(i as u64, Label::Pos).unwrap();
+            // ½|w|² + Σ max(0, −g) = Σα − ½αᵀQα at the optimum
+            curve.push(0.5 * path.alpha().iter().zip(path.g()).map(|(a, g)| a * (1.0 - g)).sum::<f64>());
         }
         let inside = open / 10..open - open / 10;
         let best = inside.min_by(|&a, &b| curve[a].total_cmp(&curve[b])).unwrap() + 1;

@@ -10,6 +10,8 @@
 //! y·f < s gets bounds on the other side of 0, so it cannot pull), `lasvm-i` (a sample outside s ≤ y·f ≤ 1 is passed
 //! over).
 //!
+//! `local-svc` keeps every sample and lets only the neighbours of a newcomer move: its own page is `local.rs`.
+//!
 //! Departures from the errata of the source: the gap is right for any bounds, steps stop at the nearer of optimum and
 //! bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
 //! violates. Our own: several outputs share points and kernel rows, a point stays while one of them needs it; a cap on
@@ -17,10 +19,12 @@
 //! in place of C in the threshold; finishing drops every point that is no support vector, and that of the ramp loss decides
 //! anew, until nothing changes, which points lie beyond the ramp (the concave-convex procedure on the points there are).
 
+mod local;
 mod saved;
 mod state;
 mod tidy;
 
+pub use local::{Mode, Neighbourhood};
 pub use saved::Saved;
 pub(super) use state::SCORED;
 pub use state::{Counts, Lasvm, Ramp};
@@ -52,12 +56,14 @@ pub enum Loss {
     Filter,
     /// `full-svm`: hinge loss, no point is dropped.
     Full,
+    /// `local-svc`: hinge loss with bias, every sample is kept, steps among the neighbours of a newcomer.
+    Local,
 }
 
 impl Loss {
     /// Whether the decision function has a constant.
     pub fn has_bias(self) -> bool {
-        self == Self::Hinge
+        matches!(self, Self::Hinge | Self::Local)
     }
 }
 
@@ -111,6 +117,8 @@ pub struct LasvmParams {
     pub virtual_points: usize,
     /// Nearest positives among which VIRTUAL draws.
     pub neighbours: usize,
+    /// `local-svc`: who moves when a sample comes.
+    pub local: Neighbourhood,
 }
 
 /// A model along the way.
@@ -170,6 +178,7 @@ impl Default for LasvmParams {
             retrain: false,
             virtual_points: 0,
             neighbours: 5,
+            local: Neighbourhood::default(),
         }
     }
 }
@@ -184,6 +193,7 @@ impl LasvmParams {
     /// Refuses parameters that make no sense.
     pub fn check(&self) -> Result<()> {
         self.kernel.check_of_samples()?;
+        self.local.check(self.kernel)?;
         if !(self.c > 0.0 && self.c <= 1e15) {
             return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
         }

@@ -205,7 +205,7 @@ impl Lasvm {
             self.points.push(Point { id, came: newcomer.came, dead: false });
             self.members.insert(id);
             self.counts.admitted[newcomer.came as usize] += 1;
-            self.settle(&newcomer);
+            self.settle(&newcomer)?;
             if self.params.retrain {
                 self.solve(&());
             }
@@ -244,7 +244,7 @@ impl Lasvm {
     }
 
     /// The constant of an output in the middle of its extremes; 0 when it has none yet.
-    fn middle(&self, output: usize) -> f64 {
+    pub(super) fn middle(&self, output: usize) -> f64 {
         let Extremes { top, bottom } = self.extremes[output];
         let b = f64::midpoint(top, bottom);
         if self.params.loss.has_bias() && b.is_finite() { b } else { 0.0 }
@@ -259,7 +259,7 @@ impl Lasvm {
                 !(e.bottom < e.top && if y > 0.0 { gradient < e.bottom } else { gradient > e.top })
             }
             Loss::Filter => !self.is_warm(dual) || (z <= 1.0 && z >= self.params.s),
-            Loss::Gap | Loss::Ramp | Loss::Full => true,
+            Loss::Gap | Loss::Ramp | Loss::Full | Loss::Local => true,
         }
     }
 
@@ -271,7 +271,10 @@ impl Lasvm {
     }
 
     /// Steps of the newcomer, then of all points.
-    fn settle(&mut self, newcomer: &Newcomer) {
+    fn settle(&mut self, newcomer: &Newcomer) -> Result<()> {
+        if self.params.loss == Loss::Local {
+            return self.settle_near(newcomer);
+        }
         let tolerance = self.params.tolerance;
         let k = self.points.len() - 1;
         for (j, side) in newcomer.sides.iter().enumerate() {
@@ -291,6 +294,7 @@ impl Lasvm {
                 self.settle_pairs(j);
             }
         }
+        Ok(())
     }
 
     /// LASVM: one step, and more while the spread of the extremes is above delta_max.
@@ -497,17 +501,17 @@ impl Lasvm {
 }
 
 /// A sample on its way in.
-struct Newcomer {
-    sides: Vec<Side>,
+pub(super) struct Newcomer {
+    pub(super) sides: Vec<Side>,
     wanted: bool,
     came: Ramp,
 }
 
 /// What a sample is to one output.
-struct Side {
-    y: f64,
-    bounds: (f64, f64),
-    gradient: f64,
+pub(super) struct Side {
+    pub(super) y: f64,
+    pub(super) bounds: (f64, f64),
+    pub(super) gradient: f64,
 }
 
 fn position(z: f64, s: f64) -> Ramp {

@@ -8,7 +8,7 @@ impl Lasvm {
     pub(super) fn tidy(&mut self) {
         match self.params.loss {
             Loss::Hinge if !self.params.retrain => self.evict(),
-            Loss::Hinge | Loss::Full => {}
+            Loss::Hinge | Loss::Full | Loss::Local => {}
             Loss::Gap | Loss::Ramp | Loss::Filter => {
                 if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
                     self.clean(self.params.allowance(self.support_count()));

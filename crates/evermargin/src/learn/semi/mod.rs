@@ -11,7 +11,6 @@ pub mod cccp;
 mod columns;
 pub mod compare;
 pub mod da;
-pub mod exact_path;
 pub mod grad_tsvm;
 pub mod label_propagation;
 pub mod linear;

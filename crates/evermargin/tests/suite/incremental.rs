@@ -1,0 +1,425 @@
+//! The exact machine: after any sequence of samples that come, go and change their label it is what training anew gives.
+//! Numbers in brackets are those of the list of invariants in the digest of Emara's thesis.
+use crate::common::eliminate;
+use evermargin::data::{Label, Matrix};
+use evermargin::kernel::Kernel;
+use evermargin::learn::incremental::{ExactParams, ExactSvm, Place};
+use evermargin::learn::svc::SvcParams;
+use evermargin::learn::{Fit, Targets};
+use evermargin::model::Model;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+const RBF: Kernel = Kernel::Rbf { gamma: 2.0 };
+
+fn params(kernel: Kernel, c: f64) -> ExactParams {
+    ExactParams { kernel, c, ..Default::default() }
+}
+
+fn label(positive: bool) -> Label {
+    if positive { Label::Pos } else { Label::Neg }
+}
+
+/// Samples anywhere in a cube.
+fn scattered(n: usize, d: usize, rng: &mut Pcg64) -> Matrix {
+    Matrix::dense((0..n * d).map(|_| rng.random_range(-1.0..1.0)).collect(), n, d).unwrap()
+}
+
+/// Samples on few places of a grid: copies, ties and, with random labels, contradictions.
+fn grid(n: usize, d: usize, rng: &mut Pcg64) -> Matrix {
+    Matrix::dense((0..n * d).map(|_| f64::from(rng.random_range(-1i32..=1))).collect(), n, d).unwrap()
+}
+
+/// [20] The optimality conditions in double precision, from the definition alone. The ridge moves y·f by 1e-10(1 + K)α.
+fn check(machine: &ExactSvm, kernel: Kernel) {
+    let (n, alpha, y, x) = (machine.len(), machine.alpha(), machine.labels(), machine.points().view());
+    let most = machine.costs().iter().fold(1.0, |most: f64, c| most.max(*c));
+    let balance: f64 = (0..n).map(|i| alpha[i] * y[i]).sum();
+    assert!(balance.abs() <= 1e-9 * most * n as f64, "{balance}");
+    let size: f64 = (0..n).map(|j| alpha[j] * kernel.eval(x.row(j), x.row(j)).abs()).sum();
+    let near = 1e-8 * (1.0 + size);
+    for i in 0..n {
+        let f =
+            (0..n).map(|j| alpha[j] * y[j] * kernel.eval(x.row(i), x.row(j))).sum::<f64>() + machine.bias();
+        assert!((f - machine.decisions()[i]).abs() < near, "{f} {}", machine.decisions()[i]);
+        let (g, cost) = (y[i] * f - 1.0, machine.costs()[i]);
+        match machine.places()[i] {
+            Place::Absent => panic!("absent"),
+            Place::Margin => assert!(g.abs() < near && (0.0..=cost).contains(&alpha[i]), "{g} {}", alpha[i]),
+            Place::Error => assert!(g < near && alpha[i] == cost, "{g}"),
+            Place::Rest => assert!(g > -near && alpha[i] == 0.0, "{g}"),
+        }
+    }
+}
+
+/// [20] R times the bordered matrix is the identity, to eleven digits of the product of their largest values: R of a margin
+/// whose samples nearly depend on each other is large, and so is what rounding leaves.
+fn check_inverse(machine: &ExactSvm) {
+    let (margin, inverse) = machine.inverse();
+    let (size, r) = (inverse.size(), inverse.values());
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(1.0, |most: f64, v| most.max(v.abs()));
+    let near = 1e-11
+        * largest(&mut r.iter().copied())
+        * largest(&mut margin.iter().flat_map(|&a| margin.iter().map(move |&b| machine.q(a, b))));
+    assert_eq!(size, if margin.is_empty() { 0 } else { margin.len() + 1 });
+    let bordered = |i: usize, j: usize| match (i, j) {
+        (0, 0) => 0.0,
+        (0, s) | (s, 0) => machine.labels()[margin[s - 1]],
+        (a, b) => machine.q(margin[a - 1], margin[b - 1]),
+    };
+    for i in 0..size {
+        for j in 0..size {
+            let product: f64 = (0..size).map(|t| r[i * size + t] * bordered(t, j)).sum();
+            assert!((product - f64::from(u8::from(i == j))).abs() < near, "({i}, {j}) {product}");
+        }
+    }
+}
+
+/// What training anew gives: α by sample, and b.
+fn batch(machine: &ExactSvm, kernel: Kernel, c: f64) -> (f64, Vec<f64>, f64) {
+    let svc = SvcParams { kernel, c, tolerance: 1e-8, ..Default::default() };
+    let t = Targets {
+        y: machine.labels().iter().map(|y| label(*y > 0.0)).collect(),
+        cost: machine.costs().iter().map(|cost| cost / c).collect(),
+    };
+    let fitted = svc.fit(machine.points().view(), &[t], &()).unwrap();
+    let objective = fitted.reports[0].objective;
+    let Model::Expansion { points, coef, bias, .. } = fitted.model else { panic!() };
+    let mut alpha = vec![0.0; machine.len()];
+    let all = machine.points().view();
+    let mut at = 0;
+    for (i, alpha) in alpha.iter_mut().enumerate() {
+        // support vectors are in the order of the samples
+        let same = at < points.rows() && {
+            let apart = |a: f64, b: f64| (a - b).abs() == 0.0;
+            let (mut p, mut q) = (Vec::new(), Vec::new());
+            points.view().row(at).for_each(|_, v| p.push(v));
+            all.row(i).for_each(|_, v| q.push(v));
+            p.iter().zip(&q).all(|(a, b)| apart(*a, *b))
+        };
+        if same {
+            *alpha = coef[0][at].abs();
+            at += 1;
+        }
+    }
+    (objective, alpha, bias[0])
+}
+
+/// ½αᵀQα − Σα of the machine.
+fn objective(machine: &ExactSvm, kernel: Kernel) -> f64 {
+    let (n, a, y, x) = (machine.len(), machine.alpha(), machine.labels(), machine.points().view());
+    let k = |i: usize, j: usize| y[i] * y[j] * kernel.eval(x.row(i), x.row(j));
+    let square: f64 = (0..n).map(|i| (0..n).map(|j| a[i] * a[j] * k(i, j)).sum::<f64>()).sum();
+    0.5 * square - a.iter().sum::<f64>()
+}
+
+/// Random changes; `then` is told after each.
+fn change(
+    machine: &mut ExactSvm,
+    x: &Matrix,
+    steps: usize,
+    rng: &mut Pcg64,
+    mut then: impl FnMut(&ExactSvm),
+) {
+    for _ in 0..steps {
+        let id = rng.random_range(0..x.rows());
+        let (key, positive) = (1000 - id as u64, rng.random_bool(0.5));
+        let there = machine.ids().contains(&key);
+        match rng.random_range(0..3) {
+            _ if !there => {
+                let weight = [0.5, 1.0, 2.0][id % 3];
+                machine.add(x.view(), id, label(positive), weight, key).unwrap();
+            }
+            0 => machine.remove(key).unwrap(),
+            _ => machine.relabel(key, label(positive)).unwrap(),
+        }
+        then(machine);
+    }
+}
+
+#[test]
+fn whatever_comes_goes_and_turns_the_machine_is_optimal_and_equals_training_anew() {
+    for seed in 0..24 {
+        let rng = &mut Pcg64::seed_from_u64(seed);
+        let c = [0.3, 3.0, 30.0][seed as usize % 3];
+        let kernel =
+            [RBF, Kernel::Linear, Kernel::Poly { gamma: 0.5, coef0: 1.0, degree: 2 }][seed as usize / 3 % 3];
+        let x = scattered(30, 3, rng);
+        let mut machine = ExactSvm::new(&params(kernel, c), 3, false).unwrap();
+        change(&mut machine, &x, 120, rng, |m| {
+            check(m, kernel);
+            check_inverse(m);
+        });
+        let (value, alpha, bias) = batch(&machine, kernel, c);
+        let exact = objective(&machine, kernel);
+        assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
+        if kernel == RBF && machine.places().contains(&Place::Margin) {
+            // the kernel of `svc` is of single precision, so its α are as good as that times the condition of Q
+            assert!(machine.alpha().iter().zip(&alpha).all(|(a, b)| (a - b).abs() < 1e-3 * c), "{seed}");
+            assert!((machine.bias() - bias).abs() < 1e-3, "{} {bias}", machine.bias());
+        }
+    }
+}
+
+#[test]
+fn copies_contradictions_and_ties_do_no_harm() {
+    for seed in 0..60 {
+        let rng = &mut Pcg64::seed_from_u64(100 + seed);
+        let c = [0.5, 2.0, 20.0][seed as usize % 3];
+        let kernel = [RBF, Kernel::Linear][seed as usize % 2];
+        // 9 places for 40 samples
+        let x = grid(40, 2, rng);
+        let mut machine = ExactSvm::new(&params(kernel, c), 2, false).unwrap();
+        change(&mut machine, &x, 160, rng, |m| check(m, kernel));
+        assert!(machine.len() > 15);
+        let (value, ..) = batch(&machine, kernel, c);
+        let exact = objective(&machine, kernel);
+        assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
+        assert!(machine.settle().unwrap() < 1e-7);
+        check(&machine, kernel);
+        check_inverse(&machine);
+    }
+}
+
+#[test]
+fn a_sample_that_came_and_went_leaves_no_trace() {
+    for seed in 0..20 {
+        let rng = &mut Pcg64::seed_from_u64(200 + seed);
+        let x = scattered(41, 2, rng);
+        let mut machine = ExactSvm::new(&params(RBF, 2.0), 2, false).unwrap();
+        change(&mut machine, &x.view().select(&(0..40).collect::<Vec<_>>()), 100, rng, |_| {});
+        machine.settle().unwrap();
+        let before = machine.clone();
+        for y in [Label::Pos, Label::Neg] {
+            machine.add(x.view(), 40, y, 1.0, 7).unwrap();
+            machine.relabel(7, label(y == Label::Neg)).unwrap();
+            machine.remove(7).unwrap();
+            for (a, b) in machine.alpha().iter().zip(before.alpha()) {
+                assert!((a - b).abs() < 1e-9, "{a} {b}");
+            }
+            machine.settle().unwrap();
+            assert!(machine == before, "to the bit, {seed}");
+        }
+    }
+}
+
+#[test]
+fn two_histories_of_the_same_samples_have_the_same_bits() {
+    let bits = |m: &ExactSvm| -> Vec<u64> {
+        m.alpha().iter().chain(m.g()).chain([&m.bias()]).map(|v| v.to_bits()).collect()
+    };
+    for seed in 0..30 {
+        let rng = &mut Pcg64::seed_from_u64(300 + seed);
+        let kernel = [RBF, Kernel::Linear][seed as usize % 2];
+        let x = scattered(60, 3, rng);
+        let mut machine = ExactSvm::new(&params(kernel, 1.0), 3, false).unwrap();
+        change(&mut machine, &x, 200, rng, |_| {});
+        let mut order: Vec<usize> = (0..machine.len()).collect();
+        order.sort_by_key(|&i| machine.ids()[i]);
+        let mut fresh = ExactSvm::new(&params(kernel, 1.0), 3, false).unwrap();
+        for i in order {
+            let (y, weight) = (label(machine.labels()[i] > 0.0), machine.costs()[i]);
+            fresh.add(machine.points().view(), i, y, weight, machine.ids()[i]).unwrap();
+        }
+        let (rough, ids) = (machine.decisions(), machine.ids().to_vec());
+        machine.settle().unwrap();
+        fresh.settle().unwrap();
+        assert_eq!(machine.places(), fresh.places(), "{seed}");
+        assert_eq!(bits(&machine), bits(&fresh), "{seed}");
+        assert!(machine == fresh && machine.model() == fresh.model());
+        // settling is a matter of rounding
+        for (f, id) in rough.iter().zip(&ids) {
+            let at = machine.ids().iter().position(|i| i == id).unwrap();
+            assert!((f - machine.decisions()[at]).abs() < 1e-8, "{f} {}", machine.decisions()[at]);
+        }
+    }
+}
+
+#[test]
+fn a_saved_machine_goes_on_bit_by_bit_and_a_damaged_one_is_refused() {
+    let rng = &mut Pcg64::seed_from_u64(1);
+    let x = scattered(50, 3, rng);
+    for x in [x.view().to_csr(), x] {
+        let sparse = matches!(x, Matrix::Csr { .. });
+        let mut machine = ExactSvm::new(&params(RBF, 1.0), 3, sparse).unwrap();
+        let mut other = machine.clone();
+        for round in 0..5 {
+            let (a, b) = (&mut Pcg64::seed_from_u64(round), &mut Pcg64::seed_from_u64(round));
+            change(&mut machine, &x, 60, a, |_| {});
+            change(&mut other, &x, 60, b, |_| {});
+            other = serde_json::from_value(serde_json::to_value(&other).unwrap()).unwrap();
+            assert!(machine == other, "{round}");
+        }
+    }
+    let rng = &mut Pcg64::seed_from_u64(2);
+    let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
+    change(&mut machine, &scattered(20, 2, rng), 60, rng, |_| {});
+    let good = serde_json::to_value(&machine).unwrap();
+    let says = |path: &[&str], value: serde_json::Value| {
+        let mut bad = good.clone();
+        let at = path.iter().fold(&mut bad, |at, key| &mut at[*key]);
+        *at = value;
+        serde_json::from_value::<ExactSvm>(bad).unwrap_err().to_string()
+    };
+    let damaged = "the state is damaged: ";
+    let wrong = "its samples and their coefficients differ in number";
+    assert_eq!(says(&["ids"], serde_json::json!([1, 2])), format!("{damaged}{wrong}"));
+    let ids = vec![3; machine.len()];
+    assert_eq!(says(&["ids"], serde_json::json!(ids)), format!("{damaged}two samples have one number"));
+    let wrong = format!("{damaged}its coefficients do not fit its samples");
+    assert_eq!(says(&["y"], serde_json::json!(vec![0.5; machine.len()])), wrong);
+    assert_eq!(says(&["standing", "alpha"], serde_json::json!(vec![9.0; machine.len()])), wrong);
+    let wrong = format!("{damaged}its margin and the inverse of its matrix differ");
+    assert_eq!(says(&["standing", "margin"], serde_json::json!([])), wrong);
+    assert_eq!(says(&["standing", "inverse", "values"], serde_json::json!([1.0])), wrong);
+    assert!(says(&["params", "c"], serde_json::json!(-1.0)).contains("parameter c = -1"));
+}
+
+#[test]
+fn sensitivities_of_the_golden_vector_and_of_two_support_vectors() {
+    // section 17 of the digest; sigma = 1
+    let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.5, 0.0], 3, 2).unwrap();
+    let kernel = Kernel::Rbf { gamma: 0.5 };
+    let mut machine = ExactSvm::new(&params(kernel, 100.0), 2, false).unwrap();
+    machine.add(x.view(), 0, Label::Pos, 1.0, 1).unwrap();
+    machine.add(x.view(), 1, Label::Neg, 1.0, 2).unwrap();
+    assert_eq!(machine.inverse().0.len(), 2);
+    let of = |beta: &[f64], s: usize| beta[1 + machine.inverse().0.iter().position(|&m| m == s).unwrap()];
+    let beta = machine.sensitivities(x.view(), 2, Label::Pos).unwrap();
+    for (value, expected) in [(beta[0], -0.035_907), (of(&beta, 0), -0.822_578), (of(&beta, 1), 0.177_422)] {
+        assert!((value - expected).abs() < 1e-6, "{value} {expected}"); // printed to six digits
+    }
+    // [21] lemma 1, anywhere
+    let rng = &mut Pcg64::seed_from_u64(4);
+    let (k12, y) = (kernel.eval(x.view().row(0), x.view().row(1)), [1.0, -1.0]);
+    for _ in 0..50 {
+        let z = scattered(1, 2, rng);
+        let (k1, k2) =
+            (kernel.eval(x.view().row(0), z.view().row(0)), kernel.eval(x.view().row(1), z.view().row(0)));
+        let ratio = (k1 - k2) / (1.0 - k12);
+        for (label, yc) in [(Label::Pos, 1.0), (Label::Neg, -1.0)] {
+            let beta = machine.sensitivities(z.view(), 0, label).unwrap();
+            for (s, sign) in [(0, 1.0), (1, -1.0)] {
+                let closed = -(y[s] * yc / 2.0) * (1.0 + sign * ratio);
+                assert!((of(&beta, s) - closed).abs() < 1e-8, "{} {closed}", of(&beta, s));
+            }
+        }
+    }
+}
+
+#[test]
+fn sensitivities_solve_their_equations() {
+    // [21], against elimination
+    for seed in 0..10 {
+        let rng = &mut Pcg64::seed_from_u64(500 + seed);
+        let (x, z) = (scattered(40, 2, rng), scattered(1, 2, rng));
+        let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
+        change(&mut machine, &x, 100, rng, |_| {});
+        let (margin, y) = (machine.inverse().0.to_vec(), machine.labels().to_vec());
+        let beta = machine.sensitivities(z.view(), 0, Label::Neg).unwrap();
+        let balance: f64 = margin.iter().zip(&beta[1..]).map(|(&s, b)| y[s] * b).sum();
+        assert!((balance - 1.0).abs() < 1e-9, "{balance}");
+        let size = margin.len() + 1;
+        let entry = |i: usize, j: usize| match (i, j) {
+            (0, 0) => 0.0,
+            (0, s) | (s, 0) => y[margin[s - 1]],
+            (a, b) => machine.q(margin[a - 1], margin[b - 1]),
+        };
+        let a = (0..size).map(|i| (0..size).map(|j| entry(i, j)).collect()).collect();
+        let q = |&s: &usize| y[s] * RBF.eval(machine.points().view().row(s), z.view().row(0));
+        let rhs: Vec<f64> = std::iter::once(1.0).chain(margin.iter().map(q)).collect();
+        let expected = eliminate(a, rhs).unwrap();
+        for (b, e) in beta.iter().zip(&expected) {
+            assert!((b - e).abs() < 1e-7 * (1.0 + e.abs()), "{b} {e}");
+        }
+    }
+}
+
+#[test]
+fn all_labels_turned_is_the_model_turned() {
+    let rng = &mut Pcg64::seed_from_u64(9);
+    let x = scattered(40, 2, rng);
+    let mut machine = ExactSvm::new(&params(RBF, 2.0), 2, false).unwrap();
+    for i in 0..40 {
+        machine.add(x.view(), i, label(rng.random_bool(0.5)), 1.0, i as u64).unwrap();
+    }
+    let (f, y) = (machine.decisions(), machine.labels().to_vec());
+    for i in 0..40 {
+        machine.relabel(i as u64, label(y[i] < 0.0)).unwrap();
+        check(&machine, RBF);
+    }
+    assert!(machine.decisions().iter().zip(&f).all(|(a, b)| (a + b).abs() < 1e-8));
+}
+
+#[test]
+fn with_one_class_there_is_no_model_yet() {
+    let rng = &mut Pcg64::seed_from_u64(10);
+    let x = scattered(30, 2, rng);
+    let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
+    assert!(machine.model().is_none() && machine.is_empty() && machine.settle().unwrap() == 0.0);
+    for i in 0..20 {
+        machine.add(x.view(), i, Label::Neg, 1.0, i as u64).unwrap();
+        assert!(machine.model().is_none() && machine.decisions().iter().all(|f| *f == -1.0));
+    }
+    machine.add(x.view(), 20, Label::Pos, 1.0, 20).unwrap();
+    check(&machine, RBF);
+    assert!(machine.model().is_some());
+    let two = machine.clone();
+    machine.remove(20).unwrap();
+    assert!(machine.model().is_none() && machine.alpha().iter().all(|a| *a == 0.0));
+    machine.add(x.view(), 20, Label::Pos, 1.0, 20).unwrap();
+    assert_eq!(machine.alpha(), two.alpha());
+    // the last of both classes, one after the other
+    (0..20).for_each(|i| machine.remove(i).unwrap());
+    assert_eq!((machine.len(), machine.bias()), (1, 1.0));
+    machine.relabel(20, Label::Neg).unwrap();
+    assert_eq!(machine.bias(), -1.0);
+    machine.remove(20).unwrap();
+    assert_eq!((machine.len(), machine.bias()), (0, 0.0));
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_changes_nothing() {
+    let x = Matrix::dense(vec![0.0, 1.0, 2.0, 3.0], 4, 1).unwrap();
+    let mut machine = ExactSvm::new(&ExactParams { max_points: 3, ..params(RBF, 1.0) }, 1, false).unwrap();
+    (0..3).for_each(|i| machine.add(x.view(), i, label(i > 0), 1.0, i as u64).unwrap());
+    let before = machine.clone();
+    let says = |result: evermargin::error::Result<()>, text: &str| {
+        assert_eq!(result.unwrap_err().to_string(), text);
+    };
+    let wide = Matrix::dense(vec![0.0, 1.0], 1, 2).unwrap();
+    says(machine.add(wide.view(), 0, Label::Pos, 1.0, 9), "columns: expected 1, found 2");
+    says(machine.add(x.view(), 4, Label::Pos, 1.0, 9), "rows: expected 5, found 4");
+    says(machine.add(x.view(), 3, Label::Unknown, 1.0, 9), "sample 9 has no label");
+    says(machine.add(x.view(), 3, Label::Pos, 0.0, 9), "sample 9: weight 0 must be above 0");
+    says(machine.add(x.view(), 3, Label::Pos, f64::NAN, 9), "sample 9: weight NaN must be above 0");
+    says(
+        machine.add(x.view(), 3, Label::Pos, 1.0, 2),
+        "sample 2 is there already; relabel it, or remove it first",
+    );
+    says(machine.remove(5), "sample 5 is not there");
+    says(machine.relabel(5, Label::Pos), "sample 5 is not there");
+    says(machine.relabel(1, Label::Unknown), "sample 1: a label cannot become unknown; remove the sample");
+    says(
+        machine.add(x.view(), 3, Label::Pos, 1.0, 9),
+        "the machine holds 3 samples, as many as max_points allows: remove some, raise max_points (time and memory grow \
+         with the samples times those on the margin), or use local-svc, which forgets",
+    );
+    assert!(machine == before);
+    for (bad, text) in [
+        (
+            ExactParams { c: 0.0, ..Default::default() },
+            "parameter c = 0: must be a number above 0, at most 1e15",
+        ),
+        (
+            ExactParams { max_points: 1, ..Default::default() },
+            "parameter max_points = 1: must be from 2 to 1048576",
+        ),
+        (
+            params(Kernel::Sigmoid { gamma: 1.0, coef0: 0.0 }, 1.0),
+            "parameter kernel = sigmoid: must be linear, rbf or poly: positive semi-definite",
+        ),
+    ] {
+        assert_eq!(ExactSvm::new(&bad, 1, false).unwrap_err().to_string(), text);
+    }
+}
