@@ -22,7 +22,7 @@ pub fn changes(machine: &ExactSvm, x: MatrixView<'_>, r: usize, label: Label) ->
     let Kernel::Rbf { gamma } = machine.params.kernel else {
         return Err(Error::parameter("kernel", machine.params.kernel.name(), "rbf, which has a width"));
     };
-    let id = (0..).find(|id| !machine.ids.contains(id)).unwrap_or(u64::MAX);
+    let id = (0..=machine.len() as u64).find(|id| !machine.ids.contains(id)).unwrap_or(u64::MAX);
     let mut after = machine.clone();
     after.params.max_points = machine.len() + 1;
     after.add(x, r, label, 1.0, id)?;
