@@ -406,7 +406,18 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
          with the samples times those on the margin), or use local-svc, which forgets",
     );
     assert!(machine == before);
+    let large = Matrix::dense(vec![1e60, 1.0, 2.0], 3, 1).unwrap();
+    let mut linear = ExactSvm::new(&params(Kernel::Linear, 1.0), 1, false).unwrap();
+    says(
+        linear.add(large.view(), 0, Label::Pos, 1.0, 4),
+        "sample 4: its kernel value with itself is 1e120, too large to be exact with; scale the samples",
+    );
+    assert!(linear.is_empty());
     for (bad, text) in [
+        (
+            params(Kernel::Poly { gamma: 1.0, coef0: -1.0, degree: 3 }, 1.0),
+            "parameter coef0 = -1: must be 0 or more, for a positive semi-definite kernel",
+        ),
         (
             ExactParams { c: 0.0, ..Default::default() },
             "parameter c = 0: must be a number above 0, at most 1e15",
@@ -422,4 +433,33 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     ] {
         assert_eq!(ExactSvm::new(&bad, 1, false).unwrap_err().to_string(), text);
     }
+}
+
+#[test]
+fn changes_by_distance_are_those_of_the_sensitivities_while_no_sample_changes_its_set() {
+    use evermargin::learn::incremental::locality::{Change, changes, radius};
+    // two samples far inside their bounds stay there when the third comes: Δα = β·α_c
+    let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.8, 0.6], 3, 2).unwrap();
+    let mut machine = ExactSvm::new(&params(Kernel::Rbf { gamma: 0.5 }, 100.0), 2, false).unwrap();
+    machine.add(x.view(), 0, Label::Pos, 1.0, 1).unwrap();
+    machine.add(x.view(), 1, Label::Neg, 1.0, 2).unwrap();
+    let before = machine.clone();
+    let found = changes(&machine, x.view(), 2, Label::Pos).unwrap();
+    assert!(machine == before);
+    machine.add(x.view(), 2, Label::Pos, 1.0, 3).unwrap();
+    let moved = machine.alpha()[2];
+    assert!(moved > 0.1 && machine.places() == [Place::Margin; 3]);
+    let beta = before.sensitivities(x.view(), 2, Label::Pos).unwrap();
+    for (i, distance) in [(0, 1.0), (1, 1.8f64.sqrt())] {
+        let at = before.inverse().0.iter().position(|&s| s == i).unwrap();
+        assert!((found[i].distance - distance).abs() < 1e-12, "{:?}", found[i]);
+        assert!((found[i].change - beta[at + 1].abs() * moved / 100.0).abs() < 1e-9, "{:?}", found[i]);
+    }
+    let curve = [(0.5, 0.3), (2.0, 0.2), (1.0, 0.25), (3.0, 0.05)];
+    let curve = curve.map(|(distance, change)| Change { distance, change });
+    let radii = [0.0, 0.1, 0.2, 0.27, 0.5].map(|threshold| radius(&curve, threshold));
+    assert_eq!(radii, [3.0, 2.0, 1.0, 0.5, 0.0]);
+    let linear = ExactSvm::new(&params(Kernel::Linear, 1.0), 2, false).unwrap();
+    let text = "parameter kernel = linear: must be rbf, which has a width";
+    assert_eq!(changes(&linear, x.view(), 2, Label::Pos).unwrap_err().to_string(), text);
 }

@@ -19,6 +19,7 @@
 //! have the same bits, unless a sample lies on the border of two sets to rounding.
 
 mod inverse;
+pub mod locality;
 mod path;
 mod saved;
 
@@ -33,6 +34,9 @@ use serde::{Deserialize, Serialize};
 
 /// How much the diagonal of the kernel is raised: this times 1 + Kᵢᵢ.
 const RIDGE: f64 = 1e-10;
+
+/// Largest K(x, x), by which all kernel values are bounded.
+const LARGEST: f64 = 1e100;
 
 /// Parameters of [`ExactSvm`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,6 +61,11 @@ impl ExactParams {
         self.kernel.check_of_samples()?;
         if matches!(self.kernel, Kernel::Sigmoid { .. }) {
             return Err(Error::parameter("kernel", "sigmoid", "linear, rbf or poly: positive semi-definite"));
+        }
+        if let Kernel::Poly { coef0, .. } = self.kernel
+            && coef0 < 0.0
+        {
+            return Err(Error::parameter("coef0", coef0, "0 or more, for a positive semi-definite kernel"));
         }
         if !(self.c > 0.0 && self.c <= 1e15) {
             return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
@@ -145,6 +154,13 @@ impl ExactSvm {
         let cost = self.params.c * weight;
         if !(cost > 0.0 && cost <= 1e15) {
             return Err(Error::Data(format!("sample {id}: weight {weight} must be above 0")));
+        }
+        let square = x.row(r).norm2();
+        let own = self.params.kernel.from_dot(square, square, square);
+        if own.is_nan() || own > LARGEST {
+            return Err(Error::Data(format!(
+                "sample {id}: its kernel value with itself is {own:.0e}, too large to be exact with; scale the samples"
+            )));
         }
         if self.len() >= self.params.max_points {
             return Err(Error::Data(format!(
