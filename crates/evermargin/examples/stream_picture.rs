@@ -186,9 +186,18 @@ fn draw(path: &Path, span: [f64; 4], known: &[(Point, u32)], panels: &[Panel]) -
             let (x, y) = ((p[0] - span[0]) / (span[1] - span[0]), (p[1] - span[2]) / (span[3] - span[2]));
             (k as f64 * SIDE + 15.0 + x * inner, SIDE - 15.0 - y * inner)
         };
-        for (p, r, colour) in dots {
-            let (x, y) = place(p);
-            writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\" fill=\"{colour}\"/>")?;
+        // dots of one size and colour are one path: a point drawn with a round pen
+        for same in dots.chunk_by(|a, b| a.1 == b.1 && a.2 == b.2) {
+            let (wide, colour) = (2.0 * same[0].1, same[0].2);
+            write!(
+                out,
+                "<path stroke=\"{colour}\" stroke-width=\"{wide:.1}\" stroke-linecap=\"round\" d=\""
+            )?;
+            for (p, ..) in same {
+                let (x, y) = place(p);
+                write!(out, "M{x:.1} {y:.1}h0")?;
+            }
+            out.push_str("\"/>\n");
         }
         for (p, r) in rings {
             let (x, y) = place(p);

@@ -34,7 +34,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<String> {
         params.rho
     );
     let mut shelf = Shelf::default();
-    let small = |p: &&Plan| p.set != "kdd99" || p.batch == 2000;
+    let small = |p: &&Plan| !matches!(p.name, "kdd-4000" | "kdd-8000" | "newsgroups-440");
     for plan in PLANS.iter().filter(small).filter(|p| wanted(bench, p.name)) {
         out.push_str(&stream(bench, plan, &params, &mut shelf)?);
     }
