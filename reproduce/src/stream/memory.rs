@@ -27,7 +27,7 @@ pub(super) const PLANS: [Plan; 7] = [
     Plan { name: "newsgroups", set: "news-comp-rec", batch: 80, labels: 50, repetitions: 2, looks: 4 },
     Plan { name: "newsgroups-440", set: "news-comp-rec", batch: 440, labels: 50, repetitions: 2, looks: 4 },
     Plan { name: "reuters", set: "reuters-earn", batch: 100, labels: 30, repetitions: 2, looks: 4 },
-    Plan { name: "mnist", set: "mnist-odd", batch: 500, labels: 50, repetitions: 1, looks: 4 },
+    Plan { name: "mnist", set: "mnist-odd", batch: 500, labels: 50, repetitions: 1, looks: 6 },
     Plan { name: "kdd-2000", set: "kdd99", batch: 2000, labels: 9, repetitions: 1, looks: 4 },
     Plan { name: "kdd-4000", set: "kdd99", batch: 4000, labels: 9, repetitions: 1, looks: 4 },
     Plan { name: "kdd-8000", set: "kdd99", batch: 8000, labels: 9, repetitions: 1, looks: 4 },

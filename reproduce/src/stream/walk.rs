@@ -40,7 +40,8 @@ pub(super) enum Ask {
 pub(super) struct Way {
     pub mode: Mode,
     pub params: TransductionParams,
-    /// Whether the share of positives is that of the stream, or that of the labels.
+    /// Whether the share of positives is that of the stream (with questions: of the rows so far that were not asked about,
+    /// for questions may prefer a class), or that of the labels.
     pub true_share: bool,
     /// Whom to ask about, and which share of the rows.
     pub ask: Option<(Ask, f64)>,
@@ -106,7 +107,7 @@ pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
     let mut memory = memory(stream, &way.params)?;
     let mut labelled = Labelled::of(stream, way);
     let mut rng = Pcg64::seed_from_u64(way.seed);
-    let (mut asked, mut steps) = (0, Vec::new());
+    let (mut asked, mut left, mut steps) = (0, [0usize; 2], Vec::new());
     for t in 0..stream.batches() {
         let clock = Clock::start();
         let (told, rest) = stream.parts(t);
@@ -124,6 +125,10 @@ pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
             labelled.add(stream, &chosen);
             chosen.sort_unstable();
             rows.retain(|i| chosen.binary_search(i).is_err());
+            rows.iter().for_each(|&i| left[stream.truth[i] as usize] += 1);
+            if way.true_share {
+                labelled.shares = left.map(|n| n as f64 / (left[0] + left[1]).max(1) as f64).to_vec();
+            }
         }
         let mut batch = stream.x.view().select(&rows);
         let mut given = memory.label(labelled.known(), batch.view(), &())?;
