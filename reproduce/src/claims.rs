@@ -71,6 +71,21 @@ pub const CLAIMS: &[Claim] = &[
         check: crate::local::neighbourhoods,
     },
     Claim {
+        id: "emara-iv",
+        title: "Streams labelled with three batches of memory as well as with all of it, in constant time (figures IV.19 to IV.30)",
+        check: crate::stream::memory::streams,
+    },
+    Claim {
+        id: "emara-iv-exemplars",
+        title: "One exemplar in a hundred rows stands for a batch when the next is labelled (figures IV.13 to IV.15)",
+        check: crate::stream::pairs::agreement,
+    },
+    Claim {
+        id: "emara-v",
+        title: "SUBMOD-ACTV against random asking along streams (figures V.2 to V.4)",
+        check: crate::stream::asking::streams,
+    },
+    Claim {
         id: "sindhwani-svmlin",
         title: "Linear TSVM and DA find what SVMlin finds (50 labels)",
         check: crate::few::claims::svmlin,

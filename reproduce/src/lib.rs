@@ -4,7 +4,8 @@
 //! samples as a protocol says. [`methods`] runs a method by the name it has in a table ([`online`]: those that learn one
 //! example at a time; [`few`]: those that use rows without a label). [`run`](mod@run) puts them
 //! together and judges each cell; [`report`] and [`markdown`] show the verdicts. [`claims`] are statements that no
-//! single cell holds; figures about streams of batches are in the file `sequential.rs`.
+//! single cell holds; figures about streams of batches are in `sequential.rs` and in the folder
+//! `stream`.
 
 pub mod claims;
 pub mod data;
@@ -17,6 +18,7 @@ pub mod online;
 pub mod report;
 pub mod run;
 mod sequential;
+mod stream;
 pub mod tables;
 
 pub use failure::{Failure, Result};

@@ -60,7 +60,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     watch.finish();
     let seconds = started.elapsed().as_secs_f64();
     let scene = Scene::of(&session, &x)?;
-    let picture = scene.picture()?.svg("what is known at the end", 420)?;
+    let picture = scene.picture().svg("what is known at the end", 420)?;
     let alone = args.output.extension().is_some_and(|e| e == "svg");
     let text = if alone {
         side_by_side(&picture, &report::accuracy(&session))
@@ -129,8 +129,8 @@ impl Scene {
         Ok(Self { classifier, x: shown, class, known })
     }
 
-    fn picture(&self) -> Result<Picture<'_>, Failure> {
-        Ok(Picture::of_labels(&self.classifier, &self.x, &self.class, &self.known))
+    fn picture(&self) -> Picture<'_> {
+        Picture::of_labels(&self.classifier, &self.x, &self.class, &self.known)
     }
 }
 
@@ -145,7 +145,7 @@ fn side_by_side(picture: &str, chart: &str) -> String {
 fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> Result<String, Failure> {
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut out = String::from("\n");
-    for line in scene.picture()?.lines(48, colour)? {
+    for line in scene.picture().lines(48, colour)? {
         let _ = writeln!(out, "  {line}");
     }
     let percent = |share: Option<f64>| share.map_or("?".into(), |s| format!("{} %", short(100.0 * s)));

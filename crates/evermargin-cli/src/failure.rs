@@ -36,6 +36,12 @@ impl From<evermargin_io::Error> for Failure {
     }
 }
 
+impl From<evermargin_store::Error> for Failure {
+    fn from(error: evermargin_store::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
 impl Failure {
     /// A failure of learning, with the file it is about.
     pub fn about(file: &std::path::Path, error: evermargin::Error) -> Self {

@@ -119,8 +119,8 @@ pub struct LearningArgs {
     /// Share of a batch's labels that may change when the past is summarised; 0 is strict
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = crate::spec::number)]
     pub tolerance: f64,
-    /// Most exemplars [default: as many as a batch has rows]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    /// Most exemplars; 0 = as many as a batch has rows
+    #[arg(long, value_name = "N", default_value_t = 200)]
     pub exemplars: usize,
     /// What is forgotten: nothing, window=N labels, half-life=N batches, or on-drift=N: labels older than N batches
     /// when the stream has changed

@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use evermargin::engine::{Classes, Effects};
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The file of labels.
@@ -45,7 +46,7 @@ impl Output {
         for label in &effects.labels {
             self.row += 1;
             let name = label.class.and_then(|c| classes.names().get(c as usize)).map_or("?", String::as_str);
-            text.push_str(&format!("{}\t{name}\t{:.4}\n", self.row, label.confidence));
+            let _ = writeln!(text, "{}\t{name}\t{:.4}", self.row, label.confidence);
         }
         self.file.write_all(text.as_bytes()).map_err(|e| Failure::io(&self.path.display().to_string(), &e))
     }

@@ -94,11 +94,11 @@ impl Session {
 
     /// The session of a store, as it was left; none if the store is new.
     pub fn resume(directory: &Path) -> Result<Result<Self, Store>, Failure> {
-        let store = Store::open(directory, Open::Either).map_err(stored)?;
+        let store = Store::open(directory, Open::Either)?;
         if store.next_seq() == 0 {
             return Ok(Err(store));
         }
-        let snapshot = store.newest_snapshot().map_err(stored)?;
+        let snapshot = store.newest_snapshot()?;
         let (mut session, from) = match snapshot {
             Some(s) => {
                 let place = format!("{}: snapshot before event {}", directory.display(), s.seq);
@@ -107,7 +107,7 @@ impl Session {
             None => (None, 0),
         };
         for record in store.events(from) {
-            let record = record.map_err(stored)?;
+            let record = record?;
             let place = format!("{}: event {}", directory.display(), record.seq);
             let body = record.body.as_deref().ok_or_else(|| {
                 Failure::Failed(format!("{place}: its body was forgotten, and no snapshot stands in for it"))
@@ -228,9 +228,9 @@ impl Session {
         }
         let body = self.bytes()?;
         let Some(store) = &mut self.store else { return Ok(()) };
-        store.keep_snapshot(store.next_seq(), &body).map_err(stored)?;
+        store.keep_snapshot(store.next_seq(), &body)?;
         let covered = store.covered();
-        store.forget_bodies(&LARGE, covered).map_err(stored)?;
+        store.forget_bodies(&LARGE, covered)?;
         Ok(())
     }
 
@@ -247,7 +247,7 @@ impl Session {
             self.waiting.iter().map(|r| Ok((r.kind(), r.body()?))).collect::<Result<_, Failure>>()?;
         let events: Vec<evermargin_store::Event<'_>> =
             bodies.iter().map(|(kind, body)| evermargin_store::Event { kind, body }).collect();
-        store.append(&events).map_err(stored)?;
+        store.append(&events)?;
         self.waiting.clear();
         Ok(())
     }
@@ -339,11 +339,6 @@ fn at_random(engine: &mut Engine, event: Event, batch: &Batch, tally: &mut Tally
     count(tally, engine);
     tally.closed(&effects.labels, engine.classes(), judged_by(batch), &told);
     Ok(())
-}
-
-/// An error of the store, for people.
-pub fn stored(error: evermargin_store::Error) -> Failure {
-    Failure::Failed(error.to_string())
 }
 
 fn at(place: &str, failure: Failure) -> Failure {

@@ -138,13 +138,13 @@ impl Scene<'_> {
     ) -> Result<Vec<Chosen>> {
         let mut out = Vec::with_capacity(count);
         if strategy == Asking::Margin {
-            let mut near = self.closeness(&self.free, decide)?;
+            let mut near = near(&self.free, decide)?;
             near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             out.extend(near.into_iter().take(count));
         } else {
             for _ in 0..count {
                 let drawn = draw_pool(&mut self.free, self.pool, rng);
-                let near = self.closeness(&self.free[..drawn], decide)?;
+                let near = near(&self.free[..drawn], decide)?;
                 let at = (0..drawn)
                     .min_by(|&a, &b| near[a].1.total_cmp(&near[b].1).then(near[a].0.cmp(&near[b].0)));
                 let Some(at) = at else { break };
@@ -158,7 +158,7 @@ impl Scene<'_> {
 
     fn diverse(&self, count: usize, decide: &mut Decide<'_>) -> Result<Vec<Chosen>> {
         let near: Vec<(usize, f64)> =
-            self.closeness(&self.free, decide)?.into_iter().filter(|(_, c)| *c <= self.worth).collect();
+            near(&self.free, decide)?.into_iter().filter(|(_, c)| *c <= self.worth).collect();
         let rows: Vec<usize> = near.iter().map(|(row, _)| *row).collect();
         let close: Vec<f64> = near.iter().map(|(_, c)| *c).collect();
         let x = self.x.view().select(&rows);
@@ -175,9 +175,10 @@ impl Scene<'_> {
         let chosen = |p: &usize| Chosen { row: self.free[*p], why: Why::Strategy, closeness: None };
         Ok(picks.order.iter().map(chosen).collect())
     }
+}
 
-    fn closeness(&self, rows: &[usize], decide: &mut Decide<'_>) -> Result<Vec<(usize, f64)>> {
-        let f = decide(rows)?;
-        Ok(rows.iter().zip(&f).map(|(&row, f)| (row, closeness(f))).collect())
-    }
+/// How near rows are to the boundary.
+fn near(rows: &[usize], decide: &mut Decide<'_>) -> Result<Vec<(usize, f64)>> {
+    let f = decide(rows)?;
+    Ok(rows.iter().zip(&f).map(|(&row, f)| (row, closeness(f))).collect())
 }

@@ -209,7 +209,7 @@ impl EngineParams {
             return Err(Error::parameter("c_inferred", self.c_inferred, "a number from 0 to 1e15"));
         }
         for (name, value) in [("confidence", self.confidence), ("worth", self.worth)] {
-            if !(value >= 0.0) {
+            if value.is_nan() || value < 0.0 {
                 return Err(Error::parameter(name, value, "0 or a positive number"));
             }
         }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 const SQUARE: usize = 64;
 
 impl KernelGram<'static> {
-    /// The Gram matrix of the packed rows, with at most `bytes` of rows held, and Σⱼ weight[j]·K(xᵢ, xⱼ) of every row;
+    /// The Gram matrix of the packed rows, with at most `bytes` of rows held, and Σⱼ wⱼ·K(xᵢ, xⱼ) with these weights of every row;
     /// `None` if told to stop.
     pub fn summed(
         packed: Packed,
@@ -121,7 +121,9 @@ mod tests {
     use crate::kernel::Kernel;
 
     fn samples(n: usize, d: usize, sparse: bool) -> Matrix {
-        let value = |k: usize| if sparse && k % 5 != 0 { 0.0 } else { ((k * 37) % 101) as f64 / 50.0 - 0.7 };
+        let value = |k: usize| {
+            if sparse && !k.is_multiple_of(5) { 0.0 } else { ((k * 37) % 101) as f64 / 50.0 - 0.7 }
+        };
         Matrix::dense((0..n * d).map(value).collect(), n, d).unwrap()
     }
 

@@ -167,7 +167,7 @@ fn check(x: MatrixView<'_>, labelled: MatrixView<'_>, signs: &[f64]) -> Result<(
             found: labelled.cols(),
         });
     }
-    match signs.iter().find(|s| !(s.abs() <= 1e100)) {
+    match signs.iter().find(|s| s.is_nan() || s.abs() > 1e100) {
         Some(sign) => Err(Error::parameter("sign", sign, "a number")),
         None => Ok(()),
     }

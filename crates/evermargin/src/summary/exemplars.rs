@@ -140,7 +140,7 @@ impl<'a> Pool<'a> {
             }
         }
         match self.beyond {
-            Some((_, eta)) if !(eta >= 0.0 && eta <= 1e100) => {
+            Some((_, eta)) if !(0.0..=1e100).contains(&eta) => {
                 Err(Error::parameter("eta", eta, "a number from 0 to 1e100"))
             }
             _ => Ok(()),

@@ -72,6 +72,32 @@ fn gains_and_objectives_of_the_golden_vectors() {
     assert_eq!(best.positive, marks(6, &[0, 1, 2]));
 }
 
+/// Rows of K' where they are held (few rows) and where they are not, asked for in turns.
+#[test]
+fn lines_of_the_kernel_are_those_of_pairs() {
+    for n in [40, 1100] {
+        let mut rng = Pcg64::seed_from_u64(8);
+        let x = Matrix::dense((0..2 * n).map(|_| rng.random_range(-1.0..1.0)).collect(), n, 2).unwrap();
+        let weight: Vec<f64> = (0..n).map(|_| rng.random_range(0.5..2.0)).collect();
+        let seeds = Seeds {
+            labeled: vec![0],
+            pull: vec![0.0; n],
+            unlabeled: (1..n as u32).collect(),
+            weight: weight.clone(),
+        };
+        let mut space = Space::Linear(LinearSpace::new(x.view(), None));
+        let mut cut = Cut::new(&mut space, &seeds, 0.5);
+        for i in [3, 30, 3] {
+            let line = cut.line(i).to_vec();
+            assert_eq!(line.len(), n - 1);
+            for (j, k) in line.into_iter().enumerate() {
+                let pair = x.view().row(i + 1).dot(x.view().row(j + 1));
+                close(k, weight[i + 1] * weight[j + 1] * pair);
+            }
+        }
+    }
+}
+
 #[test]
 fn the_learner_tells_the_golden_objectives() {
     let (x, _) = golden();
@@ -185,7 +211,7 @@ proptest! {
         close(cut.value(&scores), total);
         for i in 0..n {
             close(cut.pull()[i], a[i]);
-            close(cut.entry(i, n - 1 - i), k[i][n - 1 - i]);
+            close(cut.line(i)[n - 1 - i], k[i][n - 1 - i]);
         }
         // complement symmetry: labels negated, the other class selected
         let minus: Vec<f64> = a.iter().map(|v| -v).collect();

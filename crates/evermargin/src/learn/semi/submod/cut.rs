@@ -43,9 +43,14 @@ pub struct Cut<'s, 'a> {
     /// Largest |K'ᵢⱼ|.
     largest: f64,
     selected: Vec<bool>,
+    /// Rows of K' that were asked for, see [`Cut::line`].
+    lines: Vec<Vec<f64>>,
     watch: &'s dyn Watch,
     stopped: bool,
 }
+
+/// Most rows of which all of K' that was asked for is held: 8 MB.
+const HELD: usize = 1024;
 
 impl<'s, 'a> Cut<'s, 'a> {
     /// Nothing selected.
@@ -97,6 +102,7 @@ impl<'s, 'a> Cut<'s, 'a> {
             diagonal,
             largest,
             selected: vec![false; n],
+            lines: Vec::new(),
             watch,
             stopped,
         }
@@ -156,10 +162,22 @@ impl<'s, 'a> Cut<'s, 'a> {
         self.stopped
     }
 
-    /// K'ᵢⱼ.
-    pub fn entry(&mut self, i: usize, j: usize) -> f64 {
-        let weight = self.weight(i) * self.weight(j);
-        weight * self.space.entry(self.rows[i] as usize, self.rows[j] as usize)
+    /// Row i of K', in the time of one sum over all rows; held for the next time where there are few rows.
+    pub fn line(&mut self, i: usize) -> &[f64] {
+        let n = self.rows.len();
+        let (at, most) = if n <= HELD { (i, n) } else { (0, 1) };
+        if self.lines.is_empty() {
+            self.lines.resize(most, Vec::new());
+        }
+        if n > HELD || self.lines[at].is_empty() {
+            let (mut f, mut line) = (self.space.zero(), std::mem::take(&mut self.lines[at]));
+            self.space.add(&self.rows[i..=i], 1.0, &self.seeds.weight, &mut f);
+            line.resize(n, 0.0);
+            self.space.values(&f, &self.rows, &mut line);
+            line.iter_mut().enumerate().for_each(|(m, k)| *k *= self.weight(m));
+            self.lines[at] = line;
+        }
+        &self.lines[at]
     }
 
     /// Selects the rows marked and no others.

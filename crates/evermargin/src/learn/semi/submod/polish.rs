@@ -100,13 +100,18 @@ fn best_pair(cut: &mut Cut<'_, '_>, scores: &[f64], positive: &[bool]) -> Option
     let widest = 4.0 * half * cut.largest_entry();
     let size = scores.iter().fold(0.0f64, |s, v| s.max(v.abs())) + widest;
     let (mut best, mut gain) = (None, 16.0 * f64::EPSILON * size);
+    let (diagonal, top) = (cut.diagonal().to_vec(), scores[*outside.first()?]);
     for &i in &inside {
+        if top - scores[i] + widest <= gain {
+            break;
+        }
+        let line = cut.line(i);
         for &j in &outside {
             let linear = scores[j] - scores[i];
             if linear + widest <= gain {
                 break;
             }
-            let apart = cut.diagonal()[i] + cut.diagonal()[j] - 2.0 * cut.entry(i, j);
+            let apart = diagonal[i] + diagonal[j] - 2.0 * line[j];
             if linear + half * apart > gain {
                 (best, gain) = (Some((i, j)), linear + half * apart);
             }

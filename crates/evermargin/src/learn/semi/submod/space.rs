@@ -219,18 +219,4 @@ impl Space<'_> {
             Self::Kernel(gram) => gram.diag(i),
         }
     }
-
-    /// K(xᵢ, xⱼ).
-    pub fn entry(&mut self, i: usize, j: usize) -> f64 {
-        match self {
-            Self::Linear(space) => {
-                let raw = space.all.row(i).dot(space.all.row(j));
-                raw - space.along(i) - space.along(j) + space.mean_square
-            }
-            Self::Kernel(gram) => {
-                gram.fetch(&[i]);
-                gram.row(i).get(j).map_or(0.0, |k| f64::from(*k))
-            }
-        }
-    }
 }

@@ -1,0 +1,60 @@
+//! The data of the streams.
+
+use crate::data::{Origin, Scaling, existing};
+use crate::failure::{Failure, Result};
+use crate::few::Rows;
+use evermargin::{Label, Matrix};
+use evermargin_io::{ReadOptions, read};
+use std::path::Path;
+
+/// Rows and their classes, 0 or 1.
+#[derive(Debug, Clone)]
+pub(super) struct Set {
+    pub x: Matrix,
+    pub truth: Vec<u32>,
+}
+
+impl Set {
+    /// Texts and others by the names of tables about few labels; `reuters-earn` and `mnist-odd` beside them. Rows are scaled to
+    /// length 1, but for digits (values / 255) and binary features (as they are).
+    pub(super) fn open(name: &str, folder: &Path) -> Result<Self> {
+        let mut set = match name {
+            "reuters-earn" => stories(folder)?,
+            "mnist-odd" => digits(folder)?,
+            name => {
+                let rows = Rows::open(name, folder)?;
+                let truth = rows.labels.of.iter().map(|c| u32::from(*c == Some(1))).collect();
+                Self { x: rows.x, truth }
+            }
+        };
+        let scaling = match name {
+            "mnist-odd" => Scaling::Pixels,
+            "kdd99" | "ssl:Text" => Scaling::Unit,
+            _ => Scaling::None,
+        };
+        set.x = scaling.fit(&set.x)?.apply(set.x)?;
+        Ok(set)
+    }
+}
+
+/// Both parts of Reuters-21578 (ModApte): stories about earnings against the others.
+fn stories(folder: &Path) -> Result<Set> {
+    let Origin::Fixed(split) = Origin::open("reuters:earn", folder)? else {
+        return Err(Failure::Content("the Reuters stories are not divided".into()));
+    };
+    let mut x = split.train.x;
+    (0..split.test.x.rows()).for_each(|i| x.push(split.test.x.view().row(i)));
+    let positive = split.train.y.iter().chain(&split.test.y).map(|y| u32::from(*y == Label::Pos));
+    Ok(Set { truth: positive.collect(), x })
+}
+
+/// 60,000 digits: odd against even.
+fn digits(folder: &Path) -> Result<Set> {
+    let origin = "the MNIST database";
+    let images = existing(folder, "images/train-images-idx3-ubyte.xz", origin)?;
+    let labels = existing(folder, "images/train-labels-idx1-ubyte.xz", origin)?;
+    let set = read(images, &ReadOptions { labels_file: Some(labels), ..ReadOptions::default() })?;
+    let odd: Vec<u32> =
+        set.labels.classes.iter().map(|c| u32::from(c.parse::<u32>().is_ok_and(|d| d % 2 == 1))).collect();
+    Ok(Set { truth: set.labels.of.iter().map(|c| c.map_or(0, |c| odd[c as usize])).collect(), x: set.x })
+}
