@@ -42,19 +42,16 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
         let began = Instant::now();
         let rows: Vec<usize> = (start..start + BATCH).collect();
         let name = |&i: &usize| labels.of[i].map(|c| labels.classes[c as usize].clone());
-        live.tell(
-            &session
-                .arrive(Batch {
-                    x: x.view().select(&rows),
-                    labels: vec![None; BATCH],
-                    truth: rows.iter().map(name).collect(),
-                    shown: Vec::new(),
-                    position: Position::default(),
-                })?
-                .effects,
-        );
+        session.arrive(Batch {
+            x: x.view().select(&rows),
+            labels: vec![None; BATCH],
+            truth: rows.iter().map(name).collect(),
+            shown: Vec::new(),
+            position: Position::default(),
+        })?;
         session.answer_by_truth()?;
-        live.tell(&session.close(0)?.effects);
+        session.close(0)?;
+        session.take_news().iter().for_each(|effects| live.tell(effects));
         live.batch(&session, began);
     }
     watch.finish();
@@ -102,7 +99,15 @@ fn begin(common: &Common) -> Begin {
         index_base: None,
         sparse: Some(false),
     };
-    Begin { form: FORM, params, beside: true, oracle: Oracle::Truth, batch: BATCH, schema }
+    Begin {
+        form: FORM,
+        params,
+        beside: true,
+        oracle: Oracle::Truth,
+        batch: BATCH,
+        reading: Vec::new(),
+        schema,
+    }
 }
 
 /// The last samples, what they are taken for, and the labels that are remembered.

@@ -70,8 +70,8 @@ fn scene() -> evermargin::Result<(Matrix, Vec<u32>)> {
     for _ in 0..12 {
         let apart = [2.2 + rng.random_range(-0.15..0.15), 1.6 + rng.random_range(-0.15..0.15)];
         x.push(evermargin::data::Row::Dense(&apart));
-        classes.push(1);
     }
+    classes.resize(x.rows(), 1);
     Ok((x, classes))
 }
 

@@ -183,6 +183,19 @@ fn forget(text: &str) -> Result<Forget, String> {
 }
 
 impl RunArgs {
+    /// The streams and how they are read: what must stay the same for a run to go on.
+    pub fn reading(&self) -> Vec<String> {
+        let input = &self.input;
+        let mut out: Vec<String> = self.streams.iter().map(|s| s.display().to_string()).collect();
+        let named = |name: &str, value: &Option<String>| value.as_ref().map(|v| format!("--{name} {v}"));
+        out.extend(named("label", &input.label));
+        out.extend(input.text.iter().map(|t| format!("--text {t}")));
+        out.extend(named("columns", &input.columns.as_ref().map(|c| c.join(","))));
+        out.extend(named("positive", &input.positive));
+        out.extend(named("format", &input.format.map(|f| f.name().to_string())));
+        out
+    }
+
     /// The engine that was asked for.
     pub fn params(&self, common: &Common) -> Result<EngineParams, Failure> {
         let (asking, learning) = (&self.asking, &self.learning);

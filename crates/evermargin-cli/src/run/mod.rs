@@ -18,6 +18,7 @@ pub use session::Session;
 use crate::args::Common;
 use crate::console;
 use crate::failure::Failure;
+use crate::fit::check_output;
 use crate::input::options_of;
 use crate::progress::Watcher;
 use evermargin::engine::Effects;
@@ -37,26 +38,37 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     check(args)?;
     let watch = Watcher::start(common, None)?;
     let (mut session, mut stream, mut first) = open(args, common, &watch)?;
-    let mut output =
-        args.output.as_deref().map(|path| Output::open(path, session.tally.now.closed)).transpose()?;
-    let mut person = Person::new(session.begin.oracle, &args.streams);
+    let mut output = match &args.output {
+        Some(path) => {
+            let closed = session.tally.now.closed;
+            Some(Output::open(path, closed, &session.last, session.engine.classes())?)
+        }
+        None => None,
+    };
+    let mut person = Person::new(session.begin.oracle, &args.streams)?;
     let mut live = Live::new(&watch, common);
     live.resumed(&session);
     let mut left = args.batches.unwrap_or(u64::MAX);
     // a batch that was being asked about when the program stopped
     let mut pending = !session.closed;
-    let mut ended = false;
+    let (mut ended, mut fault) = (false, None);
     while !ended && (left > 0 || pending) {
         let began = Instant::now();
         if !pending {
             let next = match first.take() {
-                Some(chunk) => Some(chunk),
-                None => stream.next_batch(session.begin.batch, &mut || !watch.stopped())?,
+                Some(chunk) => Ok(Some(chunk)),
+                None => stream.next_batch(session.begin.batch, &mut || !watch.stopped()),
             };
-            let Some(chunk) = next else { break };
+            let chunk = match next {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break,
+                Err(e) => {
+                    fault = Some(e); // what was learnt before it is still handed out
+                    break;
+                }
+            };
             console::note(common, &stream.take_notes());
-            let happened = session.arrive(batch_of(chunk, args, session.begin.oracle))?;
-            live.tell(&happened.effects);
+            session.arrive(batch_of(chunk, args, session.begin.oracle))?;
             left -= 1;
         }
         pending = false;
@@ -65,13 +77,15 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
             Oracle::Terminal => ended = person.answer(&mut session)? == Answered::Quit,
             Oracle::None => {}
         }
+        if !ended {
+            session.close(now(args))?;
+        }
+        session.take_news().iter().for_each(|effects| live.tell(effects));
         if ended {
             break; // the questions stay open
         }
-        let happened = session.close(now(args))?;
-        live.tell(&happened.effects);
         if let Some(output) = &mut output {
-            output.write(&happened.effects, session.engine.classes())?;
+            output.write(&session.last, session.engine.classes())?;
         }
         live.batch(&session, began);
         if session.engine.batches().is_multiple_of(MODEL_EVERY) {
@@ -80,12 +94,15 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
         ended = watch.stopped();
     }
     watch.finish();
-    if !ended && session.begin.oracle != Oracle::Terminal {
+    if !ended && session.closed {
         session.keep()?;
     }
     write_model(args, &session)?;
     if let Some(path) = &args.report {
         write_atomic(path, report::page_of(&session, &live, "").as_bytes())?;
+    }
+    if let Some(fault) = fault {
+        return Err(fault.into());
     }
     finish(args, common, &session, &live, started)
 }
@@ -93,6 +110,19 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
 fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.oracle == Oracle::Terminal && args.state.is_none() {
         eprintln!("note: answers are kept only with --state DIR");
+    }
+    for (k, output) in [&args.output, &args.model, &args.report].into_iter().enumerate() {
+        let Some(output) = output else { continue };
+        if output == Path::new("-") {
+            let option = ["--output", "--model", "--report"][k];
+            return Err(Failure::Usage(format!("{option} -: it needs a file of its own")));
+        }
+        for stream in &args.streams {
+            check_output(stream, output)?;
+        }
+    }
+    if args.follow && !args.streams.iter().any(|s| s.is_dir()) {
+        eprintln!("note: --follow waits for files in a folder; there is none here");
     }
     if args.input.labels.is_some() {
         return Err(Failure::Usage("--labels: a stream has its labels beside its rows".into()));
@@ -144,6 +174,7 @@ fn open(
         beside: args.report.is_some() && args.oracle == Oracle::Truth,
         oracle: args.oracle,
         batch: args.batch as usize,
+        reading: args.reading(),
         schema,
     };
     let session = Session::new(begin, store)?;
@@ -168,6 +199,9 @@ fn agree(
         .collect();
     if begin.batch != args.batch as usize {
         other.push(format!("batch = {}", begin.batch));
+    }
+    if begin.reading != args.reading() {
+        other.push(begin.reading.join(" "));
     }
     if begin.oracle != args.oracle {
         other.push(format!("oracle = {}", text(serde_json::to_value(begin.oracle))));

@@ -1,7 +1,7 @@
 //! Labels of all rows, a line each. A run that goes on keeps the lines of the batches that were done with.
 
 use crate::failure::Failure;
-use evermargin::engine::{Classes, Effects};
+use evermargin::engine::{Classes, Inferred};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write as _};
@@ -17,33 +17,47 @@ pub struct Output {
 const HEAD: &str = "row\tlabel\tconfidence\n";
 
 impl Output {
-    /// Opens a file of which the lines of the first `rows` rows stay.
-    pub fn open(path: &Path, rows: u64) -> Result<Self, Failure> {
+    /// Opens the file of a run that has labelled `rows` rows, the last of them with these labels: those may be missing, for
+    /// the program may have been stopped before they were written.
+    pub fn open(path: &Path, rows: u64, last: &[Inferred], classes: &Classes) -> Result<Self, Failure> {
         let wrong = |e: std::io::Error| Failure::io(&path.display().to_string(), &e);
+        let fresh = !path.exists() || rows == 0;
         let mut file = OpenOptions::new()
             .create(true)
             .read(true)
             .write(true)
-            .truncate(rows == 0)
+            .truncate(fresh)
             .open(path)
             .map_err(wrong)?;
-        if rows == 0 {
+        if fresh {
             file.write_all(HEAD.as_bytes()).map_err(wrong)?;
-        } else {
-            let end = end_of(&file, rows + 1).map_err(wrong)?.ok_or_else(|| {
-                let what = "has fewer rows than the run has labelled; name another file";
-                Failure::Failed(format!("{}: {what}", path.display()))
-            })?;
-            file.set_len(end).map_err(wrong)?;
-            file.seek(SeekFrom::End(0)).map_err(wrong)?;
+            return Ok(Self { file, path: path.to_path_buf(), row: rows });
         }
-        Ok(Self { file, path: path.to_path_buf(), row: rows })
+        let before = rows - (last.len() as u64).min(rows);
+        let (whole, end) = match end_of(&file, rows + 1).map_err(wrong)? {
+            Some(end) => (true, end),
+            None => match end_of(&file, before + 1).map_err(wrong)? {
+                Some(end) => (false, end),
+                None => {
+                    let what =
+                        "has fewer rows than the run has labelled; name another file, which then begins here";
+                    return Err(Failure::Failed(format!("{}: {what}", path.display())));
+                }
+            },
+        };
+        file.set_len(end).map_err(wrong)?;
+        file.seek(SeekFrom::End(0)).map_err(wrong)?;
+        let mut output = Self { file, path: path.to_path_buf(), row: if whole { rows } else { before } };
+        if !whole {
+            output.write(last, classes)?;
+        }
+        Ok(output)
     }
 
     /// Writes the labels of a batch.
-    pub fn write(&mut self, effects: &Effects, classes: &Classes) -> Result<(), Failure> {
+    pub fn write(&mut self, labels: &[Inferred], classes: &Classes) -> Result<(), Failure> {
         let mut text = String::new();
-        for label in &effects.labels {
+        for label in labels {
             self.row += 1;
             let name = label.class.and_then(|c| classes.names().get(c as usize)).map_or("?", String::as_str);
             let _ = writeln!(text, "{}\t{name}\t{:.4}", self.row, label.confidence);
@@ -54,6 +68,8 @@ impl Output {
 
 /// Where line number `lines` ends; none if there are fewer.
 fn end_of(file: &File, lines: u64) -> std::io::Result<Option<u64>> {
+    let mut file = file;
+    file.seek(SeekFrom::Start(0))?;
     let (mut reader, mut end, mut line) = (BufReader::new(file), 0, Vec::new());
     for _ in 0..lines {
         line.clear();

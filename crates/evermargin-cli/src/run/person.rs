@@ -33,20 +33,23 @@ pub struct Person {
 
 impl Person {
     /// A person at the terminal; where standard input is the stream, at the terminal behind it.
-    pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Self {
+    pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Result<Self, Failure> {
         let mut person = Self { words: None, keys: None, last: None };
         if oracle == Oracle::Terminal {
             let taken = streams.iter().any(|s| s == Path::new("-"));
             if !taken && std::io::stdin().is_terminal() {
                 person.keys = Some(::console::Term::stderr());
             } else {
-                let tty = taken.then(|| File::open("/dev/tty").ok()).flatten();
-                let input: Box<dyn Read> =
-                    tty.map_or_else(|| Box::new(std::io::stdin()) as _, |t| Box::new(t) as _);
+                let input: Box<dyn Read> = if taken {
+                    let missing = "standard input is the stream, and there is no terminal to answer at";
+                    Box::new(File::open("/dev/tty").map_err(|_| Failure::Failed(missing.into()))?)
+                } else {
+                    Box::new(std::io::stdin())
+                };
                 person.words = Some(Box::new(BufReader::new(input)));
             }
         }
-        person
+        Ok(person)
     }
 
     /// Asks all questions that are open, and those that follow from the answers.
@@ -60,32 +63,40 @@ impl Person {
                     session.say(Event::Skip { sample: question.sample })?;
                 }
                 Said::Label(label) => {
-                    session.say(Event::Answer { sample: question.sample, label })?;
-                    self.last = Some((question.sample, shown));
+                    if slip(session.say(Event::Answer { sample: question.sample, label }))? {
+                        self.last = Some((question.sample, shown));
+                    }
                 }
-                Said::Undo => self.undo(session)?,
+                Said::Undo => {
+                    if self.undo(session)? == Answered::Quit {
+                        return Ok(Answered::Quit);
+                    }
+                }
             }
         }
         Ok(Answered::All)
     }
 
     /// Takes the last answer back: another label for its sample, or none.
-    fn undo(&mut self, session: &mut Session) -> Result<(), Failure> {
+    fn undo(&mut self, session: &mut Session) -> Result<Answered, Failure> {
         let Some((sample, shown)) = self.last.take() else {
             eprintln!("  there is nothing to undo");
-            return Ok(());
+            return Ok(Answered::All);
         };
         eprintln!("\n  once more, sample {}:\n  {shown}", sample + 1);
         match self.listen(session)? {
+            Said::Quit => return Ok(Answered::Quit),
+            Said::Undo => {}
             Said::Label(label) => {
-                session.say(Event::Correct { sample, label })?;
-                self.last = Some((sample, shown));
+                if slip(session.say(Event::Correct { sample, label }))? {
+                    self.last = Some((sample, shown));
+                }
             }
-            Said::Skip | Said::Undo | Said::Quit => {
-                session.say(Event::Withdraw { sample })?;
+            Said::Skip => {
+                slip(session.say(Event::Withdraw { sample }))?;
             }
         }
-        Ok(())
+        Ok(Answered::All)
     }
 
     fn listen(&mut self, session: &Session) -> Result<Said, Failure> {
@@ -116,21 +127,40 @@ impl Person {
     }
 }
 
+/// Whether something that was said could be done; what a person can say better is told, what is broken ends the run.
+fn slip(done: Result<(), Failure>) -> Result<bool, Failure> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(Failure::Usage(what) | Failure::Failed(what)) if !what.contains("events.db") => {
+            eprintln!("  {what}");
+            Ok(false)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether classes can be named by their place: not where a name is a number itself.
+fn has_places(names: &[String]) -> bool {
+    names.iter().all(|n| n.parse::<f64>().is_err())
+}
+
 /// The class a word stands for: its place in the list, or its name.
 fn label(word: &str, names: &[String]) -> String {
-    let place = word.parse::<usize>().ok().filter(|n| !names.iter().any(|name| name == &n.to_string()));
+    let place = word.parse::<usize>().ok().filter(|_| has_places(names));
     let named = place.and_then(|n| n.checked_sub(1)).and_then(|n| names.get(n));
     named.cloned().unwrap_or_else(|| word.to_string())
 }
 
 fn choices(names: &[String]) -> String {
-    names.iter().enumerate().map(|(i, n)| format!("{}={n}", i + 1)).collect::<Vec<_>>().join(" ")
+    let choice =
+        |(i, n): (usize, &String)| if has_places(names) { format!("{}={n}", i + 1) } else { n.clone() };
+    names.iter().enumerate().map(choice).collect::<Vec<_>>().join(" ")
 }
 
 /// A single key where that is enough, else a word.
 fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
     let wrong = |e: std::io::Error| Failure::io("terminal", &e);
-    let few = names.len() < 10;
+    let few = names.len() < 10 && has_places(names);
     match term.read_char().map_err(wrong)? {
         c @ ('s' | 'u' | 'q') => {
             eprintln!("{c}");
@@ -173,5 +203,7 @@ mod tests {
         assert_eq!(label("3", &names), "3", "a new class");
         let digits = ["0".to_string(), "1".into()];
         assert_eq!(label("1", &digits), "1", "a name before a place");
+        assert_eq!(label("1", &digits[..1]), "1", "also before it is known");
+        assert_eq!(choices(&digits), "0 1");
     }
 }

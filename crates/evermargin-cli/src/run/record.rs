@@ -23,6 +23,8 @@ pub struct Begin {
     /// Who answers.
     pub oracle: Oracle,
     pub batch: usize,
+    /// The streams and how they are read, as they were named.
+    pub reading: Vec<String>,
     pub schema: Schema,
 }
 

@@ -121,7 +121,7 @@ fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
         curves: vec![
             Curve { name: "exemplars", colour: OWN, points: of(|p| p.exemplars) },
             Curve { name: "support vectors", colour: OTHER, points: of(|p| p.support) },
-            Curve { name: "labels", colour: THIRD, points: of(|p| p.labels) },
+            Curve { name: "labels", colour: THIRD, points: of(|p| p.remembered) },
         ],
         marks: drifts.to_vec(),
         range: None,

@@ -7,7 +7,7 @@
 use super::record::{Batch, Begin, LARGE, Oracle, Record, pack_kept, unpack_kept};
 use super::tally::Tally;
 use crate::failure::Failure;
-use evermargin::engine::{Asking, Effects, Engine, EngineState, Event, Question};
+use evermargin::engine::{Asking, Effects, Engine, EngineState, Event, Inferred, Question};
 use evermargin_io::Position;
 use evermargin_store::{Open, Store};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,7 @@ pub struct Kept {
     questions: Vec<Question>,
     told: Vec<usize>,
     closed: bool,
+    last: Vec<Inferred>,
 }
 
 /// A session.
@@ -49,15 +50,13 @@ pub struct Session {
     told: Vec<usize>,
     /// Whether the last batch is done with.
     pub closed: bool,
+    /// Labels of the batch that was closed last.
+    pub last: Vec<Inferred>,
+    /// What is to be told to people.
+    news: Vec<Effects>,
     store: Option<Store>,
     /// Records that wait to be committed.
     waiting: Vec<Record>,
-}
-
-/// What happened in a batch, for the one who watches.
-#[derive(Debug, Default)]
-pub struct Happened {
-    pub effects: Effects,
 }
 
 impl Session {
@@ -87,6 +86,8 @@ impl Session {
             questions: Vec::new(),
             told: Vec::new(),
             closed: true,
+            last: Vec::new(),
+            news: Vec::new(),
             store,
             waiting: Vec::new(),
         })
@@ -126,6 +127,7 @@ impl Session {
         let Some(mut session) = session else {
             return Err(Failure::Failed(format!("{}: holds no session", directory.display())));
         };
+        session.news.clear(); // told when it happened
         session.store = Some(store);
         Ok(Ok(session))
     }
@@ -142,6 +144,8 @@ impl Session {
             questions: kept.questions,
             told: kept.told,
             closed: kept.closed,
+            last: kept.last,
+            news: Vec::new(),
             store: None,
             waiting: Vec::new(),
         })
@@ -159,6 +163,7 @@ impl Session {
             questions: self.questions.clone(),
             told: self.told.clone(),
             closed: self.closed,
+            last: self.last.clone(),
         }
     }
 
@@ -179,7 +184,7 @@ impl Session {
     }
 
     /// A batch arrives.
-    pub fn arrive(&mut self, batch: Batch) -> Result<Happened, Failure> {
+    pub fn arrive(&mut self, batch: Batch) -> Result<(), Failure> {
         self.engine.admit_batch(&batch.x, &batch.labels)?;
         self.commit(Record::Batch(Box::new(batch.clone())));
         self.flush()?;
@@ -187,7 +192,7 @@ impl Session {
     }
 
     /// A person says something: it is kept before it is done. What the engine would refuse is not kept.
-    pub fn say(&mut self, event: Event) -> Result<Happened, Failure> {
+    pub fn say(&mut self, event: Event) -> Result<(), Failure> {
         self.engine.admit(&event)?;
         self.commit(Record::Said(event.clone()));
         self.flush()?;
@@ -199,10 +204,9 @@ impl Session {
         while let Some(question) = self.questions.first() {
             let (sample, row) = (question.sample, question.row);
             let truth = self.batch.as_ref().and_then(|b| b.truth.get(row).cloned().flatten());
-            let event = match truth {
-                Some(label) => Event::Answer { sample, label },
-                None => Event::Skip { sample },
-            };
+            // a name the engine would refuse is passed over
+            let answer = truth.map(|label| Event::Answer { sample, label });
+            let event = answer.filter(|e| self.engine.admit(e).is_ok()).unwrap_or(Event::Skip { sample });
             self.commit(Record::Said(event.clone()));
             self.apply(Record::Said(event))?;
         }
@@ -210,15 +214,16 @@ impl Session {
     }
 
     /// The batch is done with.
-    pub fn close(&mut self, now: u64) -> Result<Happened, Failure> {
-        let tick = Record::Said(Event::Tick { now });
+    pub fn close(&mut self, now: u64) -> Result<(), Failure> {
+        // a clock that was set back has no say
+        let tick = Record::Said(Event::Tick { now: now.max(self.engine.now()) });
         self.commit(tick.clone());
         self.flush()?;
-        let happened = self.apply(tick)?;
+        self.apply(tick)?;
         if self.engine.batches().is_multiple_of(SNAPSHOT_EVERY) {
             self.keep()?;
         }
-        Ok(happened)
+        Ok(())
     }
 
     /// Keeps a snapshot, and forgets samples that two snapshots stand in for.
@@ -253,19 +258,19 @@ impl Session {
     }
 
     /// Applies a record: the one way, live and in replay.
-    fn apply(&mut self, record: Record) -> Result<Happened, Failure> {
+    fn apply(&mut self, record: Record) -> Result<(), Failure> {
         match record {
             Record::Begin(_) => Err(Failure::Failed("a session begins once".into())),
             Record::Batch(batch) => self.apply_batch(*batch),
             Record::Said(event) => {
                 let effects = self.engine.apply(event.clone())?;
                 self.note(&event, &effects);
-                Ok(Happened { effects })
+                Ok(())
             }
         }
     }
 
-    fn apply_batch(&mut self, mut batch: Batch) -> Result<Happened, Failure> {
+    fn apply_batch(&mut self, mut batch: Batch) -> Result<(), Failure> {
         let none = evermargin::Matrix::empty(0, false);
         let event = Event::Batch { x: std::mem::replace(&mut batch.x, none), labels: batch.labels.clone() };
         let base = self.engine.rows();
@@ -276,14 +281,27 @@ impl Session {
         self.tally.arrived(&effects.labels, self.engine.classes(), judged_by(&batch));
         self.questions.clone_from(&effects.questions);
         if let (Some(engine), Some(event)) = (&mut self.beside, beside) {
-            at_random(engine, event, &batch, &mut self.random)?;
+            at_random(engine, event, &batch, &mut self.random, self.engine.now())?;
         }
         self.batch = Some(batch);
-        Ok(Happened { effects })
+        self.hear(&effects);
+        Ok(())
+    }
+
+    /// What happened that people should hear of, since this was asked last.
+    pub fn take_news(&mut self) -> Vec<Effects> {
+        std::mem::take(&mut self.news)
+    }
+
+    fn hear(&mut self, effects: &Effects) {
+        if effects.drift.is_some() || !effects.notes.is_empty() || effects.advice.is_some() {
+            self.news.push(Effects { labels: Vec::new(), questions: Vec::new(), ..effects.clone() });
+        }
     }
 
     /// Follows what comes of an event that is no batch.
     fn note(&mut self, event: &Event, effects: &Effects) {
+        self.hear(effects);
         let gone = match event {
             Event::Answer { sample, .. } | Event::Skip { sample } => Some(*sample),
             _ => None,
@@ -299,6 +317,7 @@ impl Session {
             self.closed = true;
             self.questions.clear();
             let truth = self.batch.as_ref().map_or(&[] as &[_], judged_by);
+            self.last.clone_from(&effects.labels);
             if !effects.labels.is_empty() {
                 count(&mut self.tally, &self.engine);
                 self.tally.closed(&effects.labels, self.engine.classes(), truth, &self.told);
@@ -315,6 +334,7 @@ fn judged_by(batch: &Batch) -> &[Option<String>] {
 fn count(tally: &mut Tally, engine: &Engine) {
     let now = &mut tally.now;
     now.labels = engine.spent().total;
+    now.remembered = engine.memory().map_or(0, |m| m.len() as u64);
     now.exemplars = engine.transduction().map_or(0, |t| t.exemplars().rows() as u64);
     now.support = engine.support_count() as u64;
     now.cost = engine.absorbed().cost;
@@ -322,20 +342,25 @@ fn count(tally: &mut Tally, engine: &Engine) {
 }
 
 /// The batch as the engine sees it that asks at random.
-fn at_random(engine: &mut Engine, event: Event, batch: &Batch, tally: &mut Tally) -> Result<(), Failure> {
+fn at_random(
+    engine: &mut Engine,
+    event: Event,
+    batch: &Batch,
+    tally: &mut Tally,
+    now: u64,
+) -> Result<(), Failure> {
     let effects = engine.apply(event)?;
     tally.arrived(&effects.labels, engine.classes(), judged_by(batch));
     let mut questions = effects.questions;
     let mut told = Vec::new();
     while let Some(q) = questions.pop() {
-        let event = match batch.truth.get(q.row).cloned().flatten() {
-            Some(label) => Event::Answer { sample: q.sample, label },
-            None => Event::Skip { sample: q.sample },
-        };
+        let answer = batch.truth.get(q.row).cloned().flatten();
+        let answer = answer.map(|label| Event::Answer { sample: q.sample, label });
+        let event = answer.filter(|e| engine.admit(e).is_ok()).unwrap_or(Event::Skip { sample: q.sample });
         told.push(q.row);
         questions.extend(engine.apply(event)?.questions);
     }
-    let effects = engine.apply(Event::Tick { now: 0 })?;
+    let effects = engine.apply(Event::Tick { now })?;
     count(tally, engine);
     tally.closed(&effects.labels, engine.classes(), judged_by(batch), &told);
     Ok(())

@@ -24,6 +24,8 @@ pub struct Point {
     pub right_after: u64,
     /// Questions asked.
     pub labels: u64,
+    /// True labels remembered.
+    pub remembered: u64,
     pub exemplars: u64,
     pub support: u64,
     /// Share of the labels that summarising changed in this batch.
@@ -103,11 +105,14 @@ impl Tally {
 /// Rows that have a label and a truth, and those where they agree.
 fn judge(labels: &[Inferred], classes: &Classes, truth: &[Option<String>], told: &[usize]) -> (u64, u64) {
     let (mut judged, mut right) = (0, 0);
-    for (row, (label, truth)) in labels.iter().zip(truth).enumerate() {
-        let (Some(class), Some(truth)) = (label.class, truth) else { continue };
-        if told.contains(&row) {
-            continue;
+    let mut open = vec![true; labels.len()];
+    for &row in told {
+        if let Some(open) = open.get_mut(row) {
+            *open = false;
         }
+    }
+    for ((label, truth), _) in labels.iter().zip(truth).zip(&open).filter(|(_, open)| **open) {
+        let (Some(class), Some(truth)) = (label.class, truth) else { continue };
         judged += 1;
         right += u64::from(classes.find(truth) == Some(class));
     }

@@ -85,6 +85,8 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
         "--batch 60 --per-batch 3 --seed 2",
         "--batch 60 --per-batch 3 --oracle none",
         "--batch 60 --per-batch 3 --c 7",
+        "--batch 60 --per-batch 3 --positive 1",
+        "d.csv --batch 60 --per-batch 3",
     ] {
         let said = shell.fails(&format!("run d.csv {other} --state parts"), 2);
         assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
@@ -99,10 +101,11 @@ fn kills_change_nothing() {
     let kills: u32 = std::env::var("EVERMARGIN_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(12);
     let shell = Shell::new();
     shell.ok("generate drift --rows 4000 -o d.csv");
-    let run = "run d.csv --batch 40 --per-batch 3 --json --report r.html";
+    let run = "run d.csv --batch 40 --per-batch 3 --json --report r.html -o labels.tsv";
     let whole = shell.ok(&format!("{run} --state whole")).json();
     let began = Instant::now();
     shell.ok(&format!("{run} --state timed"));
+    let labels = shell.text("labels.tsv");
     let length = began.elapsed();
     let (mut done, mut round, mut seed) = (0, 0, 12_345u64);
     while done < kills {
@@ -137,6 +140,7 @@ fn kills_change_nothing() {
         {
             assert_eq!(whole[key], after[key], "{key} after {done} kills");
         }
+        assert!(shell.text("labels.tsv") == labels, "labels after {done} kills");
     }
 }
 
@@ -172,15 +176,15 @@ fn a_damaged_state_is_refused() {
 #[test]
 fn a_person_answers() {
     let shell = Shell::new();
-    let mut text = String::from("words,class\n");
-    for k in 0..40 {
-        let word = if k % 2 == 0 { "pills cheap offer" } else { "meeting monday agenda" };
-        text.push_str(&format!("{word} {k},\n"));
-    }
+    let line = |k: u32| {
+        let words = if k.is_multiple_of(2) { "pills cheap offer" } else { "meeting monday agenda" };
+        format!("{words} {k},\n")
+    };
+    let text = String::from("words,class\n") + &(0..40).map(line).collect::<String>();
     std::fs::write(shell.path("mail.csv"), text).unwrap();
     let run =
         "run mail.csv --text words --label class --oracle terminal --batch 20 --per-batch 4 --state s --json";
-    let said = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nq\n");
+    let said = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nu\nq\n");
     assert!(said.err.contains("pills") || said.err.contains("meeting"), "{}", said.err);
     assert!(said.err.contains("once more"), "{}", said.err);
     let json = said.json();
@@ -225,6 +229,10 @@ fn hostile_streams_are_refused_in_words() {
         "run d.csv --explore 2",
         "run d.csv --c -1",
         "run d.csv --rows 1..5",
+        "run d.csv -o d.csv",
+        "run d.csv --model d.csv",
+        "run d.csv -o -",
+        "run d.csv --round 2000 --per-batch 2000",
         "run",
     ] {
         shell.fails(line, 2);

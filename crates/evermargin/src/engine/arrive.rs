@@ -122,7 +122,8 @@ impl Engine {
         }
         for &(row, _) in &fresh {
             let Some(class) = body.current.truth[row] else { continue };
-            let told = Told { sample: base + row as u64, class, batch: self.batches, why: None };
+            let told =
+                Told { sample: base + row as u64, class, batch: self.batches, why: None, follows: None };
             body.memory.push(body.current.x.view().row(row), told);
         }
         self.learn_last(body, fresh.len())?;

@@ -2,7 +2,6 @@
 
 use super::asking::Scene;
 use super::body::Body;
-use super::inductive::Inductive;
 use super::{Asking, Effects, Engine, Why, draw};
 use crate::error::Result;
 use crate::query::Stopped;
@@ -48,33 +47,34 @@ impl Engine {
             open: body.open.rows.view(),
             kernel: body.frame.kernel,
             pool: self.params.pool,
-            worth: self.params.worth + body.inductive.as_ref().map_or(0.0, Inductive::slack),
+            worth: self.params.worth,
         };
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
         let checks = self.checks();
+        // SUBMOD-ACTV knows two signs
+        let asking = match self.params.asking {
+            Asking::Submod if self.classes.len() > 2 => Asking::Diverse,
+            asking => asking,
+        };
         let chosen = match &mut body.inductive {
             None if self.params.asking != Asking::Random => scene.typical(count)?,
             None => scene.checks(count, &mut rng),
+            // first, for of all rows: what the strategy leaves is no fair draw
+            Some(_) if self.spent.checks < checks => {
+                scene.checks(count.min(checks - self.spent.checks), &mut rng)
+            }
             Some(machine) => {
-                let by_strategy = (self.params.budget.per_batch - checks)
-                    .saturating_sub(self.spent.batch - self.spent.checks)
-                    .min(count);
                 let x = current.x.view();
                 let mut decide = |rows: &[usize]| machine.decisions_now(x, rows);
-                let chosen = scene.choose(self.params.asking, by_strategy, &mut rng, &mut decide)?;
-                if by_strategy > 0 {
-                    self.misses =
-                        if chosen.is_empty() && self.spent.batch == 0 { self.misses + 1 } else { 0 };
+                let chosen = scene.choose(asking, count, &mut rng, &mut decide)?;
+                if self.spent.batch == self.spent.checks {
+                    self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };
+                    if self.misses == MISSES {
+                        effects.advice = Some(Stopped::Margin);
+                    }
                 }
-                if self.misses == MISSES && self.spent.batch == 0 {
-                    effects.advice = Some(Stopped::Margin);
-                }
-                if chosen.is_empty() {
-                    scene.checks(count.min(checks.saturating_sub(self.spent.checks)), &mut rng)
-                } else {
-                    chosen
-                }
+                chosen
             }
         };
         self.spent.checks += chosen.iter().filter(|c| c.why == Why::Check).count();

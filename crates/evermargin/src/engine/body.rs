@@ -106,6 +106,16 @@ impl Body {
             || self.current.row_of(sample).is_some()
     }
 
+    /// Labels that followed from that of a sample are known no more.
+    pub(super) fn take_back_followers(&mut self, sample: u64) {
+        self.current.news = true;
+        for other in self.memory.remove_followers(sample) {
+            if let Some(row) = self.current.row_of(other) {
+                self.current.truth[row] = None;
+            }
+        }
+    }
+
     /// The row of a sample that has no label yet.
     pub(super) fn sample(&self, sample: u64) -> Option<Matrix> {
         if let Some(at) = self.open.find(sample) {

@@ -16,7 +16,8 @@ impl Engine {
 
     pub(super) fn close_at(&mut self, body: &mut Body, effects: &mut Effects) -> Result<()> {
         body.current.closed = true;
-        self.forget(body, effects.drift.is_some())?;
+        let drifted = std::mem::take(&mut self.drifted);
+        self.forget(body, drifted)?;
         if body.current.news
             && let Some(machine) = &mut body.inductive
         {
@@ -29,8 +30,8 @@ impl Engine {
         for (label, truth) in effects.labels.iter_mut().zip(&body.current.truth) {
             label.class = truth.or(label.class);
         }
-        self.version += u64::from(body.current.news && body.inductive.is_some());
         if body.current.news && body.inductive.is_some() {
+            self.version += 1;
             effects.published = Some(self.version);
         }
         Ok(())

@@ -179,11 +179,6 @@ impl Inductive {
         self.machine.len()
     }
 
-    /// How far beyond the margin a sample is still admitted.
-    pub fn slack(&self) -> f64 {
-        0.5 * self.machine.admission_slack()
-    }
-
     /// Renumbers the classes.
     pub fn renumber(&mut self, now: &[u32]) -> bool {
         let sorted: Vec<u32> = self.present.iter().map(|&c| now[c as usize]).collect();

@@ -17,6 +17,8 @@ pub struct Told {
     pub batch: u64,
     /// Why it was asked about; none if it came with its label or follows from another.
     pub why: Option<Why>,
+    /// The sample whose label this one follows from, if it was said of a pair.
+    pub follows: Option<u64>,
 }
 
 /// Samples with labels, in the order in which these came.
@@ -76,6 +78,21 @@ impl Memory {
     pub(super) fn remove(&mut self, at: usize) {
         let keep: Vec<usize> = (0..self.len()).filter(|&i| i != at).collect();
         self.keep(&keep);
+    }
+
+    /// Removes the labels that follow from that of a sample, and those that follow from them; gives the samples.
+    pub(super) fn remove_followers(&mut self, sample: u64) -> Vec<u64> {
+        let mut gone = vec![sample];
+        let mut at = 0;
+        while at < gone.len() {
+            let from = gone[at];
+            gone.extend(self.told.iter().filter(|t| t.follows == Some(from)).map(|t| t.sample));
+            at += 1;
+        }
+        gone.remove(0);
+        let keep: Vec<usize> = (0..self.len()).filter(|&i| !gone.contains(&self.told[i].sample)).collect();
+        self.keep(&keep);
+        gone
     }
 
     /// Keeps the samples named, in their order.

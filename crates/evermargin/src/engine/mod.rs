@@ -4,7 +4,7 @@
 //! worth it, keep a classifier current, in memory that the parameters bound. Source: Emara 2012 (digest section 12: the
 //! loop is implied there, never printed); Ertekin 2009 for the classifier and the questions.
 //!
-//! A batch is labelled when it arrives, before anything is known about it: by the classifier ([`inductive`]) or by
+//! A batch is labelled when it arrives, before anything is known about it: by the classifier or by
 //! transduction over the batch, the one before and exemplars of all older ones ([`transduction`]), if that was right more
 //! often, by more than chance, on labels that were not chosen. Then questions go out in rounds; every answer is learnt at once, and the
 //! next round is chosen by the classifier as it is then. When the batch is closed (by a tick, or by the next batch) the
@@ -68,6 +68,8 @@ pub struct Engine {
     version: u64,
     draws: u64,
     misses: u32,
+    /// Whether a change was noticed since the last batch was closed.
+    drifted: bool,
     now: u64,
     absorbed: Absorbed,
     /// Labels of each class that came by themselves or were asked for at random.
@@ -89,6 +91,7 @@ impl Engine {
             version: 0,
             draws: 0,
             misses: 0,
+            drifted: false,
             now: 0,
             absorbed: Absorbed::default(),
             unchosen: Vec::new(),
@@ -111,6 +114,7 @@ impl Engine {
                 self.close(&mut effects)?;
             }
         }
+        self.drifted |= effects.drift.is_some();
         Ok(effects)
     }
 
@@ -176,6 +180,11 @@ impl Engine {
     /// Batches so far.
     pub fn batches(&self) -> u64 {
         self.batches
+    }
+
+    /// The time that was told last.
+    pub fn now(&self) -> u64 {
+        self.now
     }
 
     /// Version of the model.

@@ -17,7 +17,8 @@ pub enum Asking {
     Margin,
     /// Near the boundary and unlike each other.
     Diverse,
-    /// SUBMOD-ACTV: ambiguous or far from all labels, away from dense regions, unlike each other.
+    /// SUBMOD-ACTV: ambiguous or far from all labels, away from dense regions, unlike each other; of more than two classes
+    /// as `Diverse`.
     Submod,
     /// Any.
     Random,
@@ -229,6 +230,9 @@ impl EngineParams {
             if !(least..=1 << 24).contains(&value) {
                 return Err(Error::parameter(name, value, format!("from {least} to 16777216")));
             }
+        }
+        if self.budget.round > self.most_open {
+            return Err(Error::parameter("round", self.budget.round, format!("at most {}", self.most_open)));
         }
         if let Forget::Window(0) | Forget::HalfLife(0) | Forget::OnDrift(0) = self.forget {
             return Err(Error::parameter("forget", 0, "1 or more"));

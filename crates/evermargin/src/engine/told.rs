@@ -27,7 +27,7 @@ impl Engine {
         if asked.why == Why::Check {
             effects.drift = self.hear(asked.said, class).or(effects.drift);
         }
-        self.tell(body, sample, row.view().row(0), class, Some(asked.why))?;
+        self.tell(body, sample, row.view().row(0), class, Some(asked.why), None)?;
         self.follow(body, sample)?;
         self.thin(body)
     }
@@ -40,8 +40,9 @@ impl Engine {
         row: Row<'_>,
         class: u32,
         why: Option<Why>,
+        follows: Option<u64>,
     ) -> Result<()> {
-        body.memory.push(row, Told { sample, class, batch: self.batches, why });
+        body.memory.push(row, Told { sample, class, batch: self.batches, why, follows });
         if let Some(row) = body.current.row_of(sample) {
             body.current.truth[row] = Some(class);
         }
@@ -66,8 +67,8 @@ impl Engine {
         if let Some(row) = body.current.row_of(sample) {
             body.current.truth[row] = Some(class);
         }
-        body.current.news = true;
-        let done = self.make_anew(&mut body);
+        body.take_back_followers(sample);
+        let done = self.make_anew(&mut body).and_then(|()| self.follow(&mut body, sample));
         self.body = Some(body);
         done?;
         self.publish(effects);
@@ -79,11 +80,11 @@ impl Engine {
         if let Some(at) = body.memory.find(sample) {
             body.memory.remove(at);
         }
+        body.take_back_followers(sample);
         body.relations.forget(sample);
         if let Some(row) = body.current.row_of(sample) {
             body.current.truth[row] = None;
         }
-        body.current.news = true;
         let done = self.make_anew(&mut body);
         self.body = Some(body);
         done?;
@@ -125,7 +126,7 @@ impl Engine {
                 if let Some(at) = body.open.find(other) {
                     body.open.remove(at);
                 }
-                self.tell(body, other, row.view().row(0), implied, None)?;
+                self.tell(body, other, row.view().row(0), implied, None, Some(known))?;
                 waiting.push(other);
             }
         }

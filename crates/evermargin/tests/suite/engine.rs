@@ -268,6 +268,15 @@ fn pairs_carry_labels() {
     engine.apply(Event::Related { a: known.sample, b: base + 1, same: false }).unwrap();
     let other = 1 - known.class;
     assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [Some(other), Some(other), Some(known.class)]);
+    // what followed from a label goes with it, or changes with it
+    let name = |c: u32| ["ham", "spam"][c as usize].to_string();
+    engine.apply(Event::Correct { sample: base + 1, label: name(known.class) }).unwrap();
+    assert_eq!(
+        [1, 2, 3].map(|k| class(&engine, base + k)),
+        [Some(known.class), Some(known.class), Some(other)]
+    );
+    engine.apply(Event::Withdraw { sample: base + 1 }).unwrap();
+    assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [None; 3]);
 }
 
 #[test]
@@ -379,7 +388,7 @@ fn changes_are_noticed_and_old_labels_forgotten() {
     };
     let (kept, noticed) = run(Forget::Nothing);
     assert!(noticed.is_some_and(|b| (60..100).contains(&b)), "{noticed:?}");
-    for forget in [Forget::Window(40), Forget::HalfLife(8)] {
+    for forget in [Forget::Window(40), Forget::HalfLife(8), Forget::OnDrift(10)] {
         let (late, _) = run(forget);
         assert!(late > 0.9 && late > kept, "{forget:?}: {late} against {kept}");
     }
