@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// Learn from a stream that need not end: label, ask, remember, keep a model current
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = "Example:\n  \
     evermargin run mail.csv --label class --budget 200 --report mail.html     (simulated: the labels answer)\n  \
     evermargin run inbox/ --follow --text body --oracle terminal --state mail (a person answers; stop and go on)\n  \
     tail -f log.jsonl | evermargin run - --format jsonl --oracle none --model now.evm")]

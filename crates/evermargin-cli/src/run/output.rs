@@ -34,16 +34,11 @@ impl Output {
             return Ok(Self { file, path: path.to_path_buf(), row: rows });
         }
         let before = rows - (last.len() as u64).min(rows);
-        let (whole, end) = match end_of(&file, rows + 1).map_err(wrong)? {
-            Some(end) => (true, end),
-            None => match end_of(&file, before + 1).map_err(wrong)? {
-                Some(end) => (false, end),
-                None => {
-                    let what =
-                        "has fewer rows than the run has labelled; name another file, which then begins here";
-                    return Err(Failure::Failed(format!("{}: {what}", path.display())));
-                }
-            },
+        let all = end_of(&file, rows + 1).map_err(wrong)?;
+        let most = if all.is_some() { all } else { end_of(&file, before + 1).map_err(wrong)? };
+        let (whole, Some(end)) = (all.is_some(), most) else {
+            let what = "has fewer rows than the run has labelled; name another file, which then begins here";
+            return Err(Failure::Failed(format!("{}: {what}", path.display())));
         };
         file.set_len(end).map_err(wrong)?;
         file.seek(SeekFrom::End(0)).map_err(wrong)?;
