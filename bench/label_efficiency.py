@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Labels needed: `evermargin run` beside asking at random and beside scikit-activeml's margin sampling with SVC.
 
-usage: bench/label_efficiency.py EVERMARGIN [--data DIR] [--work DIR] [--seeds 3] [--peer] [mnist news adult]
+usage: bench/label_efficiency.py EVERMARGIN [mnist news adult] [--data DIR] [--work DIR] [--seeds 3] [--peer]
 
 EVERMARGIN is the built program. The streams are MNIST even/odd, 20 Newsgroups comp/rec and Adult, their training parts in a
 random order; the model at the end of each is scored on the test part. A0 is the share of the larger class, A1 the accuracy
@@ -12,10 +12,11 @@ import argparse, json, lzma, os, random, resource, struct, subprocess, sys, tarf
 
 BUDGETS = [50, 100, 200, 300, 400, 600, 800, 1200, 1600, 2400]
 RUN = {
-    "mnist": ["--batch", "500", "--per-batch", "20"],
-    "news": ["--text", "text", "--label", "label", "--batch", "200", "--per-batch", "20"],
-    "adult": ["--batch", "500", "--per-batch", "20"],
+    "mnist": ["--batch", "500"],
+    "news": ["--text", "text", "--label", "label", "--batch", "200"],
+    "adult": ["--batch", "500"],
 }
+BATCHES = {"mnist": 120, "news": 26, "adult": 65}
 ALL = {
     "mnist": ["--learner", "svc", "--c", "3"],
     "news": ["--text", "text", "--label", "label", "--learner", "linear", "--scale", "none"],
@@ -109,8 +110,9 @@ def main():
             for budget in BUDGETS:
                 found, cpu = [], 0.0
                 for seed in range(1, args.seeds + 1):
+                    each = max(20, -(-budget // BATCHES[name]))
                     _, seconds = ask(args.program, "run", train, *RUN[name], "--strategy", strategy, "--budget",
-                                     str(budget), "--seed", str(seed), "--model", model)
+                                     str(budget), "--per-batch", str(each), "--seed", str(seed), "--model", model)
                     cpu += seconds
                     found.append(score(args.program, model, test))
                 mean = sum(found) / len(found)

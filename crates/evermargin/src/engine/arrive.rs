@@ -224,7 +224,9 @@ impl Engine {
         match self.classes.place(name) {
             Place::Known(class) => class,
             Place::New(class, now) => {
-                effects.notes.push(format!("class {} is new", self.classes.names()[class as usize]));
+                if now.len() >= 2 {
+                    effects.notes.push(format!("class {} is new", self.classes.names()[class as usize]));
+                }
                 let mut unchosen = vec![0; self.classes.len()];
                 now.iter().zip(&self.unchosen).for_each(|(&c, &n)| unchosen[c as usize] = n);
                 self.unchosen = unchosen;
