@@ -165,7 +165,11 @@ fn what_cannot_be_asked_is_said() {
         ("ask pets.csv", 2, "evermargin fit pets.csv --labeled-rows FILE -o MODEL"),
         ("ask d.svm --model d.evm", 1, "d.svm: every row has a label, so there is nothing to ask"),
         ("ask pets.csv --model m.evm --pool 5", 2, "--pool: strategy margin has no pool; small-pool has"),
-        ("ask pets.csv --model m.evm --strategy best", 2, "must be one of margin, small-pool, gate, diverse, submod, random"),
+        (
+            "ask pets.csv --model m.evm --strategy best",
+            2,
+            "must be one of margin, small-pool, gate, diverse, submod, random",
+        ),
         ("ask pets.csv --model m.evm -n 0", 2, "must be a whole number, 1 or more"),
         ("ask pets.csv --model m.evm -o m.evm", 2, "that is the input itself"),
         ("ask pets.csv --model m.evm -o - --json", 2, "both want standard output"),
