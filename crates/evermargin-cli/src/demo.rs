@@ -157,7 +157,7 @@ fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> 
     let _ = write!(
         out,
         "\n  {} samples of two classes that turn once around each other; {} labels asked for, {} remembered\n  \
-         right on arrival: {} (asking at random, as often: {})\n  {} s in all; curves: {}\n  next: evermargin generate \
+         right on arrival: {} (asking at random, with the same budget: {})\n  {} s in all; curves: {}\n  next: evermargin generate \
          drift --rows 30000 -o drift.csv && evermargin run drift.csv --report drift.html",
         session.engine.rows(),
         session.engine.spent().total,

@@ -153,6 +153,17 @@ impl Matrix {
         }
     }
 
+    /// Matrices below each other, in the layout of the first; all must have its columns.
+    pub fn stacked(parts: &[MatrixView<'_>]) -> Self {
+        let sparse = matches!(parts.first(), Some(MatrixView::Csr { .. }));
+        let mut out = Self::empty(parts.first().map_or(0, MatrixView::cols), sparse);
+        out.reserve(parts.iter().map(MatrixView::rows).sum(), parts.iter().map(MatrixView::nonzeros).sum());
+        for part in parts {
+            (0..part.rows()).for_each(|i| out.push(part.row(i)));
+        }
+        out
+    }
+
     /// The checks of the constructors, for a matrix that was filled without them (read from a file).
     pub fn recheck(&self) -> Result<()> {
         match self {

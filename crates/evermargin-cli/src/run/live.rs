@@ -124,7 +124,7 @@ pub fn summary(args: &RunArgs, session: &Session, live: &Live<'_>) -> String {
     if session.random.now.judged > 0 {
         let _ = writeln!(
             out,
-            "asking at random, as often: {}; in the second half {}",
+            "asking at random, with the same budget: {}; in the second half {}",
             percent(session.random.accuracy()),
             percent(session.random.accuracy_of_last_half()),
         );

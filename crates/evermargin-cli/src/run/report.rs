@@ -55,7 +55,7 @@ fn in_words(session: &Session) -> String {
     if session.random.now.judged > 0 {
         let _ = write!(
             out,
-            " Asking at random, as often: {}, {} in the second half.",
+            " Asking at random, with the same budget: {}, {} in the second half.",
             percent(session.random.accuracy()),
             percent(session.random.accuracy_of_last_half())
         );

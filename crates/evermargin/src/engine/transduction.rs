@@ -217,7 +217,7 @@ impl Transduction {
                 None => cost.resize(cost.len() + rows.rows(), 1.0),
             }
         }
-        let x = compact(stacked(&parts));
+        let x = compact(Matrix::stacked(&parts));
         let problems = problems(known, &present, x.rows(), &cost);
         let shares = shares(known, &present);
         let scores = self.params.submod(&shares).transduce(x.view(), &problems, watch)?.scores;
@@ -239,7 +239,7 @@ impl Transduction {
     ) -> Result<Absorbed> {
         self.batches += 1;
         self.largest = self.largest.max(batch.rows());
-        let all = stacked(&[self.exemplars.view(), self.previous.view()]);
+        let all = Matrix::stacked(&[self.exemplars.view(), self.previous.view()]);
         let mut weight = self.weight.clone();
         weight.resize(all.rows(), 1.0);
         let told = self.summarise(&all, &weight, known, batch.view(), given, seed, watch)?;
@@ -364,17 +364,6 @@ fn shares(known: Known<'_>, present: &[u32]) -> Vec<f64> {
     let own: Vec<f64> = present.iter().map(|&c| known.shares[c as usize].max(1e-3)).collect();
     let all: f64 = own.iter().sum();
     if own.len() == 2 { vec![own[1] / all] } else { own.iter().map(|s| s / all).collect() }
-}
-
-/// Matrices below each other; sparse if one of them is.
-pub(super) fn stacked(parts: &[MatrixView<'_>]) -> Matrix {
-    let sparse = parts.iter().any(|p| matches!(p, MatrixView::Csr { .. }));
-    let mut out = Matrix::empty(parts.first().map_or(0, MatrixView::cols), sparse);
-    out.reserve(parts.iter().map(MatrixView::rows).sum(), parts.iter().map(MatrixView::nonzeros).sum());
-    for part in parts {
-        (0..part.rows()).for_each(|i| out.push(part.row(i)));
-    }
-    out
 }
 
 /// The columns that occur, in their order: sums over columns cost what the samples hold, not what they might.

@@ -285,7 +285,7 @@ fn cover(
     let mut weight = pool.weights();
     let stacked = pool.beyond.filter(|(beyond, _)| beyond.rows() > 0).map(|(beyond, eta)| {
         weight.resize(pool.x.rows() + beyond.rows(), eta);
-        stack(pool.x, beyond)
+        Matrix::stacked(&[pool.x, beyond])
     });
     let x = stacked.as_ref().map_or(pool.x, Matrix::view);
     if least_value(&params.kernel, x) < 0.0 {
@@ -311,11 +311,4 @@ pub(crate) fn represent(
     let packed = Packed::new(x, params.kernel)?;
     let summed = KernelGram::summed(packed, weight, params.cache_bytes, watch)?;
     Ok(summed.map(|(gram, alone)| take(&mut Facility::new(gram, alone, weight, choosable), count, watch)))
-}
-
-/// The rows of `a`, then those of `b`, which has as many columns.
-pub(super) fn stack(a: MatrixView<'_>, b: MatrixView<'_>) -> Matrix {
-    let mut all = a.to_matrix();
-    (0..b.rows()).for_each(|i| all.push(b.row(i)));
-    all
 }

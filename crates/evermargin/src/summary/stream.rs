@@ -9,7 +9,7 @@
 //! partition keeps the guarantee; the result depends on the order of merging, not on threads.
 
 use super::carry::carry_weights;
-use super::exemplars::{ExemplarParams, Objective, Pool, choose, objective, stack};
+use super::exemplars::{ExemplarParams, Objective, Pool, choose, objective};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::solve::{Exit, Watch};
@@ -71,7 +71,7 @@ impl Summary {
         let piece = self.cap.saturating_mul(PIECE).max(LEAST_PIECE);
         for start in (0..x.rows()).step_by(piece) {
             let came: Vec<usize> = (start..(start + piece).min(x.rows())).collect();
-            let union = stack(self.rows.view(), x.select(&came).view());
+            let union = Matrix::stacked(&[self.rows.view(), x.select(&came).view()]);
             let mut weight = self.weights.clone();
             weight.resize(union.rows(), 1.0);
             let Some(order) = self.best(union.view(), &weight, watch)? else { return Ok(false) };
@@ -91,7 +91,7 @@ impl Summary {
                     .into(),
             ));
         }
-        let union = stack(self.rows.view(), other.rows.view());
+        let union = Matrix::stacked(&[self.rows.view(), other.rows.view()]);
         let weight = [self.weights.as_slice(), &other.weights].concat();
         let Some(mut order) = self.best(union.view(), &weight, watch)? else { return Ok(None) };
         let parts = [0..self.rows.rows(), self.rows.rows()..union.rows()];
