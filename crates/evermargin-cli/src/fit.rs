@@ -47,7 +47,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "X", value_parser = crate::spec::gamma, help_heading = "Learning", allow_negative_numbers = true)]
     pub gamma: Option<Gamma>,
     /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
-    #[arg(long, value_name = "KIND", value_parser = probability, help_heading = "Learning")]
+    #[arg(long, value_name = "KIND", value_parser = crate::spec::word::<CalibrationKind>, help_heading = "Learning")]
     pub probability: Option<CalibrationKind>,
     /// Move the boundary between two classes to where held-out rows score best: g-means, f1, accuracy, mcc,
     /// break-even (as many positives as there are) or rate=SHARE (this share positive) [default: where it is]
@@ -69,14 +69,6 @@ pub struct FitArgs {
     /// For experiments: delete rows of the smallest class until the largest has this many for one
     #[arg(long, value_name = "RATIO", value_parser = crate::spec::number, hide_short_help = true, help_heading = "Damage")]
     pub thin: Option<f64>,
-}
-
-fn probability(text: &str) -> Result<CalibrationKind, String> {
-    match text {
-        "sigmoid" => Ok(CalibrationKind::Sigmoid),
-        "isotonic" => Ok(CalibrationKind::Isotonic),
-        _ => Err("must be sigmoid or isotonic".into()),
-    }
 }
 
 /// What is to be done.

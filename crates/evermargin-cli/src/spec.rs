@@ -3,11 +3,11 @@
 use evermargin::learn::manifold::warp::WarpParams;
 use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice};
 use evermargin::metrics::Criterion;
-use evermargin::model::ScalingName;
 use evermargin::query::pool_size;
 use evermargin_io::Format;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// A part of the rows, counted from 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +59,17 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What the core reads from a word; its error without the name of the parameter, which clap puts before it.
+pub fn word<T: FromStr<Err = evermargin::Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e| match e {
+        evermargin::Error::Parameter { allowed, .. } => format!("must be {allowed}"),
+        other => other.to_string(),
+    })
+}
+
 /// A number, `scale` or `auto`.
 pub fn gamma(text: &str) -> Result<Gamma, String> {
-    match text {
-        "scale" => Ok(Gamma::Scale),
-        "auto" => Ok(Gamma::Auto),
-        _ => number(text).map(Gamma::Value).map_err(|_| "must be a number, scale or auto".into()),
-    }
+    word(text)
 }
 
 /// `labels`, `auto`, a share, or one share a class.
@@ -142,25 +146,12 @@ pub fn rows(text: &str) -> Result<Rows, String> {
 
 /// A scaling by name, or `divide=N`.
 pub fn scaling(text: &str) -> Result<ScalingChoice, String> {
-    if let Ok(name) = text.parse::<ScalingName>() {
-        return Ok(ScalingChoice::Named(name));
-    }
-    match text.strip_prefix("divide=").map(number) {
-        Some(Ok(by)) if by != 0.0 => Ok(ScalingChoice::Divide(by)),
-        _ => {
-            let names: Vec<&str> = ScalingName::ALL.iter().map(|s| s.name()).collect();
-            Err(format!("must be one of {}, divide=N", names.join(", ")))
-        }
-    }
+    word(text)
 }
 
 /// A multi-class scheme.
 pub fn multi(text: &str) -> Result<Multi, String> {
-    match text {
-        "one-vs-one" => Ok(Multi::OneVsOne),
-        "one-vs-rest" => Ok(Multi::OneVsRest),
-        _ => Err("must be one-vs-one or one-vs-rest".into()),
-    }
+    word(text)
 }
 
 /// `balanced`, `ratio`, or `A=2,B=1`.
@@ -184,17 +175,7 @@ pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
 
 /// What a threshold is chosen for.
 pub fn threshold(text: &str) -> Result<Criterion, String> {
-    match text {
-        "g-means" => Ok(Criterion::GMeans),
-        "f1" => Ok(Criterion::F1),
-        "accuracy" => Ok(Criterion::Accuracy),
-        "mcc" => Ok(Criterion::Mcc),
-        "break-even" => Ok(Criterion::BreakEven),
-        _ => match text.strip_prefix("rate=").map(number) {
-            Some(Ok(share)) if share > 0.0 && share < 1.0 => Ok(Criterion::Rate(share)),
-            _ => Err("must be g-means, f1, accuracy, mcc, break-even or rate=SHARE (between 0 and 1)".into()),
-        },
-    }
+    word(text)
 }
 
 /// `name=value`; the value is JSON, or else a word.

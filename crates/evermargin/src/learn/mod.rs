@@ -20,6 +20,7 @@ mod svc_path;
 mod table;
 pub mod train;
 pub mod validate;
+mod words;
 
 pub use registry::{Build, Learner, Parameter, learner};
 pub use table::LEARNERS;

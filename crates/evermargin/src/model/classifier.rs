@@ -3,7 +3,7 @@
 
 use super::coupling::{couple, normalize};
 use super::{Calibration, Model, Scaling};
-use crate::data::{Matrix, Row};
+use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -167,14 +167,29 @@ impl Classifier {
 
     /// Classes, decision values and probabilities of samples as they came, before scaling.
     pub fn predict(&self, x: Matrix) -> Result<Predictions> {
-        if x.cols() != self.features() {
-            return Err(Error::Shape { what: "columns", expected: self.features(), found: x.cols() });
+        self.check_columns(x.cols())?;
+        self.predict_scaled(self.scaling.apply(x)?.view())
+    }
+
+    /// The same for samples that stay where they are; they are copied only if there is something to scale.
+    pub fn predict_view(&self, x: MatrixView<'_>) -> Result<Predictions> {
+        if self.scaling != Scaling::None {
+            return self.predict(x.to_matrix());
         }
-        let x = self.scaling.apply(x)?;
-        let mut decision = self.model.decision(x.view())?;
+        self.check_columns(x.cols())?;
+        self.predict_scaled(x)
+    }
+
+    fn check_columns(&self, found: usize) -> Result<()> {
+        let expected = self.features();
+        if found == expected { Ok(()) } else { Err(Error::Shape { what: "columns", expected, found }) }
+    }
+
+    fn predict_scaled(&self, x: MatrixView<'_>) -> Result<Predictions> {
+        let mut decision = self.model.decision(x)?;
         let outputs = self.model.outputs();
         for (i, f) in decision.chunks_mut(outputs).enumerate() {
-            let row = x.view().row(i);
+            let row = x.row(i);
             if row.norm2() > FAR || f.iter().any(|f| !f.is_finite()) {
                 far(&self.model, row, f);
             }

@@ -1,0 +1,162 @@
+//! A trained classifier as a handle.
+
+use crate::error::{of_core, of_format};
+use crate::rows::{Rows, table, to_python};
+use crate::work::quick;
+use evermargin::model::{Classifier, Scheme};
+use evermargin::{Matrix, Model};
+use evermargin_io::{Limits, json, libsvm_model, model_file};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// A trained classifier. Pickled through the bytes of a model file.
+#[pyclass(name = "Classifier", module = "evermargin._core", frozen)]
+pub struct PyClassifier(pub Classifier);
+
+/// Classes, decision values and, where it is calibrated, probabilities.
+type Predicted<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+#[pymethods]
+impl PyClassifier {
+    /// Number of the class of each row, decision values (rows by outputs), probabilities (rows by classes) or None.
+    fn predict<'py>(&self, py: Python<'py>, x: Rows<'py>) -> PyResult<Predicted<'py>> {
+        let view = x.view()?;
+        let said = quick(py, || self.0.predict_view(view))?.map_err(|e| of_core(&e))?;
+        let class: Vec<i64> = said.class.into_iter().map(i64::from).collect();
+        let decision = table(py, said.decision, self.0.model.outputs())?;
+        let probability = said.probability.map(|p| table(py, p, self.0.classes.len())).transpose()?;
+        Ok((class.into_pyarray(py), decision, probability))
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = model_file::to_bytes(&self.0).map_err(|e| of_format(&e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A classifier from the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        model_file::from_bytes("model", bytes).map(Self).map_err(|e| of_format(&e))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    /// The text of a LIBSVM model.
+    fn to_libsvm(&self) -> PyResult<String> {
+        libsvm_model::to_text(&self.0).map_err(|e| of_format(&e))
+    }
+
+    /// A classifier from the text of a LIBSVM model.
+    #[staticmethod]
+    fn from_libsvm(text: &str) -> PyResult<Self> {
+        let read = libsvm_model::from_text("model", text.as_bytes(), &Limits::default());
+        read.map(Self).map_err(|e| of_format(&e))
+    }
+
+    /// Everything about it as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        json::to_json(&self.0).map_err(|e| of_format(&e))
+    }
+
+    /// A classifier from its parts: `kernel` is JSON like `{"type": "rbf", "gamma": 1}`, `coef` has a row for each
+    /// decision function, `scheme` is binary, one-vs-rest or one-vs-one.
+    #[staticmethod]
+    fn from_parts(
+        classes: Vec<String>,
+        scheme: &str,
+        kernel: &str,
+        points: Rows<'_>,
+        coef: PyReadonlyArray2<'_, f64>,
+        bias: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let wrong = |e: serde_json::Error| PyValueError::new_err(format!("kernel or scheme: {e}"));
+        let scheme: Scheme = serde_json::from_value(scheme.into()).map_err(wrong)?;
+        let coef = coef.as_array().outer_iter().map(|row| row.to_vec()).collect();
+        let bias = bias.as_array().to_vec();
+        let points = points.view()?.to_matrix();
+        let kernel = serde_json::from_str(kernel).map_err(wrong)?;
+        let classifier = Classifier {
+            learner: "svc".into(),
+            params: serde_json::json!({ "kernel": kernel }),
+            classes,
+            scheme,
+            model: Model::Expansion { kernel, points, coef, bias },
+            scaling: evermargin::model::Scaling::None,
+            columns: Vec::new(),
+            calibration: Vec::new(),
+        };
+        classifier.check().map_err(|e| of_core(&e))?;
+        Ok(Self(classifier))
+    }
+
+    /// Names of the classes.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.0.classes.clone()
+    }
+
+    /// Name of the learner in the registry.
+    #[getter]
+    fn learner(&self) -> String {
+        self.0.learner.clone()
+    }
+
+    /// binary, one-vs-rest or one-vs-one.
+    #[getter]
+    fn scheme(&self) -> &'static str {
+        match self.0.scheme {
+            Scheme::Binary => "binary",
+            Scheme::OneVsRest => "one-vs-rest",
+            Scheme::OneVsOne => "one-vs-one",
+        }
+    }
+
+    /// Parameters as given and as chosen, as JSON.
+    #[getter]
+    fn params(&self) -> String {
+        self.0.params.to_string()
+    }
+
+    /// Number of features.
+    #[getter]
+    fn features(&self) -> usize {
+        self.0.features()
+    }
+
+    /// Number of points or weights it rests on.
+    #[getter]
+    fn support_count(&self) -> usize {
+        self.0.model.support_count()
+    }
+
+    /// The points of an expansion; None for other models.
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.0.model {
+            Model::Expansion { points, .. } => to_python(py, points).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Coefficients of the points, or weights of the features; a row for each decision function. None for views.
+    fn coef<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.0.model {
+            Model::Expansion { coef: rows, .. } | Model::Linear { weights: rows, .. } => {
+                let cols = rows.first().map_or(0, Vec::len);
+                let values = rows.concat();
+                let matrix = Matrix::dense(values, rows.len(), cols).map_err(|e| of_core(&e))?;
+                to_python(py, &matrix).map(Some)
+            }
+            Model::Views { .. } => Ok(None),
+        }
+    }
+
+    /// One constant for each decision function.
+    fn bias<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.model.bias())
+    }
+}

@@ -1,0 +1,128 @@
+//! Samples as Python holds them: a C-ordered array of doubles, or the parts of a matrix in compressed rows. Values are
+//! never copied on the way in; columns only if they are 64 bits wide, offsets only if they are 32.
+
+use crate::error::of_core;
+use evermargin::{Matrix, MatrixView};
+use numpy::{
+    IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::borrow::Cow;
+
+/// Samples, one a row.
+pub enum Rows<'py> {
+    Dense(PyReadonlyArray2<'py, f64>),
+    Sparse { indptr: Vec<usize>, indices: Columns<'py>, values: PyReadonlyArray1<'py, f64>, cols: usize },
+}
+
+/// Columns of the values of a sparse matrix.
+pub enum Columns<'py> {
+    Narrow(PyReadonlyArray1<'py, i32>),
+    Wide(Vec<u32>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Rows<'py> {
+    type Error = PyErr;
+
+    /// An array, or `(indptr, indices, data, columns)`.
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(dense) = object.extract::<PyReadonlyArray2<'py, f64>>() {
+            return Ok(Self::Dense(dense));
+        }
+        let Ok((indptr, indices, values, cols)) =
+            object.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>, usize)>()
+        else {
+            return Err(PyTypeError::new_err(
+                "rows must be a C-ordered float64 array or (indptr, indices, float64 data, columns)",
+            ));
+        };
+        Ok(Self::Sparse { indptr: offsets(&indptr)?, indices: columns(&indices)?, values, cols })
+    }
+}
+
+fn offsets(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let negative = || PyValueError::new_err("sparse rows: an offset is negative");
+    if let Ok(narrow) = object.extract::<PyReadonlyArray1<'_, i32>>() {
+        return narrow.as_array().iter().map(|&v| usize::try_from(v).map_err(|_| negative())).collect();
+    }
+    let wide = object.extract::<PyReadonlyArray1<'_, i64>>()?;
+    wide.as_array().iter().map(|&v| usize::try_from(v).map_err(|_| negative())).collect()
+}
+
+fn columns<'py>(object: &Bound<'py, PyAny>) -> PyResult<Columns<'py>> {
+    if let Ok(narrow) = object.extract::<PyReadonlyArray1<'py, i32>>() {
+        return Ok(Columns::Narrow(narrow));
+    }
+    let wide = object.extract::<PyReadonlyArray1<'py, i64>>()?;
+    let beyond = || PyValueError::new_err("sparse rows: a column is negative or beyond 2^32");
+    let narrow: PyResult<Vec<u32>> =
+        wide.as_array().iter().map(|&v| u32::try_from(v).map_err(|_| beyond())).collect();
+    Ok(Columns::Wide(narrow?))
+}
+
+impl Rows<'_> {
+    /// The samples where they are; refuses what the core does not take.
+    pub fn view(&self) -> PyResult<MatrixView<'_>> {
+        match self {
+            Self::Dense(array) => {
+                let (rows, cols) = (array.shape()[0], array.shape()[1]);
+                let values = array.as_slice().map_err(|_| {
+                    PyValueError::new_err("rows must be C-ordered; numpy.ascontiguousarray makes them so")
+                })?;
+                MatrixView::dense(values, rows, cols)
+            }
+            Self::Sparse { indptr, indices, values, cols } => {
+                let apart = |_| PyValueError::new_err("sparse rows: arrays must be contiguous");
+                // A negative column becomes a huge one and is refused as such.
+                let indices = match indices {
+                    Columns::Narrow(array) => bytemuck::cast_slice(array.as_slice().map_err(apart)?),
+                    Columns::Wide(list) => list.as_slice(),
+                };
+                MatrixView::csr(indptr, indices, values.as_slice().map_err(apart)?, *cols)
+            }
+        }
+        .map_err(|e| of_core(&e))
+    }
+}
+
+/// A matrix for Python: an array, or `(indptr, indices, data, columns)`.
+pub fn to_python<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+    match matrix.view() {
+        MatrixView::Dense { values, rows, cols, .. } => {
+            Ok(PyArray1::from_slice(py, values).reshape([rows, cols])?.into_any())
+        }
+        MatrixView::Csr { indptr, indices, values, cols, .. } => {
+            let indptr: Vec<i64> = indptr.iter().map(|&v| v as i64).collect();
+            let indices: Vec<i64> = indices.iter().map(|&v| i64::from(v)).collect();
+            let parts =
+                (indptr.into_pyarray(py), indices.into_pyarray(py), PyArray1::from_slice(py, values), cols);
+            Ok(parts.into_pyobject(py)?.into_any())
+        }
+    }
+}
+
+/// Row-major values as an array of `cols` columns.
+pub fn table<'py>(py: Python<'py>, values: Vec<f64>, cols: usize) -> PyResult<Bound<'py, PyAny>> {
+    let rows = if cols == 0 { 0 } else { values.len() / cols };
+    Ok(values.into_pyarray(py).reshape([rows, cols])?.into_any())
+}
+
+/// One number a row, where given: copied, since the core keeps them.
+pub fn numbers(array: Option<&PyReadonlyArray1<'_, f64>>) -> Option<Vec<f64>> {
+    array.map(|a| a.as_array().iter().copied().collect())
+}
+
+/// Numbers of classes as the core has them: a negative one is no label.
+pub fn classes(codes: &PyReadonlyArray1<'_, i64>) -> Vec<Option<u32>> {
+    codes.as_array().iter().map(|&c| u32::try_from(c).ok()).collect()
+}
+
+/// Indices as the core has them.
+pub fn indices<'a>(array: &'a PyReadonlyArray1<'_, i64>, rows: usize) -> PyResult<Cow<'a, [usize]>> {
+    let one = |&v: &i64| match usize::try_from(v) {
+        Ok(i) if i < rows => Ok(i),
+        _ => Err(PyValueError::new_err(format!("row {v} does not exist: there are {rows}"))),
+    };
+    Ok(Cow::Owned(array.as_array().iter().map(one).collect::<PyResult<_>>()?))
+}

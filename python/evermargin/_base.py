@@ -1,0 +1,375 @@
+"""What every estimator shares: arrays in, a learner of the registry, predictions out."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from . import _core
+
+REGISTRY = {learner["name"]: learner for learner in json.loads(_core.learners())}
+
+#: Names of scikit-learn for parameters of the registry.
+RENAMED = {
+    "C": "c",
+    "tol": "tolerance",
+    "max_iter": "max_steps",
+    "cache_size": "cache_bytes",
+    "lam": "lambda",
+    "random_state": "seed",
+}
+
+#: Parameters that are about the training around a learner.
+AROUND = {"gamma", "class_weight", "scale", "multi", "probability", "threshold", "folds", "compare"}
+
+#: Parameters that never reach the core.
+OUTSIDE = {"verbose", "missing_label", "decision_function_shape", "loss", "random_state"}
+
+
+def rows(X):
+    """The parts of ``X`` that the core reads in place."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
+        return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, X.shape[1]
+    return X.indptr, X.indices, X.data, X.shape[1]
+
+
+def from_rows(parts):
+    """A matrix of the core as numpy or scipy has it."""
+    if parts is None or isinstance(parts, np.ndarray):
+        return parts
+    indptr, indices, data, columns = parts
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
+
+
+def seed(random_state):
+    """A seed of the core. None is 1: without a seed the answer is the same every time."""
+    if random_state is None:
+        return 1
+    if isinstance(random_state, numbers.Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state}: must not be negative")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+def plain(value):
+    """A value as JSON has it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be a parameter")
+
+
+def class_names(classes):
+    """Names of classes for a model file."""
+    return [str(c) for c in classes]
+
+
+class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers: one learner of the registry."""
+
+    _learner = None
+
+    def _name(self):
+        return self._learner
+
+    def _settings(self):
+        """The settings of a training as JSON."""
+        learner = REGISTRY[self._name()]
+        taken = {p["name"] for p in learner["parameters"]}
+        defaults = self._defaults()
+        settings = {"seed": seed(getattr(self, "random_state", None))}
+        params = {}
+        for name, value in self.get_params(deep=False).items():
+            if name in OUTSIDE or value is None:
+                continue
+            if name in AROUND:
+                settings[name] = self._around(name, value)
+                continue
+            key = RENAMED.get(name, name)
+            if key in taken or value != defaults.get(name):
+                params[key] = self._value(name, value)
+        settings["params"] = params
+        return json.dumps(settings, default=plain)
+
+    @classmethod
+    def _defaults(cls):
+        import inspect
+
+        return {n: p.default for n, p in inspect.signature(cls.__init__).parameters.items() if n != "self"}
+
+    def _around(self, name, value):
+        if name == "class_weight" and isinstance(value, dict):
+            return {str(c): float(w) for c, w in value.items()}
+        if name == "probability" and isinstance(value, (bool, np.bool_)):
+            return "sigmoid" if value else None
+        return value
+
+    @staticmethod
+    def _value(name, value):
+        if name == "cache_size":
+            return int(float(value) * 1_000_000)
+        if name == "max_iter":
+            return 0 if value == -1 else value
+        if name == "views" and not isinstance(value, str):
+            return _views(value)
+        return value
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples; a square kernel matrix with ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Their classes, of any type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies the cost of each row: weight k is k copies, 0 is absence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return self._train(X, codes, sample_weight)
+
+    def _train(self, X, codes, sample_weight=None):
+        if len(self.classes_) < 2:
+            found = ", ".join(map(str, self.classes_)) or "none"
+            raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found: {found}")
+        training = _core.fit(
+            self._name(),
+            rows(X),
+            np.ascontiguousarray(codes, dtype=np.int64),
+            class_names(self.classes_),
+            self._settings(),
+            sample_weight,
+            bool(self.verbose),
+        )
+        self._keep(training)
+        return self
+
+    def _keep(self, training):
+        """Keeps what a training gave."""
+        self._model = training.classifier
+        self.report_ = json.loads(training.report)
+        self.report_["notes"] = training.notes
+        self.n_iter_ = max(1, int(self.report_["steps"]))
+        self.stop_reason_ = self.report_["exit"]
+        if self.stop_reason_ == "limit":
+            warnings.warn(
+                f"{type(self).__name__} ended at its limit of steps before it converged; raise max_iter or tol, "
+                "or scale the data",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _said(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return self._model.predict(rows(X))
+
+    def decision_function(self, X):
+        """Decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest wins.
+        """
+        decision = self._said(X)[1]
+        if len(self.classes_) == 2:
+            return decision[:, 0]
+        if self._model.scheme == "one-vs-one" and getattr(self, "decision_function_shape", "ovr") == "ovr":
+            return _ovr_decision_function(decision >= 0, decision, len(self.classes_))
+        return decision
+
+    def predict(self, X):
+        """Classes of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            One of ``classes_`` each.
+        """
+        codes = self._said(X)[0]
+        return self.classes_[codes]
+
+    @available_if(lambda self: bool(getattr(self, "probability", None)))
+    def predict_proba(self, X):
+        """Probabilities of classes, calibrated on rows held out; needs ``probability``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._said(X)[2]
+
+    @property
+    def support_vectors_(self):
+        """Points a kernel model rests on, as it sees them (scaled)."""
+        return self._part("points")
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the points, a row for each decision function; positive for the second class of it."""
+        return self._part("coef", of_points=True)
+
+    @property
+    def coef_(self):
+        """Weights of the features of a linear model, a row for each decision function."""
+        return self._part("coef", of_points=False)
+
+    @property
+    def intercept_(self):
+        """Constants of the decision functions."""
+        return self._part("bias")
+
+    def _part(self, name, of_points=None):
+        if "_model" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        has_points = self._model.points() is not None
+        part = from_rows(getattr(self._model, name)())
+        if part is None or (of_points is not None and of_points != has_points):
+            raise AttributeError(f"a {self._model.learner} model with this kernel has no {name}")
+        return part
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
+        return tags
+
+
+class SemiSupervisedClassifier(LargeMarginClassifier):
+    """Base of the classifiers that also learn from rows without a label."""
+
+    def fit(self, X, y):
+        """Learn from few labels and many samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, with a label or without.
+        y : array-like of shape (n_samples,)
+            Their classes; ``missing_label`` marks rows without a label.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        self.classes_, codes = labels_and_gaps(y, self.missing_label, _num_samples(X))
+        return self._train(X, codes)
+
+    def _keep(self, training):
+        super()._keep(training)
+        codes, _, confidence, _ = training.transduction()
+        self.transduction_ = self.classes_[codes]
+        self.transduction_confidence_ = confidence
+        held_out = self.report_.get("cross_validated") or [math.nan, math.nan]
+        self.supervised_score_, self.semi_supervised_score_ = held_out
+
+
+def is_missing(y, missing_label):
+    """Which labels are missing: equal to ``missing_label``, NaN if that is NaN, None if that is None."""
+    if missing_label is None:
+        return np.fromiter((v is None for v in y), dtype=bool, count=len(y))
+    if isinstance(missing_label, numbers.Real) and math.isnan(missing_label):
+        if y.dtype.kind == "f":
+            return np.isnan(y)
+        return np.fromiter((isinstance(v, float) and math.isnan(v) for v in y), dtype=bool, count=len(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # comparing words with numbers: not equal
+        return np.asarray(y == missing_label, dtype=bool) & np.ones(len(y), dtype=bool)
+
+
+def labels_and_gaps(y, missing_label, n_samples):
+    """Sorted classes, and the number of the class of each row, -1 where the label is missing."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_samples:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {len(y)}]")
+    missing = is_missing(y, missing_label)
+    known = y[~missing]
+    if known.dtype == object:
+        known = np.array(list(known))
+    if known.dtype.kind == "f" and not np.isfinite(known).all():
+        raise ValueError("Input y contains NaN or infinity; if NaN means unlabelled, say missing_label=float('nan')")
+    if known.size:
+        check_classification_targets(known)
+    classes, numbers_of = np.unique(known, return_inverse=True)
+    if _is_minus_one(missing_label) and missing.any() and len(classes) == 1 and classes[0] == 1:
+        raise ValueError(
+            "y holds -1 and 1 alone, and -1 means unlabelled here, so there is one class only. If -1 is a class, mark "
+            "unlabelled rows otherwise and say how: missing_label=None (None in y), float('nan') or any other value; "
+            "or number the classes 0 and 1 and keep -1 for unlabelled"
+        )
+    codes = np.full(n_samples, -1, dtype=np.int64)
+    codes[~missing] = numbers_of
+    return classes, codes
+
+
+def _is_minus_one(value):
+    return isinstance(value, numbers.Number) and value == -1
+
+
+def _views(views):
+    """Ranges of columns, counted from 0 with the end excluded, as the registry writes them."""
+
+    def one(view):
+        if isinstance(view, (slice, range)):
+            if view.step not in (None, 1):
+                raise ValueError(f"view {view}: columns must follow each other")
+            return f"{(view.start or 0) + 1}..{view.stop}"
+        start, stop = view
+        return f"{start + 1}..{stop}"
+
+    return ";".join(one(view) for view in views)
