@@ -78,11 +78,6 @@ impl Graph {
         });
     }
 
-    pub(super) fn floats(&mut self, name: &str, values: Vec<f32>) {
-        let float_data = values;
-        self.constant(name, DataType::Float, float_data.len(), |t| t.float_data = float_data);
-    }
-
     pub(super) fn doubles(&mut self, name: &str, values: &[f64]) {
         self.constant(name, DataType::Double, values.len(), |t| t.double_data = values.to_vec());
     }
@@ -144,6 +139,11 @@ fn value(name: &str, data_type: DataType, columns: Option<usize>, meaning: Strin
         r#type: Some(TypeProto { tensor_type: Some(tensor_type) }),
         doc_string: meaning,
     }
+}
+
+/// The attribute of Cast.
+pub(super) fn cast(to: DataType) -> Vec<AttributeProto> {
+    vec![int("to", to as i64)]
 }
 
 pub(super) fn int(name: &str, i: i64) -> AttributeProto {

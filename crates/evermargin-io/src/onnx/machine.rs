@@ -216,7 +216,7 @@ fn rows(points: &Matrix, which: impl Iterator<Item = Option<usize>>) -> Result<V
 }
 
 /// Values in single precision, the only one these nodes know.
-pub(super) fn single(what: &str, values: impl IntoIterator<Item = f64>) -> Result<Vec<f32>> {
+fn single(what: &str, values: impl IntoIterator<Item = f64>) -> Result<Vec<f32>> {
     let narrow = |v: f64| {
         let narrow = v as f32;
         narrow.is_finite().then_some(narrow).ok_or_else(|| {

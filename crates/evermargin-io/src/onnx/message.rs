@@ -127,9 +127,6 @@ pub struct TensorProto {
     /// The type of its values, and so the field they are in.
     #[prost(enumeration = "DataType", tag = "2")]
     pub data_type: i32,
-    /// Values in single precision.
-    #[prost(float, repeated, tag = "4")]
-    pub float_data: Vec<f32>,
     /// Texts.
     #[prost(bytes = "vec", repeated, tag = "6")]
     pub string_data: Vec<Vec<u8>>,

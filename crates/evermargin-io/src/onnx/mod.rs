@@ -39,7 +39,7 @@ pub fn to_onnx(classifier: &Classifier) -> Result<Vec<u8>> {
     let mut graph = Graph::default();
     let x = scale::write(&classifier.scaling, &mut graph, "X");
     machine::write(classifier, &mut graph, x)?;
-    let calibrated = probability::write(classifier, &mut graph)?;
+    let calibrated = probability::write(classifier, &mut graph);
 
     let (classes, outputs) = (classifier.classes.len(), classifier.model.outputs());
     graph.output("label", Names::of(&classifier.classes).data_type(), None, "class".into());

@@ -2,11 +2,11 @@
 //!
 //! Two classes: σ(−a·[−f, f] + [b, −b]), for σ(−z) = 1 − σ(z). One class against the rest: p divided by the sum of all p,
 //! which is softmax of ln p = −softplus(a·f + b), and is a number also where every p underflows. Isotonic calibrations
-//! and the coupling of pairs (an iteration) have no such form.
+//! and the coupling of pairs (an iteration) have no such form. The exponent is computed in double precision, for where
+//! decisions lie close together slopes are steep and a·f and b nearly cancel.
 
-use super::graph::{Graph, TENSORS};
-use super::machine::single;
-use crate::error::Result;
+use super::graph::{Graph, TENSORS, cast};
+use super::message::DataType;
 use evermargin::model::{Calibration, Classifier, Scheme};
 
 /// Whether the probabilities of a classifier can be written.
@@ -25,26 +25,25 @@ fn sigmoids(classifier: &Classifier) -> Option<Vec<(f64, f64)>> {
 }
 
 /// Adds the nodes from `scores` to `probabilities`; false if there is nothing to add.
-pub(super) fn write(classifier: &Classifier, graph: &mut Graph) -> Result<bool> {
-    let Some(sigmoids) = sigmoids(classifier) else { return Ok(false) };
+pub(super) fn write(classifier: &Classifier, graph: &mut Graph) -> bool {
+    let Some(sigmoids) = sigmoids(classifier) else { return false };
     let binary = classifier.scheme == Scheme::Binary;
     let (slope, offset): (Vec<f64>, Vec<f64>) = match sigmoids[..] {
         [(a, b)] if binary => (vec![-a, -a], vec![b, -b]),
         _ => sigmoids.into_iter().unzip(),
     };
-    let add = |graph: &mut Graph, operator, inputs: &[&str], output| {
-        graph.node((TENSORS, operator), inputs, &[output], Vec::new());
-    };
-    graph.floats("slope", single("calibration", slope)?);
-    graph.floats("offset", single("calibration", offset)?);
-    add(graph, "Mul", &["scores", "slope"], "sloped");
-    add(graph, "Add", &["sloped", "offset"], "exponent");
+    graph.doubles("slope", &slope);
+    graph.doubles("offset", &offset);
+    graph.node((TENSORS, "Cast"), &["scores"], &["wide_scores"], cast(DataType::Double));
+    graph.node((TENSORS, "Mul"), &["wide_scores", "slope"], &["sloped"], Vec::new());
+    graph.node((TENSORS, "Add"), &["sloped", "offset"], &["wide_exponent"], Vec::new());
+    graph.node((TENSORS, "Cast"), &["wide_exponent"], &["exponent"], cast(DataType::Float));
     if binary {
-        add(graph, "Sigmoid", &["exponent"], "probabilities");
+        graph.node((TENSORS, "Sigmoid"), &["exponent"], &["probabilities"], Vec::new());
     } else {
-        add(graph, "Softplus", &["exponent"], "surprise");
-        add(graph, "Neg", &["surprise"], "log_probability");
-        add(graph, "Softmax", &["log_probability"], "probabilities");
+        graph.node((TENSORS, "Softplus"), &["exponent"], &["surprise"], Vec::new());
+        graph.node((TENSORS, "Neg"), &["surprise"], &["log_probability"], Vec::new());
+        graph.node((TENSORS, "Softmax"), &["log_probability"], &["probabilities"], Vec::new());
     }
-    Ok(true)
+    true
 }

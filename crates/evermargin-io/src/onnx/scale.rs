@@ -3,7 +3,7 @@
 //! It is done in double precision: a column of mean 2000 and deviation 1 would lose four digits in single. So it is
 //! exactly ours, and only what the classifier sees is rounded.
 
-use super::graph::{Graph, TENSORS, int};
+use super::graph::{Graph, TENSORS, cast, int};
 use super::message::DataType;
 use evermargin::model::Scaling;
 
@@ -15,7 +15,6 @@ pub(super) fn write(scaling: &Scaling, graph: &mut Graph, input: &'static str) -
         Scaling::Tfidf { idf } => (&[], idf, true),
         Scaling::Unit => (&[], &[], true),
     };
-    let cast = |to: DataType| vec![int("to", to as i64)];
     graph.node((TENSORS, "Cast"), &[input], &["wide"], cast(DataType::Double));
     let mut last = "wide";
     for (operator, by, values, made) in
