@@ -329,7 +329,7 @@ fn what_cannot_be_said_is_refused() {
         ),
         (three(Scheme::OneVsOne, sparse(3000)), in_pairs.as_str()),
         (three(Scheme::OneVsRest, sparse(3000)), &in_rest),
-        (two(plane(&[])), "0 vectors of weights but 0 constants"),
+        (two(plane(&[])), "model: 0 vectors of weights but 0 constants"),
         (
             two(Model::Linear { weights: vec![Vec::new()], bias: vec![1.0] }),
             "a model without columns; an ONNX classifier has at least one",
