@@ -27,6 +27,13 @@ impl Names {
             .map_or_else(|| Self::Words(classes.to_vec()), Self::Whole)
     }
 
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Whole(n) => n.len(),
+            Self::Words(w) => w.len(),
+        }
+    }
+
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Whole(_) => DataType::Int64,

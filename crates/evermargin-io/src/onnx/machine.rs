@@ -26,11 +26,10 @@ use evermargin::model::{Classifier, Model, Scheme};
 /// Bytes a protobuf message may have.
 pub(super) const MOST_BYTES: usize = i32::MAX as usize;
 
-/// Decision functions over points: f = Σ coef·K(point, x) + bias.
-struct Expansion<'a> {
+/// What decisions rest on: f = Σ coefficient·K(point, x) + bias.
+struct Ground<'a> {
     kernel: Kernel,
     points: &'a Matrix,
-    coef: &'a [Vec<f64>],
     bias: &'a [f64],
 }
 
@@ -54,24 +53,32 @@ pub(super) fn write(classifier: &Classifier, graph: &mut Graph, x: &str) -> Resu
             }
             Scheme::OneVsRest => linear(weights, bias, &names, graph, x),
             Scheme::OneVsOne => {
-                let pairs = weights.len();
-                let points = Matrix::dense(weights.concat(), pairs, classifier.model.cols())
+                let points = Matrix::dense(weights.concat(), weights.len(), classifier.model.cols())
                     .map_err(|e| Error::inexpressible(format!("weights: {e}")))?;
-                let mut coef = vec![vec![0.0; pairs]; pairs];
-                (0..pairs).for_each(|p| coef[p][p] = 1.0);
-                let own = Expansion { kernel: Kernel::Linear, points: &points, coef: &coef, bias };
-                voting(&own, n, names, graph, x)
+                let ground = Ground { kernel: Kernel::Linear, points: &points, bias };
+                voting(&ground, &one_a_pair(n), names, graph, x)
             }
         },
         Model::Expansion { kernel, points, coef, bias } => {
-            let own = Expansion { kernel: *kernel, points, coef, bias };
+            let ground = Ground { kernel: *kernel, points, bias };
             if scheme == Scheme::OneVsRest {
-                against_rest(&own, names, graph, x)
+                against_rest(&ground, coef, names, graph, x)
             } else {
-                voting(&own, n, names, graph, x)
+                voting(&ground, &by_class(coef, n), names, graph, x)
             }
         }
     }
+}
+
+/// Weights as vectors: that of the pair (a, b) stands in class b, with coefficient 1 against a.
+fn one_a_pair(n: usize) -> Vec<Standing> {
+    let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+    let stand = |(a, b)| {
+        let mut coef = vec![0.0; n];
+        coef[a] = 1.0;
+        Standing { class: b, point: pair(a, b, n), coef }
+    };
+    pairs.map(stand).collect()
 }
 
 fn linear(weights: &[Vec<f64>], bias: &[f64], names: &Names, graph: &mut Graph, x: &str) -> Result<()> {
@@ -86,11 +93,11 @@ fn linear(weights: &[Vec<f64>], bias: &[f64], names: &Names, graph: &mut Graph, 
     Ok(())
 }
 
-/// Two classes, or one against one of `n`.
-fn voting(own: &Expansion<'_>, n: usize, names: Names, graph: &mut Graph, x: &str) -> Result<()> {
+/// Two classes, or one against one of many.
+fn voting(own: &Ground<'_>, standing: &[Standing], names: Names, graph: &mut Graph, x: &str) -> Result<()> {
+    let n = names.len();
     let (order, sign, names): (Vec<usize>, f64, _) =
         if n == 2 { (vec![1, 0], 1.0, names.reversed()) } else { ((0..n).collect(), -1.0, names) };
-    let standing = by_class(own.coef, n);
     check_size(standing.len() + n, own.points.cols(), n - 1, own.bias.len())?;
 
     let (mut ranks, mut per_class) = (Vec::new(), Vec::with_capacity(n));
@@ -125,7 +132,7 @@ fn voting(own: &Expansion<'_>, n: usize, names: Names, graph: &mut Graph, x: &st
 }
 
 /// One class against the rest.
-fn against_rest(own: &Expansion<'_>, names: Names, graph: &mut Graph, x: &str) -> Result<()> {
+fn against_rest(own: &Ground<'_>, coef: &[Vec<f64>], names: Names, graph: &mut Graph, x: &str) -> Result<()> {
     let (k, m) = (own.bias.len(), own.points.rows());
     check_size(m.max(1), own.points.cols(), k, k.saturating_mul(k + 1) / 2)?;
     let counted: Vec<usize> = (0..k).map(|j| pair(j, k, k + 1)).collect();
@@ -136,7 +143,7 @@ fn against_rest(own: &Expansion<'_>, names: Names, graph: &mut Graph, x: &str) -
     let (coefficients, vectors) = if m == 0 {
         (vec![0.0; k], vec![0.0; own.points.cols()])
     } else {
-        (single("coefficients", own.coef.iter().flatten().copied())?, rows(own.points, (0..m).map(Some))?)
+        (single("coefficients", coef.iter().flatten().copied())?, rows(own.points, (0..m).map(Some))?)
     };
     let machine = Machine {
         names: Names::Whole((0..=k as i64).collect()),

@@ -179,6 +179,7 @@ fn random_classifiers_say_the_same_as_ours() {
             let ours = c.predict(x).unwrap().probability.unwrap();
             let theirs: Vec<f64> = said["probabilities"].numbers().concat();
             let size = (0..6).map(|i| by_definition(&c, scaled.view().row(i)).1).fold(1.0, f64::max);
+            // Ours come from kernels in single precision, good to about 1e-5 of the terms.
             for (ours, theirs) in ours.iter().zip(theirs) {
                 assert!((ours - theirs).abs() <= 1e-5 * (1.0 + size), "{shape:?}: {ours} {theirs}");
             }
@@ -338,6 +339,25 @@ fn what_cannot_be_said_is_refused() {
     ] {
         assert_eq!(to_onnx(&c).unwrap_err().to_string(), text);
     }
+}
+
+#[test]
+fn weights_of_many_pairs_take_no_more_than_they_need() {
+    // 120 classes: 7,140 pairs, whose identity matrix would take 0.4 GB
+    let n = 120;
+    let names: Vec<String> = (0..n).map(|c| format!("c{c:03}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let rng = &mut Pcg::new(7);
+    let weights: Vec<[f64; 2]> = (0..n * (n - 1) / 2).map(|_| [rng.real(), rng.real()]).collect();
+    let c = made(Scheme::OneVsOne, &names, plane(&weights));
+    let bytes = to_onnx(&c).unwrap();
+    // two weights, 119 coefficients and a constant a pair, in single precision, and the names
+    assert!(bytes.len() < 7140 * 4 * (2 + 119 + 1) + 200_000, "{}", bytes.len());
+    let x = vec![vec![0.25, -0.5]];
+    let said = run(&ModelProto::decode(bytes.as_slice()).unwrap(), &x);
+    let f = decisions(&c.model, Row::Dense(&x[0]));
+    near(said["scores"].numbers(), &[f.clone()], 1e-6, "pairs");
+    assert_eq!(said["label"].names()[0], names[Scheme::OneVsOne.vote(n, &f) as usize]);
 }
 
 #[test]
