@@ -1,8 +1,9 @@
 //! Formats for evermargin: data files in, model files in and out.
 //!
 //! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks, JSON lines), NumPy and IDX arrays, compressed or
-//! not, and [`Stream`] in batches, also of what does not end; [`model_file`] keeps a classifier, [`state_file`] an online learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`onnx`] gives it to
-//! other programs; [`json`] shows it.
+//! not, and [`Stream`] in batches, also of what does not end; [`model_file`] keeps a classifier, [`state_file`] an online
+//! learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`onnx`] gives it to other programs; [`json`]
+//! shows it.
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
 

@@ -356,7 +356,7 @@ fn weights_of_many_pairs_take_no_more_than_they_need() {
     let x = vec![vec![0.25, -0.5]];
     let said = run(&ModelProto::decode(bytes.as_slice()).unwrap(), &x);
     let f = decisions(&c.model, Row::Dense(&x[0]));
-    near(said["scores"].numbers(), &[f.clone()], 1e-6, "pairs");
+    near(said["scores"].numbers(), std::slice::from_ref(&f), 1e-6, "pairs");
     assert_eq!(said["label"].names()[0], names[Scheme::OneVsOne.vote(n, &f) as usize]);
 }
 
