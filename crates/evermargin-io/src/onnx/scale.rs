@@ -1,6 +1,6 @@
 //! Scaling as nodes before the classifier.
 //!
-//! It is done in double precision: a column of mean 2000 and deviation 1 would lose four digits in single. So it is
+//! It is done in double precision: a column of mean 2000 and deviation 1 would lose three digits in single. So it is
 //! exactly ours, and only what the classifier sees is rounded.
 
 use super::graph::{Graph, TENSORS, cast, int};
