@@ -21,6 +21,7 @@ from ._semi import (
     SubmodularS3VM,
     TSVM,
 )
+from .exchange import from_libsvm, from_sklearn, load, save, to_libsvm, to_onnx
 from ._supervised import (
     LASVMClassifier,
     LinearSVC,
@@ -57,4 +58,10 @@ __all__ = [
     "TSVM",
     "__version__",
     "set_threads",
+    "from_libsvm",
+    "from_sklearn",
+    "load",
+    "save",
+    "to_libsvm",
+    "to_onnx",
 ]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ._base import LargeMarginClassifier
 
 #: Learners of the registry behind the losses of ``LASVMClassifier``.
@@ -88,23 +92,23 @@ class SVC(LargeMarginClassifier):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        C=1.0,
-        tol=0.001,
-        bias=True,
-        max_iter=-1,
-        cache_size=1000,
-        class_weight=None,
-        scale="none",
-        multi=None,
-        probability=None,
-        threshold=None,
-        decision_function_shape="ovr",
-        verbose=False,
-    ):
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        tol: float = 0.001,
+        bias: bool = True,
+        max_iter: int = -1,
+        cache_size: int = 1000,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        multi: str | None = None,
+        probability: str | bool | None = None,
+        threshold: str | None = None,
+        decision_function_shape: str = "ovr",
+        verbose: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -183,17 +187,17 @@ class LinearSVC(LargeMarginClassifier):
     def __init__(
         self,
         *,
-        C=1.0,
-        bias=True,
-        tol=0.001,
-        max_iter=-1,
-        class_weight=None,
-        scale="none",
-        multi=None,
-        probability=None,
-        threshold=None,
-        verbose=False,
-    ):
+        C: float = 1.0,
+        bias: bool = True,
+        tol: float = 0.001,
+        max_iter: int = -1,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        multi: str | None = None,
+        probability: str | bool | None = None,
+        threshold: str | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.C = C
         self.bias = bias
         self.tol = tol
@@ -274,21 +278,21 @@ class RLSClassifier(LargeMarginClassifier):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        C=1.0,
-        bias=True,
-        tol=1e-06,
-        class_weight=None,
-        scale="none",
-        multi=None,
-        probability=None,
-        threshold=None,
-        decision_function_shape="ovr",
-        verbose=False,
-    ):
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        bias: bool = True,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        multi: str | None = None,
+        probability: str | bool | None = None,
+        threshold: str | None = None,
+        decision_function_shape: str = "ovr",
+        verbose: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -377,24 +381,24 @@ class RampSVC(LargeMarginClassifier):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        C=1.0,
-        s=-1.0,
-        tol=0.001,
-        bias=False,
-        rounds=100,
-        cache_size=1000,
-        class_weight=None,
-        scale="none",
-        multi=None,
-        probability=None,
-        threshold=None,
-        decision_function_shape="ovr",
-        verbose=False,
-    ):
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        s: float = -1.0,
+        tol: float = 0.001,
+        bias: bool = False,
+        rounds: int = 100,
+        cache_size: int = 1000,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        multi: str | None = None,
+        probability: str | bool | None = None,
+        threshold: str | None = None,
+        decision_function_shape: str = "ovr",
+        verbose: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -486,24 +490,24 @@ class Perceptron(LargeMarginClassifier):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        epochs=1,
-        average=False,
-        budget=0,
-        beta=0.0,
-        cache_size=1000,
-        class_weight=None,
-        scale="none",
-        multi=None,
-        probability=None,
-        threshold=None,
-        decision_function_shape="ovr",
-        random_state=None,
-        verbose=False,
-    ):
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        epochs: int = 1,
+        average: bool = False,
+        budget: int = 0,
+        beta: float = 0.0,
+        cache_size: int = 1000,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        multi: str | None = None,
+        probability: str | bool | None = None,
+        threshold: str | None = None,
+        decision_function_shape: str = "ovr",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -640,44 +644,44 @@ class LASVMClassifier(LargeMarginClassifier):
     def __init__(
         self,
         *,
-        loss="hinge",
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        C=1.0,
-        tol=0.001,
-        epochs=1,
-        finish=None,
-        delta_max=None,
-        select=None,
-        pool=None,
-        labels=None,
-        stop=None,
-        curve=None,
-        retrain=None,
-        virtual=None,
-        neighbours=None,
-        max_points=100000,
-        cache_size=1000,
-        clean_every=None,
-        clean_keep=None,
-        s=None,
-        warm_up=None,
-        mode=None,
-        gap=None,
-        nu=None,
-        change=None,
-        nearest=None,
-        class_weight=None,
-        scale="none",
-        multi=None,
-        probability=None,
-        threshold=None,
-        decision_function_shape="ovr",
-        random_state=None,
-        verbose=False,
-    ):
+        loss: str = "hinge",
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        tol: float = 0.001,
+        epochs: int = 1,
+        finish: bool | None = None,
+        delta_max: float | None = None,
+        select: str | None = None,
+        pool: int | None = None,
+        labels: int | None = None,
+        stop: str | None = None,
+        curve: bool | None = None,
+        retrain: bool | None = None,
+        virtual: float | None = None,
+        neighbours: int | None = None,
+        max_points: int = 100000,
+        cache_size: int = 1000,
+        clean_every: int | None = None,
+        clean_keep: int | None = None,
+        s: float | None = None,
+        warm_up: int | None = None,
+        mode: str | None = None,
+        gap: float | None = None,
+        nu: float | None = None,
+        change: float | None = None,
+        nearest: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        multi: str | None = None,
+        probability: str | bool | None = None,
+        threshold: str | None = None,
+        decision_function_shape: str = "ovr",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.loss = loss
         self.kernel = kernel
         self.gamma = gamma
@@ -716,7 +720,7 @@ class LASVMClassifier(LargeMarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _name(self):
+    def _name(self) -> str:
         if self.loss not in VARIANTS:
             raise ValueError(f"loss={self.loss!r}: must be one of {', '.join(VARIANTS)}")
         return VARIANTS[self.loss]

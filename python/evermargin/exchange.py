@@ -169,6 +169,8 @@ def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     True
     """
     check_is_fitted(model)
+    ours: SVC | LinearSVC
+    parts: tuple[str, dict[str, Any], Any, np.ndarray, np.ndarray]
     if isinstance(model, svm.LinearSVC):
         ours = LinearSVC(C=model.C)
         parts = ("one-vs-rest", {"type": "linear"}, None, model.coef_, model.intercept_)
@@ -186,7 +188,7 @@ def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     names = class_names(model.classes_)
     bias = np.full(len(coef), bias, dtype=np.float64) if np.ndim(bias) == 0 else np.asarray(bias, dtype=np.float64)
     made = _core.Classifier.from_parts(names, scheme, json.dumps(kernel), points, np.ascontiguousarray(coef), bias)
-    ours = _loaded(made, ours)
+    _loaded(made, ours)
     if hasattr(model, "feature_names_in_"):
         ours.feature_names_in_ = model.feature_names_in_
     return ours

@@ -5,7 +5,7 @@ use crate::rows::{Rows, table, to_python};
 use crate::work::quick;
 use evermargin::model::{Classifier, Scaling, Scheme};
 use evermargin::{Kernel, Matrix, Model};
-use evermargin_io::{Limits, json, libsvm_model, model_file};
+use evermargin_io::{Limits, json, libsvm_model, model_file, onnx};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,6 +56,12 @@ impl PyClassifier {
     fn from_libsvm(text: &str) -> PyResult<Self> {
         let read = libsvm_model::from_text("model", text.as_bytes(), &Limits::default());
         read.map(Self).map_err(|e| of_format(&e))
+    }
+
+    /// An ONNX model.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = onnx::to_onnx(&self.0).map_err(|e| of_format(&e))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Everything about it as JSON.

@@ -26,7 +26,7 @@ const DENSE_FROM: f64 = 0.3;
 const WIDE: usize = 1 << 16;
 
 /// Values that are packed in double precision where exactness is asked for.
-const FEW_CELLS: usize = 1 << 13;
+const FEW_VALUES: usize = 1 << 13;
 
 /// No place among the columns that occur.
 const ABSENT: u32 = u32::MAX;
@@ -87,7 +87,7 @@ impl Packed {
 
     /// The same, in double precision where there is little to pack: then the answer is exact, and it costs nothing.
     pub fn exact_if_small(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
-        Self::pack(x, kernel, x.rows().saturating_mul(x.cols()) <= FEW_CELLS)
+        Self::pack(x, kernel, x.nonzeros() <= FEW_VALUES)
     }
 
     fn pack(x: MatrixView<'_>, kernel: Kernel, exact: bool) -> Result<Self> {
