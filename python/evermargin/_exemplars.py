@@ -7,6 +7,7 @@ import numbers
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
@@ -15,6 +16,12 @@ from ._kernels import kernel_of, similarity, weight
 
 #: Steps after which the relaxation gives what it has.
 _MOST_STEPS = 10_000_000
+
+
+def _goes_on(selector):
+    if selector.method == "qp":
+        raise AttributeError("method='qp' needs all rows at once: use fit, or method='submod'")
+    return True
 
 
 class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -103,7 +110,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None) -> ExemplarSelector:
+    def fit(self, X, y=None) -> ExemplarSelector:
         """Choose exemplars from these rows alone.
 
         Parameters
@@ -112,8 +119,6 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Rows.
         y : None
             Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Samples each row stands for.
 
         Returns
         -------
@@ -123,18 +128,16 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         cap = self._cap()
         self._kernel = kernel_of(self.kernel, self.gamma, X, self.degree, self.coef0)
-        if sample_weight is not None:
-            sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
         if self.method == "qp":
-            limits = float(self.tol), _MOST_STEPS
-            chosen = _core.relax_exemplars(rows(X), self._settings(), cap, *limits, sample_weight)
+            chosen = _core.relax_exemplars(rows(X), self._settings(), cap, float(self.tol), _MOST_STEPS)
         else:
-            chosen = _core.choose_exemplars(rows(X), self._settings(), cap, sample_weight)
+            chosen = _core.choose_exemplars(rows(X), self._settings(), cap)
         self.exemplar_indices_, self.weights_, self.score_ = chosen
         self.exemplars_ = X[self.exemplar_indices_]
         self.n_samples_seen_ = X.shape[0]
         return self
 
+    @available_if(_goes_on)
     def partial_fit(self, X, y=None) -> ExemplarSelector:
         """Take more rows of a stream in; those given up leave their weight to the exemplar most like them.
 
@@ -153,8 +156,6 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         first = not hasattr(self, "exemplars_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         cap = self._cap()
-        if self.method == "qp":
-            raise ValueError("method='qp' needs all rows at once: use fit, or method='submod'")
         if first:
             self._kernel = kernel_of(self.kernel, self.gamma, X, self.degree, self.coef0)
             held = rows(X[:0]), np.empty(0), 0

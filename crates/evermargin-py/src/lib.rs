@@ -28,9 +28,9 @@ mod _core {
     #[pymodule_export]
     use super::balance::{smote, virtual_points};
     #[pymodule_export]
-    use super::query::{closeness, diverse_batch, pool_size, relaxed_batch, small_pool, submod_batch};
+    use super::query::{closeness, diverse_batch, relaxed_batch, small_pool, submod_batch};
     #[pymodule_export]
-    use super::summary::{absorb, choose_exemplars, exemplar_objective, merge_summaries, relax_exemplars};
+    use super::summary::{absorb, choose_exemplars, merge_summaries, relax_exemplars};
 
     use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use crate::error::{of_core, of_json};
 use crate::rows::{Rows, order};
-use crate::work::{long, quick};
+use crate::work::long;
 use evermargin::model::{Predictions, Scheme};
 use evermargin::query;
 use evermargin::solve::Stop;
@@ -119,10 +119,4 @@ pub fn relaxed_batch<'py>(
         long(py, None, |watch| query::relaxed_batch(view, labelled, &signs, &params, count, stop, watch))?;
     let relaxed = relaxed.map_err(|e| of_core(&e))?;
     Ok((order(py, &relaxed.rows), relaxed.share.into_pyarray(py), relaxed.objective))
-}
-
-/// Samples a small pool needs so that, with chance 1 - `eta`, its best is among the best share `p` of all.
-#[pyfunction]
-pub fn pool_size(py: Python<'_>, p: f64, eta: f64) -> PyResult<usize> {
-    quick(py, || query::pool_size(p, eta))?.map_err(|e| of_core(&e))
 }

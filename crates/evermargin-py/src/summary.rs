@@ -1,7 +1,7 @@
 //! What to remember of the data: exemplars, and how many samples each stands for.
 
 use crate::error::{of_core, of_json};
-use crate::rows::{Rows, indices, numbers, order, to_python};
+use crate::rows::{Rows, order, to_python};
 use crate::work::long;
 use evermargin::solve::Stop;
 use evermargin::summary::{self, ExemplarParams, Pool, Summary};
@@ -18,22 +18,19 @@ fn params(settings: &str) -> PyResult<ExemplarParams> {
     serde_json::from_str(settings).map_err(|e| of_json(&e))
 }
 
-/// Chooses `count` rows, the most important first. `settings` is JSON; `weights` are the samples each row stands for.
+/// Chooses `count` rows, the most important first. `settings` is JSON.
 #[pyfunction]
-#[pyo3(signature = (x, settings, count, weights=None))]
 pub fn choose_exemplars<'py>(
     py: Python<'py>,
     x: Rows<'py>,
     settings: &str,
     count: usize,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<Chosen<'py>> {
     let (params, view) = (params(settings)?, x.view()?);
-    let weight = numbers(weights.as_ref()).unwrap_or_default();
     let chosen = long(py, None, |watch| {
-        let pool = Pool { weight: &weight, ..Pool::of(view) };
+        let pool = Pool::of(view);
         let (picks, score) = summary::choose_and_score(&params, &pool, count, watch)?;
-        let carried = summary::carry_weights(view, &weight, &picks.order, params.kernel)?;
+        let carried = summary::carry_weights(view, &[], &picks.order, params.kernel)?;
         Ok((picks.order, carried, score))
     })?;
     let (rows, carried, score) = chosen.map_err(|e: evermargin::Error| of_core(&e))?;
@@ -42,7 +39,6 @@ pub fn choose_exemplars<'py>(
 
 /// The convex relaxation of choosing `count` rows, rounded to the rows of largest share.
 #[pyfunction]
-#[pyo3(signature = (x, settings, count, tolerance, max_steps, weights=None))]
 pub fn relax_exemplars<'py>(
     py: Python<'py>,
     x: Rows<'py>,
@@ -50,34 +46,18 @@ pub fn relax_exemplars<'py>(
     count: usize,
     tolerance: f64,
     max_steps: u64,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<Chosen<'py>> {
     let (params, view) = (params(settings)?, x.view()?);
-    let weight = numbers(weights.as_ref()).unwrap_or_default();
     let stop = Stop { tolerance, max_steps };
     let chosen = long(py, None, |watch| {
-        let pool = Pool { weight: &weight, ..Pool::of(view) };
+        let pool = Pool::of(view);
         let relaxed = summary::relax(&params, &pool, count, stop, watch)?;
-        let carried = summary::carry_weights(view, &weight, &relaxed.rows, params.kernel)?;
+        let carried = summary::carry_weights(view, &[], &relaxed.rows, params.kernel)?;
         let score = summary::objective(&params, &pool, &relaxed.rows)?;
         Ok((relaxed.rows, carried, score))
     })?;
     let (rows, carried, score) = chosen.map_err(|e: evermargin::Error| of_core(&e))?;
     Ok((order(py, &rows), carried.into_pyarray(py), score))
-}
-
-/// What the objective is worth for the rows named.
-#[pyfunction]
-pub fn exemplar_objective(
-    py: Python<'_>,
-    x: Rows<'_>,
-    settings: &str,
-    rows: PyReadonlyArray1<'_, i64>,
-) -> PyResult<f64> {
-    let (params, view) = (params(settings)?, x.view()?);
-    let rows = indices(&rows, view.rows())?.into_owned();
-    let value = long(py, None, |_| summary::objective(&params, &Pool::of(view), &rows))?;
-    value.map_err(|e| of_core(&e))
 }
 
 /// A summary as Python holds it.
