@@ -1,6 +1,7 @@
 """The rules of scikit-activeml's own strategy tests, and its pool loop."""
 
 import warnings
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -187,15 +188,27 @@ def area(make, data, seed, estimator):
     return np.mean(scores)
 
 
-@pytest.mark.parametrize("data", [moons, cancer])
-@pytest.mark.parametrize("make", ALL[1:])
+#: Not those by which the claims below were found (docs/python-active.md).
+SEEDS = range(100, 112)
+
+
+@cache
+def chance(data, estimator):
+    return np.mean([area(RandomSampling, data, s, estimator(C=10)) for s in SEEDS])
+
+
+@pytest.mark.parametrize(
+    ("make", "data"),
+    [
+        (MarginSampling, cancer),
+        (SmallPool, cancer),
+        (DiverseBatch, moons),
+        (partial(SubmodularBatch, seek="dense"), cancer),
+    ],
+)
 def test_better_than_chance_in_its_pool_loop(make, data):
-    seeds = range(8)
-    chance = np.mean([area(RandomSampling, data, s, SVC(C=10)) for s in seeds])
-    assert np.mean([area(make, data, s, SVC(C=10)) for s in seeds]) > chance
+    assert np.mean([area(make, data, s, SVC(C=10)) for s in SEEDS]) > chance(data, SVC)
 
 
 def test_the_pool_loop_with_our_machine():
-    seeds = range(8)
-    chance = np.mean([area(RandomSampling, moons, s, Machine(C=10)) for s in seeds])
-    assert np.mean([area(MarginSampling, moons, s, Machine(C=10)) for s in seeds]) > chance
+    assert np.mean([area(MarginSampling, cancer, s, Machine(C=10)) for s in SEEDS]) > chance(cancer, Machine)
