@@ -27,17 +27,17 @@ def _goes_on(selector):
 class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Chooses rows that stand for all rows, and describes samples by their similarity to them.
 
-    ``fit`` chooses from all rows at once; ``partial_fit`` takes a stream in, holding never more than the exemplars
-    and a piece of the batch; ``merge`` joins what was learnt from other parts of the data.
+    ``fit`` chooses from all rows at once; ``partial_fit`` takes a stream in, holding never more than the
+    exemplars and a piece of the batch; ``merge`` joins what was learnt from other parts of the data.
 
     Parameters
     ----------
     n_exemplars : int, default=100
         Most rows to keep; all of fewer rows are kept.
     method : {"submod", "qp", "facility"}, default="submod"
-        submod: the means of exemplars and data agree in feature space (kernel herding by lazy greedy; Emara 2012,
-        chapter IV). qp: the convex relaxation of it, rounded; for small data. facility: every row has an exemplar like
-        it (facility location); needs similarities that are never negative, such as rbf.
+        submod: the means of exemplars and data agree in feature space (kernel herding by lazy greedy; Emara
+        2012, chapter IV). qp: the convex relaxation of it, rounded; for small data. facility: every row has
+        an exemplar like it (facility location); needs similarities that are never negative, such as rbf.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
         Similarity of rows.
     gamma : float or "scale" or "auto", default="scale"
@@ -47,8 +47,8 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     coef0 : float, default=0.0
         Of poly.
     diversity : float or "auto" or "static", default="auto"
-        Weight of exemplars being unlike each other. auto falls with each choice, which makes the first exemplars the
-        smaller summary; static and numbers do not change.
+        Weight of exemplars being unlike each other. auto falls with each choice, which makes the first
+        exemplars the smaller summary; static and numbers do not change.
     density : float or "auto", default="auto"
         Weight of exemplars lying where rows are dense; auto is 1.
     tol : float, default=1e-3
@@ -181,7 +181,8 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(other)
         if (self.method, self._kernel) != (other.method, other._kernel):
             raise ValueError(
-                f"the two were made differently ({self.method}, {self._kernel} and {other.method}, {other._kernel}): "
+                f"the two were made differently ({self.method}, {self._kernel} and "
+                f"{other.method}, {other._kernel}): "
                 "give both the same method, kernel and gamma (as a number)"
             )
         self._keep(_core.merge_summaries(self._held(), other._held(), self._settings(), self._cap()))

@@ -18,7 +18,9 @@ class _RampMachine(LargeMarginClassifier):
 
     _learner = "lasvm-nc"
 
-    def __init__(self, C=1.0, gamma="scale", scale="standard", multi="one-vs-rest", random_state=None, verbose=False):
+    def __init__(
+        self, C=1.0, gamma="scale", scale="standard", multi="one-vs-rest", random_state=None, verbose=False
+    ):
         self.C = C
         self.gamma = gamma
         self.scale = scale
@@ -32,9 +34,9 @@ def find_label_issues(
 ):
     """Rows whose label is probably wrong, the most suspect first.
 
-    Every row is judged by a classifier that did not see it. A row is a suspect if its margin towards its own label is
-    below ``threshold``: 0 is the wrong side of the boundary, -1 (with decision values) the wrong side by a whole margin,
-    which is what the command line calls a suspect.
+    Every row is judged by a classifier that did not see it. A row is a suspect if its margin towards its own
+    label is below ``threshold``: 0 is the wrong side of the boundary, -1 (with decision values) the wrong
+    side by a whole margin, which is what the command line calls a suspect.
 
     Parameters
     ----------
@@ -43,8 +45,8 @@ def find_label_issues(
     y : array-like of shape (n_samples,)
         Their labels, some of them wrong.
     estimator : object, default=None
-        A classifier with ``decision_function`` or ``predict_proba``; by default an online machine with ramp loss on
-        standardised features, which wrong labels do not pull.
+        A classifier with ``decision_function`` or ``predict_proba``; by default an online machine with ramp
+        loss on standardised features, which wrong labels do not pull.
     cv : int or splitter, default=5
         How rows are held out; a number is of stratified, shuffled folds.
     random_state : int, RandomState instance or None, default=None
@@ -95,8 +97,8 @@ def label_quality(X, y, estimator=None, cv=5, random_state=None) -> np.ndarray:
     Returns
     -------
     quality : ndarray of shape (n_samples,)
-        From 0 to 1; 1/2 is on the boundary. 1/(1 + exp(-2 margin)) of decision values, (1 + lead)/2 of probabilities. It is
-        a rank, not a calibrated probability.
+        From 0 to 1; 1/2 is on the boundary. 1/(1 + exp(-2 margin)) of decision values, (1 + lead)/2 of
+        probabilities. It is a rank, not a calibrated probability.
 
     Examples
     --------
@@ -126,7 +128,9 @@ def _judged(X, y, estimator, cv, random_state):
         model = clone(estimator).fit(_safe_indexing(X, train), y[train])
         margin[test], quality[test] = _margins(model, _safe_indexing(X, test), y[test])
     if np.isnan(margin).any():
-        raise ValueError("cv must hold every row out once; give a splitter into parts, such as StratifiedKFold")
+        raise ValueError(
+            "cv must hold every row out once; give a splitter into parts, such as StratifiedKFold"
+        )
     return margin, quality
 
 
@@ -148,7 +152,9 @@ def _margins(model, X, y):
     if not np.isin(y, model.classes_).all():
         raise ValueError("a fold holds all rows of a class out: take a stratified splitter or a smaller cv")
     by_decision = hasattr(model, "decision_function")
-    scores = np.asarray(model.decision_function(X) if by_decision else model.predict_proba(X), dtype=np.float64)
+    scores = np.asarray(
+        model.decision_function(X) if by_decision else model.predict_proba(X), dtype=np.float64
+    )
     if scores.ndim == 1:
         scores = np.stack([-scores, scores], axis=1)
     own = np.searchsorted(model.classes_, y)

@@ -88,15 +88,15 @@ class _Sampler(BaseEstimator):
 class SMOTE(_Sampler):
     """Synthetic rows on segments between neighbours of a small class (Chawla et al. 2002).
 
-    Each made-up row lies between a row of the class and one of its nearest of the class. Every row of the class starts
-    as many segments as every other, give or take one.
+    Each made-up row lies between a row of the class and one of its nearest of the class. Every row of the
+    class starts as many segments as every other, give or take one.
 
     Parameters
     ----------
     sampling_strategy : {"auto", "not majority", "all", "minority"}, float, or dict, default="auto"
-        Which classes grow to the size of the largest: all but the largest (auto, not majority, all) or the smallest
-        alone. A float is the rows of the smaller class for each of the larger, of two classes; a dict gives the rows
-        each class is to have.
+        Which classes grow to the size of the largest: all but the largest (auto, not majority, all) or the
+        smallest alone. A float is the rows of the smaller class for each of the larger, of two classes; a
+        dict gives the rows each class is to have.
     k_neighbors : int, default=5
         Neighbours among which one is drawn.
     random_state : int, RandomState instance or None, default=None
@@ -111,8 +111,9 @@ class SMOTE(_Sampler):
 
     Notes
     -----
-    Not for categories (there is no half a category). Scale the features first: neighbours depend on it. Oversampling
-    before cross-validation leaks: made-up rows are made of rows that are held out; resample the training part only.
+    Not for categories (there is no half a category). Scale the features first: neighbours depend on it.
+    Oversampling before cross-validation leaks: made-up rows are made of rows that are held out; resample the
+    training part only.
 
     Examples
     --------
@@ -160,7 +161,9 @@ def rows_wanted(strategy, classes, counts) -> dict:
         return {c: _more(c, n, counts) for c, n in strategy.items()}
     if isinstance(strategy, numbers.Real) and not isinstance(strategy, bool):
         if len(counts) != 2:
-            raise ValueError(f"sampling_strategy={strategy}: a ratio is of two classes; say the rows of each by a dict")
+            raise ValueError(
+                f"sampling_strategy={strategy}: a ratio is of two classes; say the rows of each by a dict"
+            )
         if not 0 < strategy <= 1:
             raise ValueError(f"sampling_strategy={strategy}: must be above 0 and at most 1")
         return {smallest: _more(smallest, int(counts[largest] * strategy), counts)}
@@ -169,7 +172,8 @@ def rows_wanted(strategy, classes, counts) -> dict:
     if strategy in ("auto", "not majority", "all"):
         return {c: counts[largest] - n for c, n in counts.items() if c != largest}
     raise ValueError(
-        f"sampling_strategy={strategy!r}: must be 'auto', 'not majority', 'all', 'minority', a ratio or a dict"
+        f"sampling_strategy={strategy!r}: must be 'auto', 'not majority', 'all', 'minority', a ratio or "
+        "a dict"
     )
 
 
@@ -177,17 +181,19 @@ def _more(class_, wanted, counts):
     if class_ not in counts:
         raise ValueError(f"sampling_strategy names class {class_!r}, and y has no row of it")
     if wanted < counts[class_]:
-        raise ValueError(f"class {class_!r} has {counts[class_]} rows already, more than the {wanted} asked for")
+        raise ValueError(
+            f"class {class_!r} has {counts[class_]} rows already, more than the {wanted} asked for"
+        )
     return int(wanted) - counts[class_]
 
 
 class VIRTUAL(_Sampler):
     """Made-up rows only where they matter: around rows that become support vectors (Ertekin 2009, chapter 5).
 
-    An online machine learns the rows, the nearest to its boundary first. Whenever a row of the small class becomes a
-    support vector, points between it and its nearest of the class are made and join the rows still to be learnt. What
-    is returned are the rows and all points that were made. Of several classes each but the largest is taken against
-    the rest.
+    An online machine learns the rows, the nearest to its boundary first. Whenever a row of the small class
+    becomes a support vector, points between it and its nearest of the class are made and join the rows still
+    to be learnt. What is returned are the rows and all points that were made. Of several classes each but the
+    largest is taken against the rest.
 
     Parameters
     ----------
@@ -219,8 +225,9 @@ class VIRTUAL(_Sampler):
 
     Notes
     -----
-    There are at most ``n_points`` points for a row, so classes do not become equal in size. The rows that a machine
-    finds important are those of its kernel and C: use the same for the classifier that learns from the result.
+    There are at most ``n_points`` points for a row, so classes do not become equal in size. The rows that a
+    machine finds important are those of its kernel and C: use the same for the classifier that learns from
+    the result.
 
     Examples
     --------

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from . import _core
-from ._base import LargeMarginClassifier, rows
-from ._kernels import gamma_of, kernel_json, similarity, unit_rows, weight
+from ._base import LargeMarginClassifier
 
 #: Samples of which the nearest is among the nearest 5 % of all with a chance of 95 %.
 POOL = 59
-
-#: Kernel values that density takes at a time.
-_BLOCK = 1_000_000
 
 
 def closeness(estimator, X) -> np.ndarray:
@@ -36,9 +30,9 @@ def closeness(estimator, X) -> np.ndarray:
     Returns
     -------
     near : ndarray of shape (n_samples,)
-        0 on the boundary. By decision values 1 is the margin: \\|f\\| of two classes, half the lead of the first class
-        over the second of more, the least lead in pairs where the classifier compares pairs. Without decision values
-        the lead in probability.
+        0 on the boundary. By decision values 1 is the margin: \\|f\\| of two classes, half the lead of the
+        first class over the second of more, the least lead in pairs where the classifier compares pairs.
+        Without decision values the lead in probability.
 
     Examples
     --------
@@ -61,7 +55,7 @@ def closeness(estimator, X) -> np.ndarray:
 
 
 def _closeness_of_pairs(estimator, X):
-    """Votes hide how near a row is; the values of the pairs tell. scikit-learn's are positive for the first of a pair."""
+    """By the values of pairs, for votes hide it; scikit-learn's are positive for the first of a pair."""
     pairs = copy.copy(estimator)
     pairs.decision_function_shape = "ovo"
     codes = np.searchsorted(estimator.classes_, estimator.predict(X)).astype(np.int64)
@@ -85,8 +79,8 @@ def _inner(estimator):
 def _probabilities(estimator, X):
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
-            f"{type(_inner(estimator)).__name__} has neither decision_function nor predict_proba: it cannot tell what it "
-            "is in doubt about; wrap it in CalibratedClassifierCV, or ask by random_sampling"
+            f"{type(_inner(estimator)).__name__} has neither decision_function nor predict_proba: "
+            "it cannot tell what it is in doubt about; wrap it in CalibratedClassifierCV, or ask by random_sampling"
         )
     probabilities = estimator.predict_proba(X)
     if isinstance(probabilities, list):
@@ -94,7 +88,7 @@ def _probabilities(estimator, X):
     return np.asarray(probabilities, dtype=np.float64)
 
 
-def _or_equal(measure: Callable, estimator, X):
+def or_equal(measure: Callable, estimator, X):
     """A measure of each row; the same for all while nothing is learnt."""
     try:
         return measure(estimator, X)
@@ -102,20 +96,20 @@ def _or_equal(measure: Callable, estimator, X):
         return np.zeros(_num_samples(X))
 
 
-def _count(n_instances, available):
+def count_of(n_instances, available):
     if n_instances != int(n_instances) or n_instances < 1:
         raise ValueError(f"n_instances={n_instances}: must be 1 or more")
     return min(int(n_instances), available)
 
 
-def _best(utility, n_instances, random_state):
+def best(utility, n_instances, random_state):
     """The rows of largest utility, ties in random order."""
     utility = np.asarray(utility, dtype=np.float64)
     chance = check_random_state(random_state).permutation(len(utility))
-    return np.lexsort((chance, -utility))[: _count(n_instances, len(utility))]
+    return np.lexsort((chance, -utility))[: count_of(n_instances, len(utility))]
 
 
-def _answer(indices, utility, return_metrics):
+def answer(indices, utility, return_metrics):
     indices = np.asarray(indices, dtype=np.intp)
     return (indices, utility[indices]) if return_metrics else indices
 
@@ -152,7 +146,7 @@ def random_sampling(estimator, X, n_instances: int = 1, random_state=None, retur
     2
     """
     utility = np.zeros(_num_samples(X))
-    return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
+    return answer(best(utility, n_instances, random_state), utility, return_metrics)
 
 
 def margin_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
@@ -184,8 +178,8 @@ def margin_sampling(estimator, X, n_instances: int = 1, random_state=None, retur
     >>> margin_sampling(svc, [[-2.0], [0.1], [1.0]])
     array([1])
     """
-    utility = -_or_equal(closeness, estimator, X)
-    return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
+    utility = -or_equal(closeness, estimator, X)
+    return answer(best(utility, n_instances, random_state), utility, return_metrics)
 
 
 def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
@@ -202,7 +196,8 @@ def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, 
     random_state : int, RandomState instance or None, default=None
         What breaks ties.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: 1 - the largest probability, or minus the closeness.
+        Whether to return the utility of the rows as well: 1 - the largest probability, or minus the
+        closeness.
 
     Returns
     -------
@@ -217,8 +212,8 @@ def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, 
     >>> uncertainty_sampling(bayes, [[-2.0], [0.1], [1.0]])
     array([1])
     """
-    utility = _or_equal(_uncertainty, estimator, X)
-    return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
+    utility = or_equal(_uncertainty, estimator, X)
+    return answer(best(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _uncertainty(estimator, X):
@@ -256,8 +251,8 @@ def entropy_sampling(estimator, X, n_instances: int = 1, random_state=None, retu
     >>> entropy_sampling(bayes, [[-2.0], [0.1], [1.0]])
     array([1])
     """
-    utility = _or_equal(lambda e, x: _entropy(_probabilities(e, x)), estimator, X)
-    return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
+    utility = or_equal(lambda e, x: _entropy(_probabilities(e, x)), estimator, X)
+    return answer(best(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _entropy(shares):
@@ -269,8 +264,8 @@ def small_pool_sampling(
 ):
     """The row nearest to the boundary of a small random pool, a new pool for each.
 
-    The nearest of 59 is among the nearest 5 % of all with a chance of 95 %, however long the pool is (Ertekin 2009,
-    section 3.3); and the rows of a batch differ more than the nearest of all.
+    The nearest of 59 is among the nearest 5 % of all with a chance of 95 %, however long the pool is (Ertekin
+    2009, section 3.3); and the rows of a batch differ more than the nearest of all.
 
     Parameters
     ----------
@@ -303,272 +298,12 @@ def small_pool_sampling(
     if pool_size != int(pool_size) or pool_size < 0:
         raise ValueError(f"pool_size={pool_size}: must be 0 (all) or more")
     random_state = check_random_state(random_state)
-    utility = -_or_equal(closeness, estimator, X)
+    utility = -or_equal(closeness, estimator, X)
     if not utility.any():
-        return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
-    count = _count(n_instances, len(utility))
+        return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    count = count_of(n_instances, len(utility))
     chosen = _core.small_pool(-utility, count, int(pool_size), _seed(random_state))
-    return _answer(chosen, utility, return_metrics)
-
-
-def _samples(X):
-    return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
-
-
-def diverse_sampling(
-    estimator,
-    X,
-    n_instances: int = 1,
-    random_state=None,
-    return_metrics: bool = False,
-    kernel: str = "rbf",
-    gamma: float | str = "scale",
-):
-    """Rows inside the margin that speak for the others there.
-
-    Maximises the sum over doubtful rows of (1 - closeness) times the similarity to the most similar row chosen, by
-    lazy greedy: within 1 - 1/e of the best batch.
-
-    Parameters
-    ----------
-    estimator : object
-        A classifier with ``decision_function`` or ``predict_proba``.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
-    n_instances : int, default=1
-        Rows to choose.
-    random_state : int, RandomState instance or None, default=None
-        What decides while the classifier is not fitted.
-    return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: minus their :func:`closeness`.
-    kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is (1 + cosine)/2.
-    gamma : float or "scale" or "auto", default="scale"
-        Of the rbf kernel; scale is 1/(features * variance).
-
-    Returns
-    -------
-    indices : ndarray of shape (n_instances,)
-        Rows of the pool in the order of choice; with ``return_metrics`` also their utilities.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> from evermargin.active import diverse_sampling
-    >>> svc = LinearSVC(C=100).fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1])
-    >>> pool = [[0.0, 0.0], [0.3, 0.0], [0.1, 9.0], [5.0, 5.0]]
-    >>> diverse_sampling(svc, pool, n_instances=2)
-    array([0, 2])
-    """
-    utility = -_or_equal(closeness, estimator, X)
-    if not utility.any():
-        return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
-    X = _samples(X)
-    count = _count(n_instances, len(utility))
-    chosen, _ = _core.diverse_batch(rows(X), -utility, kernel_json(kernel, gamma, X), count)
-    return _answer(chosen, utility, return_metrics)
-
-
-def submod_sampling(
-    estimator,
-    X,
-    n_instances: int = 1,
-    random_state=None,
-    return_metrics: bool = False,
-    X_labelled=None,
-    y_labelled=None,
-    kernel: str = "rbf",
-    gamma: float | str = "scale",
-    diversity: float | str = "auto",
-    labelled: float | str = "auto",
-    density: float | str = "auto",
-    seek: str = "outliers",
-    relaxed: bool = False,
-):
-    """Rows between the labels or far from them, unlike each other (SUBMOD-ACTV, Emara 2012, chapter V). Two classes.
-
-    No classifier is looked at. With a = the sum of y K over labelled rows and t = the sum of K over the pool, a batch
-    V maximises ``-labelled * sum |a| - density * sum t - diversity * sum of K over pairs of V``.
-
-    Parameters
-    ----------
-    estimator : object
-        An :class:`ActiveLearner`, whose labelled rows are used; anything with ``X_labelled`` and ``y_labelled``.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
-    n_instances : int, default=1
-        Rows to choose.
-    random_state : int, RandomState instance or None, default=None
-        Not used: nothing here is left to chance.
-    return_metrics : bool, default=False
-        Whether to return the gain of the rows as well.
-    X_labelled, y_labelled : array-like, default=None
-        Labelled rows in place of the learner's.
-    kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is of rows brought to unit length.
-    gamma : float or "scale" or "auto", default="scale"
-        Of the rbf kernel.
-    diversity, labelled, density : float or "auto", default="auto"
-        Weights of the three terms; auto makes means of them: 1/(2 n_instances), 1/labels, 1/rows.
-    seek : {"outliers", "dense"}, default="outliers"
-        Whether rows unlike most others are preferred, as in the source, or rows like many.
-    relaxed : bool, default=False
-        Whether to solve the convex relaxation and take the rows of largest share: for small pools.
-
-    Returns
-    -------
-    indices : ndarray of shape (n_instances,)
-        Rows of the pool in the order of choice; with ``return_metrics`` also their gains (shares if relaxed).
-
-    Examples
-    --------
-    >>> from evermargin.active import submod_sampling
-    >>> submod_sampling(None, [[0.1], [0.9], [0.5]], X_labelled=[[0.0], [1.0]], y_labelled=["a", "b"], density=0)
-    array([2])
-    """
-    X = _samples(X)
-    known, signs = _signs(estimator, X, X_labelled, y_labelled)
-    settings = {
-        "kernel": json.loads(kernel_json(kernel, gamma, X)),
-        "diversity": weight("diversity", diversity),
-        "labelled": weight("labelled", labelled),
-        "density": weight("density", density),
-        "seek": seek,
-    }
-    count = _count(n_instances, X.shape[0])
-    parts = rows(X), rows(known), signs, json.dumps(settings), count
-    if relaxed:
-        chosen, share, _ = _core.relaxed_batch(*parts, 1e-3, 10_000_000)
-        return _answer(chosen, share, return_metrics)
-    chosen, gains = _core.submod_batch(*parts)
-    return (chosen.astype(np.intp), gains) if return_metrics else chosen.astype(np.intp)
-
-
-def relaxed_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False, **options):
-    """The convex relaxation of :func:`submod_sampling`, rounded (QP-ACTV): a check of it on small pools.
-
-    Parameters
-    ----------
-    estimator : object
-        As of :func:`submod_sampling`.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
-    n_instances : int, default=1
-        Rows to choose.
-    random_state : int, RandomState instance or None, default=None
-        Not used.
-    return_metrics : bool, default=False
-        Whether to return the shares of the rows as well.
-    **options
-        The other parameters of :func:`submod_sampling`.
-
-    Returns
-    -------
-    indices : ndarray of shape (n_instances,)
-        Rows of the pool, the largest share first; with ``return_metrics`` also the shares.
-
-    Examples
-    --------
-    >>> from evermargin.active import relaxed_sampling
-    >>> relaxed_sampling(None, [[0.1], [0.9], [0.5]], X_labelled=[[0.0], [1.0]], y_labelled=["a", "b"], density=0)
-    array([2])
-    """
-    return submod_sampling(estimator, X, n_instances, random_state, return_metrics, relaxed=True, **options)
-
-
-def _signs(estimator, X, X_labelled, y_labelled):
-    """Labelled rows and -1 or 1 for each."""
-    if (X_labelled is None) != (y_labelled is None):
-        raise ValueError("give both X_labelled and y_labelled, or neither")
-    if X_labelled is None:
-        X_labelled = getattr(estimator, "X_training", None)
-        y_labelled = getattr(estimator, "y_training", None)
-    if X_labelled is None:
-        return _like(np.empty((0, X.shape[1])), X), np.empty(0)
-    known = _like(_samples(X_labelled), X)
-    if known.shape[1] != X.shape[1]:
-        raise ValueError(f"labelled rows have {known.shape[1]} features, the pool has {X.shape[1]}")
-    classes, codes = np.unique(np.asarray(y_labelled), return_inverse=True)
-    if len(codes) != known.shape[0]:
-        raise ValueError(f"{known.shape[0]} labelled rows and {len(codes)} labels")
-    if len(classes) > 2:
-        raise ValueError(f"this strategy knows two classes, and there are {len(classes)}: take diverse_sampling")
-    return known, 2.0 * codes.reshape(-1) - 1.0
-
-
-def _like(rows_, X):
-    """Rows stored as those of ``X`` are."""
-    if sparse.issparse(X):
-        return sparse.csr_array(rows_)
-    return rows_.toarray() if sparse.issparse(rows_) else rows_
-
-
-def density_sampling(
-    estimator,
-    X,
-    n_instances: int = 1,
-    random_state=None,
-    return_metrics: bool = False,
-    beta: float = 1.0,
-    kernel: str = "rbf",
-    gamma: float | str = "local",
-):
-    """Doubtful rows where rows are dense: doubt times (mean similarity to the pool) to the power ``beta``.
-
-    Parameters
-    ----------
-    estimator : object
-        A classifier with ``decision_function`` or ``predict_proba``.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
-    n_instances : int, default=1
-        Rows to choose.
-    random_state : int, RandomState instance or None, default=None
-        What breaks ties.
-    return_metrics : bool, default=False
-        Whether to return the utility of the rows as well.
-    beta : float, default=1.0
-        How much density counts; 0 is not at all.
-    kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is (1 + cosine)/2.
-    gamma : float or "local", "scale" or "auto", default="local"
-        Of the rbf kernel. local is ten times scale: with scale the densest rows are those in the middle of everything.
-
-    Returns
-    -------
-    indices : ndarray of shape (n_instances,)
-        Rows of the pool, the best first; with ``return_metrics`` also their utilities.
-
-    Notes
-    -----
-    Doubt is exp(-3 closeness): 1 on the boundary, 1/20 at the margin. All pairs of the pool are compared. No rule: where
-    rows are not lonely, :func:`margin_sampling` was mostly better (docs/python-active.md has the numbers).
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> from evermargin.active import density_sampling
-    >>> svc = LinearSVC(C=100).fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1])
-    >>> density_sampling(svc, [[0.0, 9.0], [0.1, 0.0], [0.2, 0.0], [0.3, 0.1]])
-    array([1])
-    """
-    X = _samples(X)
-    doubt = np.exp(-3.0 * _or_equal(closeness, estimator, X))
-    utility = doubt * _density(X, kernel, gamma) ** beta
-    return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
-
-
-def _density(X, kernel, gamma):
-    """Mean similarity of each row to all rows."""
-    if isinstance(gamma, str) and gamma == "local":
-        gamma = 10.0 * gamma_of("scale", X)
-    how = json.loads(kernel_json(kernel, gamma, X))
-    if kernel == "linear":
-        X = unit_rows(X)
-    step = max(1, _BLOCK // X.shape[0])
-    blocks = [similarity(X[i : i + step], X, how).mean(axis=1) for i in range(0, X.shape[0], step)]
-    mean = np.concatenate(blocks)
-    return 0.5 * (1.0 + mean) if kernel == "linear" else mean
+    return answer(chosen, utility, return_metrics)
 
 
 def committee_sampling(committee, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
@@ -600,8 +335,8 @@ def committee_sampling(committee, X, n_instances: int = 1, random_state=None, re
     >>> committee_sampling(committee, [[-4.0], [0.1], [4.0]])
     array([1])
     """
-    utility = _or_equal(lambda c, x: _vote_entropy(_members(c), x), committee, X)
-    return _answer(_best(utility, n_instances, random_state), utility, return_metrics)
+    utility = or_equal(lambda c, x: _vote_entropy(_members(c), x), committee, X)
+    return answer(best(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _members(committee) -> Sequence:

@@ -1,9 +1,10 @@
 """Asking for labels: query strategies and an active learner with the names and signatures of modAL.
 
-A strategy is a function ``strategy(estimator, X, n_instances=1, random_state=None, ...)`` that gives the rows of ``X``
-worth a label, the best first. It works with every fitted classifier that has ``decision_function`` or
-``predict_proba``; with one that is not fitted yet all rows are equal and chance decides. Ties are broken at random, so
-the order of the pool does not matter; ``random_state=None`` draws from numpy's global generator, as in scikit-learn.
+A strategy is a function ``strategy(estimator, X, n_instances=1, random_state=None, ...)`` that gives the rows
+of ``X`` worth a label, the best first. It works with every fitted classifier that has ``decision_function``
+or ``predict_proba``; with one that is not fitted yet all rows are equal and chance decides. Ties are broken
+at random, so the order of the pool does not matter; ``random_state=None`` draws from numpy's global
+generator, as in scikit-learn.
 
 Examples
 --------
@@ -30,17 +31,14 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
+from ._batches import density_sampling, diverse_sampling, relaxed_sampling, submod_sampling
 from ._strategies import (
     closeness,
     committee_sampling,
-    density_sampling,
-    diverse_sampling,
     entropy_sampling,
     margin_sampling,
     random_sampling,
-    relaxed_sampling,
     small_pool_sampling,
-    submod_sampling,
     uncertainty_sampling,
 )
 

@@ -31,7 +31,7 @@ __all__ = ["LabelledKFold", "labelled_scorer"]
 
 
 class LabelledKFold:
-    """Stratified folds of the labelled rows; rows without a label are in every training part and in no test part.
+    """Stratified folds of labelled rows; the others are in every training part and in no test part.
 
     Parameters
     ----------
@@ -82,7 +82,9 @@ class LabelledKFold:
             raise ValueError("LabelledKFold needs y: without it no row is known to have a label")
         y = column_or_1d(y)
         if _num_samples(X) != len(y):
-            raise ValueError(f"{_num_samples(X)} rows and {len(y)} labels: each row needs one, or missing_label")
+            raise ValueError(
+                f"{_num_samples(X)} rows and {len(y)} labels: each row needs one, or missing_label"
+            )
         missing = is_missing(y, self.missing_label)
         known, without = np.flatnonzero(~missing), np.flatnonzero(missing)
         labels = _plain(y[known])
@@ -97,8 +99,8 @@ class LabelledKFold:
         classes, counts = np.unique(labels, return_counts=True)
         if counts.min() < self.n_splits:
             raise ValueError(
-                f"class {classes[np.argmin(counts)]} has {counts.min()} labelled rows, fewer than the {self.n_splits} "
-                "folds: take fewer folds or label more rows"
+                f"class {classes[np.argmin(counts)]} has {counts.min()} labelled rows, fewer than the "
+                f"{self.n_splits} folds: take fewer folds or label more rows"
             )
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
@@ -118,8 +120,8 @@ class LabelledKFold:
 
     def __repr__(self) -> str:
         return (
-            f"LabelledKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, random_state={self.random_state}, "
-            f"missing_label={self.missing_label!r})"
+            f"LabelledKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, "
+            f"random_state={self.random_state}, missing_label={self.missing_label!r})"
         )
 
 

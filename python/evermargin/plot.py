@@ -1,7 +1,8 @@
 """Pictures: where a classifier decides, what labels bring, which rows stand for all.
 
-Needs ``pip install evermargin[plot]``. Every function draws into ``ax`` (a new figure without it) and returns it.
-Colours are those of Okabe and Ito, which colour-blind readers can tell apart; classes differ in shape too.
+Needs ``pip install evermargin[plot]``. Every function draws into ``ax`` (a new figure without it) and returns
+it. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; classes differ in shape
+too.
 
 Examples
 --------
@@ -46,7 +47,9 @@ def _plane(X, what):
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != 2:
         found = X.shape[1] if X.ndim == 2 else f"an array of {X.ndim} dimensions"
-        raise ValueError(f"{what} is drawn in a plane and needs 2 features, not {found}; PCA(2) makes two of many")
+        raise ValueError(
+            f"{what} is drawn in a plane and needs 2 features, not {found}; PCA(2) makes two of many"
+        )
     return X
 
 
@@ -58,7 +61,13 @@ def _frame(X, margin=0.08):
 
 def _legend_above(ax):
     """Names above the picture, where they hide nothing."""
-    style = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "borderpad": 0.2, "handletextpad": 0.2}
+    style = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0, 1),
+        "ncols": 4,
+        "borderpad": 0.2,
+        "handletextpad": 0.2,
+    }
     ax.legend(fontsize="small", frameon=False, columnspacing=1.0, **style)
 
 
@@ -69,7 +78,15 @@ def _tidy(ax):
 
 
 def decision_surface(
-    estimator, X, y=None, ax=None, *, missing_label=-1, resolution: int = 200, margin: bool = True, legend: bool = True
+    estimator,
+    X,
+    y=None,
+    ax=None,
+    *,
+    missing_label=-1,
+    resolution: int = 200,
+    margin: bool = True,
+    legend: bool = True,
 ):
     """Draw where a classifier of two features decides what.
 
@@ -164,8 +181,8 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
     Parameters
     ----------
     curves : mapping of name to (labels, scores)
-        ``scores`` has a value for each of ``labels``, or a row of values for each repetition: then the mean is drawn
-        with a band of one standard error.
+        ``scores`` has a value for each of ``labels``, or a row of values for each repetition: then the mean
+        is drawn with a band of one standard error.
     ax : matplotlib axes, default=None
         Where to draw.
     xlabel, ylabel : str

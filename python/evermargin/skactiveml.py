@@ -35,11 +35,13 @@ try:
     from skactiveml.utils import MISSING_LABEL, is_labeled, simple_batch
 except ImportError as error:
     raise ImportError(
-        "evermargin.skactiveml needs scikit-activeml: pip install evermargin[active]; evermargin.active asks without it"
+        "evermargin.skactiveml needs scikit-activeml: pip install evermargin[active]; "
+        "evermargin.active asks without it"
     ) from error
 
+from ._batches import diverse_sampling, submod_sampling
 from ._kernels import kernel_json, similarity, unit_rows
-from ._strategies import POOL, closeness, diverse_sampling, submod_sampling
+from ._strategies import POOL, closeness
 
 __all__ = ["DiverseBatch", "MarginSampling", "RandomSampling", "SmallPool", "SubmodularBatch"]
 
@@ -48,7 +50,7 @@ class _Strategy(SingleAnnotatorPoolQueryStrategy):
     """What all share: candidates in, rows of ``X`` out."""
 
     def _ask(self, X, y, candidates, batch_size, return_utilities, choose):
-        """Rows by ``choose(X, y, candidates, batch_size)``, which gives places and, asked for, utilities a step."""
+        """Rows by ``choose(X, y, pool, batch_size)``: places, and a function that gives utilities a step."""
         X, y, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, reset=True
         )
@@ -166,7 +168,15 @@ class MarginSampling(_Strategy):
     """
 
     def query(
-        self, X, y, clf, fit_clf=True, sample_weight=None, candidates=None, batch_size=1, return_utilities=False
+        self,
+        X,
+        y,
+        clf,
+        fit_clf=True,
+        sample_weight=None,
+        candidates=None,
+        batch_size=1,
+        return_utilities=False,
     ):
         """Choose candidates.
 
@@ -208,7 +218,7 @@ class MarginSampling(_Strategy):
 
 
 class SmallPool(MarginSampling):
-    """The candidate nearest to the boundary of a small random pool, a new pool for each (Ertekin 2009, section 3.3).
+    """The candidate nearest to the boundary of a small random pool, a new one each (Ertekin 2009, 3.3).
 
     Candidates that were not drawn have no utility (NaN).
 
@@ -249,10 +259,10 @@ class SmallPool(MarginSampling):
 
 
 class DiverseBatch(MarginSampling):
-    """Candidates inside the margin that speak for the others there: see :func:`evermargin.active.diverse_sampling`.
+    """Candidates inside the margin that speak for the others there: see ``evermargin.active``.
 
-    Utilities are gains of the objective for candidates inside the margin, and how far outside it they are, below 0,
-    for others; computing them compares all candidates inside the margin.
+    Utilities are gains of the objective for candidates inside the margin, and how far outside it they are,
+    below 0, for others; computing them compares all candidates inside the margin.
 
     Parameters
     ----------
@@ -317,7 +327,7 @@ class _Known:
 
 
 class SubmodularBatch(_Strategy):
-    """Candidates between the labels or far from them, unlike each other: see :func:`evermargin.active.submod_sampling`.
+    """Candidates between the labels or far from them, unlike each other: see ``evermargin.active``.
 
     Looks at labels and samples, at no classifier. Two classes.
 

@@ -49,7 +49,11 @@ def iris():
 
 def start(strategy, estimator=None, n=120, **kwargs):
     X, y = make_moons(n, noise=0.15, random_state=3)
-    return ActiveLearner(estimator or LogisticRegression(), strategy, X[:20], y[:20], **kwargs), X[20:], y[20:]
+    return (
+        ActiveLearner(estimator or LogisticRegression(), strategy, X[:20], y[:20], **kwargs),
+        X[20:],
+        y[20:],
+    )
 
 
 # --- modAL's README
@@ -88,7 +92,10 @@ def test_readme_own_strategy(iris):
 
     X, y = iris
     learner = ActiveLearner(
-        estimator=RandomForestClassifier(), query_strategy=random_sampling, X_training=X[:10], y_training=y[:10]
+        estimator=RandomForestClassifier(),
+        query_strategy=random_sampling,
+        X_training=X[:10],
+        y_training=y[:10],
     )
     query_idx, query_inst = learner.query(X[10:])
     assert np.array_equal(query_inst, X[10:][query_idx])
@@ -174,7 +181,9 @@ def test_bootstrap_draws_with_replacement():
     assert learner.estimator.seen == 60
 
 
-@pytest.mark.parametrize("strategy", [active.random_sampling, active.margin_sampling, active.diverse_sampling])
+@pytest.mark.parametrize(
+    "strategy", [active.random_sampling, active.margin_sampling, active.diverse_sampling]
+)
 def test_without_labels_chance_decides(strategy):
     learner = ActiveLearner(LogisticRegression(), strategy)
     X = np.arange(40.0).reshape(20, 2)

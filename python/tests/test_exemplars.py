@@ -16,7 +16,12 @@ from evermargin import ExemplarSelector
 
 
 @parametrize_with_checks(
-    [ExemplarSelector(), ExemplarSelector(5, "facility"), ExemplarSelector(5, "qp"), ExemplarSelector(3, kernel="linear")]
+    [
+        ExemplarSelector(),
+        ExemplarSelector(5, "facility"),
+        ExemplarSelector(5, "qp"),
+        ExemplarSelector(3, kernel="linear"),
+    ]
 )
 def test_conforms(estimator, check):
     check(estimator)
@@ -83,7 +88,9 @@ def test_transform_is_the_kernel(blobs):
 
 def test_features_of_exemplars_carry_what_is_needed():
     X, y = load_digits(return_X_y=True)
-    model = make_pipeline(ExemplarSelector(100), LogisticRegression(C=100, max_iter=2000)).fit(X[:1000], y[:1000])
+    model = make_pipeline(ExemplarSelector(100), LogisticRegression(C=100, max_iter=2000)).fit(
+        X[:1000], y[:1000]
+    )
     assert model.score(X[1000:], y[1000:]) > 0.9
 
 
@@ -138,7 +145,9 @@ def test_sparse_is_dense(blobs):
 def test_pickles_and_goes_on(blobs):
     selector = ExemplarSelector(9, gamma=0.5).partial_fit(blobs[:100])
     copy = pickle.loads(pickle.dumps(selector))
-    assert np.array_equal(selector.partial_fit(blobs[100:]).exemplars_, copy.partial_fit(blobs[100:]).exemplars_)
+    assert np.array_equal(
+        selector.partial_fit(blobs[100:]).exemplars_, copy.partial_fit(blobs[100:]).exemplars_
+    )
 
 
 @pytest.mark.parametrize(

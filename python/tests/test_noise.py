@@ -71,7 +71,9 @@ def test_held_out_means_held_out():
     memory = make_pipeline(StandardScaler(), SVC(C=1e6, gamma=10))
     remembered = memory.fit(X, y).predict(X) == y
     assert remembered.all()
-    assert precision(find_label_issues(X, y, LinearSVC(max_iter=100_000, C=0.01), threshold=np.inf), wrong) > 0.5
+    assert (
+        precision(find_label_issues(X, y, LinearSVC(max_iter=100_000, C=0.01), threshold=np.inf), wrong) > 0.5
+    )
 
 
 def test_margins_are_those_of_the_fold():

@@ -83,7 +83,9 @@ def test_exemplars_grow_with_what_they_stand_for():
     ax = plot.exemplars(selector, X=X)
     rows, chosen = ax.collections
     assert len(rows.get_offsets()) == 100 and np.array_equal(chosen.get_offsets(), selector.exemplars_)
-    assert np.array_equal(np.argsort(chosen.get_sizes(), kind="stable"), np.argsort(selector.weights_, kind="stable"))
+    assert np.array_equal(
+        np.argsort(chosen.get_sizes(), kind="stable"), np.argsort(selector.weights_, kind="stable")
+    )
     by_number = plot.exemplars(X, selector.exemplar_indices_)
     assert np.array_equal(by_number.collections[1].get_offsets(), selector.exemplars_)
     with pytest.raises(ValueError, match="give indices"):

@@ -38,7 +38,9 @@ def moons():
 def test_parts(moons, missing):
     X, codes = moons
     kind = float if missing != missing else (object if missing is None else (str if missing == "?" else int))
-    y = np.array([missing if c == -1 else (kind(c) if kind is not object else int(c)) for c in codes], dtype=kind)
+    y = np.array(
+        [missing if c == -1 else (kind(c) if kind is not object else int(c)) for c in codes], dtype=kind
+    )
     folds = LabelledKFold(4, shuffle=True, random_state=1, missing_label=missing)
     known = np.flatnonzero(codes != -1)
     tested = []
@@ -82,7 +84,9 @@ def test_training_parts_have_all_gaps(moons):
     assert scores.mean() == pytest.approx((y[y != -1] == 0).mean(), abs=0.02)
 
 
-@pytest.mark.parametrize("estimator", [LabelSpreading(gamma=10), Laplacian(), SelfTrainingClassifier(SVC(probability=True))])
+@pytest.mark.parametrize(
+    "estimator", [LabelSpreading(gamma=10), Laplacian(), SelfTrainingClassifier(SVC(probability=True))]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_semi_supervised_estimators(moons, estimator):
     X, y = moons

@@ -89,7 +89,9 @@ class TestRules:
     def test_candidates_by_number(self, make, pool):
         X, y, _ = pool
         few = [15, 40, 33, 59]
-        index, utilities = ask(make(random_state=0), X, y, candidates=few, batch_size=2, return_utilities=True)
+        index, utilities = ask(
+            make(random_state=0), X, y, candidates=few, batch_size=2, return_utilities=True
+        )
         assert set(index) <= set(few) and utilities.shape == (2, 60)
         others = np.setdiff1d(np.arange(60), few)
         assert np.isnan(utilities[:, others]).all()
@@ -97,7 +99,9 @@ class TestRules:
     def test_candidates_as_samples(self, make, pool):
         X, y, _ = pool
         others = make_moons(20, noise=0.15, random_state=9)[0]
-        index, utilities = ask(make(random_state=0), X, y, candidates=others, batch_size=3, return_utilities=True)
+        index, utilities = ask(
+            make(random_state=0), X, y, candidates=others, batch_size=3, return_utilities=True
+        )
         assert utilities.shape == (3, 20) and index.max() < 20 and len(set(index)) == 3
 
     def test_candidates_by_number_and_as_samples_agree(self, make, pool):
@@ -144,7 +148,9 @@ def test_margin_takes_the_nearest_of_several_classes():
     pairs = [(p, q) for p in range(4) for q in range(p + 1, 4)]
     for i in range(40, 90):
         c = model.predict(X[[i]])[0]
-        own = [f if c == p else -f for (p, q), f in zip(pairs, model.decision_function(X[[i]])[0]) if c in (p, q)]
+        own = [
+            f if c == p else -f for (p, q), f in zip(pairs, model.decision_function(X[[i]])[0]) if c in (p, q)
+        ]
         assert utility[0, i] == pytest.approx(-max(0, min(own)), abs=1e-9)
     assert utility[0, index[0]] == np.nanmax(utility)
 
@@ -169,8 +175,8 @@ def cancer(seed):
     return StandardScaler().fit_transform(X), y
 
 
-def area(make, data, seed, estimator):
-    """Mean accuracy along scikit-activeml's pool loop: eight batches of five."""
+def area(make, data, seed, estimator, batch=5, cycles=8):
+    """Mean accuracy along scikit-activeml's pool loop."""
     X, truth = data(seed)
     order = np.random.RandomState(seed).permutation(len(truth))
     X, truth = X[order], truth[order]
@@ -180,8 +186,8 @@ def area(make, data, seed, estimator):
         y[np.flatnonzero(truth[:half] == c)[:2]] = c
     clf = SklearnClassifier(estimator, classes=[0, 1], random_state=seed)
     strategy, scores = make(random_state=seed), []
-    for _ in range(8):
-        index = ask(strategy, X[:half], y, clf=clf, batch_size=5)
+    for _ in range(cycles):
+        index = ask(strategy, X[:half], y, clf=clf, batch_size=batch)
         y[index] = truth[:half][index]
         clf.fit(X[:half], y)
         scores.append(clf.score(X[half:], truth[half:]))
