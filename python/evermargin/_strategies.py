@@ -79,8 +79,8 @@ def _inner(estimator):
 def _probabilities(estimator, X):
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
-            f"{type(_inner(estimator)).__name__} has neither decision_function nor predict_proba: "
-            "it cannot tell what it is in doubt about; wrap it in CalibratedClassifierCV, or ask by random_sampling"
+            f"{type(_inner(estimator)).__name__} has neither decision_function nor predict_proba: it "
+            "cannot tell what it doubts; wrap it in CalibratedClassifierCV, or use random_sampling"
         )
     probabilities = estimator.predict_proba(X)
     if isinstance(probabilities, list):
