@@ -1,8 +1,63 @@
 """Large-margin learning that never ends, as scikit-learn estimators."""
 
 from ._core import __version__, set_threads
+from ._semi import (
+    BranchBoundS3VM,
+    CCCPS3VM,
+    CoLapRLS,
+    CoLapSVC,
+    CoRLS,
+    CoTraining,
+    DASVM,
+    GradTSVM,
+    LabelPropagation,
+    LapRLS,
+    LapSVC,
+    LinearDA,
+    LinearTSVM,
+    ParzenClassifier,
+    QPS3VM,
+    SparseLapRLS,
+    SubmodularS3VM,
+    TSVM,
+)
+from ._supervised import (
+    LASVMClassifier,
+    LinearSVC,
+    Perceptron,
+    RLSClassifier,
+    RampSVC,
+    SVC,
+)
 
-__all__ = ["__version__", "set_threads"]
+__all__ = [
+    "BranchBoundS3VM",
+    "CCCPS3VM",
+    "CoLapRLS",
+    "CoLapSVC",
+    "CoRLS",
+    "CoTraining",
+    "DASVM",
+    "GradTSVM",
+    "LASVMClassifier",
+    "LabelPropagation",
+    "LapRLS",
+    "LapSVC",
+    "LinearDA",
+    "LinearSVC",
+    "LinearTSVM",
+    "ParzenClassifier",
+    "Perceptron",
+    "QPS3VM",
+    "RLSClassifier",
+    "RampSVC",
+    "SVC",
+    "SparseLapRLS",
+    "SubmodularS3VM",
+    "TSVM",
+    "__version__",
+    "set_threads",
+]
 
 from ._exemplars import ExemplarSelector
 from ._noise import find_label_issues, label_quality

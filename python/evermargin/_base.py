@@ -164,8 +164,8 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _train(self, X, codes, sample_weight=None):
         if len(self.classes_) < 2:
-            found = ", ".join(map(str, self.classes_)) or "none"
-            raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found: {found}")
+            found = f"1 class ({self.classes_[0]})" if len(self.classes_) else "0 classes"
+            raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found {found}")
         training = _core.fit(
             self._name(),
             rows(X),
@@ -186,9 +186,9 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(1, int(self.report_["steps"]))
         self.stop_reason_ = self.report_["exit"]
         if self.stop_reason_ == "limit":
+            limit = "epochs" if hasattr(self, "epochs") else "max_iter"
             warnings.warn(
-                f"{type(self).__name__} ended at its limit of steps before it converged; raise max_iter or tol, "
-                "or scale the data",
+                f"{type(self).__name__} ended at its limit of steps before it converged; raise {limit} or scale the data",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -179,7 +179,8 @@ impl OnlineCheckpoint {
     /// The two-class problems of new rows.
     fn problems(&self, batch: &Batch) -> Result<Vec<Targets>> {
         let (counts, weight) = (self.counts_with(&batch.labels), class_weight(&self.params)?);
-        let class_weight = weights_of(&self.classes, &counts, &weight)?;
+        let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
+        let class_weight = weights_of(&self.classes, &sums, &weight)?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let cost: Vec<f64> = batch.weights.iter().zip(&batch.labels.of).map(|(w, c)| w * class(*c)).collect();
         if let Some(i) = cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {

@@ -21,7 +21,7 @@ impl Model {
             Self::Linear { weights, bias } => linear(weights, bias, x, &mut out),
             Self::Views { parts, bias, .. } => super::views::decision(parts, bias, x, &mut out)?,
             Self::Expansion { kernel, points, .. } => {
-                if let Ok(packed) = Packed::new(points.view(), *kernel) {
+                if let Ok(packed) = Packed::exact_if_small(points.view(), *kernel) {
                     self.expansion(&packed, x, &mut out);
                 } else {
                     let rows = out.par_chunks_mut(self.outputs()).enumerate();
