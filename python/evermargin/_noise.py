@@ -10,23 +10,7 @@ from sklearn.utils import _safe_indexing, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import indexable
 
-from ._base import LargeMarginClassifier
-
-
-class _RampMachine(LargeMarginClassifier):
-    """A machine with ramp loss: what lies far on the wrong side does not pull it."""
-
-    _learner = "lasvm-nc"
-
-    def __init__(
-        self, C=1.0, gamma="scale", scale="standard", multi="one-vs-rest", random_state=None, verbose=False
-    ):
-        self.C = C
-        self.gamma = gamma
-        self.scale = scale
-        self.multi = multi
-        self.random_state = random_state
-        self.verbose = verbose
+from ._supervised import LASVMClassifier
 
 
 def find_label_issues(
@@ -116,7 +100,9 @@ def _judged(X, y, estimator, cv, random_state):
     """Margin of each row towards its label when it was held out, and that as a quality."""
     if estimator is None:
         X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
-        estimator = _RampMachine(random_state=_whole(random_state))
+        estimator = LASVMClassifier(
+            loss="ramp", scale="standard", multi="one-vs-rest", random_state=_whole(random_state)
+        )
     X, y = indexable(X, np.asarray(y))
     check_classification_targets(y)
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
+import evermargin
 from evermargin import active
-from evermargin._base import LargeMarginClassifier
 from evermargin.active import ActiveLearner
 
 STRATEGIES = [
@@ -26,18 +26,6 @@ STRATEGIES = [
     active.relaxed_sampling,
     active.density_sampling,
 ]
-
-
-class Machine(LargeMarginClassifier):
-    _learner = "svc"
-
-    def __init__(self, C=1.0, gamma="scale", multi=None, scale="none", random_state=None, verbose=False):
-        self.C = C
-        self.gamma = gamma
-        self.multi = multi
-        self.scale = scale
-        self.random_state = random_state
-        self.verbose = verbose
 
 
 @pytest.fixture
@@ -137,7 +125,7 @@ def test_readme_active_regression():
 def test_asking_learns_iris(iris):
     X, y = iris
     pool, truth = X[6:100], y[6:100]
-    learner = ActiveLearner(Machine(), active.margin_sampling, X[:6], y[:6])
+    learner = ActiveLearner(evermargin.SVC(), active.margin_sampling, X[:6], y[:6])
     before = learner.score(X[100:], y[100:])
     for _ in range(20):
         index, row = learner.query(pool, random_state=0)
@@ -259,7 +247,7 @@ def test_margin_takes_the_nearest():
 def test_closeness_of_pairs_is_the_same_for_both_libraries():
     X, y = make_blobs(150, centers=4, cluster_std=2.5, random_state=0)
     theirs = SVC(C=1, gamma=0.1, tol=1e-8).fit(X, y)
-    ours = Machine(C=1, gamma=0.1, multi="one-vs-one").fit(X, y)
+    ours = evermargin.SVC(C=1, gamma=0.1, multi="one-vs-one").fit(X, y)
     a, b = active.closeness(theirs, X), active.closeness(ours, X)
     np.testing.assert_allclose(a, b, atol=5e-3)  # solved to 1e-3
     pairs = theirs.set_params(decision_function_shape="ovo").decision_function(X)

@@ -11,19 +11,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from evermargin._base import SemiSupervisedClassifier
+from evermargin import LapRLS
 from evermargin.model_selection import LabelledKFold, labelled_scorer
-
-
-class Laplacian(SemiSupervisedClassifier):
-    _learner = "laprls"
-
-    def __init__(self, gamma="scale", missing_label=-1, compare=False, random_state=None, verbose=False):
-        self.gamma = gamma
-        self.missing_label = missing_label
-        self.compare = compare
-        self.random_state = random_state
-        self.verbose = verbose
 
 
 @pytest.fixture
@@ -85,7 +74,7 @@ def test_training_parts_have_all_gaps(moons):
 
 
 @pytest.mark.parametrize(
-    "estimator", [LabelSpreading(gamma=10), Laplacian(), SelfTrainingClassifier(SVC(probability=True))]
+    "estimator", [LabelSpreading(gamma=10), LapRLS(), SelfTrainingClassifier(SVC(probability=True))]
 )
 @pytest.mark.filterwarnings("ignore")
 def test_semi_supervised_estimators(moons, estimator):

@@ -14,21 +14,10 @@ pytest.importorskip("skactiveml")
 from skactiveml.base import SingleAnnotatorPoolQueryStrategy
 from skactiveml.classifier import SklearnClassifier
 
-from evermargin._base import LargeMarginClassifier
+import evermargin
 from evermargin.skactiveml import DiverseBatch, MarginSampling, RandomSampling, SmallPool, SubmodularBatch
 
 ALL = [RandomSampling, MarginSampling, SmallPool, DiverseBatch, SubmodularBatch]
-
-
-class Machine(LargeMarginClassifier):
-    _learner = "svc"
-
-    def __init__(self, C=1.0, gamma="scale", scale="none", random_state=None, verbose=False):
-        self.C = C
-        self.gamma = gamma
-        self.scale = scale
-        self.random_state = random_state
-        self.verbose = verbose
 
 
 def classifier():
@@ -133,7 +122,7 @@ def test_plain_classifiers_see_labelled_rows_only(make, pool):
     X, y, _ = pool
     wrapped = make(random_state=0).query(X, y, classifier(), batch_size=3)
     assert np.array_equal(wrapped, make(random_state=0).query(X, y, SVC(C=10), batch_size=3))
-    ours = make(random_state=0).query(X, y, Machine(C=10), batch_size=3)
+    ours = make(random_state=0).query(X, y, evermargin.SVC(C=10), batch_size=3)
     assert len(set(ours)) == 3 and np.isnan(y[ours]).all()
     fitted = SVC(C=10).fit(X[:12], y[:12])
     assert np.array_equal(wrapped, make(random_state=0).query(X, y, fitted, fit_clf=False, batch_size=3))
@@ -217,4 +206,4 @@ def test_better_than_chance_in_its_pool_loop(make, data):
 
 
 def test_the_pool_loop_with_our_machine():
-    assert np.mean([area(MarginSampling, cancer, s, Machine(C=10)) for s in SEEDS]) > chance(cancer, Machine)
+    assert np.mean([area(MarginSampling, cancer, s, evermargin.SVC(C=10)) for s in SEEDS]) > chance(cancer, evermargin.SVC)
