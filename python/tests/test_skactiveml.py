@@ -206,4 +206,6 @@ def test_better_than_chance_in_its_pool_loop(make, data):
 
 
 def test_the_pool_loop_with_our_machine():
-    assert np.mean([area(MarginSampling, cancer, s, evermargin.SVC(C=10)) for s in SEEDS]) > chance(cancer, evermargin.SVC)
+    assert np.mean([area(MarginSampling, cancer, s, evermargin.SVC(C=10)) for s in SEEDS]) > chance(
+        cancer, evermargin.SVC
+    )
