@@ -65,3 +65,9 @@ __all__ = [
     "to_libsvm",
     "to_onnx",
 ]
+
+from ._exemplars import ExemplarSelector
+from ._noise import find_label_issues, label_quality
+from ._resample import SMOTE, VIRTUAL
+
+__all__ += ["ExemplarSelector", "SMOTE", "VIRTUAL", "find_label_issues", "label_quality"]

@@ -270,7 +270,7 @@ fn pass(
     watch: &dyn Watch,
 ) -> Result<Asked> {
     let rows = batch.x.rows();
-    let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), created: 0 };
+    let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
     let mut rng = Pcg64::seed_from_u64(seed ^ base.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..rows).collect();
     let before = state.counts().seen;
