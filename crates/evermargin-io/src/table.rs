@@ -145,7 +145,8 @@ impl Plan {
         } else {
             Some(label_column(file, &names, header, format, options.label.as_ref(), notes)?)
         };
-        if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l)) {
+        if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l))
+        {
             notes.pop();
             notes.push("no row has a label; the key 'label' would give it, or say --label".to_string());
         }

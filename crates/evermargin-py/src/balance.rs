@@ -1,7 +1,5 @@
 //! Rows made up for classes of few rows.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
-
 use crate::error::{of_core, of_json};
 use crate::rows::{Rows, indices, to_python};
 use crate::work::{long, quick};

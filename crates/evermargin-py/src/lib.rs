@@ -4,6 +4,8 @@
 //! All work is done without the interpreter's lock, on a pool of threads that belongs to this process
 //! ([`work`]). Errors of the core become `ValueError` with the same text.
 
+#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
+
 mod balance;
 mod classifier;
 mod error;

@@ -1,7 +1,5 @@
 //! Which rows are worth a label.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
-
 use crate::error::{of_core, of_json};
 use crate::rows::{Rows, order};
 use crate::work::long;

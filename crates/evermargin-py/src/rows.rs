@@ -103,8 +103,8 @@ pub fn to_python<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, P
 }
 
 /// Row-major values as an array of `cols` columns.
-pub fn table<'py>(py: Python<'py>, values: Vec<f64>, cols: usize) -> PyResult<Bound<'py, PyAny>> {
-    let rows = if cols == 0 { 0 } else { values.len() / cols };
+pub fn table(py: Python<'_>, values: Vec<f64>, cols: usize) -> PyResult<Bound<'_, PyAny>> {
+    let rows = values.len().checked_div(cols).unwrap_or(0);
     Ok(values.into_pyarray(py).reshape([rows, cols])?.into_any())
 }
 

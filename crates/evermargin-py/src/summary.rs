@@ -1,7 +1,5 @@
 //! What to remember of the data: exemplars, and how many samples each stands for.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
-
 use crate::error::{of_core, of_json};
 use crate::rows::{Rows, order, to_python};
 use crate::work::long;

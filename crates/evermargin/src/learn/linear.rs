@@ -140,13 +140,7 @@ impl LinearParams {
         Report { steps: report.steps + further.steps, exit: Exit::Converged, ..further }
     }
 
-    fn descend(
-        &self,
-        design: &Design<'_>,
-        loss: &SquaredHinge,
-        w: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Report {
+    fn descend(&self, design: &Design<'_>, loss: &SquaredHinge, w: &mut [f64], watch: &dyn Watch) -> Report {
         let mut passes = 0;
         if design.rows() < TALL * design.dim() {
             let (count, solved) = self.approach(design, loss, w, watch);
