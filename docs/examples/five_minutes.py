@@ -35,8 +35,8 @@ for name, model in [("ten labels alone", labels_alone), ("ten labels and all row
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), constrained_layout=True)
 plot.decision_surface(labels_alone, X_train, few, ax=axes[0])
-axes[0].set_title(f"SVC, ten labels: {labels_alone.score(X_test, y_test):.1%}")
+axes[0].set_title(f"SVC, ten labels: {labels_alone.score(X_test, y_test):.1%}", pad=22)
 plot.decision_surface(with_all_rows, X_train, few, ax=axes[1])
-axes[1].set_title(f"LapSVC, the same ten and {np.sum(few == -1)} rows without: {with_all_rows.score(X_test, y_test):.1%}")
+axes[1].set_title(f"LapSVC, and {np.sum(few == -1)} rows without: {with_all_rows.score(X_test, y_test):.1%}", pad=22)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "five_minutes.svg")
 assert with_all_rows.score(X_test, y_test) > 0.95
