@@ -11,6 +11,7 @@
 mod active;
 mod balance;
 mod batch_query;
+mod begin;
 mod bnb;
 mod common;
 mod coreg;
