@@ -5,9 +5,12 @@
 //! ([`work`]). Errors of the core become `ValueError` with the same text.
 
 mod classifier;
+mod engine;
 mod error;
 mod fit;
+mod online;
 mod rows;
+mod sequential;
 mod work;
 
 use pyo3::prelude::*;
@@ -18,7 +21,13 @@ mod _core {
     #[pymodule_export]
     use super::classifier::PyClassifier;
     #[pymodule_export]
+    use super::engine::PyEngine;
+    #[pymodule_export]
     use super::fit::{Training, fit, learners};
+    #[pymodule_export]
+    use super::online::Checkpoint;
+    #[pymodule_export]
+    use super::sequential::Sequential;
     #[pymodule_export]
     use super::work::set_threads;
 

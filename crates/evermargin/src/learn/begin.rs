@@ -82,41 +82,49 @@ impl OnlineCheckpoint {
 
     /// The model, speaking for classes alone that were met.
     pub(super) fn among_met(&self, model: Model) -> Model {
-        if self.counts.iter().all(|n| *n > 0) {
-            return model;
-        }
-        let Model::Expansion { kernel, points, mut coef, mut bias } = model else { return model };
-        let sides = self.sides_met();
-        for ((coef, bias), sides) in coef.iter_mut().zip(&mut bias).zip(sides) {
-            let answer = match sides {
-                (true, true) => continue,
-                (false, true) => 1.0,
-                (_, false) if self.scheme == Scheme::OneVsRest => NEVER,
-                (_, false) => -1.0,
-            };
-            coef.fill(0.0);
-            *bias = answer;
-        }
-        if coef.iter().flatten().all(|c| *c == 0.0) {
-            return Model::Linear { weights: vec![vec![0.0; points.cols()]; bias.len()], bias };
-        }
-        Model::Expansion { kernel, points, coef, bias }
+        among_met(model, self.scheme, &self.counts)
     }
+}
 
-    /// Whether negatives and positives of each output were met.
-    fn sides_met(&self) -> Vec<(bool, bool)> {
-        let met = |c: usize| self.counts[c] > 0;
-        let k = self.classes.len();
-        match self.scheme {
-            Scheme::Binary => vec![(met(0), met(1))],
-            Scheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && met(c)), met(j))).collect(),
-            Scheme::OneVsOne => (0..k).flat_map(|a| (a + 1..k).map(move |b| (met(a), met(b)))).collect(),
-        }
+/// The model, speaking for classes alone of which there were rows.
+pub(super) fn among_met(mut model: Model, scheme: Scheme, counts: &[usize]) -> Model {
+    if counts.iter().all(|n| *n > 0) {
+        return model;
+    }
+    let cols = model.cols();
+    let (Model::Expansion { coef: rows, bias, .. } | Model::Linear { weights: rows, bias }) = &mut model else {
+        return model;
+    };
+    for ((row, bias), sides) in rows.iter_mut().zip(&mut *bias).zip(sides_met(scheme, counts)) {
+        let answer = match sides {
+            (true, true) => continue,
+            (false, true) => 1.0,
+            (_, false) if scheme == Scheme::OneVsRest => NEVER,
+            (_, false) => -1.0,
+        };
+        row.fill(0.0);
+        *bias = answer;
+    }
+    if rows.iter().flatten().all(|c| *c == 0.0) {
+        let bias = std::mem::take(bias);
+        return Model::Linear { weights: vec![vec![0.0; cols]; bias.len()], bias };
+    }
+    model
+}
+
+/// Whether there were negatives and positives of each output.
+fn sides_met(scheme: Scheme, counts: &[usize]) -> Vec<(bool, bool)> {
+    let met = |c: usize| counts[c] > 0;
+    let k = counts.len();
+    match scheme {
+        Scheme::Binary => vec![(met(0), met(1))],
+        Scheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && met(c)), met(j))).collect(),
+        Scheme::OneVsOne => (0..k).flat_map(|a| (a + 1..k).map(move |b| (met(a), met(b)))).collect(),
     }
 }
 
 /// What belongs to a training on all rows has no place at the beginning of a stream.
-fn refuse_around(options: &TrainOptions) -> Result<()> {
+pub(super) fn refuse_around(options: &TrainOptions) -> Result<()> {
     let given = [
         ("probability", options.calibration.is_some()),
         ("threshold", options.threshold.is_some()),
@@ -129,7 +137,8 @@ fn refuse_around(options: &TrainOptions) -> Result<()> {
     }
 }
 
-fn check_classes(classes: &[String]) -> Result<()> {
+/// Refuses lists of classes that are none.
+pub(super) fn check_classes(classes: &[String]) -> Result<()> {
     if !(2..=MOST_CLASSES).contains(&classes.len()) {
         return Err(Error::parameter("classes", classes.len(), format!("from 2 to {MOST_CLASSES} of them")));
     }

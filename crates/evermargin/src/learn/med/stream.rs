@@ -1,0 +1,247 @@
+//! A sequential learner with all that turns rows into samples: classes, scheme, scaling. It goes from batch to batch, and
+//! what it has learnt is kept as plain data.
+//!
+//! Scaling and kernel width are those of the first rows; classes are declared, and need not all be met at once. An
+//! output whose class was not met learns that nothing is of it so far; no class is answered that was not met. Learning a
+//! table here is training on it, bit by bit (`seq-lapmed`: where a row has no label).
+
+use super::fit::joined;
+use super::{MedParams, Saved, SeqMed};
+use crate::data::{Label, Labels, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::learn::begin::{among_met, check_classes, refuse_around};
+use crate::learn::prepare::{Prepared, problems, scheme_for, weights_of};
+use crate::learn::registry::{read, with_kernel};
+use crate::learn::train::{ClassWeight, ScalingChoice, TrainOptions, described, with_gamma};
+use crate::learn::{Targets, learner};
+use crate::model::{Classifier, Scaling, Scheme};
+use crate::solve::{Progress, Report, Watch};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A sequential learner of named classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MedStream {
+    kept: MedCheckpoint,
+    state: SeqMed,
+}
+
+/// The same as plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MedCheckpoint {
+    /// `seq-med` or `seq-lapmed`.
+    pub learner: String,
+    /// Parameters as given and as chosen, for people to read.
+    pub params: Value,
+    /// Class names.
+    pub classes: Vec<String>,
+    /// How outputs make classes.
+    pub scheme: Scheme,
+    /// Applied to features first.
+    pub scaling: Scaling,
+    /// Labelled rows of each class so far.
+    pub counts: Vec<usize>,
+    /// Weights of classes by name, or how they follow from the counts.
+    pub weights: Weights,
+    /// The belief.
+    pub saved: Saved,
+}
+
+/// Weights of classes as plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// All 1.
+    None,
+    /// Every class weighs the same in sum.
+    Balanced,
+    /// The largest class 1, another what it is smaller.
+    Ratio,
+    /// By name.
+    Explicit(BTreeMap<String, f64>),
+}
+
+impl Weights {
+    fn of(weight: &ClassWeight) -> Self {
+        match weight {
+            ClassWeight::None => Self::None,
+            ClassWeight::Balanced => Self::Balanced,
+            ClassWeight::Ratio => Self::Ratio,
+            ClassWeight::Explicit(map) => Self::Explicit(map.clone()),
+        }
+    }
+
+    fn class_weight(&self) -> ClassWeight {
+        match self {
+            Self::None => ClassWeight::None,
+            Self::Balanced => ClassWeight::Balanced,
+            Self::Ratio => ClassWeight::Ratio,
+            Self::Explicit(map) => ClassWeight::Explicit(map.clone()),
+        }
+    }
+}
+
+const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
+
+impl MedStream {
+    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learnt.
+    pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
+        let learner = learner(&options.learner)?;
+        if !NAMES.contains(&learner.name) {
+            return Err(Error::parameter("learner", learner.name, "seq-med or seq-lapmed"));
+        }
+        learner.make(&options.params)?;
+        refuse_around(options)?;
+        check_classes(classes)?;
+        weights_of(classes, &vec![1; classes.len()], &options.class_weight)?;
+        if first.rows() == 0 || first.cols() == 0 {
+            return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
+        }
+        let scheme = scheme_for(classes.len(), learner, options, &mut Vec::new());
+        if scheme == Scheme::OneVsOne {
+            return Err(Error::parameter("multi", "one-vs-one", "one-vs-rest where rows come in batches"));
+        }
+        let choice = options.scaling.unwrap_or_else(|| ScalingChoice::Named(Scaling::choose(first).0));
+        let scaling = choice.fit(first)?;
+        let x = scaling.apply(first.to_matrix())?;
+        let labels = Labels { classes: classes.to_vec(), of: Vec::new() };
+        let prepared = Prepared { x, labels, scheme, problems: Vec::new(), scaling, notes: Vec::new() };
+        let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
+        let machine: MedParams = read(learner.name, &with_kernel(&params)?)?;
+        let machine = if learner.semi { machine } else { machine.labels_alone() };
+        let some: Vec<usize> = (0..prepared.x.rows().min(machine.batch)).collect();
+        let outputs = if scheme == Scheme::Binary { 1 } else { classes.len() };
+        let state = SeqMed::new(&machine, prepared.x.view().select(&some).view(), outputs)?;
+        let kept = MedCheckpoint {
+            learner: learner.name.into(),
+            params: Value::Object(described(learner, &params, options)),
+            classes: classes.to_vec(),
+            scheme,
+            scaling: prepared.scaling,
+            counts: vec![0; classes.len()],
+            weights: Weights::of(&options.class_weight),
+            saved: state.save(),
+        };
+        Ok(Self { kept, state })
+    }
+
+    /// Learns rows in batches as they stand; `of` has the number of the class of each, if it is known. An error or an
+    /// interruption leaves the learner as it was; none is returned then.
+    pub fn learn(
+        &mut self,
+        x: Matrix,
+        of: &[Option<u32>],
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<Report>>> {
+        self.check(&x, of, weights)?;
+        let labels = Labels { classes: self.kept.classes.clone(), of: of.to_vec() };
+        let counts: Vec<usize> = self.kept.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect();
+        let targets = self.targets(&labels, &counts, weights)?;
+        let x = self.kept.scaling.apply(x)?;
+        let params = &self.kept.saved.params;
+        let graph = params.uses_graph();
+        let counts_in = |p: &Targets, i: usize| p.cost[i] > 0.0 && (graph || p.y[i] != Label::Unknown);
+        let rows: Vec<usize> = (0..x.rows()).filter(|&i| targets.iter().any(|p| counts_in(p, i))).collect();
+        let mut next = self.state.clone();
+        let mut reports = Vec::new();
+        for batch in rows.chunks(params.batch) {
+            if !watch.proceed(&Progress { steps: next.batches(), violation: 1.0, tolerance: 0.0 }) {
+                return Ok(None);
+            }
+            let part: Vec<Targets> = targets.iter().map(|p| p.select(batch)).collect();
+            reports = joined(reports, next.learn(x.view().select(batch).view(), &part, &())?);
+        }
+        (self.state, self.kept.counts) = (next, counts);
+        Ok(Some(reports))
+    }
+
+    fn check(&self, x: &Matrix, of: &[Option<u32>], weights: Option<&[f64]>) -> Result<()> {
+        let (rows, classes) = (x.rows(), self.kept.classes.len());
+        for (what, expected, found) in [
+            ("columns", self.kept.saved.cols, x.cols()),
+            ("labels", rows, of.len()),
+            ("weights", rows, weights.map_or(rows, <[f64]>::len)),
+        ] {
+            if expected != found {
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
+        match of.iter().flatten().find(|c| **c as usize >= classes) {
+            Some(class) => Err(Error::Data(format!("class number {class} of {classes}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The two-class problems of rows.
+    fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
+        let class_weight = weights_of(&labels.classes, counts, &self.kept.weights.class_weight())?;
+        let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
+        let given = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let cost: Vec<f64> = labels.of.iter().enumerate().map(|(i, c)| given(i) * class(*c)).collect();
+        Ok(problems(labels, self.kept.scheme, &cost))
+    }
+
+    /// The classifier as it is.
+    pub fn classifier(&self) -> Classifier {
+        Classifier {
+            learner: self.kept.learner.clone(),
+            params: self.kept.params.clone(),
+            classes: self.kept.classes.clone(),
+            scheme: self.kept.scheme,
+            model: among_met(self.state.model(), self.kept.scheme, &self.kept.counts),
+            scaling: self.kept.scaling.clone(),
+            columns: Vec::new(),
+            calibration: Vec::new(),
+        }
+    }
+
+    /// The variance of the decision at each row.
+    pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        self.state.variance(self.kept.scaling.apply(x.to_matrix())?.view())
+    }
+
+    /// Class names.
+    pub fn classes(&self) -> &[String] {
+        &self.kept.classes
+    }
+
+    /// Labelled rows of each class so far.
+    pub fn counts(&self) -> &[usize] {
+        &self.kept.counts
+    }
+
+    /// Batches so far.
+    pub fn batches(&self) -> u64 {
+        self.state.batches()
+    }
+
+    /// Everything that is needed to go on.
+    pub fn save(&self) -> MedCheckpoint {
+        MedCheckpoint { saved: self.state.save(), ..self.kept.clone() }
+    }
+
+    /// Goes on from what was saved; refuses parts that do not fit together.
+    pub fn resume(kept: MedCheckpoint) -> Result<Self> {
+        let wrong = |what: &str| Err(Error::State(what.into()));
+        check_classes(&kept.classes)?;
+        let outputs = match (kept.scheme, kept.classes.len()) {
+            (Scheme::Binary, 2) => 1,
+            (Scheme::OneVsRest, k) => k,
+            _ => return wrong("its classes and their scheme differ"),
+        };
+        if !NAMES.contains(&kept.learner.as_str()) || kept.counts.len() != kept.classes.len() {
+            return wrong("its classes and their counts differ");
+        }
+        weights_of(&kept.classes, &kept.counts, &kept.weights.class_weight())?;
+        let state = SeqMed::resume(&kept.saved)?;
+        if kept.saved.bias.len() != outputs {
+            return wrong("its classes and its decision functions differ");
+        }
+        let made = Self { kept, state };
+        made.classifier().check().map_err(|e| Error::State(e.to_string()))?;
+        Ok(made)
+    }
+}
