@@ -96,10 +96,6 @@ class OnlineMixin:
             )
             there = sample_weight > 0
             X, codes, sample_weight = X[there], codes[there], sample_weight[there]
-        if X.shape[0] == 0:
-            if first:
-                raise ValueError("every row has weight 0: there is nothing to begin with")
-            return self
         state = self._checkpoint if not first else self._begin(X, classes)
         training, after = state.go_on(
             rows(X), codes, sample_weight, seed(self.random_state), bool(self.verbose)

@@ -179,8 +179,6 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
                 "A batch of one class is for partial_fit, with classes=..."
             )
         X, codes, sample_weight = _present(X, np.ascontiguousarray(codes, dtype=np.int64), sample_weight)
-        if X.shape[0] == 0:
-            raise ValueError("every row has weight 0: there is nothing to learn")
         return self._publish(self._learn_on(X, codes, self.classes_, sample_weight, anew=True))
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -210,10 +208,6 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         X, codes, sample_weight = _present(X, codes, sample_weight)
-        if X.shape[0] == 0:
-            if first:
-                raise ValueError("every row has weight 0: there is nothing to begin with")
-            return self
         return self._publish(self._learn_on(X, codes, classes, sample_weight))
 
 

@@ -104,7 +104,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
     @classmethod
     def _unit_test_params(cls):
         yield {}
-        yield {"batch_size": 10, "kernel": "linear"}
+        yield {"batch_size": 10}
 
     def learn_one(self, x: dict, y) -> None:
         """Learn a record.

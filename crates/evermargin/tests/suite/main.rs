@@ -26,6 +26,7 @@ mod linear_s3vm;
 mod local;
 mod manifold;
 mod med;
+mod med_stream;
 mod perceptron;
 mod qp_s3vm;
 mod rls;
