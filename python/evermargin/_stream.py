@@ -303,17 +303,20 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         ids = waiting[:n]
         if len(ids) < n:
             new = self._note(self._engine.ask(n - len(ids))[2])
-            for i in new:
-                self._asked[i] = self._batch[[i - self._first]]
+            if self._batch is not None:
+                self._asked.update((i, self._batch[[i - self._first]]) for i in new)
             ids = ids + new
         ids = np.array(ids, dtype=np.int64)
         return (ids, self._rows_of(ids)) if return_X else ids
 
     def _rows_of(self, ids):
         if len(ids) == 0:
-            return self._batch[:0]
+            return np.zeros((0, self.n_features_in_))
+        lost = [i for i in ids.tolist() if i not in self._asked]
+        if lost:
+            raise ValueError(f"the rows of samples {lost} came before the state was loaded, and are not kept with it")
         found = [self._asked[i] for i in ids.tolist()]
-        return sparse.vstack(found, format="csr") if sparse.issparse(self._batch) else np.vstack(found)
+        return sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.vstack(found)
 
     def answer(self, ids, labels):
         """Tell the classes of samples that were asked about; each is learnt at once.
@@ -439,7 +442,9 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         labels = np.atleast_1d(np.asarray(labels))
         has, known = known_and_gaps(labels, self.missing_label, len(labels))
         if len(ids) != len(labels) or not has.all():
-            raise ValueError(f"{len(ids)} samples and {int(has.sum())} labels: every sample needs one; skip(ids) passes over")
+            raise ValueError(
+                f"{len(ids)} samples and {int(has.sum())} labels: every sample needs one; skip(ids) passes over"
+            )
         return ids, known
 
     def decision_function(self, X):

@@ -104,7 +104,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
     @classmethod
     def _unit_test_params(cls):
         yield {}
-        yield {"batch_size": 10}
+        yield {"batch_size": 25}
 
     def learn_one(self, x: dict, y) -> None:
         """Learn a record.

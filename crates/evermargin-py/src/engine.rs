@@ -35,9 +35,8 @@ impl PyEngine {
     }
 
     fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Told<'py>> {
-        let done = exclusive(py, &self.0, |engine| {
-            engine.apply(event).map(|effects| (numbers(engine), effects))
-        })?;
+        let done =
+            exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?;
         let (numbers, effects) = done.map_err(|e| of_core(&e))?;
         let class = |c: Option<u32>| c.and_then(|c| numbers.get(c as usize).copied()).unwrap_or(-1);
         let classes: Vec<i64> = effects.labels.iter().map(|l| class(l.class)).collect();
@@ -149,7 +148,10 @@ impl PyEngine {
     }
 
     /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.
-    fn exemplars<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>)>> {
+    fn exemplars<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>)>> {
         let engine = self.held();
         let Some(known) = engine.transduction() else { return Ok(None) };
         Ok(Some((to_python(py, known.exemplars())?, PyArray1::from_slice(py, known.weights()))))

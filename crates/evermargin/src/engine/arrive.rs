@@ -265,8 +265,7 @@ impl Engine {
     }
 
     pub(super) fn make_anew(&self, body: &mut Body) -> Result<()> {
-        body.inductive =
-            Inductive::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
+        body.inductive = Inductive::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
         Ok(())
     }
 }

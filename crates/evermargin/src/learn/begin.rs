@@ -92,7 +92,8 @@ pub(super) fn among_met(mut model: Model, scheme: Scheme, counts: &[usize]) -> M
         return model;
     }
     let cols = model.cols();
-    let (Model::Expansion { coef: rows, bias, .. } | Model::Linear { weights: rows, bias }) = &mut model else {
+    let (Model::Expansion { coef: rows, bias, .. } | Model::Linear { weights: rows, bias }) = &mut model
+    else {
         return model;
     };
     for ((row, bias), sides) in rows.iter_mut().zip(&mut *bias).zip(sides_met(scheme, counts)) {
@@ -132,7 +133,9 @@ pub(super) fn refuse_around(options: &TrainOptions) -> Result<()> {
         ("graph", options.graph.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
-        Some((name, _)) => Err(Error::parameter(name, "given", "left out where rows come one after the other")),
+        Some((name, _)) => {
+            Err(Error::parameter(name, "given", "left out where rows come one after the other"))
+        }
         None => Ok(()),
     }
 }

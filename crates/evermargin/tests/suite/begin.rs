@@ -75,7 +75,8 @@ fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
             options.params.remove("gamma");
             options.gamma = Some(evermargin::learn::train::Gamma::Value(0.05));
             options.scaling = Some(ScalingChoice::NONE);
-            let whole = train(x.clone(), &labels, &options, &()).unwrap().classifier.predict(x.clone()).unwrap();
+            let whole =
+                train(x.clone(), &labels, &options, &()).unwrap().classifier.predict(x.clone()).unwrap();
             let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
             let (early, few) = rows_of(&x, &labels, &[0]);
             let (_, next) = go_on(&begun, early, &few, how(), &()).unwrap();
@@ -142,7 +143,11 @@ fn a_class_that_never_comes_costs_no_points() {
     let alone = points(&declared[..2]);
     declared.push("9".into());
     let with = points(&declared);
-    assert!(with <= 2 * alone && with < x.rows() * 3 / 4, "{with} points, {alone} without, {} rows", x.rows());
+    assert!(
+        with <= 2 * alone && with < x.rows() * 3 / 4,
+        "{with} points, {alone} without, {} rows",
+        x.rows()
+    );
 }
 
 #[test]
@@ -162,9 +167,8 @@ fn an_awakened_output_keeps_the_invariants_of_the_dual() {
     for j in 0..3 {
         let dual = state.output(j);
         for i in 0..dual.len() {
-            let f: f64 = (0..dual.len())
-                .map(|k| dual.alpha()[k] * kernel.eval(points.row(i), points.row(k)))
-                .sum();
+            let f: f64 =
+                (0..dual.len()).map(|k| dual.alpha()[k] * kernel.eval(points.row(i), points.row(k))).sum();
             // kernel values are single precision
             assert!((dual.gradient()[i] - (dual.target()[i] - f)).abs() < 1e-3, "output {j}, point {i}");
             let width = |j: usize| state.output(j).bounds(i).1 - state.output(j).bounds(i).0;
@@ -181,7 +185,9 @@ fn what_cannot_begin_is_refused() {
         OnlineCheckpoint::begin(options, classes, x.view()).unwrap_err().to_string()
     };
     let plain = options("lasvm", json!({}));
-    assert!(refused(&options("svc", json!({})), &names).starts_with("parameter learner = svc: must be one that"));
+    assert!(
+        refused(&options("svc", json!({})), &names).starts_with("parameter learner = svc: must be one that")
+    );
     assert!(refused(&plain, &names[..1]).contains("from 2 to 10000"));
     assert!(refused(&plain, &[names[0].clone(), names[0].clone()]).contains("named once each"));
     let cut = TrainOptions { threshold: Some(Criterion::Rate(0.5)), ..plain.clone() };

@@ -331,7 +331,11 @@ fn questions_come_when_they_are_wanted() {
             let left = (6 - of_batch).min(20 - spent);
             assert!(questions.len() <= count.min(left));
             if engine.support_count() == 0 {
-                assert_eq!(questions.len(), count.min(left), "without a boundary every sample is worth a question");
+                assert_eq!(
+                    questions.len(),
+                    count.min(left),
+                    "without a boundary every sample is worth a question"
+                );
             }
             (of_batch, spent) = (of_batch + questions.len(), spent + questions.len());
             for q in questions {
@@ -362,7 +366,9 @@ fn weights_of_classes_go_by_name() {
     let (more, _) = share(&[("spam", 1000.0), ("ham", 0.001)]);
     let (fewer, _) = share(&[("ham", 1000.0), ("spam", 0.001)]);
     assert!(fewer < plain && plain < more, "{fewer} {plain} {more}");
-    assert!(Engine::new(&EngineParams { class_weights: [("a".to_string(), 0.0)].into(), ..small() }).is_err());
+    assert!(
+        Engine::new(&EngineParams { class_weights: [("a".to_string(), 0.0)].into(), ..small() }).is_err()
+    );
 }
 
 /// 10⁶ samples: what is kept never exceeds what the parameters say, and state and model stay small.

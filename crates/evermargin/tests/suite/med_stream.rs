@@ -44,8 +44,7 @@ fn a_state_that_was_kept_goes_on_bit_by_bit() {
             let rows = x.view().select(part);
             let of: Vec<Option<u32>> = part.iter().map(|&i| labels.of[i].filter(|_| i % 2 == 0)).collect();
             whole.learn(rows.clone(), &of, None, &()).unwrap();
-            let text = serde_json::to_string(&kept.save()).unwrap();
-            kept = MedStream::resume(serde_json::from_str(&text).unwrap()).unwrap();
+            kept = MedStream::resume(kept.save()).unwrap();
             kept.learn(rows, &of, None, &()).unwrap();
             assert_eq!(kept, whole, "{learner}");
             assert_eq!(whole.variance(x.view()).unwrap(), kept.variance(x.view()).unwrap());
@@ -98,10 +97,10 @@ fn what_is_refused_or_stopped_changes_nothing() {
     assert_eq!(stream, before);
     assert!(MedStream::begin(&options("lasvm"), &labels.classes, x.view()).is_err());
     let mut kept = before.save();
-    kept.counts.pop();
+    kept.about.counts.pop();
     assert!(MedStream::resume(kept).is_err());
     let mut kept = before.save();
-    kept.classes.push("more".into());
-    kept.counts.push(0);
+    kept.about.classes.push("more".into());
+    kept.about.counts.push(0);
     assert!(MedStream::resume(kept).is_err());
 }

@@ -37,7 +37,7 @@ pub(in crate::learn) use fit::LabelsAlone;
 pub use saved::{Known, Saved};
 pub use space::Space;
 pub use state::SeqMed;
-pub use stream::{MedCheckpoint, MedStream, Weights};
+pub use stream::{About, MedCheckpoint, MedStream, Weights};
 
 use super::manifold::penalty::PenaltyParams;
 use crate::error::{Error, Result};

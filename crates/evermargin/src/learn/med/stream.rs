@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// A sequential learner of named classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MedStream {
-    kept: MedCheckpoint,
+    about: About,
     state: SeqMed,
 }
 
@@ -31,6 +31,16 @@ pub struct MedStream {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MedCheckpoint {
+    /// What turns rows into samples.
+    pub about: About,
+    /// The belief.
+    pub saved: Saved,
+}
+
+/// What turns rows into samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
     /// `seq-med` or `seq-lapmed`.
     pub learner: String,
     /// Parameters as given and as chosen, for people to read.
@@ -45,8 +55,6 @@ pub struct MedCheckpoint {
     pub counts: Vec<usize>,
     /// Weights of classes by name, or how they follow from the counts.
     pub weights: Weights,
-    /// The belief.
-    pub saved: Saved,
 }
 
 /// Weights of classes as plain data.
@@ -114,7 +122,7 @@ impl MedStream {
         let some: Vec<usize> = (0..prepared.x.rows().min(machine.batch)).collect();
         let outputs = if scheme == Scheme::Binary { 1 } else { classes.len() };
         let state = SeqMed::new(&machine, prepared.x.view().select(&some).view(), outputs)?;
-        let kept = MedCheckpoint {
+        let about = About {
             learner: learner.name.into(),
             params: Value::Object(described(learner, &params, options)),
             classes: classes.to_vec(),
@@ -122,9 +130,8 @@ impl MedStream {
             scaling: prepared.scaling,
             counts: vec![0; classes.len()],
             weights: Weights::of(&options.class_weight),
-            saved: state.save(),
         };
-        Ok(Self { kept, state })
+        Ok(Self { about, state })
     }
 
     /// Learns rows in batches as they stand; `of` has the number of the class of each, if it is known. An error or an
@@ -137,11 +144,11 @@ impl MedStream {
         watch: &dyn Watch,
     ) -> Result<Option<Vec<Report>>> {
         self.check(&x, of, weights)?;
-        let labels = Labels { classes: self.kept.classes.clone(), of: of.to_vec() };
-        let counts: Vec<usize> = self.kept.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect();
+        let labels = Labels { classes: self.about.classes.clone(), of: of.to_vec() };
+        let counts: Vec<usize> = self.about.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect();
         let targets = self.targets(&labels, &counts, weights)?;
-        let x = self.kept.scaling.apply(x)?;
-        let params = &self.kept.saved.params;
+        let x = self.about.scaling.apply(x)?;
+        let params = self.state.params();
         let graph = params.uses_graph();
         let counts_in = |p: &Targets, i: usize| p.cost[i] > 0.0 && (graph || p.y[i] != Label::Unknown);
         let rows: Vec<usize> = (0..x.rows()).filter(|&i| targets.iter().any(|p| counts_in(p, i))).collect();
@@ -154,14 +161,14 @@ impl MedStream {
             let part: Vec<Targets> = targets.iter().map(|p| p.select(batch)).collect();
             reports = joined(reports, next.learn(x.view().select(batch).view(), &part, &())?);
         }
-        (self.state, self.kept.counts) = (next, counts);
+        (self.state, self.about.counts) = (next, counts);
         Ok(Some(reports))
     }
 
     fn check(&self, x: &Matrix, of: &[Option<u32>], weights: Option<&[f64]>) -> Result<()> {
-        let (rows, classes) = (x.rows(), self.kept.classes.len());
+        let (rows, classes) = (x.rows(), self.about.classes.len());
         for (what, expected, found) in [
-            ("columns", self.kept.saved.cols, x.cols()),
+            ("columns", self.state.cols(), x.cols()),
             ("labels", rows, of.len()),
             ("weights", rows, weights.map_or(rows, <[f64]>::len)),
         ] {
@@ -177,22 +184,22 @@ impl MedStream {
 
     /// The two-class problems of rows.
     fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
-        let class_weight = weights_of(&labels.classes, counts, &self.kept.weights.class_weight())?;
+        let class_weight = weights_of(&labels.classes, counts, &self.about.weights.class_weight())?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let given = |i: usize| weights.map_or(1.0, |w| w[i]);
         let cost: Vec<f64> = labels.of.iter().enumerate().map(|(i, c)| given(i) * class(*c)).collect();
-        Ok(problems(labels, self.kept.scheme, &cost))
+        Ok(problems(labels, self.about.scheme, &cost))
     }
 
     /// The classifier as it is.
     pub fn classifier(&self) -> Classifier {
         Classifier {
-            learner: self.kept.learner.clone(),
-            params: self.kept.params.clone(),
-            classes: self.kept.classes.clone(),
-            scheme: self.kept.scheme,
-            model: among_met(self.state.model(), self.kept.scheme, &self.kept.counts),
-            scaling: self.kept.scaling.clone(),
+            learner: self.about.learner.clone(),
+            params: self.about.params.clone(),
+            classes: self.about.classes.clone(),
+            scheme: self.about.scheme,
+            model: among_met(self.state.model(), self.about.scheme, &self.about.counts),
+            scaling: self.about.scaling.clone(),
             columns: Vec::new(),
             calibration: Vec::new(),
         }
@@ -200,17 +207,17 @@ impl MedStream {
 
     /// The variance of the decision at each row.
     pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
-        self.state.variance(self.kept.scaling.apply(x.to_matrix())?.view())
+        self.state.variance(self.about.scaling.apply(x.to_matrix())?.view())
     }
 
     /// Class names.
     pub fn classes(&self) -> &[String] {
-        &self.kept.classes
+        &self.about.classes
     }
 
     /// Labelled rows of each class so far.
     pub fn counts(&self) -> &[usize] {
-        &self.kept.counts
+        &self.about.counts
     }
 
     /// Batches so far.
@@ -220,27 +227,28 @@ impl MedStream {
 
     /// Everything that is needed to go on.
     pub fn save(&self) -> MedCheckpoint {
-        MedCheckpoint { saved: self.state.save(), ..self.kept.clone() }
+        MedCheckpoint { about: self.about.clone(), saved: self.state.save() }
     }
 
     /// Goes on from what was saved; refuses parts that do not fit together.
     pub fn resume(kept: MedCheckpoint) -> Result<Self> {
+        let MedCheckpoint { about, saved } = kept;
         let wrong = |what: &str| Err(Error::State(what.into()));
-        check_classes(&kept.classes)?;
-        let outputs = match (kept.scheme, kept.classes.len()) {
+        check_classes(&about.classes)?;
+        let outputs = match (about.scheme, about.classes.len()) {
             (Scheme::Binary, 2) => 1,
             (Scheme::OneVsRest, k) => k,
             _ => return wrong("its classes and their scheme differ"),
         };
-        if !NAMES.contains(&kept.learner.as_str()) || kept.counts.len() != kept.classes.len() {
+        if !NAMES.contains(&about.learner.as_str()) || about.counts.len() != about.classes.len() {
             return wrong("its classes and their counts differ");
         }
-        weights_of(&kept.classes, &kept.counts, &kept.weights.class_weight())?;
-        let state = SeqMed::resume(&kept.saved)?;
-        if kept.saved.bias.len() != outputs {
+        weights_of(&about.classes, &about.counts, &about.weights.class_weight())?;
+        let state = SeqMed::resume(&saved)?;
+        if saved.bias.len() != outputs {
             return wrong("its classes and its decision functions differ");
         }
-        let made = Self { kept, state };
+        let made = Self { about, state };
         made.classifier().check().map_err(|e| Error::State(e.to_string()))?;
         Ok(made)
     }
