@@ -96,6 +96,10 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         self._waiting = []
         self._engine = None
         self._model = None
+        self._ready = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_ready": None}
 
     @property
     def _multiclass(self):
@@ -137,6 +141,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         self._engine.batch(self._rows([row for row, _ in self._waiting]), codes)
         self._waiting = []
         self._model = self._engine.classifier()
+        self._ready = None
 
     def _settings(self):
         kernel = self.kernel
@@ -200,7 +205,9 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         counts = np.array(self._counts, dtype=float)
         if self._model is None:
             return np.tile(counts / counts.sum(), (len(found), 1))
-        f = 2.0 * self._model.predict(self._rows(found))[1]
+        if self._ready is None:
+            self._ready = _core.Predictor(self._model)
+        f = 2.0 * self._ready.decision(self._rows(found))
         f = np.column_stack([np.zeros(len(f)), f]) if f.shape[1] == 1 else f
         shares = np.exp(f - f.max(axis=1, keepdims=True))
         out = np.zeros((len(found), len(counts)))

@@ -9,6 +9,7 @@ mod engine;
 mod error;
 mod fit;
 mod online;
+mod predictor;
 mod rows;
 mod sequential;
 mod work;
@@ -26,6 +27,8 @@ mod _core {
     use super::fit::{Training, fit, learners};
     #[pymodule_export]
     use super::online::Checkpoint;
+    #[pymodule_export]
+    use super::predictor::Predictor;
     #[pymodule_export]
     use super::sequential::Sequential;
     #[pymodule_export]

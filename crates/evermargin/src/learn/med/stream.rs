@@ -176,6 +176,10 @@ impl MedStream {
                 return Err(Error::Shape { what, expected, found });
             }
         }
+        let unfit = |w: &f64| !(w.is_finite() && *w >= 0.0);
+        if let Some(i) = weights.and_then(|w| w.iter().position(unfit)) {
+            return Err(Error::Data(format!("weight of row {}: must be a finite number, 0 or more", i + 1)));
+        }
         match of.iter().flatten().find(|c| **c as usize >= classes) {
             Some(class) => Err(Error::Data(format!("class number {class} of {classes}"))),
             None => Ok(()),
