@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from . import _core
 from ._base import class_names, is_missing, rows, seed
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-def declared_classes(estimator, classes):
+
+def declared_classes(estimator: Any, classes: ArrayLike | None) -> np.ndarray:
     """The sorted classes of a stream: those declared at its beginning, which stay."""
     known = getattr(estimator, "classes_", None)
     if classes is None:
@@ -20,14 +26,17 @@ def declared_classes(estimator, classes):
     classes = np.unique(column_or_1d(classes))
     if known is not None:
         if not np.array_equal(known, classes):
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
+            )
         return known
     if len(classes) < 2:
-        raise ValueError(f"classes must name two classes or more; found: {', '.join(map(str, classes)) or 'none'}")
+        found = ", ".join(map(str, classes)) or "none"
+        raise ValueError(f"classes must name two classes or more; found: {found}")
     return classes
 
 
-def codes_among(y, classes):
+def codes_among(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The number of each label among sorted classes; refuses labels that are not there."""
     try:
         places = np.searchsorted(classes, y)
@@ -43,17 +52,20 @@ def codes_among(y, classes):
     return places.astype(np.int64)
 
 
-def known_and_gaps(y, missing_label, n_samples):
+def known_and_gaps(y: ArrayLike, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Which rows have a label, and these labels."""
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {len(y)}]")
+        found = [n_samples, len(y)]
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {found}")
     has = ~is_missing(y, missing_label)
     labels = y[has]
     if labels.dtype == object:
         labels = np.array(list(labels))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("Input y contains NaN or infinity; if NaN means unlabelled, say missing_label=float('nan')")
+        raise ValueError(
+            "Input y contains NaN or infinity; if NaN means unlabelled, say missing_label=float('nan')"
+        )
     if labels.size:
         check_classification_targets(labels)
     return has, labels
@@ -62,11 +74,17 @@ def known_and_gaps(y, missing_label, n_samples):
 class OnlineMixin:
     """``partial_fit`` for estimators over an online learner of the registry."""
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn more rows, each met once; what was learnt before stays.
 
-        Scaling and kernel width are those of the first rows. After ``fit`` it goes on from there; ``fit`` forgets.
-        Parameters that are changed in between count from the next ``fit`` on.
+        Scaling and kernel width are those of the first rows. After ``fit`` it goes on from there; ``fit``
+        forgets. Parameters that are changed in between count from the next ``fit`` on.
 
         Parameters
         ----------
@@ -105,17 +123,17 @@ class OnlineMixin:
         self._checkpoint = after
         return self
 
-    def _begin(self, X, classes):
+    def _begin(self, X: Any, classes: np.ndarray) -> _core.Checkpoint:
         return _core.Checkpoint.begin(self._name(), rows(X), class_names(classes), self._settings())
 
-    def _refuse_held_out(self):
+    def _refuse_held_out(self) -> None:
         for name in ("probability", "threshold"):
             if getattr(self, name, None):
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs rows held out and is for fit alone; leave it out for "
-                    "partial_fit, or calibrate afterwards (sklearn.calibration.CalibratedClassifierCV)"
+                    f"{name}={getattr(self, name)!r} needs rows held out and is for fit alone; leave it out "
+                    "for partial_fit, or calibrate afterwards (sklearn.calibration.CalibratedClassifierCV)"
                 )
 
-    def _keep(self, training):
+    def _keep(self, training: _core.Training) -> None:
         super()._keep(training)
         self._checkpoint = _core.Checkpoint.of(training)

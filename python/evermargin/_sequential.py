@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
@@ -12,11 +14,14 @@ from . import _core
 from ._base import LargeMarginClassifier, SemiSupervisedClassifier, class_names, rows
 from ._online import codes_among, declared_classes, known_and_gaps
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class _Sequential:
     """What both have: the belief as a handle."""
 
-    def _settings(self):
+    def _settings(self) -> str:
         settings = json.loads(super()._settings())
         settings["params"]["loss"] = self.loss
         return json.dumps(settings)
@@ -39,7 +44,7 @@ class _Sequential:
         self.stop_reason_ = "converged" if exits <= {"converged"} else sorted(exits - {"converged"})[0]
         return self
 
-    def predict_std(self, X):
+    def predict_std(self, X: Any) -> np.ndarray:
         """How unsure the belief is: the standard deviation of a decision, its constant left out.
 
         It is small near what was met, falls as graphs are met, and does not depend on labels.
@@ -62,9 +67,9 @@ class _Sequential:
 class SequentialMED(_Sequential, LargeMarginClassifier):
     """Maximum entropy discrimination, batch after batch in bounded memory.
 
-    A Gaussian belief about the decision function is updated by each batch; past batches are not touched again. Without
-    unlabelled rows it is a passive-aggressive learner of batches. ``fit`` learns a table in batches of its rows
-    as they stand, and ``partial_fit`` goes on from there.
+    A Gaussian belief about the decision function is updated by each batch; past batches are not touched
+    again: a passive-aggressive learner of batches. ``fit`` learns a table in batches of its rows as they stand,
+    and ``partial_fit`` goes on from there.
 
     Equations, when it fails and what it costs: ``docs/med.md``.
 
@@ -175,13 +180,19 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
     def _train(self, X, codes, sample_weight=None):
         if len(self.classes_) < 2:
             raise ValueError(
-                f"SequentialMED.fit needs labelled rows of two classes or more; found one class: {self.classes_[0]}. "
-                "A batch of one class is for partial_fit, with classes=..."
+                "SequentialMED.fit needs labelled rows of two classes or more; found one class: "
+                f"{self.classes_[0]}. A batch of one class is for partial_fit, with classes=..."
             )
         X, codes, sample_weight = _present(X, np.ascontiguousarray(codes, dtype=np.int64), sample_weight)
         return self._publish(self._learn_on(X, codes, self.classes_, sample_weight, anew=True))
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn a batch; what was learnt before is the prior.
 
         Parameters
@@ -214,8 +225,8 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
 class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
     """Maximum entropy discrimination along graphs of the batches, in bounded memory.
 
-    As ``SequentialMED``, and the decision function is kept from varying along a graph of each batch, whose rows may
-    have labels or not. A batch without any label teaches too.
+    As ``SequentialMED``, and the decision function is kept from varying along a graph of each batch, whose
+    rows may have labels or not. A batch without any label teaches too.
 
     Equations, when it fails and what it costs: ``docs/med.md``.
 
@@ -375,7 +386,7 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         self._learn_on(X, np.ascontiguousarray(codes, dtype=np.int64), self.classes_, anew=True)
         return self
 
-    def partial_fit(self, X, y=None, classes=None):
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
         """Learn a batch, with labels or without; what was learnt before is the prior.
 
         Parameters

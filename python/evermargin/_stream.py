@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import json
 import numbers
-import os
-import tempfile
 from collections import deque
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _core
 from ._base import from_rows, labels_and_gaps, plain, rows, seed
+from ._book import LabelBook
+from ._kept import KeptMixin
 from ._online import known_and_gaps
 
-#: The decision for a class of which there is no label yet.
-NEVER = -1e100
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Most happenings that are remembered.
 MOST_EVENTS = 1000
 
 
-class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
+class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
     """A classifier for a stream with few labels, that asks for those worth having.
 
-    Each batch is labelled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer`` learns one at
-    once. When the next batch arrives, the one before is summarised: exemplars of samples without a label, true labels up to
-    a cap. Classes may appear at any time. Memory is bounded by the parameters and the largest batch, however long the
-    stream.
+    Each batch is labelled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
+    learns one at once. When the next batch arrives, the one before is summarised: exemplars of samples without
+    a label, true labels up to a cap. Classes may appear at any time. Memory is bounded by the parameters and
+    the largest batch, however long the stream.
 
     The parts and when they fail: ``docs/run.md`` and ``docs/python-streams.md``.
 
@@ -57,9 +59,9 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
     labelling : "auto", "model" or "transduction", default="auto"
         Who labels a batch: the classifier, its structure, or whichever was right more often.
     forgetting : tuple or None, default=None
-        ``("window", n)`` keeps the last n labels, ``("half_life", n)`` lets a label count half after n batches,
-        ``("on_drift", n)`` drops labels older than n batches when the stream has changed. None forgets nothing but
-        what exceeds the caps.
+        ``("window", n)`` keeps the last n labels, ``("half_life", n)`` lets a label count half after n
+        batches, ``("on_drift", n)`` drops labels older than n batches when the stream has changed. None
+        forgets nothing but what exceeds the caps.
     max_labels : int, default=4000
         Most true labels remembered.
     max_points : int, default=4000
@@ -84,7 +86,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
     exemplars_ : ndarray or sparse matrix
         Samples that stand for all batches but the last, as the classifier sees them (scaled).
     metrics_ : dict
-        Rows, batches, questions asked, accuracy on labels that were not chosen, changes of the stream, memory.
+        Rows, batches, questions asked, accuracy on labels that were not chosen, changes of the stream.
     events_ : list of dict
         What happened, with the number of the batch: drift, new classes, advice to stop asking. The last 1000.
 
@@ -142,7 +144,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.missing_label = missing_label
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Forget everything, then learn one batch.
 
         Parameters
@@ -161,7 +163,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         labels_and_gaps(y, self.missing_label, _num_samples(X))  # refuses what cannot be meant
         return self._arrive(X, y, None, anew=True)
 
-    def partial_fit(self, X, y=None, classes=None):
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
         """Take a batch in: label it, then learn the labels it came with.
 
         Parameters
@@ -188,7 +190,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         labels = np.array([])
         if y is not None:
             has, labels = known_and_gaps(y, self.missing_label, n)
-        book = _Book(self.class_weight) if anew else self._book.copy()
+        book = LabelBook(self.class_weight) if anew else self._book.copy()
         engine = _core.Engine(self._settings(X.shape[1], book)) if anew else self._engine
         codes = np.full(n, -1, dtype=np.int64)
         codes[has] = book.codes(labels)
@@ -249,8 +251,8 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
             return {names[name]: int(count)}
         except (TypeError, ValueError, KeyError):
             raise ValueError(
-                f"forgetting={self.forgetting!r}: must be None, ('window', labels), ('half_life', batches) or "
-                "('on_drift', batches)"
+                f"forgetting={self.forgetting!r}: must be None, ('window', labels), ('half_life', batches) "
+                "or ('on_drift', batches)"
             ) from None
 
     def _show(self):
@@ -276,7 +278,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         self.events_ = list(events)
         return [question["sample"] for question in told["questions"]]
 
-    def ask(self, n=1, return_X=False):
+    def ask(self, n: int = 1, return_X: bool = False) -> Any:
         """Samples of the last batch that are worth a label now.
 
         Questions that wait for an answer come first, and are not paid for again.
@@ -314,11 +316,11 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
             return np.zeros((0, self.n_features_in_))
         lost = [i for i in ids.tolist() if i not in self._asked]
         if lost:
-            raise ValueError(f"the rows of samples {lost} came before the state was loaded, and are not kept with it")
+            raise ValueError(f"the rows of samples {lost} came before the state was loaded; they are not in it")
         found = [self._asked[i] for i in ids.tolist()]
         return sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.vstack(found)
 
-    def answer(self, ids, labels):
+    def answer(self, ids: ArrayLike, labels: ArrayLike) -> Self:
         """Tell the classes of samples that were asked about; each is learnt at once.
 
         Parameters
@@ -343,7 +345,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._tell(self._engine.answer, ids, labels)
 
-    def correct(self, id, label):
+    def correct(self, id: int, label: Any) -> Self:
         """Change the class of a sample that has a label.
 
         Parameters
@@ -378,7 +380,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         if 0 <= i - self._first < len(self._codes):
             self._codes[i - self._first] = code
 
-    def skip(self, ids):
+    def skip(self, ids: ArrayLike) -> Self:
         """Pass questions over: nobody knows, or nobody wants to say.
 
         Parameters
@@ -395,7 +397,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
             self._note(self._engine_or_error().skip(i)[2])
         return self
 
-    def withdraw(self, id):
+    def withdraw(self, id: int) -> Self:
         """Take the label of a sample back.
 
         Parameters
@@ -414,7 +416,7 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         self._show()
         return self
 
-    def close_batch(self):
+    def close_batch(self) -> Self:
         """End the last batch: no more answers are waited for, and it is labelled with all that is known now.
 
         The next ``partial_fit`` does so too; this is for whoever wants ``labels_`` of the end.
@@ -443,11 +445,11 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         has, known = known_and_gaps(labels, self.missing_label, len(labels))
         if len(ids) != len(labels) or not has.all():
             raise ValueError(
-                f"{len(ids)} samples and {int(has.sum())} labels: every sample needs one; skip(ids) passes over"
+                f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) passes over"
             )
         return ids, known
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.
 
         Parameters
@@ -458,14 +460,14 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest wins.
-            Classes without a label have -1e100.
+            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest
+            wins. Classes without a label have -1e100.
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return self._book.decisions(self._engine, X)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Classes of samples, by the classifier as it is; nothing changes.
 
         Parameters
@@ -486,19 +488,19 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
 
     @property
-    def metrics_(self):
+    def metrics_(self) -> dict[str, Any]:
         """What the loop knows about itself."""
         self._attribute("metrics_")
         return json.loads(self._engine.metrics())
 
     @property
-    def exemplars_(self):
+    def exemplars_(self) -> Any:
         """Samples that stand for all batches but the last."""
         self._attribute("exemplars_")
         return from_rows(self._engine.exemplars()[0])
 
     @property
-    def exemplar_weights_(self):
+    def exemplar_weights_(self) -> np.ndarray:
         """How many samples each exemplar stands for."""
         self._attribute("exemplar_weights_")
         return self._engine.exemplars()[1]
@@ -507,202 +509,10 @@ class NeverEndingClassifier(ClassifierMixin, BaseEstimator):
         if getattr(self, "_engine", None) is None:
             raise AttributeError(f"{name}: this {type(self).__name__} is not fitted yet")
 
-    def to_bytes(self) -> bytes:
-        """Everything that is needed to go on, as bytes with a version and a checksum.
-
-        Returns
-        -------
-        state : bytes
-            For ``from_bytes``.
-        """
-        self._engine_or_error()
-        params = self.get_params(deep=False)
-        params["random_state"] = seed(self.random_state)
-        if isinstance(self.class_weight, dict):
-            params["class_weight"] = {"pairs": [[k, w] for k, w in self.class_weight.items()]}
-        names = getattr(self, "feature_names_in_", None)
-        about = {
-            "params": params,
-            "labels": self._book.saved(),
-            "features": self.n_features_in_,
-            "names": None if names is None else list(names),
-            "codes": self._codes,
-            "events": self.events_,
-        }
-        return self._engine.to_bytes(json.dumps(about, default=plain))
-
-    @classmethod
-    def from_bytes(cls, state: bytes):
-        """The estimator as it was.
-
-        Samples of the last batch are not kept with it: ``ask(return_X=True)`` gives rows of the next one on.
-
-        Parameters
-        ----------
-        state : bytes
-            From ``to_bytes``.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        engine, about = _core.Engine.with_about(state)
-        try:
-            about = json.loads(about)
-            params = about["params"]
-            if isinstance(params["class_weight"], dict):
-                params["class_weight"] = dict(map(tuple, params["class_weight"]["pairs"]))
-            if isinstance(params["forgetting"], list):
-                params["forgetting"] = tuple(params["forgetting"])
-            self = cls(**params)
-            self._book = _Book.restored(about["labels"])
-            self.n_features_in_ = about["features"]
-            if about["names"] is not None:
-                self.feature_names_in_ = np.array(about["names"], dtype=object)
-            self._codes = np.array(about["codes"], dtype=np.int64)
-            self.events_ = about["events"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not the state of a {cls.__name__}: {error}") from None
-        self._engine, self._asked = engine, {}
-        self._first = json.loads(engine.metrics())["rows"] - len(self._codes)
-        self._batch = None
-        self.classes_ = self._book.classes()
-        self.sample_ids_ = np.arange(self._first, self._first + len(self._codes))
-        self.confidence_ = np.full(len(self._codes), np.nan)
-        self._show()
-        return self
-
-    def save(self, path) -> None:
-        """Write ``to_bytes`` to a file, which appears whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-        """
-        state = self.to_bytes()
-        folder = os.path.dirname(os.path.abspath(path))
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".evermargin-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(state)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-
-    @classmethod
-    def load(cls, path):
-        """The estimator in a file that ``save`` wrote.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        with open(path, "rb") as file:
-            return cls.from_bytes(file.read())
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-class _Book:
-    """Labels as the user knows them, and their numbers in the engine: in the order of their first appearance.
-
-    Labels that only have a weight are numbered, but are no classes until they are met.
-    """
-
-    def __init__(self, class_weight=None):
-        self._labels, self._numbers, self._met = [], {}, set()
-        self.weights = {}
-        if isinstance(class_weight, dict):
-            for label, weight in class_weight.items():
-                self.weights[str(self._number(label))] = float(weight)
-        elif class_weight is not None and class_weight not in ("balanced", "ratio"):
-            raise ValueError(f"class_weight={class_weight!r}: must be balanced, ratio, {{class: weight}} or None")
-
-    def copy(self):
-        other = _Book()
-        other._labels, other._numbers, other._met = self._labels[:], dict(self._numbers), set(self._met)
-        other.weights = self.weights
-        return other
-
-    def _number(self, label):
-        label = label.item() if isinstance(label, np.generic) else label
-        if label not in self._numbers:
-            self._numbers[label] = len(self._labels)
-            self._labels.append(label)
-        return self._numbers[label]
-
-    def codes(self, labels):
-        """Numbers of labels, which are met by this."""
-        found, places = np.unique(labels, return_inverse=True)
-        numbers_of = np.array([self._number(label) for label in found], dtype=np.int64)
-        self._met.update(numbers_of.tolist())
-        self.classes()  # refuses labels that cannot be sorted together
-        return numbers_of[places] if len(found) else np.zeros(0, dtype=np.int64)
-
-    def label(self, code):
-        return self._labels[code]
-
-    def classes(self):
-        """Classes met, sorted."""
-        met = [self._labels[c] for c in self._met]
-        try:
-            return np.array(sorted(met))
-        except TypeError:
-            kinds = ", ".join(sorted({type(label).__name__ for label in met}))
-            raise ValueError(f"labels of different kinds ({kinds}) cannot be classes of one stream") from None
-
-    def places(self):
-        """Where each number stands in the sorted classes."""
-        order = {label: place for place, label in enumerate(self.classes().tolist())}
-        return {c: order[self._labels[c]] for c in self._met}
-
-    def translate(self, note):
-        """A note of the engine with the label in the place of its number."""
-        words = note.split()
-        if len(words) == 4 and words[0] == "class" and words[1].isdigit() and int(words[1]) < len(self._labels):
-            words[1] = str(self._labels[int(words[1])])
-        return " ".join(words)
-
-    def decisions(self, engine, X):
-        """Decision values in the order of the sorted classes."""
-        places, known = self.places(), engine.classifier()
-        if known is None:
-            f = np.full((X.shape[0], len(places)), NEVER)
-            for code in engine.labels()[1][:1].tolist():
-                f[:, places[code]] = 1.0
-        else:
-            said = known.predict(rows(X))[1]
-            said = np.column_stack([-said[:, 0], said[:, 0]]) if said.shape[1] == 1 else said
-            f = np.full((X.shape[0], len(places)), NEVER)
-            f[:, [places[int(name)] for name in known.classes]] = said
-        if len(places) == 2:
-            return np.where(f[:, 1] == NEVER, -1.0, f[:, 1])
-        return f[:, 0] if len(places) == 1 else f
-
-    def saved(self):
-        return {"labels": self._labels, "met": sorted(self._met), "weights": self.weights}
-
-    @classmethod
-    def restored(cls, saved):
-        book = cls()
-        book._labels = list(saved["labels"])
-        book._numbers = {label: number for number, label in enumerate(book._labels)}
-        book._met, book.weights = set(saved["met"]), saved["weights"]
-        return book
 
 
 def _integers(ids):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,18 +18,22 @@ except ImportError as error:  # pragma: no cover
 
 from . import _core
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class EverMarginClassifier(base.MiniBatchClassifier):
     """A support vector machine that never stops learning, with classes and features that come and go.
 
-    Records are learnt in batches of `batch_size`, whose borders depend on the records alone: so prediction changes nothing,
-    and `learn_many` is a loop of `learn_one`. A prediction knows all full batches; the records of the batch that is not full
-    wait. Before the first batch is full, classes are predicted by how often they came.
+    Records are learnt in batches of `batch_size`, whose borders depend on the records alone: so prediction
+    changes nothing, and `learn_many` is a loop of `learn_one`. A prediction knows all full batches; the records
+    of the batch that is not full wait. Before the first batch is full, classes are predicted by how often they
+    came.
 
-    Every feature gets a column of its own, in the order of appearance, up to `max_features`; a feature that comes later
-    shares the column its name hashes to. (Hashing from the start would need no index, but features would collide long before the
-    columns are used up, and small rows are what streams have.) A text is a feature of its own, 1 where it occurs. What is
-    absent is 0.
+    Every feature gets a column of its own, in the order of appearance, up to `max_features`; a feature that
+    comes later shares the column its name hashes to. (Hashing from the start would need no index, but features
+    would collide long before the columns are used up, and small rows are what streams have.) A text is a
+    feature of its own, 1 where it occurs. What is absent is 0.
 
     Parameters
     ----------
@@ -69,15 +74,15 @@ class EverMarginClassifier(base.MiniBatchClassifier):
 
     def __init__(
         self,
-        C: float = 3.0,
+        C: float = 1.0,
         gamma: float = 0.0,
         kernel: str = "rbf",
         loss: str = "hinge",
         window: int = 0,
         batch_size: int = 50,
         max_features: int = 256,
-        max_labels: int = 1000,
-        max_points: int = 1000,
+        max_labels: int = 500,
+        max_points: int = 500,
         seed: int = 1,
     ):
         self.C = C
@@ -110,7 +115,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         yield {}
         yield {"batch_size": 25}
 
-    def learn_one(self, x: dict, y) -> None:
+    def learn_one(self, x: dict, y: base.typing.ClfTarget) -> None:
         """Learn a record.
 
         Parameters
@@ -214,7 +219,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         out[:, [int(name) for name in self._model.classes]] = shares / shares.sum(axis=1, keepdims=True)
         return out
 
-    def predict_proba_one(self, x: dict, **kwargs) -> dict:
+    def predict_proba_one(self, x: dict, **kwargs: Any) -> dict:
         """Shares of the classes; not calibrated, and {} before any label.
 
         Parameters
@@ -232,7 +237,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         shares = self._shares([self._row(x, grow=False)])[0]
         return dict(zip(self._labels, shares.tolist()))
 
-    def learn_many(self, X, y) -> None:
+    def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
         """Learn the rows of a frame, one after the other.
 
         Parameters
@@ -247,7 +252,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         for values, label in zip(X.itertuples(index=False, name=None), y):
             self.learn_one(dict(zip(names, values)), label)
 
-    def predict_proba_many(self, X):
+    def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Shares of the classes for the rows of a frame.
 
         Parameters
@@ -265,5 +270,6 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         if not self._labels:
             return pd.DataFrame(index=X.index)
         names = list(X.columns)
-        found = [self._row(dict(zip(names, values)), grow=False) for values in X.itertuples(index=False, name=None)]
+        records = (dict(zip(names, values)) for values in X.itertuples(index=False, name=None))
+        found = [self._row(x, grow=False) for x in records]
         return pd.DataFrame(self._shares(found), columns=list(self._labels), index=X.index)

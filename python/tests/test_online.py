@@ -62,7 +62,7 @@ def iris():
 
 
 def explained(estimator):
-    order = "an online learner meets rows one after the other: two copies are two steps, not one of twice the cost"
+    order = "one step a sample: two copies are two steps, not one of twice the cost"
     return {
         "check_sample_weight_equivalence_on_dense_data": order,
         "check_sample_weight_equivalence_on_sparse_data": order,

@@ -67,7 +67,8 @@ def test_classes_come_and_the_name_of_a_feature_may_be_a_number():
         kind = i % (2 if i < 30 else 3)
         model.learn_one({0: float(kind == 0), 1: float(kind == 1), 2: float(kind == 2)}, "abc"[kind])
     for kind in range(3):
-        assert model.predict_one({0: float(kind == 0), 1: float(kind == 1), 2: float(kind == 2)}) == "abc"[kind]
+        x = {0: float(kind == 0), 1: float(kind == 1), 2: float(kind == 2)}
+        assert model.predict_one(x) == "abc"[kind]
 
 
 def test_memory_is_bounded():

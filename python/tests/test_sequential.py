@@ -54,7 +54,9 @@ def registry_fit(model, X, codes, classes):
     return _core.fit(model._learner, rows(X), codes.astype(np.int64), class_names(classes), model._settings())
 
 
-@pytest.mark.parametrize("params", [{}, {"kernel": "linear"}, {"class_weight": "balanced"}, {"loss": "barrier", "C": 4.0}])
+@pytest.mark.parametrize(
+    "params", [{}, {"kernel": "linear"}, {"class_weight": "balanced"}, {"loss": "barrier", "C": 4.0}]
+)
 def test_fit_is_the_learner_of_the_registry(params):
     X, y = iris()
     model = SequentialMED(batch=40, **params).fit(X, y)

@@ -114,6 +114,7 @@ def test_questions_that_wait_are_not_paid_for_twice():
     assert len(model.ask(50)) == 2
     assert model.metrics_["labels_kept"] == 2
     assert list(model.labels_[more[1:3]]) == list(y[more[1:3]])
+    assert model.answer([], []).skip([]) is model, "nothing is an answer to no question"
 
 
 def test_total_budget_and_no_strategy():
@@ -162,7 +163,8 @@ def test_fit_forgets_and_repeats():
 @pytest.mark.parametrize("way", ["pickle", "bytes", "file"])
 def test_a_state_goes_on_bit_by_bit(way, tmp_path):
     stream = moons(4)
-    model = run(NeverEndingClassifier(gamma=5.0, class_weight={0: 2.0, 1: 1.0}, forgetting=("window", 12)), stream[:2])
+    model = NeverEndingClassifier(gamma=5.0, class_weight={0: 2.0, 1: 1.0}, forgetting=("window", 12))
+    run(model, stream[:2])
     if way == "pickle":
         other = pickle.loads(pickle.dumps(model))
     elif way == "bytes":
@@ -232,7 +234,8 @@ def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
 def test_sparse_is_dense():
     stream = moons(3)
     dense = run(NeverEndingClassifier(gamma=5.0, strategy="random"), stream)
-    thin = run(NeverEndingClassifier(gamma=5.0, strategy="random"), [(sparse.csr_matrix(X), y) for X, y in stream])
+    sparse_stream = [(sparse.csr_matrix(X), y) for X, y in stream]
+    thin = run(NeverEndingClassifier(gamma=5.0, strategy="random"), sparse_stream)
     X = stream[0][0]
     np.testing.assert_array_equal(dense.predict(X), thin.predict(sparse.csr_matrix(X)))
     ids, rows = thin.partial_fit(sparse.csr_matrix(X)).ask(2, return_X=True)
@@ -268,7 +271,8 @@ def test_what_is_refused_changes_nothing():
             NeverEndingClassifier(**{name: value}).fit(X, y)
     model = NeverEndingClassifier().fit(X, np.where(y == 0, "cat", "dog").astype(object))
     before = model.to_bytes()
-    for X_bad, y_bad in [(X2[:, :1], None), (X2, y2), (X2, y2[:5].astype(str)), (np.full((3, 2), np.nan), None)]:
+    nans = np.full((3, 2), np.nan)
+    for X_bad, y_bad in [(X2[:, :1], None), (X2, y2), (X2, y2[:5].astype(str)), (nans, None)]:
         with pytest.raises(ValueError):
             model.partial_fit(X_bad, y_bad)
     with pytest.raises(ValueError, match="not asked about"):
