@@ -1,11 +1,14 @@
 //! The loop that never ends, as a handle. Classes are numbers here, which the engine knows by their digits; what they
 //! are called is known to whoever holds the handle.
 
+#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
+
 use crate::classifier::PyClassifier;
 use crate::error::{of_core, of_format, of_json};
 use crate::rows::{Rows, to_python};
 use crate::work::exclusive;
 use evermargin::engine::{Effects, Engine, EngineParams, EngineState, Event, Rate};
+use evermargin::query::Stopped;
 use evermargin_io::engine_file::{ENGINE, seal, unseal};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -28,6 +31,9 @@ struct Kept {
 
 /// Classes of the rows of the batch (-1 = none yet), how sure they are, and all else as JSON.
 type Told<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, String);
+
+/// Samples, and how many each stands for.
+type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
 impl PyEngine {
     fn held(&self) -> MutexGuard<'_, Engine> {
@@ -61,7 +67,7 @@ fn rest(effects: &Effects) -> String {
         "questions": effects.questions,
         "published": effects.published,
         "drift": effects.drift,
-        "advice": effects.advice.map(|a| a.why()),
+        "advice": effects.advice.map(Stopped::why),
         "notes": effects.notes,
     })
     .to_string()
@@ -148,10 +154,7 @@ impl PyEngine {
     }
 
     /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.
-    fn exemplars<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>)>> {
+    fn exemplars<'py>(&self, py: Python<'py>) -> PyResult<Option<Exemplars<'py>>> {
         let engine = self.held();
         let Some(known) = engine.transduction() else { return Ok(None) };
         Ok(Some((to_python(py, known.exemplars())?, PyArray1::from_slice(py, known.weights()))))
