@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import numbers
 import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +27,11 @@ from sklearn.utils.validation import (
 )
 
 from . import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._core import Rows
 
 REGISTRY = {learner["name"]: learner for learner in json.loads(_core.learners())}
 
@@ -43,7 +52,7 @@ AROUND = {"gamma", "class_weight", "scale", "multi", "probability", "threshold",
 OUTSIDE = {"verbose", "missing_label", "decision_function_shape", "loss", "random_state"}
 
 
-def rows(X):
+def rows(X: Any) -> Rows:
     """The parts of ``X`` that the core reads in place."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)
@@ -55,7 +64,7 @@ def rows(X):
     return X.indptr, X.indices, X.data, X.shape[1]
 
 
-def from_rows(parts):
+def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
     """A matrix of the core as numpy or scipy has it."""
     if parts is None or isinstance(parts, np.ndarray):
         return parts
@@ -63,7 +72,7 @@ def from_rows(parts):
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
-def seed(random_state):
+def seed(random_state: Any) -> int:
     """A seed of the core. None is 1: without a seed the answer is the same every time."""
     if random_state is None:
         return 1
@@ -74,7 +83,7 @@ def seed(random_state):
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, np.generic):
         return value.item()
@@ -83,7 +92,7 @@ def plain(value):
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be a parameter")
 
 
-def class_names(classes):
+def class_names(classes: Iterable[Any]) -> list[str]:
     """Names of classes for a model file."""
     return [str(c) for c in classes]
 
@@ -91,18 +100,19 @@ def class_names(classes):
 class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: one learner of the registry."""
 
-    _learner = None
+    _learner: str = ""
+    verbose: bool = False
 
-    def _name(self):
+    def _name(self) -> str:
         return self._learner
 
-    def _settings(self):
+    def _settings(self) -> str:
         """The settings of a training as JSON."""
         learner = REGISTRY[self._name()]
         taken = {p["name"] for p in learner["parameters"]}
         defaults = self._defaults()
-        settings = {"seed": seed(getattr(self, "random_state", None))}
-        params = {}
+        settings: dict[str, Any] = {"seed": seed(getattr(self, "random_state", None))}
+        params: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():
             if name in OUTSIDE or value is None:
                 continue
@@ -116,12 +126,10 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         return json.dumps(settings, default=plain)
 
     @classmethod
-    def _defaults(cls):
-        import inspect
-
+    def _defaults(cls) -> dict[str, Any]:
         return {n: p.default for n, p in inspect.signature(cls.__init__).parameters.items() if n != "self"}
 
-    def _around(self, name, value):
+    def _around(self, name: str, value: Any) -> Any:
         if name == "class_weight" and isinstance(value, dict):
             return {str(c): float(w) for c, w in value.items()}
         if name == "probability" and isinstance(value, (bool, np.bool_)):
@@ -129,7 +137,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         return value
 
     @staticmethod
-    def _value(name, value):
+    def _value(name: str, value: Any) -> Any:
         if name == "cache_size":
             return int(float(value) * 1_000_000)
         if name == "max_iter":
@@ -138,7 +146,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
             return _views(value)
         return value
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labelled rows.
 
         Parameters
@@ -158,14 +166,13 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return self._train(X, codes, sample_weight)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return self._train(X, codes, weights)
 
-    def _train(self, X, codes, sample_weight=None):
+    def _train(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         if len(self.classes_) < 2:
-            found = ", ".join(map(str, self.classes_)) or "none"
-            raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found: {found}")
+            found = f"1 class ({self.classes_[0]})" if len(self.classes_) else "0 classes"
+            raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found {found}")
         training = _core.fit(
             self._name(),
             rows(X),
@@ -178,7 +185,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         self._keep(training)
         return self
 
-    def _keep(self, training):
+    def _keep(self, training: _core.Training) -> None:
         """Keeps what a training gave."""
         self._model = training.classifier
         self.report_ = json.loads(training.report)
@@ -186,19 +193,19 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(1, int(self.report_["steps"]))
         self.stop_reason_ = self.report_["exit"]
         if self.stop_reason_ == "limit":
+            limit = "epochs" if hasattr(self, "epochs") else "max_iter"
             warnings.warn(
-                f"{type(self).__name__} ended at its limit of steps before it converged; raise max_iter or tol, "
-                "or scale the data",
+                f"{type(self).__name__} ended at its limit of steps before it converged; raise {limit} or scale the data",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _said(self, X):
+    def _said(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return self._model.predict(rows(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.
 
         Parameters
@@ -218,7 +225,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
             return _ovr_decision_function(decision >= 0, decision, len(self.classes_))
         return decision
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Classes of samples.
 
         Parameters
@@ -235,7 +242,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[codes]
 
     @available_if(lambda self: bool(getattr(self, "probability", None)))
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of classes, calibrated on rows held out; needs ``probability``.
 
         Parameters
@@ -248,29 +255,32 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return self._said(X)[2]
+        probabilities = self._said(X)[2]
+        if probabilities is None:
+            raise AttributeError("it was fitted without probability; set it and fit again")
+        return probabilities
 
     @property
-    def support_vectors_(self):
+    def support_vectors_(self) -> np.ndarray | sparse.csr_array:
         """Points a kernel model rests on, as it sees them (scaled)."""
         return self._part("points")
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         """Coefficients of the points, a row for each decision function; positive for the second class of it."""
         return self._part("coef", of_points=True)
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         """Weights of the features of a linear model, a row for each decision function."""
         return self._part("coef", of_points=False)
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> np.ndarray:
         """Constants of the decision functions."""
         return self._part("bias")
 
-    def _part(self, name, of_points=None):
+    def _part(self, name: str, of_points: bool | None = None) -> Any:
         if "_model" not in vars(self):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet")
         has_points = self._model.points() is not None
@@ -279,7 +289,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"a {self._model.learner} model with this kernel has no {name}")
         return part
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
@@ -289,7 +299,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
 class SemiSupervisedClassifier(LargeMarginClassifier):
     """Base of the classifiers that also learn from rows without a label."""
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
         """Learn from few labels and many samples.
 
         Parameters
@@ -308,16 +318,18 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
         self.classes_, codes = labels_and_gaps(y, self.missing_label, _num_samples(X))
         return self._train(X, codes)
 
-    def _keep(self, training):
+    def _keep(self, training: _core.Training) -> None:
         super()._keep(training)
-        codes, _, confidence, _ = training.transduction()
+        found = training.transduction()
+        assert found is not None, "a semi-supervised learner labels every row"
+        codes, _, confidence, _ = found
         self.transduction_ = self.classes_[codes]
         self.transduction_confidence_ = confidence
         held_out = self.report_.get("cross_validated") or [math.nan, math.nan]
         self.supervised_score_, self.semi_supervised_score_ = held_out
 
 
-def is_missing(y, missing_label):
+def is_missing(y: np.ndarray, missing_label: Any) -> np.ndarray:
     """Which labels are missing: equal to ``missing_label``, NaN if that is NaN, None if that is None."""
     if missing_label is None:
         return np.fromiter((v is None for v in y), dtype=bool, count=len(y))
@@ -330,7 +342,7 @@ def is_missing(y, missing_label):
         return np.asarray(y == missing_label, dtype=bool) & np.ones(len(y), dtype=bool)
 
 
-def labels_and_gaps(y, missing_label, n_samples):
+def labels_and_gaps(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Sorted classes, and the number of the class of each row, -1 where the label is missing."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -357,14 +369,14 @@ def labels_and_gaps(y, missing_label, n_samples):
     return classes, codes
 
 
-def _is_minus_one(value):
+def _is_minus_one(value: Any) -> bool:
     return isinstance(value, numbers.Number) and value == -1
 
 
-def _views(views):
+def _views(views: Sequence[Any]) -> str:
     """Ranges of columns, counted from 0 with the end excluded, as the registry writes them."""
 
-    def one(view):
+    def one(view: Any) -> str:
         if isinstance(view, (slice, range)):
             if view.step not in (None, 1):
                 raise ValueError(f"view {view}: columns must follow each other")

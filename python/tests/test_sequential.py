@@ -18,7 +18,6 @@ def explained(estimator):
     return {
         "check_sample_weight_equivalence_on_dense_data": order,
         "check_sample_weight_equivalence_on_sparse_data": order,
-        "check_fit2d_1sample": "the message of the base class",
     }
 
 

@@ -4,8 +4,8 @@ use crate::args::Common;
 use crate::console;
 use crate::failure::Failure;
 use crate::fit::check_output;
-use evermargin::model::Classifier;
-use evermargin_io::{Limits, json, libsvm_model, model_file, write_atomic};
+use evermargin::model::{Classifier, Column};
+use evermargin_io::{Limits, json, libsvm_model, model_file, onnx, write_atomic};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,7 +18,7 @@ pub struct ConvertArgs {
     pub model: PathBuf,
     /// File to write; - is standard output
     pub output: PathBuf,
-    /// Format to write: libsvm, json or evermargin
+    /// Format to write: libsvm, onnx, json or evermargin
     #[arg(long, value_name = "FORMAT", value_parser = target)]
     pub to: Target,
 }
@@ -27,6 +27,7 @@ pub struct ConvertArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     Libsvm,
+    Onnx,
     Json,
     Evermargin,
 }
@@ -35,6 +36,7 @@ impl Target {
     fn name(self) -> &'static str {
         match self {
             Self::Libsvm => "libsvm",
+            Self::Onnx => "onnx",
             Self::Json => "json",
             Self::Evermargin => "evermargin",
         }
@@ -42,10 +44,10 @@ impl Target {
 }
 
 fn target(text: &str) -> Result<Target, String> {
-    [Target::Libsvm, Target::Json, Target::Evermargin]
+    [Target::Libsvm, Target::Onnx, Target::Json, Target::Evermargin]
         .into_iter()
         .find(|t| t.name() == text)
-        .ok_or_else(|| "must be libsvm, json or evermargin".into())
+        .ok_or_else(|| "must be libsvm, onnx, json or evermargin".into())
 }
 
 /// Runs the verb.
@@ -58,10 +60,14 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
     let classifier = read_model(&args.model)?;
     let bytes = match args.to {
         Target::Libsvm => libsvm_model::to_text(&classifier)?.into_bytes(),
+        Target::Onnx => onnx::to_onnx(&classifier)?,
         Target::Json => json::to_json(&classifier)?.into_bytes(),
         Target::Evermargin => model_file::to_bytes(&classifier)?,
     };
     write_atomic(&args.output, &bytes)?;
+    if args.to == Target::Onnx {
+        console::note(common, &left_out(&classifier));
+    }
     if piped {
         return Ok(());
     }
@@ -72,6 +78,23 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
         "total_seconds": started.elapsed().as_secs_f64(),
     });
     console::answer(common, &json, &text)
+}
+
+/// What an ONNX model does not say of a classifier.
+fn left_out(classifier: &Classifier) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !classifier.calibration.is_empty() && !onnx::holds_probabilities(classifier) {
+        notes.push(
+            "probabilities were left out: ONNX has no operator for isotonic calibration or for pairs of classes".into(),
+        );
+    }
+    if classifier.columns.iter().any(|c| !matches!(c, Column::Number { .. })) {
+        notes.push(format!(
+            "X is the {} features that the columns become; categories and words are not encoded by the ONNX model",
+            classifier.features()
+        ));
+    }
+    notes
 }
 
 /// Reads a model in any format there is, told apart by its first bytes.

@@ -1,7 +1,9 @@
 //! Formats for evermargin: data files in, model files in and out.
 //!
 //! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks, JSON lines), NumPy and IDX arrays, compressed or
-//! not, and [`Stream`] in batches, also of what does not end; [`model_file`] keeps a classifier, [`state_file`] an online learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`json`] shows it.
+//! not, and [`Stream`] in batches, also of what does not end; [`model_file`] keeps a classifier, [`state_file`] an online
+//! learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`onnx`] gives it to other programs; [`json`]
+//! shows it.
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
 
@@ -19,6 +21,7 @@ mod npz;
 mod number;
 mod open;
 mod output;
+mod pairwise;
 mod parts;
 mod read;
 mod soundness;
@@ -35,6 +38,7 @@ pub mod engine_file;
 pub mod json;
 pub mod libsvm_model;
 pub mod model_file;
+pub mod onnx;
 pub mod state_file;
 pub mod summary_file;
 

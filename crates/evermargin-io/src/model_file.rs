@@ -286,6 +286,7 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
             Some("a LIBSVM model in text form (import it with `evermargin convert`)")
         }
         _ if bytes.starts_with(b"solver_type ") => Some("a LIBLINEAR model in text form"),
+        _ if crate::onnx::is_onnx(bytes) => Some("an ONNX model (which we write but do not read)"),
         _ if bytes.starts_with(b"\x93NUMPY") => Some("a NumPy array"),
         _ if json => Some("a JSON text (import it with `evermargin convert`)"),
         _ => None,

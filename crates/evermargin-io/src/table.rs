@@ -138,12 +138,19 @@ impl Plan {
         if let Some(twice) = names.iter().find(|n| !known.insert(n.as_str())) {
             return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));
         }
-        let label = label_column(file, &names, header, format, options.label.as_ref(), notes)?;
-        if format == Format::Jsonl && options.label.is_none() && survey.all_missing(label) {
+        // As many columns as a model has features, and it does not know their names: there is no label among them.
+        let all_features = options.cols == Some(names.len()) && options.label.is_none();
+        let label = if all_features {
+            None
+        } else {
+            Some(label_column(file, &names, header, format, options.label.as_ref(), notes)?)
+        };
+        if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l))
+        {
             notes.pop();
             notes.push("no row has a label; the key 'label' would give it, or say --label".to_string());
         }
-        if names.len() < 2 {
+        if names.len() < 2 && !all_features {
             return Err(Error::content(
                 file,
                 "one column only; a table needs a label and at least one feature",
@@ -178,7 +185,7 @@ impl Plan {
             };
             columns.push((c, column));
         }
-        Ok(Self::new(header, Some(label), columns, survey))
+        Ok(Self::new(header, label, columns, survey))
     }
 
     fn as_trained(
@@ -336,12 +343,12 @@ fn kinds(
     names: &[String],
     survey: &Survey,
     header: bool,
-    label: usize,
+    label: Option<usize>,
     options: &ReadOptions,
 ) -> Result<Vec<Kind>> {
     let find = |asked: &LabelColumn, option: &str| {
         let at = asked_column(file, names, header, asked, option)?;
-        if at == label {
+        if Some(at) == label {
             return Err(Error::content(
                 file,
                 format!("column '{}' is the label, not for {option}", names[at]),
@@ -357,7 +364,7 @@ fn kinds(
     let buckets = options.buckets.unwrap_or(text::BUCKETS);
     text::check_buckets(buckets).map_err(|what| Error::content(file, what))?;
     let kind = |c: usize| {
-        if c == label {
+        if Some(c) == label {
             Kind::Left
         } else if texts.contains(&c) {
             Kind::Text(Frequencies::new(buckets))

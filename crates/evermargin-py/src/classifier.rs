@@ -3,9 +3,9 @@
 use crate::error::{of_core, of_format};
 use crate::rows::{Rows, table, to_python};
 use crate::work::quick;
-use evermargin::model::{Classifier, Scheme};
-use evermargin::{Matrix, Model};
-use evermargin_io::{Limits, json, libsvm_model, model_file};
+use evermargin::model::{Classifier, Scaling, Scheme};
+use evermargin::{Kernel, Matrix, Model};
+use evermargin_io::{Limits, json, libsvm_model, model_file, onnx};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,35 +58,47 @@ impl PyClassifier {
         read.map(Self).map_err(|e| of_format(&e))
     }
 
+    /// An ONNX model.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = onnx::to_onnx(&self.0).map_err(|e| of_format(&e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// Everything about it as JSON.
     fn to_json(&self) -> PyResult<String> {
         json::to_json(&self.0).map_err(|e| of_format(&e))
     }
 
     /// A classifier from its parts: `kernel` is JSON like `{"type": "rbf", "gamma": 1}`, `coef` has a row for each
-    /// decision function, `scheme` is binary, one-vs-rest or one-vs-one.
+    /// decision function, `scheme` is binary, one-vs-rest or one-vs-one. Without points the model is linear.
     #[staticmethod]
     fn from_parts(
         classes: Vec<String>,
         scheme: &str,
         kernel: &str,
-        points: Rows<'_>,
+        points: Option<Rows<'_>>,
         coef: PyReadonlyArray2<'_, f64>,
         bias: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
         let wrong = |e: serde_json::Error| PyValueError::new_err(format!("kernel or scheme: {e}"));
         let scheme: Scheme = serde_json::from_value(scheme.into()).map_err(wrong)?;
-        let coef = coef.as_array().outer_iter().map(|row| row.to_vec()).collect();
+        let kernel: Kernel = serde_json::from_str(kernel).map_err(wrong)?;
+        let coef: Vec<Vec<f64>> = coef.as_array().outer_iter().map(|row| row.to_vec()).collect();
         let bias = bias.as_array().to_vec();
-        let points = points.view()?.to_matrix();
-        let kernel = serde_json::from_str(kernel).map_err(wrong)?;
+        let (learner, model) = match points {
+            Some(points) => {
+                let points = points.view()?.to_matrix();
+                ("svc", Model::Expansion { kernel, points, coef, bias })
+            }
+            None => ("linear", Model::Linear { weights: coef, bias }),
+        };
         let classifier = Classifier {
-            learner: "svc".into(),
-            params: serde_json::json!({ "kernel": kernel }),
+            learner: learner.into(),
+            params: serde_json::json!({ "kernel": kernel.name() }),
             classes,
             scheme,
-            model: Model::Expansion { kernel, points, coef, bias },
-            scaling: evermargin::model::Scaling::None,
+            model,
+            scaling: Scaling::None,
             columns: Vec::new(),
             calibration: Vec::new(),
         };

@@ -4,14 +4,17 @@
 //! All work is done without the interpreter's lock, on a pool of threads that belongs to this process
 //! ([`work`]). Errors of the core become `ValueError` with the same text.
 
+mod balance;
 mod classifier;
 mod engine;
 mod error;
 mod fit;
 mod online;
 mod predictor;
+mod query;
 mod rows;
 mod sequential;
+mod summary;
 mod work;
 
 use pyo3::prelude::*;
@@ -33,6 +36,13 @@ mod _core {
     use super::sequential::Sequential;
     #[pymodule_export]
     use super::work::set_threads;
+
+    #[pymodule_export]
+    use super::balance::{smote, virtual_points};
+    #[pymodule_export]
+    use super::query::{closeness, diverse_batch, relaxed_batch, small_pool, submod_batch};
+    #[pymodule_export]
+    use super::summary::{absorb, choose_exemplars, merge_summaries, relax_exemplars};
 
     use pyo3::prelude::*;
 

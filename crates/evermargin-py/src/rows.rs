@@ -126,3 +126,8 @@ pub fn indices<'a>(array: &'a PyReadonlyArray1<'_, i64>, rows: usize) -> PyResul
     };
     Ok(Cow::Owned(array.as_array().iter().map(one).collect::<PyResult<_>>()?))
 }
+
+/// Rows chosen, for Python.
+pub fn order<'py>(py: Python<'py>, rows: &[usize]) -> Bound<'py, PyArray1<i64>> {
+    rows.iter().map(|&i| i as i64).collect::<Vec<_>>().into_pyarray(py)
+}

@@ -176,8 +176,8 @@ fn options_that_cannot_be_read_end_with_2() {
             "error: invalid value '10..1' for '--c <GRID>': must be FROM..TO or a list A,B,… of positive numbers",
         ),
         (
-            "convert m.evm x --to onnx",
-            "error: invalid value 'onnx' for '--to <FORMAT>': must be libsvm, json or evermargin",
+            "convert m.evm x --to pmml",
+            "error: invalid value 'pmml' for '--to <FORMAT>': must be libsvm, onnx, json or evermargin",
         ),
         (
             "fit d.svm --labeled-rows splits --split 0",

@@ -51,6 +51,39 @@ fn libsvm_text_gives_the_same_answers() {
 }
 
 #[test]
+fn onnx_is_written_and_what_it_lacks_is_said() {
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 150 -o d.svm");
+    for (options, notes) in [
+        ("", 0),
+        ("--probability sigmoid", 1),
+        ("--probability sigmoid --multi one-vs-rest", 0),
+        ("--probability isotonic --multi one-vs-rest", 1),
+    ] {
+        shell.ok(&format!("fit d.svm -o m.evm {options}"));
+        let said = shell.ok("convert m.evm m.onnx --to onnx --json");
+        assert_eq!(said.err.matches("note: probabilities were left out").count(), notes, "{options}");
+        let bytes = shell.read("m.onnx");
+        assert_eq!(said.json()["format"], "onnx");
+        assert_eq!(said.json()["bytes"], bytes.len());
+        assert!(bytes.starts_with(b"\x08\x07\x12\x0aevermargin"));
+        let to = |out: &str| std::fs::read(shell.path(out)).expect("file");
+        shell.ok("convert m.evm again.onnx --to onnx --threads 2 -q");
+        assert_eq!(to("again.onnx"), bytes, "the same bytes every time");
+    }
+    let said = shell.run("predict m.onnx d.svm");
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("an ONNX model (which we write but do not read)"), "{}", said.err);
+    shell.write(
+        "t.csv",
+        "size,colour,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n",
+    );
+    shell.ok("fit t.csv --label class -o t.evm");
+    let said = shell.ok("convert t.evm t.onnx --to onnx");
+    assert!(said.err.contains("note: X is the 4 features that the columns become"), "{}", said.err);
+}
+
+#[test]
 fn a_model_trained_by_libsvm_is_read() {
     if !installed("svm-train") {
         println!("svm-train is not installed; the check is skipped");

@@ -80,8 +80,9 @@ fn training_data_is_damaged_as_asked_and_nothing_else() {
     let text = shell.text("d.svm");
     let weights: String = text.lines().map(|l| if l.starts_with("1 ") { "3\n" } else { "1\n" }).collect();
     shell.write("w", &weights);
-    shell.ok("fit d.svm -o a.evm --thin 10 --weights w");
-    shell.ok("fit d.svm -o b.evm --thin 10 --class-weight 1=3");
+    // (the width that follows from the data follows from weights of rows, not from those of classes)
+    shell.ok("fit d.svm -o a.evm --thin 10 --gamma 1 --weights w");
+    shell.ok("fit d.svm -o b.evm --thin 10 --gamma 1 --class-weight 1=3");
     let said = |model: &str| shell.ok(&format!("predict {model} d.svm")).out;
     assert_eq!(said("a.evm"), said("b.evm"));
     for (wrong, why) in

@@ -78,3 +78,16 @@ fn a_header_above_text_alone_is_seen() {
     assert!(said.err.contains("the first row was taken for data (if it is a header, say --header yes)"));
     assert_eq!(shell.ok("fit t.csv --header yes --json").json()["rows"], 19);
 }
+
+/// A model of arrays (of Python, of LIBSVM text) knows no names: a table of as many columns is all features.
+#[test]
+fn a_model_without_names_takes_a_table_of_its_width_without_label() {
+    let shell = Shell::new();
+    shell.write("d.svm", "-1 1:0.5 2:1\n1 1:2 2:3\n-1 1:0.25 2:0.5\n1 1:3 2:2\n");
+    shell.ok("fit d.svm -o m.evm --scale none");
+    shell.write("bare.csv", "a,b\n0.5,1\n2,3\n0.25,0.5\n3,2\n");
+    shell.write("labelled.csv", "a,b,label\n0.5,1,-1\n2,3,1\n0.25,0.5,-1\n3,2,1\n");
+    let said = |data: &str| shell.ok(&format!("predict m.evm {data}")).out;
+    assert_eq!(said("bare.csv"), said("d.svm"));
+    assert_eq!(said("labelled.csv"), said("d.svm"));
+}

@@ -37,24 +37,3 @@ pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
 pub fn is_libsvm_model(bytes: &[u8]) -> bool {
     bytes.starts_with(b"svm_type ")
 }
-
-/// The number of the pair (a, b), a < b < n, in the order (0,1), (0,2), …, (1,2), ….
-fn pair(a: usize, b: usize, n: usize) -> usize {
-    a * (2 * n - a - 1) / 2 + (b - a - 1)
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn pairs_are_numbered_in_order() {
-        for n in 2..9 {
-            let mut next = 0;
-            for a in 0..n {
-                for b in a + 1..n {
-                    assert_eq!(super::pair(a, b, n), next);
-                    next += 1;
-                }
-            }
-        }
-    }
-}

@@ -1,9 +1,9 @@
 //! From LIBSVM's text to a classifier. Counts in the header are compared with what follows, never trusted.
 
-use super::pair;
 use crate::error::{Error, Fault, Result, shown};
 use crate::limits::Limits;
 use crate::number;
+use crate::pairwise::pair;
 use crate::soundness::check;
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;

@@ -1,14 +1,14 @@
 //! From a classifier to LIBSVM's text.
 
-use super::pair;
 use crate::error::{Error, Result};
 use crate::number;
+use crate::pairwise::{Standing, by_class, pair};
 use crate::soundness::check;
 use evermargin::data::Row;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};
 
-/// A support vector as LIBSVM sees it: its class, by its number with us, and its coefficient for each pair.
+/// A support vector as LIBSVM sees it: its class, by its number with us, and its coefficient against each other class.
 struct Vector {
     class: usize,
     coef: Vec<f64>,
@@ -58,8 +58,7 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
     for &class in &order {
         for vector in vectors.iter().filter(|v| v.class == class) {
             for &other in order.iter().filter(|o| **o != class) {
-                let coef = sign * vector.coef[pair(class.min(other), class.max(other), n)];
-                number::write(&mut out, coef + 0.0); // no −0
+                number::write(&mut out, sign * vector.coef[other] + 0.0); // no −0
                 out.push(b' ');
             }
             out.extend_from_slice(&vector.features);
@@ -134,7 +133,7 @@ fn vectors(classifier: &Classifier) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
         Model::Linear { weights, bias } if is_precomputed(&classifier.params) => {
             refuse_scaling(&classifier.scaling)?;
             let serial = |i: usize| format!("0:{} ", i + 1).into_bytes();
-            Ok((Kernel::Precomputed, by_class(weights, n, serial), bias.clone()))
+            Ok((Kernel::Precomputed, standing(weights, n, serial), bias.clone()))
         }
         Model::Linear { weights, bias } => linear(weights, bias, &classifier.scaling, n),
         Model::Expansion { kernel: Kernel::Linear, points, coef, bias }
@@ -158,32 +157,15 @@ fn vectors(classifier: &Classifier) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
                     "a precomputed kernel has no points to write; this model has some",
                 ));
             }
-            Ok((*kernel, by_class(coef, n, |i| features(points.view().row(i))), bias.clone()))
+            Ok((*kernel, standing(coef, n, |i| features(points.view().row(i))), bias.clone()))
         }
     }
 }
 
-/// Each point once for every class it stands for: above 0 in the pair (a, b) it came from b, below 0 from a.
-fn by_class(coef: &[Vec<f64>], n: usize, features: impl Fn(usize) -> Vec<u8>) -> Vec<Vector> {
-    let points = coef.first().map_or(0, Vec::len);
-    let mut vectors = Vec::with_capacity(points);
-    for i in 0..points {
-        for class in 0..n {
-            let mut own = vec![0.0; coef.len()];
-            for a in 0..n {
-                for b in a + 1..n {
-                    let c = coef[pair(a, b, n)][i];
-                    if (c > 0.0 && b == class) || (c < 0.0 && a == class) {
-                        own[pair(a, b, n)] = c;
-                    }
-                }
-            }
-            if own.iter().any(|c| *c != 0.0) {
-                vectors.push(Vector { class, coef: own, features: features(i) });
-            }
-        }
-    }
-    vectors
+/// The points, class by class, each with its features.
+fn standing(coef: &[Vec<f64>], n: usize, features: impl Fn(usize) -> Vec<u8>) -> Vec<Vector> {
+    let vector = |s: Standing| Vector { class: s.class, coef: s.coef, features: features(s.point) };
+    by_class(coef, n).into_iter().map(vector).collect()
 }
 
 /// A weight vector is a support vector of a linear kernel with coefficient 1 in its pair and 0 in the others.
@@ -208,8 +190,8 @@ fn linear(
             }
             Scaling::Unit | Scaling::Tfidf { .. } => refuse_scaling(scaling)?,
         }
-        let mut coef = vec![0.0; weights.len()];
-        coef[p] = 1.0;
+        let mut coef = vec![0.0; n];
+        coef[a] = 1.0;
         vectors.push(Vector { class: b, coef, features: features(Row::Dense(&w)) });
     }
     Ok((Kernel::Linear, vectors, bias))

@@ -13,6 +13,7 @@ mod golden_libsvm;
 mod hostile;
 mod libsvm_models;
 mod mutations;
+mod onnx;
 mod reading;
 mod real_data;
 mod round_trips;

@@ -25,6 +25,9 @@ const DENSE_FROM: f64 = 0.3;
 /// Sparse data with more columns than this keeps only those that occur.
 const WIDE: usize = 1 << 16;
 
+/// Values that are packed in double precision where exactness is asked for.
+const FEW_VALUES: usize = 1 << 13;
+
 /// No place among the columns that occur.
 const ABSENT: u32 = u32::MAX;
 
@@ -79,6 +82,15 @@ impl Packed {
     /// Packs the rows of `x` for `kernel`; the layout follows from the data. Refuses kernels whose values single
     /// precision cannot hold.
     pub fn new(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
+        Self::pack(x, kernel, false)
+    }
+
+    /// The same, in double precision where there is little to pack: then the answer is exact, and it costs nothing.
+    pub fn exact_if_small(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
+        Self::pack(x, kernel, x.nonzeros() <= FEW_VALUES)
+    }
+
+    fn pack(x: MatrixView<'_>, kernel: Kernel, exact: bool) -> Result<Self> {
         let (rows, cols) = (x.rows(), x.cols());
         let mut packed = Self {
             kernel,
@@ -108,7 +120,7 @@ impl Packed {
             Layout::Dense(packed.pack_dense(x, |v| v as f32))
         };
         packed.measure(0);
-        if packed.is_inexact() {
+        if exact || packed.is_inexact() {
             packed.layout = if sparse {
                 Layout::SparseDouble(packed.pack_sparse(x, |v| v))
             } else {

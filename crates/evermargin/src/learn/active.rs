@@ -33,8 +33,8 @@ pub struct Asked {
     pub stopped: Stopped,
     /// The model after so many labels, each finished.
     pub curve: Vec<Checkpoint>,
-    /// Virtual points made.
-    pub created: usize,
+    /// Virtual points made, if any.
+    pub made: Option<Matrix>,
 }
 
 /// The first checkpoint of a learning curve, in samples learnt; the next ones grow by half.
@@ -55,7 +55,6 @@ struct Search<'a> {
     known: Vec<bool>,
     labels: usize,
     learnt: usize,
-    created: usize,
     stopping: Stopping,
     scores: Option<PoolScores>,
     next_checkpoint: usize,
@@ -102,7 +101,9 @@ pub fn learn(
     if params.curve {
         search.checkpoint(state)?;
     }
-    Ok(Asked { labels: search.labels, stopped, curve: search.curve, created: search.created })
+    let virtual_rows: Vec<usize> = (search.real..search.x.rows()).collect();
+    let made = (search.created() > 0).then(|| search.x.view().select(&virtual_rows));
+    Ok(Asked { labels: search.labels, stopped, curve: search.curve, made })
 }
 
 impl<'a> Search<'a> {
@@ -125,7 +126,6 @@ impl<'a> Search<'a> {
             known: vec![false; n],
             labels: 0,
             learnt: 0,
-            created: 0,
             scores: None,
             next_checkpoint: FIRST_CHECKPOINT,
             most: None,
@@ -346,9 +346,13 @@ impl<'a> Search<'a> {
             problem.y.push(Label::Pos);
             problem.cost.push(cost);
             self.known.push(true);
-            self.created += 1;
         }
         Ok(())
+    }
+
+    /// Virtual points made so far.
+    fn created(&self) -> usize {
+        self.x.rows() - self.real
     }
 
     /// Keeps the model as it would be if learning ended here: the state goes on unfinished.
@@ -517,23 +521,23 @@ mod tests {
             let mut after = |search: &Search<'_>, state: &Lasvm, row: usize, before: usize| {
                 let support = state.is_support(row as u64);
                 let spawns = row < 400 && problems[0].y[row] == Label::Pos && support;
-                assert_eq!(search.created - before, if spawns { v } else { 0 }, "row {row}");
+                assert_eq!(search.created() - before, if spawns { v } else { 0 }, "row {row}");
                 became += usize::from(spawns);
                 of_virtual += usize::from(row >= 400 && support);
             };
             for row in seeds {
-                let before = search.created;
+                let before = search.created();
                 search.meet(&mut state, &[row]).unwrap();
                 search.learn_from(&mut state, 0, false, row).unwrap();
                 after(&search, &state, row, before);
             }
             while let Some(choice) = search.choose(&mut state).unwrap() {
-                let before = search.created;
+                let before = search.created();
                 let row = search.unseen.swap_remove(choice.place);
                 search.learn_from(&mut state, choice.candidate, choice.scored, row).unwrap();
                 after(&search, &state, row, before);
             }
-            assert_eq!(search.created, v * became);
+            assert_eq!(search.created(), v * became);
             assert!(became > 10 && of_virtual > 0, "{became} {of_virtual}");
         }
     }

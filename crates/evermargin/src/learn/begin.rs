@@ -44,7 +44,9 @@ impl OnlineCheckpoint {
         let scaling = choice.fit(first)?;
         let x = scaling.apply(first.to_matrix())?;
         let labels = Labels { classes: classes.to_vec(), of: Vec::new() };
-        let prepared = Prepared { x, labels, scheme, problems: Vec::new(), scaling, notes };
+        let class_weight = vec![1.0; classes.len()];
+        let problems = Vec::new();
+        let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
         let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
         let machine = lasvm_params(name, loss, &params)?;
         let outputs = match scheme {

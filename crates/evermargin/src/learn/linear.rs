@@ -39,6 +39,14 @@ impl Default for LinearParams {
     }
 }
 
+/// Few rows and columns are solved on to the last digits, which costs next to nothing: then the answer does not depend on
+/// the order of the rows, and a weight of k is k copies.
+const FEW_ROWS: usize = 200;
+
+/// The last digits, and the most rounds there.
+const TIGHT: f64 = 1e-12;
+const MOST_FURTHER: u64 = 100;
+
 /// From this many rows a column on, Newton needs fewer products than coordinate descent needs passes, and uses
 /// all threads.
 const TALL: usize = 10;
@@ -122,9 +130,20 @@ impl LinearParams {
             cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
         };
         let design = Design::new(x, rows, self.bias);
+        let report = self.descend(&design, &loss, w, watch);
+        let left = if self.max_steps == 0 { MOST_FURTHER } else { self.max_steps - report.steps };
+        if report.exit != Exit::Converged || left == 0 || design.rows().max(design.dim()) > FEW_ROWS {
+            return report;
+        }
+        let tight = Stop { tolerance: TIGHT, max_steps: left.min(MOST_FURTHER) };
+        let further = newton(&mut Risk::new(&design, &loss), w, tight, watch);
+        Report { steps: report.steps + further.steps, exit: Exit::Converged, ..further }
+    }
+
+    fn descend(&self, design: &Design<'_>, loss: &SquaredHinge, w: &mut [f64], watch: &dyn Watch) -> Report {
         let mut passes = 0;
         if design.rows() < TALL * design.dim() {
-            let (count, solved) = self.approach(&design, &loss, w, watch);
+            let (count, solved) = self.approach(design, loss, w, watch);
             if let Some(report) = solved {
                 return report;
             }
@@ -132,7 +151,7 @@ impl LinearParams {
         }
         // What is left is above 0, or descent would have ended with a report.
         let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps.saturating_sub(passes) };
-        let report = newton(&mut Risk::new(&design, &loss), w, stop, watch);
+        let report = newton(&mut Risk::new(design, loss), w, stop, watch);
         Report { steps: report.steps + passes, ..report }
     }
 

@@ -3,10 +3,10 @@
 
 use super::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
 use super::{Learner, Targets, registry::one_of};
-use crate::balance::class_costs;
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::model::{Scaling, Scheme};
+use std::borrow::Cow;
 
 /// What a learner is given, and how it came to be.
 #[derive(Debug)]
@@ -22,6 +22,10 @@ pub struct Prepared {
     pub problems: Vec<Targets>,
     /// The scaling that was applied.
     pub scaling: Scaling,
+    /// The weight of each class that is in the costs of the problems.
+    pub class_weight: Vec<f64>,
+    /// Weights of rows, where they were given.
+    pub weights: Option<Vec<f64>>,
     /// What was chosen or left out, for people.
     pub notes: Vec<String>,
 }
@@ -43,7 +47,8 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
         Some(w) => w.clone(),
         None => vec![1.0; x.rows()],
     };
-    let mut labels = with_rows(labels, &mut notes)?;
+    let needs_all = learner.semi || options.warp.is_some();
+    let mut labels = with_rows(&weighty(labels, &weights, needs_all), &mut notes)?;
     let scheme = scheme(&labels, learner, options, &mut notes)?;
     let mut x = x;
     if precomputed {
@@ -54,7 +59,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
                 found: x.cols(),
             });
         }
-    } else if labels.labeled() < labels.of.len() && !learner.semi && options.warp.is_none() {
+    } else if labels.labeled() < labels.of.len() && !needs_all {
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
         notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
         x = x.view().select(&keep);
@@ -77,12 +82,13 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
     let scaling = choice.fit(x.view())?;
     let x = scaling.apply(x)?;
 
-    let class_weight = class_weights(&labels, &options.class_weight)?;
+    let class_weight = weights_of(&labels.classes, &sums(&labels, &weights), &options.class_weight)?;
+    let given = options.weights.as_ref().map(|_| weights.clone());
     for (w, class) in weights.iter_mut().zip(&labels.of) {
         *w *= class.map_or(1.0, |c| class_weight[c as usize]);
     }
     let problems = problems(&labels, scheme, &weights);
-    Ok(Prepared { x, labels, scheme, problems, scaling, notes })
+    Ok(Prepared { x, labels, scheme, problems, scaling, class_weight, weights: given, notes })
 }
 
 /// Most classes for which each pair is a problem unless asked for: the problems grow with the square.
@@ -189,20 +195,38 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     })
 }
 
-/// One weight a class.
-pub(super) fn class_weights(labels: &Labels, weight: &ClassWeight) -> Result<Vec<f64>> {
-    weights_of(&labels.classes, &labels.counts(), weight)
+/// The labels of rows that weigh something: a weight of 0 is absence, where rows without a label are not learnt from.
+fn weighty<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, Labels> {
+    if needs_all || weights.iter().all(|w| *w != 0.0) {
+        return Cow::Borrowed(labels);
+    }
+    let of = labels.of.iter().zip(weights).map(|(class, w)| class.filter(|_| *w != 0.0)).collect();
+    Cow::Owned(Labels { classes: labels.classes.clone(), of })
 }
 
-/// One weight a class, of which so many rows are known.
-pub(super) fn weights_of(classes: &[String], counts: &[usize], weight: &ClassWeight) -> Result<Vec<f64>> {
+/// The weight of all labelled rows of each class.
+fn sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; labels.classes.len()];
+    for (class, w) in labels.of.iter().zip(weights) {
+        if let Some(class) = class {
+            sums[*class as usize] += w;
+        }
+    }
+    sums
+}
+
+/// One weight a class, whose rows weigh so much in sum.
+pub(super) fn weights_of(classes: &[String], sums: &[f64], weight: &ClassWeight) -> Result<Vec<f64>> {
     match weight {
         ClassWeight::None => Ok(vec![1.0; classes.len()]),
         ClassWeight::Balanced => {
-            let share = counts.iter().sum::<usize>() as f64 / classes.len() as f64;
-            Ok(counts.iter().map(|&n| share / n as f64).collect())
+            let share = sums.iter().sum::<f64>() / classes.len() as f64;
+            Ok(sums.iter().map(|n| share / n).collect())
         }
-        ClassWeight::Ratio => Ok(class_costs(counts)),
+        ClassWeight::Ratio => {
+            let largest = sums.iter().copied().fold(0.0, f64::max);
+            Ok(sums.iter().map(|n| largest / n).collect())
+        }
         ClassWeight::Explicit(map) => {
             let mut out = vec![1.0; classes.len()];
             for (class, &w) in map {
@@ -247,13 +271,21 @@ pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Tar
 impl Prepared {
     /// The number a gamma stands for on these samples.
     pub fn gamma(&self, gamma: Gamma) -> f64 {
-        gamma.on(self.x.view())
+        gamma.weighted(self.x.view(), self.weights.as_deref())
     }
 }
 
 impl Gamma {
     /// The number it stands for on samples. Scale is 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
     pub fn on(self, x: MatrixView<'_>) -> f64 {
+        self.weighted(x, None)
+    }
+
+    /// The same where a row counts as often as its weight says.
+    fn weighted(self, x: MatrixView<'_>, weights: Option<&[f64]>) -> f64 {
+        if let (Self::Scale, Some(weights)) = (self, weights) {
+            return scale_weighted(x, weights);
+        }
         let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
         let cols = x.cols() as f64;
         match self {
@@ -269,4 +301,22 @@ impl Gamma {
             }
         }
     }
+}
+
+/// 1/(d·Var X) of rows with weights.
+fn scale_weighted(x: MatrixView<'_>, weights: &[f64]) -> f64 {
+    let cols = x.cols() as f64;
+    let cells = weights.iter().sum::<f64>() * cols;
+    let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
+        let row = |i: usize| {
+            let mut total = 0.0;
+            x.row(i).for_each(|_, v| total += f(v));
+            weights[i] * total
+        };
+        (0..x.rows()).map(row).sum()
+    };
+    let mean = sum(&|v| v) / cells;
+    // Values that are 0 are not met: each adds mean² instead.
+    let variance = sum(&|v| (v - mean) * (v - mean) - mean * mean) / cells + mean * mean;
+    if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
 }

@@ -86,7 +86,7 @@ impl RampParams {
         let mut report =
             Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit: Exit::Limit };
         for _ in 0..self.rounds {
-            let round = dual.run(gram, svc.stop(n), watch);
+            let round = svc.run(&mut dual, gram, watch);
             report.steps += round.steps;
             report.kernel_evaluations += round.kernel_evaluations;
             report.gap = round.gap;

@@ -182,7 +182,8 @@ impl OnlineCheckpoint {
     /// The two-class problems of new rows.
     fn problems(&self, batch: &Batch) -> Result<Vec<Targets>> {
         let (counts, weight) = (self.counts_with(&batch.labels), class_weight(&self.params)?);
-        let class_weight = weights_of(&self.classes, &counts, &weight)?;
+        let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
+        let class_weight = weights_of(&self.classes, &sums, &weight)?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let cost: Vec<f64> = batch.weights.iter().zip(&batch.labels.of).map(|(w, c)| w * class(*c)).collect();
         if let Some(i) = cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
@@ -275,7 +276,7 @@ fn pass(
     watch: &dyn Watch,
 ) -> Result<Asked> {
     let rows = batch.x.rows();
-    let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), created: 0 };
+    let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
     let mut rng = Pcg64::seed_from_u64(seed ^ base.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..rows).collect();
     let before = state.counts().seen;

@@ -3,7 +3,7 @@
 
 use super::lasvm::Online;
 use super::manifold::warp::{WarpParams, Warped};
-use super::prepare::{Prepared, class_weights, prepare};
+use super::prepare::{Prepared, prepare};
 use super::registry::{KernelOnly, read, with_kernel};
 use super::semi::Semi;
 use super::validate::{held_out, stratified_folds};
@@ -182,7 +182,7 @@ pub fn fit_prepared(
         match held {
             Some(mut held) => {
                 if let Some(criterion) = options.threshold {
-                    let threshold = threshold(&prepared, &held, criterion, options)?;
+                    let threshold = threshold(&prepared, &held, criterion)?;
                     fitted.model.shift(-threshold);
                     held.iter_mut().for_each(|f| *f -= threshold);
                     described.insert("threshold".into(), criterion.name().into());
@@ -326,15 +326,14 @@ fn held(
 
 /// Where to cut the decisions of the one problem. Class weights are a means of training and do not count here;
 /// weights of rows do.
-fn threshold(prepared: &Prepared, held: &[f64], criterion: Criterion, options: &TrainOptions) -> Result<f64> {
-    let class_weight = class_weights(&prepared.labels, &options.class_weight)?;
+fn threshold(prepared: &Prepared, held: &[f64], criterion: Criterion) -> Result<f64> {
     let (mut f, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     for problem in &prepared.problems {
         for i in problem.used() {
             let positive = problem.y[i] == Label::Pos;
             f.push(held[i]);
             y.push(positive);
-            weights.push(problem.cost[i] / class_weight.get(usize::from(positive)).unwrap_or(&1.0));
+            weights.push(problem.cost[i] / prepared.class_weight.get(usize::from(positive)).unwrap_or(&1.0));
         }
     }
     best_threshold(&f, &y, &weights, criterion)

@@ -108,8 +108,8 @@ pub fn held_out(
 }
 
 /// The same, fold after fold: a semi-supervised learner takes the problems given together for one labelling, in which
-/// held-out rows are unlabelled ones.
-fn held_out_by_fold(
+/// held-out rows are unlabelled ones, or for functions on one basis.
+pub(super) fn held_out_by_fold(
     fit: &dyn Fit,
     x: MatrixView<'_>,
     problems: &[Targets],

@@ -18,7 +18,9 @@ impl Model {
     /// Prepares for many predictions.
     pub fn ready(&self) -> Ready {
         match self {
-            Self::Expansion { kernel, points, .. } => Ready(Packed::new(points.view(), *kernel).ok()),
+            Self::Expansion { kernel, points, .. } => {
+                Ready(Packed::exact_if_small(points.view(), *kernel).ok())
+            }
             _ => Ready(None),
         }
     }

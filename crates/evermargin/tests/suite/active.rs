@@ -202,7 +202,11 @@ fn virtual_points_lie_between_positives_that_became_support_vectors() {
         let made: Vec<[f64; 2]> =
             (0..points.rows()).map(|i| pair(i, points)).filter(|p| !real.contains(p)).collect();
         assert_eq!(made.len(), support);
-        for m in made {
+        let told = online.made.unwrap();
+        let all_made: Vec<[f64; 2]> = (0..told.rows()).map(|i| pair(i, &told)).collect();
+        assert_eq!(all_made.len(), created);
+        assert!(made.iter().all(|m| all_made.contains(m)));
+        for m in all_made {
             let on = |a: [f64; 2], b: [f64; 2]| {
                 let (u, w) = ([b[0] - a[0], b[1] - a[1]], [m[0] - a[0], m[1] - a[1]]);
                 let (along, length) = (u[0] * w[0] + u[1] * w[1], u[0] * u[0] + u[1] * u[1]);

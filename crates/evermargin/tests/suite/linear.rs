@@ -331,16 +331,20 @@ fn the_step_limit_holds_for_passes_and_rounds_together() {
     let t = Targets { y, cost: vec![1.0; 120] };
     let free = fit(&STRICT, x.view(), &t).reports[0];
     assert!(free.exit == Exit::Converged && free.steps > 10, "{free:?}");
-    for max_steps in 1..free.steps {
+    let mut converged = 0; // few rows are solved on from the tolerance
+    for max_steps in 1..=free.steps {
         let fitted = fit(&LinearParams { max_steps, ..STRICT }, x.view(), &t);
         let report = fitted.reports[0];
-        assert_eq!((report.steps, report.exit), (max_steps, Exit::Limit));
+        assert!(report.steps <= max_steps);
+        match report.exit {
+            Exit::Limit => assert!(report.steps == max_steps && converged == 0),
+            exit => assert_eq!((exit, converged += 1), (Exit::Converged, ())),
+        }
         let value = objective(1.0, x.view(), &t, &weights(&fitted));
         assert!((report.objective - value).abs() <= 1e-9 * value, "the report is of the model given");
         assert!(value <= 120.0 && value - free.objective <= (report.gap.powi(2) + 1e-12) * value);
     }
-    let enough = fit(&LinearParams { max_steps: free.steps, ..STRICT }, x.view(), &t).reports[0];
-    assert_eq!(enough.exit, Exit::Converged);
+    assert!((1..10).contains(&converged));
 }
 
 #[test]

@@ -112,6 +112,55 @@ fn a_weight_of_two_is_two_copies() {
     }
 }
 
+/// With the tolerance, the width and the weights of classes that nobody chose: the answer of few rows is exact, and all
+/// that follows from the data follows from the weights too. 0 is absence.
+#[test]
+fn whole_weights_are_copies_to_the_last_digits() {
+    let (x, labels) = data("waveform", 45, None);
+    let weight = |i: usize| (i * 7 + 3) % 4;
+    let often: Vec<usize> = (0..45).flat_map(|i| std::iter::repeat_n(i, weight(i))).collect();
+    let copies = Labels { of: often.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
+    for name in ["svc", "linear", "rls", "ramp-svc"] {
+        for class_weight in [ClassWeight::None, ClassWeight::Balanced, ClassWeight::Ratio] {
+            let mut options = TrainOptions { class_weight, ..TrainOptions::new(name) };
+            options.scaling = Some(ScalingChoice::NONE);
+            let copied = train(x.view().select(&often), &copies, &options, &()).unwrap();
+            options.weights = Some((0..45).map(|i| weight(i) as f64).collect());
+            let weighted = train(x.clone(), &labels, &options, &()).unwrap();
+            let f = copied.classifier.predict(x.clone()).unwrap().decision;
+            let g = weighted.classifier.predict(x.clone()).unwrap().decision;
+            let apart = f.iter().zip(&g).map(|(f, g)| (f - g).abs()).fold(0.0, f64::max);
+            assert!(apart < 1e-8, "{name}: {apart}");
+        }
+    }
+}
+
+#[test]
+fn every_semi_supervised_learner_is_held_against_the_labels_alone() {
+    let (x, labels) = data("two-moons", 60, None);
+    let mut left = [4, 4];
+    let mut few = labels.clone();
+    for class in &mut few.of {
+        let room = class.map_or(0, |c| left[c as usize]);
+        match class {
+            Some(c) if room > 0 => left[*c as usize] -= 1,
+            _ => *class = None,
+        }
+    }
+    for l in LEARNERS.iter().filter(|l| l.semi) {
+        let mut options = TrainOptions::new(l.name);
+        if l.takes("max_nodes") {
+            options.params.insert("max_nodes".into(), 20.into());
+        }
+        let found = train(x.clone(), &few, &options, &()).unwrap_or_else(|e| panic!("{}: {e}", l.name));
+        let Some(baseline) = found.semi.unwrap().baseline else {
+            assert!(["parzen", "seq-lapmed"].contains(&l.name) || l.name.is_empty(), "{}", l.name);
+            continue;
+        };
+        assert!(baseline.cross_validated.is_some(), "{}", l.name);
+    }
+}
+
 /// As above, of labelled rows beside unlabelled ones. A graph of neighbours is left out: a copy is one more neighbour.
 #[test]
 fn a_label_of_weight_two_is_two_labels() {

@@ -149,6 +149,8 @@ pub struct Online {
     pub support: [usize; 2],
     /// Virtual points made, and those of them that are support vectors.
     pub virtual_points: [usize; 2],
+    /// The virtual points made, in the order of their making; none for other learners.
+    pub made: Option<Matrix>,
     /// The state before finishing, from which learning can go on.
     pub saved: Saved,
 }
@@ -271,7 +273,7 @@ impl LasvmParams {
         watch: &dyn Watch,
     ) -> Result<Asked> {
         let mut asked =
-            Asked { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), created: 0 };
+            Asked { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
         let mut rng = Pcg64::seed_from_u64(self.seed);
         for epoch in 0..self.epochs {
             let order = self.order(problems, epoch, &mut rng);
@@ -349,7 +351,11 @@ impl LasvmParams {
             stopped: asked.stopped,
             curve: asked.curve,
             support: [side(-1.0), side(1.0)],
-            virtual_points: [asked.created, state.ids().filter(|p| made(*p)).count()],
+            virtual_points: [
+                asked.made.as_ref().map_or(0, Matrix::rows),
+                state.ids().filter(|p| made(*p)).count(),
+            ],
+            made: asked.made,
             saved,
         };
         Fitted { online: Some(online), ..Fitted::new(state.model(), reports) }

@@ -103,7 +103,7 @@ impl MedStream {
         learner.make(&options.params)?;
         refuse_around(options)?;
         check_classes(classes)?;
-        weights_of(classes, &vec![1; classes.len()], &options.class_weight)?;
+        weights_of(classes, &vec![1.0; classes.len()], &options.class_weight)?;
         if first.rows() == 0 || first.cols() == 0 {
             return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
         }
@@ -115,7 +115,9 @@ impl MedStream {
         let scaling = choice.fit(first)?;
         let x = scaling.apply(first.to_matrix())?;
         let labels = Labels { classes: classes.to_vec(), of: Vec::new() };
-        let prepared = Prepared { x, labels, scheme, problems: Vec::new(), scaling, notes: Vec::new() };
+        let (class_weight, notes) = (vec![1.0; classes.len()], Vec::new());
+        let problems = Vec::new();
+        let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
         let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
         let machine: MedParams = read(learner.name, &with_kernel(&params)?)?;
         let machine = if learner.semi { machine } else { machine.labels_alone() };
@@ -188,7 +190,8 @@ impl MedStream {
 
     /// The two-class problems of rows.
     fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
-        let class_weight = weights_of(&labels.classes, counts, &self.about.weights.class_weight())?;
+        let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
+        let class_weight = weights_of(&labels.classes, &sums, &self.about.weights.class_weight())?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let given = |i: usize| weights.map_or(1.0, |w| w[i]);
         let cost: Vec<f64> = labels.of.iter().enumerate().map(|(i, c)| given(i) * class(*c)).collect();
@@ -247,7 +250,7 @@ impl MedStream {
         if !NAMES.contains(&about.learner.as_str()) || about.counts.len() != about.classes.len() {
             return wrong("its classes and their counts differ");
         }
-        weights_of(&about.classes, &about.counts, &about.weights.class_weight())?;
+        weights_of(&about.classes, &vec![1.0; about.classes.len()], &about.weights.class_weight())?;
         let state = SeqMed::resume(&saved)?;
         if saved.bias.len() != outputs {
             return wrong("its classes and its decision functions differ");

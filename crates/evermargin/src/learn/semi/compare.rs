@@ -3,7 +3,7 @@
 
 use super::super::prepare::Prepared;
 use super::super::train::TrainOptions;
-use super::super::validate::{held_out, stratified_folds};
+use super::super::validate::{held_out_by_fold, stratified_folds};
 use super::super::{Fit, Targets};
 use super::Transduced;
 use crate::data::{Labels, MatrixView};
@@ -131,7 +131,7 @@ fn held_accuracy(
     scheme: Scheme,
     watch: &dyn Watch,
 ) -> Result<f64> {
-    let (decisions, _) = held_out(fit, x, problems, folds, watch)?;
+    let (decisions, _) = held_out_by_fold(fit, x, problems, folds, watch)?;
     let unseen = Labels { classes: labels.classes.clone(), of: vec![None; labels.of.len()] };
     let found = classes(&decisions, &unseen, scheme);
     let held: Vec<usize> = (0..found.len()).filter(|&i| folds[i].is_some()).collect();

@@ -1,0 +1,36 @@
+//! Scaling as nodes before the classifier.
+//!
+//! It is done in double precision: a column of mean 2000 and deviation 1 would lose three digits in single. So it is
+//! exactly ours, and only what the classifier sees is rounded.
+
+use super::graph::{Graph, TENSORS, cast, int};
+use super::message::DataType;
+use evermargin::model::Scaling;
+
+/// Adds the nodes and names the value that holds the scaled samples.
+pub(super) fn write(scaling: &Scaling, graph: &mut Graph, input: &'static str) -> &'static str {
+    let (shift, factor, unit): (&[f64], &[f64], bool) = match scaling {
+        Scaling::None => return input,
+        Scaling::Affine { shift, factor, .. } => (shift, factor, false),
+        Scaling::Tfidf { idf } => (&[], idf, true),
+        Scaling::Unit => (&[], &[], true),
+    };
+    graph.node((TENSORS, "Cast"), &[input], &["wide"], cast(DataType::Double));
+    let mut last = "wide";
+    for (operator, by, values, made) in
+        [("Sub", "shift", shift, "shifted"), ("Mul", "factor", factor, "multiplied")]
+    {
+        if !values.is_empty() {
+            graph.doubles(by, values);
+            graph.node((TENSORS, operator), &[last, by], &[made], Vec::new());
+            last = made;
+        }
+    }
+    if unit {
+        let length = vec![int("axis", 1), int("p", 2)];
+        graph.node((TENSORS, "LpNormalization"), &[last], &["unit"], length);
+        last = "unit";
+    }
+    graph.node((TENSORS, "Cast"), &[last], &["scaled"], cast(DataType::Float));
+    "scaled"
+}

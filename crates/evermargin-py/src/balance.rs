@@ -1,0 +1,52 @@
+//! Rows made up for classes of few rows.
+
+#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
+
+use crate::error::{of_core, of_json};
+use crate::rows::{Rows, indices, to_python};
+use crate::work::{long, quick};
+use evermargin::Label;
+use evermargin::balance;
+use evermargin::learn::lasvm::LasvmParams;
+use evermargin::learn::{Fit, Targets};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+/// SMOTE: for each of `rows` `per_row` points between it and one of its `k` nearest among them. `kernel` is JSON.
+#[pyfunction]
+pub fn smote<'py>(
+    py: Python<'py>,
+    x: Rows<'py>,
+    rows: PyReadonlyArray1<'py, i64>,
+    kernel: &str,
+    k: usize,
+    per_row: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kernel = serde_json::from_str(kernel).map_err(|e| of_json(&e))?;
+    let view = x.view()?;
+    let rows = indices(&rows, view.rows())?.into_owned();
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let made = quick(py, || balance::smote(view, &rows, kernel, k, per_row, &mut rng))?;
+    to_python(py, &made.map_err(|e| of_core(&e))?)
+}
+
+/// VIRTUAL: the points an active learner made between positives that became support vectors; None if it made none.
+/// `settings` is JSON of the online learner.
+#[pyfunction]
+pub fn virtual_points<'py>(
+    py: Python<'py>,
+    x: Rows<'py>,
+    positive: PyReadonlyArray1<'py, bool>,
+    settings: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let params: LasvmParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let view = x.view()?;
+    let y = positive.as_array().iter().map(|&p| if p { Label::Pos } else { Label::Neg }).collect();
+    let problem = Targets { y, cost: vec![1.0; positive.as_array().len()] };
+    let fitted = long(py, None, |watch| params.fit(view, &[problem], watch))?;
+    let made = fitted.map_err(|e| of_core(&e))?.online.and_then(|online| online.made);
+    made.map(|rows| to_python(py, &rows)).transpose()
+}

@@ -1,0 +1,61 @@
+"""An unbalanced stream: one in fifty is fraud, and the swindlers change their ways half way through.
+
+Rows come in batches of 500. The engine labels each batch before it is told anything, then asks about three rows of it.
+
+    python docs/examples/unbalanced_stream.py picture.svg
+"""
+
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import evermargin
+
+
+def batches(count=40, rows=500, seed=0):
+    rng = np.random.RandomState(seed)
+    for number in range(count):
+        fraud = rng.rand(rows) < 0.02
+        X = rng.randn(rows, 8)
+        where = np.array([2.5, 0, 2.5, 0, 0, 0, 0, 0]) if number < count // 2 else np.array([0, 2.5, 0, -2.5, 0, 0, 0, 0])
+        X[fraud] = 0.7 * X[fraud] + where
+        yield X, fraud.astype(int)
+
+
+def watch(strategy, seed=0):
+    """Found frauds and false alarms of each batch, labelled before any answer about it."""
+    model = evermargin.NeverEndingClassifier(
+        strategy=strategy, budget_per_batch=3, class_weight="balanced", missing_label=-1, random_state=seed
+    )
+    told = []
+    for number, (X, y) in enumerate(batches(seed=seed)):
+        known = np.full(len(y), -1)
+        if number == 0:  # the history: a few labelled cases of either kind
+            known[np.flatnonzero(y == 1)[:5]] = 1
+            known[np.flatnonzero(y == 0)[:20]] = 0
+        model.partial_fit(X, known)
+        said = model.labels_
+        told.append((np.mean(said[y == 1] == 1) if y.any() else np.nan, np.mean(said[y == 0] == 1)))
+        for _ in range(3):  # a person answers one question after another
+            ids = model.ask(1)
+            model.answer(ids, [y[int(i) % 500] for i in ids])
+    return np.array(told), model
+
+
+figure, axis = plt.subplots(figsize=(8, 3.8), constrained_layout=True)
+for strategy, colour in [("margin", "#4477aa"), ("random", "#bbbbbb")]:
+    runs = [watch(strategy, seed) for seed in range(3)]
+    found = np.nanmean([told[:, 0] for told, _ in runs], axis=0)
+    alarms = np.mean([told[1:, 1] for told, _ in runs])
+    print(f"asking {strategy}: {np.mean(found[5:]):.0%} of the frauds found, {alarms:.2%} false alarms")
+    axis.plot(100 * np.convolve(found, np.ones(5) / 5, "valid"), color=colour, label=f"asking: {strategy}", lw=2)
+axis.axvline(20 - 4, color="#bb3333", lw=1, ls=":")
+axis.text(20 - 3.8, 4, "the swindlers change", color="#bb3333")
+axis.set(xlabel="batch", ylabel="% of the frauds found (means of five batches)", ylim=(0, 100))
+axis.legend(frameon=False)
+figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "unbalanced_stream.svg")

@@ -1,0 +1,292 @@
+"""Rows made up for classes of few rows, by the convention of imbalanced-learn: ``fit_resample``."""
+
+from __future__ import annotations
+
+import json
+import numbers
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from . import _core
+from ._base import from_rows, rows
+from ._kernels import kernel_of
+
+
+class _Sampler(BaseEstimator):
+    """What both share: classes in, rows below the rows out."""
+
+    _sampler_type = "over-sampling"
+
+    def fit(self, X, y) -> _Sampler:
+        """Check the data and decide how many rows each class gets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        self : object
+            With ``sampling_strategy_``.
+        """
+        self._checked(X, y)
+        return self
+
+    def _checked(self, X, y):
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"{type(self).__name__} needs rows of two classes or more; found: {classes[0]}")
+        self._decide(classes, np.bincount(codes))
+        return X, y, classes, codes
+
+    def fit_resample(self, X, y) -> tuple:
+        """The rows, and made-up rows of the small classes below them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        X_resampled : {ndarray, sparse matrix} of shape (n_samples_new, n_features)
+            The rows as given, then the made-up ones.
+        y_resampled : ndarray of shape (n_samples_new,)
+            Their classes.
+        """
+        X, y, classes, codes = self._checked(X, y)
+        chance = check_random_state(self.random_state)
+        parts, labels = [X], [y]
+        for number, class_ in enumerate(classes):
+            made = self._make(X, codes == number, class_, chance)
+            if made is not None and made.shape[0]:
+                parts.append(made)
+                labels.append(np.full(made.shape[0], class_, dtype=y.dtype))
+        stack = sparse.vstack if sparse.issparse(X) else np.concatenate
+        joined = stack(parts)
+        return (joined.tocsr() if sparse.issparse(joined) else joined), np.concatenate(labels)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class SMOTE(_Sampler):
+    """Synthetic rows on segments between neighbours of a small class (Chawla et al. 2002).
+
+    Each made-up row lies between a row of the class and one of its nearest of the class. Every row of the
+    class starts as many segments as every other, give or take one.
+
+    Parameters
+    ----------
+    sampling_strategy : {"auto", "not majority", "all", "minority"}, float, or dict, default="auto"
+        Which classes grow to the size of the largest: all but the largest (auto, not majority, all) or the
+        smallest alone. A float is the rows of the smaller class for each of the larger, of two classes; a
+        dict gives the rows each class is to have.
+    k_neighbors : int, default=5
+        Neighbours among which one is drawn.
+    random_state : int, RandomState instance or None, default=None
+        What neighbours and places depend on.
+
+    Attributes
+    ----------
+    sampling_strategy_ : dict
+        Rows that are made up, by class.
+    n_features_in_ : int
+        Features.
+
+    Notes
+    -----
+    Not for categories (there is no half a category). Scale the features first: neighbours depend on it.
+    Oversampling before cross-validation leaks: made-up rows are made of rows that are held out; resample the
+    training part only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evermargin import SMOTE
+    >>> X = np.random.RandomState(0).normal(size=(40, 2))
+    >>> y = np.array(["rare"] * 8 + ["common"] * 32)
+    >>> X_new, y_new = SMOTE(random_state=0).fit_resample(X, y)
+    >>> X_new.shape, int((y_new == "rare").sum())
+    ((64, 2), 32)
+    """
+
+    def __init__(self, *, sampling_strategy="auto", k_neighbors=5, random_state=None):
+        self.sampling_strategy = sampling_strategy
+        self.k_neighbors = k_neighbors
+        self.random_state = random_state
+
+    def _decide(self, classes, counts):
+        k = self.k_neighbors
+        if not isinstance(k, numbers.Integral) or k < 1:
+            raise ValueError(f"k_neighbors={k!r}: must be a whole number from 1")
+        self.sampling_strategy_ = rows_wanted(self.sampling_strategy, classes, counts)
+
+    def _make(self, X, inside, class_, chance):
+        count, own = self.sampling_strategy_.get(class_, 0), np.flatnonzero(inside)
+        if count == 0:
+            return None
+        even, rest = divmod(count, len(own))
+        rounds = even + (rest > 0)
+        seed = int(chance.randint(0, 2**31 - 1))
+        kernel = json.dumps({"type": "linear"})
+        made = _core.smote(rows(X), own.astype(np.int64), kernel, int(self.k_neighbors), rounds, seed)
+        made = from_rows(made)
+        once_more = np.zeros(len(own), dtype=bool)
+        once_more[chance.permutation(len(own))[:rest]] = True
+        kept = (np.arange(rounds) < even) | once_more[:, None]
+        return made if rest == 0 else made[np.flatnonzero(kept.ravel())]
+
+
+def rows_wanted(strategy, classes, counts) -> dict:
+    """Rows to be made up, by class."""
+    counts = dict(zip(classes.tolist(), counts.tolist(), strict=True))
+    largest, smallest = max(counts, key=counts.get), min(counts, key=counts.get)
+    if isinstance(strategy, dict):
+        return {c: _more(c, n, counts) for c, n in strategy.items()}
+    if isinstance(strategy, numbers.Real) and not isinstance(strategy, bool):
+        if len(counts) != 2:
+            raise ValueError(
+                f"sampling_strategy={strategy}: a ratio is of two classes; say the rows of each by a dict"
+            )
+        if not 0 < strategy <= 1:
+            raise ValueError(f"sampling_strategy={strategy}: must be above 0 and at most 1")
+        return {smallest: _more(smallest, int(counts[largest] * strategy), counts)}
+    if strategy == "minority":
+        return {smallest: counts[largest] - counts[smallest]}
+    if strategy in ("auto", "not majority", "all"):
+        return {c: counts[largest] - n for c, n in counts.items() if c != largest}
+    raise ValueError(
+        f"sampling_strategy={strategy!r}: must be 'auto', 'not majority', 'all', 'minority', a ratio or "
+        "a dict"
+    )
+
+
+def _more(class_, wanted, counts):
+    if class_ not in counts:
+        raise ValueError(f"sampling_strategy names class {class_!r}, and y has no row of it")
+    if wanted < counts[class_]:
+        raise ValueError(
+            f"class {class_!r} has {counts[class_]} rows already, more than the {wanted} asked for"
+        )
+    return int(wanted) - counts[class_]
+
+
+class VIRTUAL(_Sampler):
+    """Made-up rows only where they matter: around rows that become support vectors (Ertekin 2009, chapter 5).
+
+    An online machine learns the rows, the nearest to its boundary first. Whenever a row of the small class
+    becomes a support vector, points between it and its nearest of the class are made and join the rows still
+    to be learnt. What is returned are the rows and all points that were made. Of several classes each but the
+    largest is taken against the rest.
+
+    Parameters
+    ----------
+    n_points : int, default=1
+        Points for each row that becomes a support vector.
+    k_neighbors : int, default=5
+        Neighbours among which one is drawn.
+    C : float, default=1.0
+        Cost of a margin violation.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        Kernel of the machine, in whose feature space neighbours are sought.
+    gamma : float or "scale" or "auto", default="scale"
+        Of rbf and poly.
+    degree : int, default=3
+        Of poly.
+    coef0 : float, default=0.0
+        Of poly.
+    stop : {"margin", "never"}, default="margin"
+        Whether to stop when no row is left inside the margin, or to learn all.
+    random_state : int, RandomState instance or None, default=None
+        What pools, neighbours and places depend on.
+
+    Attributes
+    ----------
+    n_made_ : dict
+        Points made, by class.
+    n_features_in_ : int
+        Features.
+
+    Notes
+    -----
+    There are at most ``n_points`` points for a row, so classes do not become equal in size. The rows that a
+    machine finds important are those of its kernel and C: use the same for the classifier that learns from
+    the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evermargin import VIRTUAL
+    >>> rng = np.random.RandomState(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (100, 2)), rng.normal(1.5, 1, (10, 2))])
+    >>> y = np.repeat([0, 1], [100, 10])
+    >>> X_new, y_new = VIRTUAL(random_state=0).fit_resample(X, y)
+    >>> 0 < int((y_new == 1).sum()) - 10 <= 10
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_points=1,
+        k_neighbors=5,
+        C=1.0,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        stop="margin",
+        random_state=None,
+    ):
+        self.n_points = n_points
+        self.k_neighbors = k_neighbors
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.stop = stop
+        self.random_state = random_state
+
+    def _decide(self, classes, counts):
+        for name in ("n_points", "k_neighbors"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 1:
+                raise ValueError(f"{name}={value!r}: must be a whole number from 1")
+        if self.stop not in ("margin", "never"):
+            raise ValueError(f"stop={self.stop!r}: must be 'margin' or 'never'")
+        self._largest = classes[np.argmax(counts)]
+        self.n_made_ = {}
+
+    def _make(self, X, inside, class_, chance):
+        if class_ == self._largest:
+            return None
+        settings = {
+            "kernel": kernel_of(self.kernel, self.gamma, X, self.degree, self.coef0),
+            "c": float(self.C),
+            "select": "active",
+            "stop": self.stop,
+            "virtual": int(self.n_points),
+            "neighbours": int(self.k_neighbors),
+            "seed": int(chance.randint(0, 2**31 - 1)),
+        }
+        made = from_rows(_core.virtual_points(rows(X), inside, json.dumps(settings)))
+        name = class_.item() if isinstance(class_, np.generic) else class_
+        self.n_made_[name] = 0 if made is None else made.shape[0]
+        return made

@@ -1,0 +1,329 @@
+"""Asking for labels: query strategies and an active learner with the names and signatures of modAL.
+
+A strategy is a function ``strategy(estimator, X, n_instances=1, random_state=None, ...)`` that gives the rows
+of ``X`` worth a label, the best first. It works with every fitted classifier that has ``decision_function``
+or ``predict_proba``; with one that is not fitted yet all rows are equal and chance decides. Ties are broken
+at random, so the order of the pool does not matter; ``random_state=None`` draws from numpy's global
+generator, as in scikit-learn.
+
+Examples
+--------
+>>> from sklearn.datasets import make_moons
+>>> from sklearn.svm import SVC
+>>> from evermargin.active import ActiveLearner, margin_sampling
+>>> X, y = make_moons(200, noise=0.1, random_state=0)
+>>> learner = ActiveLearner(SVC(gamma=2), margin_sampling, X_training=X[:10], y_training=y[:10])
+>>> for _ in range(20):
+...     index, row = learner.query(X[10:], random_state=0)
+...     learner.teach(row, y[10:][index])
+>>> len(learner.y_training)
+30
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
+
+from ._batches import density_sampling, diverse_sampling, relaxed_sampling, submod_sampling
+from ._strategies import (
+    closeness,
+    committee_sampling,
+    entropy_sampling,
+    margin_sampling,
+    random_sampling,
+    small_pool_sampling,
+    uncertainty_sampling,
+)
+
+__all__ = [
+    "ActiveLearner",
+    "closeness",
+    "committee_sampling",
+    "density_sampling",
+    "diverse_sampling",
+    "entropy_sampling",
+    "margin_sampling",
+    "random_sampling",
+    "relaxed_sampling",
+    "small_pool_sampling",
+    "submod_sampling",
+    "uncertainty_sampling",
+]
+
+
+def _has(name):
+    return available_if(lambda self: hasattr(self.estimator, name))
+
+
+class ActiveLearner:
+    """A classifier that says which rows it wants labelled, with the names of modAL.
+
+    Parameters
+    ----------
+    estimator : object
+        Any scikit-learn estimator.
+    query_strategy : callable, default=uncertainty_sampling
+        ``strategy(learner, X, ...)`` that gives rows of ``X``: one of this module, or your own function.
+    X_training, y_training : array-like, default=None
+        Labelled rows to begin with; the estimator is fitted to them at once.
+    bootstrap_init : bool, default=False
+        Whether the first fit is to rows drawn with replacement.
+    random_state : int, RandomState instance or None, default=None
+        What bootstraps depend on.
+    **fit_kwargs
+        Passed on to the first ``fit``.
+
+    Attributes
+    ----------
+    X_training, y_training : array-like
+        All labelled rows so far.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from evermargin.active import ActiveLearner
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(random_state=0)
+    >>> learner = ActiveLearner(estimator=forest, X_training=X[::15], y_training=y[::15])
+    >>> query_idx, query_inst = learner.query(X, random_state=0)
+    >>> learner.teach(X[query_idx], y[query_idx])
+    >>> len(learner.y_training)
+    11
+    """
+
+    def __init__(
+        self,
+        estimator,
+        query_strategy: Callable = uncertainty_sampling,
+        X_training=None,
+        y_training=None,
+        bootstrap_init: bool = False,
+        random_state=None,
+        **fit_kwargs,
+    ):
+        if not callable(query_strategy):
+            raise TypeError("query_strategy must be a function of a learner and a pool")
+        if (X_training is None) != (y_training is None):
+            raise ValueError("give both X_training and y_training, or neither")
+        self.estimator = estimator
+        self.query_strategy = query_strategy
+        self.random_state = random_state
+        self._chance = check_random_state(random_state)
+        self.X_training, self.y_training = X_training, y_training
+        if X_training is not None:
+            self._fit_known(bootstrap_init, **fit_kwargs)
+
+    def fit(self, X, y, bootstrap: bool = False, **fit_kwargs) -> ActiveLearner:
+        """Forget all labelled rows and learn from these.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Labelled rows.
+        bootstrap : bool, default=False
+            Whether to learn from as many rows drawn with replacement.
+        **fit_kwargs
+            Passed on to the estimator.
+
+        Returns
+        -------
+        self : ActiveLearner
+            Itself.
+        """
+        _same_length(X, y)
+        self.X_training, self.y_training = X, y
+        return self._fit_known(bootstrap, **fit_kwargs)
+
+    def teach(self, X, y, bootstrap: bool = False, only_new: bool = False, **fit_kwargs) -> None:
+        """Take new labels in.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows and their labels; a single row may be one-dimensional.
+        bootstrap : bool, default=False
+            Whether to learn from as many rows drawn with replacement.
+        only_new : bool, default=False
+            Whether to learn from these rows alone: by ``partial_fit`` where the estimator has it, else anew.
+        **fit_kwargs
+            Passed on to the estimator.
+        """
+        X, y = _as_rows(X, y)
+        first = self.X_training is None
+        joined = (X, y) if first else (_stack(self.X_training, X), _stack(self.y_training, y))
+        self.X_training, self.y_training = joined
+        if not only_new:
+            self._fit_known(bootstrap, **fit_kwargs)
+        elif hasattr(self.estimator, "partial_fit"):
+            self._learn_more(*self._drawn(X, y, bootstrap), **fit_kwargs)
+        else:
+            self.estimator.fit(*self._drawn(X, y, bootstrap), **fit_kwargs)
+
+    def _learn_more(self, X, y, **fit_kwargs):
+        takes_classes = "classes" in inspect.signature(self.estimator.partial_fit).parameters
+        if takes_classes and not hasattr(self.estimator, "classes_"):
+            fit_kwargs.setdefault("classes", np.unique(self.y_training))
+        self.estimator.partial_fit(X, y, **fit_kwargs)
+
+    def _fit_known(self, bootstrap, **fit_kwargs):
+        _same_length(self.X_training, self.y_training)
+        self.estimator.fit(*self._drawn(self.X_training, self.y_training, bootstrap), **fit_kwargs)
+        return self
+
+    def _drawn(self, X, y, bootstrap):
+        if not bootstrap:
+            return X, y
+        n = _num_samples(X)
+        drawn = self._chance.choice(n, size=n, replace=True)
+        return _safe_indexing(X, drawn), _safe_indexing(y, drawn)
+
+    def query(self, X_pool, *query_args, return_metrics: bool = False, **query_kwargs):
+        """Rows of the pool worth a label.
+
+        Parameters
+        ----------
+        X_pool : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The pool.
+        *query_args, **query_kwargs
+            Passed on to the strategy, ``n_instances=1`` first.
+        return_metrics : bool, default=False
+            Whether to return what the strategy thinks of the rows as well.
+
+        Returns
+        -------
+        query_idx : ndarray of shape (n_instances,)
+            Rows of the pool, as the strategy gave them.
+        query_instance : array-like
+            The rows themselves.
+        metrics : ndarray or None
+            With ``return_metrics``: the utilities, None if the strategy has none.
+        """
+        if return_metrics and "return_metrics" in inspect.signature(self.query_strategy).parameters:
+            query_kwargs["return_metrics"] = True
+        answer = self.query_strategy(self, X_pool, *query_args, **query_kwargs)
+        chosen, metrics = (answer[0], answer[1]) if isinstance(answer, tuple) else (answer, None)
+        instance = _safe_indexing(X_pool, chosen) if np.ndim(chosen) else _one(X_pool, chosen)
+        return (chosen, instance, metrics) if return_metrics else (chosen, instance)
+
+    def predict(self, X, **predict_kwargs):
+        """Classes by the estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        **predict_kwargs
+            Passed on to the estimator.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What the estimator says.
+        """
+        return self.estimator.predict(X, **predict_kwargs)
+
+    @_has("predict_proba")
+    def predict_proba(self, X, **predict_proba_kwargs):
+        """Probabilities of classes by the estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        **predict_proba_kwargs
+            Passed on to the estimator.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            What the estimator says.
+        """
+        return self.estimator.predict_proba(X, **predict_proba_kwargs)
+
+    @_has("decision_function")
+    def decision_function(self, X):
+        """Decision values by the estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        f : ndarray
+            What the estimator says.
+        """
+        return self.estimator.decision_function(X)
+
+    def score(self, X, y, **score_kwargs) -> float:
+        """The score of the estimator: accuracy for classifiers.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Samples and the truth.
+        **score_kwargs
+            Passed on to the estimator.
+
+        Returns
+        -------
+        score : float
+            What the estimator says.
+        """
+        return self.estimator.score(X, y, **score_kwargs)
+
+    @property
+    def classes_(self):
+        """Classes of the estimator."""
+        return self.estimator.classes_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.X_training is not None
+
+    def __repr__(self) -> str:
+        known = 0 if self.X_training is None else _num_samples(self.X_training)
+        return f"ActiveLearner({self.estimator!r}, {self.query_strategy.__name__}, {known} labels)"
+
+
+def _same_length(X, y):
+    if _num_samples(X) != _num_samples(y):
+        raise ValueError(f"{_num_samples(X)} rows and {_num_samples(y)} labels: each row needs one label")
+
+
+def _as_rows(X, y):
+    """New rows and labels, also where a single one came without its dimension."""
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if X.ndim == 1:
+        X = np.asarray(X).reshape(1, -1)
+    if np.ndim(y) == 0:
+        y = np.asarray(y).reshape(1)
+    _same_length(X, y)
+    return X, y
+
+
+def _one(X, index):
+    """A single row without its dimension, as indexing gives it."""
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    return X[[index]] if sparse.issparse(X) else X[index]
+
+
+def _stack(above, below):
+    """Rows below each other, of the type they are of."""
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    if hasattr(above, "iloc") and hasattr(below, "iloc"):
+        import pandas
+
+        return pandas.concat([above, below], ignore_index=True)
+    return np.concatenate([np.asarray(above), np.asarray(below)])

@@ -1,0 +1,226 @@
+"""Models of other programs, and ours for them: model files, LIBSVM, ONNX, scikit-learn."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn import svm
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._base import LargeMarginClassifier, class_names, rows
+from ._supervised import SVC, LinearSVC
+
+__all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"]
+
+
+class LoadedClassifier(LargeMarginClassifier):
+    """A classifier that was read from a file: it predicts, and cannot be fitted again."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Refused: the file holds a model, not how to train it."""
+        raise TypeError("a model that was read from a file cannot be fitted; use the estimator it came from")
+
+
+def _classes(names: list[str]) -> np.ndarray:
+    """Classes as numbers where all names are numbers."""
+    for kind in (int, float):
+        try:
+            return np.array([kind(name) for name in names])
+        except ValueError:
+            continue
+    return np.array(names)
+
+
+def _loaded(model: _core.Classifier, estimator: LargeMarginClassifier | None = None) -> LargeMarginClassifier:
+    estimator = estimator or LoadedClassifier()
+    estimator._model = model
+    if not hasattr(estimator, "classes_"):
+        estimator.classes_ = _classes(model.classes)
+    estimator.n_features_in_ = model.features
+    estimator.n_iter_ = 1
+    estimator.stop_reason_ = "converged"
+    estimator.report_ = {"params": json.loads(model.params)}
+    return estimator
+
+
+def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
+    """Write the model file that the command line reads.
+
+    Parameters
+    ----------
+    estimator : fitted classifier of this package
+        What to write.
+    path : str or path
+        Where to; conventionally ends with ``.evm``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from evermargin import SVC, load, save
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["low", "low", "high", "high"]
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.evm")
+    >>> save(SVC().fit(X, y), path)
+    >>> load(path).predict([[2.5]])
+    array(['high'], dtype='<U4')
+    """
+    check_is_fitted(estimator)
+    Path(path).write_bytes(estimator._model.to_bytes())
+
+
+def load(path: str | os.PathLike) -> LargeMarginClassifier:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of :func:`save` or of ``evermargin fit``.
+
+    Returns
+    -------
+    classifier : fitted classifier
+        It predicts. Classes are numbers where all names are.
+    """
+    return _loaded(_core.Classifier.from_bytes(Path(path).read_bytes()))
+
+
+def to_libsvm(estimator: LargeMarginClassifier) -> str:
+    """The text of a LIBSVM model, as ``svm-predict`` reads it.
+
+    Parameters
+    ----------
+    estimator : fitted classifier of this package
+        With one decision function a pair of classes, as ``SVC`` has.
+
+    Returns
+    -------
+    text : str
+        The content of a model file.
+
+    Examples
+    --------
+    >>> from evermargin import SVC, to_libsvm
+    >>> print(to_libsvm(SVC(kernel="linear").fit([[0.0], [1.0]], [1, 2])).splitlines()[:2])
+    ['svm_type c_svc', 'kernel_type linear']
+    """
+    check_is_fitted(estimator)
+    return estimator._model.to_libsvm()
+
+
+def from_libsvm(text: str) -> LargeMarginClassifier:
+    """A classifier from the text of a LIBSVM model.
+
+    Parameters
+    ----------
+    text : str
+        The content of a file that ``svm-train`` wrote (C-SVC).
+
+    Returns
+    -------
+    classifier : fitted classifier
+        It predicts what ``svm-predict`` would.
+    """
+    return _loaded(_core.Classifier.from_libsvm(text))
+
+
+def to_onnx(estimator: LargeMarginClassifier) -> bytes:
+    """An ONNX model (``ai.onnx.ml``).
+
+    Parameters
+    ----------
+    estimator : fitted classifier of this package
+        What to write.
+
+    Returns
+    -------
+    model : bytes
+        Input ``X`` (float, n_samples by n_features); outputs ``label`` and ``scores``: of two classes the columns are
+        minus and plus the decision value.
+    """
+    check_is_fitted(estimator)
+    return estimator._model.to_onnx()
+
+
+def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
+    """A fitted ``SVC`` or ``LinearSVC`` of scikit-learn as one of ours, which predicts the same.
+
+    Parameters
+    ----------
+    model : sklearn.svm.SVC or sklearn.svm.LinearSVC
+        Fitted; kernels linear, rbf, poly or sigmoid.
+
+    Returns
+    -------
+    classifier : SVC or LinearSVC
+        Fitted, with the same parameters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn import svm
+    >>> from evermargin import from_sklearn
+    >>> X, y = load_iris(return_X_y=True)
+    >>> theirs = svm.SVC().fit(X, y)
+    >>> bool((from_sklearn(theirs).predict(X) == theirs.predict(X)).all())
+    True
+    """
+    check_is_fitted(model)
+    ours: SVC | LinearSVC
+    parts: tuple[str, dict[str, Any], Any, np.ndarray, np.ndarray]
+    if isinstance(model, svm.LinearSVC):
+        ours = LinearSVC(C=model.C)
+        parts = ("one-vs-rest", {"type": "linear"}, None, model.coef_, model.intercept_)
+    elif isinstance(model, svm.SVC):
+        ours = SVC(
+            C=model.C, kernel=model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0, tol=model.tol
+        )
+        parts = ("one-vs-one", _kernel(model), rows(model.support_vectors_), *_pairs(model))
+    else:
+        raise TypeError(f"{type(model).__name__}: only SVC and LinearSVC of scikit-learn can be taken over")
+    scheme, kernel, points, coef, bias = parts
+    if len(model.classes_) == 2:
+        scheme = "binary"
+    ours.classes_ = model.classes_
+    names = class_names(model.classes_)
+    bias = np.full(len(coef), bias, dtype=np.float64) if np.ndim(bias) == 0 else np.asarray(bias, dtype=np.float64)
+    made = _core.Classifier.from_parts(names, scheme, json.dumps(kernel), points, np.ascontiguousarray(coef), bias)
+    _loaded(made, ours)
+    if hasattr(model, "feature_names_in_"):
+        ours.feature_names_in_ = model.feature_names_in_
+    return ours
+
+
+def _kernel(model: svm.SVC) -> dict[str, Any]:
+    if model.kernel == "linear":
+        return {"type": "linear"}
+    if model.kernel not in ("rbf", "poly", "sigmoid"):
+        raise ValueError(f"kernel={model.kernel!r} cannot be taken over; linear, rbf, poly and sigmoid can")
+    kernel = {"type": model.kernel, "gamma": float(model._gamma)}
+    if model.kernel != "rbf":
+        kernel["coef0"] = float(model.coef0)
+    if model.kernel == "poly":
+        kernel["degree"] = int(model.degree)
+    return kernel
+
+
+def _pairs(model: svm.SVC) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and constants of each pair a < b, positive for b. LIBSVM has them positive for a, except that
+    scikit-learn turns the signs of two classes; and packs those of a point against each other class."""
+    dual = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
+    count = len(model.classes_)
+    if count == 2:
+        return dual, model.intercept_
+    ends = np.concatenate([[0], np.cumsum(model.n_support_)])
+    coef = np.zeros((count * (count - 1) // 2, dual.shape[1]))
+    pair = 0
+    for a in range(count):
+        for b in range(a + 1, count):
+            of_a, of_b = slice(ends[a], ends[a + 1]), slice(ends[b], ends[b + 1])
+            coef[pair, of_a] = -dual[b - 1, of_a]
+            coef[pair, of_b] = -dual[a, of_b]
+            pair += 1
+    return coef, -model.intercept_

@@ -1,0 +1,179 @@
+"""Folds and scores that know rows without a label: they help to learn, and judge nothing.
+
+Examples
+--------
+>>> import numpy as np
+>>> from sklearn.datasets import make_moons
+>>> from sklearn.model_selection import GridSearchCV
+>>> from sklearn.semi_supervised import LabelSpreading
+>>> from evermargin.model_selection import LabelledKFold
+>>> X, y = make_moons(120, noise=0.1, random_state=0)
+>>> y[30:] = -1
+>>> grid = {"gamma": [0.01, 10]}
+>>> search = GridSearchCV(LabelSpreading(), grid, cv=LabelledKFold(3, shuffle=True, random_state=0)).fit(X, y)
+>>> search.best_params_
+{'gamma': 10}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, column_or_1d
+
+from ._base import is_missing
+
+__all__ = ["LabelledKFold", "labelled_scorer"]
+
+
+class LabelledKFold:
+    """Stratified folds of labelled rows; the others are in every training part and in no test part.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Folds.
+    shuffle : bool, default=False
+        Whether to shuffle labelled rows first.
+    random_state : int, RandomState instance or None, default=None
+        What the shuffle depends on.
+    missing_label : scalar or None, default=-1
+        What marks a missing label; NaN and None are told as such.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evermargin.model_selection import LabelledKFold
+    >>> y = np.array([0, 1, -1, 0, 1, -1])
+    >>> for train, test in LabelledKFold(2).split(np.zeros((6, 1)), y):
+    ...     print(train, test)
+    [2 3 4 5] [0 1]
+    [0 1 2 5] [3 4]
+    """
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state=None, missing_label=-1):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.missing_label = missing_label
+
+    def split(self, X, y=None, groups=None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Rows of each training part and its test part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels, some missing.
+        groups : None
+            Not used.
+
+        Yields
+        ------
+        train, test : ndarray
+            Numbers of rows, ascending.
+        """
+        if y is None:
+            raise ValueError("LabelledKFold needs y: without it no row is known to have a label")
+        y = column_or_1d(y)
+        if _num_samples(X) != len(y):
+            raise ValueError(
+                f"{_num_samples(X)} rows and {len(y)} labels: each row needs one, or missing_label"
+            )
+        missing = is_missing(y, self.missing_label)
+        known, without = np.flatnonzero(~missing), np.flatnonzero(missing)
+        labels = _plain(y[known])
+        self._check(labels)
+        folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+        for train, test in folds.split(np.zeros(len(known)), labels):
+            yield np.sort(np.concatenate([known[train], without])), known[test]
+
+    def _check(self, labels):
+        if not len(labels):
+            raise ValueError(f"no row has a label: all are missing_label={self.missing_label!r}")
+        classes, counts = np.unique(labels, return_counts=True)
+        if counts.min() < self.n_splits:
+            raise ValueError(
+                f"class {classes[np.argmin(counts)]} has {counts.min()} labelled rows, fewer than the "
+                f"{self.n_splits} folds: take fewer folds or label more rows"
+            )
+
+    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+        """Number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : None
+            Not used.
+
+        Returns
+        -------
+        n_splits : int
+            Folds.
+        """
+        return self.n_splits
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelledKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, "
+            f"random_state={self.random_state}, missing_label={self.missing_label!r})"
+        )
+
+
+def _plain(labels):
+    """Labels without the type that gaps need: objects become what they are, whole floats whole numbers."""
+    if labels.dtype == object:
+        return np.array(list(labels))
+    if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
+        return labels.astype(np.int64)
+    return labels
+
+
+def labelled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> Callable:
+    """A scorer that skips rows without a label.
+
+    Parameters
+    ----------
+    scoring : str, callable or None, default=None
+        As in scikit-learn: a name, a scorer, or None for the estimator's own score.
+    missing_label : scalar or None, default=-1
+        What marks a missing label.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y)``; NaN if no row has a label.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from evermargin.model_selection import labelled_scorer
+    >>> guess = DummyClassifier().fit([[0], [0]], [1, 1])
+    >>> labelled_scorer("accuracy")(guess, [[0], [0], [0]], [1, 0, -1])
+    0.5
+    """
+    return _LabelledScorer(scoring, missing_label)
+
+
+class _LabelledScorer:
+    """Picklable, unlike a function within a function."""
+
+    def __init__(self, scoring, missing_label):
+        self.scoring = scoring
+        self.missing_label = missing_label
+
+    def __call__(self, estimator, X, y, **kwargs) -> float:
+        y = column_or_1d(y)
+        known = np.flatnonzero(~is_missing(y, self.missing_label))
+        if not len(known):
+            return float("nan")
+        score = check_scoring(estimator, scoring=self.scoring)
+        return score(estimator, _safe_indexing(X, known), _plain(y[known]), **kwargs)
+
+    def __repr__(self) -> str:
+        return f"labelled_scorer({self.scoring!r}, missing_label={self.missing_label!r})"

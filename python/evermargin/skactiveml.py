@@ -1,0 +1,435 @@
+"""Query strategies for scikit-activeml's pool loop.
+
+Needs ``pip install evermargin[active]``. Each class has the signature of scikit-activeml: ``query(X, y, ...,
+candidates, batch_size, return_utilities)``, with NaN (or ``missing_label``) for labels that are missing.
+
+Examples
+--------
+>>> import numpy as np
+>>> from sklearn.datasets import make_moons
+>>> from sklearn.svm import SVC
+>>> from skactiveml.classifier import SklearnClassifier
+>>> from evermargin.skactiveml import MarginSampling
+>>> X, truth = make_moons(100, noise=0.1, random_state=0)
+>>> y = np.full(100, np.nan)
+>>> y[:6] = truth[:6]
+>>> clf = SklearnClassifier(SVC(gamma=2), classes=[0, 1])
+>>> strategy = MarginSampling(random_state=0)
+>>> for _ in range(10):
+...     index = strategy.query(X=X, y=y, clf=clf)
+...     y[index] = truth[index]
+>>> int(np.isfinite(y).sum())
+16
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+try:
+    from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
+    from skactiveml.utils import MISSING_LABEL, is_labeled, simple_batch
+except ImportError as error:
+    raise ImportError(
+        "evermargin.skactiveml needs scikit-activeml: pip install evermargin[active]; "
+        "evermargin.active asks without it"
+    ) from error
+
+from ._batches import diverse_sampling, submod_sampling
+from ._kernels import kernel_json, similarity, unit_rows
+from ._strategies import POOL, closeness
+
+__all__ = ["DiverseBatch", "MarginSampling", "RandomSampling", "SmallPool", "SubmodularBatch"]
+
+
+class _Strategy(SingleAnnotatorPoolQueryStrategy):
+    """What all share: candidates in, rows of ``X`` out."""
+
+    def _ask(self, X, y, candidates, batch_size, return_utilities, choose):
+        """Rows by ``choose(X, y, pool, batch_size)``: places, and a function that gives utilities a step."""
+        X, y, candidates, batch_size, return_utilities = self._validate_data(
+            X, y, candidates, batch_size, return_utilities, reset=True
+        )
+        pool, mapping = self._transform_candidates(candidates, X, y)
+        places, utilities = choose(X, y, pool, batch_size)
+        if mapping is None:
+            return (places, utilities()) if return_utilities else places
+        if not return_utilities:
+            return mapping[places]
+        spread = np.full((len(places), len(X)), np.nan)
+        spread[:, mapping] = utilities()
+        return mapping[places], spread
+
+    def _closeness(self, X, y, pool, clf, fit_clf, sample_weight):
+        """How near candidates are to the boundary; the same for all while there is none."""
+        if fit_clf:
+            clf = self._fitted(X, y, clf, sample_weight)
+        if clf is None or not getattr(clf, "is_fitted_", True):
+            return np.zeros(len(pool))
+        try:
+            return closeness(getattr(clf, "estimator_", clf) if _wraps(clf) else clf, pool)
+        except NotFittedError:
+            return np.zeros(len(pool))
+
+    def _fitted(self, X, y, clf, sample_weight):
+        weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        if isinstance(clf, SkactivemlClassifier):
+            return clone(clf).fit(X, y, **weight)
+        known = is_labeled(y, self.missing_label_)
+        if len(np.unique(y[known])) < 2:
+            return None
+        weight = {name: values[known] for name, values in weight.items()}
+        return clone(clf).fit(X[known], y[known], **weight)
+
+    def _nearest(self, near, batch_size):
+        """The nearest candidates, ties at random."""
+        places, utilities = simple_batch(
+            -near, self.random_state_, batch_size=batch_size, return_utilities=True
+        )
+        return places, lambda: utilities
+
+
+def _wraps(clf):
+    return isinstance(clf, SkactivemlClassifier) and "estimator_" in vars(clf)
+
+
+class RandomSampling(_Strategy):
+    """Any candidates: what the others have to beat.
+
+    Parameters
+    ----------
+    missing_label : scalar or string or np.nan or None, default=np.nan
+        What marks a missing label.
+    random_state : int, RandomState instance or None, default=None
+        What chance depends on.
+
+    Examples
+    --------
+    >>> from evermargin.skactiveml import RandomSampling
+    >>> RandomSampling(random_state=0).query([[0.0], [1.0]], [1.0, float("nan")])
+    array([1])
+    """
+
+    def query(self, X, y, candidates=None, batch_size=1, return_utilities=False):
+        """Choose candidates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All samples.
+        y : array-like of shape (n_samples,)
+            Labels, some missing.
+        candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
+            Unlabelled rows of ``X``, rows of ``X`` by number, or other samples.
+        batch_size : int, default=1
+            Candidates to choose.
+        return_utilities : bool, default=False
+            Whether to return utilities too.
+
+        Returns
+        -------
+        query_indices : ndarray of shape (batch_size,)
+            Rows of ``X``, or of ``candidates`` if these are samples.
+        utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
+            Before each choice; NaN for what was no candidate.
+        """
+
+        def choose(X, y, pool, batch_size):
+            utilities = self.random_state_.random_sample(len(pool))
+            places, steps = simple_batch(
+                utilities, self.random_state_, batch_size=batch_size, return_utilities=True
+            )
+            return places, lambda: steps
+
+        return self._ask(X, y, candidates, batch_size, return_utilities, choose)
+
+
+class MarginSampling(_Strategy):
+    """The candidates nearest to the decision boundary.
+
+    Parameters
+    ----------
+    missing_label : scalar or string or np.nan or None, default=np.nan
+        What marks a missing label.
+    random_state : int, RandomState instance or None, default=None
+        What breaks ties.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from evermargin.skactiveml import MarginSampling
+    >>> nan = float("nan")
+    >>> MarginSampling(random_state=0).query([[-1.0], [1.0], [0.1], [2.0]], [0, 1, nan, nan], LinearSVC())
+    array([2])
+    """
+
+    def query(
+        self,
+        X,
+        y,
+        clf,
+        fit_clf=True,
+        sample_weight=None,
+        candidates=None,
+        batch_size=1,
+        return_utilities=False,
+    ):
+        """Choose candidates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All samples.
+        y : array-like of shape (n_samples,)
+            Labels, some missing.
+        clf : object
+            A classifier of scikit-activeml, or any of scikit-learn, which sees labelled rows only.
+        fit_clf : bool, default=True
+            Whether to fit a copy of it first.
+        sample_weight : array-like of shape (n_samples,), default=None
+            For that fit.
+        candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
+            Unlabelled rows of ``X``, rows of ``X`` by number, or other samples.
+        batch_size : int, default=1
+            Candidates to choose.
+        return_utilities : bool, default=False
+            Whether to return utilities too.
+
+        Returns
+        -------
+        query_indices : ndarray of shape (batch_size,)
+            Rows of ``X``, or of ``candidates`` if these are samples.
+        utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
+            Before each choice; NaN for what was no candidate.
+        """
+
+        def choose(X, y, pool, batch_size):
+            near = self._closeness(X, y, pool, clf, fit_clf, sample_weight)
+            return self._choose(pool, near, batch_size)
+
+        return self._ask(X, y, candidates, batch_size, return_utilities, choose)
+
+    def _choose(self, pool, near, batch_size):
+        return self._nearest(near, batch_size)
+
+
+class SmallPool(MarginSampling):
+    """The candidate nearest to the boundary of a small random pool, a new one each (Ertekin 2009, 3.3).
+
+    Candidates that were not drawn have no utility (NaN).
+
+    Parameters
+    ----------
+    pool_size : int, default=59
+        Candidates of a pool.
+    missing_label : scalar or string or np.nan or None, default=np.nan
+        What marks a missing label.
+    random_state : int, RandomState instance or None, default=None
+        What pools depend on.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from evermargin.skactiveml import SmallPool
+    >>> nan = float("nan")
+    >>> SmallPool(random_state=0).query([[-1.0], [1.0], [0.1], [2.0]], [0, 1, nan, nan], LinearSVC())
+    array([2])
+    """
+
+    def __init__(self, pool_size=POOL, missing_label=MISSING_LABEL, random_state=None):
+        super().__init__(missing_label=missing_label, random_state=random_state)
+        self.pool_size = pool_size
+
+    def _choose(self, pool, near, batch_size):
+        if self.pool_size != int(self.pool_size) or self.pool_size < 1:
+            raise ValueError(f"pool_size={self.pool_size}: must be 1 or more")
+        left, places = np.arange(len(near)), []
+        steps = np.full((batch_size, len(near)), np.nan)
+        for step in range(batch_size):
+            size = min(int(self.pool_size), len(left))
+            drawn = self.random_state_.choice(left, size=size, replace=False)
+            steps[step, drawn] = -near[drawn]
+            places.append(drawn[np.argmin(near[drawn])])
+            left = left[left != places[-1]]
+        return np.array(places), lambda: steps
+
+
+class DiverseBatch(MarginSampling):
+    """Candidates inside the margin that speak for the others there: see ``evermargin.active``.
+
+    Utilities are gains of the objective for candidates inside the margin, and how far outside it they are,
+    below 0, for others; computing them compares all candidates inside the margin.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default="rbf"
+        Similarity; linear is (1 + cosine)/2.
+    gamma : float or "scale" or "auto", default="scale"
+        Of the rbf kernel.
+    missing_label : scalar or string or np.nan or None, default=np.nan
+        What marks a missing label.
+    random_state : int, RandomState instance or None, default=None
+        What decides while there is no boundary.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from evermargin.skactiveml import DiverseBatch
+    >>> nan = float("nan")
+    >>> X = [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.3, 0.0], [0.1, 9.0]]
+    >>> DiverseBatch(random_state=0).query(X, [0, 1, nan, nan, nan], LinearSVC(C=100), batch_size=2)
+    array([2, 4])
+    """
+
+    def __init__(self, kernel="rbf", gamma="scale", missing_label=MISSING_LABEL, random_state=None):
+        super().__init__(missing_label=missing_label, random_state=random_state)
+        self.kernel = kernel
+        self.gamma = gamma
+
+    def _choose(self, pool, near, batch_size):
+        how = json.loads(kernel_json(self.kernel, self.gamma, pool))
+        if not near.any():
+            return self._nearest(near, batch_size)
+        known = _Known(near)
+        places = diverse_sampling(known, pool, batch_size, kernel=self.kernel, gamma=self.gamma)
+        return places, lambda: self._gains(pool, near, places, how)
+
+    @staticmethod
+    def _gains(pool, near, places, how):
+        doubt = np.maximum(0.0, 1.0 - near)
+        inside = np.flatnonzero(doubt > 0)
+        if how["type"] == "rbf":
+            alike = similarity(pool[inside], pool[inside], how)
+        else:
+            alike = 0.5 * (1.0 + similarity(unit_rows(pool[inside]), unit_rows(pool[inside]), how))
+        covered = np.zeros(len(inside))
+        steps = np.tile(np.minimum(0.0, 1.0 - near), (len(places), 1))
+        for step, place in enumerate(places):
+            steps[step, inside] = doubt[inside] @ np.maximum(0.0, alike - covered[:, None])
+            steps[step, places[:step]] = np.nan
+            if doubt[place] > 0:
+                covered = np.maximum(covered, alike[:, np.searchsorted(inside, place)])
+        return steps
+
+
+class _Known:
+    """A classifier that has been asked already."""
+
+    def __init__(self, decision):
+        self.decision = decision
+
+    def decision_function(self, X):
+        return self.decision
+
+
+class SubmodularBatch(_Strategy):
+    """Candidates between the labels or far from them, unlike each other: see ``evermargin.active``.
+
+    Looks at labels and samples, at no classifier. Two classes.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default="rbf"
+        Similarity; linear is of rows brought to unit length.
+    gamma : float or "scale" or "auto", default="scale"
+        Of the rbf kernel.
+    diversity, labelled, density : float or "auto", default="auto"
+        Weights of the terms.
+    seek : {"outliers", "dense"}, default="outliers"
+        Whether candidates unlike most others are preferred, as in the source, or candidates like many.
+    missing_label : scalar or string or np.nan or None, default=np.nan
+        What marks a missing label.
+    random_state : int, RandomState instance or None, default=None
+        Not used: nothing here is left to chance.
+
+    Examples
+    --------
+    >>> from evermargin.skactiveml import SubmodularBatch
+    >>> nan = float("nan")
+    >>> SubmodularBatch(density=0.0).query([[0.0], [1.0], [0.5], [0.9]], [0, 1, nan, nan])
+    array([2])
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        gamma="scale",
+        diversity="auto",
+        labelled="auto",
+        density="auto",
+        seek="outliers",
+        missing_label=MISSING_LABEL,
+        random_state=None,
+    ):
+        super().__init__(missing_label=missing_label, random_state=random_state)
+        self.kernel = kernel
+        self.gamma = gamma
+        self.diversity = diversity
+        self.labelled = labelled
+        self.density = density
+        self.seek = seek
+
+    def query(self, X, y, candidates=None, batch_size=1, return_utilities=False):
+        """Choose candidates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All samples.
+        y : array-like of shape (n_samples,)
+            Labels, some missing.
+        candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
+            Unlabelled rows of ``X``, rows of ``X`` by number, or other samples.
+        batch_size : int, default=1
+            Candidates to choose.
+        return_utilities : bool, default=False
+            Whether to return utilities too.
+
+        Returns
+        -------
+        query_indices : ndarray of shape (batch_size,)
+            Rows of ``X``, or of ``candidates`` if these are samples.
+        utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
+            Gains before each choice; NaN for what was no candidate.
+        """
+        return self._ask(X, y, candidates, batch_size, return_utilities, self._choose)
+
+    def _choose(self, X, y, pool, batch_size):
+        known = is_labeled(y, self.missing_label_)
+        options = {"X_labelled": X[known], "y_labelled": y[known]} if known.any() else {}
+        options |= {name: getattr(self, name) for name in ("diversity", "labelled", "density", "seek")}
+        options |= {"kernel": self.kernel, "gamma": self.gamma}
+        places = submod_sampling(None, pool, batch_size, **options)
+        return places, lambda: self._gains(X[known], y[known], pool, places)
+
+    def _gains(self, known, labels, pool, places):
+        """The gain of every candidate before each choice, as the objective is written."""
+        how = json.loads(kernel_json(self.kernel, self.gamma, pool))
+        if self.kernel == "linear":
+            known, pool = unit_rows(known) if len(known) else known, unit_rows(pool)
+        alike = similarity(pool, pool, how)
+        pull = np.zeros(len(pool))
+        if len(known):
+            sign = 2.0 * np.unique(labels, return_inverse=True)[1] - 1.0
+            pull = similarity(pool, known, how) @ sign
+        weight = self._weights(len(pool), len(known), len(places))
+        gain = -weight["labelled"] * np.abs(pull) - weight["density"] * alike.sum(axis=1)
+        gain -= weight["diversity"] * np.diag(alike)
+        steps = np.empty((len(places), len(pool)))
+        for step, place in enumerate(places):
+            steps[step] = gain
+            steps[step, places[:step]] = np.nan
+            gain = gain - 2.0 * weight["diversity"] * alike[place]
+        return steps
+
+    def _weights(self, rows, labels, count):
+        means = {"diversity": 1 / (2 * count), "labelled": 1 / max(1, labels), "density": 1 / rows}
+        given = {name: getattr(self, name) for name in means}
+        weight = {name: mean if isinstance(given[name], str) else given[name] for name, mean in means.items()}
+        if self.seek == "dense":
+            weight["density"] *= -1
+        return weight

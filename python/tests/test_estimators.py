@@ -1,0 +1,263 @@
+"""What scikit-learn's checks do not look at: layouts, weights, settings, errors, companions."""
+
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+import textwrap
+
+import joblib
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, load_iris, make_classification, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC as SklearnSVC
+
+import evermargin
+from evermargin import SVC, LapSVC, LASVMClassifier, LinearSVC, LinearTSVM, SubmodularS3VM
+from evermargin._base import (
+    AROUND,
+    OUTSIDE,
+    REGISTRY,
+    RENAMED,
+    LargeMarginClassifier,
+    SemiSupervisedClassifier,
+)
+from evermargin._supervised import VARIANTS
+
+CLASSIFIERS = [
+    cls
+    for name in evermargin.__all__
+    if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginClassifier)
+]
+
+
+def quick(cls, **kwargs):
+    if cls is evermargin.BranchBoundS3VM:
+        kwargs["max_nodes"] = 20
+    return cls(**kwargs)
+
+
+def few_labels(cls, y):
+    """Labels as ``cls`` takes them: all, or one in four for those that use unlabelled rows."""
+    if not issubclass(cls, SemiSupervisedClassifier):
+        return y
+    few = np.where(np.arange(len(y)) % 4 == 0, y, -1)
+    few[:6] = y[:6]
+    return few
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_parameters_are_those_of_the_registry(cls):
+    """No parameter of a learner is missing, none is invented, defaults are the same."""
+    signature = inspect.signature(cls.__init__).parameters
+    ours = {n: p.default for n, p in signature.items() if n != "self" and n not in AROUND | OUTSIDE}
+    names = VARIANTS.values() if cls is LASVMClassifier else [cls._learner]
+    taken = {}
+    for name in names:
+        for p in REGISTRY[name]["parameters"]:
+            taken.setdefault(p["name"], set()).add(p["default"])
+    back = {v: k for k, v in RENAMED.items()}
+    assert set(ours) == {back.get(n, n) for n in taken} - AROUND - OUTSIDE
+    for name, default in ours.items():
+        written = taken[RENAMED.get(name, name)]
+        if default is None or name in ("cache_size", "max_iter"):
+            continue
+        assert len(written) == 1
+        text = str(default).lower() if isinstance(default, bool) else default
+        (written,) = written
+        assert text == written or float(text) == float(written), name
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_dense_and_sparse_agree(cls):
+    X, y = make_classification(80, 12, n_informative=6, random_state=3)
+    X[np.abs(X) < 0.7] = 0.0
+    y = few_labels(cls, y)
+    dense = quick(cls).fit(X, y)
+    for index in (np.int32, np.int64):
+        S = sparse.csr_matrix(X)
+        S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+        f = quick(cls).fit(S, y).decision_function(S)
+        assert np.allclose(dense.decision_function(X), f, atol=2e-3 * max(1, np.abs(f).max())), index
+    assert np.allclose(dense.decision_function(X), dense.decision_function(sparse.csr_array(X)), atol=1e-5)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_pickles_are_the_same_to_the_last_bit(cls, tmp_path):
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    model = quick(cls).fit(X, few_labels(cls, y))
+    joblib.dump(model, tmp_path / "model")
+    for again in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
+        assert (again.decision_function(X) == model.decision_function(X)).all()
+        assert (again.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_threads_change_nothing(cls):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:150] / 16, y[:150] % 2
+    y = few_labels(cls, y)
+    said = []
+    for threads in (1, 3, 0):
+        evermargin.set_threads(threads)
+        said.append(quick(cls, **({"random_state": 7} if hasattr(cls(), "random_state") else {})).fit(X, y))
+    f = [model.decision_function(X) for model in said]
+    assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
+
+
+def test_same_optimum_as_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    ours = SVC(C=10, tol=1e-8).fit(X, y)
+    theirs = SklearnSVC(C=10, tol=1e-8).fit(X, y)
+    assert np.allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
+    assert (ours.predict(X) == theirs.predict(X)).all()
+    two = y != 0
+    ours, theirs = ours.fit(X[two], y[two]), theirs.fit(X[two], y[two])
+    assert np.allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    assert len(ours.support_vectors_) == len(theirs.support_vectors_)
+    pairs = SVC(decision_function_shape="ovo").fit(X, y).decision_function(X)
+    assert pairs.shape == (150, 3)
+
+
+def test_weights_of_classes_and_rows():
+    X, y = make_classification(120, weights=[0.9], flip_y=0.1, random_state=1)
+    names = np.array(["no", "yes"])[y]
+    plain = SVC(class_weight={"no": 1.0, "yes": 9.0}).fit(X, names)
+    rows = SVC().fit(X, names, sample_weight=np.where(y == 1, 9.0, 1.0))
+    # Weights of rows count in gamma="scale", those of classes do not.
+    gamma = 1 / (X.shape[1] * X.var())
+    plain, rows = plain.set_params(gamma=gamma).fit(X, names), rows.set_params(gamma=gamma)
+    rows.fit(X, names, sample_weight=np.where(y == 1, 9.0, 1.0))
+    assert np.allclose(plain.decision_function(X), rows.decision_function(X), atol=1e-7)
+    assert (SVC(class_weight="balanced").fit(X, names).predict(X) == "yes").sum() > (y == 1).sum() / 2
+
+
+def test_companions():
+    X, y = load_iris(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), SVC())
+    search = GridSearchCV(pipe, {"svc__C": [0.1, 1, 10], "svc__gamma": ["scale", 0.1]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.93
+    calibrated = CalibratedClassifierCV(LinearSVC(), cv=3).fit(X, y)
+    assert np.allclose(calibrated.predict_proba(X).sum(axis=1), 1)
+    own = SVC(probability="sigmoid").fit(X, y)
+    assert np.allclose(own.predict_proba(X).sum(axis=1), 1) and own.predict_proba(X).shape == (150, 3)
+    assert not hasattr(SVC(), "predict_proba")
+    words = make_pipeline(TfidfVectorizer(), LinearSVC()).fit(["good film", "bad film", "so good", "so bad"], [1, 0, 1, 0])
+    assert list(words.predict(["good good", "bad bad"])) == [1, 0]
+
+
+def test_feature_names_and_words_as_classes():
+    pandas = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    model = LinearSVC().fit(frame, np.array(["x", "y", "z"])[y])
+    assert list(model.feature_names_in_) == list("abcd") and set(model.predict(frame)) == {"x", "y", "z"}
+
+
+def test_minus_one_teaches():
+    X, y = make_moons(40, random_state=0)
+    with pytest.raises(ValueError, match="-1 means unlabelled here.*missing_label=None"):
+        LapSVC().fit(X, 2 * y - 1)
+    model = LapSVC(missing_label=None).fit(X, 2 * y - 1)
+    assert list(model.classes_) == [-1, 1]
+
+
+@pytest.mark.parametrize("missing, mark", [(-1, -1), (float("nan"), np.nan), (None, None), ("?", "?")])
+def test_any_mark_of_missing_labels(missing, mark):
+    X, y = make_moons(100, noise=0.05, random_state=0)
+    values = np.array(["a", "b"], dtype=object)[y] if missing in (None, "?") else y.astype(float)
+    few = np.array(values, dtype=object)
+    few[10:] = mark
+    few = few.astype(float) if missing not in (None, "?") else few
+    model = LapSVC(gamma=10, missing_label=missing).fit(X, few)
+    assert len(model.classes_) == 2 and (model.transduction_[:10] == values[:10]).all()
+    assert (model.transduction_ == values).mean() > 0.95
+
+
+def test_what_a_semi_supervised_learner_tells():
+    X, y = make_moons(200, noise=0.1, random_state=2)
+    model = LapSVC(gamma=10).fit(X, few_labels(LapSVC, y))
+    assert model.transduction_.shape == (200,) and set(model.transduction_) == {0, 1}
+    assert ((model.transduction_confidence_ >= 0) & (model.transduction_confidence_ <= 1)).all()
+    assert 0.5 < model.supervised_score_ <= 1 and 0.5 < model.semi_supervised_score_ <= 1
+    assert model.n_iter_ >= 1 and model.stop_reason_ == "converged" and "ratio" in model.report_
+    assert np.isnan(LapSVC(compare=False).fit(X, few_labels(LapSVC, y)).supervised_score_)
+
+
+def test_views_as_ranges():
+    X, y = make_classification(120, 10, n_informative=8, n_redundant=0, class_sep=2, random_state=0)
+    y = few_labels(LapSVC, y)
+    models = [
+        evermargin.CoRLS(views=views).fit(X, y)
+        for views in ("1..4;5..10", [(0, 4), (4, 10)], [range(4), slice(4, 10)])
+    ]
+    f = [m.decision_function(X) for m in models]
+    assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
+    with pytest.raises(ValueError, match="columns must follow each other"):
+        evermargin.CoRLS(views=[slice(0, 10, 2)]).fit(X, y)
+
+
+def test_errors_teach():
+    X, y = make_moons(40, random_state=0)
+    for model, words in [
+        (SVC(kernel="rbg"), "did you mean rbf"),
+        (SVC(C=-1), "parameter c = -1"),
+        (SVC(gamma="wide"), "a number, scale or auto"),
+        (SVC(class_weight="even"), "balanced"),
+        (SVC(class_weight={"ham": 2.0}), "must be one of 0, 1"),
+        (SVC(scale="big"), "one of none, minmax"),
+        (LASVMClassifier(loss="hing"), "must be one of hinge"),
+        (LASVMClassifier(loss="ramp", select="active"), "lasvm-nc has no parameter select"),
+        (LinearTSVM(ratio=2.0), "ratio"),
+        (SVC(kernel="precomputed"), "precomputed"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match="two classes"):
+        SubmodularS3VM().fit(X, np.full(40, -1))
+    with pytest.raises(ValueError, match="weight"):
+        SVC().fit(X, y, sample_weight=np.full(40, -1.0))
+    with pytest.warns(ConvergenceWarning, match="limit of steps"):
+        SVC(max_iter=1).fit(X, y)
+
+
+def test_precomputed_kernel():
+    X, y = load_iris(return_X_y=True)
+    K = X @ X.T
+    f = SVC(kernel="precomputed").fit(K, y).decision_function(K)
+    assert np.allclose(f, SVC(kernel="linear").fit(X, y).decision_function(X), atol=1e-3)
+
+
+def test_clones_know_nothing():
+    X, y = make_moons(40, random_state=0)
+    model = SVC(C=3).fit(X, y)
+    assert clone(model).C == 3 and not hasattr(clone(model), "classes_")
+    with pytest.raises(AttributeError):
+        clone(model).support_vectors_  # noqa: B018
+
+
+def test_large_rows_are_not_copied():
+    """Predicting needs far less memory than the rows have."""
+    code = """
+        import resource, numpy as np
+        from evermargin import SVC
+        rng = np.random.RandomState(0)
+        X = rng.rand(40_000, 784)
+        y = (X[:, 0] > 0.5).astype(int)
+        model = SVC().fit(X[:60], y[:60])
+        model.predict(X[:1000])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        model.predict(X)
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+        assert grown < X.nbytes / 4, grown
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)

@@ -1,0 +1,85 @@
+"""Forks, threads, Ctrl-C and progress."""
+
+import _thread
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import cross_val_score
+
+from evermargin import SVC
+
+
+def slow_problem(rows=4000):
+    return make_classification(rows, 20, n_informative=15, flip_y=0.4, random_state=0)
+
+
+def _answer(seed):
+    X, y = make_classification(200, random_state=seed)
+    return SVC().fit(X, y).decision_function(X)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_children_of_a_fork_make_their_own_threads():
+    before = _answer(1)  # the pool of the parent is at work already
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for found in pool.map_async(_answer, [1, 1, 1, 1]).get(timeout=60):
+            assert (found == before).all()
+
+
+def test_joblib_workers():
+    X, y = make_classification(200, random_state=0)
+    assert (cross_val_score(SVC(), X, y, n_jobs=2) == cross_val_score(SVC(), X, y)).all()
+
+
+def test_other_threads_run_meanwhile_and_can_interrupt():
+    X, y = slow_problem()
+    ticks = []
+
+    def tick():
+        for _ in range(100):
+            time.sleep(0.005)
+            ticks.append(time.monotonic())
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        SVC(C=1e4, tol=1e-9, cache_size=1).fit(X, y)
+    thread.join()
+    assert ticks[-1] - ticks[0] < 5, "the lock was held while it learnt"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
+def test_progress_is_told_and_control_c_interrupts():
+    code = """
+        from sklearn.datasets import make_classification
+        from evermargin import SVC
+        X, y = make_classification(20000, 20, n_informative=15, flip_y=0.4, random_state=0)
+        try:
+            SVC(C=1e4, tol=1e-9, cache_size=1, verbose=True).fit(X, y)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-u", "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    line = child.stdout.readline()
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=100)[0]
+    assert line.startswith("[evermargin svc]") and "violation" in line
+    assert said.splitlines()[-1] == "interrupted"
+
+
+def test_silence_is_the_default(capfd):
+    SVC().fit(np.eye(4), [0, 1, 0, 1])
+    assert capfd.readouterr().out == ""

@@ -1,0 +1,122 @@
+"""Rows without a label help to learn and judge nothing."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_moons
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC
+
+from evermargin import LapRLS
+from evermargin.model_selection import LabelledKFold, labelled_scorer
+
+
+@pytest.fixture
+def moons():
+    X, truth = make_moons(150, noise=0.1, random_state=0)
+    y = truth.copy()
+    y[np.random.RandomState(0).permutation(150)[:110]] = -1
+    return X, y
+
+
+@pytest.mark.parametrize("missing", [-1, float("nan"), None, "?"])
+def test_parts(moons, missing):
+    X, codes = moons
+    kind = float if missing != missing else (object if missing is None else (str if missing == "?" else int))
+    y = np.array(
+        [missing if c == -1 else (kind(c) if kind is not object else int(c)) for c in codes], dtype=kind
+    )
+    folds = LabelledKFold(4, shuffle=True, random_state=1, missing_label=missing)
+    known = np.flatnonzero(codes != -1)
+    tested = []
+    for train, test in folds.split(X, y):
+        assert set(np.flatnonzero(codes == -1)) <= set(train)
+        assert (codes[test] != -1).all() and not set(train) & set(test)
+        assert len(train) + len(test) == 150 and (np.diff(train) > 0).all()
+        shares = np.bincount(codes[test], minlength=2), np.bincount(codes[known], minlength=2) / 4
+        assert np.abs(np.subtract(*shares)).max() < 1
+        tested.extend(test)
+    assert sorted(tested) == known.tolist()
+    assert folds.get_n_splits() == 4
+
+
+def test_without_gaps_it_is_stratified_folds():
+    X, y = make_moons(60, random_state=0)
+    ours = list(LabelledKFold(3, shuffle=True, random_state=5).split(X, y))
+    theirs = list(StratifiedKFold(3, shuffle=True, random_state=5).split(X, y))
+    assert all(np.array_equal(a, b) for o, t in zip(ours, theirs) for a, b in zip(o, t))
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Remembers the rows without a label that it was given."""
+
+    seen = []
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        Spy.seen.append(int((y == -1).sum()))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+def test_training_parts_have_all_gaps(moons):
+    X, y = moons
+    Spy.seen.clear()
+    scores = cross_val_score(Spy(), X, y, cv=LabelledKFold(4))
+    assert Spy.seen == [110] * 4
+    assert scores.mean() == pytest.approx((y[y != -1] == 0).mean(), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LabelSpreading(gamma=10), LapRLS(), SelfTrainingClassifier(SVC(probability=True))]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_semi_supervised_estimators(moons, estimator):
+    X, y = moons
+    scores = cross_val_score(estimator, X, y, cv=LabelledKFold(4, shuffle=True, random_state=0))
+    assert scores.mean() > 0.8
+
+
+def test_a_search_by_scikit_learn(moons):
+    X, y = moons
+    search = GridSearchCV(
+        LabelSpreading(max_iter=100),
+        {"gamma": [0.01, 10]},
+        cv=LabelledKFold(4, shuffle=True, random_state=0),
+        scoring=labelled_scorer("balanced_accuracy"),
+    ).fit(X, y)
+    assert search.best_params_ == {"gamma": 10} and search.best_score_ > 0.9
+    assert clone(search).get_params()["cv"] is not None
+
+
+def test_a_scorer_skips_gaps(moons):
+    X, y = moons
+    model = LabelSpreading(gamma=10).fit(X, y)
+    known = y != -1
+    expected = accuracy_score(y[known], model.predict(X[known]))
+    for scoring in ("accuracy", None, make_scorer(accuracy_score)):
+        assert labelled_scorer(scoring)(model, X, y) == expected
+    assert accuracy_score(y, model.predict(X)) < 0.5, "which skipping avoids"
+    gaps = np.where(known, y, np.nan)
+    assert labelled_scorer("accuracy", missing_label=float("nan"))(model, X, gaps) == expected
+    assert np.isnan(labelled_scorer("accuracy")(model, X[:3], [-1, -1, -1]))
+    assert pickle.loads(pickle.dumps(labelled_scorer("accuracy")))(model, X, y) == expected
+
+
+def test_mistakes_are_explained(moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="needs y"):
+        next(LabelledKFold().split(X))
+    with pytest.raises(ValueError, match="no row has a label"):
+        next(LabelledKFold().split(X, np.full(150, -1)))
+    with pytest.raises(ValueError, match="fewer than the 50"):
+        next(LabelledKFold(50).split(X, y))
+    with pytest.raises(ValueError, match="150 rows and 149 labels"):
+        next(LabelledKFold().split(X, y[:149]))
+    assert repr(LabelledKFold(3)).startswith("LabelledKFold(n_splits=3")
