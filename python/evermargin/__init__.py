@@ -71,3 +71,8 @@ from ._noise import find_label_issues, label_quality
 from ._resample import SMOTE, VIRTUAL
 
 __all__ += ["ExemplarSelector", "SMOTE", "VIRTUAL", "find_label_issues", "label_quality"]
+
+from ._sequential import SequentialLapMED, SequentialMED
+from ._stream import NeverEndingClassifier
+
+__all__ += ["NeverEndingClassifier", "SequentialLapMED", "SequentialMED"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._base import LargeMarginClassifier
+from ._online import OnlineMixin
 
 #: Learners of the registry behind the losses of ``LASVMClassifier``.
 VARIANTS = {
@@ -527,7 +528,7 @@ class Perceptron(LargeMarginClassifier):
         self.verbose = verbose
 
 
-class LASVMClassifier(LargeMarginClassifier):
+class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
     """Support vector machine that learns one sample at a time.
 
     ``loss`` names the variant: ``hinge`` (LASVM), ``gap`` (steps follow the duality gap), ``ramp`` (wrong

@@ -28,7 +28,7 @@ LARGE_LAMBDA = {
 def expected(estimator):
     """Checks that fail, and why."""
     reasons = {}
-    if isinstance(estimator, (evermargin.LASVMClassifier, evermargin.Perceptron)):
+    if isinstance(estimator, (evermargin.LASVMClassifier, evermargin.Perceptron, evermargin.SequentialMED)):
         reasons |= ONE_STEP_A_SAMPLE
     if isinstance(estimator, (evermargin.LinearTSVM, evermargin.LinearDA)):
         reasons |= LARGE_LAMBDA

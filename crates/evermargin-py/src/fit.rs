@@ -99,7 +99,7 @@ fn class_weight(value: &Value) -> evermargin::Result<ClassWeight> {
 
 /// What a training gave.
 #[pyclass(module = "evermargin._core", frozen)]
-pub struct Training(Trained);
+pub struct Training(pub Trained);
 
 impl From<Trained> for Training {
     fn from(trained: Trained) -> Self {

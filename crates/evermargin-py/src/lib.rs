@@ -8,10 +8,14 @@
 
 mod balance;
 mod classifier;
+mod engine;
 mod error;
 mod fit;
+mod online;
+mod predictor;
 mod query;
 mod rows;
+mod sequential;
 mod summary;
 mod work;
 
@@ -23,7 +27,15 @@ mod _core {
     #[pymodule_export]
     use super::classifier::PyClassifier;
     #[pymodule_export]
+    use super::engine::PyEngine;
+    #[pymodule_export]
     use super::fit::{Training, fit, learners};
+    #[pymodule_export]
+    use super::online::Checkpoint;
+    #[pymodule_export]
+    use super::predictor::Predictor;
+    #[pymodule_export]
+    use super::sequential::Sequential;
     #[pymodule_export]
     use super::work::set_threads;
 

@@ -56,6 +56,21 @@ pub fn quick<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResu
     Ok(py.detach(|| pool.install(work)))
 }
 
+/// The same on something that one may use at a time. It is waited for outside the pool: a thread of the pool that waits for
+/// a lock might have to wait for itself.
+pub fn exclusive<S: Send, T: Send>(
+    py: Python<'_>,
+    held: &Mutex<S>,
+    work: impl FnOnce(&mut S) -> T + Send,
+) -> PyResult<T> {
+    let pool = pool()?;
+    Ok(py.detach(|| {
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held: &mut S = &mut held;
+        pool.install(|| work(held))
+    }))
+}
+
 /// What long work asks between its steps.
 #[derive(Default)]
 pub struct Watcher {

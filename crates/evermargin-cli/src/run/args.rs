@@ -206,6 +206,9 @@ impl RunArgs {
                 return Err(Failure::Usage("--scale divide=N: not for a stream; use another scaling".into()));
             }
         };
+        if asking.round == 0 {
+            return Err(Failure::Usage("--round 0: must be 1 or more; --strategy none asks nobody".into()));
+        }
         let defaults = EngineParams::default();
         let params = EngineParams {
             loss: learning.loss,

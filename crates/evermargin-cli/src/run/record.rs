@@ -77,6 +77,7 @@ impl Record {
             Self::Said(Event::Correct { .. }) => "correct",
             Self::Said(Event::Withdraw { .. }) => "withdraw",
             Self::Said(Event::Related { .. }) => "related",
+            Self::Said(Event::Ask { .. }) => "ask",
             Self::Said(Event::Tick { .. }) => "tick",
         }
     }

@@ -18,5 +18,6 @@ mod reading;
 mod real_data;
 mod round_trips;
 mod samples;
+mod sealed;
 mod states;
 mod streams;

@@ -227,3 +227,19 @@ fn a_state_survives_the_disk() {
     assert_eq!(state_file::load(&path).unwrap(), kept);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "temporaries are left behind");
 }
+
+#[test]
+fn a_state_that_has_met_nothing_comes_back_too() {
+    for learner in LEARNERS {
+        for (classes, sparse) in [(2, false), (4, true)] {
+            let (x, labels) = clouds(3, classes, sparse, 60);
+            let begun = OnlineCheckpoint::begin(&online_options(learner), &labels.classes, x.view()).unwrap();
+            let bytes = state_file::to_bytes(&begun).unwrap();
+            let back = state_file::from_bytes("s", &bytes).unwrap();
+            assert_eq!(back, begun, "{learner}");
+            let (a, _) = go_on(&begun, x.clone(), &labels, GoOn::default(), &()).unwrap();
+            let (b, _) = go_on(&back, x, &labels, GoOn::default(), &()).unwrap();
+            assert_eq!(a.classifier, b.classifier, "{learner}");
+        }
+    }
+}

@@ -258,15 +258,14 @@ impl Engine {
         match &mut body.inductive {
             Some(machine) if machine.knows(&body.memory, self.classes.len()) => {
                 let rows: Vec<usize> = (n - count..n).collect();
-                machine.learn(&body.memory, &rows, self.batches, &self.params)
+                machine.learn(&body.memory, &rows, self.batches, &self.classes, &self.params)
             }
             _ => self.make_anew(body),
         }
     }
 
     pub(super) fn make_anew(&self, body: &mut Body) -> Result<()> {
-        let classes = self.classes.len();
-        body.inductive = Inductive::of(&body.memory, classes, self.batches, &body.frame, &self.params)?;
+        body.inductive = Inductive::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
         Ok(())
     }
 }

@@ -14,7 +14,25 @@ impl Engine {
     /// The next round of questions about the batch, if the last one is over.
     pub(super) fn ask(&mut self, effects: &mut Effects) -> Result<()> {
         let Some(mut body) = self.body.take() else { return Ok(()) };
-        let asked = self.ask_about(&mut body, effects);
+        let round = self.params.budget.round;
+        let over = !body.open.of.iter().any(|q| q.round);
+        let asked = if over { self.ask_about(&mut body, round, effects) } else { Ok(()) };
+        self.body = Some(body);
+        asked
+    }
+
+    /// So many questions about the batch, or fewer where the budget is spent or no more are worth it.
+    pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects) -> Result<()> {
+        let Some(mut body) = self.body.take() else { return Ok(()) };
+        let count = count.min(self.params.most_open);
+        let mut asked = Ok(());
+        while asked.is_ok() && effects.questions.len() < count {
+            let before = effects.questions.len();
+            asked = self.ask_about(&mut body, count - before, effects);
+            if effects.questions.len() == before {
+                break;
+            }
+        }
         self.body = Some(body);
         asked
     }
@@ -27,12 +45,12 @@ impl Engine {
         wanted as usize + usize::from(more)
     }
 
-    pub(super) fn ask_about(&mut self, body: &mut Body, effects: &mut Effects) -> Result<()> {
+    fn ask_about(&mut self, body: &mut Body, most: usize, effects: &mut Effects) -> Result<()> {
         let current = &body.current;
-        if current.closed || body.open.of.iter().any(|q| q.round) || self.params.asking == Asking::None {
+        if current.closed || self.params.asking == Asking::None {
             return Ok(());
         }
-        let count = self.spent.left(&self.params.budget, self.now);
+        let count = self.spent.left(&self.params.budget, self.now).min(most);
         let free: Vec<usize> =
             (0..current.x.rows()).filter(|&i| current.truth[i].is_none() && !current.asked[i]).collect();
         if count == 0 || free.is_empty() {

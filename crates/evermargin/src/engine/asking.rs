@@ -26,7 +26,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// How many may be asked now.
+    /// How many may be asked yet.
     pub(super) fn left(&mut self, budget: &Budget, now: u64) -> usize {
         let mut left = (budget.per_batch - self.batch.min(budget.per_batch)) as u64;
         if let Some(total) = budget.total {
@@ -38,7 +38,7 @@ impl Spent {
             }
             left = left.min(questions.saturating_sub(self.period.1));
         }
-        left.min(budget.round as u64) as usize
+        left as usize
     }
 
     pub(super) fn note(&mut self, questions: usize) {

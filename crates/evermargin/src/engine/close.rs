@@ -21,7 +21,7 @@ impl Engine {
         if body.current.news
             && let Some(machine) = &mut body.inductive
         {
-            machine.review(&body.memory, self.batches, &self.params)?;
+            machine.review(&body.memory, self.batches, &self.classes, &self.params)?;
         }
         let (said, labels, _) = self.label(body, &body.current.x)?;
         self.infer(body, &said, &labels)?;

@@ -47,6 +47,11 @@ pub enum Event {
         /// Whether the classes are the same.
         same: bool,
     },
+    /// A person has time for questions.
+    Ask {
+        /// So many, as far as the budget goes; those of a round that is not over come on top.
+        count: usize,
+    },
     /// The batch is done with: no more answers are waited for. Time may have passed.
     Tick {
         /// Seconds since some beginning, as the caller counts them; never less than before.

@@ -1,6 +1,7 @@
 //! The classifier inside the engine: an online machine that meets every label once when it comes, meets remembered ones
 //! again when a batch is closed, and is made anew from them when a label is changed, taken back or of a new class.
 
+use super::Classes;
 use super::memory::Memory;
 use super::params::{EngineParams, Forget, Weighing};
 use crate::balance::class_costs;
@@ -50,13 +51,13 @@ impl Inductive {
     /// A machine that has met all labels; none unless two classes have some.
     pub fn of(
         memory: &Memory,
-        classes: usize,
+        classes: &Classes,
         now: u64,
         frame: &Frame,
         params: &EngineParams,
     ) -> Result<Option<Self>> {
-        let counts = memory.counts(classes);
-        let present: Vec<u32> = (0..classes as u32).filter(|&c| counts[c as usize] > 0).collect();
+        let counts = memory.counts(classes.len());
+        let present: Vec<u32> = (0..classes.len() as u32).filter(|&c| counts[c as usize] > 0).collect();
         if present.len() < 2 {
             return Ok(None);
         }
@@ -64,7 +65,7 @@ impl Inductive {
         let machine = Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs)?;
         let mut made = Self { machine, present };
         let all: Vec<usize> = (0..memory.len()).collect();
-        made.learn(memory, &all, now, params)?;
+        made.learn(memory, &all, now, classes, params)?;
         made.settle();
         Ok(Some(made))
     }
@@ -76,10 +77,17 @@ impl Inductive {
     }
 
     /// Meets remembered labels, once each.
-    pub fn learn(&mut self, memory: &Memory, rows: &[usize], now: u64, params: &EngineParams) -> Result<()> {
+    pub fn learn(
+        &mut self,
+        memory: &Memory,
+        rows: &[usize],
+        now: u64,
+        classes: &Classes,
+        params: &EngineParams,
+    ) -> Result<()> {
         let told = memory.told();
         let of = told.iter().map(|t| self.place(t.class)).collect();
-        let weight = self.class_weights(memory, params);
+        let weight = self.class_weights(memory, classes, params);
         let cost: Vec<f64> = told
             .iter()
             .map(|t| {
@@ -97,11 +105,17 @@ impl Inductive {
     }
 
     /// Meets some remembered labels again, in turns if there are many, then solves the problem of its points.
-    pub fn review(&mut self, memory: &Memory, now: u64, params: &EngineParams) -> Result<()> {
+    pub fn review(
+        &mut self,
+        memory: &Memory,
+        now: u64,
+        classes: &Classes,
+        params: &EngineParams,
+    ) -> Result<()> {
         let n = memory.len();
         let start = if n > AGAIN { (now as usize).wrapping_mul(AGAIN) % n } else { 0 };
         let rows: Vec<usize> = (0..n.min(AGAIN)).map(|i| (start + i) % n).collect();
-        self.learn(memory, &rows, now, params)?;
+        self.learn(memory, &rows, now, classes, params)?;
         self.settle();
         Ok(())
     }
@@ -218,17 +232,21 @@ impl Inductive {
         problems(&labels, self.scheme(), cost)
     }
 
-    fn class_weights(&self, memory: &Memory, params: &EngineParams) -> Vec<f64> {
+    fn class_weights(&self, memory: &Memory, classes: &Classes, params: &EngineParams) -> Vec<f64> {
         let mut counts = vec![0; self.present.len()];
         memory.told().iter().filter_map(|t| self.place(t.class)).for_each(|c| counts[c as usize] += 1);
-        match params.class_weight {
+        let mut weights = match params.class_weight {
             Weighing::None => vec![1.0; counts.len()],
             Weighing::Ratio => class_costs(&counts),
             Weighing::Balanced => {
                 let share = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
-                counts.iter().map(|&n| share / n.max(1) as f64).collect()
+                counts.iter().map(|&n| share / n.max(1) as f64).collect::<Vec<f64>>()
             }
+        };
+        for (w, &class) in weights.iter_mut().zip(&self.present) {
+            *w *= params.class_weights.get(&classes.names()[class as usize]).unwrap_or(&1.0);
         }
+        weights
     }
 }
 

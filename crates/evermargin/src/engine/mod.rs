@@ -109,6 +109,7 @@ impl Engine {
             Event::Correct { sample, label } => self.correct(sample, &label, &mut effects)?,
             Event::Withdraw { sample } => self.withdraw(sample, &mut effects)?,
             Event::Related { a, b, same } => self.relate(a, b, same, &mut effects)?,
+            Event::Ask { count } => self.ask_for(count, &mut effects)?,
             Event::Tick { now } => {
                 self.now = now;
                 self.close(&mut effects)?;

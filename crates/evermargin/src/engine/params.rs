@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::learn::lasvm::{LasvmParams, Loss};
 use crate::model::ScalingName;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How samples to ask about are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +55,8 @@ pub struct Budget {
     pub total: Option<u64>,
     /// In so many seconds: questions, seconds.
     pub per_time: Option<(u64, u64)>,
-    /// Questions that are open at a time; those of one round are chosen without knowing each other's answers.
+    /// Questions that are open at a time; those of one round are chosen without knowing each other's answers. 0 = none
+    /// is asked unless [`super::Event::Ask`] wants it.
     pub round: usize,
 }
 
@@ -133,6 +135,8 @@ pub struct EngineParams {
     pub confidence: f64,
     /// Weights of classes.
     pub class_weight: Weighing,
+    /// What the labels of a class weigh beside that, by its name; 1 for those not named.
+    pub class_weights: BTreeMap<String, f64>,
     /// Which labels a batch is given.
     pub labelling: Labelling,
     /// Transduction over batches; none = off.
@@ -177,6 +181,7 @@ impl Default for EngineParams {
             c_inferred: 0.0,
             confidence: 1.0,
             class_weight: Weighing::None,
+            class_weights: BTreeMap::new(),
             labelling: Labelling::Auto,
             transduction: Some(TransductionParams::default()),
             asking: Asking::SmallPool,
@@ -223,13 +228,15 @@ impl EngineParams {
             ("most_rows", self.most_rows, 1),
             ("most_open", self.most_open, 1),
             ("most_classes", self.most_classes, 2),
-            ("round", self.budget.round, 1),
             ("pool", self.pool, 1),
         ];
         for (name, value, least) in counts {
             if !(least..=1 << 24).contains(&value) {
                 return Err(Error::parameter(name, value, format!("from {least} to 16777216")));
             }
+        }
+        if let Some(w) = self.class_weights.values().find(|w| !(**w > 0.0 && **w <= 1e15)) {
+            return Err(Error::parameter("class_weights", w, "numbers above 0, at most 1e15"));
         }
         if self.budget.round > self.most_open {
             return Err(Error::parameter("round", self.budget.round, format!("at most {}", self.most_open)));

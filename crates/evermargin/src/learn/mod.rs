@@ -1,6 +1,7 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solve`].
 
 pub mod active;
+mod begin;
 pub mod incremental;
 pub mod lasvm;
 pub mod linear;

@@ -94,7 +94,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
 /// Most classes for which each pair is a problem unless asked for: the problems grow with the square.
 const MOST_PAIRED_CLASSES: usize = 30;
 /// Most classes of all.
-const MOST_CLASSES: usize = 10_000;
+pub(super) const MOST_CLASSES: usize = 10_000;
 /// Most bytes for labels and weights of the problems; each problem has its own, as long as the data.
 const MOST_TARGET_BYTES: usize = 4 << 30;
 
@@ -123,16 +123,7 @@ fn scheme(
             format!("one-vs-rest for {}: a row without a label belongs to every pair", learner.name),
         ));
     }
-    let scheme = match options.multi {
-        Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto if k > MOST_PAIRED_CLASSES => {
-            notes
-                .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
-            Scheme::OneVsRest
-        }
-        Multi::Auto | Multi::OneVsOne => Scheme::OneVsOne,
-    };
+    let scheme = scheme_for(k, learner, options, notes);
     let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
     let all = learner.semi || options.kernel(learner).as_deref() == Some("precomputed");
     let rows = if all { labels.of.len() } else { labeled };
@@ -151,6 +142,26 @@ fn scheme(
         bytes as f64 * 1e-9,
         MOST_TARGET_BYTES as f64 * 1e-9
     )))
+}
+
+/// The scheme asked for, or the one that suits so many classes.
+pub(super) fn scheme_for(
+    k: usize,
+    learner: &Learner,
+    options: &TrainOptions,
+    notes: &mut Vec<String>,
+) -> Scheme {
+    match options.multi {
+        _ if k == 2 => Scheme::Binary,
+        Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto if k > MOST_PAIRED_CLASSES => {
+            notes
+                .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
+            Scheme::OneVsRest
+        }
+        Multi::Auto | Multi::OneVsOne => Scheme::OneVsOne,
+    }
 }
 
 /// The labels with only the classes that occur; two at least.

@@ -5,6 +5,9 @@
 //! beginning, poses the same two-class problems and learns the rows in a random order that follows from the seed and
 //! the number of samples seen. The state is kept as it is then; only the model that is handed out is finished.
 //!
+//! [`OnlineCheckpoint::begin`] is the state before the first row. The first rows are then learnt in the order in which
+//! training takes them, so that beginning and going on is training, bit by bit, where they hold every class.
+//!
 //! Departures from learning all at once: scaling, kernel width and the classes are those of the first rows, and rows
 //! are taken as they come, whatever `select` was in the beginning (they have labels already). Class weights that follow
 //! from counts follow from the rows of all times.
@@ -131,7 +134,7 @@ impl OnlineCheckpoint {
             params: self.params.clone(),
             classes: self.classes.clone(),
             scheme: self.scheme,
-            model,
+            model: self.among_met(model),
             scaling: self.scaling.clone(),
             columns: self.columns.clone(),
             calibration: Vec::new(),
@@ -187,7 +190,9 @@ impl OnlineCheckpoint {
             let row = i + 1;
             return Err(Error::Data(format!("weight {} of labelled row {row}: must be 0 or more", cost[i])));
         }
-        Ok(problems(&batch.labels, self.scheme, &cost))
+        let mut problems = problems(&batch.labels, self.scheme, &cost);
+        self.silence(&counts, &mut problems);
+        Ok(problems)
     }
 
     fn counts_with(&self, labels: &Labels) -> Vec<usize> {
@@ -239,6 +244,7 @@ pub fn go_on(
     }
     let params = saved.params.clone();
     let mut state = Lasvm::resume(&saved)?;
+    checkpoint.newly_met(&batch.labels).into_iter().for_each(|j| state.awaken(j));
     let asked = pass(&mut state, &params, &batch, &problems, (checkpoint.rows, how.seed), watch)?;
     let ending = LasvmParams { finish: how.finish.unwrap_or(params.finish), ..params };
     let fitted = ending.end(state, asked, usize::MAX, watch);
@@ -250,7 +256,7 @@ pub fn go_on(
         ..checkpoint.clone()
     };
     let trained = Trained {
-        classifier: checkpoint.classifier(fitted.model),
+        classifier: next.classifier(fitted.model),
         reports: fitted.reports,
         online: Some(online),
         semi: None,
@@ -274,8 +280,12 @@ fn pass(
     let mut rng = Pcg64::seed_from_u64(seed ^ base.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..rows).collect();
     let before = state.counts().seen;
-    for _ in 0..params.epochs {
-        order.shuffle(&mut rng);
+    for epoch in 0..params.epochs {
+        if base == 0 {
+            order = params.order(problems, epoch, &mut rng);
+        } else {
+            order.shuffle(&mut rng);
+        }
         if !state.learn(batch.x.view(), &order, base, problems, watch)? {
             asked.stopped = Stopped::Interrupted;
             asked.labels = rows.min((state.counts().seen - before) as usize);

@@ -197,9 +197,17 @@ const fn ramp_family(finish: Parameter) -> [Parameter; 15] {
 
 /// A member of the LASVM family from flat parameters; only `lasvm` and `lasvm-nc` finish unless told.
 fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
+    Ok(Box::new(lasvm_params(name, loss, params)?))
+}
+
+/// The same as plain data.
+pub(super) fn lasvm_params(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<LasvmParams> {
     let mut params = with_kernel(params)?;
+    if loss == Loss::Local {
+        gather_neighbourhood(&mut params);
+    }
     params.entry("finish").or_insert_with(|| matches!(loss, Loss::Hinge | Loss::Ramp).into());
-    Ok(Box::new(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? }))
+    Ok(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? })
 }
 
 const LOCAL: [Parameter; 16] = [
@@ -229,15 +237,12 @@ const LOCAL: [Parameter; 16] = [
     SEED,
 ];
 
-/// `local-svc` from flat parameters: those of the neighbourhood are an object of their own.
-fn build_local(params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
-    let mut params = with_kernel(params)?;
+/// Of `local-svc`: the parameters of the neighbourhood are an object of their own.
+fn gather_neighbourhood(params: &mut Map<String, Value>) {
     let names = ["mode", "gap", "nu", "change", "nearest"];
     let near: Map<String, Value> =
         names.iter().filter_map(|n| params.remove(*n).map(|v| ((*n).to_string(), v))).collect();
     params.insert("local".into(), near.into());
-    params.entry("finish").or_insert_with(|| false.into());
-    Ok(Box::new(LasvmParams { loss: Loss::Local, ..read::<LasvmParams>("local-svc", &params)? }))
 }
 
 const KERNEL_OR_LINEAR: Parameter =
@@ -358,7 +363,7 @@ pub static LEARNERS: &[Learner] = &[
         parameters: &LOCAL,
         multi: Multi::OneVsRest,
         semi: false,
-        build: build_local,
+        build: |params| build_lasvm("local-svc", Loss::Local, params),
         path: None,
     },
     Learner {

@@ -355,7 +355,11 @@ fn calibrate(prepared: &Prepared, held: &[f64], kind: CalibrationKind) -> Result
 }
 
 /// Parameters for people: given, chosen, and the defaults that matter.
-fn described(learner: &Learner, params: &Map<String, Value>, options: &TrainOptions) -> Map<String, Value> {
+pub(super) fn described(
+    learner: &Learner,
+    params: &Map<String, Value>,
+    options: &TrainOptions,
+) -> Map<String, Value> {
     let kernel = options.kernel(learner);
     let idle: &[&str] = match kernel.as_deref() {
         Some("linear" | "precomputed") => &["gamma", "degree", "coef0"],

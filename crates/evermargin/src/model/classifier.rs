@@ -2,7 +2,7 @@
 //! calibration. This is what a model file holds.
 
 use super::coupling::{couple, normalize};
-use super::{Calibration, Model, Scaling};
+use super::{Calibration, Model, Ready, Scaling};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -185,8 +185,21 @@ impl Classifier {
         if found == expected { Ok(()) } else { Err(Error::Shape { what: "columns", expected, found }) }
     }
 
+    /// The same, bit by bit, with what [`Model::ready`] of its model gave: for whoever asks about few rows at a time.
+    pub fn predict_by(&self, ready: &Ready, x: MatrixView<'_>) -> Result<Predictions> {
+        self.check_columns(x.cols())?;
+        if self.scaling == Scaling::None {
+            return self.predict_scaled_by(ready, x);
+        }
+        self.predict_scaled_by(ready, self.scaling.apply(x.to_matrix())?.view())
+    }
+
     fn predict_scaled(&self, x: MatrixView<'_>) -> Result<Predictions> {
-        let mut decision = self.model.decision(x)?;
+        self.predict_scaled_by(&self.model.ready(), x)
+    }
+
+    fn predict_scaled_by(&self, ready: &Ready, x: MatrixView<'_>) -> Result<Predictions> {
+        let mut decision = self.model.decision_by(ready, x)?;
         let outputs = self.model.outputs();
         for (i, f) in decision.chunks_mut(outputs).enumerate() {
             let row = x.row(i);

@@ -9,6 +9,7 @@ pub mod views;
 
 pub use calibration::{Calibration, CalibrationKind};
 pub use classifier::{Classifier, Column, Predictions, Scheme};
+pub use predict::Ready;
 pub use scaling::{Scaling, ScalingName};
 pub use views::{Columns, Part};
 

@@ -10,9 +10,28 @@ use rayon::prelude::*;
 /// Samples a thread takes at a time.
 const GROUP: usize = 128;
 
+/// What a model prepares once for many predictions: the points of an expansion as inner loops want them.
+#[derive(Debug)]
+pub struct Ready(Option<Packed>);
+
 impl Model {
+    /// Prepares for many predictions.
+    pub fn ready(&self) -> Ready {
+        match self {
+            Self::Expansion { kernel, points, .. } => {
+                Ready(Packed::exact_if_small(points.view(), *kernel).ok())
+            }
+            _ => Ready(None),
+        }
+    }
+
     /// Decision values of the rows of `x`, row by row ([`Model::outputs`] values each).
     pub fn decision(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        self.decision_by(&self.ready(), x)
+    }
+
+    /// The same, bit by bit, with what [`Model::ready`] of this model gave.
+    pub fn decision_by(&self, ready: &Ready, x: MatrixView<'_>) -> Result<Vec<f64>> {
         if x.cols() != self.cols() {
             return Err(Error::Shape { what: "columns", expected: self.cols(), found: x.cols() });
         }
@@ -20,9 +39,12 @@ impl Model {
         match self {
             Self::Linear { weights, bias } => linear(weights, bias, x, &mut out),
             Self::Views { parts, bias, .. } => super::views::decision(parts, bias, x, &mut out)?,
-            Self::Expansion { kernel, points, .. } => {
-                if let Ok(packed) = Packed::exact_if_small(points.view(), *kernel) {
-                    self.expansion(&packed, x, &mut out);
+            Self::Expansion { points, .. } => {
+                if let Some(packed) = &ready.0 {
+                    if (packed.rows(), packed.cols()) != (points.rows(), points.cols()) {
+                        return Err(Error::Model("prepared for another model".into()));
+                    }
+                    self.expansion(packed, x, &mut out);
                 } else {
                     let rows = out.par_chunks_mut(self.outputs()).enumerate();
                     rows.for_each(|(i, f)| self.plain(x.row(i), f));

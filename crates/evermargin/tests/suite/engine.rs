@@ -313,6 +313,64 @@ fn budgets_hold() {
     assert!(checks < 17);
 }
 
+/// With rounds of 0 nobody is asked unless somebody has time; then as many as are wanted, within the budget.
+#[test]
+fn questions_come_when_they_are_wanted() {
+    let budget = Budget { per_batch: 6, total: Some(20), round: 0, ..Default::default() };
+    let mut engine = Engine::new(&EngineParams { budget, explore: 0.3, ..small() }).unwrap();
+    assert!(engine.apply(Event::Ask { count: 3 }).unwrap().questions.is_empty(), "there is no batch");
+    let mut rng = Pcg64::seed_from_u64(8);
+    let mut spent = 0;
+    for _ in 0..5 {
+        let (x, names) = clouds(60, 3, 0.0, &mut rng);
+        let base = engine.rows();
+        assert!(engine.apply(unlabelled(x)).unwrap().questions.is_empty());
+        let mut of_batch = 0;
+        for count in [2, 0, 3, 9] {
+            let questions = engine.apply(Event::Ask { count }).unwrap().questions;
+            let left = (6 - of_batch).min(20 - spent);
+            assert!(questions.len() <= count.min(left));
+            if engine.support_count() == 0 {
+                assert_eq!(
+                    questions.len(),
+                    count.min(left),
+                    "without a boundary every sample is worth a question"
+                );
+            }
+            (of_batch, spent) = (of_batch + questions.len(), spent + questions.len());
+            for q in questions {
+                let label = names[(q.sample - base) as usize].clone();
+                let effects = engine.apply(Event::Answer { sample: q.sample, label }).unwrap();
+                assert!(effects.questions.is_empty(), "an answer does not ask");
+            }
+        }
+    }
+    assert_eq!(engine.spent().total, spent as u64);
+    assert!(spent > 12);
+}
+
+/// A weight of a class is a cost of its labels: weight 1 changes nothing, a large one moves the boundary away from it.
+#[test]
+fn weights_of_classes_go_by_name() {
+    let share = |weights: &[(&str, f64)]| {
+        let class_weights = weights.iter().map(|(n, w)| ((*n).to_string(), *w)).collect();
+        let mut engine = Engine::new(&EngineParams { class_weights, c: 0.1, ..small() }).unwrap();
+        let (x, names) = clouds(200, 3, 0.0, &mut Pcg64::seed_from_u64(11));
+        engine.apply(Event::Batch { x: x.clone(), labels: names.into_iter().map(Some).collect() }).unwrap();
+        let classifier = engine.classifier().unwrap();
+        let said = classifier.predict(x).unwrap();
+        (said.class.iter().filter(|c| **c == 1).count(), classifier)
+    };
+    let (plain, a) = share(&[]);
+    assert_eq!(a, share(&[("ham", 1.0), ("other", 7.0)]).1);
+    let (more, _) = share(&[("spam", 1000.0), ("ham", 0.001)]);
+    let (fewer, _) = share(&[("ham", 1000.0), ("spam", 0.001)]);
+    assert!(fewer < plain && plain < more, "{fewer} {plain} {more}");
+    assert!(
+        Engine::new(&EngineParams { class_weights: [("a".to_string(), 0.0)].into(), ..small() }).is_err()
+    );
+}
+
 /// 10⁶ samples: what is kept never exceeds what the parameters say, and state and model stay small.
 #[test]
 fn memory_is_bounded_however_long_the_stream() {

@@ -11,6 +11,7 @@
 mod active;
 mod balance;
 mod batch_query;
+mod begin;
 mod bnb;
 mod common;
 mod coreg;
@@ -25,6 +26,7 @@ mod linear_s3vm;
 mod local;
 mod manifold;
 mod med;
+mod med_stream;
 mod perceptron;
 mod qp_s3vm;
 mod rls;

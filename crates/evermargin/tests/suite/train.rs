@@ -51,6 +51,30 @@ fn every_learner_learns_two_and_three_classes() {
 }
 
 #[test]
+fn a_model_that_is_prepared_once_says_the_same_of_a_row_at_a_time() {
+    for (learner, scale) in
+        [("svc", ScalingChoice::NONE), ("lasvm", ScalingChoice::Divide(3.0)), ("linear", ScalingChoice::NONE)]
+    {
+        let (x, labels) = data("waveform", 120, None);
+        let options = TrainOptions { scaling: Some(scale), ..TrainOptions::new(learner) };
+        let classifier = train(x.clone(), &labels, &options, &()).unwrap().classifier;
+        let (whole, ready) = (classifier.predict(x.clone()).unwrap(), classifier.model.ready());
+        assert_eq!(classifier.predict_by(&ready, x.view()).unwrap(), whole);
+        for i in 0..120 {
+            let one = x.view().select(&[i]);
+            let said = classifier.predict_by(&ready, one.view()).unwrap();
+            assert_eq!(said, classifier.predict(one).unwrap(), "{learner} {i}");
+        }
+    }
+    let (x, labels) = data("two-moons", 80, None);
+    let one = train(x.clone(), &labels, &TrainOptions::new("svc"), &()).unwrap().classifier;
+    let half =
+        Labels { of: labels.of.iter().enumerate().map(|(i, c)| c.filter(|_| i < 30)).collect(), ..labels };
+    let other = train(x.clone(), &half, &TrainOptions::new("svc"), &()).unwrap().classifier;
+    assert!(one.predict_by(&other.model.ready(), x.view()).is_err(), "prepared for another");
+}
+
+#[test]
 fn rows_without_a_label_change_nothing() {
     let (x, labels) = data("two-moons", 120, None);
     let keep: Vec<usize> = (0..120).filter(|i| i % 3 != 0).collect();

@@ -149,6 +149,17 @@ impl Lasvm {
         Ok(true)
     }
 
+    /// An output that no sample has spoken to wakes up: every point is a negative of it, at the cost it has in the others.
+    pub(crate) fn awaken(&mut self, output: usize) {
+        let n = self.points.len();
+        let width = |s: usize| self.outputs.iter().map(|d| d.bounds(s).1 - d.bounds(s).0).fold(0.0, f64::max);
+        let cost: Vec<f64> = (0..n).map(|s| if self.points[s].dead { 0.0 } else { width(s) }).collect();
+        let dual = &mut self.outputs[output];
+        dual.retarget(&vec![-1.0; n]);
+        cost.iter().enumerate().for_each(|(s, c)| dual.set_bounds(s, -c, 0.0));
+        self.extremes[output] = dual.extremes();
+    }
+
     /// Computes the kernel values that [`Lasvm::take`] and [`Lasvm::scores`] need, for candidates.
     pub(crate) fn meet(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
         if x.cols() != self.gram.packed().cols() {

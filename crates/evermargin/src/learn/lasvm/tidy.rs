@@ -1,7 +1,7 @@
 //! Who leaves: points nobody needs, and points beyond the cap.
 
 use super::{Lasvm, Loss};
-use crate::solve::smo::Dual;
+use crate::solve::smo::{Dual, Extremes};
 
 impl Lasvm {
     /// Drops points nobody needs, keeps the cap.
@@ -34,7 +34,9 @@ impl Lasvm {
 
     /// LASVM: points that no output has use for as things stand.
     fn evict(&mut self) {
-        if self.extremes.iter().any(|e| !(e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite())) {
+        let both = |e: &Extremes| e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite();
+        let sleeps = |e: &Extremes| e.top == f64::NEG_INFINITY && e.bottom == f64::INFINITY;
+        if !self.extremes.iter().all(|e| both(e) || sleeps(e)) {
             return;
         }
         let Some((first, others)) = self.outputs.split_first() else { return };

@@ -48,7 +48,7 @@ impl MedParams {
 }
 
 /// Steps, values and gaps of batches add up; the worst end counts.
-fn joined(sums: Vec<Report>, new: Vec<Report>) -> Vec<Report> {
+pub(super) fn joined(sums: Vec<Report>, new: Vec<Report>) -> Vec<Report> {
     if sums.is_empty() {
         return new;
     }

@@ -30,12 +30,14 @@ mod saved;
 mod space;
 pub mod spectral;
 mod state;
+mod stream;
 
 pub use features::Features;
 pub(in crate::learn) use fit::LabelsAlone;
 pub use saved::{Known, Saved};
 pub use space::Space;
 pub use state::SeqMed;
+pub use stream::{About, MedCheckpoint, MedStream, Weights};
 
 use super::manifold::penalty::PenaltyParams;
 use crate::error::{Error, Result};

@@ -135,6 +135,16 @@ impl SeqMed {
         &self.saved.known
     }
 
+    /// Parameters.
+    pub fn params(&self) -> &MedParams {
+        &self.saved.params
+    }
+
+    /// Number of columns of a sample.
+    pub fn cols(&self) -> usize {
+        self.saved.cols
+    }
+
     /// Batches so far.
     pub fn batches(&self) -> u64 {
         self.saved.batches

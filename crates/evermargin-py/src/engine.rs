@@ -1,0 +1,199 @@
+//! The loop that never ends, as a handle. Classes are numbers here, which the engine knows by their digits; what they
+//! are called is known to whoever holds the handle.
+
+#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
+
+use crate::classifier::PyClassifier;
+use crate::error::{of_core, of_format, of_json};
+use crate::rows::{Rows, to_python};
+use crate::work::exclusive;
+use evermargin::engine::{Effects, Engine, EngineParams, EngineState, Event, Rate};
+use evermargin::query::Stopped;
+use evermargin_io::engine_file::{ENGINE, seal, unseal};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The engine. Pickled through its own bytes.
+#[pyclass(name = "Engine", module = "evermargin._core", frozen)]
+pub struct PyEngine(Mutex<Engine>);
+
+/// What is kept of an engine, and what its owner says about it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    about: String,
+    state: EngineState,
+}
+
+/// Classes of the rows of the batch (-1 = none yet), how sure they are, and all else as JSON.
+type Told<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, String);
+
+/// Samples, and how many each stands for.
+type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
+
+impl PyEngine {
+    fn held(&self) -> MutexGuard<'_, Engine> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Told<'py>> {
+        let done =
+            exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?;
+        let (numbers, effects) = done.map_err(|e| of_core(&e))?;
+        let class = |c: Option<u32>| c.and_then(|c| numbers.get(c as usize).copied()).unwrap_or(-1);
+        let classes: Vec<i64> = effects.labels.iter().map(|l| class(l.class)).collect();
+        let sure: Vec<f64> = effects.labels.iter().map(|l| l.confidence).collect();
+        Ok((classes.into_pyarray(py), sure.into_pyarray(py), rest(&effects)))
+    }
+
+    fn open(bytes: &[u8]) -> PyResult<(Self, String)> {
+        let kept: Kept = unseal(ENGINE, "state", bytes).map_err(|e| of_format(&e))?;
+        let engine = Engine::resume(kept.state).map_err(|e| of_core(&e))?;
+        Ok((Self(Mutex::new(engine)), kept.about))
+    }
+}
+
+/// The number of each class of the engine.
+fn numbers(engine: &Engine) -> Vec<i64> {
+    engine.classes().names().iter().map(|name| name.parse().unwrap_or(-1)).collect()
+}
+
+fn rest(effects: &Effects) -> String {
+    json!({
+        "questions": effects.questions,
+        "published": effects.published,
+        "drift": effects.drift,
+        "advice": effects.advice.map(Stopped::why),
+        "notes": effects.notes,
+    })
+    .to_string()
+}
+
+#[pymethods]
+impl PyEngine {
+    /// An engine that has seen nothing; `settings` is JSON of its parameters.
+    #[new]
+    fn new(settings: &str) -> PyResult<Self> {
+        let params: EngineParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+        Engine::new(&params).map(|engine| Self(Mutex::new(engine))).map_err(|e| of_core(&e))
+    }
+
+    /// Samples arrive; -1 in `codes` is no label.
+    fn batch<'py>(
+        &self,
+        py: Python<'py>,
+        x: Rows<'py>,
+        codes: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Told<'py>> {
+        let name = |c: &i64| (*c >= 0).then(|| c.to_string());
+        let labels = codes.as_array().iter().map(name).collect();
+        self.apply(py, Event::Batch { x: x.view()?.to_matrix(), labels })
+    }
+
+    /// A question is answered.
+    fn answer<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<Told<'py>> {
+        self.apply(py, Event::Answer { sample, label: code.to_string() })
+    }
+
+    /// A question is passed over.
+    fn skip<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Told<'py>> {
+        self.apply(py, Event::Skip { sample })
+    }
+
+    /// A label is changed.
+    fn correct<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<Told<'py>> {
+        self.apply(py, Event::Correct { sample, label: code.to_string() })
+    }
+
+    /// A label is taken back.
+    fn withdraw<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Told<'py>> {
+        self.apply(py, Event::Withdraw { sample })
+    }
+
+    /// So many questions are wanted.
+    fn ask<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Told<'py>> {
+        self.apply(py, Event::Ask { count })
+    }
+
+    /// The batch is done with.
+    fn tick<'py>(&self, py: Python<'py>, now: u64) -> PyResult<Told<'py>> {
+        self.apply(py, Event::Tick { now })
+    }
+
+    /// The classifier as it is, its classes named by their numbers; None while labels of two classes are missing.
+    fn classifier(&self) -> Option<PyClassifier> {
+        self.held().classifier().map(PyClassifier)
+    }
+
+    /// What it knows about itself, as JSON.
+    fn metrics(&self) -> String {
+        let engine = self.held();
+        let meter = engine.meter();
+        let late = |rate: &Rate| (rate.of > 0).then_some(rate.late);
+        json!({
+            "rows": engine.rows(),
+            "batches": engine.batches(),
+            "version": engine.version(),
+            "labels_spent": engine.spent().total,
+            "labels_kept": engine.memory().map_or(0, evermargin::engine::Memory::len),
+            "prequential_accuracy": meter.given.share(),
+            "prequential_accuracy_late": late(&meter.given),
+            "model_accuracy": meter.model.share(),
+            "transduction_accuracy": meter.transduction.share(),
+            "judged": meter.given.of,
+            "drifts": meter.drifts,
+            "exemplars": engine.transduction().map_or(0, |t| t.exemplars().rows()),
+            "support_count": engine.support_count(),
+            "samples_kept": engine.kept(),
+        })
+        .to_string()
+    }
+
+    /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.
+    fn exemplars<'py>(&self, py: Python<'py>) -> PyResult<Option<Exemplars<'py>>> {
+        let engine = self.held();
+        let Some(known) = engine.transduction() else { return Ok(None) };
+        Ok(Some((to_python(py, known.exemplars())?, PyArray1::from_slice(py, known.weights()))))
+    }
+
+    /// Samples whose labels are remembered, and the numbers of their classes.
+    fn labels<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>) {
+        let engine = self.held();
+        let (names, told) = (numbers(&engine), engine.memory().map_or(&[][..], |m| m.told()));
+        let samples: Vec<i64> = told.iter().map(|t| t.sample as i64).collect();
+        let classes: Vec<i64> = told.iter().map(|t| names[t.class as usize]).collect();
+        (samples.into_pyarray(py), classes.into_pyarray(py))
+    }
+
+    /// Samples that wait for an answer, oldest first.
+    fn questions(&self) -> Vec<u64> {
+        self.held().open()
+    }
+
+    /// Its bytes, with what its owner says about it.
+    #[pyo3(signature = (about=""))]
+    fn to_bytes<'py>(&self, py: Python<'py>, about: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let kept = Kept { about: about.into(), state: self.held().save() };
+        Ok(PyBytes::new(py, &seal(ENGINE, &kept).map_err(|e| of_format(&e))?))
+    }
+
+    /// An engine from its bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Self::open(bytes).map(|(engine, _)| engine)
+    }
+
+    /// The same with what its owner said about it.
+    #[staticmethod]
+    fn with_about(bytes: &[u8]) -> PyResult<(Self, String)> {
+        Self::open(bytes)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py(), "")?,)))
+    }
+}

@@ -1,0 +1,106 @@
+//! Sequential learners of named classes: learning a table is training on it, and classes may come late.
+
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::med::MedStream;
+use evermargin::learn::train::{ClassWeight, TrainOptions, train};
+use evermargin::solve::{Progress, Watch};
+use evermargin::{Labels, Matrix};
+use serde_json::json;
+
+fn options(learner: &str) -> TrainOptions {
+    let serde_json::Value::Object(params) = json!({ "c": 5, "batch": 40, "landmarks": 60 }) else { panic!() };
+    TrainOptions { params, compare: false, ..TrainOptions::new(learner) }
+}
+
+fn data(name: &str, rows: usize) -> (Matrix, Labels) {
+    generate(name, &GenerateParams { rows, seed: 9, ..GenerateParams::default() }).unwrap()
+}
+
+#[test]
+fn learning_a_table_is_training_on_it() {
+    for (learner, hide) in [("seq-med", 1), ("seq-lapmed", 3)] {
+        for name in ["two-moons", "waveform"] {
+            for weight in [ClassWeight::None, ClassWeight::Balanced] {
+                let (x, mut labels) = data(name, 150);
+                labels.of.iter_mut().enumerate().filter(|(i, _)| i % hide != 0).for_each(|(_, c)| *c = None);
+                let options = TrainOptions { class_weight: weight, ..options(learner) };
+                let whole = train(x.clone(), &labels, &options, &()).unwrap();
+                let mut stream = MedStream::begin(&options, &labels.classes, x.view()).unwrap();
+                stream.learn(x.clone(), &labels.of, None, &()).unwrap();
+                let (a, b) = (stream.classifier().predict(x.clone()), whole.classifier.predict(x));
+                assert_eq!(a.unwrap(), b.unwrap(), "{learner} {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_that_was_kept_goes_on_bit_by_bit() {
+    for learner in ["seq-med", "seq-lapmed"] {
+        let (x, labels) = data("waveform", 200);
+        let mut whole = MedStream::begin(&options(learner), &labels.classes, x.view()).unwrap();
+        let mut kept = whole.clone();
+        for part in (0..200).collect::<Vec<usize>>().chunks(50) {
+            let rows = x.view().select(part);
+            let of: Vec<Option<u32>> = part.iter().map(|&i| labels.of[i].filter(|_| i % 2 == 0)).collect();
+            whole.learn(rows.clone(), &of, None, &()).unwrap();
+            kept = MedStream::resume(kept.save()).unwrap();
+            kept.learn(rows, &of, None, &()).unwrap();
+            assert_eq!(kept, whole, "{learner}");
+            assert_eq!(whole.variance(x.view()).unwrap(), kept.variance(x.view()).unwrap());
+        }
+    }
+}
+
+#[test]
+fn only_classes_that_were_met_are_answered() {
+    let (x, labels) = data("waveform", 240);
+    let far = Matrix::dense(vec![1e6; 21], 1, 21).unwrap();
+    for learner in ["seq-med", "seq-lapmed"] {
+        let mut stream = MedStream::begin(&options(learner), &labels.classes, x.view()).unwrap();
+        let mut met = Vec::new();
+        for class in [2u32, 0, 1] {
+            met.push(class);
+            let of: Vec<Option<u32>> = labels.of.iter().map(|c| c.filter(|c| *c == class)).collect();
+            stream.learn(x.clone(), &of, None, &()).unwrap();
+            let classifier = stream.classifier();
+            classifier.check().unwrap();
+            for rows in [&x, &far] {
+                let said = classifier.predict(rows.clone()).unwrap();
+                assert!(said.class.iter().all(|c| met.contains(c)), "{learner} {met:?}");
+            }
+        }
+        assert_eq!(stream.counts(), labels.counts());
+    }
+}
+
+struct Stop;
+
+impl Watch for Stop {
+    fn proceed(&self, _: &Progress) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_is_refused_or_stopped_changes_nothing() {
+    let (x, labels) = data("two-moons", 60);
+    let mut stream = MedStream::begin(&options("seq-med"), &labels.classes, x.view()).unwrap();
+    stream.learn(x.clone(), &labels.of, None, &()).unwrap();
+    let before = stream.clone();
+    assert!(stream.learn(x.clone(), &labels.of[1..], None, &()).is_err());
+    assert!(stream.learn(x.clone(), &vec![Some(2); 60], None, &()).is_err());
+    assert!(stream.learn(x.clone(), &labels.of, Some(&[-1.0; 60]), &()).is_err());
+    assert!(stream.learn(x.clone(), &labels.of, Some(&[f64::NAN; 60]), &()).is_err());
+    assert!(stream.learn(Matrix::empty(3, false), &[], None, &()).is_err());
+    assert_eq!(stream.learn(x.clone(), &labels.of, None, &Stop).unwrap(), None);
+    assert_eq!(stream, before);
+    assert!(MedStream::begin(&options("lasvm"), &labels.classes, x.view()).is_err());
+    let mut kept = before.save();
+    kept.about.counts.pop();
+    assert!(MedStream::resume(kept).is_err());
+    let mut kept = before.save();
+    kept.about.classes.push("more".into());
+    kept.about.counts.push(0);
+    assert!(MedStream::resume(kept).is_err());
+}

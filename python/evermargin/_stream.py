@@ -1,0 +1,530 @@
+"""The loop that never ends: label, ask, learn, remember, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import numbers
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from . import _core
+from ._base import from_rows, labels_and_gaps, plain, rows, seed
+from ._book import LabelBook
+from ._kept import KeptMixin
+from ._online import known_and_gaps
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: Most happenings that are remembered.
+MOST_EVENTS = 1000
+
+
+class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
+    """A classifier for a stream with few labels, that asks for those worth having.
+
+    Each batch is labelled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
+    learns one at once. When the next batch arrives, the one before is summarised: exemplars of samples without
+    a label, true labels up to a cap. Classes may appear at any time. Memory is bounded by the parameters and
+    the largest batch, however long the stream.
+
+    The parts and when they fail: ``docs/run.md`` and ``docs/python-streams.md``.
+
+    Parameters
+    ----------
+    C : float, default=3.0
+        Cost of a true label.
+    kernel : "auto", "rbf" or "linear", default="auto"
+        Auto is linear for sparse samples of 1000 columns or more, else rbf.
+    gamma : "scale", "auto" or float, default="scale"
+        Width of the rbf kernel: a number, scale = 1/(d·Var X) of the first batch, or auto = 1/d.
+    loss : "hinge" or "ramp", default="hinge"
+        Ramp where labels may be wrong.
+    class_weight : "balanced", "ratio", dict or None, default=None
+        Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or one a class.
+    scale : str or None, default="none"
+        Scaling fitted on the first batch: none, minmax, standard, range, unit or tfidf; None chooses from it.
+    strategy : str, default="small-pool"
+        How samples to ask about are chosen: small-pool, margin, diverse, submod, random or none.
+    budget_per_batch : int, default=10
+        Most questions about a batch.
+    total_budget : int or None, default=None
+        Most questions of all time.
+    labelling : "auto", "model" or "transduction", default="auto"
+        Who labels a batch: the classifier, its structure, or whichever was right more often.
+    forgetting : tuple or None, default=None
+        ``("window", n)`` keeps the last n labels, ``("half_life", n)`` lets a label count half after n
+        batches, ``("on_drift", n)`` drops labels older than n batches when the stream has changed. None
+        forgets nothing but what exceeds the caps.
+    max_labels : int, default=4000
+        Most true labels remembered.
+    max_points : int, default=4000
+        Most points of the classifier.
+    explore : float, default=0.1
+        Share of questions that are drawn at random, by which accuracy and change are measured.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is 1.
+    missing_label : scalar, float('nan') or None, default=-1
+        What marks a row without a label in ``y``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes so far, sorted.
+    labels_ : ndarray of shape (n_samples,)
+        Labels of the last batch: given ones as they are, ``missing_label`` while no two classes are known.
+    confidence_ : ndarray of shape (n_samples,)
+        How sure each was when it arrived; 1 is the edge of the margin.
+    sample_ids_ : ndarray of shape (n_samples,)
+        Numbers of the samples of the last batch, by which they are asked about.
+    exemplars_ : ndarray or sparse matrix
+        Samples that stand for all batches but the last, as the classifier sees them (scaled).
+    metrics_ : dict
+        Rows, batches, questions asked, accuracy on labels that were not chosen, changes of the stream.
+    events_ : list of dict
+        What happened, with the number of the batch: drift, new classes, advice to stop asking. The last 1000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from evermargin import NeverEndingClassifier
+    >>> X, y = make_moons(600, noise=0.1, random_state=0)
+    >>> model = NeverEndingClassifier(gamma=5, budget_per_batch=8)
+    >>> for part in np.split(np.arange(500), 5):
+    ...     model = model.partial_fit(X[part])
+    ...     while len(ids := model.ask(1)):
+    ...         model = model.answer(ids, y[ids])
+    >>> model.metrics_["labels_spent"] <= 40
+    True
+    >>> model.score(X[500:], y[500:]) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        C=3.0,
+        kernel="auto",
+        gamma="scale",
+        loss="hinge",
+        class_weight=None,
+        scale="none",
+        strategy="small-pool",
+        budget_per_batch=10,
+        total_budget=None,
+        labelling="auto",
+        forgetting=None,
+        max_labels=4000,
+        max_points=4000,
+        explore=0.1,
+        random_state=None,
+        missing_label=-1,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.loss = loss
+        self.class_weight = class_weight
+        self.scale = scale
+        self.strategy = strategy
+        self.budget_per_batch = budget_per_batch
+        self.total_budget = total_budget
+        self.labelling = labelling
+        self.forgetting = forgetting
+        self.max_labels = max_labels
+        self.max_points = max_points
+        self.explore = explore
+        self.random_state = random_state
+        self.missing_label = missing_label
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Forget everything, then learn one batch.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes; ``missing_label`` marks rows without a label.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        labels_and_gaps(y, self.missing_label, _num_samples(X))  # refuses what cannot be meant
+        return self._arrive(X, y, None, anew=True)
+
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
+        """Take a batch in: label it, then learn the labels it came with.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples; they are numbered on from those before (``sample_ids_``).
+        y : array-like of shape (n_samples,), default=None
+            Their classes; ``missing_label`` marks rows without a label. None is no label at all.
+        classes : array-like, default=None
+            Classes to expect. They may also come unannounced.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        first = getattr(self, "_engine", None) is None
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
+        return self._arrive(X, y, classes, anew=first)
+
+    def _arrive(self, X, y, classes, anew):
+        n = _num_samples(X)
+        has = np.zeros(n, dtype=bool)
+        labels = np.array([])
+        if y is not None:
+            has, labels = known_and_gaps(y, self.missing_label, n)
+        book = LabelBook(self.class_weight) if anew else self._book.copy()
+        engine = _core.Engine(self._settings(X.shape[1], book)) if anew else self._engine
+        codes = np.full(n, -1, dtype=np.int64)
+        codes[has] = book.codes(labels)
+        if classes is not None:
+            book.codes(np.unique(classes))
+        said, sure, told = engine.batch(rows(X), codes)
+        if anew:
+            self._asked, self.events_ = {}, []
+        self._engine, self._book = engine, book
+        self._first = json.loads(engine.metrics())["rows"] - n
+        self._batch = X
+        self.classes_ = book.classes()
+        self.sample_ids_ = np.arange(self._first, self._first + n)
+        self._codes = np.where(has, codes, said)
+        self.confidence_ = sure
+        self._show()
+        self._note(told)
+        return self
+
+    def _settings(self, columns, book):
+        settings = {
+            "loss": self.loss,
+            "kernel": self._kernel(columns),
+            "scale": self.scale,
+            "c": self.C,
+            "class_weight": self.class_weight if isinstance(self.class_weight, str) else "none",
+            "class_weights": book.weights,
+            "labelling": self.labelling,
+            "asking": self.strategy,
+            "budget": {"per_batch": self.budget_per_batch, "total": self.total_budget, "round": 0},
+            "explore": self.explore,
+            "forget": self._forget(),
+            "most_labels": self.max_labels,
+            "most_points": self.max_points,
+            "seed": seed(self.random_state),
+        }
+        return json.dumps(settings, default=plain)
+
+    def _kernel(self, columns):
+        if self.kernel not in ("auto", "rbf", "linear"):
+            raise ValueError(f"kernel={self.kernel!r}: must be auto, rbf or linear")
+        if self.kernel == "linear":
+            return {"given": {"type": "linear"}}
+        if isinstance(self.gamma, numbers.Real) and self.gamma > 0:
+            return {"given": {"type": "rbf", "gamma": float(self.gamma)}}
+        if self.gamma == "auto":
+            return {"given": {"type": "rbf", "gamma": 1.0 / columns}}
+        if self.gamma != "scale":
+            raise ValueError(f"gamma={self.gamma!r}: must be scale, auto or a positive number")
+        return self.kernel
+
+    def _forget(self):
+        if self.forgetting is None:
+            return "nothing"
+        names = {"window": "window", "half_life": "half-life", "on_drift": "on-drift"}
+        try:
+            name, count = self.forgetting
+            return {names[name]: int(count)}
+        except (TypeError, ValueError, KeyError):
+            raise ValueError(
+                f"forgetting={self.forgetting!r}: must be None, ('window', labels), ('half_life', batches) "
+                "or ('on_drift', batches)"
+            ) from None
+
+    def _show(self):
+        """The labels of the last batch as the user knows them."""
+        values = [self._book.label(c) if c >= 0 else self.missing_label for c in self._codes]
+        if np.all(self._codes >= 0):
+            self.labels_ = np.array(values, dtype=self.classes_.dtype)
+            return
+        number = isinstance(self.missing_label, numbers.Number) and self.classes_.dtype.kind in "iuf"
+        self.labels_ = np.array(values) if number else _objects(values)
+
+    def _note(self, told):
+        """Remembers what happened; gives the numbers of the samples asked about."""
+        told = json.loads(told)
+        batch = json.loads(self._engine.metrics())["batches"]
+        events = deque(self.events_, maxlen=MOST_EVENTS)
+        if told["drift"]:
+            events.append({"batch": batch, "event": "drift", **told["drift"]})
+        if told["advice"]:
+            events.append({"batch": batch, "event": "advice", "why": told["advice"]})
+        for note in told["notes"]:
+            events.append({"batch": batch, "event": "note", "text": self._book.translate(note)})
+        self.events_ = list(events)
+        return [question["sample"] for question in told["questions"]]
+
+    def ask(self, n: int = 1, return_X: bool = False) -> Any:
+        """Samples of the last batch that are worth a label now.
+
+        Questions that wait for an answer come first, and are not paid for again.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many; fewer come where the budget is spent or no more are worth it.
+        return_X : bool, default=False
+            Whether to give the samples too.
+
+        Returns
+        -------
+        ids : ndarray of shape (n_questions,)
+            Numbers of samples, for ``answer``.
+        X : ndarray or sparse matrix of shape (n_questions, n_features)
+            The samples; only if ``return_X``.
+        """
+        check_is_fitted(self)
+        if not isinstance(n, numbers.Integral) or n < 0:
+            raise ValueError(f"n={n!r}: must be a whole number, 0 or more")
+        waiting = self._engine.questions()
+        self._asked = {i: self._asked[i] for i in waiting if i in self._asked}
+        ids = waiting[:n]
+        if len(ids) < n:
+            new = self._note(self._engine.ask(n - len(ids))[2])
+            if self._batch is not None:
+                self._asked.update((i, self._batch[[i - self._first]]) for i in new)
+            ids = ids + new
+        ids = np.array(ids, dtype=np.int64)
+        return (ids, self._rows_of(ids)) if return_X else ids
+
+    def _rows_of(self, ids):
+        if len(ids) == 0:
+            return np.zeros((0, self.n_features_in_))
+        lost = [i for i in ids.tolist() if i not in self._asked]
+        if lost:
+            raise ValueError(f"the rows of samples {lost} came before the state was loaded; they are not in it")
+        found = [self._asked[i] for i in ids.tolist()]
+        return sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.vstack(found)
+
+    def answer(self, ids: ArrayLike, labels: ArrayLike) -> Self:
+        """Tell the classes of samples that were asked about; each is learnt at once.
+
+        Parameters
+        ----------
+        ids : int or array-like of int
+            Numbers of samples, as ``ask`` gave them.
+        labels : scalar or array-like
+            Their classes; new ones may come.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        ids, labels = self._pairs(ids, labels)
+        open_ones = set(self._engine.questions())
+        strange = [i for i in ids if i not in open_ones]
+        if strange or len(set(ids)) < len(ids):
+            raise ValueError(
+                f"samples {strange or ids} are not asked about, have an answer already or are named twice; "
+                "ask() gives those that wait, correct(id, label) changes an answer"
+            )
+        return self._tell(self._engine.answer, ids, labels)
+
+    def correct(self, id: int, label: Any) -> Self:
+        """Change the class of a sample that has a label.
+
+        Parameters
+        ----------
+        id : int
+            Number of the sample.
+        label : scalar
+            Its class.
+
+        Returns
+        -------
+        self : object
+            The estimator, made anew from the labels remembered.
+        """
+        return self._tell(self._engine_or_error().correct, *self._pairs(id, label))
+
+    def _tell(self, how, ids, labels):
+        book = self._book.copy()
+        codes = book.codes(labels)
+        for i, code in zip(ids, codes.tolist()):
+            self._note_and_book(how(i, code)[2], book)
+            self._mark(i, code)
+        self._show()
+        return self
+
+    def _note_and_book(self, told, book):
+        self._book = book
+        self.classes_ = book.classes()
+        self._note(told)
+
+    def _mark(self, i, code):
+        if 0 <= i - self._first < len(self._codes):
+            self._codes[i - self._first] = code
+
+    def skip(self, ids: ArrayLike) -> Self:
+        """Pass questions over: nobody knows, or nobody wants to say.
+
+        Parameters
+        ----------
+        ids : int or array-like of int
+            Numbers of samples that were asked about.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        for i in _integers(ids):
+            self._note(self._engine_or_error().skip(i)[2])
+        return self
+
+    def withdraw(self, id: int) -> Self:
+        """Take the label of a sample back.
+
+        Parameters
+        ----------
+        id : int
+            Number of the sample.
+
+        Returns
+        -------
+        self : object
+            The estimator, made anew from the labels that are left.
+        """
+        for i in _integers(id):
+            self._note(self._engine_or_error().withdraw(i)[2])
+            self._mark(i, -1)
+        self._show()
+        return self
+
+    def close_batch(self) -> Self:
+        """End the last batch: no more answers are waited for, and it is labelled with all that is known now.
+
+        The next ``partial_fit`` does so too; this is for whoever wants ``labels_`` of the end.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        engine = self._engine_or_error()
+        said, sure, told = engine.tick(0)
+        if len(said) == len(self._codes):
+            self._codes, self.confidence_ = said, sure
+            self._show()
+        self._note(told)
+        return self
+
+    def _engine_or_error(self):
+        check_is_fitted(self)
+        return self._engine
+
+    def _pairs(self, ids, labels):
+        self._engine_or_error()
+        ids = _integers(ids)
+        labels = np.atleast_1d(np.asarray(labels))
+        has, known = known_and_gaps(labels, self.missing_label, len(labels))
+        if len(ids) != len(labels) or not has.all():
+            raise ValueError(
+                f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) passes over"
+            )
+        return ids, known
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest
+            wins. Classes without a label have -1e100.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return self._book.decisions(self._engine, X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Classes of samples, by the classifier as it is; nothing changes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            One of ``classes_`` each.
+        """
+        f = self.decision_function(X)
+        if len(self.classes_) == 0:
+            raise ValueError("no label is known yet: give some in y, or answer what ask() asks")
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(f))
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+
+    @property
+    def metrics_(self) -> dict[str, Any]:
+        """What the loop knows about itself."""
+        self._attribute("metrics_")
+        return json.loads(self._engine.metrics())
+
+    @property
+    def exemplars_(self) -> Any:
+        """Samples that stand for all batches but the last."""
+        self._attribute("exemplars_")
+        return from_rows(self._engine.exemplars()[0])
+
+    @property
+    def exemplar_weights_(self) -> np.ndarray:
+        """How many samples each exemplar stands for."""
+        self._attribute("exemplar_weights_")
+        return self._engine.exemplars()[1]
+
+    def _attribute(self, name):
+        if getattr(self, "_engine", None) is None:
+            raise AttributeError(f"{name}: this {type(self).__name__} is not fitted yet")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _integers(ids):
+    ids = np.atleast_1d(np.asarray(ids))
+    if ids.size and ids.dtype.kind not in "iu":
+        raise ValueError(f"numbers of samples must be whole numbers, not {ids.dtype}")
+    if np.any(ids < 0):
+        raise ValueError(f"sample {ids.min()} does not exist")
+    return ids.tolist()
+
+
+def _objects(values):
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out

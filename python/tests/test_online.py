@@ -1,0 +1,200 @@
+"""partial_fit of online learners: goes on, forgets, refuses, and never predicts what it has not met."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from evermargin._base import LargeMarginClassifier
+from evermargin._online import OnlineMixin
+
+VARIANTS = {
+    "hinge": "lasvm",
+    "gap": "lasvm-g",
+    "ramp": "lasvm-nc",
+    "filter": "lasvm-i",
+    "full": "full-svm",
+    "local": "local-svc",
+}
+
+
+class OnlineSVC(OnlineMixin, LargeMarginClassifier):
+    """The least that an online estimator is."""
+
+    def __init__(
+        self,
+        *,
+        loss="hinge",
+        kernel="rbf",
+        gamma="scale",
+        C=1.0,
+        tol=0.001,
+        class_weight=None,
+        scale="none",
+        probability=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.tol = tol
+        self.class_weight = class_weight
+        self.scale = scale
+        self.probability = probability
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _name(self):
+        return VARIANTS[self.loss]
+
+
+@pytest.fixture
+def iris():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(y))
+    return X[order], np.array(["setosa", "versicolor", "virginica"])[y[order]]
+
+
+def explained(estimator):
+    order = "one step a sample: two copies are two steps, not one of twice the cost"
+    return {
+        "check_sample_weight_equivalence_on_dense_data": order,
+        "check_sample_weight_equivalence_on_sparse_data": order,
+    }
+
+
+@parametrize_with_checks([OnlineSVC()], expected_failed_checks=explained)
+def test_conformance(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", VARIANTS)
+def test_beginning_with_all_rows_is_fit(iris, loss):
+    X, y = iris
+    fitted = OnlineSVC(loss=loss).fit(X, y)
+    begun = OnlineSVC(loss=loss).partial_fit(X, y, classes=np.unique(y))
+    np.testing.assert_array_equal(fitted.decision_function(X), begun.decision_function(X))
+    np.testing.assert_array_equal(fitted.intercept_, begun.intercept_)
+
+
+@pytest.mark.parametrize("loss", VARIANTS)
+def test_partial_fit_after_fit_goes_on(iris, loss):
+    X, y = iris
+    a = OnlineSVC(loss=loss, random_state=3).fit(X[:80], y[:80]).partial_fit(X[80:], y[80:])
+    b = OnlineSVC(loss=loss, random_state=3).partial_fit(X[:80], y[:80], classes=np.unique(y))
+    b = pickle.loads(pickle.dumps(b)).partial_fit(X[80:], y[80:])
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+    assert b.score(X, y) > 0.9
+    assert b._checkpoint.counts == [50, 50, 50]
+
+
+def test_fit_forgets(iris):
+    X, y = iris
+    model = OnlineSVC().partial_fit(X[:, :2], y, classes=np.unique(y))
+    model.fit(X, y == "setosa")
+    assert model.classes_.tolist() == [False, True]
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(
+        model.decision_function(X), OnlineSVC().fit(X, y == "setosa").decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("loss", VARIANTS)
+def test_classes_that_were_not_met_are_not_predicted(iris, loss):
+    X, y = iris
+    classes = np.unique(y)
+    model = OnlineSVC(loss=loss)
+    met = []
+    for name in ["virginica", "setosa", "versicolor"]:
+        met.append(name)
+        model.partial_fit(X[y == name], y[y == name], classes=classes)
+        f = model.decision_function(X)
+        assert f.shape == (150, 3) and np.isfinite(f).all()
+        assert set(model.predict(X)) <= set(met)
+        assert set(model.predict(1e6 * np.ones((3, 4)))) <= set(met)
+    # points that two classes had no use for were dropped before the third came; a second look mends it
+    assert model.partial_fit(X, y).score(X, y) > 0.9
+
+
+def test_one_class_of_two_is_predicted_everywhere():
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    for label in (0, 1):
+        model = OnlineSVC(loss="gap").partial_fit(X[y == label], y[y == label], classes=[0, 1])
+        assert set(model.predict(np.r_[X, 1e3 * X])) == {label}
+
+
+def test_a_long_stream_learns_and_stays_small():
+    rng = np.random.RandomState(1)
+    model = OnlineSVC(gamma=5.0)
+    sizes = []
+    for _ in range(20):
+        X, y = make_moons(100, noise=0.15, random_state=rng)
+        model.partial_fit(X, y, classes=[0, 1])
+        sizes.append(len(pickle.dumps(model)))
+    X, y = make_moons(500, noise=0.15, random_state=rng)
+    assert model.score(X, y) > 0.97
+    assert model._checkpoint.points < 600, "of 2000 rows"
+
+
+def test_dense_and_sparse_batches_may_follow_each_other(iris):
+    X, y = iris
+    model = OnlineSVC().partial_fit(X[:70], y[:70], classes=np.unique(y))
+    dense, mixed = pickle.loads(pickle.dumps(model)), model
+    dense.partial_fit(X[70:], y[70:])
+    mixed.partial_fit(sparse.csr_matrix(X[70:]), y[70:])
+    np.testing.assert_array_equal(dense.decision_function(X), mixed.decision_function(X))
+
+
+def test_weight_zero_is_absence(iris):
+    X, y = iris
+    classes = np.unique(y)
+    weight = np.where(np.arange(150) % 3 == 0, 0.0, 2.0)
+    there = weight > 0
+    a = OnlineSVC().partial_fit(X, y, classes=classes, sample_weight=weight)
+    b = OnlineSVC().partial_fit(X[there], y[there], classes=classes, sample_weight=weight[there])
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+def test_what_is_refused_changes_nothing(iris):
+    X, y = iris
+    model = OnlineSVC()
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="two classes or more"):
+        model.partial_fit(X, y, classes=["setosa"])
+    with pytest.raises(ValueError, match="not declared: virginica"):
+        model.partial_fit(X, y, classes=["setosa", "versicolor"])
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        model.partial_fit(X, y, classes=np.unique(y), sample_weight=np.zeros(150))
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X, y, classes=np.unique(y))
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="not declared: new"):
+        model.partial_fit(X[:1], ["new"])
+    with pytest.raises(ValueError, match="not declared: 3"):
+        model.partial_fit(X[:1], [3])
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        model.partial_fit(X, y, classes=["a", "b"])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(X[:, :3], y)
+    with pytest.raises(ValueError, match="Negative values"):
+        model.partial_fit(X, y, sample_weight=-np.ones(150))
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    with pytest.raises(ValueError, match="probability='sigmoid' needs rows held out"):
+        OnlineSVC(probability="sigmoid").partial_fit(X, y, classes=np.unique(y))
+    with pytest.raises(ValueError, match="parameter c = -1"):
+        OnlineSVC(C=-1.0).partial_fit(X, y, classes=np.unique(y))
+
+
+def test_random_state_and_clone(iris):
+    X, y = iris
+    model = OnlineSVC(random_state=5).partial_fit(X, y, classes=np.unique(y))
+    again = clone(model).partial_fit(X, y, classes=np.unique(y))
+    np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
+    assert not hasattr(clone(model), "classes_")
