@@ -1,6 +1,13 @@
-"""Large-margin learning that never ends, as scikit-learn estimators."""
+"""Large-margin learning that never ends, as scikit-learn estimators.
+
+Classifiers stand here; `evermargin.active` asks, `evermargin.model_selection` knows rows without a label,
+`evermargin.plot` draws, `evermargin.river` and `evermargin.skactiveml` speak as those libraries do.
+"""
 
 from ._core import __version__, set_threads
+from ._exemplars import ExemplarSelector
+from ._noise import find_label_issues, label_quality
+from ._resample import SMOTE, VIRTUAL
 from ._semi import (
     BranchBoundS3VM,
     CCCPS3VM,
@@ -21,15 +28,10 @@ from ._semi import (
     SubmodularS3VM,
     TSVM,
 )
+from ._sequential import SequentialLapMED, SequentialMED
+from ._stream import NeverEndingClassifier
+from ._supervised import LASVMClassifier, LinearSVC, Perceptron, RLSClassifier, RampSVC, SVC
 from .exchange import from_libsvm, from_sklearn, load, save, to_libsvm, to_onnx
-from ._supervised import (
-    LASVMClassifier,
-    LinearSVC,
-    Perceptron,
-    RLSClassifier,
-    RampSVC,
-    SVC,
-)
 
 __all__ = [
     "BranchBoundS3VM",
@@ -39,40 +41,37 @@ __all__ = [
     "CoRLS",
     "CoTraining",
     "DASVM",
+    "ExemplarSelector",
+    "find_label_issues",
+    "from_libsvm",
+    "from_sklearn",
     "GradTSVM",
-    "LASVMClassifier",
+    "label_quality",
     "LabelPropagation",
     "LapRLS",
     "LapSVC",
+    "LASVMClassifier",
     "LinearDA",
     "LinearSVC",
     "LinearTSVM",
+    "load",
+    "NeverEndingClassifier",
     "ParzenClassifier",
     "Perceptron",
     "QPS3VM",
-    "RLSClassifier",
     "RampSVC",
-    "SVC",
+    "RLSClassifier",
+    "save",
+    "SequentialLapMED",
+    "SequentialMED",
+    "set_threads",
+    "SMOTE",
     "SparseLapRLS",
     "SubmodularS3VM",
-    "TSVM",
-    "__version__",
-    "set_threads",
-    "from_libsvm",
-    "from_sklearn",
-    "load",
-    "save",
+    "SVC",
     "to_libsvm",
     "to_onnx",
+    "TSVM",
+    "VIRTUAL",
+    "__version__",
 ]
-
-from ._exemplars import ExemplarSelector
-from ._noise import find_label_issues, label_quality
-from ._resample import SMOTE, VIRTUAL
-
-__all__ += ["ExemplarSelector", "SMOTE", "VIRTUAL", "find_label_issues", "label_quality"]
-
-from ._sequential import SequentialLapMED, SequentialMED
-from ._stream import NeverEndingClassifier
-
-__all__ += ["NeverEndingClassifier", "SequentialLapMED", "SequentialMED"]

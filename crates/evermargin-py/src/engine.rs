@@ -1,8 +1,6 @@
 //! The loop that never ends, as a handle. Classes are numbers here, which the engine knows by their digits; what they
 //! are called is known to whoever holds the handle.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
-
 use crate::classifier::PyClassifier;
 use crate::error::{of_core, of_format, of_json};
 use crate::rows::{Rows, to_python};

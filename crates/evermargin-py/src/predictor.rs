@@ -1,7 +1,5 @@
 //! A classifier prepared once for many predictions of few rows.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
-
 use crate::classifier::PyClassifier;
 use crate::error::of_core;
 use crate::rows::{Rows, table};

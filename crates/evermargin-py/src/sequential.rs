@@ -1,7 +1,5 @@
 //! A sequential learner that goes on, as a handle.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
-
 use crate::classifier::PyClassifier;
 use crate::error::{of_core, of_format, of_json};
 use crate::fit::Settings;
