@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from . import _core
 from ._base import plain, seed
 from ._book import LabelBook
+from ._files import write_whole
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -94,18 +94,7 @@ class KeptMixin:
         path : str or path-like
             The file.
         """
-        state = self.to_bytes()
-        folder = os.path.dirname(os.path.abspath(path))
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".evermargin-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(state)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_whole(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:

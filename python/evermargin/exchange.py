@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import LargeMarginClassifier, class_names, rows
+from ._files import write_whole
 from ._supervised import SVC, LinearSVC
 
 __all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"]
@@ -69,7 +70,7 @@ def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     array(['high'], dtype='<U4')
     """
     check_is_fitted(estimator)
-    Path(path).write_bytes(estimator._model.to_bytes())
+    write_whole(path, estimator._model.to_bytes())
 
 
 def load(path: str | os.PathLike) -> LargeMarginClassifier:
