@@ -31,9 +31,11 @@ from ._semi import (
 from ._sequential import SequentialLapMED, SequentialMED
 from ._stream import NeverEndingClassifier
 from ._supervised import LASVMClassifier, LinearSVC, Perceptron, RLSClassifier, RampSVC, SVC
+from .active import ActiveLearner
 from .exchange import from_libsvm, from_sklearn, load, save, to_libsvm, to_onnx
 
 __all__ = [
+    "ActiveLearner",
     "BranchBoundS3VM",
     "CCCPS3VM",
     "CoLapRLS",

@@ -4,6 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evermargin
 from evermargin._base import LargeMarginClassifier, SemiSupervisedClassifier
+from evermargin._supervised import VARIANTS
 
 CLASSIFIERS = [
     cls
@@ -44,6 +45,10 @@ def instances():
         yield cls(**settings)
         if issubclass(cls, SemiSupervisedClassifier):
             yield cls(missing_label=None, **settings)
+    for loss in VARIANTS:
+        if loss != "hinge":
+            yield evermargin.LASVMClassifier(loss=loss)
+    yield evermargin.SVC(kernel="precomputed")
 
 
 @parametrize_with_checks(list(instances()), expected_failed_checks=expected)
