@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import math
 import numbers
+import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +58,8 @@ def rows(X: Any) -> Rows:
     """The parts of ``X`` that the core reads in place."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)
+    if X.indptr[0] != 0 or np.any(np.diff(X.indptr) < 0) or X.indptr[-1] > len(X.indices):
+        raise ValueError("sparse rows: indptr must rise from 0 to the number of values; the matrix is damaged")
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -72,13 +76,29 @@ def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
+def whole_or_nothing(learn: Callable) -> Callable:
+    """A method that leaves the estimator as it was if it fails or is interrupted."""
+
+    @functools.wraps(learn)
+    def safely(self, *args, **kwargs):
+        before = dict(vars(self))
+        try:
+            return learn(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return safely
+
+
 def seed(random_state: Any) -> int:
     """A seed of the core. None is 1: without a seed the answer is the same every time."""
     if random_state is None:
         return 1
     if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
-            raise ValueError(f"random_state={random_state}: must not be negative")
+        if not 0 <= random_state < 2**63:
+            raise ValueError(f"random_state={random_state}: must be from 0 to 2**63 - 1")
         return int(random_state)
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
@@ -106,8 +126,9 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
     def _name(self) -> str:
         return self._learner
 
-    def _settings(self) -> str:
-        """The settings of a training as JSON."""
+    def _settings(self, classes: Iterable[Any] | None = None) -> str:
+        """The settings of a training as JSON; keys of ``class_weight`` are found among ``classes``."""
+        classes = self.classes_ if classes is None else classes
         learner = REGISTRY[self._name()]
         taken = {p["name"] for p in learner["parameters"]}
         defaults = self._defaults()
@@ -116,8 +137,10 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         for name, value in self.get_params(deep=False).items():
             if name in OUTSIDE or value is None:
                 continue
+            if isinstance(value, numbers.Real) and not math.isfinite(value):
+                raise ValueError(f"{name}={value}: must be a finite number")
             if name in AROUND:
-                settings[name] = self._around(name, value)
+                settings[name] = self._around(name, value, classes)
                 continue
             key = RENAMED.get(name, name)
             if key in taken or value != defaults.get(name):
@@ -129,23 +152,26 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
     def _defaults(cls) -> dict[str, Any]:
         return {n: p.default for n, p in inspect.signature(cls.__init__).parameters.items() if n != "self"}
 
-    def _around(self, name: str, value: Any) -> Any:
+    @staticmethod
+    def _around(name: str, value: Any, classes: Iterable[Any]) -> Any:
         if name == "class_weight" and isinstance(value, dict):
-            return {str(c): float(w) for c, w in value.items()}
+            return {_class_name(key, classes): float(w) for key, w in value.items()}
         if name == "probability" and isinstance(value, (bool, np.bool_)):
             return "sigmoid" if value else None
         return value
 
-    @staticmethod
-    def _value(name: str, value: Any) -> Any:
+    def _value(self, name: str, value: Any) -> Any:
         if name == "cache_size":
-            return int(float(value) * 1_000_000)
+            if not (isinstance(value, numbers.Real) and 0 <= value <= 1e9):
+                raise ValueError(f"cache_size={value!r}: must be megabytes, a number from 0 to 1e9")
+            return int(value * 1_000_000)
         if name == "max_iter":
             return 0 if value == -1 else value
         if name == "views" and not isinstance(value, str):
-            return _views(value)
+            return _views(value, self.n_features_in_)
         return value
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labelled rows.
 
@@ -156,7 +182,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes, of any type.
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies the cost of each row: weight k is k copies, 0 is absence.
+            Multiplies the cost of each row: weight k is k copies, 0 is absence (``docs/python.md`` says how exactly).
 
         Returns
         -------
@@ -173,15 +199,17 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             found = f"1 class ({self.classes_[0]})" if len(self.classes_) else "0 classes"
             raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found {found}")
-        training = _core.fit(
-            self._name(),
-            rows(X),
-            np.ascontiguousarray(codes, dtype=np.int64),
-            class_names(self.classes_),
-            self._settings(),
-            sample_weight,
-            bool(self.verbose),
-        )
+        shape = getattr(self, "decision_function_shape", "ovr")
+        if shape not in ("ovr", "ovo"):
+            raise ValueError(f"decision_function_shape={shape!r}: must be ovr or ovo")
+        codes = np.ascontiguousarray(codes, dtype=np.int64)
+        names, settings = class_names(self.classes_), self._settings()
+        try:
+            training = _core.fit(
+                self._name(), rows(X), codes, names, settings, sample_weight, bool(self.verbose)
+            )
+        except ValueError as error:
+            raise ValueError(in_our_words(str(error))) from None
         self._keep(training)
         return self
 
@@ -216,7 +244,8 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest wins.
+            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest wins (of
+            classes learnt in pairs votes decide, and where they tie the largest may be another).
         """
         decision = self._said(X)[1]
         if len(self.classes_) == 2:
@@ -299,6 +328,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
 class SemiSupervisedClassifier(LargeMarginClassifier):
     """Base of the classifiers that also learn from rows without a label."""
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
         """Learn from few labels and many samples.
 
@@ -329,59 +359,108 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
         self.supervised_score_, self.semi_supervised_score_ = held_out
 
 
+def _is_gap(value: Any) -> bool:
+    """None, NaN, NaT or pandas' NA: never a class."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
 def is_missing(y: np.ndarray, missing_label: Any) -> np.ndarray:
-    """Which labels are missing: equal to ``missing_label``, NaN if that is NaN, None if that is None."""
+    """Which labels are missing: equal to ``missing_label``; any gap if that is NaN or NA, None if that is None."""
     if missing_label is None:
         return np.fromiter((v is None for v in y), dtype=bool, count=len(y))
-    if isinstance(missing_label, numbers.Real) and math.isnan(missing_label):
-        if y.dtype.kind == "f":
-            return np.isnan(y)
-        return np.fromiter((isinstance(v, float) and math.isnan(v) for v in y), dtype=bool, count=len(y))
+    if _is_gap(missing_label):
+        return np.isnan(y) if y.dtype.kind == "f" else np.fromiter(map(_is_gap, y), dtype=bool, count=len(y))
+    if y.dtype == object:
+        same = (not _is_gap(v) and bool(v == missing_label) for v in y)
+        return np.fromiter(same, dtype=bool, count=len(y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # comparing words with numbers: not equal
         return np.asarray(y == missing_label, dtype=bool) & np.ones(len(y), dtype=bool)
 
 
-def labels_and_gaps(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted classes, and the number of the class of each row, -1 where the label is missing."""
+def known_labels(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows have a label, and these labels; refuses what cannot be meant."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {len(y)}]")
-    missing = is_missing(y, missing_label)
-    known = y[~missing]
-    if known.dtype == object:
-        known = np.array(list(known))
-    if known.dtype.kind == "f" and not np.isfinite(known).all():
-        raise ValueError("Input y contains NaN or infinity; if NaN means unlabelled, say missing_label=float('nan')")
-    if known.size:
-        check_classification_targets(known)
-    classes, numbers_of = np.unique(known, return_inverse=True)
-    if _is_minus_one(missing_label) and missing.any() and len(classes) == 1 and classes[0] == 1:
+    has = ~is_missing(y, missing_label)
+    labels = y[has]
+    mark = f"missing_label={missing_label!r}"
+    if labels.dtype == object:
+        if any(map(_is_gap, labels)):
+            raise ValueError(f"Input y contains NaN or None, and {mark}; say missing_label=float('nan') or None")
+        texts = sum(isinstance(v, str) for v in labels)
+        if 0 < texts < len(labels):
+            raise ValueError("y holds labels of different kinds, texts and numbers; use one kind for all classes")
+        labels = np.array(list(labels))
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(
-            "y holds -1 and 1 alone, and -1 means unlabelled here, so there is one class only. If -1 is a class, mark "
-            "unlabelled rows otherwise and say how: missing_label=None (None in y), float('nan') or any other value; "
-            "or number the classes 0 and 1 and keep -1 for unlabelled"
+            f"Input y contains NaN or infinity, and {mark}; if NaN means unlabelled, say missing_label=float('nan')"
         )
+    if _is_minus_one(missing_label):
+        if labels.dtype.kind == "U" and np.any(labels == "-1"):
+            raise ValueError("y holds the text '-1', and missing_label is the number -1; say missing_label='-1'")
+        if labels.dtype.kind == "u" and labels.size and labels.max() == np.iinfo(labels.dtype).max:
+            raise ValueError(f"y is of type {labels.dtype}, which cannot hold -1: it became {labels.max()}; use int64")
+    if labels.size:
+        check_classification_targets(labels)
+    return has, labels
+
+
+def refuse_minus_one(has: np.ndarray, labels: np.ndarray, missing_label: Any, classes: Any = None) -> None:
+    """Refuses -1 as a class where it marks rows without a label."""
+    declared = classes is not None and bool(np.any(is_missing(np.unique(classes), missing_label)))
+    alone = classes is None and _is_minus_one(missing_label) and not has.all() and set(labels.tolist()) == {1}
+    if declared or alone:
+        found = f"classes hold {missing_label}" if declared else "y holds -1 and 1 alone"
+        raise ValueError(
+            f"{found}, and {missing_label} means unlabelled here. If it is a class, mark unlabelled rows otherwise and "
+            "say how: missing_label=None (None in y), float('nan') or any other value; or number the classes 0 and 1 and "
+            "keep -1 for unlabelled"
+        )
+
+
+def labels_and_gaps(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted classes, and the number of the class of each row, -1 where the label is missing."""
+    has, labels = known_labels(y, missing_label, n_samples)
+    refuse_minus_one(has, labels, missing_label)
+    classes, numbers_of = np.unique(labels, return_inverse=True)
     codes = np.full(n_samples, -1, dtype=np.int64)
-    codes[~missing] = numbers_of
+    codes[has] = numbers_of
     return classes, codes
+
+
+def in_our_words(text: str) -> str:
+    """A message of the core with the names that parameters have here."""
+    back = {core: ours for ours, core in RENAMED.items()} | {"class-weight": "class_weight"}
+    return re.sub(r"(?<=parameter )[a-z_-]+", lambda found: back.get(found[0], found[0]), text)
+
+
+def _class_name(key: Any, classes: Iterable[Any]) -> str:
+    """The name of the class that a key of ``class_weight`` stands for."""
+    return next((str(c) for c in classes if isinstance(key, str) == isinstance(c, str) and c == key), str(key))
 
 
 def _is_minus_one(value: Any) -> bool:
     return isinstance(value, numbers.Number) and value == -1
 
 
-def _views(views: Sequence[Any]) -> str:
+def _views(views: Sequence[Any], columns: int) -> str:
     """Ranges of columns, counted from 0 with the end excluded, as the registry writes them."""
 
     def one(view: Any) -> str:
-        if isinstance(view, (slice, range)):
-            if view.step not in (None, 1):
-                raise ValueError(f"view {view}: columns must follow each other")
-            return f"{(view.start or 0) + 1}..{view.stop}"
-        start, stop = view
-        return f"{start + 1}..{stop}"
+        if isinstance(view, slice):
+            view = range(*view.indices(columns))
+        if isinstance(view, tuple) and len(view) == 2:
+            view = range(*view)
+        if not isinstance(view, range):
+            raise ValueError(f"view {view!r}: must be (start, end), a slice or a range of columns")
+        if view.step != 1:
+            raise ValueError(f"view {view}: columns must follow each other")
+        return f"{view.start + 1}..{view.stop}"
 
     return ";".join(one(view) for view in views)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _core
-from ._base import plain, seed
+from ._base import plain
 from ._book import LabelBook
 from ._files import write_whole
 
@@ -30,7 +30,7 @@ class KeptMixin:
         """
         self._engine_or_error()
         params = self.get_params(deep=False)
-        params["random_state"] = seed(self.random_state)
+        params["random_state"] = self._seed
         if isinstance(self.class_weight, dict):
             params["class_weight"] = {"pairs": [[k, w] for k, w in self.class_weight.items()]}
         names = getattr(self, "feature_names_in_", None)
@@ -77,7 +77,7 @@ class KeptMixin:
             self.events_ = about["events"]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the state of a {cls.__name__}: {error}") from None
-        self._engine, self._asked = engine, {}
+        self._engine, self._asked, self._seed = engine, {}, params["random_state"]
         self._first = json.loads(engine.metrics())["rows"] - len(self._codes)
         self._batch = None
         self.classes_ = self._book.classes()

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from . import _core
-from ._base import class_names, is_missing, rows, seed
+from ._base import class_names, in_our_words, rows, seed, whole_or_nothing
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -44,36 +44,18 @@ def codes_among(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     except TypeError:
         strange = np.ones(len(y), dtype=bool)
     if np.any(strange):
-        new = ", ".join(sorted({str(label) for label in y[strange]}))
+        new = ", ".join(sorted({repr(label) for label in y[strange].tolist()}))
         raise ValueError(
             f"y holds classes that were not declared: {new}. Name every class on the first call "
-            f"(classes=...), or fit again; declared are {', '.join(map(str, classes))}"
+            f"(classes=...), or fit again; declared are {', '.join(map(repr, classes.tolist()))}"
         )
     return places.astype(np.int64)
-
-
-def known_and_gaps(y: ArrayLike, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows have a label, and these labels."""
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_samples:
-        found = [n_samples, len(y)]
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {found}")
-    has = ~is_missing(y, missing_label)
-    labels = y[has]
-    if labels.dtype == object:
-        labels = np.array(list(labels))
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(
-            "Input y contains NaN or infinity; if NaN means unlabelled, say missing_label=float('nan')"
-        )
-    if labels.size:
-        check_classification_targets(labels)
-    return has, labels
 
 
 class OnlineMixin:
     """``partial_fit`` for estimators over an online learner of the registry."""
 
+    @whole_or_nothing
     def partial_fit(
         self,
         X: Any,
@@ -114,17 +96,20 @@ class OnlineMixin:
             )
             there = sample_weight > 0
             X, codes, sample_weight = X[there], codes[there], sample_weight[there]
-        state = self._checkpoint if not first else self._begin(X, classes)
-        training, after = state.go_on(
-            rows(X), codes, sample_weight, seed(self.random_state), bool(self.verbose)
-        )
+        try:
+            state = self._checkpoint if not first else self._begin(X, classes)
+            training, after = state.go_on(
+                rows(X), codes, sample_weight, seed(self.random_state), bool(self.verbose)
+            )
+        except ValueError as error:
+            raise ValueError(in_our_words(str(error))) from None
         self.classes_ = classes
         super()._keep(training)
         self._checkpoint = after
         return self
 
     def _begin(self, X: Any, classes: np.ndarray) -> _core.Checkpoint:
-        return _core.Checkpoint.begin(self._name(), rows(X), class_names(classes), self._settings())
+        return _core.Checkpoint.begin(self._name(), rows(X), class_names(classes), self._settings(classes))
 
     def _refuse_held_out(self) -> None:
         for name in ("probability", "threshold"):

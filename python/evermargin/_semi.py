@@ -18,7 +18,7 @@ class LapSVC(SemiSupervisedClassifier):
     Parameters
     ----------
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -182,7 +182,7 @@ class LapRLS(SemiSupervisedClassifier):
     Parameters
     ----------
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -346,7 +346,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
     Parameters
     ----------
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -506,7 +506,7 @@ class CoRLS(SemiSupervisedClassifier):
     views : str or list of ranges, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -632,7 +632,7 @@ class CoLapSVC(SemiSupervisedClassifier):
     views : str or list of ranges, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -802,7 +802,7 @@ class CoLapRLS(SemiSupervisedClassifier):
     views : str or list of ranges, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -972,7 +972,7 @@ class CoTraining(SemiSupervisedClassifier):
     views : str or list of ranges, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -2226,7 +2226,7 @@ class LabelPropagation(SemiSupervisedClassifier):
     ratio : "labels", "auto", float or list of float, default="labels"
         Share of positives among rows without a label: a number, labels or auto.
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3

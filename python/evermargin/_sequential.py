@@ -11,8 +11,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
 from . import _core
-from ._base import LargeMarginClassifier, SemiSupervisedClassifier, class_names, rows
-from ._online import codes_among, declared_classes, known_and_gaps
+from ._base import (
+    LargeMarginClassifier,
+    SemiSupervisedClassifier,
+    class_names,
+    known_labels,
+    refuse_minus_one,
+    rows,
+    whole_or_nothing,
+)
+from ._online import codes_among, declared_classes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -21,8 +29,8 @@ if TYPE_CHECKING:
 class _Sequential:
     """What both have: the belief as a handle."""
 
-    def _settings(self) -> str:
-        settings = json.loads(super()._settings())
+    def _settings(self, classes: Any = None) -> str:
+        settings = json.loads(super()._settings(classes))
         settings["params"]["loss"] = self.loss
         return json.dumps(settings)
 
@@ -30,7 +38,7 @@ class _Sequential:
         """Learns rows; the belief is replaced only when all went well."""
         state = None if anew else getattr(self, "_belief", None)
         if state is None:
-            state = _core.Sequential.begin(self._name(), rows(X), class_names(classes), self._settings())
+            state = _core.Sequential.begin(self._name(), rows(X), class_names(classes), self._settings(classes))
         report = json.loads(state.learn(rows(X), codes, sample_weight, bool(self.verbose)))
         self._belief = state
         self.classes_ = classes
@@ -43,25 +51,6 @@ class _Sequential:
         self.n_iter_ = max(1, int(report["steps"]))
         self.stop_reason_ = "converged" if exits <= {"converged"} else sorted(exits - {"converged"})[0]
         return self
-
-    def predict_std(self, X: Any) -> np.ndarray:
-        """How unsure the belief is: the standard deviation of a decision, its constant left out.
-
-        It is small near what was met, falls as graphs are met, and does not depend on labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        std : ndarray of shape (n_samples,)
-            The same for every decision function.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        return np.sqrt(np.maximum(self._belief.variance(rows(X)), 0.0))
 
 
 class SequentialMED(_Sequential, LargeMarginClassifier):
@@ -186,6 +175,7 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
         X, codes, sample_weight = _present(X, np.ascontiguousarray(codes, dtype=np.int64), sample_weight)
         return self._publish(self._learn_on(X, codes, self.classes_, sample_weight, anew=True))
 
+    @whole_or_nothing
     def partial_fit(
         self,
         X: Any,
@@ -386,6 +376,7 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         self._learn_on(X, np.ascontiguousarray(codes, dtype=np.int64), self.classes_, anew=True)
         return self
 
+    @whole_or_nothing
     def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
         """Learn a batch, with labels or without; what was learnt before is the prior.
 
@@ -407,10 +398,30 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         classes = declared_classes(self, classes)
         codes = np.full(_num_samples(X), -1, dtype=np.int64)
+        refuse_minus_one(codes < 0, np.array([]), self.missing_label, classes)
         if y is not None:
-            has, labels = known_and_gaps(y, self.missing_label, len(codes))
+            has, labels = known_labels(y, self.missing_label, len(codes))
             codes[has] = codes_among(labels, classes)
         return self._publish(self._learn_on(X, codes, classes))
+
+    def predict_std(self, X: Any) -> np.ndarray:
+        """How unsure the belief is: the standard deviation of a decision, its constant left out.
+
+        It is small near what was met, falls as graphs are met, and does not depend on labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        std : ndarray of shape (n_samples,)
+            The same for every decision function.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return np.sqrt(np.maximum(self._belief.variance(rows(X)), 0.0))
 
 
 def _present(X, codes, sample_weight):

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from . import _core
 from ._base import LargeMarginClassifier
@@ -23,7 +24,8 @@ def closeness(estimator, X) -> np.ndarray:
     Parameters
     ----------
     estimator : object
-        A fitted classifier with ``decision_function`` or ``predict_proba``.
+        A fitted classifier with ``decision_function`` or ``predict_proba``; of a pipeline or a search the
+        classifier inside is looked at.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Samples.
 
@@ -42,16 +44,32 @@ def closeness(estimator, X) -> np.ndarray:
     >>> closeness(svc, [[0.0], [0.5], [-1.0]]).round(2) + 0.0
     array([0. , 0.5, 1. ])
     """
-    estimator = _inner(estimator)
+    estimator, X = _unwrapped(estimator, X)
     if isinstance(estimator, LargeMarginClassifier):
         codes, decision, _ = estimator._said(X)
         return _core.closeness(decision, codes, len(estimator.classes_), estimator._model.scheme)
     if not hasattr(estimator, "decision_function"):
         return _lead(_probabilities(estimator, X))
-    if hasattr(estimator, "decision_function_shape") and len(estimator.classes_) > 2:
-        return _closeness_of_pairs(estimator, X)
+    if hasattr(estimator, "decision_function_shape"):
+        check_is_fitted(estimator)
+        if len(estimator.classes_) > 2:
+            return _closeness_of_pairs(estimator, X)
     decision = np.asarray(estimator.decision_function(X), dtype=np.float64)
     return np.abs(decision) if decision.ndim == 1 else 0.5 * _lead(decision)
+
+
+def _unwrapped(estimator, X):
+    """The classifier inside learners that ask, pipelines and searches, and the rows as it sees them."""
+    estimator = _inner(estimator)
+    if hasattr(estimator, "best_estimator_"):
+        return _unwrapped(estimator.best_estimator_, X)
+    if not isinstance(estimator, Pipeline):
+        return estimator, X
+    check_is_fitted(estimator)
+    for _, step in estimator.steps[:-1]:
+        if hasattr(step, "transform"):  # else it passes all rows through
+            X = step.transform(X)
+    return _unwrapped(estimator.steps[-1][1], X)
 
 
 def _closeness_of_pairs(estimator, X):
@@ -78,8 +96,14 @@ def _inner(estimator):
 
 def _probabilities(estimator, X):
     if not hasattr(estimator, "predict_proba"):
+        name = type(_inner(estimator)).__name__
+        if hasattr(estimator, "decision_function"):
+            raise TypeError(
+                f"{name} has no predict_proba, which is needed here: set probability=\"sigmoid\" of a classifier of "
+                "evermargin, wrap another in CalibratedClassifierCV, or use margin_sampling"
+            )
         raise TypeError(
-            f"{type(_inner(estimator)).__name__} has neither decision_function nor predict_proba: it "
+            f"{name} has neither decision_function nor predict_proba: it "
             "cannot tell what it doubts; wrap it in CalibratedClassifierCV, or use random_sampling"
         )
     probabilities = estimator.predict_proba(X)

@@ -14,10 +14,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _core
-from ._base import from_rows, labels_and_gaps, plain, rows, seed
+from ._base import (
+    from_rows,
+    known_labels,
+    labels_and_gaps,
+    plain,
+    refuse_minus_one,
+    rows,
+    seed,
+    whole_or_nothing,
+)
 from ._book import LabelBook
 from ._kept import KeptMixin
-from ._online import known_and_gaps
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -144,6 +152,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.missing_label = missing_label
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Forget everything, then learn one batch.
 
@@ -163,6 +172,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         labels_and_gaps(y, self.missing_label, _num_samples(X))  # refuses what cannot be meant
         return self._arrive(X, y, None, anew=True)
 
+    @whole_or_nothing
     def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
         """Take a batch in: label it, then learn the labels it came with.
 
@@ -188,9 +198,13 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         n = _num_samples(X)
         has = np.zeros(n, dtype=bool)
         labels = np.array([])
+        if classes is not None:
+            refuse_minus_one(has, labels, self.missing_label, classes)
         if y is not None:
-            has, labels = known_and_gaps(y, self.missing_label, n)
+            has, labels = known_labels(y, self.missing_label, n)
         book = LabelBook(self.class_weight) if anew else self._book.copy()
+        if anew:
+            self._seed = seed(self.random_state)
         engine = _core.Engine(self._settings(X.shape[1], book)) if anew else self._engine
         codes = np.full(n, -1, dtype=np.int64)
         codes[has] = book.codes(labels)
@@ -225,7 +239,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
             "forget": self._forget(),
             "most_labels": self.max_labels,
             "most_points": self.max_points,
-            "seed": seed(self.random_state),
+            "seed": self._seed,
         }
         return json.dumps(settings, default=plain)
 
@@ -442,7 +456,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self._engine_or_error()
         ids = _integers(ids)
         labels = np.atleast_1d(np.asarray(labels))
-        has, known = known_and_gaps(labels, self.missing_label, len(labels))
+        has, known = known_labels(labels, self.missing_label, len(labels))
         if len(ids) != len(labels) or not has.all():
             raise ValueError(
                 f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) passes over"

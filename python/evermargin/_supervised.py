@@ -23,8 +23,7 @@ VARIANTS = {
 class SVC(LargeMarginClassifier):
     """Support vector machine with any kernel.
 
-    Same optimum, signs and defaults as LIBSVM and scikit-learn's ``SVC``; a row of weight k is k copies of
-    it, exactly.
+    Same optimum, signs and defaults as LIBSVM and scikit-learn's ``SVC``; a row of weight k is k copies of it.
 
     Equations, when it fails and what it costs: ``docs/svc.md``.
 
@@ -427,7 +426,7 @@ class Perceptron(LargeMarginClassifier):
     Parameters
     ----------
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -543,7 +542,7 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
     loss : str, default="hinge"
         Variant: hinge, gap, ramp, filter, full or local.
     kernel : str, default="rbf"
-        Linear, rbf, poly, sigmoid or precomputed.
+        Linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
     degree : int, default=3
@@ -568,8 +567,6 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         Most labels to look at; 0 = no limit.
     stop : str or None, default=None
         When to stop choosing: margin, plateau, cross-validated or never.
-    curve : bool or None, default=None
-        Whether to keep models along the way.
     retrain : bool or None, default=None
         Whether to solve anew after every sample, to compare with.
     virtual : float or None, default=None
@@ -659,7 +656,6 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         pool: int | None = None,
         labels: int | None = None,
         stop: str | None = None,
-        curve: bool | None = None,
         retrain: bool | None = None,
         virtual: float | None = None,
         neighbours: int | None = None,
@@ -697,7 +693,6 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         self.pool = pool
         self.labels = labels
         self.stop = stop
-        self.curve = curve
         self.retrain = retrain
         self.virtual = virtual
         self.neighbours = neighbours

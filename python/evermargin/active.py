@@ -22,15 +22,18 @@ Examples
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
+from ._base import is_missing
 from ._batches import density_sampling, diverse_sampling, relaxed_sampling, submod_sampling
 from ._strategies import (
     closeness,
@@ -65,6 +68,9 @@ def _has(name):
 class ActiveLearner:
     """A classifier that says which rows it wants labelled, with the names of modAL.
 
+    It may begin without any label: rows are remembered until there are two classes to tell apart, and chance
+    asks until then. What the estimator refuses to learn from is not remembered.
+
     Parameters
     ----------
     estimator : object
@@ -72,7 +78,7 @@ class ActiveLearner:
     query_strategy : callable, default=uncertainty_sampling
         ``strategy(learner, X, ...)`` that gives rows of ``X``: one of this module, or your own function.
     X_training, y_training : array-like, default=None
-        Labelled rows to begin with; the estimator is fitted to them at once.
+        Labelled rows to begin with; the estimator is fitted to them at once, if they are of two classes.
     bootstrap_init : bool, default=False
         Whether the first fit is to rows drawn with replacement.
     random_state : int, RandomState instance or None, default=None
@@ -117,12 +123,14 @@ class ActiveLearner:
         self.query_strategy = query_strategy
         self.random_state = random_state
         self._chance = check_random_state(random_state)
-        self.X_training, self.y_training = X_training, y_training
+        self.X_training, self.y_training = None, None
+        self._waiting = False
         if X_training is not None:
-            self._fit_known(bootstrap_init, **fit_kwargs)
+            _same_length(X_training, y_training)
+            self._learn(X_training, y_training, (X_training, y_training), bootstrap_init, fit_kwargs)
 
     def fit(self, X, y, bootstrap: bool = False, **fit_kwargs) -> ActiveLearner:
-        """Forget all labelled rows and learn from these.
+        """Forget all labelled rows and learn from these, unless the estimator refuses them.
 
         Parameters
         ----------
@@ -139,11 +147,11 @@ class ActiveLearner:
             Itself.
         """
         _same_length(X, y)
-        self.X_training, self.y_training = X, y
-        return self._fit_known(bootstrap, **fit_kwargs)
+        self._learn(X, y, (X, y), bootstrap, fit_kwargs, fitted_goes_on=True)
+        return self
 
     def teach(self, X, y, bootstrap: bool = False, only_new: bool = False, **fit_kwargs) -> None:
-        """Take new labels in.
+        """Take new labels in. What the estimator refuses changes nothing.
 
         Parameters
         ----------
@@ -158,25 +166,27 @@ class ActiveLearner:
         """
         X, y = _as_rows(X, y)
         first = self.X_training is None
-        joined = (X, y) if first else (_stack(self.X_training, X), _stack(self.y_training, y))
-        self.X_training, self.y_training = joined
-        if not only_new:
-            self._fit_known(bootstrap, **fit_kwargs)
-        elif hasattr(self.estimator, "partial_fit"):
-            self._learn_more(*self._drawn(X, y, bootstrap), **fit_kwargs)
-        else:
-            self.estimator.fit(*self._drawn(X, y, bootstrap), **fit_kwargs)
+        X_all, y_all = (X, y) if first else (_stack(self.X_training, X), _stack(self.y_training, y))
+        rows = (X, y) if only_new and not self._waiting else (X_all, y_all)
+        self._learn(X_all, y_all, rows, bootstrap, fit_kwargs, more=only_new, fitted_goes_on=only_new)
 
-    def _learn_more(self, X, y, **fit_kwargs):
+    def _learn(self, X, y, rows, bootstrap, fit_kwargs, more=False, fitted_goes_on=False):
+        """Has the estimator learn ``rows``, and remembers that ``X`` and ``y`` are all that is known."""
+        fitted = fitted_goes_on and hasattr(self.estimator, "classes_")
+        waiting = not fitted and "classes" not in fit_kwargs and _one_class(self.estimator, y)
+        if not waiting:
+            with _as_it_was_if_refused(self.estimator):
+                if more and hasattr(self.estimator, "partial_fit"):
+                    self._learn_more(*self._drawn(*rows, bootstrap), y, fit_kwargs)
+                else:
+                    self.estimator.fit(*self._drawn(*rows, bootstrap), **fit_kwargs)
+        self.X_training, self.y_training, self._waiting = X, y, waiting
+
+    def _learn_more(self, X, y, known, fit_kwargs):
         takes_classes = "classes" in inspect.signature(self.estimator.partial_fit).parameters
         if takes_classes and not hasattr(self.estimator, "classes_"):
-            fit_kwargs.setdefault("classes", np.unique(self.y_training))
+            fit_kwargs.setdefault("classes", np.unique(known))
         self.estimator.partial_fit(X, y, **fit_kwargs)
-
-    def _fit_known(self, bootstrap, **fit_kwargs):
-        _same_length(self.X_training, self.y_training)
-        self.estimator.fit(*self._drawn(self.X_training, self.y_training, bootstrap), **fit_kwargs)
-        return self
 
     def _drawn(self, X, y, bootstrap):
         if not bootstrap:
@@ -287,11 +297,41 @@ class ActiveLearner:
         return self.estimator.classes_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self.X_training is not None
+        return self.X_training is not None and not self._waiting
 
     def __repr__(self) -> str:
         known = 0 if self.X_training is None else _num_samples(self.X_training)
         return f"ActiveLearner({self.estimator!r}, {self.query_strategy.__name__}, {known} labels)"
+
+
+def _one_class(estimator, y):
+    """Whether a classifier cannot learn from these labels yet, for there are not two classes."""
+    try:
+        if not is_classifier(estimator):
+            return False
+    except AttributeError:  # not of scikit-learn: it knows itself
+        return False
+    y = np.asarray(y)
+    if y.ndim != 1:
+        return False
+    if hasattr(estimator, "missing_label"):
+        y = y[~is_missing(y, estimator.missing_label)]
+    return len(set(y.tolist())) < 2
+
+
+@contextlib.contextmanager
+def _as_it_was_if_refused(estimator):
+    """Takes back what an estimator changed of itself and of those inside it before it failed."""
+    inside = estimator.get_params().values() if hasattr(estimator, "get_params") else []
+    changed = [one for one in [estimator, *inside] if hasattr(one, "fit") and hasattr(one, "__dict__")]
+    before = [(one, dict(vars(one))) for one in changed if not isinstance(one, type)]
+    try:
+        yield
+    except BaseException:
+        for one, attributes in before:
+            vars(one).clear()
+            vars(one).update(attributes)
+        raise
 
 
 def _same_length(X, y):

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn import svm
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import LargeMarginClassifier, class_names, rows
 from ._files import write_whole
+from ._stream import NeverEndingClassifier
 from ._supervised import SVC, LinearSVC
 
 __all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"]
 
 
 class LoadedClassifier(LargeMarginClassifier):
-    """A classifier that was read from a file: it predicts, and cannot be fitted again."""
+    """A classifier that was read from a file: it predicts, and cannot be fitted again.
+
+    Parameters
+    ----------
+    probability : bool, default=False
+        Whether the model is calibrated, so that there is ``predict_proba``.
+    """
+
+    def __init__(self, probability: bool = False) -> None:
+        self.probability = probability
 
     def fit(self, X, y, sample_weight=None):
         """Refused: the file holds a model, not how to train it."""
@@ -28,17 +40,23 @@ class LoadedClassifier(LargeMarginClassifier):
 
 
 def _classes(names: list[str]) -> np.ndarray:
-    """Classes as numbers where all names are numbers."""
-    for kind in (int, float):
+    """Classes as numbers, if all names are what numbers are called and the order is theirs."""
+    kinds: list[tuple[Any, Any]] = [(int, str), (float, repr)]
+    for kind, called in kinds:
         try:
-            return np.array([kind(name) for name in names])
+            found = [kind(name) for name in names]
         except ValueError:
             continue
+        exact = all(called(number) == name and math.isfinite(number) for number, name in zip(found, names))
+        if exact and all(a < b for a, b in zip(found, found[1:])) and np.array(found).dtype.kind in "iuf":
+            return np.array(found)
     return np.array(names)
 
 
 def _loaded(model: _core.Classifier, estimator: LargeMarginClassifier | None = None) -> LargeMarginClassifier:
-    estimator = estimator or LoadedClassifier()
+    if estimator is None:
+        nothing = sparse.csr_array((1, model.features))
+        estimator = LoadedClassifier(probability=model.predict(rows(nothing))[2] is not None)
     estimator._model = model
     if not hasattr(estimator, "classes_"):
         estimator.classes_ = _classes(model.classes)
@@ -49,8 +67,26 @@ def _loaded(model: _core.Classifier, estimator: LargeMarginClassifier | None = N
     return estimator
 
 
+def _model(estimator: Any) -> _core.Classifier:
+    """The model of a fitted classifier of this package."""
+    if not isinstance(estimator, LargeMarginClassifier):
+        name = type(estimator).__name__
+        if isinstance(estimator, NeverEndingClassifier):
+            advice = "it has a save and a load of its own, which keep all it goes on with"
+        elif isinstance(estimator, (svm.SVC, svm.LinearSVC)):
+            advice = "take it over with from_sklearn first"
+        else:
+            advice = "of a pipeline, a search or a learner that asks give the classifier inside"
+        raise TypeError(f"{name}: only a fitted classifier of evermargin, like SVC, has such a model; {advice}")
+    check_is_fitted(estimator)
+    return estimator._model
+
+
 def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     """Write the model file that the command line reads.
+
+    It holds what predicts, with the names of the classes as texts. Names of features and the settings of Python
+    alone are not kept; pickle or joblib keep the whole estimator.
 
     Parameters
     ----------
@@ -69,8 +105,7 @@ def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     >>> load(path).predict([[2.5]])
     array(['high'], dtype='<U4')
     """
-    check_is_fitted(estimator)
-    write_whole(path, estimator._model.to_bytes())
+    write_whole(path, _model(estimator).to_bytes())
 
 
 def load(path: str | os.PathLike) -> LargeMarginClassifier:
@@ -84,7 +119,18 @@ def load(path: str | os.PathLike) -> LargeMarginClassifier:
     Returns
     -------
     classifier : fitted classifier
-        It predicts. Classes are numbers where all names are.
+        It predicts, and has ``predict_proba`` if the model is calibrated. Classes are numbers if all names are
+        written as numbers are and rise; else texts.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from evermargin import SVC, load, save
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.evm")
+    >>> save(SVC().fit([[0.0], [1.0], [2.0], [3.0]], [5, 5, 7, 7]), path)
+    >>> classifier = load(path)
+    >>> classifier.predict([[0.5], [2.5]])
+    array([5, 7])
     """
     return _loaded(_core.Classifier.from_bytes(Path(path).read_bytes()))
 
@@ -108,8 +154,7 @@ def to_libsvm(estimator: LargeMarginClassifier) -> str:
     >>> print(to_libsvm(SVC(kernel="linear").fit([[0.0], [1.0]], [1, 2])).splitlines()[:2])
     ['svm_type c_svc', 'kernel_type linear']
     """
-    check_is_fitted(estimator)
-    return estimator._model.to_libsvm()
+    return _model(estimator).to_libsvm()
 
 
 def from_libsvm(text: str) -> LargeMarginClassifier:
@@ -124,6 +169,13 @@ def from_libsvm(text: str) -> LargeMarginClassifier:
     -------
     classifier : fitted classifier
         It predicts what ``svm-predict`` would.
+
+    Examples
+    --------
+    >>> from evermargin import SVC, from_libsvm, to_libsvm
+    >>> text = to_libsvm(SVC(kernel="linear").fit([[0.0], [1.0]], [1, 2]))
+    >>> from_libsvm(text).predict([[0.2], [0.8]])
+    array([1, 2])
     """
     return _loaded(_core.Classifier.from_libsvm(text))
 
@@ -139,25 +191,50 @@ def to_onnx(estimator: LargeMarginClassifier) -> bytes:
     Returns
     -------
     model : bytes
-        Input ``X`` (float, n_samples by n_features); outputs ``label`` and ``scores``: of two classes the columns are
-        minus and plus the decision value.
+        Input ``X`` (float, n_samples by n_features). Outputs:
+
+        - ``label``: whole numbers if all classes are, else texts;
+        - ``scores``: of two classes the columns are minus and plus the decision value;
+        - ``probabilities``, one a class: where ``probability="sigmoid"`` was fitted for two classes or one class
+          against the rest. Other calibrations (isotonic, pairs of classes) are left out.
+
+    Examples
+    --------
+    >>> from evermargin import SVC, to_onnx
+    >>> model = to_onnx(SVC().fit([[0.0], [1.0]], ["low", "high"]))
+    >>> len(model) > 0
+    True
     """
-    check_is_fitted(estimator)
-    return estimator._model.to_onnx()
+    return _model(estimator).to_onnx()
 
 
 def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     """A fitted ``SVC`` or ``LinearSVC`` of scikit-learn as one of ours, which predicts the same.
 
+    Fitted again it is nearly the same, not exactly: a ``LinearSVC`` of ours always has the squared hinge loss and the
+    l2 penalty, a constant that is regularised as any weight (``intercept_scaling=1``), its own measure of ``tol`` and
+    no limit of steps; and of three classes or more ``class_weight`` weighs all rows, where LIBLINEAR weighs those of
+    the class that is told from the rest. Probabilities of theirs are not taken over. Decision values of pairs
+    (``decision_function_shape="ovo"``) of three classes or more are positive for the second class of the pair here,
+    for the first there.
+
     Parameters
     ----------
     model : sklearn.svm.SVC or sklearn.svm.LinearSVC
-        Fitted; kernels linear, rbf, poly or sigmoid.
+        Fitted; kernels linear, rbf, poly or sigmoid, and not ``break_ties``.
 
     Returns
     -------
     classifier : SVC or LinearSVC
-        Fitted, with the same parameters.
+        Fitted, with the same ``C``, ``tol`` and ``class_weight``; SVC also with the same kernel, ``max_iter``,
+        ``cache_size`` and ``decision_function_shape``.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is another, or ``break_ties=True``, which ours does not know.
+    TypeError
+        If it is another class.
 
     Examples
     --------
@@ -173,12 +250,16 @@ def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     ours: SVC | LinearSVC
     parts: tuple[str, dict[str, Any], Any, np.ndarray, np.ndarray]
     if isinstance(model, svm.LinearSVC):
-        ours = LinearSVC(C=model.C)
+        ours = LinearSVC(C=model.C, tol=model.tol, class_weight=model.class_weight, bias=bool(model.fit_intercept))
         parts = ("one-vs-rest", {"type": "linear"}, None, model.coef_, model.intercept_)
     elif isinstance(model, svm.SVC):
-        ours = SVC(
-            C=model.C, kernel=model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0, tol=model.tol
-        )
+        if model.break_ties:
+            raise ValueError(
+                "break_ties=True cannot be taken over: here the class that wins most pairs is predicted, and of equals "
+                "the first; fit with break_ties=False"
+            )
+        same = "C kernel gamma degree coef0 tol class_weight max_iter cache_size decision_function_shape"
+        ours = SVC(**{name: getattr(model, name) for name in same.split()})
         parts = ("one-vs-one", _kernel(model), rows(model.support_vectors_), *_pairs(model))
     else:
         raise TypeError(f"{type(model).__name__}: only SVC and LinearSVC of scikit-learn can be taken over")

@@ -6,6 +6,8 @@ Needs River: ``pip install evermargin[river]``.
 from __future__ import annotations
 
 import json
+import math
+import numbers
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +19,13 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("evermargin.river needs River: pip install evermargin[river]") from error
 
 from . import _core
+from ._base import plain
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Largest magnitude the core takes.
+LARGEST = 1e100
 
 
 class EverMarginClassifier(base.MiniBatchClassifier):
@@ -33,7 +39,8 @@ class EverMarginClassifier(base.MiniBatchClassifier):
     Every feature gets a column of its own, in the order of appearance, up to `max_features`; a feature that
     comes later shares the column its name hashes to. (Hashing from the start would need no index, but features
     would collide long before the columns are used up, and small rows are what streams have.) A text is a
-    feature of its own, 1 where it occurs. What is absent is 0.
+    feature of its own, 1 where it occurs. What is absent is 0, and so is None. A record with NaN, infinity or a
+    magnitude above 1e100 is refused, and the model is as it was.
 
     Parameters
     ----------
@@ -126,7 +133,13 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             Its class.
 
         """
-        row = self._row(x, grow=True)
+        if self._engine is None:
+            self._engine = self._begun()
+        row, fresh = self._row(x, grow=True)
+        hash(y)
+        if y != y:
+            raise ValueError(f"y={y!r} is no class; leave records without a label out")
+        self._columns.update(fresh)
         self._take(row, y)
 
     def _take(self, row, y):
@@ -139,14 +152,26 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             self._learn()
 
     def _learn(self):
-        """Learns the batch that waits."""
-        if self._engine is None:
-            self._engine = _core.Engine(json.dumps(self._settings()))
-        codes = np.array([number for _, number in self._waiting], dtype=np.int64)
-        self._engine.batch(self._rows([row for row, _ in self._waiting]), codes)
-        self._waiting = []
+        """Learns the batch that waits; one that is refused does not come again."""
+        batch, self._waiting = self._waiting, []
+        codes = np.array([number for _, number in batch], dtype=np.int64)
+        self._engine.batch(self._rows([row for row, _ in batch]), codes)
         self._model = self._engine.classifier()
         self._ready = None
+
+    def _begun(self):
+        """An engine, if the settings are good."""
+        for name, least in {"batch_size": 1, "max_features": 1, "window": 0}.items():
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < least:
+                raise ValueError(f"{name}={value!r}: must be a whole number, {least} or more")
+        if self.kernel not in ("rbf", "linear"):
+            raise ValueError(f"kernel={self.kernel!r}: must be 'rbf' or 'linear'")
+        if not isinstance(self.C, numbers.Real) or not 0 < self.C < math.inf:
+            raise ValueError(f"C={self.C!r}: must be a number above 0")
+        if not isinstance(self.gamma, numbers.Real) or not 0 <= self.gamma < math.inf:
+            raise ValueError(f"gamma={self.gamma!r}: must be a number above 0, or 0 to take it from the first batch")
+        return _core.Engine(json.dumps(self._settings(), default=plain))
 
     def _settings(self):
         kernel = self.kernel
@@ -170,32 +195,31 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         }
 
     def _row(self, x, grow):
-        """Columns and values of a record, by column."""
-        columns, found, strange = self._columns, {}, []
+        """Columns and values of a record, by column; and the columns of features to be taken into the index."""
+        columns, found, strange, fresh = self._columns, {}, [], {}
         for name, value in x.items():
             if value is None:
                 continue
             if isinstance(value, str):
-                name, value = f"{name}={value}", 1.0
-            at = columns.get(name)
+                key, value = (name, value), 1.0
+            else:
+                key, value = (name,) if isinstance(name, tuple) else name, _number(name, value)
+            at = columns.get(key)
             if at is None:
-                strange.append((repr(name), name, value))
+                strange.append((repr(key), key, name, value))
             elif value:
-                found[at] = found.get(at, 0.0) + float(value)
-        for _, name, value in sorted(strange, key=lambda feature: feature[0]):
-            at = self._place(name, grow)
-            if at is not None and value:
-                found[at] = found.get(at, 0.0) + float(value)
-        return sorted(found.items())
-
-    def _place(self, name, grow):
-        """The column of a feature that is not in the index; None if it shall not be taken in."""
-        if len(self._columns) >= self.max_features:
-            return zlib.crc32(repr(name).encode()) % self.max_features
-        if not grow:
-            return None
-        self._columns[name] = len(self._columns)
-        return self._columns[name]
+                found[at] = found.get(at, 0.0) + value
+        for text, key, name, value in sorted(strange, key=lambda feature: feature[0]):
+            at = len(columns) + len(fresh)
+            if at >= self.max_features:
+                at = zlib.crc32(text.encode()) % self.max_features
+            elif grow:
+                fresh[key] = at
+            else:
+                continue
+            if value:
+                found[at] = _number(name, found.get(at, 0.0) + value)
+        return sorted(found.items()), fresh
 
     def _rows(self, found):
         """Records as the core reads them."""
@@ -234,7 +258,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         """
         if not self._labels:
             return {}
-        shares = self._shares([self._row(x, grow=False)])[0]
+        shares = self._shares([self._row(x, grow=False)[0]])[0]
         return dict(zip(self._labels, shares.tolist()))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
@@ -271,5 +295,19 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             return pd.DataFrame(index=X.index)
         names = list(X.columns)
         records = (dict(zip(names, values)) for values in X.itertuples(index=False, name=None))
-        found = [self._row(x, grow=False) for x in records]
+        found = [self._row(x, grow=False)[0] for x in records]
         return pd.DataFrame(self._shares(found), columns=list(self._labels), index=X.index)
+
+
+def _number(name, value):
+    """The value of a feature."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) <= LARGEST:
+        raise ValueError(
+            f"feature {name!r}: {value!r} is not usable; leave a missing value out or give None, and keep magnitudes "
+            "to 1e100"
+        )
+    return number

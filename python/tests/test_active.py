@@ -9,6 +9,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import evermargin
@@ -203,7 +207,78 @@ def test_mistakes_are_explained():
         learner.query(X, n_instances=0)
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
         active.margin_sampling(GaussianProcessRegressor().fit(X, y), X)
+    for machine in (SVC(), evermargin.SVC(), SVC().fit(X, y), evermargin.SVC().fit(X, y)):
+        with pytest.raises(TypeError, match='has no predict_proba.*probability="sigmoid".*CalibratedClassifierCV'):
+            active.entropy_sampling(machine, X)
     assert "20 labels" in repr(learner)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of the scaler
+def test_what_is_refused_changes_nothing():
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    bad = np.array([[np.nan, 0.0]])
+    for estimator in (SVC(), evermargin.SVC(), make_pipeline(StandardScaler(), SVC()), SGDClassifier(random_state=0)):
+        learner = ActiveLearner(estimator, X_training=X[:20], y_training=y[:20])
+        before = learner.decision_function(X)
+        for only_new in (False, True):
+            with pytest.raises(ValueError, match="NaN"):
+                learner.teach(bad, [0], only_new=only_new)
+        with pytest.raises(ValueError, match="NaN"):
+            learner.fit(np.concatenate([X, bad]), [*y, 0])
+        with pytest.raises(ValueError, match="class"):
+            learner.fit(X[y == 0], y[y == 0])
+        assert np.array_equal(learner.X_training, X[:20])
+        assert np.array_equal(learner.y_training, y[:20])
+        assert np.array_equal(learner.decision_function(X), before)
+        assert learner.estimator.classes_.tolist() == [0, 1]
+        learner.teach(X[20:22], y[20:22])
+        assert len(learner.y_training) == 22
+    with pytest.raises(ValueError, match="NaN"):
+        ActiveLearner(SVC(), X_training=np.concatenate([X, bad]), y_training=[*y, 0])
+
+
+@pytest.mark.parametrize("strategy", [s for s in STRATEGIES if s is not active.entropy_sampling])
+@pytest.mark.parametrize("make", [SVC, evermargin.SVC, lambda: make_pipeline(StandardScaler(), SVC())])
+def test_it_may_begin_from_nothing(strategy, make):
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    pool, truth = X[np.argsort(y)], np.sort(y)
+    learner = ActiveLearner(make(), strategy)
+    learner.teach(pool[:1], truth[:1])  # class 0, and so are the next
+    learner.teach(pool[1:3], truth[1:3])
+    assert not hasattr(learner.estimator, "classes_") and len(learner.y_training) == 3
+    seen = {int(learner.query(pool, random_state=s)[0][0]) for s in range(30)}
+    if strategy not in (active.submod_sampling, active.relaxed_sampling, active.density_sampling):
+        assert len(seen) > 5  # by chance
+    for step in range(20):
+        index, row = learner.query(pool, random_state=step)
+        learner.teach(row, truth[index])
+        pool, truth = np.delete(pool, index, axis=0), np.delete(truth, index)
+    learner.teach(pool[-1:], truth[-1:])
+    assert learner.classes_.tolist() == [0, 1] and len(learner.y_training) == 24
+
+
+def test_rows_that_waited_are_learnt_with_the_first_of_another_class():
+    X, y = make_moons(40, random_state=0)
+    zero, one = X[y == 0], X[y == 1]
+    learner = ActiveLearner(GaussianNB())
+    learner.teach(zero, np.zeros(20, int), only_new=True)
+    assert not hasattr(learner.estimator, "classes_")
+    learner.teach(one, np.ones(20, int), only_new=True)
+    assert learner.estimator.class_count_.tolist() == [20, 20]
+    learner.teach(zero, np.zeros(20, int), only_new=True)
+    assert learner.estimator.class_count_.tolist() == [40, 20]
+    told = ActiveLearner(GaussianNB())
+    told.teach(zero, np.zeros(20, int), only_new=True, classes=[0, 1])
+    assert told.estimator.class_count_.tolist() == [20, 0]
+    fitted = ActiveLearner(GaussianNB().fit(X, y))
+    fitted.teach(zero, np.zeros(20, int), only_new=True)
+    assert fitted.estimator.class_count_.tolist() == [40, 20]
+    few = ActiveLearner(evermargin.LinearTSVM())
+    few.teach(X[:4], [-1, 0, -1, 0])
+    assert len(few.y_training) == 4 and not hasattr(few.estimator, "classes_")
+    regression = ActiveLearner(GaussianProcessRegressor(), lambda learner, X: [0])
+    regression.teach(X[:1], [0.5])
+    assert regression.predict(X[:1]) == pytest.approx([0.5])
 
 
 def test_sparse_and_frames():
@@ -270,6 +345,23 @@ def test_closeness_of_one_output_a_class_is_half_the_lead():
     forest = RandomForestClassifier(random_state=0).fit(X, y)
     top = np.sort(forest.predict_proba(X), axis=1)
     np.testing.assert_allclose(active.closeness(forest, X), top[:, -1] - top[:, -2])
+
+
+@pytest.mark.parametrize("machine", [SVC(gamma=0.3), evermargin.SVC(gamma=0.3), LinearSVC(), GaussianNB()], ids=str)
+def test_closeness_is_the_same_through_pipelines_and_searches(machine):
+    X, y = make_blobs(90, centers=3, cluster_std=2, random_state=0)
+    Z = StandardScaler().fit_transform(X)
+    expected = active.closeness(machine.fit(Z, y), Z)
+    search = GridSearchCV(make_pipeline(StandardScaler(), "passthrough", machine), {}, cv=3)
+    wrapped = [
+        make_pipeline(StandardScaler(), machine),
+        search,
+        make_pipeline(StandardScaler(), GridSearchCV(machine, {}, cv=3)),
+        make_pipeline(make_pipeline(StandardScaler()), make_pipeline(machine)),
+    ]
+    for one in wrapped:
+        np.testing.assert_allclose(active.closeness(one.fit(X, y), X), expected, rtol=1e-12)
+        np.testing.assert_allclose(active.closeness(ActiveLearner(one), X), expected, rtol=1e-12)
 
 
 def test_small_pools_hold_what_they_promise():

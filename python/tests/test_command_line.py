@@ -4,9 +4,11 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_classification, make_moons
 
 import evermargin
+from evermargin._base import SemiSupervisedClassifier
 
 
 def write(path, X, y):
@@ -30,7 +32,27 @@ SUPERVISED = [
     (evermargin.LASVMClassifier(loss="ramp"), ["lasvm-nc"]),
     (evermargin.LASVMClassifier(loss="local"), ["local-svc"]),
     (evermargin.Perceptron(epochs=3), ["perceptron", "--set", "epochs=3"]),
+    (evermargin.RampSVC(), ["ramp-svc"]),
+    (evermargin.SequentialMED(), ["seq-med"]),
 ]
+
+
+@pytest.mark.parametrize("model, learner", [(evermargin.SVC(), "svc"), (evermargin.LinearSVC(), "linear")], ids=str)
+def test_many_classes_and_sparse_rows(model, learner, command_line, tmp_path):
+    X, y = make_classification(150, 8, n_informative=5, n_classes=3, random_state=0)
+    X[np.abs(X) < 0.8] = 0.0
+    lines = [
+        " ".join([str(c), *(f"{k + 1}:{v!r}" for k, v in enumerate(row) if v)]) for c, row in zip(y, X.tolist())
+    ]
+    (tmp_path / "d.svm").write_text("\n".join(lines) + "\n")
+    fit = [command_line, "fit", tmp_path / "d.svm", "-o", tmp_path / "m.evm", "--learner", learner, "--scale", "none"]
+    command(*fit)
+    command(command_line, "predict", tmp_path / "m.evm", tmp_path / "d.svm", "-o", tmp_path / "said.tsv")
+    header, *rows = [line.split("\t") for line in (tmp_path / "said.tsv").read_text().splitlines()]
+    said = np.array([[float(v) for v in row[1:4]] for row in rows])
+    model.fit(sparse.csr_matrix(X), y)
+    assert header[0] == "label" and [int(row[0]) for row in rows] == list(model.predict(X))
+    assert (model._said(sparse.csr_matrix(X))[1] == said).all()
 
 
 @pytest.mark.parametrize("model, words", SUPERVISED, ids=lambda v: str(v))
@@ -54,12 +76,13 @@ def test_fit_and_predict(model, words, command_line, tmp_path):
 @pytest.mark.parametrize(
     "model, learner",
     [
-        (evermargin.LapSVC(), "lapsvm"),
-        (evermargin.LinearDA(), "linear-da"),
-        (evermargin.SubmodularS3VM(), "submod-s3vm"),
-        (evermargin.LabelPropagation(), "label-propagation"),
+        (getattr(evermargin, name)(), getattr(evermargin, name)._learner)
+        for name in evermargin.__all__
+        if name != "BranchBoundS3VM"  # takes long by its nature
+        and isinstance(getattr(evermargin, name), type)
+        and issubclass(getattr(evermargin, name), SemiSupervisedClassifier)
     ],
-    ids=lambda v: str(v),
+    ids=str,
 )
 def test_label(model, learner, command_line, tmp_path):
     X, y = make_moons(120, noise=0.1, random_state=0)

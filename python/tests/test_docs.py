@@ -12,8 +12,14 @@ PAGES = sorted(DOCS.glob("python*.md"))
 SCRIPTS = sorted((DOCS / "examples").glob("*.py"))
 
 
+#: What a page needs beside numpy and scikit-learn.
+NEEDS = {"python-active.md": ("skactiveml", "matplotlib"), "python-streams.md": ("river", "pandas")}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_page(page):
+    for peer in NEEDS.get(page.name, ()):
+        pytest.importorskip(peer)
     found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert found.attempted > 0 and found.failed == 0
 

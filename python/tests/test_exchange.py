@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from sklearn import svm
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
 import evermargin
@@ -27,9 +28,36 @@ def test_from_sklearn(kernel, classes):
     theirs = svm.SVC(kernel=kernel, decision_function_shape="ovo", C=2.0, coef0=0.5).fit(X, y)
     ours = from_sklearn(theirs)
     assert (ours.predict(X) == theirs.predict(X)).all()
-    f = ours.set_params(decision_function_shape="ovo").decision_function(X)
+    f = ours.decision_function(X)
     sign = 1 if classes == 2 else -1  # theirs are positive for the first class of a pair
     assert np.allclose(f, sign * theirs.decision_function(X), atol=1e-5 * max(1, np.abs(f).max()))
+
+
+def test_from_sklearn_keeps_parameters():
+    X, y = data(3)
+    given = {
+        "C": 3.0,
+        "kernel": "poly",
+        "gamma": 0.2,
+        "degree": 2,
+        "coef0": 0.5,
+        "tol": 1e-4,
+        "class_weight": {0: 2.0, 1: 1.0, 2: 0.5},
+        "max_iter": 100_000,
+        "cache_size": 50,
+    }
+    theirs = svm.SVC(**given).fit(X, y)
+    ours = from_sklearn(theirs)
+    assert {name: ours.get_params()[name] for name in given} == given
+    assert np.allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    again = clone(ours).fit(X, y)
+    assert np.allclose(again.decision_function(X), theirs.decision_function(X), atol=1e-2)
+    X, y = X[y < 2], y[y < 2]
+    theirs = svm.LinearSVC(C=0.3, tol=1e-6, class_weight="balanced", fit_intercept=False).fit(X, y)
+    ours = from_sklearn(theirs)
+    assert (ours.C, ours.tol, ours.class_weight, ours.bias) == (0.3, 1e-6, "balanced", False)
+    again = clone(ours).fit(X, y)
+    assert np.allclose(again.decision_function(X), theirs.decision_function(X), atol=1e-2)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -47,6 +75,8 @@ def test_what_cannot_be_taken_over():
         from_sklearn(svm.NuSVC().fit(X, y))
     with pytest.raises(ValueError, match="cannot be taken over"):
         from_sklearn(svm.SVC(kernel=lambda a, b: a @ b.T).fit(X, y))
+    with pytest.raises(ValueError, match="break_ties=True cannot be taken over"):
+        from_sklearn(svm.SVC(break_ties=True).fit(X, y))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -127,3 +157,81 @@ def test_report_of_a_loaded_model_names_its_parameters(tmp_path):
     save(SVC(C=7.0).fit(X, y), tmp_path / "m.evm")
     assert load(tmp_path / "m.evm").report_["params"]["c"] == 7.0
     assert json.dumps(load(tmp_path / "m.evm").report_)
+
+
+@pytest.mark.parametrize(
+    "classes, kind",
+    [
+        ([-1, 7, 10], "i"),
+        ([0.0, 2.0, 10.0], "f"),
+        (["01", "1"], "U"),
+        (["10", "9"], "U"),
+        (["1", "1.0"], "U"),
+        (["-inf", "inf"], "U"),
+        (["1", "nan"], "U"),
+        (["1_0", "2_0"], "U"),
+        (["+1", "2"], "U"),
+        (["0.50", "1.00"], "U"),
+        (["1", "1" + 30 * "0"], "U"),
+        (["False", "True"], "U"),
+    ],
+    ids=str,
+)
+def test_classes_come_back_as_they_were(classes, kind, tmp_path):
+    y = np.repeat(classes, 2)
+    X = np.arange(len(y), dtype=float).reshape(-1, 1)
+    ours = SVC(C=100.0).fit(X, y)
+    save(ours, tmp_path / "m.evm")
+    again = load(tmp_path / "m.evm")
+    assert again.classes_.dtype.kind == kind
+    assert again.classes_.tolist() == ours.classes_.tolist()
+    assert again.predict(X).tolist() == ours.predict(X).tolist()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("probability", ["sigmoid", "isotonic", None])
+@pytest.mark.parametrize("make", [SVC, LinearSVC])
+def test_probabilities_of_a_loaded_model(classes, probability, make, tmp_path):
+    X, y = data(classes)
+    ours = make(probability=probability).fit(X, y)
+    save(ours, tmp_path / "m.evm")
+    again = load(tmp_path / "m.evm")
+    assert hasattr(again, "predict_proba") == (probability is not None)
+    if probability is not None:
+        assert (again.predict_proba(X) == ours.predict_proba(X)).all()
+
+
+def test_a_loaded_model_of_a_given_kernel(tmp_path):
+    X, y = data(2)
+    save(SVC(kernel="precomputed").fit(X @ X.T, y), tmp_path / "m.evm")
+    again = load(tmp_path / "m.evm")
+    assert (again.predict(X @ X.T) == y).mean() > 0.7 and not hasattr(again, "predict_proba")
+
+
+def test_only_classifiers_of_this_package_are_written(tmp_path):
+    X, y = data(2)
+    stream = evermargin.NeverEndingClassifier().partial_fit(X, y)
+    cases = [
+        (stream, "NeverEndingClassifier: .*a save and a load of its own"),
+        (svm.SVC().fit(X, y), "SVC: .*from_sklearn"),
+        (evermargin.ActiveLearner(SVC(), X_training=X, y_training=y), "ActiveLearner: .*the classifier inside"),
+        (None, "NoneType: only a fitted classifier of evermargin"),
+    ]
+    for estimator, told in cases:
+        for write in (to_libsvm, to_onnx, lambda e: save(e, tmp_path / "m.evm")):
+            with pytest.raises(TypeError, match=told):
+                write(estimator)
+    assert not (tmp_path / "m.evm").exists()
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_onnx_names_probabilities(calibrated):
+    runtime = pytest.importorskip("onnxruntime")
+    X, y = data(2)
+    model = SVC(probability="sigmoid" if calibrated else "isotonic").fit(X, y + 1.0)
+    session = runtime.InferenceSession(to_onnx(model), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    assert names == ["label", "scores"] + ["probabilities"] * calibrated
+    label, *rest = session.run(["label"] + names[2:], {"X": X.astype(np.float32)})
+    assert set(label) == {"1.0", "2.0"}
+    assert not rest or np.allclose(rest[0], model.predict_proba(X), atol=1e-4)

@@ -1,8 +1,10 @@
 """River's own checks over the wrapper, and what they leave out."""
 
+import math
 import pickle
 import random
 
+import numpy as np
 import pytest
 
 river = pytest.importorskip("river")
@@ -80,3 +82,99 @@ def test_memory_is_bounded():
         if i % 500 == 499:
             sizes.append(len(pickle.dumps(model)))
     assert max(sizes[2:]) < 1.25 * max(sizes[:2]), sizes
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1.1e100, 10**400, np.float32("nan"), [1.0]], ids=str)
+def test_a_record_that_cannot_be_used_is_refused_when_it_comes(bad):
+    model, clean = EverMarginClassifier(batch_size=4), EverMarginClassifier(batch_size=4)
+    for i in range(22):
+        x, y = {"a": float(i % 2), "b": 1.0}, i % 2
+        for record in ({"new": 1.0, "a": 1.0, "bad": bad}, {**x, "a": bad}):
+            before = pickle.dumps(model) if i else None
+            with pytest.raises(ValueError, match="feature '(bad|a)'"):
+                model.learn_one(record, "new class")
+            assert i == 0 or pickle.dumps(model) == before
+        model.learn_one(x, y)
+        clean.learn_one(x, y)
+    assert pickle.dumps(model) == pickle.dumps(clean)
+    with pytest.raises(ValueError, match="feature 'a'"):
+        model.predict_one({"a": bad})
+    assert model.predict_one({"a": 1.0, "b": 1.0}) == 1
+
+
+def test_features_that_share_a_column_stay_in_its_bounds():
+    model = EverMarginClassifier(batch_size=2, max_features=1)
+    model.learn_one({"a": 1e100}, 0)
+    with pytest.raises(ValueError, match="feature 'b'"):
+        model.learn_one({"a": 1e100, "b": 1e100}, 1)
+    model.learn_one({"a": 1.0}, 1)
+    assert model._waiting == [] and model._counts == [1, 1]
+
+
+@pytest.mark.parametrize("y", [math.nan, np.float64("nan")])
+def test_a_class_that_is_none_is_refused(y):
+    model = EverMarginClassifier()
+    with pytest.raises(ValueError, match="is no class"):
+        model.learn_one({"a": 1.0}, y)
+    with pytest.raises(TypeError, match="unhashable"):
+        model.learn_one({"a": 1.0}, [1])
+    assert not model._columns and not model._labels and not model._waiting
+
+
+def test_rows_of_a_frame_are_learnt_up_to_one_that_is_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [0.0, 1.0, math.nan, 1.0], "b": 1.0})
+    model = EverMarginClassifier(batch_size=3)
+    with pytest.raises(ValueError, match="feature 'a'"):
+        model.learn_many(frame, pandas.Series([0, 1, 2, 1]))
+    assert len(model._waiting) == 2 and model._counts == [1, 1] and list(model._labels) == [0, 1]
+    model.learn_many(frame[3:], pandas.Series([1]))
+    assert model._waiting == [] and model._model is not None
+
+
+def test_a_batch_the_engine_refuses_does_not_come_again():
+    class Refuses:
+        def batch(self, rows, codes):
+            raise ValueError("not this one")
+
+    model = EverMarginClassifier(batch_size=2)
+    model.learn_one({"a": 0.0}, 0)
+    engine, model._engine = model._engine, Refuses()
+    with pytest.raises(ValueError, match="not this one"):
+        model.learn_one({"a": 1.0}, 1)
+    model._engine = engine
+    for i in range(4):
+        model.learn_one({"a": float(i % 2)}, i % 2)
+    assert model._waiting == [] and model.predict_one({"a": 1.0}) == 1
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": "poly"},
+        {"C": -1.0},
+        {"C": math.nan},
+        {"gamma": -1.0},
+        {"gamma": "scale"},
+        {"loss": "square"},
+        {"batch_size": 0},
+        {"batch_size": 2.5},
+        {"max_features": 0},
+        {"window": -1},
+        {"max_labels": 0},
+        {"seed": -1},
+    ],
+    ids=str,
+)
+def test_settings_are_refused_at_the_first_record(params):
+    model = EverMarginClassifier(**params)
+    with pytest.raises(ValueError):
+        model.learn_one({"a": 1.0}, 0)
+    assert not model._columns and not model._labels and not model._waiting
+
+
+def test_a_text_shares_its_column_with_no_other_name():
+    model = EverMarginClassifier()
+    for x in ({"a": "b"}, {"a=b": 1.0}, {("a", "b"): 1.0}, {("a",): 1.0}, {"a": 1.0}, {("a", "b"): "c"}):
+        model.learn_one(x, 0)
+    assert [row for row, _ in model._waiting] == [[(at, 1.0)] for at in range(6)]

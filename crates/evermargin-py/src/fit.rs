@@ -8,7 +8,7 @@ use evermargin::Labels;
 use evermargin::learn::LEARNERS;
 use evermargin::learn::manifold::warp::WarpParams;
 use evermargin::learn::train::{ClassWeight, TrainOptions, Trained, train};
-use evermargin::solve::Exit;
+use evermargin::solve::{Exit, Watch};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -191,8 +191,10 @@ pub fn fit(
     options.weights = numbers(weights.as_ref());
     let labels = Labels { classes, of: crate::rows::classes(&codes) };
     let view = x.view()?;
-    let trained =
-        long(py, verbose.then_some(learner), |watch| train(view.to_matrix(), &labels, &options, watch))?;
+    let name = verbose.then_some(learner);
+    // The layout follows from the values, as when a file is read: zeros that are stored change nothing.
+    let learn = |watch: &dyn Watch| train(view.to_matrix().into_natural_layout(), &labels, &options, watch);
+    let trained = long(py, name, learn)?;
     trained.map(Training).map_err(|e| of_core(&e))
 }
 

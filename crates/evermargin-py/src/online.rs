@@ -29,7 +29,11 @@ impl Checkpoint {
         let settings: Settings = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
         let options = settings.options(learner).map_err(|e| of_core(&e))?;
         let view = x.view()?;
-        let begun = quick(py, || OnlineCheckpoint::begin(&options, &classes, view))?;
+        let begin = || {
+            let first = view.to_matrix().into_natural_layout();
+            OnlineCheckpoint::begin(&options, &classes, first.view())
+        };
+        let begun = quick(py, begin)?;
         begun.map(Self).map_err(|e| of_core(&e))
     }
 

@@ -78,6 +78,11 @@ pub struct Scratch {
     lanes: Vec<[f32; LANES]>,
 }
 
+/// Whether most values are not zero, so that zeros are best kept.
+fn is_full(x: MatrixView<'_>) -> bool {
+    x.nonzeros() as f64 >= DENSE_FROM * x.rows() as f64 * x.cols() as f64
+}
+
 impl Packed {
     /// Packs the rows of `x` for `kernel`; the layout follows from the data. Refuses kernels whose values single
     /// precision cannot hold.
@@ -91,6 +96,10 @@ impl Packed {
     }
 
     fn pack(x: MatrixView<'_>, kernel: Kernel, exact: bool) -> Result<Self> {
+        if matches!(x, MatrixView::Csr { .. }) && is_full(x) {
+            // Stored without its zeros, though it has few: packed as it would be with them, bit by bit.
+            return Self::pack(x.to_dense().view(), kernel, exact);
+        }
         let (rows, cols) = (x.rows(), x.cols());
         let mut packed = Self {
             kernel,
@@ -106,7 +115,7 @@ impl Packed {
         let movable = matches!(kernel, Kernel::Rbf { .. }) && matches!(x, MatrixView::Dense { .. });
         let (modes, fill) = if movable { column_modes(x) } else { (Vec::new(), 1.0) };
         let mut sparse = true;
-        if (x.nonzeros() as f64) < DENSE_FROM * rows as f64 * cols as f64 {
+        if !is_full(x) {
             packed.number_columns(x);
         } else if fill < DENSE_FROM {
             packed.center = modes;

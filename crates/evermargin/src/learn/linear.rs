@@ -39,7 +39,7 @@ impl Default for LinearParams {
     }
 }
 
-/// Few rows and columns are solved on to the last digits, which costs next to nothing: then the answer does not depend on
+/// Few rows and columns are solved on to the last digits, for at most 100 rounds more: then the answer does not depend on
 /// the order of the rows, and a weight of k is k copies.
 const FEW_ROWS: usize = 200;
 
@@ -131,7 +131,8 @@ impl LinearParams {
         };
         let design = Design::new(x, rows, self.bias);
         let report = self.descend(&design, &loss, w, watch);
-        let left = if self.max_steps == 0 { MOST_FURTHER } else { self.max_steps - report.steps };
+        let left =
+            if self.max_steps == 0 { MOST_FURTHER } else { self.max_steps.saturating_sub(report.steps) };
         if report.exit != Exit::Converged || left == 0 || design.rows().max(design.dim()) > FEW_ROWS {
             return report;
         }

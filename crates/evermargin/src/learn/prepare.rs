@@ -293,9 +293,11 @@ impl Gamma {
             Self::Auto => 1.0 / cols,
             Self::Scale => {
                 let cells = x.rows() as f64 * cols;
-                let mean = values.iter().sum::<f64>() / cells;
-                let zeros = cells - values.len() as f64;
-                let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+                // Values that are 0 are counted, not summed: the same bits whether they are stored or not.
+                let there = || values.iter().filter(|v| **v != 0.0);
+                let mean = there().sum::<f64>() / cells;
+                let zeros = cells - there().count() as f64;
+                let squares: f64 = there().map(|v| (v - mean) * (v - mean)).sum();
                 let variance = (squares + zeros * mean * mean) / cells;
                 if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
             }
