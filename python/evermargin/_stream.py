@@ -40,7 +40,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
     Each batch is labelled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
     learns one at once. When the next batch arrives, the one before is summarised: exemplars of samples without
     a label, true labels up to a cap. Classes may appear at any time. Memory is bounded by the parameters and
-    the largest batch, however long the stream.
+    the largest batch, however long the stream. Parameters that are changed later count from the next ``fit`` on.
 
     The parts and when they fail: ``docs/run.md`` and ``docs/python-streams.md``.
 
