@@ -50,6 +50,9 @@ RENAMED = {
 #: Parameters that are about the training around a learner.
 AROUND = {"gamma", "class_weight", "scale", "multi", "probability", "threshold", "folds", "compare"}
 
+#: Rows that are predicted at a time; Ctrl-C is seen between.
+PART = 1 << 14
+
 #: Parameters that never reach the core.
 OUTSIDE = {"verbose", "missing_label", "decision_function_shape", "loss", "random_state"}
 
@@ -231,7 +234,12 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
     def _said(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        return self._model.predict(rows(X))
+        parts = [self._model.predict(rows(X[i : i + PART])) for i in range(0, max(1, X.shape[0]), PART)]
+        if len(parts) == 1:
+            return parts[0]
+        codes, decisions, probabilities = zip(*parts)
+        together = None if probabilities[0] is None else np.vstack(probabilities)
+        return np.concatenate(codes), np.vstack(decisions), together
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.

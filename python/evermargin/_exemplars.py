@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import json
 import numbers
 
@@ -88,17 +90,17 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def __init__(
         self,
-        n_exemplars=100,
-        method="submod",
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        diversity="auto",
-        density="auto",
-        tol=1e-3,
-        random_state=None,
-    ):
+        n_exemplars: int = 100,
+        method: str = "submod",
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        diversity: float | str = "auto",
+        density: float | str = "auto",
+        tol: float = 1e-3,
+        random_state: Any = None,
+    ) -> None:
         self.n_exemplars = n_exemplars
         self.method = method
         self.kernel = kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import json
 import numbers
 
@@ -244,16 +246,16 @@ class VIRTUAL(_Sampler):
     def __init__(
         self,
         *,
-        n_points=1,
-        k_neighbors=5,
-        C=1.0,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        stop="margin",
-        random_state=None,
-    ):
+        n_points: int = 1,
+        k_neighbors: int = 5,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        stop: str = "margin",
+        random_state: Any = None,
+    ) -> None:
         self.n_points = n_points
         self.k_neighbors = k_neighbors
         self.C = C

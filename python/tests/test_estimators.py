@@ -318,6 +318,17 @@ def test_clones_know_nothing():
         clone(model).support_vectors_  # noqa: B018
 
 
+def test_parts_of_a_prediction_are_one(monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    for model in (SVC(probability=True), LinearSVC()):
+        model.fit(X[:200], y[:200] % 3)
+        whole = model._said(X)
+        monkeypatch.setattr("evermargin._base.PART", 128)
+        for one, parts in zip(whole, model._said(X)):
+            assert (one is None and parts is None) or (one == parts).all()
+        monkeypatch.undo()
+
+
 def test_large_rows_are_not_copied():
     """Predicting needs far less memory than the rows have."""
     code = """
