@@ -36,6 +36,8 @@ class LabelBook:
 
     def _number(self, label):
         label = label.item() if isinstance(label, np.generic) else label
+        if not isinstance(label, (str, int, float)):
+            raise ValueError(f"label {label!r}: must be a text or a number, so that it can be kept in a file")
         if label not in self._numbers:
             self._numbers[label] = len(self._labels)
             self._labels.append(label)

@@ -327,7 +327,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
 
     def _rows_of(self, ids):
         if len(ids) == 0:
-            return np.zeros((0, self.n_features_in_))
+            return np.zeros((0, self.n_features_in_)) if self._batch is None else self._batch[:0]
         lost = [i for i in ids.tolist() if i not in self._asked]
         if lost:
             raise ValueError(f"the rows of samples {lost} came before the state was loaded; they are not in it")

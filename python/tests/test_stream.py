@@ -293,3 +293,15 @@ def test_the_examples_of_the_page_run():
     page = Path(__file__).parents[2] / "docs" / "python-streams.md"
     told = doctest.testfile(str(page), module_relative=False)
     assert told.attempted > 15 and told.failed == 0
+
+
+def test_labels_are_texts_or_numbers():
+    X = np.eye(4)
+    with pytest.raises(ValueError, match="a text or a number"):
+        NeverEndingClassifier().partial_fit(X, np.array(["2026-01-01", "2026-01-02"] * 2, dtype="datetime64[D]"))
+
+
+def test_no_question_has_the_layout_of_the_batch():
+    X = sparse.csr_matrix(np.eye(4))
+    ids, found = NeverEndingClassifier(strategy="none").partial_fit(X, [0, 1, 0, 1]).ask(2, return_X=True)
+    assert len(ids) == 0 and sparse.issparse(found) and found.shape == (0, 4)
