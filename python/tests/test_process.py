@@ -3,6 +3,7 @@
 import _thread
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import cross_val_score
 
-from evermargin import SVC
+from evermargin import SVC, NeverEndingClassifier
 
 
 def slow_problem(rows=4000):
@@ -78,6 +79,29 @@ def test_progress_is_told_and_control_c_interrupts():
     said = child.communicate(timeout=100)[0]
     assert line.startswith("[evermargin svc]") and "violation" in line
     assert said.splitlines()[-1] == "interrupted"
+
+
+def test_a_batch_of_a_stream_can_be_interrupted():
+    X, y = slow_problem(20_000)
+    model = NeverEndingClassifier(kernel="rbf", strategy="none").partial_fit(X[:100], y[:100])
+    before = model.decision_function(X[:50])
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, y)
+    timer.join()
+    assert model.metrics_["batches"] == 1
+    assert (model.decision_function(X[:50]) == before).all()
+
+
+def test_a_large_batch_is_taken_in_as_small_ones_are():
+    """The copy that learns a large batch is the engine itself, bit by bit."""
+    X, y = slow_problem(1300)
+    few = np.where(np.arange(1300) % 20 == 0, y, -1)
+    large = NeverEndingClassifier().partial_fit(X[:300], few[:300]).partial_fit(X, few)
+    again = pickle.loads(pickle.dumps(NeverEndingClassifier().partial_fit(X[:300], few[:300]))).partial_fit(X, few)
+    assert (large.decision_function(X) == again.decision_function(X)).all()
+    assert (large.labels_ == again.labels_).all()
 
 
 def test_silence_is_the_default(capfd):

@@ -4,11 +4,12 @@
 use crate::classifier::PyClassifier;
 use crate::error::{of_core, of_format, of_json};
 use crate::rows::{Rows, to_python};
-use crate::work::exclusive;
+use crate::work::{exclusive, unheard};
 use evermargin::engine::{Effects, Engine, EngineParams, EngineState, Event, Rate};
 use evermargin::query::Stopped;
 use evermargin_io::engine_file::{ENGINE, seal, unseal};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The engine. Pickled through its own bytes.
 #[pyclass(name = "Engine", module = "evermargin._core", frozen)]
 pub struct PyEngine(Mutex<Engine>);
+
+/// From this many rows a batch is taken in by a copy of the engine, which takes its place at the end: so it can be
+/// interrupted. Fewer are over before anybody could.
+const LONG: usize = 1000;
 
 /// What is kept of an engine, and what its owner says about it.
 #[derive(Serialize, Deserialize)]
@@ -39,13 +44,44 @@ impl PyEngine {
     }
 
     fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Told<'py>> {
-        let done =
-            exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?;
+        let done = if matches!(&event, Event::Batch { labels, .. } if labels.len() >= LONG) {
+            self.apply_to_a_copy(py, event)?
+        } else {
+            exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?
+        };
         let (numbers, effects) = done.map_err(|e| of_core(&e))?;
         let class = |c: Option<u32>| c.and_then(|c| numbers.get(c as usize).copied()).unwrap_or(-1);
         let classes: Vec<i64> = effects.labels.iter().map(|l| class(l.class)).collect();
         let sure: Vec<f64> = effects.labels.iter().map(|l| l.confidence).collect();
         Ok((classes.into_pyarray(py), sure.into_pyarray(py), rest(&effects)))
+    }
+
+    fn apply_to_a_copy(
+        &self,
+        py: Python<'_>,
+        event: Event,
+    ) -> PyResult<evermargin::Result<(Vec<i64>, Effects)>> {
+        let held = self.held();
+        let (state, seen) = (held.save(), (held.rows(), held.spent()));
+        drop(held);
+        let work = move || {
+            let mut copy = Engine::resume(state)?;
+            let effects = copy.apply(event)?;
+            Ok((copy, effects))
+        };
+        Ok(match unheard(py, work)? {
+            Ok((copy, effects)) => {
+                let mut held = self.held();
+                if (held.rows(), held.spent()) != seen {
+                    return Err(PyRuntimeError::new_err(
+                        "another thread used the engine while it took a batch in",
+                    ));
+                }
+                *held = copy;
+                Ok((numbers(&held), effects))
+            }
+            Err(error) => Err(error),
+        })
     }
 
     fn open(bytes: &[u8]) -> PyResult<(Self, String)> {

@@ -71,6 +71,31 @@ pub fn exclusive<S: Send, T: Send>(
     }))
 }
 
+/// What a signal has to say, if one came.
+#[allow(clippy::redundant_closure_for_method_calls)] // the method alone is of one lifetime
+fn signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
+/// Does long work that cannot be stopped on its way, without the lock. Ctrl-C raises `KeyboardInterrupt` at once; the work
+/// then ends unheard.
+pub fn unheard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let pool = pool()?;
+    let (done, waiting) = channel();
+    std::thread::spawn(move || done.send(pool.install(work)));
+    py.detach(move || {
+        loop {
+            match waiting.recv_timeout(GLANCE) {
+                Ok(answer) => return signals().map(|()| answer),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the work ended without an answer: a defect"));
+                }
+                Err(RecvTimeoutError::Timeout) => signals()?,
+            }
+        }
+    })
+}
+
 /// What long work asks between its steps.
 #[derive(Default)]
 pub struct Watcher {
