@@ -1,10 +1,12 @@
 //! Statements of the works that no single cell of a table holds: what is measured for each, as Markdown.
 
 use crate::failure::{Failure, Result};
-use crate::markdown::spread;
+use crate::found::Found;
+use crate::judge::Verdict;
 use crate::methods::{Method, Outcome, run, score};
 use crate::online;
 use crate::run::{Bench, seed_of};
+use crate::show::markdown::spread;
 use crate::tables::{self, Row};
 use evermargin::learn::lasvm::{LasvmParams, Loss};
 use evermargin::learn::{Fit, Targets};
@@ -19,7 +21,7 @@ pub struct Claim {
     /// What is claimed.
     pub title: &'static str,
     /// Measures it.
-    pub check: fn(&Bench<'_>) -> Result<String>,
+    pub check: fn(&Bench<'_>) -> Result<Found>,
 }
 
 /// Every statement.
@@ -27,133 +29,133 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         id: "ertekin-one-pass",
         title: "One pass of LASVM with finishing does what the exact solution does, with fewer kernel values (Adult)",
-        check: one_pass,
+        check: |bench| one_pass(bench).map(Found::notes),
     },
     Claim {
         id: "ertekin-sparse",
         title: "LASVM-NC needs few support vectors where labels are noisy (Adult, USPS+N)",
-        check: sparse,
+        check: |bench| sparse(bench).map(Found::notes),
     },
     Claim {
         id: "ertekin-ramp-end",
         title: "Where the ramp of LASVM-NC and LASVM-I ends: few support vectors against accuracy (Banana, USPS+N, Adult)",
-        check: ramp_end,
+        check: |bench| ramp_end(bench).map(Found::notes),
     },
     Claim {
         id: "ertekin-auto-active",
         title: "Choosing examples reaches the exact solution's accuracy with 2500 support vectors instead of 11278 (Adult)",
-        check: auto_active,
+        check: |bench| auto_active(bench).map(Found::notes),
     },
     Claim {
         id: "ertekin-imbalance",
         title: "Active learning with class costs against every other remedy (Waveform, 32 negatives a positive)",
-        check: imbalance,
+        check: |bench| imbalance(bench).map(Found::notes),
     },
     Claim {
         id: "emara-III.3",
         title: "SUBMOD-S3VM is more accurate than its rivals over all data sets (table III.3)",
-        check: crate::few::claims::rivals,
+        check: |bench| crate::few::claims::rivals(bench).map(Found::notes),
     },
     Claim {
         id: "emara-bound",
         title: "The bound that QP-S3VM minimises grows with the S3VM objective (section III.3)",
-        check: crate::few::claims::hamming,
+        check: |bench| crate::few::claims::hamming(bench).map(Found::notes),
     },
     Claim {
         id: "emara-scaling",
         title: "SUBMOD-S3VM takes time in proportion to the rows (figure III.15)",
-        check: crate::few::claims::scaling,
+        check: |bench| crate::few::claims::scaling(bench).map(Found::notes),
     },
     Claim {
         id: "emara-vi",
         title: "Learning each sample among its neighbours: a fixed radius is faster, growth nearer to the optimum (figures \
                 VI.11 and VI.12)",
-        check: crate::local::neighbourhoods,
+        check: |bench| crate::local::neighbourhoods(bench).map(Found::notes),
     },
     Claim {
         id: "emara-iv",
         title: "Streams labelled with three batches of memory as well as with all of it, in constant time (figures IV.19 to IV.30)",
-        check: crate::stream::memory::streams,
+        check: |bench| crate::stream::memory::streams(bench).map(Found::notes),
     },
     Claim {
         id: "emara-iv-exemplars",
         title: "One exemplar in a hundred rows stands for a batch when the next is labelled (figures IV.13 to IV.15)",
-        check: crate::stream::pairs::agreement,
+        check: |bench| crate::stream::pairs::agreement(bench).map(Found::notes),
     },
     Claim {
         id: "emara-v",
         title: "SUBMOD-ACTV against random asking along streams (figures V.2 to V.4)",
-        check: crate::stream::asking::streams,
+        check: |bench| crate::stream::asking::streams(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-svmlin",
         title: "Linear TSVM and DA find what SVMlin finds (50 labels)",
-        check: crate::few::claims::svmlin,
+        check: |bench| crate::few::claims::svmlin(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-3.1",
         title: "The global optimum labels two moons rightly, local optima do not (table 3.1)",
-        check: crate::few::shapes::moons,
+        check: |bench| crate::few::shapes::moons(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-3.4",
         title: "Perfect labelings of two moons and two circles from two labels (table 3.4)",
-        check: crate::few::shapes::perfect,
+        check: |bench| crate::few::shapes::perfect(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-2-manifold",
         title: "Manifold regularization on four data sets, in and out of sample (tables 2.6 and 2.9)",
-        check: crate::few::manifold::benchmarks,
+        check: |bench| crate::few::manifold::benchmarks(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-2.3",
         title: "Letters of Isolet with one speaker labelled (table 2.3)",
-        check: crate::few::manifold::isolet,
+        check: |bench| crate::few::manifold::isolet(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-2.4",
         title: "Course pages of WebKB with twelve labels (table 2.4)",
-        check: crate::few::manifold::pages,
+        check: |bench| crate::few::manifold::pages(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-two-moons-two-lines",
         title: "Two views get right what neither does alone (figures 4.2 and 4.3)",
-        check: crate::few::lines::moons_and_lines,
+        check: |bench| crate::few::lines::moons_and_lines(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-4.1",
         title: "Two views of WebKB pages: co-regularization and joint Laplacians (tables 4.1 and 2.7, joint rows)",
-        check: crate::few::views::hypertext,
+        check: |bench| crate::few::views::hypertext(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-4.2",
         title: "Co-LapSVM on the pages of a university it has not seen (table 4.2)",
-        check: crate::few::views::universities,
+        check: |bench| crate::few::views::universities(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-5",
         title: "Manifold regularization with a tenth of the basis (tables 5.2 to 5.5)",
-        check: crate::few::sparse::tables,
+        check: |bench| crate::few::sparse::tables(bench).map(Found::notes),
     },
     Claim {
         id: "sindhwani-5-large",
         title: "Sparse manifold regularization of 60,000 digits: accuracy against basis and seconds",
-        check: crate::few::sparse::large,
+        check: |bench| crate::few::sparse::large(bench).map(Found::notes),
     },
     Claim {
         id: "hou-hero-1",
         title: "Sequential MED on categories is far above the current batch alone and near all batches again (figure 1)",
-        check: crate::sequential::categories,
+        check: |bench| crate::sequential::categories(bench).map(Found::notes),
     },
     Claim {
         id: "hou-hero-2",
         title: "Sequential Laplacian MED in a ball with a tenth of the labels (figure 2)",
-        check: crate::sequential::ball,
+        check: |bench| crate::sequential::ball(bench).map(Found::notes),
     },
     Claim {
         id: "hou-hero-3",
         title: "Sequential Laplacian MED on Isolet, 24 batches of five speakers, one labelled (figure 3)",
-        check: crate::sequential::letters,
+        check: |bench| crate::sequential::letters(bench).map(Found::notes),
     },
 ];
 
@@ -164,9 +166,16 @@ fn row(table: &str, name: &str) -> Result<Row> {
 
 /// The runs of some methods on a row, in the order named.
 fn runs(bench: &Bench<'_>, row: &Row, methods: &[Method]) -> Result<Vec<(Method, Vec<Outcome>)>> {
-    let mut done = bench.row(row, methods);
-    let taken = methods.iter().filter_map(|m| done.remove(m).map(|runs| (*m, runs)));
-    taken.map(|(m, runs)| runs.map(|r| (m, r)).map_err(|(_, why)| Failure::Content(why))).collect()
+    let done = bench.each(methods, |method| bench.runs(row, *method));
+    let named = methods.iter().zip(done);
+    named.map(|(m, runs)| runs.map(|r| (*m, r)).map_err(|(verdict, why)| refused(verdict, why))).collect()
+}
+
+fn refused(verdict: Verdict, why: String) -> Failure {
+    match verdict {
+        Verdict::Missing => Failure::Missing { what: why, origin: "see the table of data sets".into() },
+        _ => Failure::Content(why),
+    }
 }
 
 /// Measures of methods as a table; factor and decimals for each measure.

@@ -1,11 +1,12 @@
 //! How much of the optimum a machine keeps that lets only the neighbours of a newcomer move (Emara 2012, figures VI.11 and
 //! VI.12, printed without numbers): a fifth of the rows at once, two fifths one at a time, two fifths to score on.
 
+use crate::clock::Clock;
 use crate::data::Scaling;
 use crate::failure::Result;
 use crate::few::Rows;
-use crate::markdown::spread;
 use crate::run::{Bench, seed_of};
+use crate::show::markdown::spread;
 use evermargin::learn::incremental::{ExactParams, ExactSvm};
 use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighbourhood};
 use evermargin::learn::svc::SvcParams;
@@ -16,7 +17,6 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use std::fmt::Write;
-use std::time::Instant;
 
 /// COIL2, which the thesis has, and four of the 24 sets of its table VI.1.
 const SETS: [&str; 5] = ["ssl:COIL2", "fourclass", "breast-cancer", "german", "svmguide1"];
@@ -141,7 +141,7 @@ impl Draw {
         let svc = |tolerance| SvcParams { kernel: self.kernel, c: self.c, tolerance, ..SvcParams::default() };
         let clock = Clock::start();
         let fitted = svc(1e-3).fit(x.view(), std::slice::from_ref(&t), &())?;
-        let micros = clock.micros();
+        let micros = 1e6 * clock.seconds();
         let optimum = svc(1e-6).fit(x.view(), &[t], &())?.reports[0].objective;
         Ok(([self.accuracy(&fitted.model)?, 100.0, micros], optimum))
     }
@@ -179,7 +179,7 @@ impl Draw {
         for row in self.first..self.learnt {
             state.learn(self.x.view(), &[row], 0, problems, &())?;
         }
-        let micros = clock.micros() / (self.learnt - self.first) as f64;
+        let micros = 1e6 * clock.seconds() / (self.learnt - self.first) as f64;
         Ok((state.model(), state.output(0).objective(), micros))
     }
 
@@ -193,7 +193,7 @@ impl Draw {
             }
             machine.add(self.x.view(), row, self.targets.y[row], 1.0, row as u64)?;
         }
-        let micros = clock.micros() / (self.learnt - self.first) as f64;
+        let micros = 1e6 * clock.seconds() / (self.learnt - self.first) as f64;
         // ½αᵀQα − Σα = −½Σα(1 − g), for Qα = g + 1 − yb and Σyα = 0
         let (alpha, g) = (machine.alpha(), machine.g());
         let objective = -0.5 * alpha.iter().zip(g).map(|(a, g)| a * (1.0 - g)).sum::<f64>();
@@ -211,31 +211,4 @@ impl Draw {
 
 fn near(mode: Mode, nu: f64) -> Neighbourhood {
     Neighbourhood { mode, nu, ..Neighbourhood::default() }
-}
-
-/// CPU time of all threads where the system tells it, else time passed.
-struct Clock {
-    cpu: Option<f64>,
-    wall: Instant,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self { cpu: cpu_micros(), wall: Instant::now() }
-    }
-
-    fn micros(&self) -> f64 {
-        let passed = cpu_micros().zip(self.cpu).map(|(now, then)| now - then);
-        passed.unwrap_or_else(|| 1e6 * self.wall.elapsed().as_secs_f64())
-    }
-}
-
-/// The first number of each thread's schedstat: nanoseconds on a processor.
-fn cpu_micros() -> Option<f64> {
-    let mut sum = 0.0;
-    for thread in std::fs::read_dir("/proc/self/task").ok()? {
-        let told = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-        sum += told.split_whitespace().next()?.parse::<f64>().ok()?;
-    }
-    Some(1e-3 * sum)
 }

@@ -2,24 +2,24 @@
 
 use clap::Parser;
 use evermargin::query::StopRule;
-use evermargin_reproduce::claims::{CLAIMS, Claim};
+use evermargin_reproduce::claims::CLAIMS;
 use evermargin_reproduce::data::{Scaling, folder};
+use evermargin_reproduce::judge::Counts;
 use evermargin_reproduce::methods::Open;
-use evermargin_reproduce::run::{Bench, Counts, Options};
-use evermargin_reproduce::tables::Table;
-use evermargin_reproduce::{Failure, Result, markdown, report, tables};
+use evermargin_reproduce::run::{Bench, Options, Report};
+use evermargin_reproduce::show::{Around, at_hand, embed, html, markdown, text};
+use evermargin_reproduce::{Failure, Result, keep, tables};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Run the tables of the works evermargin builds on and compare with what was published.
 ///
-/// Example: evermargin-reproduce ertekin-6.3 --data-sets banana,usps --methods LIBSVM
+/// Example: evermargin-reproduce ertekin-6.3 --data-sets banana,usps --methods LIBSVM --report out.html
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
-    /// Names of tables and claims, or all; see --list
-    #[arg(required_unless_present = "list")]
+    /// Names of tables and statements, works (emara, ertekin, hou-hero, sindhwani), or all; see --list
+    #[arg(required_unless_present_any = ["list", "quick", "data_sets_at_hand"])]
     tables: Vec<String>,
     /// List the tables and claims
     #[arg(long)]
@@ -45,9 +45,27 @@ struct Args {
     /// Write what was found into a Markdown file too, a section a table
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// One repetition, and no row with more than 10000 training rows
+    /// One repetition, and no row with more than 10000 training rows; of everything if nothing is named
     #[arg(long)]
     quick: bool,
+    /// Which data files are there, whole, and where the others come from
+    #[arg(long)]
+    data_sets_at_hand: bool,
+    /// Write what was found as one page of HTML
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Renew the tables between the marks of the Markdown pages in this folder
+    #[arg(long, value_name = "DIR")]
+    book: Option<PathBuf>,
+    /// Where finished pieces are kept [default: EVERMARGIN_CACHE, or the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Do everything anew, keep nothing
+    #[arg(long)]
+    fresh: bool,
+    /// Threads; the numbers do not depend on it [default: all processors]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
     /// Scale features otherwise than the protocol says: none, standard, minmax, sixteenth, pixels, unit
     #[arg(long, value_name = "NAME")]
     scaling: Option<String>,
@@ -93,7 +111,7 @@ struct Args {
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// End each table with one line of JSON
+    /// End with one line of JSON: how many cells came out how
     #[arg(long)]
     json: bool,
     /// Seed of every draw
@@ -103,7 +121,8 @@ struct Args {
 
 fn main() -> ExitCode {
     match work(Args::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         Err(failure) => {
             eprintln!("error: {failure}");
             ExitCode::from(if matches!(failure, Failure::Unknown(_)) { 2 } else { 1 })
@@ -111,15 +130,58 @@ fn main() -> ExitCode {
     }
 }
 
-fn work(args: Args) -> Result<()> {
+/// Whether everything asked for could be run.
+fn work(args: Args) -> Result<bool> {
     if args.list {
-        print!("{}", report::list(&tables::all()?));
-        return Ok(());
+        print!("{}", text::list(&tables::all()?));
+        return Ok(true);
     }
+    let ids = ids(&args.tables, args.quick)?;
+    let options = options(&args)?;
+    if args.data_sets_at_hand {
+        print!("{}", at_hand::list(&options.folder)?);
+        return Ok(true);
+    }
+    let say = |line: &str| eprintln!("{line}");
+    let bench = Bench::new(&options, &say);
+    let (mut reports, mut whole) = (Vec::new(), true);
+    for (k, id) in ids.iter().enumerate() {
+        if ids.len() > 1 {
+            eprintln!("{id}, {} of {}", k + 1, ids.len());
+        }
+        match bench.report(id) {
+            Ok(report) => {
+                show(&report, &bench, args.markdown.as_deref())?;
+                reports.push(report);
+            }
+            Err(unknown @ Failure::Unknown(_)) => return Err(unknown),
+            Err(failure) => {
+                eprintln!("error: {id}: {failure}");
+                whole = false;
+            }
+        }
+    }
+    let sum = reports.iter().map(|r| r.counts).fold(Counts::default(), Counts::plus);
+    let around = Around { command: command(), seed: options.seed, day: markdown::today() };
+    if let Some(file) = &args.report {
+        html::write(file, &reports, &sum, &around)?;
+    }
+    if let Some(folder) = &args.book {
+        embed::write(folder, &reports, &around)?;
+    }
+    if args.json {
+        println!("{}", serde_json::to_string(&sum).map_err(|e| Failure::Content(e.to_string()))?);
+    } else {
+        println!("{}; {:.1} s", text::tally(&sum), sum.seconds);
+    }
+    Ok(whole)
+}
+
+fn options(args: &Args) -> Result<Options> {
     let usual = Open::default();
-    let options = Options {
-        data_sets: args.data_sets,
-        methods: args.methods,
+    Ok(Options {
+        data_sets: args.data_sets.clone(),
+        methods: args.methods.clone(),
         repetitions: args.repetitions,
         large: args.large,
         quick: args.quick,
@@ -128,8 +190,8 @@ fn work(args: Args) -> Result<()> {
         c: args.c,
         gamma: args.gamma,
         set: args.set.iter().map(|text| assignment(text)).collect::<Result<_>>()?,
-        plot: args.plot,
-        folder: args.data.unwrap_or_else(folder),
+        plot: args.plot.clone(),
+        folder: args.data.clone().unwrap_or_else(folder),
         seed: args.seed,
         open: Open {
             stop: stop_rule(&args.stop)?,
@@ -143,39 +205,53 @@ fn work(args: Args) -> Result<()> {
         },
         hold_out: args.hold_out,
         resplit: args.resplit,
-    };
-    let say = |line: &str| eprintln!("{line}");
-    let bench = Bench::new(&options, &say);
-    for id in ids(&args.tables)? {
-        let markdown = args.markdown.as_deref();
-        if let Some(claim) = CLAIMS.iter().find(|c| c.id == id) {
-            claimed(claim, &bench, markdown)?;
-        } else {
-            tabled(&tables::find(&id)?, &bench, markdown, args.json)?;
+        threads: args.threads,
+        cache: if args.fresh { None } else { args.cache.clone().or_else(keep::usual_folder) },
+    })
+}
+
+/// What was asked for: tables and statements by name, by work (`emara`), or all of them.
+fn ids(asked: &[String], quick: bool) -> Result<Vec<String>> {
+    let mut known: Vec<String> = tables::all()?.into_iter().map(|t| t.id).collect();
+    let claims = CLAIMS.iter().map(|c| c.id.to_string()).filter(|id| !known.contains(id));
+    known.extend(claims.collect::<Vec<_>>());
+    if asked.is_empty() && quick {
+        return Ok(known);
+    }
+    let mut found: Vec<String> = Vec::new();
+    for name in asked {
+        let fits = |id: &&String| {
+            name == "all" || *id == name || id.strip_prefix(name.as_str()).is_some_and(|r| r.starts_with('-'))
+        };
+        let fitting: Vec<&String> = match known.iter().find(|id| *id == name) {
+            Some(exact) => vec![exact],
+            None => known.iter().filter(fits).collect(),
+        };
+        if fitting.is_empty() {
+            tables::find(name)?;
+        }
+        for id in fitting {
+            if !found.contains(id) {
+                found.push(id.clone());
+            }
         }
     }
-    Ok(())
+    Ok(found)
 }
 
-/// What was asked for; `all` is every table and claim.
-fn ids(asked: &[String]) -> Result<Vec<String>> {
-    if asked.iter().any(|id| id == "all") {
-        let tables = tables::all()?.into_iter().map(|t| t.id);
-        return Ok(tables.chain(CLAIMS.iter().map(|c| c.id.to_string())).collect());
+/// Prints a report, and puts it into a Markdown file if there is one.
+fn show(report: &Report, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> {
+    match &report.table {
+        Some(table) => println!("{}{}", text::cells(table, &report.cells), text::tally(&report.counts)),
+        None => println!("{}: {}", report.id, report.title),
     }
-    Ok(asked.to_vec())
-}
-
-fn claimed(claim: &Claim, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> {
-    let start = Instant::now();
-    let found = (claim.check)(bench)?;
-    let (seed, day) = (bench.options.seed, markdown::today());
-    let seconds = start.elapsed().as_secs_f64();
-    let head = format!("`{}`, seed {seed}, {day}, {seconds:.0} s.", command());
-    let name = section(claim.id, bench);
-    let text = format!("## {name}\n\n{}.\n\n{head}\n\n{found}", claim.title);
-    print!("{text}");
-    file.map_or(Ok(()), |file| markdown::write(file, &name, &text))
+    if !report.notes.is_empty() {
+        println!("\n{}", report.notes);
+    }
+    let Some(file) = file else { return Ok(()) };
+    let name = section(&report.id, bench);
+    let section = markdown::section(&name, report, &command(), bench.options.seed);
+    markdown::write(file, &name, &section)
 }
 
 /// The name of the section about a table or claim: runs that stop by another rule have their own.
@@ -213,30 +289,18 @@ fn finish(name: &str) -> Result<Option<bool>> {
     }
 }
 
-fn tabled(table: &Table, bench: &Bench<'_>, file: Option<&Path>, json: bool) -> Result<()> {
-    let start = Instant::now();
-    let judged = bench.table(table)?;
-    let counts = Counts::of(&judged, start);
-    print!("{}", report::cells(table, &judged));
-    if json {
-        println!("{}", serde_json::to_string(&counts).map_err(|e| Failure::Content(e.to_string()))?);
-    } else {
-        println!("{}; {:.1} s", markdown::tally(&counts), counts.seconds);
-    }
-    let Some(file) = file else { return Ok(()) };
-    let name = section(&table.id, bench);
-    let text = markdown::table(&name, table, &judged, &counts, &command(), bench.options.seed);
-    markdown::write(file, &name, &text)
-}
-
 /// The command line, without the folders of this machine.
 fn command() -> String {
+    const FILES: [&str; 6] = ["--data", "--markdown", "--plot", "--report", "--cache", "--book"];
     let mut words = vec!["evermargin-reproduce".to_string()];
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        if arg == "--data" || arg == "--markdown" || arg == "--plot" {
-            let _ = args.next();
-        } else if !arg.starts_with("--data=") && !arg.starts_with("--markdown=") {
+        let name = arg.split('=').next().unwrap_or_default();
+        if FILES.contains(&name) {
+            if !arg.contains('=') {
+                let _ = args.next();
+            }
+        } else {
             words.push(if arg.contains(' ') { format!("\"{arg}\"") } else { arg });
         }
     }

@@ -1,6 +1,7 @@
 //! Methods by the names they have in the tables. [`run`] is one match; [`score`] turns any model into an
 //! [`Outcome`].
 
+use crate::clock::Clock;
 use crate::data::Split;
 use crate::failure::{Failure, Result};
 use crate::online;
@@ -11,9 +12,9 @@ use evermargin::learn::{Fit, Targets};
 use evermargin::metrics::{Confusion, auc, prbep};
 use evermargin::query::StopRule;
 use evermargin::{Kernel, Label, Model};
+use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// A method of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,7 +170,7 @@ impl Task {
 }
 
 /// What a method achieved. Rates are fractions.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Share of test rows predicted right.
     pub accuracy: f64,
@@ -245,9 +246,9 @@ fn exact(task: &Task) -> Result<Outcome> {
         SvcParams { kernel: task.kernel, c: task.c, tolerance: task.tolerance, ..SvcParams::default() };
     let y = task.split.train.y.clone();
     let cost = vec![1.0; y.len()];
-    let start = Instant::now();
+    let start = Clock::start();
     let fitted = params.fit(task.split.train.x.view(), &[Targets { y, cost }], &())?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = start.seconds();
     let evaluations = fitted.reports.iter().map(|r| r.kernel_evaluations).sum();
     score(&fitted.model, task, evaluations, seconds)
 }
@@ -255,9 +256,9 @@ fn exact(task: &Task) -> Result<Outcome> {
 /// Scores a model with one decision function on the test sample.
 pub fn score(model: &Model, task: &Task, kernel_evaluations: u64, seconds: f64) -> Result<Outcome> {
     let test = &task.split.test;
-    let start = Instant::now();
+    let start = Clock::start();
     let decision = model.decision(test.x.view())?;
-    let predicting = start.elapsed().as_secs_f64();
+    let predicting = start.seconds();
     let positive: Vec<bool> = test.y.iter().map(|y| *y == Label::Pos).collect();
     let truth: Vec<u32> = positive.iter().map(|p| u32::from(*p)).collect();
     let predicted: Vec<u32> = decision.iter().map(|f| u32::from(*f > 0.0)).collect();

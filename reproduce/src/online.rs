@@ -1,6 +1,7 @@
 //! The methods that learn one example at a time, by the names of the tables: a pass of a member of the LASVM family,
 //! active learning, and the remedies for unbalanced classes that the thesis runs on top of a pass.
 
+use crate::clock::Clock;
 use crate::data::Sample;
 use crate::failure::{Failure, Result};
 use crate::methods::{Outcome, Task, score, support_ratio};
@@ -14,7 +15,6 @@ use evermargin::{Label, Labels, Matrix, Model};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// Nearest positives among which synthetic ones are drawn.
 const NEIGHBOURS: usize = 5;
@@ -88,9 +88,9 @@ pub fn active(task: &Task, weight: f64, virtual_points: usize, seed: u64) -> Res
     let params = LasvmParams { select: Strategy::Active, virtual_points, ..params(task, seed) };
     let train = &task.split.train;
     let targets = Targets { y: train.y.clone(), cost: costs(&train.y, weight) };
-    let start = Instant::now();
+    let start = Clock::start();
     let fitted = params.fit(train.x.view(), &[targets], &())?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = start.seconds();
     let evaluations = fitted.reports.iter().map(|r| r.kernel_evaluations).sum();
     let mut outcome = score(&fitted.model, task, evaluations, seconds)?;
     let online = fitted.online.ok_or_else(|| Failure::Content("an online learner told nothing".into()))?;
@@ -110,14 +110,14 @@ pub fn active(task: &Task, weight: f64, virtual_points: usize, seed: u64) -> Res
 
 /// A synthetic positive for each positive, then LASVM in random order with finishing.
 pub fn synthetic(task: &Task, seed: u64) -> Result<Outcome> {
-    let start = Instant::now();
+    let start = Clock::start();
     let mut train = task.split.train.clone();
     let real = train.rows();
     let positives: Vec<usize> = (0..real).filter(|&i| train.y[i] == Label::Pos).collect();
     let mut rng = Pcg64::seed_from_u64(seed);
     let made = smote(train.x.view(), &positives, task.kernel, NEIGHBOURS, 1, &mut rng)?;
     append(&mut train, &made);
-    let making = start.elapsed().as_secs_f64();
+    let making = start.seconds();
     let mut pass = pass(&params(task, seed), &train, 1.0, real)?;
     pass.seconds += making;
     end(pass, task)
@@ -171,22 +171,22 @@ fn append(train: &mut Sample, made: &Matrix) {
 /// One pass; rows from `real` on are synthetic.
 fn pass(params: &LasvmParams, train: &Sample, weight: f64, real: usize) -> Result<Pass> {
     let targets = [Targets { y: train.y.clone(), cost: costs(&train.y, weight) }];
-    let start = Instant::now();
+    let start = Clock::start();
     let mut state = Lasvm::new(params, train.x.view(), 1)?;
     let mut rng = Pcg64::seed_from_u64(params.seed);
     for epoch in 0..params.epochs {
         let order = params.order(&targets, epoch, &mut rng);
         state.learn(train.x.view(), &order, 0, &targets, &())?;
     }
-    let learning = start.elapsed().as_secs_f64();
+    let learning = start.seconds();
     let before = params.finish.then(|| state.model());
-    let start = Instant::now();
+    let start = Clock::start();
     if params.finish {
         state.finish(&());
     } else if params.loss != Loss::Full {
         state.clean(0);
     }
-    let finishing = start.elapsed().as_secs_f64();
+    let finishing = start.seconds();
     let extra = counted(&state, real, train.rows());
     let evaluations = state.counts().evaluations;
     Ok(Pass { model: state.model(), before, evaluations, seconds: learning + finishing, finishing, extra })

@@ -10,10 +10,11 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 /// What is done to the features before learning, with the statistics of the training rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scaling {
     /// Nothing.
+    #[default]
     None,
     /// Mean 0, deviation 1.
     Standard,

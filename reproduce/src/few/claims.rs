@@ -1,8 +1,10 @@
 //! Statements about few labels that no single cell holds.
 
 use super::{Rows, Task, Way, ways};
+use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::run::{Bench, Judged, seed_of};
+use crate::judge::Judged;
+use crate::run::{Bench, seed_of};
 use crate::tables::{self, Protocol};
 use evermargin::learn::svc::SvcParams;
 use evermargin::learn::train::{ScalingChoice, TrainOptions, train};
@@ -13,7 +15,6 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::fmt::Write;
-use std::time::Instant;
 
 /// Whether SUBMOD-S3VM is better than its rivals over the data sets of tables III.2 and III.7: paired tests over means,
 /// printed and ours.
@@ -166,9 +167,9 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<String> {
             options.scaling = Some(ScalingChoice::NONE);
             options.compare = false;
             let x = x.clone();
-            let start = Instant::now();
+            let start = Clock::start();
             let trained = train(x, &known, &options, &())?;
-            let seconds = start.elapsed().as_secs_f64();
+            let seconds = start.seconds();
             let semi = trained.semi.ok_or_else(|| Failure::Content(format!("{learner} gave no labels")))?;
             let right = semi.class.iter().zip(&truth.of).filter(|(c, t)| Some(**c) == **t).count();
             let evaluations =
@@ -230,7 +231,7 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<String> {
         let like = if name == "g50c" { "g50c" } else { "text1" };
         let Some(row) = table.rows.iter().find(|r| r.data_set == like) else { continue };
         let rng = &mut Pcg64::seed_from_u64(bench.options.seed);
-        let rows = std::rc::Rc::new(Rows::open(name, &bench.options.folder)?.draw(&row.protocol, rng)?);
+        let rows = std::sync::Arc::new(Rows::open(name, &bench.options.folder)?.draw(&row.protocol, rng)?);
         let mut draws = rows.splits.clone();
         while draws.len() < 3 {
             draws.push(super::some_of_each(&rows, 50, rng)?);
@@ -276,12 +277,7 @@ mod tests {
         let mut judged = Vec::new();
         for id in ["emara-III.2", "emara-III.7"] {
             let table = tables::find(id).unwrap();
-            for row in &table.rows {
-                let runs = Err((crate::run::Verdict::NotRun, String::new()));
-                judged.extend(
-                    row.cells.iter().map(|c| crate::run::judge(row, &table.columns[c.column], c, &runs)),
-                );
-            }
+            judged.extend(crate::judge::judge(&table, &crate::found::Found::default(), |_, _| true));
         }
         for (rival, sets, p) in [("TSVM", 14, 0.0410), ("DA", 25, 0.0308), ("gradTSVM", 12, 0.0025)] {
             let (first, second) = pairs(&judged, rival, false);

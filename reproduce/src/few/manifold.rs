@@ -6,8 +6,8 @@
 use super::{Rows, some_of_each};
 use crate::data::{existing, webkb::WebKb};
 use crate::failure::{Failure, Result};
-use crate::markdown::spread;
 use crate::run::{Bench, seed_of};
+use crate::show::markdown::spread;
 use evermargin::learn::train::{Gamma, Multi, ScalingChoice, TrainOptions, train};
 use evermargin::metrics::prbep;
 use evermargin::{Labels, Matrix};
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The printed numbers and the recipe of each data set.
-const TABLE: &str = include_str!("../../tables/sindhwani/2-manifold.json");
+const TABLE: &str = include_str!("../../recipes/sindhwani/manifold.json");
 
 /// A data set of tables 2.6 and 2.9.
 #[derive(Debug, Deserialize)]

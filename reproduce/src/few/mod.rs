@@ -15,20 +15,22 @@ pub use ways::{WAYS, Way};
 
 use crate::data::Scaling;
 use crate::failure::{Failure, Result};
+use crate::found::Found;
+use crate::judge::Verdict;
 use crate::methods::Outcome;
-use crate::run::{Bench, Judged, LARGE, Runs, Verdict, chosen_rows, judge, seed_of, verdict_of};
+use crate::run::{Bench, LARGE, Runs, chosen_rows, put, seed_of, verdict_of};
 use crate::tables::{Availability, Few, Protocol, Row, SplitRecipe, Table};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// One draw: rows, and which of them keep their label.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The rows, scaled, with all labels.
-    pub rows: Rc<Rows>,
+    pub rows: Arc<Rows>,
     /// Rows whose label may be used, ascending.
     pub labeled: Vec<usize>,
     /// The protocol of the row.
@@ -48,20 +50,19 @@ const LAMBDAS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
 
 /// Runs what the options ask of a table.
-pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Vec<Judged>> {
+pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Found> {
     let ways = chosen_ways(bench, table)?;
-    let mut judged = Vec::new();
-    for row in chosen_rows(table, bench.options)? {
-        let has = |way: &Way| row.cells.iter().any(|c| table.columns[c.column].method == way.name());
-        let runs = runs(bench, row, &ways.iter().copied().filter(has).collect::<Vec<_>>());
-        for cell in &row.cells {
-            let column = &table.columns[cell.column];
-            if let Some(runs) = Way::by_name(&column.method).ok().and_then(|w| runs.get(&w)) {
-                judged.push(judge(row, column, cell, runs));
-            }
-        }
+    let rows = chosen_rows(table, bench.options)?;
+    let has = |row: &Row, way: Way| row.cells.iter().any(|c| table.columns[c.column].method == way.name());
+    let ran = bench.each(&rows, |row| {
+        let wanted: Vec<Way> = ways.iter().copied().filter(|w| has(row, *w)).collect();
+        runs(bench, row, &wanted)
+    });
+    let mut found = Found::default();
+    for (row, runs) in rows.iter().zip(&ran) {
+        runs.iter().for_each(|(way, runs)| put(&mut found, table, row, way.name(), runs));
     }
-    Ok(judged)
+    Ok(found)
 }
 
 fn chosen_ways(bench: &Bench<'_>, table: &Table) -> Result<Vec<Way>> {
@@ -126,8 +127,9 @@ fn grid(protocol: &Protocol, way: Way) -> Vec<(Option<f64>, f64)> {
 
 fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, usize)) -> Result<Outcome> {
     let key = format!(
-        "few {} {:?} {:?} {:?} {} {} {} {}",
+        "few {} {} {:?} {:?} {:?} {} {} {} {}",
         row.data_set,
+        bench.options.seed,
         task.set,
         Protocol { repetitions: 0, ..task.protocol.clone() },
         task.few,
@@ -136,20 +138,18 @@ fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, us
         k,
         way.name()
     );
-    if let Some(known) = bench.memo.borrow().get(&key).cloned() {
-        return Ok(known);
-    }
-    let outcome = ways::run(way, task)?;
-    bench.say(&format!(
-        "{}: {} {}/{all}: {:.2} % right, {:.2} s",
-        row.name,
-        way.name(),
-        k + 1,
-        100.0 * outcome.accuracy,
-        outcome.seconds
-    ));
-    bench.memo.borrow_mut().insert(key, outcome.clone());
-    Ok(outcome)
+    bench.cached(&key, || {
+        let outcome = ways::run(way, task)?;
+        bench.say(&format!(
+            "{}: {} {}/{all}: {:.2} % right, {:.2} s",
+            row.name,
+            way.name(),
+            k + 1,
+            100.0 * outcome.accuracy,
+            outcome.seconds
+        ));
+        Ok(outcome)
+    })
 }
 
 /// The draws of a row that count.
@@ -165,15 +165,15 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
     let wanted = bench.options.large.filter(|_| row.protocol.train > LARGE).or(bench.options.repetitions);
     let count = if honest || few.worst == 0 { wanted.unwrap_or(few.draws).max(1) } else { few.draws };
     let mut tasks = Vec::new();
-    let mut shared: Option<Rc<Rows>> = None;
+    let mut shared: Option<Arc<Rows>> = None;
     for k in 0..count {
         let rng = &mut Pcg64::seed_from_u64(seed_of(bench.options.seed, k));
         let fixed = row.protocol.split == SplitRecipe::Fixed;
         let rows = match (&shared, row.protocol.split) {
-            (Some(rows), SplitRecipe::Random | SplitRecipe::Fixed) => Rc::clone(rows),
-            _ => Rc::new(all.draw(&row.protocol, rng)?),
+            (Some(rows), SplitRecipe::Random | SplitRecipe::Fixed) => Arc::clone(rows),
+            _ => Arc::new(all.draw(&row.protocol, rng)?),
         };
-        shared.get_or_insert_with(|| Rc::clone(&rows));
+        shared.get_or_insert_with(|| Arc::clone(&rows));
         let labeled = match rows.splits.get(k) {
             Some(split) if fixed => split.clone(),
             None if fixed => break,

@@ -8,6 +8,7 @@
 //! components; the sigmoid starts from the greedy basis, the source's from an oracle's.
 
 use super::Rows;
+use crate::clock::Clock;
 use crate::data::existing;
 use crate::failure::{Failure, Result};
 use crate::run::{Bench, seed_of};
@@ -27,10 +28,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::time::Instant;
 
 /// The printed numbers and the recipe of each data set.
-const TABLE: &str = include_str!("../../tables/sindhwani/5-sparse.json");
+const TABLE: &str = include_str!("../../recipes/sindhwani/sparse.json");
 
 /// A data set of the tables.
 #[derive(Debug, Deserialize)]
@@ -338,10 +338,10 @@ pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
     let draw = Draw { validation: train.clone(), train, labeled };
     let (gamma, kernel) = ([1e-3, 0.1], Kernel::Rbf { gamma: 0.02 });
     let view = draw.train.x.view();
-    let start = Instant::now();
+    let start = Clock::start();
     let params = PenaltyParams { neighbours: 10, ..PenaltyParams::default() };
     let Some(nearest) = params.graph(view, &())? else { return Ok(String::new()) };
-    let graph = start.elapsed().as_secs_f64();
+    let graph = start.seconds();
     bench.say(&format!("graph: {graph:.1} s"));
     let known = Known::of(&[problem(&draw)])?;
     let dictionary = Dictionary::new(view, vec![kernel])?;
@@ -357,20 +357,20 @@ pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
     };
     for (method, power) in [("decoupled", 1), ("decoupled", 2), ("greedy", 1), ("greedy", 2)] {
         let penalty = PenaltyParams { power, ..params.clone() }.of_graphs(vec![(1.0, nearest.clone())]);
-        let start = Instant::now();
+        let start = Clock::start();
         let aim = if method == "greedy" {
             Aim::plain(gamma, &known, Some(&penalty))
         } else {
             let Some(fields) = transduce(gamma[1], &known, &penalty, &()) else { continue };
-            tell("graph alone", power, view.rows(), &fields[0], start.elapsed().as_secs_f64());
+            tell("graph alone", power, view.rows(), &fields[0], start.seconds());
             Aim::decoupled(gamma[0], fields)
         };
         let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Backfit::Post, 50, 1);
-        let mut seconds = start.elapsed().as_secs_f64();
+        let mut seconds = start.seconds();
         for basis in [100, 300, 1000].into_iter().filter(|b| !bench.options.quick || *b <= 300) {
-            let start = Instant::now();
+            let start = Clock::start();
             pursuit.run(basis, &());
-            seconds += start.elapsed().as_secs_f64();
+            seconds += start.seconds();
             let rows: Vec<usize> = pursuit.atoms().iter().map(|a| a.row).collect();
             let coef = pursuit.coefficients().to_vec();
             let model = Model::Expansion { kernel, points: view.select(&rows), coef, bias: vec![0.0] };

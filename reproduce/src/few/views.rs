@@ -2,8 +2,8 @@
 
 use crate::data::webkb::{UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
-use crate::markdown::spread;
 use crate::run::{Bench, seed_of};
+use crate::show::markdown::spread;
 use evermargin::Label;
 use evermargin::learn::{Fitted, Targets, learner};
 use evermargin::metrics::prbep;

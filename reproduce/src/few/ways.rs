@@ -1,6 +1,7 @@
 //! Methods of the tables about few labels, each a learner of the registry with parameters.
 
 use super::Task;
+use crate::clock::Clock;
 use crate::failure::{Failure, Result};
 use crate::methods::Outcome;
 use crate::tables::Few;
@@ -9,7 +10,6 @@ use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::metrics::Confusion;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// A method of a table about few labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -156,9 +156,9 @@ pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     if !way.is_supervised() && !task.honest {
         options.params.insert("ratio".into(), true_ratio(task));
     }
-    let start = Instant::now();
+    let start = Clock::start();
     let trained = train(task.rows.x.clone(), &known, &options, &())?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = start.seconds();
     let (class, facts) = match trained.semi {
         Some(semi) => (semi.class, semi.facts),
         None => (trained.classifier.predict(task.rows.x.clone())?.class, Map::new()),

@@ -1,13 +1,13 @@
 //! Figures IV.19 to IV.30: is a stream with a bounded memory labelled as well as one that is kept whole, at a cost that does
 //! not grow?
 
-use super::clock::slope;
 use super::data::Set;
+use super::growth::slope;
 use super::walk::{Mode, Step, Way, all_at_once, walk};
 use super::{Stream, generator, mean, params, wanted};
 use crate::failure::{Failure, Result};
-use crate::markdown::spread;
 use crate::run::Bench;
+use crate::show::markdown::spread;
 use evermargin::engine::transduction::{Remember, TransductionParams};
 use std::fmt::Write;
 

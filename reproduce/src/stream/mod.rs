@@ -10,8 +10,8 @@
 //! classes have one), κ (2ρl/n of each pool), which share of positives is "true" (that of the whole stream).
 
 pub(crate) mod asking;
-mod clock;
 mod data;
+mod growth;
 pub(crate) mod memory;
 pub(crate) mod pairs;
 mod walk;

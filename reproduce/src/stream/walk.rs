@@ -9,7 +9,7 @@
 //! otherwise what those labels changed would count as the cost of summarising.
 
 use super::Stream;
-use super::clock::Clock;
+use crate::clock::Clock;
 use crate::failure::Result;
 use evermargin::Matrix;
 use evermargin::engine::transduction::{Given, Known, Remember, Transduction, TransductionParams};

@@ -2,8 +2,9 @@
 //! written anew without touching the others.
 
 use crate::failure::{Failure, Result};
-use crate::report;
-use crate::run::{Counts, Judged};
+use crate::judge::{Counts, Judged};
+use crate::run::Report;
+use crate::show::text;
 use crate::tables::{Better, Protocol, Row, Table};
 use evermargin::metrics::{mean_ranks, ranks, wilcoxon};
 use std::fmt::Write;
@@ -16,30 +17,37 @@ const RANKED: (usize, usize) = (3, 10);
 /// Differences of results that count as none.
 const EQUAL: f64 = 1e-9;
 
-/// A section about a table: how it was run, every cell, ranks where methods are compared on many rows.
-pub fn table(
-    name: &str,
-    table: &Table,
-    judged: &[Judged],
-    counts: &Counts,
-    command: &str,
-    seed: u64,
-) -> String {
-    let mut out = format!("## {name}\n\n{}.\n\n", table.title);
-    let _ = writeln!(out, "`{command}`, seed {seed}, {}, {:.0} s.\n", today(), counts.seconds);
-    let _ = writeln!(out, "**{}.**\n", tally(counts));
+/// A section: how it was run, every cell, ranks where methods are compared on many rows, remarks.
+pub fn section(name: &str, report: &Report, command: &str, seed: u64) -> String {
+    let mut out = format!("## {name}\n\n{}.\n\n", report.title);
+    let _ = writeln!(out, "`{command}`, seed {seed}, {}, {:.0} s.\n", today(), report.counts.seconds);
+    if let Some(table) = &report.table {
+        cells(table, &report.cells, &report.counts, &mut out);
+    }
+    out.push_str(&report.notes);
+    out
+}
+
+fn cells(table: &Table, judged: &[Judged], counts: &Counts, out: &mut String) {
+    let _ = writeln!(out, "**{}.**\n", text::tally(counts));
+    if !table.protocol.is_empty() {
+        let _ = writeln!(out, "{}\n", table.protocol);
+    }
     let rows: Vec<&Row> =
         table.rows.iter().filter(|row| judged.iter().any(|j| j.data_set == row.name)).collect();
-    out.push_str("| data set | protocol | remarks |\n|---|---|---|\n");
-    for row in &rows {
-        let _ = writeln!(out, "| {} | {} | {} |", row.name, protocol(&row.protocol), row.remarks.join("; "));
+    if rows.iter().any(|row| !row.protocol.is_empty() || !row.remarks.is_empty()) {
+        out.push_str("| data set | protocol | remarks |\n|---|---|---|\n");
+        for row in &rows {
+            let how = protocol(&row.protocol);
+            let _ = writeln!(out, "| {} | {how} | {} |", row.name, row.remarks.join("; "));
+        }
     }
     out.push_str(
         "\n| data set | method | measure | published | ours | runs | difference | verdict | remark |\n",
     );
     out.push_str("|---|---|---|--:|--:|--:|--:|---|---|\n");
     for j in judged {
-        let [data_set, method, measure, published, ours, difference, verdict, remark] = report::line(j);
+        let [data_set, method, measure, published, ours, difference, verdict, remark] = text::line(j);
         let runs = j.ours.len();
         let _ = writeln!(
             out,
@@ -50,23 +58,7 @@ pub fn table(
     for remark in &table.remarks {
         let _ = writeln!(out, "- {remark}");
     }
-    compare(table, &rows, judged, &mut out);
-    out
-}
-
-/// How many cells came out how.
-pub fn tally(counts: &Counts) -> String {
-    format!(
-        "{} cells run: {} reproduced, {} better, {} worse, {} different, {} not judged; {} missing, {} not run",
-        counts.cells_run,
-        counts.cells_reproduced,
-        counts.cells_better,
-        counts.cells_worse,
-        counts.cells_different,
-        counts.cells_not_judged,
-        counts.cells_missing,
-        counts.cells_not_run
-    )
+    compare(table, &rows, judged, out);
 }
 
 fn scaling_name(p: &Protocol) -> String {
@@ -74,7 +66,11 @@ fn scaling_name(p: &Protocol) -> String {
     name.unwrap_or_default()
 }
 
-fn protocol(p: &Protocol) -> String {
+/// The protocol of a row, in short.
+pub(crate) fn protocol(p: &Protocol) -> String {
+    if p.is_empty() {
+        return String::new();
+    }
     let split = serde_json::to_value(p.split).ok().and_then(|v| v.as_str().map(String::from));
     let scaling = scaling_name(p);
     let test = p.test.map_or_else(|| "?".into(), |n| n.to_string());
@@ -226,8 +222,16 @@ mod tests {
         wanted.rows[0].protocol.train = 300;
         let options = crate::run::Options { repetitions: Some(2), ..Default::default() };
         let judged = crate::run::run(&wanted, &options, &|_| ()).unwrap();
-        let counts = Counts::of(&judged, std::time::Instant::now());
-        let text = table("here", &wanted, &judged, &counts, "do it", 7);
+        let report = Report {
+            id: wanted.id.clone(),
+            title: wanted.title.clone(),
+            counts: Counts::of(wanted.kind, &judged, 1.0),
+            table: Some(wanted),
+            cells: judged,
+            figures: Vec::new(),
+            notes: "And so on.\n".into(),
+        };
+        let text = section("here", &report, "do it", 7);
         assert!(text.starts_with("## here") && text.contains("`do it`, seed 7"), "{text}");
         assert_eq!(text.lines().filter(|l| l.contains("g_means %")).count(), 5);
         assert!(text.contains("positives thinned to 1:2"), "{text}");

@@ -1,7 +1,7 @@
 //! What was found, as text.
 
 use crate::claims::CLAIMS;
-use crate::run::{Judged, Verdict};
+use crate::judge::{Counts, Judged, Verdict};
 use crate::tables::{Kind, Table, Unit};
 use std::fmt::Write;
 
@@ -16,8 +16,8 @@ pub fn list(tables: &[Table]) -> String {
         };
         let _ = writeln!(out, "{:<28} {cells:>4} cells  {}{kind}", table.id, table.title);
     }
-    for claim in CLAIMS {
-        let _ = writeln!(out, "{:<28} {:>10}  {}", claim.id, "claim", claim.title);
+    for claim in CLAIMS.iter().filter(|c| !tables.iter().any(|t| t.id == c.id)) {
+        let _ = writeln!(out, "{:<28} {:>10}  {}", claim.id, "statement", claim.title);
     }
     out
 }
@@ -53,6 +53,32 @@ fn remarks<'t>(table: &'t Table, judged: &'t [Judged]) -> impl Iterator<Item = S
     table.remarks.iter().cloned().chain(of_rows)
 }
 
+/// How many cells came out how.
+pub fn tally(counts: &Counts) -> String {
+    let mut text = format!(
+        "{} cells run: {} reproduced, {} better, {} worse, {} different, {} not judged; {} missing, {} not run",
+        counts.cells_run,
+        counts.cells_reproduced,
+        counts.cells_better,
+        counts.cells_worse,
+        counts.cells_different,
+        counts.cells_not_judged,
+        counts.cells_missing,
+        counts.cells_not_run
+    );
+    if counts.accuracy_cells > 0 {
+        let _ = write!(
+            text,
+            "; {} of {} rates at print or above, less the tolerance ({:.1} %), {} without explanation",
+            counts.accuracy_met,
+            counts.accuracy_cells,
+            100.0 * counts.accuracy_met as f64 / counts.accuracy_cells as f64,
+            counts.accuracy_unexplained
+        );
+    }
+    text
+}
+
 pub(crate) fn line(j: &Judged) -> [String; 8] {
     let digits = digits(j.column.unit);
     let summary = j.summary();
@@ -77,11 +103,11 @@ pub(crate) fn line(j: &Judged) -> [String; 8] {
         ),
         summary.map_or_else(String::new, |(m, _)| format!("{:+.digits$}", m - j.cell.target())),
         word(j.verdict).to_string(),
-        j.remark.clone(),
+        [j.remark.as_str(), &j.explanation].join(" ").trim().to_string(),
     ]
 }
 
-fn digits(unit: Unit) -> usize {
+pub(crate) fn digits(unit: Unit) -> usize {
     match unit {
         Unit::Percent | Unit::Ratio | Unit::Millions => 2,
         Unit::Fraction => 4,
@@ -90,7 +116,7 @@ fn digits(unit: Unit) -> usize {
     }
 }
 
-fn unit(unit: Unit) -> &'static str {
+pub(crate) fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Percent => " %",
         Unit::Millions => " M",
@@ -99,7 +125,7 @@ fn unit(unit: Unit) -> &'static str {
     }
 }
 
-fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "reproduced",
         Verdict::Better => "better",
@@ -128,6 +154,7 @@ mod tests {
             ours: vec![84.0, 86.0],
             verdict: Verdict::Reproduced,
             remark: String::new(),
+            explanation: String::new(),
         };
         let text = cells(&table, &[judged]);
         assert!(text.contains("85.00 ± 1.41") && text.contains("+0.13"), "{text}");

@@ -1,0 +1,52 @@
+//! Finds the tables, and names the code that results come from: a hash of every source file that a number can depend on
+//! (what only shows numbers, `src/show` and `src/main.rs`, is left out).
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            files(&path, ending, found);
+        } else if path.extension().is_some_and(|e| e == ending) {
+            found.push(path);
+        }
+    }
+}
+
+fn main() {
+    let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
+    let mut tables = Vec::new();
+    for work in ["ertekin", "emara", "sindhwani", "hou-hero"] {
+        let folder = here.join("tables").join(work);
+        println!("cargo::rerun-if-changed={}", folder.display());
+        files(&folder, "json", &mut tables);
+    }
+    let mut list = String::from("&[\n");
+    for path in &tables {
+        let _ = writeln!(list, "    include_str!({:?}),", path.display().to_string());
+    }
+    list.push_str("]\n");
+    std::fs::write(out.join("tables.rs"), list).expect("the list of tables can be written");
+
+    let mut sources = Vec::new();
+    for folder in ["../crates/evermargin/src", "../crates/evermargin-io/src", "src", "recipes"] {
+        let folder = here.join(folder);
+        println!("cargo::rerun-if-changed={}", folder.display());
+        for ending in ["rs", "json", "txt"] {
+            files(&folder, ending, &mut sources);
+        }
+    }
+    let shows = |path: &Path| path.starts_with(here.join("src/show")) || path.ends_with("src/main.rs");
+    let mut code = blake3::Hasher::new();
+    for path in sources.iter().filter(|path| !shows(path)) {
+        let name = path.strip_prefix(&here).unwrap_or(path);
+        code.update(name.to_string_lossy().as_bytes());
+        code.update(&std::fs::read(path).unwrap_or_default());
+    }
+    println!("cargo::rustc-env=EVERMARGIN_CODE={}", &code.finalize().to_hex()[..16]);
+}

@@ -1,0 +1,107 @@
+//! Why a rate came out worse than printed, as far as that is known: written down in `tables/explanations*.json`, and computed
+//! where the repetitions alone can explain it.
+
+use crate::judge::{Judged, Verdict};
+use serde::Deserialize;
+use std::sync::OnceLock;
+
+/// One explanation; empty lists stand for all.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explanation {
+    /// Name of the table.
+    pub table: String,
+    /// Names of its rows.
+    #[serde(default)]
+    pub data_sets: Vec<String>,
+    /// Names of its methods.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// Names of its measures.
+    #[serde(default)]
+    pub metrics: Vec<String>,
+    /// What is known, and how a reader can check it.
+    pub text: String,
+}
+
+/// Everything written down.
+pub fn all() -> &'static [Explanation] {
+    static ALL: OnceLock<Vec<Explanation>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let text = include_str!("../tables/explanations.json");
+        serde_json::from_str(text).unwrap_or_default()
+    })
+}
+
+/// Puts what is known beside a rate that came out worse.
+pub(crate) fn explain(table: &str, cell: &mut Judged) {
+    if cell.verdict != Verdict::Worse || !cell.is_accuracy() {
+        return;
+    }
+    let has = |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
+    let written = all().iter().filter(|e| {
+        e.table == table
+            && has(&e.data_sets, &cell.data_set)
+            && has(&e.methods, &cell.column.method)
+            && has(&e.metrics, &cell.column.metric)
+    });
+    let texts: Vec<String> = by_chance(cell).into_iter().chain(written.map(|e| e.text.clone())).collect();
+    cell.explanation = texts.join(" ");
+}
+
+/// Whether print lies within two standard errors of the mean of our repetitions.
+fn by_chance(cell: &Judged) -> Option<String> {
+    let (_, deviation) = cell.summary()?;
+    let runs = cell.ours.len();
+    let errors = 2.0 * deviation / (runs as f64).sqrt();
+    let behind = cell.behind()?;
+    (runs >= 3 && behind <= errors).then(|| {
+        format!(
+            "Within chance: {behind:.2} behind, two standard errors of the mean of our {runs} runs are {errors:.2}."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::find;
+
+    #[test]
+    fn explanations_name_what_there_is_and_say_something() {
+        let text = include_str!("../tables/explanations.json");
+        let parsed: Vec<Explanation> = serde_json::from_str(text).unwrap();
+        assert_eq!(parsed, all());
+        for e in all() {
+            let table = find(&e.table).unwrap();
+            let named = |name: &String| table.rows.iter().any(|r| r.name == *name);
+            assert!(e.data_sets.iter().all(named), "{e:?}");
+            assert!(e.methods.iter().all(|m| table.columns.iter().any(|c| c.method == *m)), "{e:?}");
+            assert!(e.metrics.iter().all(|m| table.columns.iter().any(|c| c.metric == *m)), "{e:?}");
+            assert!(e.text.len() > 30, "{e:?}");
+        }
+    }
+
+    #[test]
+    fn chance_explains_what_it_can() {
+        let table = find("ertekin-6.3").unwrap();
+        let cell = table.rows[0].cells[0].clone();
+        let column = table.columns[cell.column].clone();
+        let at = |ours: Vec<f64>| Judged {
+            data_set: "nowhere".into(),
+            column: column.clone(),
+            cell: cell.clone(),
+            ours,
+            verdict: Verdict::Worse,
+            remark: String::new(),
+            explanation: String::new(),
+        };
+        let value = cell.value;
+        let mut wide = at(vec![value - 4.0, value - 1.0, value + 2.0]);
+        explain("none", &mut wide);
+        assert!(wide.explanation.starts_with("Within chance: 1.00 behind"), "{}", wide.explanation);
+        let mut narrow = at(vec![value - 4.0, value - 4.1, value - 4.2]);
+        explain("none", &mut narrow);
+        assert!(narrow.explanation.is_empty());
+    }
+}

@@ -1,0 +1,18 @@
+//! What was found, for people: in a terminal, as Markdown, as a page. Nothing here changes a number.
+
+pub mod at_hand;
+pub mod embed;
+pub mod html;
+pub mod markdown;
+pub mod text;
+
+/// How a run came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Around {
+    /// The command line, without folders.
+    pub command: String,
+    /// Seed of every draw.
+    pub seed: u64,
+    /// The day.
+    pub day: String,
+}
