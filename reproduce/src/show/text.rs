@@ -80,8 +80,8 @@ pub fn tally(counts: &Counts) -> String {
 }
 
 pub(crate) fn line(j: &Judged) -> [String; 8] {
-    let digits = digits(j.column.unit);
     let summary = j.summary();
+    let digits = digits_of(j);
     let published = match j.cell.corrected {
         Some(value) => format!("{} (printed {})", value, j.cell.printed),
         None => j.cell.printed.clone(),
@@ -107,7 +107,16 @@ pub(crate) fn line(j: &Judged) -> [String; 8] {
     ]
 }
 
-pub(crate) fn digits(unit: Unit) -> usize {
+/// Digits after the point: those of the unit, more for times below ten seconds.
+pub(crate) fn digits_of(j: &Judged) -> usize {
+    match (j.column.unit, j.summary()) {
+        (Unit::Seconds, Some((mean, _))) if mean < 0.1 => 4,
+        (Unit::Seconds, Some((mean, _))) if mean < 10.0 => 2,
+        (unit, _) => digits(unit),
+    }
+}
+
+fn digits(unit: Unit) -> usize {
     match unit {
         Unit::Percent | Unit::Ratio | Unit::Millions => 2,
         Unit::Fraction => 4,
