@@ -133,7 +133,7 @@ fn main() -> ExitCode {
 /// Whether everything asked for could be run.
 fn work(args: Args) -> Result<bool> {
     if args.list {
-        print!("{}", text::list(&tables::all()?));
+        print!("{}", text::list(&tables::all()?, &tables::descriptions()?));
         return Ok(true);
     }
     let ids = ids(&args.tables, args.quick)?;
