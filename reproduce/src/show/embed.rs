@@ -2,14 +2,14 @@
 
 use super::{Around, text};
 use crate::failure::{Failure, Result};
-use crate::judge::{Judged, Verdict};
+use crate::judge::{Counts, Judged, Verdict};
 use crate::run::Report;
 use crate::tables::{Column, Table};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Renews the tables of every page of a folder that has marks for them.
-pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
+pub fn write(folder: &Path, reports: &[Report], sum: &Counts, around: &Around) -> Result<()> {
     let fault = |path: &Path, e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
     let entries = std::fs::read_dir(folder).map_err(|e| fault(folder, e))?;
     let mut pages: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
@@ -17,7 +17,9 @@ pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
     pages.sort();
     for page in pages {
         let old = std::fs::read_to_string(&page).map_err(|e| fault(&page, e))?;
-        let new = reports.iter().fold(old.clone(), |page, report| renewed(&page, report, around));
+        let one = |page: String, report: &Report| renewed(&page, &report.id, &short(report, around));
+        let new = reports.iter().fold(old.clone(), one);
+        let new = renewed(&new, "summary", &summary(reports, sum, around));
         if new != old {
             std::fs::write(&page, new).map_err(|e| fault(&page, e))?;
         }
@@ -25,14 +27,48 @@ pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
     Ok(())
 }
 
-fn renewed(page: &str, report: &Report, around: &Around) -> String {
-    let (begin, end) = (format!("<!-- begin {} -->\n", report.id), format!("<!-- end {} -->", report.id));
+/// The page with other content between the marks of a name.
+fn renewed(page: &str, name: &str, content: &str) -> String {
+    let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
     match (page.find(&begin), page.find(&end)) {
-        (Some(a), Some(b)) if a < b => {
-            format!("{}{}{}", &page[..a + begin.len()], short(report, around), &page[b..])
-        }
+        (Some(a), Some(b)) if a < b => format!("{}{content}{}", &page[..a + begin.len()], &page[b..]),
         _ => page.to_string(),
     }
+}
+
+/// How the cells of every table came out, a line a table.
+fn summary(reports: &[Report], sum: &Counts, around: &Around) -> String {
+    let mut out = format!(
+        "\n`{}`, seed {}, {}.\n\n| table | run | reproduced | better | worse | different | not judged | missing | not run | rates met |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        around.command, around.seed, around.day
+    );
+    for report in reports.iter().filter(|r| r.table.is_some()) {
+        line(&format!("`{}`", report.id), &report.counts, &mut out);
+    }
+    line("**all**", sum, &mut out);
+    out.push('\n');
+    out
+}
+
+fn line(name: &str, c: &Counts, out: &mut String) {
+    let rates = if c.accuracy_cells == 0 {
+        String::new()
+    } else {
+        format!("{} of {}", c.accuracy_met, c.accuracy_cells)
+    };
+    let _ = writeln!(
+        out,
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {rates} |",
+        c.cells_run,
+        c.cells_reproduced,
+        c.cells_better,
+        c.cells_worse,
+        c.cells_different,
+        c.cells_not_judged,
+        c.cells_missing,
+        c.cells_not_run
+    );
 }
 
 /// Rates of a table, or what a statement says.
@@ -97,7 +133,6 @@ fn cell(j: &Judged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::Counts;
 
     #[test]
     fn tables_are_renewed_between_their_marks_alone() {
@@ -112,16 +147,16 @@ mod tests {
         };
         let around = Around { command: String::new(), seed: 1, day: "today".into() };
         let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n<!-- begin y -->\n<!-- end y -->\n";
-        let new = renewed(page, &report, &around);
+        let new = renewed(page, "x", &short(&report, &around));
         assert!(
             new.starts_with("a\n<!-- begin x -->\n\nSo it is.")
                 && new.ends_with("<!-- end x -->\nb\n<!-- begin y -->\n<!-- end y -->\n")
         );
         assert!(!new.contains("old"));
-        assert_eq!(renewed(&new, &report, &around), new);
+        assert_eq!(renewed(&new, "x", &short(&report, &around)), new);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("p.md"), page).unwrap();
-        write(folder.path(), &[report], &around).unwrap();
+        write(folder.path(), &[report], &Counts::default(), &around).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("p.md")).unwrap(), new);
     }
 }
