@@ -277,7 +277,7 @@ fn compare(shell: &Shell, data: &str, options: &str) {
 
 /// Rows of CSV (label last) or LIBSVM text.
 fn samples(text: &str, data: &str, head: &Value, file: &Container) -> Vec<Vec<f64>> {
-    if data.ends_with(".csv") {
+    if data.split('.').next_back() == Some("csv") {
         let row = |line: &str| {
             let mut cells: Vec<f64> = line.split(',').map(|c| c.parse().unwrap_or(0.0)).collect();
             cells.pop();

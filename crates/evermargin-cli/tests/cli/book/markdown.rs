@@ -130,7 +130,7 @@ pub fn book() -> Vec<Page> {
     let entries = std::fs::read_dir(root().join("docs")).expect("docs");
     let mut names: Vec<String> =
         entries.map(|e| e.expect("entry").file_name().to_string_lossy().to_string()).collect();
-    names.retain(|n| n.ends_with(".md"));
+    names.retain(|n| n.split('.').next_back() == Some("md"));
     names.sort();
     names.iter().map(|n| Page::read(&format!("docs/{n}"))).collect()
 }
@@ -155,7 +155,7 @@ pub fn anchor(heading: &str) -> String {
     out
 }
 
-/// Puts `inside` between two marks, or says what is there now.
+/// What stands between two marks.
 pub fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(begin)?;
     Some(rest.split_once(end)?.0)
