@@ -1,6 +1,6 @@
 //! Every page is in the summary, and every link leads somewhere.
 
-use super::markdown::{Page, anchor, book, everything};
+use super::markdown::{Page, anchor, book, everything, root};
 use std::collections::BTreeMap;
 
 const SUMMARY: &str = "SUMMARY.md";
@@ -51,6 +51,24 @@ fn follow(page: &Page, target: &str) -> Result<(), String> {
     let there = Page { path: full, name: path.to_string(), text };
     let known: Vec<String> = there.headings().iter().map(|(_, h)| anchor(h)).collect();
     if known.iter().any(|k| k == heading) { Ok(()) } else { Err(format!("no such heading among {known:?}")) }
+}
+
+/// Files of the project that a page names without a link; `NAME` stands for any.
+#[test]
+fn every_file_named_is_there() {
+    let folders = ["crates/", "bench/", "python/", "docs/", "reproduce/"];
+    let mut wrong = Vec::new();
+    for page in everything() {
+        for (line, text) in page.prose() {
+            for word in text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace) {
+                let named = folders.iter().any(|f| word.starts_with(f)) && !word.contains(['*', '…']);
+                if named && !word.contains("NAME") && !root().join(word).exists() {
+                    wrong.push(format!("{}:{line}: {word}", page.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "no such file:\n{}", wrong.join("\n"));
 }
 
 #[test]
