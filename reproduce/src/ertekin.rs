@@ -86,7 +86,8 @@ pub(crate) fn sparse(bench: &Bench<'_>) -> Result<Found> {
         let Some(runs) = runs else { continue };
         for (method, outcomes) in methods.iter().zip(runs).skip(1) {
             let exact = |metric: &str| mean(&values(&runs[0], metric));
-            let share = values(outcomes, "support_count").iter().map(|v| v / exact("support_count")).collect();
+            let share =
+                values(outcomes, "support_count").iter().map(|v| v / exact("support_count")).collect();
             let over = values(outcomes, "accuracy").iter().map(|v| v - exact("accuracy")).collect();
             found.add(&row.name, method.name(), "support_share", share);
             found.add(&row.name, method.name(), "over_exact", over);
@@ -367,9 +368,8 @@ fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<Said> {
 /// Share of the rows whose largest decision is not that of their own machine.
 fn wrong(ten: &[&Said]) -> f64 {
     let rows = ten.iter().map(|s| s.decisions.len()).min().unwrap_or(0);
-    let largest = |i: usize| {
-        ten.iter().reduce(|best, s| if s.decisions[i] > best.decisions[i] { s } else { best })
-    };
+    let largest =
+        |i: usize| ten.iter().reduce(|best, s| if s.decisions[i] > best.decisions[i] { s } else { best });
     let wrong = (0..rows).filter(|&i| largest(i).is_none_or(|s| !s.positive[i])).count();
     wrong as f64 / rows.max(1) as f64
 }
@@ -396,9 +396,14 @@ mod tests {
 
     #[test]
     fn ends_of_the_ramp_are_held_against_each_other() {
-        let sweep = |base: f64| (0..ENDS.len()).map(|e| [base + 0.01 * e as f64, 10.0 * (e + 1) as f64]).collect();
+        let sweep =
+            |base: f64| (0..ENDS.len()).map(|e| [base + 0.01 * e as f64, 10.0 * (e + 1) as f64]).collect();
         let mut found = Found::default();
-        tell_ends("here", &[sweep(0.5), sweep(0.6), sweep(0.4), sweep(0.7), sweep(0.6), sweep(0.4)], &mut found);
+        tell_ends(
+            "here",
+            &[sweep(0.5), sweep(0.6), sweep(0.4), sweep(0.7), sweep(0.6), sweep(0.4)],
+            &mut found,
+        );
         assert!((value(&found, "here", "LASVM-NC", "behind_best") - 0.04).abs() < 1e-12);
         assert!((value(&found, "here", "LASVM-NC", "over_half") - 0.04).abs() < 1e-12);
         assert!((value(&found, "here", "LASVM-NC", "over_i") - 0.2).abs() < 1e-12);
@@ -413,7 +418,8 @@ mod tests {
             positive: positive.to_vec(),
             seconds: 0.0,
         };
-        let (a, b) = (said([1.0, -2.0, 0.5], [true, false, false]), said([-1.0, -1.0, 0.4], [false, true, true]));
+        let (a, b) =
+            (said([1.0, -2.0, 0.5], [true, false, false]), said([-1.0, -1.0, 0.4], [false, true, true]));
         assert!((wrong(&[&a, &b]) - 1.0 / 3.0).abs() < 1e-12);
     }
 

@@ -142,7 +142,8 @@ fn chosen<'l>(
     for line in lines.iter().filter(|l| l.grid.len() > 1) {
         pieces.extend(line.grid.iter().flat_map(|p| (0..streams).map(move |k| (line, p, APART + k))));
     }
-    let rates = bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
+    let rates =
+        bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
     let rates = rates.into_iter().collect::<Result<Vec<_>>>()?;
     let mut scores = rates.chunks(streams).map(|c| mean(&c.iter().map(|r| mean(r)).collect::<Vec<_>>()));
     let mut best = Vec::new();
@@ -171,7 +172,8 @@ fn figure(
     let tests = if bench.options.quick { 1 } else { plan.tests };
     let pairs = || lines.iter().zip(&best);
     let pieces: Vec<_> = pairs().flat_map(|(l, p)| (0..tests).map(move |k| (l, *p, k))).collect();
-    let rates = bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
+    let rates =
+        bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
     let rates = rates.into_iter().collect::<Result<Vec<_>>>()?;
     let curves: Vec<&[Vec<f64>]> = rates.chunks(tests).collect();
     let mut found = told(&within(bench, plan.shown), lines, &curves);
@@ -392,11 +394,16 @@ mod tests {
     fn the_sequential_learner_is_held_against_both_others() {
         let line = |name| Line { name, sight: Sight::All, grid: Vec::new() };
         let lines = [line("current batch alone"), line("sequential"), line("all batches again")];
-        let runs = [vec![vec![0.5, 0.5, 0.6, 0.7]], vec![vec![0.5, 0.4, 0.7, 0.9]], vec![vec![0.5, 0.6, 0.8, 1.0]]];
+        let runs =
+            [vec![vec![0.5, 0.5, 0.6, 0.7]], vec![vec![0.5, 0.4, 0.7, 0.9]], vec![vec![0.5, 0.6, 0.8, 1.0]]];
         let curves: Vec<&[Vec<f64>]> = runs.iter().map(Vec::as_slice).collect();
         let found = told(&[1, 2, 3, 6], &lines, &curves);
-        let value = |row: &str, metric: &str| found.of(row, "sequential", metric).unwrap().runs.clone().unwrap()[0];
-        assert!((value("after two batches", "over_current") - 0.1).abs() < 1e-12, "the second batch does not count");
+        let value =
+            |row: &str, metric: &str| found.of(row, "sequential", metric).unwrap().runs.clone().unwrap()[0];
+        assert!(
+            (value("after two batches", "over_current") - 0.1).abs() < 1e-12,
+            "the second batch does not count"
+        );
         assert!((value("at the end", "behind") - 0.1).abs() < 1e-12);
         assert_eq!(value("t = 2", "accuracy"), 0.4);
         assert_eq!(found.figures[0].series[1].points[3], [6.0, 90.0]);

@@ -26,7 +26,9 @@ pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Found> {
         judged.extend(bench.table(&tables::find(id)?)?);
     }
     let mut found = Found::default();
-    found.notes.push_str("| SUBMOD-S3VM against | data sets | two-sided p | Wilcoxon p |\n|---|--:|--:|--:|\n");
+    found
+        .notes
+        .push_str("| SUBMOD-S3VM against | data sets | two-sided p | Wilcoxon p |\n|---|--:|--:|--:|\n");
     for rival in ["TSVM", "DA", "gradTSVM", "QP-S3VM", "Parzen", "SUBMOD-S3VM polished"] {
         let (first, second) = pairs(&judged, rival, true);
         let tests = (paired_t(&first, &second), wilcoxon(&first, &second, 1e-9));
@@ -56,7 +58,8 @@ fn pairs(judged: &[Judged], rival: &str, ours: bool) -> (Vec<f64>, Vec<f64>) {
 pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Found> {
     let table = tables::find("emara-III.2")?;
     let names = ["breast-cancer", "german", "australian", "ssl:Text"];
-    let rows: Vec<&tables::Row> = table.rows.iter().filter(|r| names.contains(&r.data_set.as_str())).collect();
+    let rows: Vec<&tables::Row> =
+        table.rows.iter().filter(|r| names.contains(&r.data_set.as_str())).collect();
     let done = bench.each(&rows, |row| -> Result<Vec<(f64, f64)>> {
         bench.cached(&format!("bound {} {:?} {}", row.data_set, row.protocol, bench.options.seed), || {
             let rng = &mut Pcg64::seed_from_u64(seed_of(bench.options.seed, 0));
@@ -173,7 +176,15 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Found> {
         found.add("rows like KDD-99", name, "slope", vec![slope(&line)]);
         let told: Vec<String> = points
             .iter()
-            .map(|(p, t)| format!("{} rows {:.3} s, {:.1} % right, {:.1} evaluations a row", p[0], t[0], 100.0 * t[1], t[2]))
+            .map(|(p, t)| {
+                format!(
+                    "{} rows {:.3} s, {:.1} % right, {:.1} evaluations a row",
+                    p[0],
+                    t[0],
+                    100.0 * t[1],
+                    t[2]
+                )
+            })
             .collect();
         let _ = writeln!(found.notes, "- {name}: {}.", told.join("; "));
         series.push(Series { name: (*name).into(), points: line });

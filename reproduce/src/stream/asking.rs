@@ -2,9 +2,9 @@
 //! join those known, then the batch is labelled. Rows that were asked about are not scored.
 
 use super::curves::{binned, figure};
-use super::shelf::{PLANS, Plan, Run, Shelf, Track, repetitions};
+use super::shelf::{PLANS, Plan, Run, Shelf, Track, chosen, repetitions};
 use super::walk::{Ask, Mode, Way};
-use super::{mean, params, wanted};
+use super::{mean, params};
 use crate::failure::{Failure, Result};
 use crate::found::{Found, Series};
 use crate::run::Bench;
@@ -32,8 +32,8 @@ struct Together {
 /// The claim.
 pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
     let params = params(bench)?;
-    let plans: Vec<&Plan> =
-        PLANS.iter().filter(|p| p.name != "newsgroups-440" && wanted(bench, p.name)).collect();
+    let mut plans = chosen(bench, &PLANS);
+    plans.retain(|p| p.name != "newsgroups-440");
     let shares = if bench.options.quick { &SHARES[..1] } else { &SHARES[..] };
     let asks = || shares.iter().flat_map(|share| ASKS.iter().map(|(_, ask)| Some((*ask, *share))));
     let mut pieces = Vec::new();
@@ -97,9 +97,11 @@ fn tell(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Found) {
     let title = format!("{}: a quarter of each batch asked about", plan.name);
     found.figures.push(figure(&title, ("batch", "accuracy %"), series));
     if shares.len() > 1 {
-        let late = |k: usize, s: usize| 100.0 * mean(&runs.iter().map(|r| r.asked[s][k].late()).collect::<Vec<_>>());
+        let late =
+            |k: usize, s: usize| 100.0 * mean(&runs.iter().map(|r| r.asked[s][k].late()).collect::<Vec<_>>());
         let points = |k: usize| (0..shares.len()).rev().map(|s| [100.0 * shares[s], late(k, s)]).collect();
-        let series = ASKS.iter().enumerate().map(|(k, (name, _))| Series { name: (*name).into(), points: points(k) });
+        let series =
+            ASKS.iter().enumerate().map(|(k, (name, _))| Series { name: (*name).into(), points: points(k) });
         let title = format!("{}: accuracy of the last half against questions", plan.name);
         let mut drawn = figure(&title, ("rows asked about %", "accuracy %"), series.collect());
         drawn.log_x = true;

@@ -3,9 +3,9 @@
 
 use super::curves::{binned, figure};
 use super::growth::slope;
-use super::shelf::{CONNECTIONS, Look, PLANS, Plan, Run, Shelf, Track, looks, repetitions};
+use super::shelf::{CONNECTIONS, Look, PLANS, Plan, Run, Shelf, Track, chosen, looks, repetitions};
 use super::walk::{Mode, Way};
-use super::{mean, params, wanted};
+use super::{mean, params};
 use crate::failure::{Failure, Result};
 use crate::found::{Found, Series};
 use crate::run::Bench;
@@ -109,15 +109,10 @@ pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn measure(
-    bench: &Bench<'_>,
-    plans: &[Plan],
-    lines: &[&'static Line],
-    found: &mut Found,
-) -> Result<()> {
+fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &mut Found) -> Result<()> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
-    for plan in plans.iter().filter(|p| wanted(bench, p.name)) {
+    for plan in chosen(bench, plans) {
         for repetition in 0..repetitions(bench, plan) {
             let run = Run { plan, repetition, most: 0 };
             pieces.extend(lines.iter().map(|l| (run, Piece::Walk(l))));
@@ -129,12 +124,10 @@ fn measure(
         Piece::Walk(line) => {
             shelf.track(bench, *run, &line.way(&params, run.repetition)).map(|t| Part::Walk(line.name, t))
         }
-        Piece::Look(k) => {
-            shelf.look(bench, *run, &LINES[0].way(&params, run.repetition), *k).map(Part::Look)
-        }
+        Piece::Look(k) => shelf.look(bench, *run, &LINES[0].way(&params, run.repetition), *k).map(Part::Look),
     });
     let mut done = pieces.iter().zip(done).collect::<Vec<_>>().into_iter().peekable();
-    for plan in plans.iter().filter(|p| wanted(bench, p.name)) {
+    for plan in chosen(bench, plans) {
         let mut runs = Vec::new();
         let mut missing = None;
         for repetition in 0..repetitions(bench, plan) {
@@ -221,8 +214,9 @@ fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
     found.figures.push(figure(&title("accuracy"), ("batch", "accuracy %"), accuracy));
     let cost = series(&["incremental tolerant", "incremental strict"], &|t| some(&t.cost, 100.0));
     found.figures.push(figure(&title("cost of summarising"), ("batch", "labels changed %"), cost));
-    let mut seconds =
-        series(&["incremental tolerant", "incremental strict", "online tolerant"], &|t| some(&t.seconds, 1.0));
+    let mut seconds = series(&["incremental tolerant", "incremental strict", "online tolerant"], &|t| {
+        some(&t.seconds, 1.0)
+    });
     seconds.push(whole(&|l| Some(l.seconds)));
     let mut time = figure(&title("time of a batch"), ("batch", "processor seconds"), seconds);
     time.log_y = true;
@@ -243,7 +237,7 @@ fn growth(seconds: &[f64]) -> f64 {
 pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
-    for plan in PLANS.iter().filter(|p| wanted(bench, p.name)) {
+    for plan in chosen(bench, &PLANS) {
         for repetition in 0..repetitions(bench, plan) {
             pieces.extend([1.0, 0.0].map(|beyond| (Run { plan, repetition, most: 0 }, beyond)));
         }
@@ -254,9 +248,10 @@ pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
         shelf.track(bench, *run, &LINES[0].way(&params, run.repetition))
     });
     let mut found = Found::default();
-    for plan in PLANS.iter().filter(|p| wanted(bench, p.name)) {
+    for plan in chosen(bench, &PLANS) {
         let (mut on, mut off) = (Vec::new(), Vec::new());
-        for ((run, beyond), track) in pieces.iter().zip(&done).filter(|((r, _), _)| r.plan.name == plan.name) {
+        for ((run, beyond), track) in pieces.iter().zip(&done).filter(|((r, _), _)| r.plan.name == plan.name)
+        {
             match track {
                 Ok(track) if *beyond > 0.0 => on.push(track),
                 Ok(track) => off.push(track),
@@ -288,7 +283,8 @@ mod tests {
     #[test]
     fn growth_is_the_change_over_the_last_half() {
         // from 2.0 by 0.1 a batch, ten batches in the last half
-        let seconds: Vec<f64> = (0..20).map(|i| if i < 10 { 9.0 } else { 1.0 + 0.1 * f64::from(i) }).collect();
+        let seconds: Vec<f64> =
+            (0..20).map(|i| if i < 10 { 9.0 } else { 1.0 + 0.1 * f64::from(i) }).collect();
         assert!((growth(&seconds) - 1.0 / 2.45).abs() < 1e-9);
     }
 
@@ -296,7 +292,8 @@ mod tests {
     fn what_lies_behind_is_measured_where_batch_learning_was_looked_at() {
         let track = Track { accuracy: vec![Some(0.1), None, Some(0.8), Some(0.9)], ..Track::default() };
         let look = |at, accuracy| Look { at, accuracy: Some(accuracy), seconds: 0.0 };
-        let together = Together { looks: vec![look(0, 0.9), look(2, 0.9), look(3, 0.8)], ..Together::default() };
+        let together =
+            Together { looks: vec![look(0, 0.9), look(2, 0.9), look(3, 0.8)], ..Together::default() };
         assert!(together.behind(&track).unwrap().abs() < 1e-12);
         let early = Together { looks: vec![look(0, 0.9)], ..Together::default() };
         assert_eq!(early.behind(&track), None);

@@ -55,7 +55,9 @@ fn blocks(bench: &Bench<'_>, most: usize, relaxed: bool, found: &mut Found) -> R
     let mut pieces = Vec::new();
     for set in SETS.into_iter().filter(|n| wanted(bench, n)) {
         for (kernel, count) in [("linear", pairs), ("rbf", (pairs / 4).max(1))] {
-            pieces.extend((0..count).step_by(PIECE).map(|first| (set, kernel, first..count.min(first + PIECE))));
+            pieces.extend(
+                (0..count).step_by(PIECE).map(|first| (set, kernel, first..count.min(first + PIECE))),
+            );
         }
     }
     let shelf = Shelf::default();

@@ -113,6 +113,12 @@ impl Shelf {
     }
 }
 
+/// The plans that are asked for; a `--quick` run takes one kind of text and nothing that is slow to read.
+pub(super) fn chosen<'p>(bench: &Bench<'_>, plans: &'p [Plan]) -> Vec<&'p Plan> {
+    let quick = |p: &Plan| matches!(p.name, "newsgroups" | "reuters" | "kdd-2000");
+    plans.iter().filter(|p| super::wanted(bench, p.name) && (!bench.options.quick || quick(p))).collect()
+}
+
 fn batches(bench: &Bench<'_>, most: usize) -> usize {
     if bench.options.quick { FEW } else { most }
 }
