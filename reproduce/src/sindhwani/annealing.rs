@@ -99,8 +99,15 @@ fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: u
     let draws: Vec<Draw> = divisions.iter().map(|d| d.draw.clone()).collect();
     let (lambda, width) = point;
     let machine = machine(method, kernel(&pool.x, width), lambda, set.parts[0])?;
-    let learnt = pool.learn(machine.as_ref(), &draws)?;
-    let outside = learnt.outside(&pool.x)?;
+    let mut learnt = pool.learn(machine.as_ref(), &draws)?;
+    let mut outside = learnt.outside(&pool.x)?;
+    if method == "SVM" && pool.classes == 2 {
+        for (k, d) in divisions.iter().enumerate() {
+            let threshold = super::threshold(&outside.of[k], &d.open, pool.shares(&d.draw)[0]);
+            outside.of[k].iter_mut().for_each(|s| *s -= threshold);
+            learnt.inside.of[k].clone_from(&outside.of[k]);
+        }
+    }
     let one = |(k, d): (usize, &Division)| {
         let inside = learnt.inside.error(k, &pool.class, &d.open);
         [inside, outside.error(k, &pool.class, &d.validation), outside.error(k, &pool.class, &d.test)]
@@ -108,15 +115,24 @@ fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: u
     Ok(divisions.iter().enumerate().map(one).collect())
 }
 
+/// A number that was set by hand, in place of the grid.
+fn number(bench: &Bench<'_>, name: &str) -> Option<f64> {
+    bench.options.set.get(name).and_then(serde_json::Value::as_f64)
+}
+
 /// Runs methods on all sets at all points of their grids.
 fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
     let runs = repetitions(bench, 2);
+    let points = |set: &Set| match (number(bench, "lambda"), number(bench, "width")) {
+        (Some(lambda), Some(width)) => vec![(lambda, width)],
+        _ => set.grid.to_vec(),
+    };
     let mut cells = Vec::new();
     for set in SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name != "PC-MAC")) {
         cells.extend(methods.iter().filter(|m| asked_method(bench, m)).map(|m| (set, *m)));
     }
     let items: Vec<(&Set, &str, (f64, f64))> =
-        cells.iter().flat_map(|(set, m)| set.grid.iter().map(move |p| (*set, *m, *p))).collect();
+        cells.iter().flat_map(|(set, m)| points(set).into_iter().map(move |p| (*set, *m, p))).collect();
     let work = |&(set, method, point): &(&Set, &str, (f64, f64))| {
         let key = format!("sindhwani 3.6 {} {method} {point:?} {} {runs}", set.name, bench.options.seed);
         let found = bench.cached(&key, || errors(bench, set, method, point, runs))?;
@@ -127,7 +143,7 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
     let mut all = bench.each(&items, work).into_iter();
     let mut found = Found::default();
     for (set, method) in cells {
-        let of: Result<Vec<Vec<[f64; 3]>>> = all.by_ref().take(set.grid.len()).collect();
+        let of: Result<Vec<Vec<[f64; 3]>>> = all.by_ref().take(points(set).len()).collect();
         match of {
             Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
             of => tell(&mut found, set.name, method, &of?),

@@ -11,7 +11,6 @@ use crate::failure::{Failure, Result};
 use crate::few::Rows;
 use crate::found::Found;
 use crate::run::{Bench, seed_of};
-use evermargin::learn::manifold::lap::Loss;
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::learn::{Fit, learner};
 use evermargin::{Kernel, Labels};
@@ -382,10 +381,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn losses_have_their_names() {
-        assert_eq!(LOSSES, [Loss::Hinge, Loss::Square]);
     }
 }

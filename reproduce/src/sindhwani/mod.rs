@@ -99,3 +99,45 @@ fn median_distance2(x: &evermargin::Matrix) -> f64 {
     distances.sort_by(f64::total_cmp);
     distances.get(distances.len() / 2).copied().unwrap_or(1.0).max(1e-12)
 }
+
+/// The score above which the given share of the open rows lies.
+fn threshold(scores: &[f64], open: &[usize], share: f64) -> f64 {
+    let mut sorted: Vec<f64> = open.iter().map(|&i| scores[i]).collect();
+    sorted.sort_by(f64::total_cmp);
+    let negatives = ((1.0 - share) * sorted.len() as f64).round() as usize;
+    let at = |k: usize| sorted.get(k.min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0);
+    0.5 * (at(negatives.saturating_sub(1)) + at(negatives))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_leaves_the_share_above() {
+        let scores = [5.0, 1.0, 2.0, 3.0, 4.0];
+        assert_eq!(threshold(&scores, &[1, 2, 3, 4], 0.25), 3.5);
+        assert_eq!(threshold(&scores, &[], 0.25), 0.0);
+    }
+
+    #[test]
+    fn draws_hold_so_many_of_each_class() {
+        let class: Vec<u32> = (0..60).map(|i| u32::from(i % 10 == 0)).collect();
+        let rng = &mut Pcg64::seed_from_u64(1);
+        for _ in 0..20 {
+            let some = draw(&class, 2, 12, 1, rng).unwrap();
+            assert_eq!(some.len(), 12);
+            assert!(some.iter().any(|&i| class[i] == 1) && some.iter().any(|&i| class[i] == 0));
+            let even = draw(&class, 2, 6, 3, rng).unwrap();
+            assert_eq!(even.iter().filter(|&&i| class[i] == 1).count(), 3);
+        }
+        assert!(draw(&class, 2, 3, 2, rng).is_err());
+    }
+
+    #[test]
+    fn folds_leave_each_row_out_once() {
+        let folds = folds(23, 10, 1);
+        let left: usize = folds.iter().map(|d| 23 - d.known.len()).sum();
+        assert_eq!(left, 23);
+    }
+}

@@ -3,7 +3,7 @@
 //! γ and γ' of (3.1) are λ = 2γ/l and λ' = uγ'/l of the library's form with the hinge, λ = γ/l with its square. Objectives are
 //! given in the form of (3.1) divided by γ.
 
-use super::many::{Draw, Pool, mean};
+use super::many::{Draw, Pool};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
@@ -35,13 +35,14 @@ struct Scene {
     nodes: u64,
 }
 
-const MOONS: Scene = Scene { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, neighbours: 6, nodes: 20_000 };
+const MOONS: Scene = Scene { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, neighbours: 3, nodes: 20_000 };
 /// Pixels from 0 to 1 in place of 0 to 255: σ = 3000/255.
 const CARS: Scene =
-    Scene { kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) }, gamma: 0.01, neighbours: 3, nodes: 2_000 };
+    Scene { kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) }, gamma: 0.01, neighbours: 2, nodes: 2_000 };
 /// Rows of a draw of two moons; the source does not say how many.
 const ROWS: usize = 50;
-const NOISE: f64 = 0.05;
+/// Noise of two moons and of two circles; the source shows both as thin lines.
+const NOISE: [f64; 2] = [0.05, 0.02];
 
 fn make(name: &str, params: Value) -> Result<Box<dyn Fit>> {
     match params {
@@ -81,31 +82,23 @@ impl Scene {
     /// LapSVM at its best, of two classes with the threshold at the true share.
     fn along_graph(&self, pool: &Pool, draw: &Draw, open: &[usize]) -> Result<f64> {
         let mut errors = Vec::new();
-        for power in [1, 2] {
-            let graph = PenaltyParams { neighbours: self.neighbours, power, ..PenaltyParams::default() };
+        for (neighbours, power) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
+            let neighbours = neighbours * self.neighbours;
+            let graph = PenaltyParams { neighbours, power, ..PenaltyParams::default() };
             let penalty = graph.penalty(pool.x.view(), &())?;
             let plane = super::warped::Plane::new(&pool.x, self.kernel, penalty.as_ref())?;
             for ratio in [1e2, 1e4, 1e6] {
                 let bent = plane.bend(ratio, pool, std::slice::from_ref(draw))?;
                 let mut scores = bent.inside(&bent.solve(Loss::Hinge, 1e-3)?);
                 if let [two] = scores.of.as_mut_slice() {
-                    balance(two, open, pool.shares(draw)[0]);
+                    let middle = super::threshold(two, open, pool.shares(draw)[0]);
+                    two.iter_mut().for_each(|s| *s -= middle);
                 }
                 errors.push(scores.error(0, &pool.class, open));
             }
         }
         best(errors, |e| *e)
     }
-}
-
-/// Moves scores so that the share of rows above 0 is as given.
-fn balance(scores: &mut [f64], open: &[usize], share: f64) {
-    let mut sorted: Vec<f64> = open.iter().map(|&i| scores[i]).collect();
-    sorted.sort_by(f64::total_cmp);
-    let negatives = ((1.0 - share) * sorted.len() as f64).round() as usize;
-    let at = |k: usize| sorted[k.min(sorted.len() - 1)];
-    let middle = 0.5 * (at(negatives.saturating_sub(1)) + at(negatives));
-    scores.iter_mut().for_each(|s| *s -= middle);
 }
 
 fn moons(rows: usize, noise: f64, seed: u64) -> Result<Pool> {
@@ -148,10 +141,10 @@ fn table(
 
 /// Table 3.1.
 pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<Found> {
-    let runs = repetitions(bench, 10);
+    let runs = repetitions(bench, 20);
     let seed = bench.options.seed;
     table(bench, "two moons", &MOONS, runs, |k| {
-        let pool = moons(ROWS, NOISE, seed_of(seed, k))?;
+        let pool = moons(ROWS, NOISE[0], seed_of(seed, k))?;
         let draw = draws_of(&pool.class, 2, 2, 1, seed_of(seed, k), 1)?.remove(0);
         Ok((pool, draw))
     })
@@ -189,7 +182,7 @@ const GAMMAS: [f64; 5] = [10.0, 30.0, 3.0, 100.0, 1.0];
 
 /// The most draws of ten without an error over a grid.
 fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed: u64) -> Result<f64> {
-    let wanted = GenerateParams { rows: 200, noise: Some(NOISE), seed, ..GenerateParams::default() };
+    let wanted = GenerateParams { rows: 200, noise: Some(NOISE[usize::from(shape == "circles")]), seed, ..GenerateParams::default() };
     let (x, labels) = generate(shape, &wanted)?;
     let pool = Pool::new(x, &labels);
     let draws = draws_of(&pool.class, 2, 2, 1, seed, draws)?;
@@ -244,19 +237,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_are_moved_to_the_share() {
-        let mut scores = vec![5.0, 1.0, 2.0, 3.0, 4.0];
-        balance(&mut scores, &[1, 2, 3, 4], 0.25);
-        let above: Vec<bool> = scores.iter().map(|s| *s > 0.0).collect();
-        assert_eq!(above, [true, false, false, false, true]);
-    }
-
-    #[test]
     fn the_global_optimum_labels_two_moons() {
         let pool = moons(24, 0.02, 5).unwrap();
         let draw = draws_of(&pool.class, 2, 2, 1, 5, 1).unwrap().remove(0);
         let runs: Vec<[f64; 2]> = METHODS.iter().map(|m| MOONS.run(*m, &pool, &draw).unwrap()).collect();
-        assert!(mean(&runs.iter().map(|r| r[0]).collect::<Vec<_>>()) <= 1.0);
+        assert_eq!(runs[4][0], 0.0, "{runs:?}");
         assert!(runs[4][1] <= runs[2][1] + 1e-3, "no label switching is below the global optimum: {runs:?}");
     }
 }

@@ -41,11 +41,6 @@ impl Plane {
         Ok(Self { span, quadratic })
     }
 
-    /// The same rows with another penalty.
-    pub fn set(&mut self, penalty: &Penalty) {
-        self.quadratic = penalty.quadratic(&self.span);
-    }
-
     pub fn bend<'p>(&'p self, ratio: f64, pool: &Pool, draws: &[Draw]) -> Result<Bent<'p>> {
         let problems = pool.problems(draws);
         let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown);
@@ -60,9 +55,14 @@ impl Plane {
 impl Bent<'_> {
     /// The functions of all draws: one vector a problem. γ_A is that of the sum over rows; no constant.
     pub fn solve(&self, loss: Loss, gamma_a: f64) -> Result<Vec<Vec<f64>>> {
+        self.solve_but_constant(loss, gamma_a, false)
+    }
+
+    /// The same for machines that may learn a constant, which is left out: rankings do without.
+    pub fn solve_but_constant(&self, loss: Loss, gamma_a: f64, bias: bool) -> Result<Vec<Vec<f64>>> {
         let kernel = Kernel::Precomputed;
-        let svc = SvcParams { kernel, c: 0.5 / gamma_a, bias: false, tolerance: 1e-4, ..SvcParams::default() };
-        let rls = RlsParams { kernel, c: 1.0 / gamma_a, bias: false, ..RlsParams::default() };
+        let svc = SvcParams { kernel, c: 0.5 / gamma_a, bias, tolerance: 1e-4, ..SvcParams::default() };
+        let rls = RlsParams { kernel, c: 1.0 / gamma_a, bias, ..RlsParams::default() };
         let machine: &dyn Fit = if loss == Loss::Hinge { &svc } else { &rls };
         match machine.fit(self.gram.view(), &self.problems, &())?.model {
             Model::Linear { weights, .. } => {
