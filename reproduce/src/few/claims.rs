@@ -239,7 +239,8 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<String> {
             lambda_u: 1.0,
         };
         let split = tables::SplitRecipe::Fixed;
-        let protocol = Protocol { split, kernel: "linear".into(), few: Some(few.clone()), ..Protocol::default() };
+        let protocol =
+            Protocol { split, kernel: "linear".into(), few: Some(few.clone()), ..Protocol::default() };
         let rng = &mut Pcg64::seed_from_u64(bench.options.seed);
         let rows = std::sync::Arc::new(Rows::open(name, &bench.options.folder)?.draw(&protocol, rng)?);
         let mut draws = rows.splits.clone();

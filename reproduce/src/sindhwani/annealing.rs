@@ -31,10 +31,20 @@ struct Set {
 }
 
 const SETS: [Set; 4] = [
-    Set { name: "USPS2", rows: "ssl:USPS", parts: [93, 1000, 32, 375], grid: &[(1e-3, 0.25), (1e-3, 0.5), (1e-2, 0.25)] },
-    Set { name: "COIL6", rows: "ssl:COIL", parts: [90, 1008, 30, 372], grid: &[(1e-3, 0.25), (1e-3, 0.125)] },
-    Set { name: "PC-MAC", rows: "text1", parts: [37, 1410, 13, 486], grid: &[(1e-4, 0.0), (1e-3, 0.0), (1e-2, 0.0)] },
-    Set { name: "ESET2", rows: "isolet-eset2", parts: [33, 1305, 12, 1350], grid: &[(1e-3, 1.0), (1e-3, 2.0), (1e-2, 1.0)] },
+    Set { name: "USPS2", rows: "ssl:USPS", parts: [93, 1000, 32, 375], grid: &[(1e-3, 0.35), (1e-3, 0.5)] },
+    Set { name: "COIL6", rows: "ssl:COIL", parts: [90, 1008, 30, 372], grid: &[(1e-3, 0.35), (1e-3, 0.25)] },
+    Set {
+        name: "PC-MAC",
+        rows: "text1",
+        parts: [37, 1410, 13, 486],
+        grid: &[(1e-3, 0.0), (1e-2, 0.0), (1e-4, 0.0)],
+    },
+    Set {
+        name: "ESET2",
+        rows: "isolet-eset2",
+        parts: [33, 1305, 12, 1350],
+        grid: &[(1e-3, 1.0), (1e-3, 0.5)],
+    },
 ];
 
 /// One division.
@@ -91,7 +101,13 @@ fn machine(method: &str, kernel: Kernel, lambda: f64, labeled: usize) -> Result<
 }
 
 /// Errors on unlabelled, validation and test rows of each division.
-fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: usize) -> Result<Vec<[f64; 3]>> {
+fn errors(
+    bench: &Bench<'_>,
+    set: &Set,
+    method: &str,
+    point: (f64, f64),
+    runs: usize,
+) -> Result<Vec<[f64; 3]>> {
     let rows = Rows::open(set.rows, &bench.options.folder)?;
     let pool = Pool::new(rows.x, &rows.labels);
     let divisions: Vec<Division> =

@@ -85,7 +85,7 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
         "SVM" | "RLS" => {
             let name = if method == "SVM" { "svc" } else { "rls" };
             for times in [0.5, 1.0, 2.0] {
-                for c in [1, 10, 100, 1000] {
+                for c in [1, 10, 100] {
                     for bias in [false, true] {
                         out.push((name, rbf(set.kernel(times), json!({ "c": c, "bias": bias }))));
                     }
@@ -93,26 +93,22 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
             }
         }
         "TSVM" if linear => {
-            for lambda in [1e-3, 1e-2, 1e-1, 1.0] {
-                for lambda_u in [0.1, 1.0] {
-                    out.push(("linear-tsvm", json!({ "lambda": lambda, "lambda_u": lambda_u })));
-                }
-            }
+            out.extend(
+                [1e-3, 1e-2, 1e-1, 1.0, 10.0].map(|lambda| ("linear-tsvm", json!({ "lambda": lambda }))),
+            );
         }
         "TSVM" => {
-            for (times, lambda) in [(0.5, 1e-2), (1.0, 1e-2), (0.5, 1e-1)] {
+            for (times, lambda) in [(0.5, 1e-2), (1.0, 1e-2)] {
                 out.push(("tsvm", rbf(set.kernel(times), json!({ "lambda": lambda }))));
             }
         }
         "gradTSVM" if linear => {
-            for lambda in [1e-4, 1e-3, 1e-2, 1e-1] {
-                for lambda_u in [0.1, 1.0] {
-                    out.push(("grad-tsvm", json!({ "kernel": "linear", "lambda": lambda, "lambda_u": lambda_u })));
-                }
+            for lambda in [1e-3, 1e-2, 1e-1, 1.0, 10.0] {
+                out.push(("grad-tsvm", json!({ "kernel": "linear", "lambda": lambda })));
             }
         }
         "gradTSVM" => {
-            for (times, lambda) in [(0.5, 1e-3), (1.0, 1e-3), (0.5, 1e-2), (1.0, 1e-2)] {
+            for (times, lambda) in [(0.5, 1e-3), (1.0, 1e-3), (0.5, 1e-2)] {
                 out.push(("grad-tsvm", rbf(set.kernel(times), json!({ "lambda": lambda }))));
             }
         }
@@ -156,7 +152,12 @@ fn open(bench: &Bench<'_>, set: &Set) -> Result<(Pool, Vec<Vec<usize>>)> {
 }
 
 /// Errors of a method of table 2.6 on its draws, by the names it stands for.
-fn transductive(bench: &Bench<'_>, set: &Set, method: &'static str, runs: usize) -> Result<Vec<(String, Vec<f64>)>> {
+fn transductive(
+    bench: &Bench<'_>,
+    set: &Set,
+    method: &'static str,
+    runs: usize,
+) -> Result<Vec<(String, Vec<f64>)>> {
     let (pool, splits) = open(bench, set)?;
     let mut draws: Vec<Draw> = splits.into_iter().map(Draw::of).collect();
     if draws.len() < runs {
@@ -193,7 +194,9 @@ pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Found> {
     let runs = repetitions(bench, 10);
     let mut items = Vec::new();
     for set in SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name == "Uspst")) {
-        items.extend(METHODS[..8].iter().filter(|m| asked_method(bench, m) || m.starts_with("Lap")).map(|m| (set, *m)));
+        items.extend(
+            METHODS[..8].iter().filter(|m| asked_method(bench, m) || m.starts_with("Lap")).map(|m| (set, *m)),
+        );
     }
     let work = |(set, method): &(&Set, &'static str)| {
         let key = format!("sindhwani 2.6 {} {method} {} {runs}", set.name, bench.options.seed);
@@ -240,7 +243,7 @@ fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<P
         out.push(Point { method: method.into(), setting, open, test });
     };
     for (method, name) in [("SVM", "svc"), ("RLS", "rls")] {
-        for c in [1, 10, 100, 1000] {
+        for c in [1, 10, 100] {
             for (times, bias) in [(0.5, false), (1.0, false), (1.0, true), (2.0, true)] {
                 let params = rbf(set.kernel(times), json!({ "c": c, "bias": bias }));
                 let learnt = pool.learn(make(name, &params)?.as_ref(), &draws)?;
@@ -309,7 +312,8 @@ fn letters(bench: &Bench<'_>) -> Result<[Pool; 2]> {
         let set = read(&path, &ReadOptions { label, ..ReadOptions::default() })?;
         Ok((Pool::new(set.x, &set.labels), set.labels))
     };
-    let ((first, names), (test, others)) = (open("isolet/isolet1+2+3+4.data.xz")?, open("isolet/isolet5.data.xz")?);
+    let ((first, names), (test, others)) =
+        (open("isolet/isolet1+2+3+4.data.xz")?, open("isolet/isolet5.data.xz")?);
     if names.classes != others.classes {
         return Err(Failure::Content("isolet5 has other letters than isolet1".into()));
     }
@@ -350,8 +354,10 @@ fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String
 /// Table 2.3.
 pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Found> {
     let (all, some) = (repetitions(bench, 30).min(30), 1);
-    let items: Vec<(&str, usize)> =
-        [("Lap", all), ("TSVM", some)].into_iter().filter(|(m, _)| !(bench.options.quick && *m == "TSVM")).collect();
+    let items: Vec<(&str, usize)> = [("Lap", all), ("TSVM", some)]
+        .into_iter()
+        .filter(|(m, _)| !(bench.options.quick && *m == "TSVM"))
+        .collect();
     let work = |&(method, count): &(&str, usize)| {
         let key = format!("sindhwani 2.3 {method} {count}");
         bench.cached(&key, || speakers(bench, method, count))

@@ -147,15 +147,9 @@ mod tests {
     #[test]
     fn draws_together_are_draws_apart() {
         let x: Vec<f64> = (0..30).map(|i| f64::from(i % 3) * 3.0 + 0.1 * f64::from(i)).collect();
-        let pool = Pool {
-            x: Matrix::dense(x, 30, 1).unwrap(),
-            class: (0..30).map(|i| i % 3).collect(),
-            classes: 3,
-        };
-        let draws = [
-            Draw::of(vec![0, 1, 2, 7]),
-            Draw { known: vec![3, 4, 5], absent: vec![9, 10] },
-        ];
+        let pool =
+            Pool { x: Matrix::dense(x, 30, 1).unwrap(), class: (0..30).map(|i| i % 3).collect(), classes: 3 };
+        let draws = [Draw::of(vec![0, 1, 2, 7]), Draw { known: vec![3, 4, 5], absent: vec![9, 10] }];
         let fit = RlsParams { kernel: evermargin::Kernel::Rbf { gamma: 0.5 }, ..RlsParams::default() };
         let together = pool.learn(&fit, &draws).unwrap();
         assert_eq!(together.inside.of.len(), 6);

@@ -70,7 +70,14 @@ fn first(order: &[usize], class: &[u32], left: &mut [usize], labeled: usize) -> 
 }
 
 /// Several draws.
-fn draws_of(class: &[u32], classes: usize, labeled: usize, each: usize, seed: u64, count: usize) -> Result<Vec<Draw>> {
+fn draws_of(
+    class: &[u32],
+    classes: usize,
+    labeled: usize,
+    each: usize,
+    seed: u64,
+    count: usize,
+) -> Result<Vec<Draw>> {
     let one = |k: usize| {
         let rng = &mut Pcg64::seed_from_u64(seed_of(seed, k));
         Ok(Draw::of(draw(class, classes, labeled, each, rng)?))

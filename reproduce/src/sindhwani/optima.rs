@@ -37,8 +37,12 @@ struct Scene {
 
 const MOONS: Scene = Scene { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, neighbours: 3, nodes: 20_000 };
 /// Pixels from 0 to 1 in place of 0 to 255: σ = 3000/255.
-const CARS: Scene =
-    Scene { kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) }, gamma: 0.01, neighbours: 2, nodes: 2_000 };
+const CARS: Scene = Scene {
+    kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) },
+    gamma: 0.01,
+    neighbours: 2,
+    nodes: 2_000,
+};
 /// Rows of a draw of two moons; the source does not say how many.
 const ROWS: usize = 50;
 /// Noise of two moons and of two circles; the source shows both as thin lines.
@@ -59,7 +63,11 @@ impl Scene {
             return Ok([self.along_graph(pool, draw, &open)?, f64::NAN]);
         }
         let (l, u) = (draw.known.len() as f64, open.len() as f64);
-        let (lambda, unit) = if squared { (self.gamma / l, l / self.gamma) } else { (2.0 * self.gamma / l, 0.5 * l / self.gamma) };
+        let (lambda, unit) = if squared {
+            (self.gamma / l, l / self.gamma)
+        } else {
+            (2.0 * self.gamma / l, 0.5 * l / self.gamma)
+        };
         let shares = pool.shares(draw);
         let ratio = if shares.len() == 1 { json!(shares[0]) } else { json!(shares) };
         let mut params = json!({ "lambda": lambda, "lambda_u": u / l, "ratio": ratio, "kernel": "rbf" });
@@ -72,7 +80,8 @@ impl Scene {
         if matches!(name, "bnb-s3vm" | "tsvm" | "da") {
             params["bias"] = json!(false);
         }
-        let fitted = make(name, params)?.fit(pool.x.view(), &pool.problems(std::slice::from_ref(draw)), &())?;
+        let fitted =
+            make(name, params)?.fit(pool.x.view(), &pool.problems(std::slice::from_ref(draw)), &())?;
         let objective = unit * fitted.reports.iter().map(|r| r.objective).sum::<f64>();
         let told = fitted.transduced.ok_or_else(|| Failure::Content(format!("{name} gave no labels")))?;
         let scores = super::many::Scores { width: pool.width(), of: told.scores };
@@ -156,8 +165,10 @@ const CAR: [&str; 3] = ["3", "6", "19"];
 /// Table 3.2.
 pub(crate) fn three_cars(bench: &Bench<'_>) -> Result<Found> {
     let rows = Rows::open("coil20", &bench.options.folder)?;
-    let place = |c: Option<u32>| c.and_then(|c| CAR.iter().position(|name| *name == rows.labels.classes[c as usize]));
-    let kept: Vec<usize> = (0..rows.labels.of.len()).filter(|&i| place(rows.labels.of[i]).is_some()).collect();
+    let place =
+        |c: Option<u32>| c.and_then(|c| CAR.iter().position(|name| *name == rows.labels.classes[c as usize]));
+    let kept: Vec<usize> =
+        (0..rows.labels.of.len()).filter(|&i| place(rows.labels.of[i]).is_some()).collect();
     let of = kept.iter().map(|&i| place(rows.labels.of[i]).map(|c| c as u32)).collect();
     let labels = Labels { classes: CAR.map(str::to_string).into(), of };
     let pool = Pool::new(rows.x.view().select(&kept), &labels);
@@ -182,7 +193,12 @@ const GAMMAS: [f64; 5] = [10.0, 30.0, 3.0, 100.0, 1.0];
 
 /// The most draws of ten without an error over a grid.
 fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed: u64) -> Result<f64> {
-    let wanted = GenerateParams { rows: 200, noise: Some(NOISE[usize::from(shape == "circles")]), seed, ..GenerateParams::default() };
+    let wanted = GenerateParams {
+        rows: 200,
+        noise: Some(NOISE[usize::from(shape == "circles")]),
+        seed,
+        ..GenerateParams::default()
+    };
     let (x, labels) = generate(shape, &wanted)?;
     let pool = Pool::new(x, &labels);
     let draws = draws_of(&pool.class, 2, 2, 1, seed, draws)?;

@@ -11,9 +11,10 @@ use crate::failure::{Failure, Result};
 use crate::found::Found;
 use crate::run::{Bench, seed_of};
 use evermargin::graph::{Graph, Metric, Weights};
+use evermargin::learn::learner;
 use evermargin::learn::manifold::lap::Loss;
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
-use evermargin::learn::learner;
+use evermargin::metrics::prbep;
 use evermargin::{Kernel, Matrix};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -141,32 +142,18 @@ impl Stage {
     }
 }
 
-/// The break-even point of some rows: the mean of precision and recall at the threshold where they differ least, as the
-/// author's code chooses it. Rows with equal scores stand on one side of every threshold; without such rows it is the
-/// usual one. Most pages share no word with the few labelled links and score 0.
+/// The break-even point of some rows; none without a course page.
 pub(super) fn even(scores: &[f64], class: &[u32], rows: &[usize]) -> Option<f64> {
-    let mut ranked: Vec<(f64, bool)> = rows.iter().map(|&i| (scores[i], class[i] == 1)).collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let positives = ranked.iter().filter(|r| r.1).count() as f64;
-    let (mut taken, mut hits) = (0.0, 0.0);
-    let mut best: Option<(f64, f64)> = None;
-    for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
-        taken += tied.len() as f64;
-        hits += tied.iter().filter(|r| r.1).count() as f64;
-        let (precision, recall) = (hits / taken, hits / positives);
-        let apart = (precision - recall).abs();
-        if best.is_none_or(|(least, _)| apart < least) {
-            best = Some((apart, 0.5 * (precision + recall)));
-        }
-    }
-    best.map(|(_, point)| point).filter(|point| point.is_finite())
+    let decisions: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
+    let truth: Vec<bool> = rows.iter().map(|&i| class[i] == 1).collect();
+    truth.contains(&true).then(|| prbep(&decisions, &truth)).flatten()
 }
 
 fn graph(x: &Matrix) -> Result<Graph> {
     let params = PenaltyParams {
         neighbours: 200,
         metric: Metric::Cosine,
-        weights: Weights::Heat,
+        weights: Weights::Cosine,
         ..PenaltyParams::default()
     };
     params.graph(x.view(), &())?.ok_or_else(|| Failure::Content("no graph".into()))
@@ -233,10 +220,28 @@ struct Other {
 
 const OTHERS: &[Other] = &[
     Other { name: "TSVM", learner: "linear-tsvm", views: 3, draws: 10, settings: |_| switching() },
-    Other { name: "co-trained RLS", learner: "cotraining", views: 2, draws: 5, settings: |v| greedy(v, "rls") },
-    Other { name: "co-trained SVM", learner: "cotraining", views: 2, draws: 5, settings: |v| greedy(v, "svc") },
+    Other {
+        name: "co-trained RLS",
+        learner: "cotraining",
+        views: 2,
+        draws: 5,
+        settings: |v| greedy(v, "rls"),
+    },
+    Other {
+        name: "co-trained SVM",
+        learner: "cotraining",
+        views: 2,
+        draws: 5,
+        settings: |v| greedy(v, "svc"),
+    },
     Other { name: "Co-RLS", learner: "corls", views: 2, draws: 50, settings: agreeing },
-    Other { name: "RLS (full)", learner: "rls", views: 3, draws: 10, settings: |_| supervised(&[1.0, 10.0, 100.0]) },
+    Other {
+        name: "RLS (full)",
+        learner: "rls",
+        views: 3,
+        draws: 10,
+        settings: |_| supervised(&[1.0, 10.0, 100.0]),
+    },
     Other { name: "SVM (full)", learner: "svc", views: 3, draws: 10, settings: |_| supervised(&[1.0, 10.0]) },
 ];
 
@@ -330,7 +335,13 @@ fn transductive(bench: &Bench<'_>) -> Result<Vec<(&'static str, usize, Vec<f64>)
             let mut out = Vec::new();
             for (name, square) in names.into_iter().zip([false, true]) {
                 let point = chosen(&points, square)?;
-                bench.say(&format!("{name} {}: γ_A {}, γ_I/γ_A {}: {:.3}", VIEWS[*view], point.gamma_a, point.ratio, point.mean()));
+                bench.say(&format!(
+                    "{name} {}: γ_A {}, γ_I/γ_A {}: {:.3}",
+                    VIEWS[*view],
+                    point.gamma_a,
+                    point.ratio,
+                    point.mean()
+                ));
                 out.push((name, *view, point.inside[0].clone()));
             }
             Ok(out)
@@ -429,21 +440,10 @@ pub(crate) fn views_out(bench: &Bench<'_>) -> Result<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evermargin::metrics::prbep;
 
     #[test]
-    fn without_ties_it_is_the_usual_break_even_point() {
-        let scores: Vec<f64> = (0..40).map(|i| f64::from(i * 17 % 41)).collect();
-        let class: Vec<u32> = (0..40).map(|i| u32::from(i * 7 % 40 < 15)).collect();
-        let truth: Vec<bool> = class.iter().map(|c| *c == 1).collect();
-        let all: Vec<usize> = (0..40).collect();
-        assert!((even(&scores, &class, &all).unwrap() - prbep(&scores, &truth).unwrap()).abs() < 1e-12);
-    }
-
-    #[test]
-    fn equal_scores_stand_together() {
-        // one course page is found, all others tie: precision 1 and recall 1/2, or 1/2 and 1
-        assert_eq!(even(&[1.0, 0.0, 0.0, 0.0], &[1, 1, 0, 0], &[0, 1, 2, 3]), Some(0.75));
+    fn pages_without_a_course_have_no_break_even_point() {
+        assert_eq!(even(&[1.0, 0.0, 2.0], &[1, 0, 0], &[0, 1]), Some(1.0));
         assert_eq!(even(&[1.0, 0.0], &[0, 0], &[0, 1]), None);
     }
 

@@ -114,8 +114,14 @@ mod tests {
             let functions = bent.solve(loss, 0.01).unwrap();
             let inside = bent.inside(&functions);
             let outside = bent.outside(&pool.x, &functions, &rest).unwrap();
-            let learner =
-                LapParams { loss, kernel, gamma_a: 0.01, gamma_i: 1.0, penalty: graph.clone(), ..LapParams::default() };
+            let learner = LapParams {
+                loss,
+                kernel,
+                gamma_a: 0.01,
+                gamma_i: 1.0,
+                penalty: graph.clone(),
+                ..LapParams::default()
+            };
             for (k, draw) in draws.iter().enumerate() {
                 let own = pool.learn(&learner, std::slice::from_ref(draw)).unwrap();
                 let there = own.outside(&rest).unwrap();

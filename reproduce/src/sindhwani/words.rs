@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 fn draw(pool: &Pool, seed: u64) -> Draw {
     let mut order: Vec<usize> = (0..pool.class.len()).collect();
     order.shuffle(&mut Pcg64::seed_from_u64(seed));
-    let some = |class: u32, count: usize| order.iter().copied().filter(move |&i| pool.class[i] == class).take(count);
+    let some =
+        |class: u32, count: usize| order.iter().copied().filter(move |&i| pool.class[i] == class).take(count);
     Draw::of(some(1, 3).chain(some(0, 9)).collect())
 }
 
@@ -33,7 +34,8 @@ fn evens<'s>(pool: &Pool, draws: &[Draw], scores: impl Iterator<Item = &'s Vec<f
 fn neighbours(pool: &Pool, draw: &Draw, k: usize) -> Vec<f64> {
     let x = pool.x.view();
     let one = |i: usize| {
-        let mut near: Vec<(f64, u32)> = draw.known.iter().map(|&j| (x.row(i).dot(x.row(j)), pool.class[j])).collect();
+        let mut near: Vec<(f64, u32)> =
+            draw.known.iter().map(|&j| (x.row(i).dot(x.row(j)), pool.class[j])).collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         near.iter().take(k).map(|(s, c)| if *c == 1 { *s } else { -s }).sum()
     };
@@ -70,7 +72,8 @@ fn switching(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
         for draw in draws {
             let params = json!({ "lambda": lambda, "ratio": pool.shares(draw)[0] });
             let Value::Object(params) = params else { return Err(Failure::Unknown("linear-tsvm".into())) };
-            let learnt = pool.learn(learner("linear-tsvm")?.make(&params)?.as_ref(), std::slice::from_ref(draw))?;
+            let learnt =
+                pool.learn(learner("linear-tsvm")?.make(&params)?.as_ref(), std::slice::from_ref(draw))?;
             let scores = learnt.outside(&pool.x)?;
             found.extend(evens(pool, std::slice::from_ref(draw), scores.of.iter()));
         }
@@ -107,7 +110,12 @@ pub(crate) fn table(bench: &Bench<'_>) -> Result<Found> {
             // at the break-even point as many are missed as are taken wrongly
             let course = pool.class.iter().filter(|c| **c == 1).count() - 3;
             let share = course as f64 / (pool.class.len() - 12) as f64;
-            found.add("WebKB page", &method, "error", evens.iter().map(|e| 2.0 * share * (1.0 - e)).collect());
+            found.add(
+                "WebKB page",
+                &method,
+                "error",
+                evens.iter().map(|e| 2.0 * share * (1.0 - e)).collect(),
+            );
             found.add("WebKB page", &method, "prbep", evens);
         }
     }
