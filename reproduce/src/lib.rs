@@ -22,6 +22,7 @@ pub mod online;
 pub mod run;
 mod sequential;
 pub mod show;
+mod sindhwani;
 mod stream;
 pub mod tables;
 pub mod work;

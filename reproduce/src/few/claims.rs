@@ -263,27 +263,37 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<String> {
     let mut out = String::from(
         "| data set | learner | SVMlin, median % | ours, median % | mean % | draws | |\n|---|---|--:|--:|--:|--:|---|\n",
     );
-    let table = tables::find("sindhwani-2.6")?;
     for (name, lambda, theirs) in
         [("text1", 0.001, [94.5, 91.2]), ("g50c", 0.1, [92.2, 90.6]), ("news-comp-rec", 0.001, [97.8, 97.0])]
     {
-        let like = if name == "g50c" { "g50c" } else { "text1" };
-        let Some(row) = table.rows.iter().find(|r| r.data_set == like) else { continue };
+        let few = tables::Few {
+            labeled: 50,
+            draws: 10,
+            worst: 0,
+            ratio: None,
+            kappa: None,
+            rho: None,
+            center: None,
+            lambda: Some(lambda),
+            lambda_u: 1.0,
+        };
+        let split = tables::SplitRecipe::Fixed;
+        let protocol =
+            Protocol { split, kernel: "linear".into(), few: Some(few.clone()), ..Protocol::default() };
         let rng = &mut Pcg64::seed_from_u64(bench.options.seed);
-        let rows = std::sync::Arc::new(Rows::open(name, &bench.options.folder)?.draw(&row.protocol, rng)?);
+        let rows = std::sync::Arc::new(Rows::open(name, &bench.options.folder)?.draw(&protocol, rng)?);
         let mut draws = rows.splits.clone();
         while draws.len() < 3 {
             draws.push(super::some_of_each(&rows, 50, rng)?);
         }
-        let few = row.protocol.few.clone().ok_or_else(|| Failure::Unknown(name.into()))?;
         for (way, theirs) in [Way::Da, Way::Tsvm].into_iter().zip(theirs) {
             let mut right = Vec::new();
             for labeled in &draws {
                 let task = Task {
                     rows: rows.clone(),
                     labeled: labeled.clone(),
-                    protocol: row.protocol.clone(),
-                    few: tables::Few { lambda: Some(lambda), ..few.clone() },
+                    protocol: protocol.clone(),
+                    few: few.clone(),
                     honest: false,
                     set: bench.options.set.clone(),
                     width: 0.0,

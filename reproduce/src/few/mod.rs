@@ -3,11 +3,8 @@
 pub(crate) mod claims;
 mod data;
 pub(crate) mod lines;
-pub(crate) mod manifold;
 mod plot;
-pub(crate) mod shapes;
 pub(crate) mod sparse;
-pub(crate) mod views;
 mod ways;
 
 pub use data::{Rows, is_known};

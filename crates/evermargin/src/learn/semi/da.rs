@@ -19,7 +19,8 @@
 
 use super::super::{Fit, Fitted, Targets};
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
-use super::minimum::{Hinge, LeastSquares, Margin, Minimum, Smooth};
+pub use super::minimum::Margin;
+use super::minimum::{Hinge, LeastSquares, Minimum, Smooth};
 use super::s3vm::{self, Function, Problem, Problems};
 use super::space::{Space, whole_matrix};
 use super::{Ratio, largest, scale};
@@ -51,6 +52,9 @@ pub struct DaParams {
     pub tolerance: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
     pub bias: bool,
+    /// One temperature in units of λᵤ, and no cooling, for experiments (Sindhwani 2007, table 3.7).
+    #[serde(skip)]
+    pub fixed: Option<f64>,
 }
 
 impl Default for DaParams {
@@ -64,6 +68,7 @@ impl Default for DaParams {
             rate: 1.5,
             tolerance: 1e-3,
             bias: true,
+            fixed: None,
         }
     }
 }
@@ -104,7 +109,7 @@ impl DaParams {
             #[cfg(test)]
             trace: Vec::new(),
         };
-        let mut t = HOT * self.lambda_u;
+        let mut t = self.fixed.unwrap_or(HOT) * self.lambda_u;
         let mut g = vec![0.0; p.len()];
         'cooling: while done.temperatures < MOST[0] && !p.is_empty() {
             done.temperatures += 1;
@@ -137,6 +142,10 @@ impl DaParams {
                 if mean_divergence(&p, &before) < SETTLED {
                     break;
                 }
+            }
+            if self.fixed.is_some() {
+                best = (self.objective(minimum, problem), minimum.alpha()); // what is asked for is the minimum at T
+                break;
             }
             if mean_entropy(&p) < SETTLED {
                 break;
@@ -276,5 +285,25 @@ mod tests {
                 assert!(pair[1].1 <= pair[0].1 + slack * scale, "{loss:?} {kernel:?}: {pair:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_fixed_temperature_is_where_cooling_begins() {
+        let (x, labels) =
+            generate("g50c", &GenerateParams { rows: 60, seed: 5, ..Default::default() }).unwrap();
+        let label = |c: Option<u32>| if c == Some(1) { Label::Pos } else { Label::Neg };
+        let y = (0..60).map(|i| if i < 10 { label(labels.of[i]) } else { Label::Unknown }).collect();
+        let targets = [Targets { y, cost: vec![1.0; 60] }];
+        let run = |fixed: Option<f64>| {
+            let kernel = Kernel::Rbf { gamma: 0.02 };
+            let params = DaParams { kernel, lambda: 0.01, fixed, ..Default::default() };
+            let problems = Problems::new(x.view(), &targets, &Ratio::Labels, 0.01, 1.0, &()).unwrap();
+            params.solve(x.view(), &problems, &()).unwrap().remove(0)
+        };
+        let (cooled, hot, cold) = (run(None), run(Some(HOT)), run(Some(1e-3)));
+        assert_eq!((hot.temperatures, cold.temperatures), (1, 1));
+        assert_eq!(cooled.trace[..hot.trace.len()], hot.trace[..]);
+        assert!(cooled.trace[hot.trace.len()].0 < HOT);
+        assert_ne!(hot.alpha, cold.alpha);
     }
 }

@@ -1,0 +1,463 @@
+//! WebKB pages in two views: tables 2.7, 2.8, 4.1 and 4.2.
+//!
+//! Per view one space, per graph one penalty in it, made once for all weights and draws (file `warped.rs`). All rows are
+//! shuffled once: many pages have no word in common, and among neighbours equally far the order decides.
+
+use super::many::{Draw, Pool, mean};
+use super::warped::{LOSSES, Plane};
+use super::{best, draws_of, repetitions};
+use crate::data::webkb::{UNIVERSITIES, WebKb};
+use crate::failure::{Failure, Result};
+use crate::found::Found;
+use crate::run::{Bench, seed_of};
+use evermargin::graph::{Graph, Metric, Weights};
+use evermargin::learn::learner;
+use evermargin::learn::manifold::lap::Loss;
+use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
+use evermargin::metrics::prbep;
+use evermargin::{Kernel, Matrix};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+const LABELED: usize = 12;
+/// Views of the tables.
+pub(super) const VIEWS: [&str; 3] = ["link", "page", "page+link"];
+/// Weights that are tried.
+const NORM: [f64; 3] = [1e-4, 1e-2, 1.0];
+const ALONG: [f64; 5] = [1.0, 10.0, 100.0, 1e3, 1e4];
+
+/// Which graphs make the Laplacian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joint {
+    /// None: the labels alone.
+    Alone,
+    /// That of the view.
+    Own,
+    /// The mean of link and page.
+    Two,
+    /// The mean of all three.
+    Three,
+}
+
+/// Pages in three views, shuffled.
+pub(super) struct Web {
+    pub views: Vec<Matrix>,
+    pub course: Vec<bool>,
+    university: Vec<usize>,
+}
+
+impl Web {
+    pub fn open(bench: &Bench<'_>) -> Result<Self> {
+        let data = WebKb::open(&bench.options.folder)?;
+        let mut order: Vec<usize> = (0..data.positive.len()).collect();
+        order.shuffle(&mut Pcg64::seed_from_u64(bench.options.seed));
+        let (pages, all) = (data.pages, data.x.cols());
+        let x = data.x.view().select(&order);
+        Ok(Self {
+            views: vec![columns(&x, pages..all)?, columns(&x, 0..pages)?, columns(&x, 0..all)?],
+            course: order.iter().map(|&i| data.positive[i]).collect(),
+            university: order.iter().map(|&i| data.university[i]).collect(),
+        })
+    }
+
+    pub fn pool(&self, view: usize, rows: &[usize]) -> Pool {
+        let class = rows.iter().map(|&i| u32::from(self.course[i])).collect();
+        Pool { x: self.views[view].view().select(rows), class, classes: 2 }
+    }
+}
+
+/// Some columns of rows.
+fn columns(x: &Matrix, range: std::ops::Range<usize>) -> Result<Matrix> {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..x.rows() {
+        x.view().row(i).for_each(|c, v| {
+            if range.contains(&c) {
+                indices.push((c - range.start) as u32);
+                values.push(v);
+            }
+        });
+        indptr.push(indices.len());
+    }
+    Ok(Matrix::csr(indptr, indices, values, range.len())?)
+}
+
+/// Break-even points of a setting: of the open rows of each group and draw, and of the test rows of each draw.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Point {
+    square: bool,
+    gamma_a: f64,
+    ratio: f64,
+    inside: Vec<Vec<f64>>,
+    outside: Vec<f64>,
+}
+
+impl Point {
+    /// Mean over everything, for the choice of a setting.
+    fn mean(&self) -> f64 {
+        let groups: Vec<f64> = self.inside.iter().map(|g| mean(g)).collect();
+        if self.outside.is_empty() { mean(&groups) } else { mean(&[mean(&groups), mean(&self.outside)]) }
+    }
+}
+
+/// Rows to learn from and to test on, groups of the former, and draws of labels.
+struct Stage {
+    train: Vec<usize>,
+    test: Vec<usize>,
+    group: Vec<usize>,
+    groups: usize,
+    draws: Vec<Draw>,
+}
+
+impl Stage {
+    /// All pages, one group.
+    fn whole(web: &Web, seed: u64, draws: usize) -> Result<Self> {
+        let train: Vec<usize> = (0..web.course.len()).collect();
+        let group = vec![0; train.len()];
+        let draws = draws_of(&web.pool(0, &train).class, 2, LABELED, 1, seed, draws)?;
+        Ok(Self { train, test: Vec::new(), group, groups: 1, draws })
+    }
+
+    /// The pages of one university held out; the others are a group each.
+    fn without(web: &Web, held: usize, seed: u64, draws: usize) -> Result<Self> {
+        let here = |i: &usize| web.university[*i] == held;
+        let (test, train): (Vec<usize>, Vec<usize>) = (0..web.course.len()).partition(here);
+        let group = train.iter().map(|&i| web.university[i]).collect();
+        let draws = draws_of(&web.pool(0, &train).class, 2, LABELED, 1, seed_of(seed, held), draws)?;
+        Ok(Self { train, test, group, groups: UNIVERSITIES.len(), draws })
+    }
+
+    /// Break-even points of scores of the training rows, by group and draw (a group without rows has none).
+    fn inside(&self, pool: &Pool, scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let one = |g: usize| {
+            let of = self.draws.iter().zip(scores).filter_map(|(draw, scores)| {
+                let rows = pool.open(draw).into_iter().filter(|&i| self.group[i] == g);
+                even(scores, &pool.class, &rows.collect::<Vec<_>>())
+            });
+            of.collect()
+        };
+        (0..self.groups).map(one).filter(|g: &Vec<f64>| !g.is_empty()).collect()
+    }
+}
+
+/// The break-even point of some rows; none without a course page.
+pub(super) fn even(scores: &[f64], class: &[u32], rows: &[usize]) -> Option<f64> {
+    let decisions: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
+    let truth: Vec<bool> = rows.iter().map(|&i| class[i] == 1).collect();
+    truth.contains(&true).then(|| prbep(&decisions, &truth)).flatten()
+}
+
+fn graph(x: &Matrix) -> Result<Graph> {
+    let params = PenaltyParams {
+        neighbours: 200,
+        metric: Metric::Cosine,
+        weights: Weights::Cosine,
+        ..PenaltyParams::default()
+    };
+    params.graph(x.view(), &())?.ok_or_else(|| Failure::Content("no graph".into()))
+}
+
+fn penalty(web: &Web, rows: &[usize], view: usize, joint: Joint) -> Result<Option<Penalty>> {
+    let of: &[usize] = match joint {
+        Joint::Alone => return Ok(None),
+        Joint::Own => &[view],
+        Joint::Two => &[0, 1],
+        Joint::Three => &[0, 1, 2],
+    };
+    let weight = 1.0 / of.len() as f64;
+    let each = |&v: &usize| Ok((weight, graph(&web.views[v].view().select(rows))?));
+    let graphs = of.iter().map(each).collect::<Result<Vec<_>>>()?;
+    Ok(Some(PenaltyParams { power: 5, ..PenaltyParams::default() }.of_graphs(graphs)))
+}
+
+/// Every weight and both losses.
+fn points(web: &Web, stage: &Stage, view: usize, joint: Joint) -> Result<Vec<Point>> {
+    let pool = web.pool(view, &stage.train);
+    let penalty = penalty(web, &stage.train, view, joint)?;
+    let plane = Plane::new(&pool.x, Kernel::Linear, penalty.as_ref())?;
+    let other = web.pool(view, &stage.test);
+    let rows: Vec<usize> = (0..other.class.len()).collect();
+    let mut out = Vec::new();
+    for &ratio in if joint == Joint::Alone { &[0.0][..] } else { &ALONG } {
+        let bent = plane.bend(ratio, &pool, &stage.draws)?;
+        for loss in LOSSES {
+            // the labels alone with a constant too
+            for (gamma_a, bias) in NORM.map(|a| (a, false)).into_iter().chain(NORM.map(|a| (a, true))) {
+                if bias && joint != Joint::Alone {
+                    continue;
+                }
+                let functions = bent.solve_but_constant(loss, gamma_a, bias)?;
+                let inside = stage.inside(&pool, &bent.inside(&functions).of);
+                let outside = if rows.is_empty() {
+                    Vec::new()
+                } else {
+                    let scores = bent.outside(&pool.x, &functions, &other.x)?;
+                    scores.of.iter().filter_map(|s| even(s, &other.class, &rows)).collect()
+                };
+                out.push(Point { square: loss == Loss::Square, gamma_a, ratio, inside, outside });
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The point of a loss with the best mean.
+fn chosen(points: &[Point], square: bool) -> Result<&Point> {
+    let of = points.iter().filter(|p| p.square == square);
+    of.max_by(|a, b| a.mean().total_cmp(&b.mean())).ok_or_else(|| Failure::Content("an empty grid".into()))
+}
+
+/// A method that is fitted in one view, or in one of two.
+struct Other {
+    name: &'static str,
+    learner: &'static str,
+    views: usize,
+    draws: usize,
+    settings: fn(usize) -> Vec<Value>,
+}
+
+const OTHERS: &[Other] = &[
+    Other { name: "TSVM", learner: "linear-tsvm", views: 3, draws: 10, settings: |_| switching() },
+    Other {
+        name: "co-trained RLS",
+        learner: "cotraining",
+        views: 2,
+        draws: 5,
+        settings: |v| greedy(v, "rls"),
+    },
+    Other {
+        name: "co-trained SVM",
+        learner: "cotraining",
+        views: 2,
+        draws: 5,
+        settings: |v| greedy(v, "svc"),
+    },
+    Other { name: "Co-RLS", learner: "corls", views: 2, draws: 50, settings: agreeing },
+    Other {
+        name: "RLS (full)",
+        learner: "rls",
+        views: 3,
+        draws: 10,
+        settings: |_| supervised(&[1.0, 10.0, 100.0]),
+    },
+    Other { name: "SVM (full)", learner: "svc", views: 3, draws: 10, settings: |_| supervised(&[1.0, 10.0]) },
+];
+
+fn switching() -> Vec<Value> {
+    [1e-3, 1e-2, 1e-1].map(|lambda| json!({ "lambda": lambda })).into()
+}
+
+fn supervised(costs: &[f64]) -> Vec<Value> {
+    costs.iter().map(|c| json!({ "kernel": "linear", "c": c })).collect()
+}
+
+fn greedy(view: usize, machine: &str) -> Vec<Value> {
+    [1.0, 10.0]
+        .map(|c| json!({ "kernel": "linear", "machine": machine, "c": c, "grow": 4, "view": view + 1 }))
+        .into()
+}
+
+fn agreeing(view: usize) -> Vec<Value> {
+    let mut out = Vec::new();
+    for (gamma_a, gamma_c) in [(1e-2, 1.0), (1e-1, 1.0), (1e-1, 10.0), (1.0, 10.0), (1.0, 100.0)] {
+        out.push(json!({ "kernel": "linear", "gamma_a": gamma_a, "gamma_c": gamma_c, "view": view + 1 }));
+    }
+    out
+}
+
+impl Other {
+    /// Break-even points of every setting.
+    fn run(&self, web: &Web, view: usize, seed: u64, draws: usize) -> Result<Vec<Vec<f64>>> {
+        let mut stage = Stage::whole(web, seed, draws)?;
+        let full = self.name.ends_with("(full)");
+        let pool = if self.views == 3 { web.pool(view, &stage.train) } else { web.pool(2, &stage.train) };
+        if full {
+            stage.draws = super::folds(pool.class.len(), 10, seed);
+        }
+        let pages = web.views[1].cols();
+        let links = web.views[0].cols();
+        let mut out = Vec::new();
+        for mut params in (self.settings)(view) {
+            if self.views == 2 {
+                params["views"] = json!(format!("{}..{};1..{pages}", pages + 1, pages + links));
+            }
+            out.push(self.one(&params, &pool, &stage)?);
+        }
+        Ok(out)
+    }
+
+    fn one(&self, params: &Value, pool: &Pool, stage: &Stage) -> Result<Vec<f64>> {
+        let make = |params: &Value| match params {
+            Value::Object(map) => Ok(learner(self.learner)?.make(map)?),
+            _ => Err(Failure::Unknown(self.learner.into())),
+        };
+        if matches!(self.learner, "linear-tsvm" | "cotraining") {
+            let mut out = Vec::new();
+            for draw in &stage.draws {
+                let mut params = params.clone();
+                params["ratio"] = json!(pool.shares(draw)[0]);
+                let learnt = pool.learn(make(&params)?.as_ref(), std::slice::from_ref(draw))?;
+                let scores = learnt.outside(&pool.x)?;
+                out.extend(even(&scores.of[0], &pool.class, &pool.open(draw)));
+            }
+            return Ok(out);
+        }
+        let learnt = pool.learn(make(params)?.as_ref(), &stage.draws)?;
+        let scores = learnt.inside.of.iter().zip(&stage.draws);
+        Ok(scores.filter_map(|(s, draw)| even(s, &pool.class, &pool.open(draw))).collect())
+    }
+}
+
+/// Break-even points of every method in every view: those of tables 2.7 and 4.1.
+fn transductive(bench: &Bench<'_>) -> Result<Vec<(&'static str, usize, Vec<f64>)>> {
+    let web = Web::open(bench)?;
+    let seed = bench.options.seed;
+    let draws = repetitions(bench, 50);
+    let mut items: Vec<(Option<Joint>, Option<&Other>, usize)> = Vec::new();
+    for view in 0..VIEWS.len() {
+        let joints = [Joint::Alone, Joint::Own, Joint::Two, Joint::Three];
+        items.extend(joints.map(|j| (Some(j), None, view)));
+        items.extend(OTHERS.iter().filter(|o| view < o.views).map(|o| (None, Some(o), view)));
+    }
+    let work = |(joint, other, view): &(Option<Joint>, Option<&Other>, usize)| match (joint, other) {
+        (Some(joint), _) => {
+            let key = format!("sindhwani pages {joint:?} {view} {seed} {draws}");
+            let points: Vec<Point> =
+                bench.cached(&key, || points(&web, &Stage::whole(&web, seed, draws)?, *view, *joint))?;
+            let names = match joint {
+                Joint::Alone => ["SVM", "RLS"],
+                Joint::Own => ["LapSVM", "LapRLS"],
+                Joint::Two => ["Co-LapSVM1", "Co-LapRLS1"],
+                Joint::Three => ["Co-LapSVM2", "Co-LapRLS2"],
+            };
+            let mut out = Vec::new();
+            for (name, square) in names.into_iter().zip([false, true]) {
+                let point = chosen(&points, square)?;
+                bench.say(&format!(
+                    "{name} {}: γ_A {}, γ_I/γ_A {}: {:.3}",
+                    VIEWS[*view],
+                    point.gamma_a,
+                    point.ratio,
+                    point.mean()
+                ));
+                out.push((name, *view, point.inside[0].clone()));
+            }
+            Ok(out)
+        }
+        (_, Some(other)) => {
+            let draws = draws.min(other.draws);
+            let key = format!("sindhwani pages {} {view} {seed} {draws}", other.name);
+            let settings: Vec<Vec<f64>> = bench.cached(&key, || other.run(&web, *view, seed, draws))?;
+            let means: Vec<String> = settings.iter().map(|s| format!("{:.3}", mean(s))).collect();
+            bench.say(&format!("{} {}: {}", other.name, VIEWS[*view], means.join(" ")));
+            Ok(vec![(other.name, *view, best(settings, |s| -mean(s))?)])
+        }
+        _ => Ok(Vec::new()),
+    };
+    let found = bench.each(&items, work);
+    Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Table 4.1.
+pub(crate) fn two_views(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    for (method, view, runs) in transductive(bench)? {
+        found.add(VIEWS[view], method, "prbep", runs);
+    }
+    found.left_out("", "SGT", "the spectral graph transducer is not here");
+    Ok(found)
+}
+
+/// Table 2.7.
+pub(crate) fn joint(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    for (method, view, runs) in transductive(bench)? {
+        let name = match method {
+            "SVM (full)" => "SVM (n)",
+            "RLS (full)" => "RLS (n)",
+            "Co-LapSVM2" => "LapSVM joint",
+            "Co-LapRLS2" => "LapRLS joint",
+            other => other,
+        };
+        found.add(VIEWS[view], name, "prbep_loss", runs.iter().map(|r| 1.0 - r).collect());
+    }
+    found.left_out("", "Graph-Trans", "the spectral graph transducer is not here");
+    Ok(found)
+}
+
+/// Unlabelled and test break-even points of each university and view, the graph being the view's own or the mean of all.
+fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Vec<(String, Vec<f64>, Vec<f64>)>> {
+    let web = Web::open(bench)?;
+    let (seed, draws) = (bench.options.seed, repetitions(bench, 10));
+    let items: Vec<(usize, usize)> =
+        (0..VIEWS.len()).flat_map(|v| (0..UNIVERSITIES.len()).map(move |u| (v, u))).collect();
+    let work = |&(view, held): &(usize, usize)| {
+        let key = format!("sindhwani universities {joint:?} {view} {held} {seed} {draws}");
+        bench.cached(&key, || points(&web, &Stage::without(&web, held, seed, draws)?, view, joint))
+    };
+    let all = bench.each(&items, work).into_iter().collect::<Result<Vec<Vec<Point>>>>()?;
+    let mut out = Vec::new();
+    for (view, name) in VIEWS.iter().enumerate() {
+        let of = &all[view * UNIVERSITIES.len()..(view + 1) * UNIVERSITIES.len()];
+        let hinge = |p: &usize| !of[0][*p].square;
+        let total = |p: usize| of.iter().map(|held| held[p].mean()).sum::<f64>();
+        let at = (0..of[0].len()).filter(hinge).max_by(|a, b| total(*a).total_cmp(&total(*b)));
+        let at = at.ok_or_else(|| Failure::Content("an empty grid".into()))?;
+        bench.say(&format!("{name}: γ_A {}, γ_I/γ_A {}", of[0][at].gamma_a, of[0][at].ratio));
+        for (u, (university, _)) in UNIVERSITIES.iter().enumerate() {
+            let others = (0..UNIVERSITIES.len()).filter(|h| *h != u);
+            // the group of a university that is held out is empty and left out
+            let open = others.flat_map(|h| of[h][at].inside[u - usize::from(h < u)].clone()).collect();
+            out.push((format!("{university}, {name}"), open, of[u][at].outside.clone()));
+        }
+    }
+    Ok(out)
+}
+
+/// Table 2.8.
+pub(crate) fn one_view_out(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    for (row, open, test) in held_out(bench, Joint::Own)? {
+        let loss = |v: Vec<f64>| v.iter().map(|r| 1.0 - r).collect();
+        found.add(&row, "LapSVM", "prbep_loss_unlabelled", loss(open));
+        found.add(&row, "LapSVM", "prbep_loss_test", loss(test));
+    }
+    Ok(found)
+}
+
+/// Table 4.2.
+pub(crate) fn views_out(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    for (row, open, test) in held_out(bench, Joint::Three)? {
+        found.add(&row, "Co-LapSVM2", "prbep_unlabelled", open);
+        found.add(&row, "Co-LapSVM2", "prbep_test", test);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_without_a_course_have_no_break_even_point() {
+        assert_eq!(even(&[1.0, 0.0, 2.0], &[1, 0, 0], &[0, 1]), Some(1.0));
+        assert_eq!(even(&[1.0, 0.0], &[0, 0], &[0, 1]), None);
+    }
+
+    #[test]
+    fn a_university_held_out_is_no_group() {
+        let web = Web {
+            views: vec![Matrix::dense(vec![0.5; 40], 40, 1).unwrap(); 3],
+            course: (0..40).map(|i| i % 3 == 0).collect(),
+            university: (0..40).map(|i| i % 4).collect(),
+        };
+        let stage = Stage::without(&web, 1, 1, 2).unwrap();
+        assert_eq!((stage.train.len(), stage.test.len()), (30, 10));
+        let pool = web.pool(0, &stage.train);
+        let scores: Vec<Vec<f64>> = vec![pool.class.iter().map(|c| f64::from(*c)).collect(); 2];
+        assert_eq!(stage.inside(&pool, &scores), vec![vec![1.0; 2]; 3]);
+    }
+}
