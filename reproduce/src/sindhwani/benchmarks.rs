@@ -84,7 +84,7 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
         }
         "SVM" | "RLS" => {
             let name = if method == "SVM" { "svc" } else { "rls" };
-            for times in [0.5, 1.0, 2.0] {
+            for times in [0.5, 1.0, 2.0, 4.0] {
                 for c in [1, 10, 100] {
                     for bias in [false, true] {
                         out.push((name, rbf(set.kernel(times), json!({ "c": c, "bias": bias }))));
@@ -244,7 +244,7 @@ fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<P
     };
     for (method, name) in [("SVM", "svc"), ("RLS", "rls")] {
         for c in [1, 10, 100] {
-            for (times, bias) in [(0.5, false), (1.0, false), (1.0, true), (2.0, true)] {
+            for (times, bias) in [(0.5, false), (1.0, false), (1.0, true), (2.0, true), (4.0, true)] {
                 let params = rbf(set.kernel(times), json!({ "c": c, "bias": bias }));
                 let learnt = pool.learn(make(name, &params)?.as_ref(), &draws)?;
                 tell(method, params.to_string(), &learnt.inside, &learnt.outside(&other.x)?);
@@ -252,7 +252,7 @@ fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<P
         }
     }
     let plane = Plane::new(&pool.x, set.kernel(1.0), Some(&set.penalty(&pool)?))?;
-    for ratio in [1.0, 1e2, 1e4] {
+    for ratio in [1.0, 1e2, 1e3, 1e4, 1e5] {
         let bent = plane.bend(ratio, &pool, &draws)?;
         for (loss, method) in LOSSES.into_iter().zip(["LapSVM", "LapRLS"]) {
             for gamma_a in [1e-6, 1e-4, 1e-2] {
