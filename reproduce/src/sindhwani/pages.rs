@@ -253,10 +253,11 @@ fn supervised(costs: &[f64]) -> Vec<Value> {
     costs.iter().map(|c| json!({ "kernel": "linear", "c": c })).collect()
 }
 
+/// 30 rounds of four pages a view, as Blum & Mitchell 1998 have it.
 fn greedy(view: usize, machine: &str) -> Vec<Value> {
-    [1.0, 10.0]
-        .map(|c| json!({ "kernel": "linear", "machine": machine, "c": c, "grow": 4, "view": view + 1 }))
-        .into()
+    let one =
+        json!({ "kernel": "linear", "machine": machine, "c": 10, "grow": 4, "rounds": 30, "view": view + 1 });
+    vec![one]
 }
 
 fn agreeing(view: usize) -> Vec<Value> {
