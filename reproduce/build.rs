@@ -21,7 +21,7 @@ fn main() {
     let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
     let mut tables = Vec::new();
-    for work in ["ertekin", "emara", "sindhwani", "hou-hero"] {
+    for work in ["ertekin", "emara", "emara-kantardzic", "sindhwani", "hou-hero"] {
         let folder = here.join("tables").join(work);
         println!("cargo::rerun-if-changed={}", folder.display());
         files(&folder, "json", &mut tables);

@@ -1,27 +1,81 @@
-"""Pages and scripts of the documentation run as they stand."""
+"""Pages and scripts of the documentation run as they stand.
+
+Blocks of a page run in order, in one folder and one namespace: ``python`` as doctests where they have prompts, as a script
+elsewhere; ``sh`` with the command line on the path; blocks in ``<!-- setup LANGUAGE … -->`` too. Pages without Python are
+run by ``crates/evermargin-cli/tests/cli/book``.
+"""
 
 import doctest
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = sorted(DOCS.glob("python*.md"))
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
 SCRIPTS = sorted((DOCS / "examples").glob("*.py"))
 
-
 #: What a page needs beside numpy and scikit-learn.
-NEEDS = {"python-active.md": ("skactiveml", "matplotlib"), "python-streams.md": ("river", "pandas")}
+NEEDS = {
+    "onnx.md": ("onnxruntime",),
+    "python-active.md": ("skactiveml", "matplotlib"),
+    "python-streams.md": ("river", "pandas"),
+}
+
+
+def blocks(path):
+    """(language, number of the first line, text) of each block of a page."""
+    found, lines = [], enumerate(path.read_text().splitlines(), 1)
+    for number, line in lines:
+        start = line.lstrip()
+        if start.startswith("```"):
+            language, end = start.strip("`").strip(), "```"
+        elif start.startswith("<!-- setup "):
+            language, end = start.removeprefix("<!-- setup ").strip(), "-->"
+        else:
+            continue
+        indent, text = len(line) - len(start), []
+        for _, inner in lines:
+            if inner.strip() == end:
+                break
+            text.append(inner[indent:])
+        found.append((language, number, "\n".join(text) + "\n"))
+    return found
+
+
+PAGES = [p for p in [*sorted(DOCS.glob("*.md")), ROOT / "README.md"] if any(b[0] == "python" for b in blocks(p))]
+
+
+def run_python(page, number, text, names):
+    place = f"{page.name}:{number}"
+    if ">>>" not in text:
+        exec(compile(text, place, "exec"), names)
+        return
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    test = doctest.DocTestParser().get_doctest(text, names, place, str(page), number)
+    runner.run(test, clear_globs=False)
+    names.update(test.globs)
+    assert runner.summarize(verbose=False).failed == 0, place
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_page(page):
+def test_page(page, request, tmp_path, monkeypatch):
     for peer in NEEDS.get(page.name, ()):
         pytest.importorskip(peer)
-    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert found.attempted > 0 and found.failed == 0
+    all_blocks, names = blocks(page), {"__name__": "page"}
+    # The README's commands belong to the tests of the command line; its Python needs none of their files.
+    commands = page.parent == DOCS and any(b[0] == "sh" for b in all_blocks)
+    if commands:
+        program = Path(request.getfixturevalue("command_line"))
+        monkeypatch.setenv("PATH", f"{program.resolve().parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    for language, number, text in all_blocks:
+        if language == "python":
+            run_python(page, number, text, names)
+        elif language == "sh" and commands:
+            subprocess.run(["sh", "-eu", "-c", text], check=True)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)
@@ -33,4 +87,4 @@ def test_script_ends_with_a_picture(script, tmp_path):
 
 
 def test_there_are_pages_and_scripts():
-    assert len(PAGES) >= 3 and len(SCRIPTS) >= 5
+    assert len(PAGES) >= 7 and len(SCRIPTS) >= 5

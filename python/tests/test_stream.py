@@ -1,8 +1,6 @@
 """The loop that never ends from Python: conformance, questions, memory, and states that go on bit by bit."""
 
-import doctest
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,13 +284,6 @@ def test_what_is_refused_changes_nothing():
     assert model.to_bytes() == before
     with pytest.raises(ValueError, match="y holds -1 and 1 alone"):
         NeverEndingClassifier().fit(X, 2 * y - 1)
-
-
-def test_the_examples_of_the_page_run():
-    pytest.importorskip("river")
-    page = Path(__file__).parents[2] / "docs" / "python-streams.md"
-    told = doctest.testfile(str(page), module_relative=False)
-    assert told.attempted > 15 and told.failed == 0
 
 
 def test_labels_are_texts_or_numbers():

@@ -44,7 +44,9 @@ impl Keep {
         }
         let piece = work()?;
         let bytes = rmp_serde::to_vec_named(&piece).map_err(|e| Failure::Content(e.to_string()))?;
-        if let Some(path) = self.path(key) {
+        if let (Some(folder), Some(path)) = (&self.folder, self.path(key)) {
+            let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", folder.display()));
+            std::fs::create_dir_all(folder).map_err(fault)?;
             write(&path, key, &bytes)?;
         }
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_string(), bytes);
@@ -73,15 +75,9 @@ impl Keep {
 
 /// Written beside and renamed: a piece is there whole or not at all.
 fn write(path: &Path, key: &str, piece: &[u8]) -> Result<()> {
-    let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(fault)?;
     let kept = Kept { key: key.to_string(), code: CODE.to_string(), piece: piece.to_vec() };
     let bytes = rmp_serde::to_vec_named(&kept).map_err(|e| Failure::Content(e.to_string()))?;
-    let beside = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    std::fs::write(beside.path(), bytes).map_err(fault)?;
-    beside.persist(path).map_err(|e| fault(e.error))?;
-    Ok(())
+    Ok(evermargin_io::write_atomic(path, &bytes)?)
 }
 
 /// A hash of every file below a folder, by name and content.

@@ -9,6 +9,7 @@
 pub mod claims;
 pub mod clock;
 pub mod data;
+mod ertekin;
 pub mod explain;
 pub mod failure;
 pub mod few;

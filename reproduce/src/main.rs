@@ -133,11 +133,11 @@ fn main() -> ExitCode {
 /// Whether everything asked for could be run.
 fn work(args: Args) -> Result<bool> {
     if args.list {
-        print!("{}", text::list(&tables::all()?));
+        print!("{}", text::list(&tables::all()?, &tables::descriptions()?));
         return Ok(true);
     }
     let ids = ids(&args.tables, args.quick)?;
-    let options = options(&args)?;
+    let options = Options { several: ids.len() > 1, ..options(&args)? };
     if args.data_sets_at_hand {
         print!("{}", at_hand::list(&options.folder)?);
         return Ok(true);
@@ -154,12 +154,16 @@ fn work(args: Args) -> Result<bool> {
                 show(&report, &bench, args.markdown.as_deref())?;
                 reports.push(report);
             }
-            Err(unknown @ Failure::Unknown(_)) => return Err(unknown),
+            Err(unknown @ Failure::Unknown(_)) if ids.len() == 1 => return Err(unknown),
+            Err(Failure::Unknown(why)) => eprintln!("left out: {why}"),
             Err(failure) => {
                 eprintln!("error: {id}: {failure}");
                 whole = false;
             }
         }
+    }
+    if reports.is_empty() && whole {
+        return Err(Failure::Unknown("no table has what was asked for".into()));
     }
     let sum = reports.iter().map(|r| r.counts).fold(Counts::default(), Counts::plus);
     let around = Around { command: command(), seed: options.seed, day: markdown::today() };
@@ -167,7 +171,7 @@ fn work(args: Args) -> Result<bool> {
         html::write(file, &reports, &sum, &around)?;
     }
     if let Some(folder) = &args.book {
-        embed::write(folder, &reports, &around)?;
+        embed::write(folder, &reports, &sum, &around)?;
     }
     if args.json {
         println!("{}", serde_json::to_string(&sum).map_err(|e| Failure::Content(e.to_string()))?);
@@ -205,6 +209,7 @@ fn options(args: &Args) -> Result<Options> {
         },
         hold_out: args.hold_out,
         resplit: args.resplit,
+        several: false,
         threads: args.threads,
         cache: if args.fresh { None } else { args.cache.clone().or_else(keep::usual_folder) },
     })

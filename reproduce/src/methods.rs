@@ -350,7 +350,9 @@ pub(crate) mod tests {
 
     #[test]
     fn methods_tell_what_their_tables_ask() {
-        for table in crate::tables::all().unwrap().iter().filter(|t| !t.has_few_labels()) {
+        let claimed = |id: &str| crate::claims::CLAIMS.iter().any(|c| c.id == id);
+        let ours = |t: &&crate::tables::Table| !t.has_few_labels() && !claimed(&t.id);
+        for table in crate::tables::all().unwrap().iter().filter(ours) {
             for column in &table.columns {
                 let outcome = run(Method::by_name(&column.method).unwrap(), &task(), 1).unwrap();
                 assert!(outcome.get(&column.metric).is_some(), "{} {}", column.method, column.metric);

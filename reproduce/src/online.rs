@@ -10,7 +10,7 @@ use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss};
 use evermargin::learn::validate::stratified_folds;
 use evermargin::learn::{Fit, Targets};
 use evermargin::metrics::{Criterion, best_threshold};
-use evermargin::query::{Stopped, Strategy};
+use evermargin::query::{Stopped, Strategy, plateau_choices};
 use evermargin::{Label, Labels, Matrix, Model};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -98,7 +98,9 @@ pub fn active(task: &Task, weight: f64, virtual_points: usize, seed: u64) -> Res
     let mut put = |name: &str, value: f64| outcome.extra.insert(name.into(), value);
     let rows = train.rows() as f64;
     put("sv_ratio", negative as f64 / positive.max(1) as f64);
-    put("data_efficiency", online.counts.seen as f64 / rows);
+    // the thesis counts examples until the number of support vectors settles, not those that showed it had
+    let rest = if online.stopped == Stopped::Plateau { plateau_choices(train.rows()) } else { 0 };
+    put("data_efficiency", (online.counts.seen as f64 - rest as f64).max(0.0) / rows);
     put("label_share", online.labels as f64 / rows);
     put("stopped_early", f64::from(u8::from(online.stopped != Stopped::Exhausted)));
     let [made, used] = online.virtual_points;

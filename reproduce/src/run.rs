@@ -61,6 +61,8 @@ pub struct Options {
     pub hold_out: Option<f64>,
     /// Data that come divided are divided anew each repetition, in the same sizes.
     pub resplit: bool,
+    /// Several tables are asked for, so that a data set or method need not be in each of them.
+    pub several: bool,
     /// Threads; 0: as many as there are processors.
     pub threads: usize,
     /// Where finished pieces are kept; none: nowhere.
@@ -343,12 +345,13 @@ fn chosen_methods(table: &Table, options: &Options) -> Result<Vec<Method>> {
     if options.methods.is_empty() {
         return Ok(found);
     }
-    for name in &options.methods {
-        if !found.contains(&Method::by_name(name)?) {
-            return Err(Failure::Unknown(format!("table {} has no method {name}", table.id)));
-        }
+    let asked: Vec<Method> = options.methods.iter().map(|n| Method::by_name(n)).collect::<Result<_>>()?;
+    let known = found.clone();
+    found.retain(|m| asked.contains(m));
+    let unknown = asked.iter().find(|m| !known.contains(m));
+    if let Some(method) = unknown.filter(|_| !options.several || found.is_empty()) {
+        return Err(Failure::Unknown(format!("table {} has no method {}", table.id, method.name())));
     }
-    found.retain(|m| options.methods.iter().any(|name| name.eq_ignore_ascii_case(m.name())));
     Ok(found)
 }
 
@@ -356,7 +359,11 @@ pub(crate) fn chosen_rows<'t>(table: &'t Table, options: &Options) -> Result<Vec
     let is = |row: &Row, name: &str| {
         row.name.eq_ignore_ascii_case(name) || row.data_set.eq_ignore_ascii_case(name)
     };
-    if let Some(name) = options.data_sets.iter().find(|name| !table.rows.iter().any(|row| is(row, name))) {
+    let wanted =
+        |row: &&Row| options.data_sets.is_empty() || options.data_sets.iter().any(|name| is(row, name));
+    let found: Vec<&Row> = table.rows.iter().filter(wanted).collect();
+    let unknown = options.data_sets.iter().find(|name| !table.rows.iter().any(|row| is(row, name)));
+    if let Some(name) = unknown.filter(|_| !options.several || found.is_empty()) {
         let known: Vec<&str> = table.rows.iter().map(|r| r.name.as_str()).collect();
         return Err(Failure::Unknown(format!(
             "table {} has no data set {name}; there are {}",
@@ -364,9 +371,7 @@ pub(crate) fn chosen_rows<'t>(table: &'t Table, options: &Options) -> Result<Vec
             known.join(", ")
         )));
     }
-    let wanted =
-        |row: &&Row| options.data_sets.is_empty() || options.data_sets.iter().any(|name| is(row, name));
-    Ok(table.rows.iter().filter(wanted).collect())
+    Ok(found)
 }
 
 fn has_cells(table: &Table, row: &Row, method: Method) -> bool {

@@ -4,6 +4,7 @@
 
 use crate::data::existing;
 use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
 use crate::run::{Bench, seed_of};
 use evermargin::data::Label;
 use evermargin::generate::{GenerateParams, generate};
@@ -25,7 +26,7 @@ struct Stream {
 }
 
 /// What a learner sees at each batch.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Sight {
     /// This batch and nothing else.
     Current,
@@ -42,17 +43,25 @@ struct Line {
     grid: Vec<MedParams>,
 }
 
-/// What a figure says of one line: mean accuracies in percent at the batches shown.
-struct Curve {
-    name: &'static str,
-    params: MedParams,
-    accuracy: Vec<f64>,
+/// A figure: its name, streams and batches at which parameters are judged, streams that are shown, and the batches of these.
+struct Plan<'p> {
+    id: &'static str,
+    validation: usize,
+    judged: &'p [usize],
+    tests: usize,
+    shown: &'p [usize],
 }
+
+/// Number of the first stream on which parameters are chosen.
+const APART: usize = 500;
+
+/// Batches of a `--quick` run.
+const FEW: usize = 3;
 
 fn accuracy(state: &SeqMed, stream: &Stream) -> Result<f64> {
     let f = state.decisions(stream.test.view())?;
     let right = f.iter().zip(&stream.truth).filter(|(f, y)| (**f > 0.0) == (**y == Label::Pos)).count();
-    Ok(100.0 * right as f64 / f.len() as f64)
+    Ok(right as f64 / f.len() as f64)
 }
 
 fn fresh(params: &MedParams, x: &Matrix, t: &Targets) -> Result<SeqMed> {
@@ -94,141 +103,106 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The parameters with the highest mean accuracy over the batches `judged` of validation streams, and with them the mean curve
-/// over the test streams.
-fn curve(
+/// One line with some parameters along the stream of a number, kept.
+fn piece(
     bench: &Bench<'_>,
-    line: &Line,
-    (validation, judged): (&[Stream], &[usize]),
-    tests: &[Stream],
-    shown: &[usize],
-) -> Result<Curve> {
-    let mut best: Option<(f64, &MedParams)> = None;
-    for params in &line.grid {
-        let mut found = Vec::new();
-        if line.grid.len() > 1 {
-            for stream in validation {
-                found.push(mean(&follow(line.sight, params, stream, judged)?));
+    (plan, line, params): (&Plan<'_>, &Line, &MedParams),
+    number: usize,
+    make: &(impl Fn(usize) -> Result<Stream> + Sync),
+) -> Result<Vec<f64>> {
+    let shown = within(bench, if number < APART { plan.shown } else { plan.judged });
+    let seed = bench.options.seed;
+    let key = format!("{} {:?} {params:?} {number} {shown:?} {seed}", plan.id, line.sight);
+    bench.cached(&key, || {
+        let mut stream = make(number)?;
+        stream.batches.truncate(shown.last().copied().unwrap_or(0));
+        follow(line.sight, params, &stream, &shown)
+    })
+}
+
+/// The batches that are looked at: a `--quick` run is short.
+fn within(bench: &Bench<'_>, shown: &[usize]) -> Vec<usize> {
+    let short: Vec<usize> = shown.iter().copied().filter(|t| *t <= FEW).collect();
+    match (bench.options.quick, short.is_empty()) {
+        (true, false) => short,
+        (true, true) => vec![FEW],
+        (false, _) => shown.to_vec(),
+    }
+}
+
+/// For each line the parameters with the highest mean accuracy over the batches judged of the streams drawn apart.
+fn chosen<'l>(
+    bench: &Bench<'_>,
+    plan: &Plan<'_>,
+    lines: &'l [Line],
+    make: &(impl Fn(usize) -> Result<Stream> + Sync),
+) -> Result<Vec<&'l MedParams>> {
+    let streams = if bench.options.quick { 1 } else { plan.validation };
+    let mut pieces = Vec::new();
+    for line in lines.iter().filter(|l| l.grid.len() > 1) {
+        pieces.extend(line.grid.iter().flat_map(|p| (0..streams).map(move |k| (line, p, APART + k))));
+    }
+    let rates =
+        bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
+    let rates = rates.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut scores = rates.chunks(streams).map(|c| mean(&c.iter().map(|r| mean(r)).collect::<Vec<_>>()));
+    let mut best = Vec::new();
+    for line in lines {
+        let mut found: Option<(f64, &MedParams)> = None;
+        for params in &line.grid {
+            let score = if line.grid.len() > 1 { scores.next().unwrap_or(0.0) } else { 0.0 };
+            if found.is_none_or(|(least, _)| score > least) {
+                found = Some((score, params));
             }
         }
-        let score = mean(&found);
-        if best.is_none_or(|(least, _)| score > least) {
-            best = Some((score, params));
-        }
+        best.push(found.ok_or_else(|| Failure::Content("no parameters".into()))?.1);
     }
-    let (_, params) = best.ok_or_else(|| Failure::Content("no parameters".into()))?;
-    let mut sums = vec![0.0; shown.len()];
-    for stream in tests {
-        let found = follow(line.sight, params, stream, shown)?;
-        sums.iter_mut().zip(&found).for_each(|(s, f)| *s += f / tests.len() as f64);
-    }
-    let text: Vec<String> = sums.iter().map(|s| format!("{s:.1}")).collect();
-    bench.say(&format!("{}: {}", line.name, text.join(" ")));
-    Ok(Curve { name: line.name, params: params.clone(), accuracy: sums })
+    Ok(best)
 }
 
-/// Runs the lines of a figure: a table, the verdict, and the picture if one is asked for. The first line is the current batch
-/// alone, the second the sequential learner, the last everything again.
+/// Runs the lines of a figure. The first is the current batch alone, the second the sequential learner, the last everything
+/// again.
 fn figure(
     bench: &Bench<'_>,
+    plan: &Plan<'_>,
     lines: &[Line],
-    validation: (&[Stream], &[usize]),
-    tests: &[Stream],
-    shown: &[usize],
-) -> Result<String> {
-    let curves: Vec<Curve> =
-        lines.iter().map(|l| curve(bench, l, validation, tests, shown)).collect::<Result<_>>()?;
-    let heads: Vec<String> = shown.iter().map(|t| format!("t = {t}")).collect();
-    let mut out = format!(
-        "Test accuracy %, mean of {} streams.\n\n| | C | 2β | {} |\n|---|--:|--:|{}\n",
-        tests.len(),
-        heads.join(" | "),
-        "--:|".repeat(shown.len())
-    );
-    for c in &curves {
-        let cells: Vec<String> = c.accuracy.iter().map(|a| format!("{a:.1}")).collect();
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} |",
-            c.name,
-            c.params.c,
-            2.0 * c.params.beta,
-            cells.join(" | ")
-        );
+    make: &(impl Fn(usize) -> Result<Stream> + Sync),
+) -> Result<Found> {
+    let best = chosen(bench, plan, lines, make)?;
+    let tests = if bench.options.quick { 1 } else { plan.tests };
+    let pairs = || lines.iter().zip(&best);
+    let pieces: Vec<_> = pairs().flat_map(|(l, p)| (0..tests).map(move |k| (l, *p, k))).collect();
+    let rates =
+        bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
+    let rates = rates.into_iter().collect::<Result<Vec<_>>>()?;
+    let curves: Vec<&[Vec<f64>]> = rates.chunks(tests).collect();
+    let mut found = told(&within(bench, plan.shown), lines, &curves);
+    for (line, params) in pairs() {
+        let _ = writeln!(found.notes, "- {}: C {}, 2β {}.", line.name, params.c, 2.0 * params.beta);
     }
-    let (current, ours) = (&curves[0].accuracy, &curves[1].accuracy);
-    let full = &curves[curves.len() - 1].accuracy;
-    let later = (0..shown.len()).filter(|&k| shown[k] > 2);
-    let above = later.clone().filter(|&k| ours[k] > current[k]).count();
-    let gap = full.last().zip(ours.last()).map_or(0.0, |(f, o)| f - o);
-    let _ = writeln!(
-        out,
-        "\nSequential above the current batch alone after two batches: {} of {} shown. Behind everything again at the end: {gap:.1} \
-         points ({}).",
-        above,
-        later.count(),
-        if gap <= 3.0 { "holds, 3 allowed" } else { "fails, 3 allowed" }
-    );
-    if let Some(file) = &bench.options.plot {
-        std::fs::write(file, drawing(&curves, shown)).map_err(|e| Failure::Content(e.to_string()))?;
-    }
-    Ok(out)
+    Ok(found)
 }
 
-/// The curves as SVG.
-fn drawing(curves: &[Curve], shown: &[usize]) -> String {
-    const COLOURS: [&str; 7] = ["#888888", "#1b6ca8", "#5a8f29", "#8e5aa8", "#d99a1c", "#4aa3a3", "#c7522a"];
-    let (left, right, top, bottom) = (50.0, 470.0, 20.0, 320.0);
-    let all = || curves.iter().flat_map(|c| c.accuracy.iter().copied());
-    let low = (all().fold(100.0, f64::min) / 5.0).floor() * 5.0;
-    let high = (all().fold(0.0, f64::max) / 5.0).ceil() * 5.0;
-    let last = shown.last().copied().unwrap_or(1).max(2) as f64;
-    let x = |t: usize| left + (t as f64 - 1.0) / (last - 1.0) * (right - left);
-    let y = |a: f64| bottom - (a - low) / (high - low).max(1.0) * (bottom - top);
-    let mut out = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 370\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"720\" height=\"370\" fill=\"white\"/>\n",
-    );
-    let mut level = low;
-    while level <= high {
-        let at = y(level);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{level} %</text>",
-            left - 6.0,
-            at + 4.0
-        );
-        level += 5.0;
+/// Cells and curves: for each line and stream the accuracies at the batches shown.
+fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Found {
+    let mut found = Found::default();
+    let at = |c: usize, k: usize| curves[c].iter().map(|r| r[k]).collect::<Vec<f64>>();
+    let mut series = Vec::new();
+    for (c, line) in lines.iter().enumerate() {
+        for (k, t) in shown.iter().enumerate() {
+            found.add(&format!("t = {t}"), line.name, "accuracy", at(c, k));
+        }
+        let points = shown.iter().enumerate().map(|(k, t)| [*t as f64, 100.0 * mean(&at(c, k))]).collect();
+        series.push(Series { name: line.name.into(), points });
     }
-    for &t in shown {
-        let _ = writeln!(
-            out,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{t}</text>",
-            x(t),
-            bottom + 20.0
-        );
-    }
-    for (k, (c, colour)) in curves.iter().zip(COLOURS).enumerate() {
-        let dots: Vec<String> =
-            shown.iter().zip(&c.accuracy).map(|(&t, &a)| format!("{:.1},{:.1}", x(t), y(a))).collect();
-        let _ = writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\
-             <text x=\"{}\" y=\"{}\" fill=\"{colour}\">{}</text>",
-            dots.join(" "),
-            right + 12.0,
-            top + 20.0 * (k as f64 + 1.0),
-            c.name
-        );
-    }
-    let _ = writeln!(
-        out,
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">batch</text>\n</svg>",
-        f64::midpoint(left, right),
-        bottom + 40.0
-    );
-    out
+    let over = |k: usize| mean(&at(1, k)) - mean(&at(0, k));
+    let least = (0..shown.len()).filter(|k| shown[*k] > 2).map(over).reduce(f64::min);
+    found.add("after two batches", lines[1].name, "over_current", least.into_iter().collect());
+    let (end, last) = (shown.len() - 1, lines.len() - 1);
+    let behind = at(last, end).iter().zip(at(1, end)).map(|(all, ours)| all - ours).collect();
+    found.add("at the end", lines[1].name, "behind", behind);
+    found.figures.push(crate::stream::curves::figure("Test rows right", ("batch", "accuracy %"), series));
+    found
 }
 
 /// The labels of generated rows; all but the first `known` rows hidden.
@@ -256,14 +230,9 @@ fn generated(name: &str, batches: usize, share: f64, seed: u64) -> Result<Stream
     Ok(Stream { batches: out, test, truth: targets(&labels, 1000).y })
 }
 
-/// Streams with the seeds from `first` on.
-fn streams(
-    bench: &Bench<'_>,
-    first: usize,
-    count: usize,
-    one: impl Fn(u64) -> Result<Stream>,
-) -> Result<Vec<Stream>> {
-    (first..first + count).map(|k| one(seed_of(bench.options.seed, 1000 * k + 7))).collect()
+/// The seed of the stream of a number.
+fn seed(bench: &Bench<'_>, number: usize) -> u64 {
+    seed_of(bench.options.seed, 1000 * number + 7)
 }
 
 /// (1 + ln v)·ln(n/df) with df of the first batch, rows of unit length.
@@ -291,11 +260,10 @@ fn weighted(stream: Stream) -> Result<Stream> {
 }
 
 /// Figure 1: categories, all rows labelled.
-pub(crate) fn categories(bench: &Bench<'_>) -> Result<String> {
+pub(crate) fn categories(bench: &Bench<'_>) -> Result<Found> {
     const SHOWN: [usize; 7] = [1, 2, 3, 5, 10, 20, 30];
-    let runs = bench.options.repetitions.unwrap_or(10).max(1);
-    let one = |seed| generated("categories", 30, 1.0, seed).and_then(weighted);
-    let (validation, tests) = (streams(bench, 500, 2, one)?, streams(bench, 0, runs, one)?);
+    let tests = bench.options.repetitions.unwrap_or(10).max(1);
+    let make = |k| generated("categories", 30, 1.0, seed(bench, k)).and_then(weighted);
     let grid = |costs: &[f64], loss: Loss, bias: Bias| {
         let base = MedParams {
             kernel: Kernel::Linear,
@@ -318,15 +286,15 @@ pub(crate) fn categories(bench: &Bench<'_>) -> Result<String> {
         },
         Line { name: "all batches again", sight: Sight::All, grid: boxed() },
     ];
-    figure(bench, &lines, (&validation, &SHOWN), &tests, &SHOWN)
+    let plan = Plan { id: "hou-hero-1", validation: 2, judged: &SHOWN, tests, shown: &SHOWN };
+    figure(bench, &plan, &lines, &make)
 }
 
 /// Figure 2: the centre and the shell of a ball, a tenth of the rows labelled.
-pub(crate) fn ball(bench: &Bench<'_>) -> Result<String> {
+pub(crate) fn ball(bench: &Bench<'_>) -> Result<Found> {
     const SHOWN: [usize; 8] = [1, 2, 3, 4, 6, 8, 10, 12];
-    let runs = bench.options.repetitions.unwrap_or(20).max(1);
-    let one = |seed| generated("ball", 12, 0.1, seed);
-    let (validation, tests) = (streams(bench, 500, 3, one)?, streams(bench, 0, runs, one)?);
+    let tests = bench.options.repetitions.unwrap_or(20).max(1);
+    let make = |k| generated("ball", 12, 0.1, seed(bench, k));
     // exp(−d²/4t), t = 0.01, is a width of √(2t)
     let penalty = PenaltyParams { neighbours: 20, width: 0.02f64.sqrt(), ..PenaltyParams::default() };
     let base =
@@ -353,7 +321,8 @@ pub(crate) fn ball(bench: &Bench<'_>) -> Result<String> {
         Line { name: "all, labels alone", sight: Sight::All, grid: grid(Form::Bounded, &[0.0], 400) },
         Line { name: "all batches again", sight: Sight::All, grid: grid(Form::Bounded, &betas, 400) },
     ];
-    figure(bench, &lines, (&validation, &SHOWN), &tests, &SHOWN)
+    let plan = Plan { id: "hou-hero-2", validation: 3, judged: &SHOWN, tests, shown: &SHOWN };
+    figure(bench, &plan, &lines, &make)
 }
 
 /// The first batches of a stream, and the rows of the others that have a label to test on: what may be looked at when
@@ -372,7 +341,7 @@ fn held_out(batches: &[(Matrix, Targets)], keep: usize) -> Stream {
 }
 
 /// Figure 3: Isolet, five speakers a batch, the first of them labelled; the first against the second half of the alphabet.
-pub(crate) fn letters(bench: &Bench<'_>) -> Result<String> {
+pub(crate) fn letters(bench: &Bench<'_>) -> Result<Found> {
     const SHOWN: [usize; 10] = [1, 2, 3, 4, 6, 9, 12, 16, 20, 24];
     let open = |file: &str| -> Result<(Matrix, Vec<Label>)> {
         let path = existing(&bench.options.folder, file, "the UCI repository (Isolet)")?;
@@ -392,8 +361,10 @@ pub(crate) fn letters(bench: &Bench<'_>) -> Result<String> {
         let of = rows.iter().enumerate().map(|(k, &i)| known(k, i)).collect();
         batches.push((x.view().select(&rows), Targets { y: of, cost: vec![1.0; rows.len()] }));
     }
-    let validation = held_out(&batches, 20);
-    let tests = [Stream { batches, test, truth }];
+    let make = |k| match k {
+        APART.. => Ok(held_out(&batches, 20)),
+        _ => Ok(Stream { batches: batches.clone(), test: test.clone(), truth: truth.clone() }),
+    };
     // the source has γ_A·l = γ_I·l/n² = 0.005, that is C = 100 and 2β = 1, and σ = 10
     let penalty = PenaltyParams { neighbours: 10, ..PenaltyParams::default() };
     let kernel = Kernel::Rbf { gamma: 0.005 };
@@ -411,7 +382,8 @@ pub(crate) fn letters(bench: &Bench<'_>) -> Result<String> {
         Line { name: "all, labels alone", sight: Sight::All, grid: grid(0.0, 2000, &costs) },
         Line { name: "all batches again", sight: Sight::All, grid: grid(0.5, 2000, &costs) },
     ];
-    figure(bench, &lines, (from_ref(&validation), &[4, 12, 20]), &tests, &SHOWN)
+    let plan = Plan { id: "hou-hero-3", validation: 1, judged: &[4, 12, 20], tests: 1, shown: &SHOWN };
+    figure(bench, &plan, &lines, &make)
 }
 
 #[cfg(test)]
@@ -419,13 +391,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_drawn_where_they_belong() {
-        let params = MedParams::default();
-        let curve =
-            |name, accuracy: [f64; 2]| Curve { name, params: params.clone(), accuracy: accuracy.to_vec() };
-        let svg = drawing(&[curve("a", [80.0, 85.0]), curve("b", [80.0, 100.0])], &[1, 3]);
-        assert!(svg.contains("50.0,320.0 470.0,245.0") && svg.contains("50.0,320.0 470.0,20.0"), "{svg}");
-        assert!(svg.trim_end().ends_with("</svg>"));
+    fn the_sequential_learner_is_held_against_both_others() {
+        let line = |name| Line { name, sight: Sight::All, grid: Vec::new() };
+        let lines = [line("current batch alone"), line("sequential"), line("all batches again")];
+        let runs =
+            [vec![vec![0.5, 0.5, 0.6, 0.7]], vec![vec![0.5, 0.4, 0.7, 0.9]], vec![vec![0.5, 0.6, 0.8, 1.0]]];
+        let curves: Vec<&[Vec<f64>]> = runs.iter().map(Vec::as_slice).collect();
+        let found = told(&[1, 2, 3, 6], &lines, &curves);
+        let value =
+            |row: &str, metric: &str| found.of(row, "sequential", metric).unwrap().runs.clone().unwrap()[0];
+        assert!(
+            (value("after two batches", "over_current") - 0.1).abs() < 1e-12,
+            "the second batch does not count"
+        );
+        assert!((value("at the end", "behind") - 0.1).abs() < 1e-12);
+        assert_eq!(value("t = 2", "accuracy"), 0.4);
+        assert_eq!(found.figures[0].series[1].points[3], [6.0, 90.0]);
     }
 
     #[test]

@@ -266,6 +266,24 @@ pub fn all() -> Result<Vec<Table>> {
     FILES.iter().map(parse).collect()
 }
 
+/// A printed table without results of its own: it describes data or defines terms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Its name.
+    pub id: String,
+    /// What it holds.
+    pub title: String,
+    /// Where its content is here.
+    pub held_by: String,
+}
+
+/// Every such table.
+pub fn descriptions() -> Result<Vec<Description>> {
+    serde_json::from_str(include_str!("../tables/descriptions.json"))
+        .map_err(|e| Failure::Content(format!("descriptions.json: {e}")))
+}
+
 /// The table of that name.
 pub fn find(id: &str) -> Result<Table> {
     let tables = all()?;

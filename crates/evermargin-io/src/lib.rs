@@ -53,3 +53,16 @@ pub use read::{Dataset, LabelAt, LabelColumn, ReadOptions, read, read_bytes};
 pub use soundness::check;
 pub use stream::{Chunk, Position, Schema, Source, Stream, StreamOptions};
 pub use write::{write_csv, write_libsvm};
+
+/// Pages of the book with Rust in them, so that it is compiled and run.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide-rust.md")]
+    struct Guide;
+    #[doc = include_str!("../../../docs/local.md")]
+    struct Local;
+    #[doc = include_str!("../../../docs/streams.md")]
+    struct Streams;
+}

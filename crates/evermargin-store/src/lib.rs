@@ -45,3 +45,10 @@ pub const BODY_LIMIT: usize = 256 << 20;
 
 /// The longest kind of an event, in bytes.
 pub const KIND_LIMIT: usize = 255;
+
+/// The page of the book, so that its Rust is compiled and run.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/store.md")]
+    struct Page;
+}

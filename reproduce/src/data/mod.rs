@@ -4,6 +4,7 @@
 
 mod draw;
 mod files;
+mod porter;
 pub mod reuters;
 mod sgml;
 mod smooth;

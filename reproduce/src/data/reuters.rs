@@ -6,11 +6,14 @@
 //! whole number of 3019 (those with a topic), and the g-means of `interest`, 78.45 %, is 81 of 131 found with 15 false
 //! alarms, where 3019 documents would need 83 or more. (Means over runs need not be whole documents.)
 //!
-//! Terms: runs of letters in title and body, at least [`MIN_LETTERS`] long, in lower case, no stop words, in at least
-//! [`MIN_DOCUMENTS`] training documents: 8193 terms. Weight is (1 + ln count) · ln(documents / documents with the term);
-//! rows have length 1. The thesis says only that stop words were removed and that 8315 terms were left; of the weights
-//! tried (count, its logarithm, presence, each with and without the second factor) this one comes nearest to its
-//! g-means and break-even points over the topics. It takes 10 to 20 % more support vectors than printed.
+//! Terms: runs of letters and digits in title (taken twice) and body, in lower case, no stop words, Porter stems, in at
+//! least three training documents: 8250 terms (8315 in the thesis, which says only that stop words were removed). Weight
+//! is (1 + ln count) · ln(documents / documents with the term); rows have length 1. Of sixteen recipes (stems or words of
+//! letters, title once or twice, five weights) this one has the lowest error (1.03 %) and the highest g-means (90.2 %) of
+//! a linear machine with C = 1 in five-fold cross-validation on the training documents, mean of eight topics; words of
+//! letters in at least four documents with the same weight have 1.08 % and 89.9 %, stems with plain counts 1.08 % and
+//! 89.0 %. (Test scores of one recipe, plain counts with the title once, had been seen before that.) It takes 1160 support
+//! vectors for `money-fx` at γ = 0.5 (1090 printed) and 1669 at γ = 1 (1493).
 
 use super::sgml::{Document, Part, documents};
 use super::terms::{Recipe, Vocabulary};
@@ -25,10 +28,8 @@ use std::path::Path;
 pub const TOPICS: [&str; 10] =
     ["acq", "corn", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade", "wheat"];
 
-/// Fewest letters of a term.
-pub const MIN_LETTERS: usize = 2;
-/// Fewest training documents of a term.
-pub const MIN_DOCUMENTS: usize = 4;
+/// Words of stories.
+const RECIPE: Recipe = Recipe { min_letters: 1, min_documents: 3, stems: true };
 
 /// Reads the collection; `topic` is positive.
 pub(super) fn open(folder: &Path, topic: &str) -> Result<Origin> {
@@ -77,8 +78,7 @@ fn parts(all: Vec<Document>) -> (Vec<Document>, Vec<Document>) {
 }
 
 fn vectors(train: &[Document], test: &[Document], topic: &str) -> Result<Split> {
-    let recipe = Recipe { min_letters: MIN_LETTERS, min_documents: MIN_DOCUMENTS };
-    let terms = Vocabulary::of(train.iter().map(|d| d.text.as_str()), recipe);
+    let terms = Vocabulary::of(train.iter().map(|d| d.text.as_str()), RECIPE);
     if terms.len() == 0 {
         return Err(Failure::Content("the Reuters archive holds no training documents with terms".into()));
     }
@@ -138,7 +138,7 @@ mod tests {
             assert_eq!((count(&train), count(&test)), (in_train, in_test), "{topic}");
         }
         let split = vectors(&train, &test, "money-fx").unwrap();
-        assert_eq!((split.train.x.cols(), split.train.positives()), (8193, 538));
+        assert_eq!((split.train.x.cols(), split.train.positives()), (8250, 538));
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub(super) struct Document {
     pub part: Part,
     /// Its topics, as written.
     pub topics: Vec<String>,
-    /// Title and body without marks.
+    /// Title (twice) and body without marks.
     pub text: String,
 }
 
@@ -57,10 +57,11 @@ fn element<'a>(story: &'a str, name: &str) -> Option<&'a str> {
     Some(&story[start..start + length])
 }
 
-/// Title and body; the whole text of a story that has neither.
+/// Title, which says most and is taken twice, and body; the whole text of a story that has neither.
 fn text(story: &str) -> String {
     let whole = element(story, "TEXT").unwrap_or("");
-    let parts: Vec<&str> = ["TITLE", "BODY"].iter().filter_map(|name| element(whole, name)).collect();
+    let parts: Vec<&str> =
+        ["TITLE", "TITLE", "BODY"].iter().filter_map(|name| element(whole, name)).collect();
     let raw = if parts.is_empty() { whole.to_string() } else { parts.join(" ") };
     plain(&raw)
 }
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].part, Part::Train);
         assert_eq!(found[0].topics, ["grain", "wheat"]);
-        assert_eq!(found[0].text.trim(), "WHEAT UP AT&T <T.N> sold wheat &amp corn.");
+        assert_eq!(found[0].text.trim(), "WHEAT UP WHEAT UP AT&T <T.N> sold wheat &amp corn.");
         assert_eq!((found[1].part, found[1].text.as_str()), (Part::Unused, "raw words"));
         assert_eq!((found[2].part, found[2].topics.len()), (Part::Test, 0));
     }

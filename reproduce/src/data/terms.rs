@@ -1,8 +1,10 @@
-//! From texts to vectors: words, stop words, tf·idf, rows of length 1.
+//! From texts to vectors: words, stop words, stems, tf·idf, rows of length 1.
 
+use super::porter::stem;
 use crate::failure::Result;
 use evermargin::Matrix;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// Words too common to say anything.
 const STOP_WORDS: &str = include_str!("stop_words.txt");
@@ -14,6 +16,23 @@ pub(crate) struct Recipe {
     pub min_letters: usize,
     /// Fewest training documents that have the word.
     pub min_documents: usize,
+    /// Whether words of one stem are one, and digits are letters.
+    pub stems: bool,
+}
+
+impl Recipe {
+    /// The words of a text: runs of letters, in lower case, no stop words.
+    fn words(self, text: &str) -> impl Iterator<Item = String> {
+        let inside = move |c: char| c.is_ascii_alphabetic() || (self.stems && c.is_ascii_digit());
+        let runs = text.split(move |c| !inside(c)).filter(move |w| w.len() >= self.min_letters.max(1));
+        let kept = runs.map(str::to_ascii_lowercase).filter(|w| !is_stop_word(w));
+        kept.map(move |w| if self.stems { stem(&w) } else { w })
+    }
+}
+
+fn is_stop_word(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+    WORDS.contains(word)
 }
 
 /// The terms of a collection and their weights.
@@ -23,25 +42,17 @@ pub(crate) struct Vocabulary {
     column: BTreeMap<String, (u32, f64)>,
 }
 
-/// Runs of letters, in lower case.
-fn words(text: &str, min_letters: usize) -> impl Iterator<Item = String> {
-    let runs = text.split(|c: char| !c.is_ascii_alphabetic());
-    runs.filter(move |w| w.len() >= min_letters).map(str::to_ascii_lowercase)
-}
-
 impl Vocabulary {
     /// The terms of the training texts, in alphabetical order; the weight of a term is ln(texts / texts with it).
     pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t str>, recipe: Recipe) -> Self {
-        let stop: BTreeSet<&str> = STOP_WORDS.split_whitespace().collect();
         let mut frequency: BTreeMap<String, usize> = BTreeMap::new();
         let mut count = 0usize;
         for text in texts {
             count += 1;
-            let distinct: BTreeSet<String> = words(text, recipe.min_letters).collect();
+            let distinct: BTreeSet<String> = recipe.words(text).collect();
             distinct.into_iter().for_each(|w| *frequency.entry(w).or_default() += 1);
         }
-        let kept =
-            frequency.into_iter().filter(|(w, n)| *n >= recipe.min_documents && !stop.contains(w.as_str()));
+        let kept = frequency.into_iter().filter(|(_, n)| *n >= recipe.min_documents);
         let weight = |n: usize| (count as f64 / n as f64).ln();
         let column = kept.enumerate().map(|(c, (w, n))| (w, (c as u32, weight(n)))).collect();
         Self { recipe, column }
@@ -57,7 +68,7 @@ impl Vocabulary {
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for text in texts {
             let mut row: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-            for word in words(text, self.recipe.min_letters) {
+            for word in self.recipe.words(text) {
                 if let Some((column, weight)) = self.column.get(&word) {
                     row.entry(*column).or_insert((0.0, *weight)).0 += 1.0;
                 }
@@ -79,7 +90,7 @@ impl Vocabulary {
 mod tests {
     use super::*;
 
-    const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2 };
+    const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2, stems: false };
 
     #[test]
     fn words_become_unit_rows() {
@@ -95,6 +106,19 @@ mod tests {
         let mut first = Vec::new();
         rows.view().row(0).for_each(|c, v| first.push((c, v)));
         assert_eq!(first.iter().map(|f| f.0).collect::<Vec<_>>(), [0, 2]);
+        assert!((first[1].1 / first[0].1 - (1.0 + 2f64.ln())).abs() < 1e-12);
+    }
+
+    #[test]
+    fn words_of_one_stem_are_one_term() {
+        let texts = ["Rates rated at 12", "the rate in 12 ships", "ships shipping"];
+        let recipe = Recipe { stems: true, ..RECIPE };
+        let terms = Vocabulary::of(texts.into_iter(), recipe);
+        assert_eq!(terms.column.keys().collect::<Vec<_>>(), ["12", "rate", "ship"]);
+        let rows = terms.rows(texts.into_iter()).unwrap();
+        let mut first = Vec::new();
+        rows.view().row(0).for_each(|c, v| first.push((c, v)));
+        assert_eq!(first.iter().map(|f| f.0).collect::<Vec<_>>(), [0, 1]);
         assert!((first[1].1 / first[0].1 - (1.0 + 2f64.ln())).abs() < 1e-12);
     }
 }

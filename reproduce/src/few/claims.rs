@@ -3,8 +3,10 @@
 use super::{Rows, Task, Way, ways};
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
 use crate::judge::Judged;
 use crate::run::{Bench, seed_of};
+use crate::stream::curves::figure;
 use crate::tables::{self, Protocol};
 use evermargin::learn::svc::SvcParams;
 use evermargin::learn::train::{ScalingChoice, TrainOptions, train};
@@ -16,37 +18,26 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::fmt::Write;
 
-/// Whether SUBMOD-S3VM is better than its rivals over the data sets of tables III.2 and III.7: paired tests over means,
-/// printed and ours.
-pub(crate) fn rivals(bench: &Bench<'_>) -> Result<String> {
+/// Whether SUBMOD-S3VM is better than its rivals over the data sets of tables III.2 and III.7: paired tests over our means.
+/// The printed p are those of one-sided tests.
+pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Found> {
     let mut judged: Vec<Judged> = Vec::new();
     for id in ["emara-III.2", "emara-III.7"] {
         judged.extend(bench.table(&tables::find(id)?)?);
     }
-    let mut out = String::from(
-        "| SUBMOD-S3VM against | numbers | sets | mean difference | t, one-sided p | two-sided p | Wilcoxon p |\n\
-         |---|---|--:|--:|--:|--:|--:|\n",
-    );
+    let mut found = Found::default();
+    found
+        .notes
+        .push_str("| SUBMOD-S3VM against | data sets | two-sided p | Wilcoxon p |\n|---|--:|--:|--:|\n");
     for rival in ["TSVM", "DA", "gradTSVM", "QP-S3VM", "Parzen", "SUBMOD-S3VM polished"] {
-        for (numbers, ours) in [("printed", false), ("ours", true)] {
-            if !ours && matches!(rival, "Parzen" | "SUBMOD-S3VM polished") {
-                continue; // not in the thesis
-            }
-            let (first, second) = pairs(&judged, rival, ours);
-            if let (Some(t), Some(w)) = (paired_t(&first, &second), wilcoxon(&first, &second, 1e-9)) {
-                let _ = writeln!(
-                    out,
-                    "| {rival} | {numbers} | {} | {:+.2} | {:.4} | {:.4} | {:.4} |",
-                    first.len(),
-                    t.mean,
-                    t.larger,
-                    t.p,
-                    w.p
-                );
-            }
-        }
+        let (first, second) = pairs(&judged, rival, true);
+        let tests = (paired_t(&first, &second), wilcoxon(&first, &second, 1e-9));
+        let (Some(t), Some(w)) = tests else { continue };
+        found.add(rival, "SUBMOD-S3VM", "p", vec![t.larger]);
+        found.add(rival, "SUBMOD-S3VM", "over", vec![t.mean / 100.0]);
+        let _ = writeln!(found.notes, "| {rival} | {} | {:.4} | {:.4} |", first.len(), t.p, w.p);
     }
-    Ok(out)
+    Ok(found)
 }
 
 /// Accuracies of SUBMOD-S3VM and of a rival on the data sets that have both.
@@ -63,30 +54,36 @@ fn pairs(judged: &[Judged], rival: &str, ours: bool) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// The verification of the thesis: labels wrong in ever more places, the least S3VM objective for them against the bound
-/// that QP-S3VM minimises. Printed as scatter plots; here Spearman's rank correlation.
-pub(crate) fn hamming(bench: &Bench<'_>) -> Result<String> {
-    let mut out = String::from(
-        "| data set | rows | draws | Spearman, all | Spearman, up to half wrong |\n|---|--:|--:|--:|--:|\n",
-    );
-    for name in ["breast-cancer", "german", "australian", "ssl:Text"] {
-        let table = tables::find("emara-III.2")?;
-        let Some(row) = table.rows.iter().find(|r| r.data_set == name) else { continue };
-        let rng = &mut Pcg64::seed_from_u64(seed_of(bench.options.seed, 0));
-        let rows = Rows::open(name, &bench.options.folder)?.draw(&row.protocol, rng)?;
-        let points = sweep(&rows, &row.protocol, rng)?;
-        let half = &points[..points.len() / 2];
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {:.3} | {:.3} |",
-            row.name,
-            rows.labels.of.len(),
-            points.len(),
-            spearman(&points),
-            spearman(half)
-        );
-        bench.say(&format!("{name}: {} draws", points.len()));
+/// that QP-S3VM minimises. Printed as scatter plots; here they are drawn too, and Spearman's rank correlation is judged.
+pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Found> {
+    let table = tables::find("emara-III.2")?;
+    let names = ["breast-cancer", "german", "australian", "ssl:Text"];
+    let rows: Vec<&tables::Row> =
+        table.rows.iter().filter(|r| names.contains(&r.data_set.as_str())).collect();
+    let done = bench.each(&rows, |row| -> Result<Vec<(f64, f64)>> {
+        bench.cached(&format!("bound {} {:?} {}", row.data_set, row.protocol, bench.options.seed), || {
+            let rng = &mut Pcg64::seed_from_u64(seed_of(bench.options.seed, 0));
+            let drawn = Rows::open(&row.data_set, &bench.options.folder)?.draw(&row.protocol, rng)?;
+            sweep(&drawn, &row.protocol, rng)
+        })
+    });
+    let mut found = Found::default();
+    for (row, points) in rows.iter().zip(done) {
+        let points = match points {
+            Err(missing @ Failure::Missing { .. }) => {
+                found.missing(&row.name, &missing.to_string());
+                continue;
+            }
+            points => points?,
+        };
+        found.add(&row.name, "QP-S3VM", "spearman", vec![spearman(&points)]);
+        found.add(&row.name, "QP-S3VM", "spearman_half", vec![spearman(&points[..points.len() / 2])]);
+        let mut drawn: Vec<[f64; 2]> = points.iter().map(|(bound, least)| [*bound, *least]).collect();
+        drawn.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let series = vec![Series { name: "wrong labels, none to all".into(), points: drawn }];
+        found.figures.push(figure(&row.name, ("bound", "least objective"), series));
     }
-    Ok(out)
+    Ok(found)
 }
 
 /// (bound, least objective) for growing distance from the true labels; one row in 200 keeps its label.
@@ -149,50 +146,92 @@ fn spearman(points: &[(f64, f64)]) -> f64 {
     1.0 - 6.0 * apart / (n * (n * n - 1.0))
 }
 
+/// Learners whose time is measured: name, learner, variant and weight of the unlabelled rows where they are not the usual.
+const TIMED: [(&str, &str, Option<(&str, f64)>); 3] = [
+    ("SUBMOD-S3VM", "submod-s3vm", None),
+    ("thesis variant", "submod-s3vm", Some(("thesis", 1e-5))),
+    ("linear DA", "linear-da", None),
+];
+
 /// Seconds of SUBMOD-S3VM and linear DA in decades of rows: sparse binary rows of 122 columns, two classes.
-pub(crate) fn scaling(bench: &Bench<'_>) -> Result<String> {
-    let mut out = String::from(
-        "| rows | SUBMOD-S3VM, s | thesis variant, s | linear DA, s | accuracy | evaluations a row |\n|--:|--:|--:|--:|--:|--:|\n",
-    );
-    let mut points = Vec::new();
-    for rows in [1_000, 10_000, 100_000, 1_000_000] {
-        let (x, truth) = connections(rows, bench.options.seed)?;
-        let mut known = Labels { classes: truth.classes.clone(), of: vec![None; rows] };
-        (0..10).for_each(|i| known.of[i] = truth.of[i]);
-        let time = |learner: &str, params: serde_json::Value| -> Result<(f64, f64, f64)> {
-            let mut options = TrainOptions::new(learner);
-            if let serde_json::Value::Object(params) = params {
-                options.params = params;
-            }
-            options.scaling = Some(ScalingChoice::NONE);
-            options.compare = false;
-            let x = x.clone();
-            let start = Clock::start();
-            let trained = train(x, &known, &options, &())?;
-            let seconds = start.seconds();
-            let semi = trained.semi.ok_or_else(|| Failure::Content(format!("{learner} gave no labels")))?;
-            let right = semi.class.iter().zip(&truth.of).filter(|(c, t)| Some(**c) == **t).count();
-            let evaluations =
-                semi.facts.get("evaluations").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-            Ok((seconds, right as f64 / rows as f64, evaluations / rows as f64))
-        };
-        let (fast, accuracy, _) = time("submod-s3vm", serde_json::json!({ "ratio": 0.47 }))?;
-        let (thesis, _, lazy) =
-            time("submod-s3vm", serde_json::json!({ "ratio": 0.47, "variant": "thesis", "kappa": 1e-5 }))?;
-        let (annealed, _, _) = time("linear-da", serde_json::json!({ "ratio": 0.47 }))?;
-        bench.say(&format!("{rows} rows: {fast:.3} s"));
-        points.push((rows as f64, [fast, thesis, annealed]));
-        let _ = writeln!(
-            out,
-            "| {rows} | {fast:.3} | {thesis:.3} | {annealed:.3} | {:.2} % | {lazy:.2} |",
-            100.0 * accuracy
-        );
+pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Found> {
+    let sizes: &[usize] =
+        if bench.options.quick { &[1_000, 10_000, 100_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    let pieces: Vec<(usize, usize)> =
+        sizes.iter().rev().flat_map(|rows| (0..TIMED.len()).rev().map(move |way| (*rows, way))).collect();
+    let done = bench.each(&pieces, |(rows, way)| -> Result<[f64; 3]> {
+        let key = format!("scaling {rows} {:?} {}", TIMED[*way], bench.options.seed);
+        bench.cached(&key, || timed(*rows, *way, bench.options.seed))
+    });
+    let done = done.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut found = Found::default();
+    let mut series = Vec::new();
+    for (way, (name, ..)) in TIMED.iter().enumerate() {
+        let mut points: Vec<([f64; 2], [f64; 3])> = Vec::new();
+        for ((rows, _), timed) in pieces.iter().zip(&done).filter(|((_, w), _)| *w == way) {
+            points.push(([*rows as f64, timed[0].max(1e-4)], *timed));
+        }
+        points.reverse();
+        let line: Vec<[f64; 2]> = points.iter().map(|p| p.0).collect();
+        found.add("rows like KDD-99", name, "slope", vec![slope(&line)]);
+        let told: Vec<String> = points
+            .iter()
+            .map(|(p, t)| {
+                format!(
+                    "{} rows {:.3} s, {:.1} % right, {:.1} evaluations a row",
+                    p[0],
+                    t[0],
+                    100.0 * t[1],
+                    t[2]
+                )
+            })
+            .collect();
+        let _ = writeln!(found.notes, "- {name}: {}.", told.join("; "));
+        series.push(Series { name: (*name).into(), points: line });
     }
     if let Some(path) = &bench.options.plot {
-        let names = ["submod-s3vm", "variant thesis", "linear-da"];
+        let names = TIMED.map(|(name, ..)| name);
+        let at = |k: usize| (series[0].points[k][0], [0, 1, 2].map(|way| series[way].points[k][1]));
+        let points: Vec<(f64, [f64; 3])> = (0..sizes.len()).map(at).collect();
         evermargin_io::write_atomic(path, super::plot::growth(&names, &points).as_bytes())?;
     }
-    Ok(out)
+    let mut drawn = figure("Time against rows", ("rows", "processor seconds"), series);
+    (drawn.log_x, drawn.log_y) = (true, true);
+    found.figures.push(drawn);
+    Ok(found)
+}
+
+/// Seconds, accuracy, and evaluations a row.
+fn timed(rows: usize, way: usize, seed: u64) -> Result<[f64; 3]> {
+    let (x, truth) = connections(rows, seed)?;
+    let mut known = Labels { classes: truth.classes.clone(), of: vec![None; rows] };
+    (0..10).for_each(|i| known.of[i] = truth.of[i]);
+    let (_, learner, variant) = TIMED[way];
+    let mut options = TrainOptions::new(learner);
+    options.params.insert("ratio".into(), 0.47.into());
+    if let Some((variant, kappa)) = variant {
+        options.params.insert("variant".into(), variant.into());
+        options.params.insert("kappa".into(), kappa.into());
+    }
+    options.scaling = Some(ScalingChoice::NONE);
+    options.compare = false;
+    let start = Clock::start();
+    let trained = train(x, &known, &options, &())?;
+    let seconds = start.seconds();
+    let semi = trained.semi.ok_or_else(|| Failure::Content(format!("{learner} gave no labels")))?;
+    let right = semi.class.iter().zip(&truth.of).filter(|(c, t)| Some(**c) == **t).count();
+    let evaluations = semi.facts.get("evaluations").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+    Ok([seconds, right as f64 / rows as f64, evaluations / rows as f64])
+}
+
+/// Least-squares slope of the logarithms.
+fn slope(points: &[[f64; 2]]) -> f64 {
+    let logs: Vec<[f64; 2]> = points.iter().map(|p| p.map(f64::ln)).collect();
+    let n = logs.len().max(1) as f64;
+    let mean = |c: usize| logs.iter().map(|p| p[c]).sum::<f64>() / n;
+    let (x, y) = (mean(0), mean(1));
+    let across: f64 = logs.iter().map(|p| (p[0] - x) * (p[1] - y)).sum();
+    across / logs.iter().map(|p| (p[0] - x).powi(2)).sum::<f64>().max(1e-300)
 }
 
 /// Rows like those of KDD-99: 17 ones among 122 columns, each class with columns it likes.
@@ -295,6 +334,12 @@ mod tests {
             assert_eq!(first.len(), sets, "{rival}");
             assert!((test.larger - p).abs() < 6e-5, "{rival}: {test:?}");
         }
+    }
+
+    #[test]
+    fn slopes_are_exponents() {
+        let line: Vec<[f64; 2]> = (1..6).map(|i| [f64::from(i), 3.0 * f64::from(i).powf(1.5)]).collect();
+        assert!((slope(&line) - 1.5).abs() < 1e-12);
     }
 
     #[test]

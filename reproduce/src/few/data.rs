@@ -266,6 +266,9 @@ fn cover(folder: &Path) -> Result<Rows> {
     }
 }
 
+/// Words of posts.
+const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2, stems: false };
+
 /// 20 Newsgroups: posts of some groups, some of which are positive; tf·idf, rows of length 1.
 fn news(folder: &Path, taken: &[&str], positives: &[&str]) -> Result<Rows> {
     let path = existing(folder, "text/20news-bydate.tar.xz", "20 Newsgroups, by date")?;
@@ -287,6 +290,6 @@ fn news(folder: &Path, taken: &[&str], positives: &[&str]) -> Result<Rows> {
         positive.push(begins(positives));
     }
     let all = || texts.iter().map(String::as_str);
-    let terms = Vocabulary::of(all(), Recipe { min_letters: 2, min_documents: 2 });
+    let terms = Vocabulary::of(all(), RECIPE);
     Ok(Rows { x: terms.rows(all())?, labels: signed(positive.into_iter()), splits: Vec::new() })
 }

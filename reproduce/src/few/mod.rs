@@ -66,13 +66,17 @@ fn chosen_ways(bench: &Bench<'_>, table: &Table) -> Result<Vec<Way>> {
     let mut found: Vec<Way> = table.columns.iter().map(|c| Way::by_name(&c.method)).collect::<Result<_>>()?;
     found.sort_unstable();
     found.dedup();
-    let asked = &bench.options.methods;
-    for name in asked {
-        if !found.contains(&Way::by_name(name)?) {
-            return Err(Failure::Unknown(format!("table {} has no method {name}", table.id)));
-        }
+    if bench.options.methods.is_empty() {
+        return Ok(found);
     }
-    found.retain(|w| asked.is_empty() || asked.iter().any(|name| name.eq_ignore_ascii_case(w.name())));
+    let asked: Vec<Way> =
+        bench.options.methods.iter().map(|name| Way::by_name(name)).collect::<Result<_>>()?;
+    let known = found.clone();
+    found.retain(|w| asked.contains(w));
+    let unknown = asked.iter().find(|w| !known.contains(w));
+    if let Some(way) = unknown.filter(|_| !bench.options.several || found.is_empty()) {
+        return Err(Failure::Unknown(format!("table {} has no method {}", table.id, way.name())));
+    }
     Ok(found)
 }
 

@@ -99,7 +99,7 @@ impl Way {
         let kernel = json!({ "kernel": p.kernel });
         match self {
             Self::Svm => ("svc", json!({ "kernel": p.kernel, "c": Self::cost(task) })),
-            Self::Tsvm if linear => ("linear-tsvm", family),
+            Self::Tsvm if linear && few.kappa.is_none() => ("linear-tsvm", family),
             Self::Da if linear => ("linear-da", family),
             Self::Tsvm | Self::Jtsvm => ("tsvm", with(kernel)),
             Self::Da | Self::DaHinge2 => ("da", with(json!({ "kernel": p.kernel, "loss": "l2" }))),

@@ -1,10 +1,136 @@
-//! Which data files are there.
+//! Which data files are there, whole, and where the others come from.
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
 use std::path::Path;
 
-/// A line a file.
+/// What the tables read, with checksums, and what nobody here could find.
+const KNOWN: &str = include_str!("../../data-sets.json");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    files: Vec<File>,
+    nowhere: Vec<Absent>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    file: String,
+    bytes: u64,
+    sha256: String,
+    sha256_uncompressed: String,
+    origin: String,
+    serves: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Absent {
+    name: String,
+    origin: String,
+}
+
+/// How a file was found.
+#[derive(Debug, PartialEq)]
+enum State {
+    Whole,
+    Other,
+    Missing,
+}
+
+fn known() -> Result<Known> {
+    serde_json::from_str(KNOWN).map_err(|e| Failure::Content(format!("data-sets.json: {e}")))
+}
+
+/// The file as it was packed, or packed otherwise with the same content, is whole.
+fn state(folder: &Path, file: &File) -> Result<State> {
+    let path = folder.join(&file.file);
+    if !path.is_file() {
+        return Ok(State::Missing);
+    }
+    let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
+    let hash = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect::<String>();
+    if hash(&std::fs::read(&path).map_err(fault)?) == file.sha256 {
+        return Ok(State::Whole);
+    }
+    let content = evermargin_io::read_whole(&path, &evermargin_io::Limits::default());
+    let same = content.is_ok_and(|content| hash(content.as_ref()) == file.sha256_uncompressed);
+    Ok(if same { State::Whole } else { State::Other })
+}
+
+/// A line a file, sums at the end.
 pub fn list(folder: &Path) -> Result<String> {
-    let _ = folder;
-    Ok(String::new())
+    let known = known()?;
+    let (mut out, mut sums) = (String::new(), [0; 3]);
+    for file in &known.files {
+        let state = state(folder, file)?;
+        let word = match state {
+            State::Whole => "whole",
+            State::Other => "OTHER CONTENT",
+            State::Missing => "MISSING",
+        };
+        let _ = writeln!(out, "{word:<13} {:>9}  {:<44} {}", size(file.bytes), file.file, file.name);
+        if state != State::Whole {
+            let _ = writeln!(out, "{:26}from {}; for {}", "", file.origin, file.serves);
+        }
+        sums[state as usize] += 1;
+    }
+    let _ = writeln!(
+        out,
+        "\n{} of {} files whole, {} with other content, {} missing, in {}\n\nNot at hand (their cells are missing):",
+        sums[0],
+        known.files.len(),
+        sums[1],
+        sums[2],
+        folder.display()
+    );
+    for absent in &known.nowhere {
+        let _ = writeln!(out, "  {}: from {}", absent.name, absent.origin);
+    }
+    Ok(out)
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        b if b < 10_000 => format!("{b} B"),
+        b if b < 10_000_000 => format!("{} kB", b / 1000),
+        b => format!("{} MB", b / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a"), "abc").unwrap();
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let file = |name: &str, sha256: &str, inner: &str| File {
+            name: name.into(),
+            file: name.into(),
+            bytes: 3,
+            sha256: sha256.into(),
+            sha256_uncompressed: inner.into(),
+            origin: String::new(),
+            serves: String::new(),
+        };
+        assert_eq!(state(folder.path(), &file("a", abc, "")).unwrap(), State::Whole);
+        assert_eq!(state(folder.path(), &file("a", "", abc)).unwrap(), State::Whole);
+        assert_eq!(state(folder.path(), &file("a", "", "")).unwrap(), State::Other);
+        assert_eq!(state(folder.path(), &file("b", abc, abc)).unwrap(), State::Missing);
+    }
+
+    #[test]
+    fn an_empty_folder_misses_everything() {
+        let text = list(Path::new("/nonexistent")).unwrap();
+        assert!(text.contains("MISSING") && text.contains("0 of 106 files whole"), "{text}");
+        assert!(text.contains("from ") && text.contains("KDD Cup 99 full"));
+    }
 }

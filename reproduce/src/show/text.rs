@@ -2,11 +2,11 @@
 
 use crate::claims::CLAIMS;
 use crate::judge::{Counts, Judged, Verdict};
-use crate::tables::{Kind, Table, Unit};
+use crate::tables::{Description, Kind, Table, Unit};
 use std::fmt::Write;
 
 /// The list of tables and claims.
-pub fn list(tables: &[Table]) -> String {
+pub fn list(tables: &[Table], descriptions: &[Description]) -> String {
     let mut out = String::new();
     for table in tables {
         let cells: usize = table.rows.iter().map(|r| r.cells.len()).sum();
@@ -18,6 +18,9 @@ pub fn list(tables: &[Table]) -> String {
     }
     for claim in CLAIMS.iter().filter(|c| !tables.iter().any(|t| t.id == c.id)) {
         let _ = writeln!(out, "{:<28} {:>10}  {}", claim.id, "statement", claim.title);
+    }
+    for other in descriptions {
+        let _ = writeln!(out, "{:<28} {:>10}  {}: {}", other.id, "describes", other.title, other.held_by);
     }
     out
 }
@@ -80,8 +83,8 @@ pub fn tally(counts: &Counts) -> String {
 }
 
 pub(crate) fn line(j: &Judged) -> [String; 8] {
-    let digits = digits(j.column.unit);
     let summary = j.summary();
+    let digits = digits_of(j);
     let published = match j.cell.corrected {
         Some(value) => format!("{} (printed {})", value, j.cell.printed),
         None => j.cell.printed.clone(),
@@ -107,7 +110,16 @@ pub(crate) fn line(j: &Judged) -> [String; 8] {
     ]
 }
 
-pub(crate) fn digits(unit: Unit) -> usize {
+/// Digits after the point: those of the unit, more for times below ten seconds.
+pub(crate) fn digits_of(j: &Judged) -> usize {
+    match (j.column.unit, j.summary()) {
+        (Unit::Seconds, Some((mean, _))) if mean < 0.1 => 4,
+        (Unit::Seconds, Some((mean, _))) if mean < 10.0 => 2,
+        (unit, _) => digits(unit),
+    }
+}
+
+fn digits(unit: Unit) -> usize {
     match unit {
         Unit::Percent | Unit::Ratio | Unit::Millions => 2,
         Unit::Fraction => 4,
@@ -140,11 +152,11 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{all, find};
+    use crate::tables::{all, descriptions, find};
 
     #[test]
     fn lists_and_cells_are_readable() {
-        assert!(list(&all().unwrap()).contains("ertekin-6.3"));
+        assert!(list(&all().unwrap(), &descriptions().unwrap()).contains("ertekin-6.3"));
         let table = find("ertekin-6.3").unwrap();
         let row = &table.rows[0];
         let judged = Judged {

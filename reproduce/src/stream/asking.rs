@@ -1,15 +1,14 @@
 //! Figures V.2 to V.4: questions at every batch of a stream. As the source has it: rows of the batch are chosen, their labels
 //! join those known, then the batch is labelled. Rows that were asked about are not scored.
 
-use super::memory::{PLANS, Plan, Shelf, repetitions};
-use super::walk::{Ask, Mode, Way, walk};
-use super::{mean, params, wanted};
-use crate::failure::Result;
+use super::curves::{binned, figure};
+use super::shelf::{PLANS, Plan, Run, Shelf, Track, chosen, repetitions};
+use super::walk::{Ask, Mode, Way};
+use super::{mean, params};
+use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
 use crate::run::Bench;
-use crate::show::markdown::spread;
-use evermargin::engine::transduction::TransductionParams;
 use evermargin::query::Seek;
-use std::fmt::Write;
 
 /// Shares of the rows asked about: the source's, and what a person would bear.
 const SHARES: [f64; 4] = [0.25, 0.05, 0.01, 0.001];
@@ -17,103 +16,122 @@ const SHARES: [f64; 4] = [0.25, 0.05, 0.01, 0.001];
 const ASKS: [(&str, Ask); 4] = [
     ("random", Ask::Random),
     ("SUBMOD-ACTV", Ask::Submod(Seek::Outliers)),
-    ("SUBMOD-ACTV, dense", Ask::Submod(Seek::Dense)),
+    ("SUBMOD-ACTV dense", Ask::Submod(Seek::Dense)),
     ("diverse", Ask::Diverse),
 ];
 
 /// Most batches of a stream: a quarter of all labels is many, and all are kept, as in the source.
 const MOST: usize = 30;
 
+/// The walks of one repetition: without questions, and by share and way of asking.
+struct Together {
+    none: Track,
+    asked: Vec<Vec<Track>>,
+}
+
 /// The claim.
-pub(crate) fn streams(bench: &Bench<'_>) -> Result<String> {
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
     let params = params(bench)?;
-    let mut out = format!(
-        "Accuracy in percent of the rows not asked about, mean of the last half of the batches; in brackets the difference to \
-         random asking, mean over the runs, and in how many of them it is above. Incremental, tolerant, true share, ρ = {}; \
-         labels that come with the stream as in `emara-iv`.\n",
-        params.rho
-    );
-    let mut shelf = Shelf::default();
-    let small = |p: &&Plan| !matches!(p.name, "kdd-4000" | "kdd-8000" | "newsgroups-440");
-    for plan in PLANS.iter().filter(small).filter(|p| wanted(bench, p.name)) {
-        out.push_str(&stream(bench, plan, &params, &mut shelf)?);
-    }
-    Ok(out)
-}
-
-fn stream(bench: &Bench<'_>, plan: &Plan, params: &TransductionParams, shelf: &mut Shelf) -> Result<String> {
-    let count = repetitions(bench, plan);
-    let (mut none, mut batches) = (Vec::new(), 0);
-    let mut found = vec![(0, vec![Vec::new(); ASKS.len()]); SHARES.len()];
-    for repetition in 0..count {
-        let most = if plan.batch < 500 { 0 } else { MOST };
-        let Some(stream) = shelf.stream(bench, plan, repetition, most)? else {
-            return Ok(format!("\n### {}\n\nThe data are missing.\n", plan.name));
-        };
-        batches = stream.batches();
-        let late = |ask: Option<(Ask, f64)>| -> Result<(f64, usize)> {
-            let seed = repetition as u64;
-            let way = Way { mode: Mode::Incremental, params: params.clone(), true_share: true, ask, seed };
-            let steps = walk(&stream, &way)?;
-            let half = &steps[steps.len() / 2..];
-            let rates: Vec<f64> = half.iter().filter_map(|s| s.accuracy(&stream.truth)).collect();
-            Ok((100.0 * mean(&rates), steps.last().map_or(0, |s| s.known)))
-        };
-        none.push(late(None)?.0);
-        for (share, (labels, found)) in SHARES.iter().zip(&mut found) {
-            for ((name, ask), found) in ASKS.iter().zip(found.iter_mut()) {
-                let (rate, known) = late(Some((*ask, *share)))?;
-                found.push(rate);
-                *labels = known;
-                bench.say(&format!(
-                    "{} {}/{count} {share} {name}: {:.2}",
-                    plan.name,
-                    repetition + 1,
-                    mean(found)
-                ));
-            }
+    let mut plans = chosen(bench, &PLANS);
+    plans.retain(|p| p.name != "newsgroups-440");
+    let shares = if bench.options.quick { &SHARES[..1] } else { &SHARES[..] };
+    let asks = || shares.iter().flat_map(|share| ASKS.iter().map(|(_, ask)| Some((*ask, *share))));
+    let mut pieces = Vec::new();
+    for plan in &plans {
+        for repetition in 0..repetitions(bench, plan) {
+            let most = if plan.batch < 500 { 0 } else { MOST };
+            let run = Run { plan, repetition, most };
+            pieces.extend([None].into_iter().chain(asks()).map(|ask| (run, ask)));
         }
     }
-    Ok(table(plan, (batches, count), &none, &found))
-}
-
-fn table(
-    plan: &Plan,
-    (batches, count): (usize, usize),
-    none: &[f64],
-    found: &[(usize, Vec<Vec<f64>>)],
-) -> String {
-    let heads: Vec<&str> = ASKS.iter().map(|(name, _)| *name).collect();
-    let mut out = format!(
-        "\n### {}\n\n{batches} batches of {}, {} labels beside the questions, {count} runs; no questions: {}.\n\n| asked about | labels in the end | {} |\n|--:|--:|{}\n",
-        plan.name,
-        plan.batch,
-        plan.labels,
-        spread(none, 2),
-        heads.join(" | "),
-        "--:|".repeat(heads.len())
-    );
-    let mut below = Vec::new();
-    for (share, (labels, ways)) in SHARES.iter().zip(found) {
-        let cells = ways.iter().enumerate().map(|(k, rates)| {
-            let over: Vec<f64> = rates.iter().zip(&ways[0]).map(|(a, b)| a - b).collect();
-            if k == 0 {
-                return spread(rates, 2);
+    let shelf = Shelf::default();
+    let done = bench.each(&pieces, |(run, ask)| {
+        let (mode, seed) = (Mode::Incremental, run.repetition as u64);
+        let way = Way { mode, params: params.clone(), true_share: true, ask: *ask, seed };
+        shelf.track(bench, *run, &way)
+    });
+    let mut found = Found::default();
+    let mut done = done.into_iter();
+    for plan in plans {
+        let mut runs = Vec::new();
+        for _ in 0..repetitions(bench, plan) {
+            match together(&mut done, shares.len()) {
+                Ok(together) => runs.push(together),
+                Err(missing @ Failure::Missing { .. }) => found.missing(plan.name, &missing.to_string()),
+                Err(failure) => return Err(failure),
             }
-            let above = over.iter().filter(|d| **d > 0.0).count();
-            format!("{} ({:+.2}, {above} of {count})", spread(rates, 2), mean(&over))
-        });
-        let _ =
-            writeln!(out, "| {} % | {labels} | {} |", 100.0 * share, cells.collect::<Vec<_>>().join(" | "));
-        if mean(&ways[1]) <= mean(&ways[0]) {
-            below.push(format!("{} %", 100.0 * share));
+        }
+        if !runs.is_empty() {
+            tell(plan, shares, &runs, &mut found);
         }
     }
-    let at = if below.is_empty() {
-        "above random asking at every share".into()
-    } else {
-        format!("not above random asking at {}", below.join(", "))
+    Ok(found)
+}
+
+/// The next repetition; all its walks are taken even where one failed.
+fn together(done: &mut impl Iterator<Item = Result<Track>>, shares: usize) -> Result<Together> {
+    let all: Vec<Result<Track>> = done.take(1 + shares * ASKS.len()).collect();
+    let mut all = all.into_iter().collect::<Result<Vec<Track>>>()?.into_iter();
+    let none = all.next().ok_or_else(|| Failure::Content("no walk".into()))?;
+    let rest: Vec<Track> = all.collect();
+    Ok(Together { none, asked: rest.chunks(ASKS.len()).map(<[Track]>::to_vec).collect() })
+}
+
+fn tell(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Found) {
+    for (s, share) in shares.iter().enumerate() {
+        let row = format!("{}, {} %", plan.name, 100.0 * share);
+        for (k, (name, _)) in ASKS.iter().enumerate().skip(1) {
+            let over = |base: &dyn Fn(&Together) -> f64| {
+                runs.iter().map(|r| r.asked[s][k].late() - base(r)).collect::<Vec<f64>>()
+            };
+            found.add(&row, name, "over_random", over(&|r| r.asked[s][0].late()));
+            found.add(&row, name, "over_none", over(&|r| r.none.late()));
+        }
+    }
+    let curve = |name: &str, of: &dyn Fn(&Together) -> &Track| {
+        let percent = |r: &Together| of(r).accuracy.iter().map(|a| a.map(|a| 100.0 * a)).collect();
+        Series { name: name.into(), points: binned(&runs.iter().map(percent).collect::<Vec<_>>()) }
     };
-    let _ = writeln!(out, "\nSUBMOD-ACTV is {at}.");
-    out
+    let mut series = vec![curve("no questions", &|r| &r.none)];
+    series.extend(ASKS.iter().enumerate().map(|(k, (name, _))| curve(name, &|r| &r.asked[0][k])));
+    let title = format!("{}: a quarter of each batch asked about", plan.name);
+    found.figures.push(figure(&title, ("batch", "accuracy %"), series));
+    if shares.len() > 1 {
+        let late =
+            |k: usize, s: usize| 100.0 * mean(&runs.iter().map(|r| r.asked[s][k].late()).collect::<Vec<_>>());
+        let points = |k: usize| (0..shares.len()).rev().map(|s| [100.0 * shares[s], late(k, s)]).collect();
+        let series =
+            ASKS.iter().enumerate().map(|(k, (name, _))| Series { name: (*name).into(), points: points(k) });
+        let title = format!("{}: accuracy of the last half against questions", plan.name);
+        let mut drawn = figure(&title, ("rows asked about %", "accuracy %"), series.collect());
+        drawn.log_x = true;
+        found.figures.push(drawn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(rate: f64) -> Result<Track> {
+        Ok(Track { accuracy: vec![Some(rate); 4], ..Track::default() })
+    }
+
+    #[test]
+    fn walks_are_compared_with_those_of_the_same_share() {
+        let rates = [0.5, 0.6, 0.7, 0.8, 0.9, 0.1, 0.2, 0.3, 0.4];
+        let mut done = rates.into_iter().map(track);
+        let runs = [together(&mut done, 2).unwrap()];
+        let mut found = Found::default();
+        tell(&PLANS[0], &[0.25, 0.05], &runs, &mut found);
+        let value = |row: &str, method: &str, metric: &str| {
+            found.of(row, method, metric).unwrap().runs.clone().unwrap()[0]
+        };
+        assert!((value("newsgroups, 25 %", "diverse", "over_random") - 0.3).abs() < 1e-12);
+        assert!((value("newsgroups, 5 %", "SUBMOD-ACTV", "over_none") + 0.3).abs() < 1e-12);
+        assert_eq!(found.figures.len(), 2);
+        assert_eq!(found.figures[1].series[3].points.len(), 2);
+        let mut short = rates.into_iter().map(track).take(0);
+        assert!(together(&mut short, 2).is_err());
+    }
 }

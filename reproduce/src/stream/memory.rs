@@ -1,87 +1,19 @@
-//! Figures IV.19 to IV.30: is a stream with a bounded memory labelled as well as one that is kept whole, at a cost that does
+//! Figures IV.19 to IV.35: is a stream with a bounded memory labelled as well as one that is kept whole, at a cost that does
 //! not grow?
 
-use super::data::Set;
+use super::curves::{binned, figure};
 use super::growth::slope;
-use super::walk::{Mode, Step, Way, all_at_once, walk};
-use super::{Stream, generator, mean, params, wanted};
+use super::shelf::{CONNECTIONS, Look, PLANS, Plan, Run, Shelf, Track, chosen, looks, repetitions};
+use super::walk::{Mode, Way};
+use super::{mean, params};
 use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
 use crate::run::Bench;
 use crate::show::markdown::spread;
 use evermargin::engine::transduction::{Remember, TransductionParams};
 use std::fmt::Write;
 
-/// A stream: its name, its data, rows of a batch, labels, repetitions, batches at which batch learning is looked at.
-pub(super) struct Plan {
-    pub name: &'static str,
-    pub set: &'static str,
-    pub batch: usize,
-    pub labels: usize,
-    pub repetitions: usize,
-    pub looks: usize,
-}
-
-/// Labels of table IV.1: 50 for newsgroups, 30 for news wires, 9 for connections; its sets themselves are not at hand. The
-/// newsgroups come in small batches too, so that there are a hundred of them.
-pub(super) const PLANS: [Plan; 7] = [
-    Plan { name: "newsgroups", set: "news-comp-rec", batch: 80, labels: 50, repetitions: 2, looks: 4 },
-    Plan { name: "newsgroups-440", set: "news-comp-rec", batch: 440, labels: 50, repetitions: 2, looks: 4 },
-    Plan { name: "reuters", set: "reuters-earn", batch: 100, labels: 30, repetitions: 2, looks: 4 },
-    Plan { name: "mnist", set: "mnist-odd", batch: 500, labels: 50, repetitions: 1, looks: 6 },
-    Plan { name: "kdd-2000", set: "kdd99", batch: 2000, labels: 9, repetitions: 1, looks: 4 },
-    Plan { name: "kdd-4000", set: "kdd99", batch: 4000, labels: 9, repetitions: 1, looks: 4 },
-    Plan { name: "kdd-8000", set: "kdd99", batch: 8000, labels: 9, repetitions: 1, looks: 4 },
-];
-
-/// Batches of a `--quick` run.
-const FEW: usize = 12;
-
-/// The data of one plan after the other; the last is kept, and what is not at hand is passed over.
-#[derive(Default)]
-pub(super) struct Shelf(Option<(&'static str, Set)>);
-
-impl Shelf {
-    /// The stream of a repetition, cut to `most` batches (0 is all); `None` if its data are missing.
-    pub(super) fn stream(
-        &mut self,
-        bench: &Bench<'_>,
-        plan: &Plan,
-        repetition: usize,
-        most: usize,
-    ) -> Result<Option<Stream>> {
-        if self.0.as_ref().is_none_or(|(name, _)| *name != plan.set) {
-            self.0 = match Set::open(plan.set, &bench.options.folder) {
-                Err(Failure::Missing { .. }) => return Ok(None),
-                set => Some((plan.set, set?)),
-            };
-        }
-        let Some((_, set)) = &self.0 else { return Ok(None) };
-        let batches = if bench.options.quick { FEW } else { most };
-        Stream::of(set, (plan.batch, batches, plan.labels), &mut generator(bench, repetition)).map(Some)
-    }
-}
-
-/// How often a plan is repeated.
-pub(super) fn repetitions(bench: &Bench<'_>, plan: &Plan) -> usize {
-    let usual = if bench.options.quick { 1 } else { plan.repetitions };
-    bench.options.repetitions.unwrap_or(usual).max(1)
-}
-
-/// What one walk gives, in percent but for seconds.
-#[derive(Default)]
-struct Found {
-    all: Vec<f64>,
-    late: Vec<f64>,
-    behind: Vec<f64>,
-    cost: Vec<f64>,
-    dearest: f64,
-    kept: f64,
-    exemplars: Vec<f64>,
-    seconds: Vec<f64>,
-    /// Slope of seconds over batches and its error, of each walk.
-    slopes: Vec<(f64, f64)>,
-}
-
+/// A way along a stream.
 struct Line {
     name: &'static str,
     mode: Mode,
@@ -96,188 +28,252 @@ const fn line(name: &'static str, mode: Mode, remember: Remember, tolerance: f64
 }
 
 static LINES: [Line; 8] = [
-    line("incremental, tolerant", Mode::Incremental, Remember::Exemplars, 0.05),
-    line("incremental, strict", Mode::Incremental, Remember::Exemplars, 0.0),
-    line("online, tolerant", Mode::Online, Remember::Exemplars, 0.05),
-    line("online, strict", Mode::Online, Remember::Exemplars, 0.0),
-    line("incremental, random rows", Mode::Incremental, Remember::Random, 0.05),
-    line("incremental, last batch alone", Mode::Incremental, Remember::Nothing, 0.0),
-    Line {
-        labels_alone: true,
-        ..line("incremental, labels alone (ρ = 0)", Mode::Incremental, Remember::Nothing, 0.0)
-    },
-    Line {
-        true_share: false,
-        ..line("incremental, tolerant, share of labels", Mode::Incremental, Remember::Exemplars, 0.05)
-    },
+    line("incremental tolerant", Mode::Incremental, Remember::Exemplars, 0.05),
+    line("incremental strict", Mode::Incremental, Remember::Exemplars, 0.0),
+    line("online tolerant", Mode::Online, Remember::Exemplars, 0.05),
+    line("online strict", Mode::Online, Remember::Exemplars, 0.0),
+    line("random rows", Mode::Incremental, Remember::Random, 0.05),
+    line("last batch alone", Mode::Incremental, Remember::Nothing, 0.0),
+    Line { labels_alone: true, ..line("labels alone", Mode::Incremental, Remember::Nothing, 0.0) },
+    Line { true_share: false, ..line("share of labels", Mode::Incremental, Remember::Exemplars, 0.05) },
 ];
 
 impl Line {
-    fn way(&self, params: &TransductionParams, seed: u64) -> Way {
+    fn way(&self, params: &TransductionParams, repetition: usize) -> Way {
         let rho = if self.labels_alone { 0.0 } else { params.rho };
         let params =
             TransductionParams { remember: self.remember, tolerance: self.tolerance, rho, ..params.clone() };
-        Way { mode: self.mode, params, true_share: self.true_share, ask: None, seed }
+        Way { mode: self.mode, params, true_share: self.true_share, ask: None, seed: repetition as u64 }
     }
 }
 
-/// Batches of the last half at which batch learning is looked at.
-fn looked_at(batches: usize, looks: usize) -> Vec<usize> {
-    let (first, looks) = (batches / 2, looks.min(batches - batches / 2).max(1));
-    (1..=looks).map(|k| first + (batches - first) * k / looks - 1).collect()
+/// A piece of work: a walk, or batch learning at one batch.
+enum Piece {
+    Walk(&'static Line),
+    Look(usize),
 }
 
-fn percent(steps: &[Step], truth: &[u32]) -> Vec<f64> {
-    steps.iter().filter_map(|s| s.accuracy(truth)).map(|a| 100.0 * a).collect()
+/// What a piece gave.
+enum Part {
+    Walk(&'static str, Track),
+    Look(Look),
 }
 
-impl Found {
-    fn add(&mut self, stream: &Stream, steps: &[Step], reference: &[(usize, f64)]) {
-        let half = &steps[steps.len() / 2..];
-        self.all.push(mean(&percent(steps, &stream.truth)));
-        self.late.push(mean(&percent(half, &stream.truth)));
-        let behind =
-            reference.iter().filter_map(|(t, r)| Some(100.0 * steps[*t].accuracy(&stream.truth)? - r));
-        self.behind.push(mean(&behind.collect::<Vec<_>>()));
-        let costs: Vec<f64> = steps.iter().map(|s| 100.0 * s.cost).collect();
-        self.dearest = costs.iter().copied().fold(self.dearest, f64::max);
-        self.cost.push(mean(&costs));
-        self.kept = steps.iter().map(|s| s.kept).fold(self.kept, f64::max);
-        self.exemplars.push(half.iter().map(|s| s.exemplars as f64).sum::<f64>() / half.len() as f64);
-        let seconds: Vec<f64> = half.iter().map(|s| s.seconds).collect();
-        self.seconds.push(mean(&seconds));
-        self.slopes.push(slope(&seconds));
+/// The walks and looks of a repetition.
+#[derive(Default)]
+struct Together {
+    tracks: Vec<(&'static str, Track)>,
+    looks: Vec<Look>,
+}
+
+impl Together {
+    fn track(&self, name: &str) -> Option<&Track> {
+        self.tracks.iter().find(|(n, _)| *n == name).map(|(_, t)| t)
     }
 
-    /// Mean slope of the walks and its error, as change over the batches in parts of the mean.
-    fn growth(&self, batches: usize) -> (f64, f64) {
-        let (n, unit) =
-            (self.slopes.len() as f64, (batches - batches / 2) as f64 / mean(&self.seconds).max(1e-12));
-        let along = self.slopes.iter().map(|s| s.0).sum::<f64>() / n;
-        let error = self.slopes.iter().map(|s| s.1 * s.1).sum::<f64>().sqrt() / n;
-        (100.0 * along * unit, 100.0 * error * unit)
+    /// How far a walk lies below batch learning, mean of the batches of the last half at which that was looked at.
+    fn behind(&self, track: &Track) -> Option<f64> {
+        let half = track.accuracy.len() / 2;
+        let gaps = self.looks.iter().filter(|l| l.at >= half);
+        let gaps: Vec<f64> = gaps.filter_map(|l| Some(l.accuracy? - (*track.accuracy.get(l.at)?)?)).collect();
+        (!gaps.is_empty()).then(|| mean(&gaps))
     }
 }
 
-/// The ways of a plan. Those that label a batch up to ten times are left out where that takes many minutes, unless `--slow`
-/// asks for them.
-fn ways(bench: &Bench<'_>, plan: &Plan) -> Vec<&'static Line> {
-    let long = plan.set == "kdd99" && plan.batch < 8000 && !bench.options.slow && !bench.options.quick;
-    LINES.iter().filter(|l| !long || l.remember != Remember::Exemplars || l.tolerance > 0.0).collect()
-}
-
-/// The claim.
-pub(crate) fn streams(bench: &Bench<'_>) -> Result<String> {
-    let params = params(bench)?;
-    let mut out = format!(
-        "Accuracy in percent of the rows of each batch, mean of the batches; ρ = {}. *Behind*: difference to batch learning with \
-         the same labels and share, at the batches of the last half at which that was looked at. *Cost*: labels of the batch that \
-         the summary would change. *Kept*: most samples held at once, in batches. *Growth*: slope of the processor time of a batch \
-         in the last half, as change from its begin to its end, with its standard error.\n",
-        params.rho
+/// The claim of figures IV.19 to IV.30.
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let names: Vec<&str> = LINES.iter().map(|l| l.name).collect();
+    let _ = writeln!(
+        found.notes,
+        "Accuracy in percent, mean of the last half of the batches. *Random rows* and *last batch alone* remember those in place of \
+         exemplars; *labels alone* ignores how rows lie (ρ = 0); *share of labels* takes the share of positives from the \
+         labels.\n\n| stream | batch learning | {} |\n|---|--:|{}",
+        names.join(" | "),
+        "--:|".repeat(names.len())
     );
-    let mut shelf = Shelf::default();
-    for plan in PLANS.iter().filter(|p| wanted(bench, p.name)) {
-        out.push_str(&stream(bench, plan, &params, &mut shelf)?);
-    }
-    Ok(out)
+    measure(bench, &PLANS, &LINES.each_ref(), &mut found)?;
+    Ok(found)
 }
 
-fn stream(bench: &Bench<'_>, plan: &Plan, params: &TransductionParams, shelf: &mut Shelf) -> Result<String> {
-    let mut whole = Found::default();
-    let mut found: Vec<(&Line, Found)> =
-        ways(bench, plan).into_iter().map(|l| (l, Found::default())).collect();
-    let (mut batches, mut share) = (0, 0.0);
-    let count = repetitions(bench, plan);
-    for repetition in 0..count {
-        let Some(stream) = shelf.stream(bench, plan, repetition, 0)? else {
-            return Ok(format!("\n### {}\n\nThe data are missing.\n", plan.name));
+/// The claim of figure IV.25.
+pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let lines = [&LINES[0], &LINES[6]];
+    let _ = writeln!(
+        found.notes,
+        "Accuracy in percent, mean of the last half of the batches.\n\n| stream | batch learning | {} | {} |\n|---|--:|--:|--:|",
+        lines[0].name, lines[1].name
+    );
+    measure(bench, &CONNECTIONS, &lines, &mut found)?;
+    Ok(found)
+}
+
+fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &mut Found) -> Result<()> {
+    let params = params(bench)?;
+    let mut pieces = Vec::new();
+    for plan in chosen(bench, plans) {
+        for repetition in 0..repetitions(bench, plan) {
+            let run = Run { plan, repetition, most: 0 };
+            pieces.extend(lines.iter().map(|l| (run, Piece::Walk(l))));
+            pieces.extend((0..looks(bench, plan)).map(|k| (run, Piece::Look(k))));
+        }
+    }
+    let shelf = Shelf::default();
+    let done = bench.each(&pieces, |(run, piece)| match piece {
+        Piece::Walk(line) => {
+            shelf.track(bench, *run, &line.way(&params, run.repetition)).map(|t| Part::Walk(line.name, t))
+        }
+        Piece::Look(k) => shelf.look(bench, *run, &LINES[0].way(&params, run.repetition), *k).map(Part::Look),
+    });
+    let mut done = pieces.iter().zip(done).collect::<Vec<_>>().into_iter().peekable();
+    for plan in chosen(bench, plans) {
+        let mut runs = Vec::new();
+        let mut missing = None;
+        for repetition in 0..repetitions(bench, plan) {
+            let mut together = Together::default();
+            let ours = |((run, _), _): &(&(Run<'_>, Piece), Result<Part>)| {
+                run.plan.name == plan.name && run.repetition == repetition
+            };
+            while let Some((_, part)) = done.next_if(ours) {
+                match part {
+                    Ok(Part::Walk(name, track)) => together.tracks.push((name, track)),
+                    Ok(Part::Look(look)) => together.looks.push(look),
+                    Err(why @ Failure::Missing { .. }) => missing = Some(why.to_string()),
+                    Err(failure) => return Err(failure),
+                }
+            }
+            runs.push(together);
+        }
+        match missing {
+            Some(why) => found.missing(plan.name, &why),
+            None => tell(plan, lines, &runs, found),
+        }
+    }
+    Ok(())
+}
+
+/// Cells, curves and a line of the notes.
+fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Found) {
+    let of = |name: &str| runs.iter().filter_map(|r| Some((r, r.track(name)?))).collect::<Vec<_>>();
+    let late = |name: &str| of(name).iter().map(|(_, t)| t.late()).collect::<Vec<f64>>();
+    for line in lines {
+        let mut add = |metric: &str, value: &dyn Fn(&Together, &Track) -> Option<f64>| {
+            let values: Vec<f64> = of(line.name).iter().filter_map(|(r, t)| value(r, t)).collect();
+            found.add(plan.name, line.name, metric, values);
         };
-        (batches, share) = (stream.batches(), stream.shares()[1]);
-        let at = looked_at(batches, plan.looks);
-        let mut references = Vec::new();
-        for true_share in [true, false] {
-            let way = Way { true_share, ..LINES[0].way(params, repetition as u64) };
-            let steps = all_at_once(&stream, &way, &at)?;
-            let rates =
-                at.iter().zip(&steps).filter_map(|(t, s)| Some((*t, 100.0 * s.accuracy(&stream.truth)?)));
-            references.push(rates.collect::<Vec<_>>());
-            if true_share {
-                whole.late.push(mean(&percent(&steps, &stream.truth)));
-                whole.seconds.push(mean(&steps.iter().map(|s| s.seconds).collect::<Vec<_>>()));
+        add("behind", &|r, t| r.behind(t));
+        add("cost", &|_, t| Some(mean(&t.cost)));
+        add("cost_most", &|_, t| Some(most(&t.cost)));
+        add("kept", &|_, t| Some(most(&t.kept)));
+        add("growth", &|_, t| Some(growth(&t.seconds)));
+        add("behind_strict", &|r, t| Some(r.track("incremental strict")?.late() - t.late()));
+        add("behind_incremental", &|r, t| Some(r.track("incremental tolerant")?.late() - t.late()));
+        add("exemplars_share", &|r, t| {
+            let strict = &r.track("incremental strict")?.exemplars;
+            Some(mean(&t.exemplars) / mean(strict).max(1.0))
+        });
+    }
+    let percent = |values: Vec<f64>| spread(&values.iter().map(|v| 100.0 * v).collect::<Vec<_>>(), 2);
+    let whole = |r: &Together| {
+        let half = r.tracks.first().map_or(0, |(_, t)| t.accuracy.len() / 2);
+        mean(&r.looks.iter().filter(|l| l.at >= half).filter_map(|l| l.accuracy).collect::<Vec<_>>())
+    };
+    let cells: Vec<String> = lines.iter().map(|l| percent(late(l.name))).collect();
+    let batch = percent(runs.iter().map(whole).collect());
+    let _ = writeln!(found.notes, "| {} | {batch} | {} |", plan.name, cells.join(" | "));
+    draw(plan, runs, found);
+}
+
+fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
+    let series = |names: &[&str], value: &dyn Fn(&Track) -> Vec<Option<f64>>| {
+        let of = |name: &&str| {
+            let all: Vec<Vec<Option<f64>>> = runs.iter().filter_map(|r| r.track(name)).map(value).collect();
+            (!all.is_empty()).then(|| Series { name: (*name).to_string(), points: binned(&all) })
+        };
+        names.iter().filter_map(of).collect::<Vec<Series>>()
+    };
+    let some = |values: &[f64], factor: f64| values.iter().map(|v| Some(factor * v)).collect();
+    let whole = |value: &dyn Fn(&Look) -> Option<f64>| {
+        let mut points: Vec<[f64; 2]> = Vec::new();
+        for look in runs.first().map_or(&[][..], |r| &r.looks) {
+            let all = runs.iter().flat_map(|r| &r.looks).filter(|l| l.at == look.at).filter_map(value);
+            let all: Vec<f64> = all.collect();
+            if !all.is_empty() {
+                points.push([look.at as f64 + 1.0, mean(&all)]);
             }
         }
-        for (line, found) in &mut found {
-            let steps = walk(&stream, &line.way(params, repetition as u64))?;
-            found.add(&stream, &steps, &references[usize::from(!line.true_share)]);
-            bench.say(&format!(
-                "{} {}/{count} {}: {:.2}",
-                plan.name,
-                repetition + 1,
-                line.name,
-                mean(&found.late)
-            ));
+        Series { name: "batch learning".into(), points }
+    };
+    let mut accuracy = series(
+        &["incremental tolerant", "online tolerant", "last batch alone", "labels alone"],
+        &|t: &Track| t.accuracy.iter().map(|a| a.map(|a| 100.0 * a)).collect(),
+    );
+    accuracy.push(whole(&|l| l.accuracy.map(|a| 100.0 * a)));
+    let title = |what: &str| format!("{}: {what}", plan.name);
+    found.figures.push(figure(&title("accuracy"), ("batch", "accuracy %"), accuracy));
+    let cost = series(&["incremental tolerant", "incremental strict"], &|t| some(&t.cost, 100.0));
+    found.figures.push(figure(&title("cost of summarising"), ("batch", "labels changed %"), cost));
+    let mut seconds = series(&["incremental tolerant", "incremental strict", "online tolerant"], &|t| {
+        some(&t.seconds, 1.0)
+    });
+    seconds.push(whole(&|l| Some(l.seconds)));
+    let mut time = figure(&title("time of a batch"), ("batch", "processor seconds"), seconds);
+    time.log_y = true;
+    found.figures.push(time);
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// Change of the time of a batch from the begin to the end of the last half, in parts of its mean.
+fn growth(seconds: &[f64]) -> f64 {
+    let half = &seconds[seconds.len() / 2..];
+    slope(half).0 * half.len() as f64 / mean(half).max(1e-12)
+}
+
+/// The claim of figures IV.33 to IV.35: the batch lends its density to what is remembered of those before (η = 1), or not.
+pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
+    let params = params(bench)?;
+    let mut pieces = Vec::new();
+    for plan in chosen(bench, &PLANS) {
+        for repetition in 0..repetitions(bench, plan) {
+            pieces.extend([1.0, 0.0].map(|beyond| (Run { plan, repetition, most: 0 }, beyond)));
         }
     }
-    let head = format!(
-        "\n### {}\n\n{batches} batches of {}, {} labels, {:.1} % positive, {count} orders and placements; batch learning at {} of \
-         the last {} batches: {} %, {:.3} s a batch.\n\n",
-        plan.name,
-        plan.batch,
-        plan.labels,
-        100.0 * share,
-        looked_at(batches, plan.looks).len(),
-        batches - batches / 2,
-        spread(&whole.late, 2),
-        mean(&whole.seconds)
-    );
-    Ok(head + &table(&found, batches) + &verdict(&found, batches))
-}
-
-fn table(found: &[(&Line, Found)], batches: usize) -> String {
-    let mut out = String::from(
-        "| | all | last half | behind | cost mean | cost most | kept | exemplars | s a batch | growth % |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    for (line, f) in found {
-        let (along, error) = f.growth(batches);
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.0} | {:.4} | {along:+.1} ± {error:.1} |",
-            line.name,
-            spread(&f.all, 2),
-            spread(&f.late, 2),
-            spread(&f.behind, 2),
-            mean(&f.cost),
-            f.dearest,
-            f.kept,
-            mean(&f.exemplars),
-            mean(&f.seconds)
-        );
+    let shelf = Shelf::default();
+    let done = bench.each(&pieces, |(run, beyond)| {
+        let params = TransductionParams { beyond: *beyond, ..params.clone() };
+        shelf.track(bench, *run, &LINES[0].way(&params, run.repetition))
+    });
+    let mut found = Found::default();
+    for plan in chosen(bench, &PLANS) {
+        let (mut on, mut off) = (Vec::new(), Vec::new());
+        for ((run, beyond), track) in pieces.iter().zip(&done).filter(|((r, _), _)| r.plan.name == plan.name)
+        {
+            match track {
+                Ok(track) if *beyond > 0.0 => on.push(track),
+                Ok(track) => off.push(track),
+                Err(missing @ Failure::Missing { .. }) => found.missing(run.plan.name, &missing.to_string()),
+                Err(failure) => return Err(Failure::Content(failure.to_string())),
+            }
+        }
+        if on.is_empty() || on.len() != off.len() {
+            continue;
+        }
+        let differences = on.iter().zip(&off).map(|(on, off)| off.late() - on.late()).collect();
+        found.add(plan.name, "with dependence", "behind", differences);
+        let costs = on.iter().zip(&off).map(|(on, off)| mean(&on.cost) - mean(&off.cost)).collect();
+        found.add(plan.name, "with dependence", "cost_more", costs);
+        let curve = |name: &str, tracks: &[&Track]| {
+            let percent = |t: &&Track| t.accuracy.iter().map(|a| a.map(|a| 100.0 * a)).collect();
+            Series { name: name.into(), points: binned(&tracks.iter().map(percent).collect::<Vec<_>>()) }
+        };
+        let series = vec![curve("with dependence", &on), curve("without", &off)];
+        found.figures.push(figure(plan.name, ("batch", "accuracy %"), series));
     }
-    out
-}
-
-/// What the text of the source says, for the ways it says it of.
-fn verdict(found: &[(&Line, Found)], batches: usize) -> String {
-    let names = |holds: &dyn Fn(&Found) -> bool| {
-        let ours = found.iter().filter(|(l, _)| l.remember == Remember::Exemplars && l.true_share);
-        let told = ours.map(|(l, f)| (l.name, holds(f)));
-        let failing: Vec<&str> = told.filter(|(_, holds)| !holds).map(|(name, _)| name).collect();
-        if failing.is_empty() { "holds".to_string() } else { format!("not for {}", failing.join("; ")) }
-    };
-    format!(
-        "\n- Within 2 points of batch learning: {}.\n- Mean cost of summarising at most 5 %: {}; never more: {}.\n- At most 3 \
-         batches kept: {}.\n- Time a batch flat (growth within 2 standard errors): {}.\n",
-        names(&|f| mean(&f.behind) >= -2.0),
-        names(&|f| mean(&f.cost) <= 5.0),
-        names(&|f| f.dearest <= 5.0),
-        names(&|f| f.kept <= 3.0),
-        names(&|f| {
-            let (along, error) = f.growth(batches);
-            along.abs() <= 2.0 * error
-        })
-    )
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -285,18 +281,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batch_learning_is_looked_at_in_the_last_half_and_at_the_end() {
-        assert_eq!(looked_at(10, 2), [6, 9]);
-        assert_eq!(looked_at(10, 99), [5, 6, 7, 8, 9]);
-        let at = looked_at(247, 6);
-        assert!(at[0] >= 123 && at[5] == 246 && at.windows(2).all(|w| w[0] < w[1]));
+    fn growth_is_the_change_over_the_last_half() {
+        // from 2.0 by 0.1 a batch, ten batches in the last half
+        let seconds: Vec<f64> =
+            (0..20).map(|i| if i < 10 { 9.0 } else { 1.0 + 0.1 * f64::from(i) }).collect();
+        assert!((growth(&seconds) - 1.0 / 2.45).abs() < 1e-9);
     }
 
     #[test]
-    fn growth_is_the_change_over_the_last_half() {
-        // 2 s at its begin, 3 s at its end, in 11 batches
-        let found = Found { seconds: vec![2.5], slopes: vec![(0.1, 0.01)], ..Found::default() };
-        let (along, error) = found.growth(20);
-        assert!((along - 40.0).abs() < 1e-9 && (error - 4.0).abs() < 1e-9);
+    fn what_lies_behind_is_measured_where_batch_learning_was_looked_at() {
+        let track = Track { accuracy: vec![Some(0.1), None, Some(0.8), Some(0.9)], ..Track::default() };
+        let look = |at, accuracy| Look { at, accuracy: Some(accuracy), seconds: 0.0 };
+        let together =
+            Together { looks: vec![look(0, 0.9), look(2, 0.9), look(3, 0.8)], ..Together::default() };
+        assert!(together.behind(&track).unwrap().abs() < 1e-12);
+        let early = Together { looks: vec![look(0, 0.9)], ..Together::default() };
+        assert_eq!(early.behind(&track), None);
     }
 }

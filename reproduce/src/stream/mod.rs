@@ -3,17 +3,19 @@
 //!
 //! [`Stream`] is a data set in random order, cut into batches, a few rows of which carry a label. [`walk`](mod@walk) goes along
 //! it in one way: labels seen before the batch is labelled or after, exemplars or something else remembered, questions or
-//! none. The claims: [`memory`] (figures IV.19 to IV.30), [`pairs`] (IV.13 to IV.15), [`asking`] (V.2 to V.4). The figures are
+//! none. The claims: [`memory`] (figures IV.19 to IV.35), [`pairs`] (IV.13 to IV.16), [`asking`] (V.2 to V.4). The figures are
 //! pictures without numbers, so what the text says of them is judged.
 //!
 //! Left open by the source and chosen here: the order (random), where labels fall (uniformly at random, anew until both
 //! classes have one), κ (2ρl/n of each pool), which share of positives is "true" (that of the whole stream).
 
 pub(crate) mod asking;
+pub(crate) mod curves;
 mod data;
 mod growth;
 pub(crate) mod memory;
 pub(crate) mod pairs;
+mod shelf;
 mod walk;
 
 use crate::failure::{Failure, Result};

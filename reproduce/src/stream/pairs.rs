@@ -1,92 +1,159 @@
-//! Figures IV.13 to IV.15: how many exemplars of one batch stand for it when the next is labelled?
+//! Figures IV.13 to IV.16: how many exemplars of one batch stand for it when the next is labelled, and does the relaxed
+//! problem (QP-EXMP) find better ones than the greedy choice (SUBMOD-EXMP)?
 //!
 //! Pairs of batches B1 and B2 and a few labels from elsewhere. B2 is labelled together with B1, with exemplars E1 of B1, with
 //! random rows of B1, and alone. *Agreement* is the share of B2's labels that are the same with E1 as with B1 (the formula is
 //! lost in the source); *dissimilarity* the share that differs between B2 alone and with B1. The source does not say how many
 //! labels there were, nor the width of its RBF kernel: here 20, and γ = 1 / mean squared distance of rows.
 
+use super::curves::figure;
 use super::data::Set;
+use super::shelf::Shelf;
 use super::{generator, mean, params, place, wanted};
+use crate::clock::Clock;
 use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
 use crate::run::Bench;
 use evermargin::engine::transduction::{Known, Transduction, TransductionParams};
-use evermargin::summary::{ExemplarParams, Pool, choose};
+use evermargin::solve::Stop;
+use evermargin::summary::{ExemplarParams, Pool, choose, relax};
 use evermargin::{Kernel, Matrix};
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
-use std::fmt::Write;
+use serde::{Deserialize, Serialize};
 
 const SETS: [&str; 6] = ["ssl:Text", "a9a", "w8a", "covtype", "news-comp-rec", "mnist-odd"];
 const BATCH: usize = 500;
 const LABELS: usize = 20;
+/// Pairs with the linear kernel; a quarter of them with RBF.
 const PAIRS: usize = 200;
+/// Pairs of a piece of work.
+const PIECE: usize = 10;
 /// |E1| in parts of |B1|.
 const SIZES: [f64; 5] = [0.005, 0.01, 0.02, 0.05, 0.1];
 
-/// What a pair gives: dissimilarity, and agreements with exemplars and with random rows of each size.
+/// What a pair gives: dissimilarity, agreements with exemplars, with random rows and with the relaxed choice, each size, and
+/// the seconds of the first and the last of these for the largest size.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Pair {
     unlike: f64,
-    agree: [[f64; SIZES.len()]; 2],
+    agree: [Vec<f64>; 3],
+    seconds: [f64; 2],
 }
 
-/// The claim.
-pub(crate) fn agreement(bench: &Bench<'_>) -> Result<String> {
-    let pairs = bench.options.repetitions.unwrap_or(if bench.options.quick { 5 } else { PAIRS });
-    let sizes: Vec<String> = SIZES.iter().map(|s| format!("{} %", 100.0 * s)).collect();
-    let mut out = format!(
-        "Percent of the labels of B2 that are the same given E1 as given B1, mean of the pairs ({pairs} with the linear kernel, {} \
-         with RBF); in brackets the share of pairs above 95 %. Batches of {BATCH}, {LABELS} labels, true share.\n\n| data | kernel | \
-         unlike % | E1 | {} | 1 %, most unlike quarter |\n|---|---|--:|---|{}--:|\n",
-        (pairs / 4).max(1),
-        sizes.join(" | "),
-        "--:|".repeat(SIZES.len())
-    );
-    for name in SETS.into_iter().filter(|n| wanted(bench, n)) {
-        let set = match Set::open(name, &bench.options.folder) {
-            Err(Failure::Missing { .. }) => {
-                let _ = writeln!(out, "| {name} | missing |");
-                continue;
+/// Pairs of a data set with a kernel.
+struct Block {
+    set: &'static str,
+    kernel: &'static str,
+    pairs: Vec<Pair>,
+}
+
+/// All pairs, piece by piece; sets that are not at hand go to `found`.
+fn blocks(bench: &Bench<'_>, most: usize, relaxed: bool, found: &mut Found) -> Result<Vec<Block>> {
+    let pairs = bench.options.repetitions.unwrap_or(if bench.options.quick { 2 } else { most });
+    let params = params(bench)?;
+    let mut pieces = Vec::new();
+    for set in SETS.into_iter().filter(|n| wanted(bench, n)) {
+        for (kernel, count) in [("linear", pairs), ("rbf", (pairs / 4).max(1))] {
+            pieces.extend(
+                (0..count).step_by(PIECE).map(|first| (set, kernel, first..count.min(first + PIECE))),
+            );
+        }
+    }
+    let shelf = Shelf::default();
+    let done = bench.each(&pieces, |(name, kernel, range)| -> Result<Vec<Pair>> {
+        let key = format!("pairs {name} {kernel} {range:?} {relaxed} {} {params:?}", bench.options.seed);
+        bench.cached(&key, || {
+            let set = shelf.set(bench, name)?;
+            let gamma = 1.0 / squared_distance(&set.x);
+            let kernel = if *kernel == "rbf" { Kernel::Rbf { gamma } } else { Kernel::Linear };
+            let params = TransductionParams { kernel, ..params.clone() };
+            range.clone().map(|k| pair(&set, &params, relaxed, &mut generator(bench, k))).collect()
+        })
+    });
+    let mut out: Vec<Block> = Vec::new();
+    for ((set, kernel, _), pairs) in pieces.into_iter().zip(done) {
+        match pairs {
+            Err(missing @ Failure::Missing { .. }) => {
+                found.missing(&format!("{set} {kernel}"), &missing.to_string());
             }
-            set => set?,
-        };
-        let gamma = 1.0 / squared_distance(&set.x);
-        for (kernel, count) in [(Kernel::Linear, pairs), (Kernel::Rbf { gamma }, (pairs / 4).max(1))] {
-            let params = TransductionParams { kernel, ..params(bench)? };
-            let mut rng = generator(bench, 0);
-            let found = (0..count).map(|_| pair(&set, &params, &mut rng)).collect::<Result<Vec<_>>>()?;
-            out.push_str(&lines(name, kernel, &found));
-            bench.say(&format!("{name} {}: {:.1}", kernel.name(), mean(&column(&found, 0, 1))));
+            pairs => match out.last_mut().filter(|b| b.set == set && b.kernel == kernel) {
+                Some(block) => block.pairs.extend(pairs?),
+                None => out.push(Block { set, kernel, pairs: pairs? }),
+            },
         }
     }
     Ok(out)
 }
 
-fn column(found: &[Pair], way: usize, size: usize) -> Vec<f64> {
-    found.iter().map(|p| 100.0 * p.agree[way][size]).collect()
+impl Block {
+    fn row(&self) -> String {
+        format!("{} {}", self.set, self.kernel)
+    }
+
+    fn agreements(&self, way: usize, size: usize) -> Vec<f64> {
+        self.pairs.iter().map(|p| p.agree[way][size]).collect()
+    }
+
+    /// Mean agreement in percent over the sizes in percent.
+    fn curve(&self, way: usize, name: String) -> Series {
+        let point = |size: usize| [100.0 * SIZES[size], 100.0 * mean(&self.agreements(way, size))];
+        Series { name, points: (0..SIZES.len()).map(point).collect() }
+    }
 }
 
-fn lines(name: &str, kernel: Kernel, found: &[Pair]) -> String {
-    let mut order: Vec<&Pair> = found.iter().collect();
-    order.sort_by(|a, b| b.unlike.total_cmp(&a.unlike));
-    let most = &order[..order.len().div_ceil(4)];
-    let mut out = String::new();
-    for (way, title) in ["exemplars", "random"].into_iter().enumerate() {
-        let cell = |size: usize| {
-            let rates = column(found, way, size);
-            let above = rates.iter().filter(|r| **r > 95.0).count() as f64 / rates.len() as f64;
-            format!("{:.1} ({:.2})", mean(&rates), above)
-        };
-        let cells: Vec<String> = (0..SIZES.len()).map(cell).collect();
-        let hard = mean(&most.iter().map(|p| 100.0 * p.agree[way][1]).collect::<Vec<_>>());
-        let unlike = mean(&found.iter().map(|p| 100.0 * p.unlike).collect::<Vec<_>>());
-        let _ = writeln!(
-            out,
-            "| {name} | {} | {unlike:.1} | {title} | {} | {hard:.1} |",
-            kernel.name(),
-            cells.join(" | ")
-        );
+/// The claim of figures IV.13 to IV.15.
+pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let blocks = blocks(bench, PAIRS, false, &mut found)?;
+    for block in &blocks {
+        let mut order: Vec<&Pair> = block.pairs.iter().collect();
+        order.sort_by(|a, b| b.unlike.total_cmp(&a.unlike));
+        order.truncate(order.len().div_ceil(4));
+        for (way, method) in ["exemplars", "random rows"].into_iter().enumerate() {
+            found.add(&block.row(), method, "agreement", block.agreements(way, 1));
+            let hard = order.iter().map(|p| p.agree[way][1]).collect();
+            found.add(&block.row(), method, "agreement_unlike", hard);
+        }
+        let alone = block.pairs.iter().map(|p| 1.0 - p.unlike).collect();
+        found.add(&block.row(), "none", "agreement", alone);
     }
-    out
+    for kernel in ["linear", "rbf"] {
+        let mut series = Vec::new();
+        for block in blocks.iter().filter(|b| b.kernel == kernel) {
+            series.push(block.curve(0, block.set.to_string()));
+            series.push(block.curve(1, format!("{}, random rows", block.set)));
+        }
+        let title = format!("Labels of the next batch that stay the same, {kernel} kernel");
+        let mut drawn = figure(&title, ("rows kept %", "agreement %"), series);
+        drawn.log_x = true;
+        found.figures.push(drawn);
+    }
+    Ok(found)
+}
+
+/// The claim of figure IV.16.
+pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let blocks = blocks(bench, 20, true, &mut found)?;
+    for block in &blocks {
+        let behind = block.pairs.iter().map(|p| mean(&p.agree[2]) - mean(&p.agree[0])).collect();
+        found.add(&block.row(), "SUBMOD-EXMP", "behind", behind);
+        let total = |k: usize| block.pairs.iter().map(|p| p.seconds[k]).sum::<f64>();
+        found.add(&block.row(), "SUBMOD-EXMP", "times_faster", vec![total(1) / total(0).max(1e-9)]);
+    }
+    for kernel in ["linear", "rbf"] {
+        let mut series = Vec::new();
+        for block in blocks.iter().filter(|b| b.kernel == kernel) {
+            series.push(block.curve(0, format!("{}, SUBMOD-EXMP", block.set)));
+            series.push(block.curve(2, format!("{}, QP-EXMP", block.set)));
+        }
+        let title = format!("Greedy and relaxed exemplars, {kernel} kernel");
+        let mut drawn = figure(&title, ("rows kept %", "agreement %"), series);
+        drawn.log_x = true;
+        found.figures.push(drawn);
+    }
+    Ok(found)
 }
 
 /// Mean of |x − z|² over pairs of rows: twice the sum of the variances.
@@ -101,7 +168,7 @@ fn squared_distance(x: &Matrix) -> f64 {
     (2.0 * (squares / n - sum.iter().map(|s| (s / n).powi(2)).sum::<f64>())).max(1e-12)
 }
 
-fn pair(set: &Set, params: &TransductionParams, rng: &mut Pcg64) -> Result<Pair> {
+fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) -> Result<Pair> {
     let mut order: Vec<usize> = (0..set.truth.len()).collect();
     let wanted = 3 * BATCH.min(order.len() / 3);
     let (drawn, _) = order.partial_shuffle(rng, wanted);
@@ -127,20 +194,29 @@ fn pair(set: &Set, params: &TransductionParams, rng: &mut Pcg64) -> Result<Pair>
         with.iter().zip(other).filter(|(a, b)| a == b).count() as f64 / with.len().max(1) as f64
     };
     let unlike = 1.0 - same(&given(b1.view().select(&[]))?);
-    let most = (SIZES[SIZES.len() - 1] * b1.rows() as f64).ceil() as usize;
     let how = ExemplarParams { kernel: params.kernel, ..ExemplarParams::default() };
     let pool = Pool { labelled: Some(labelled.view()), ..Pool::of(b1.view()) };
-    let exemplars = choose(&how, &pool, most, &())?.order;
+    let counts = SIZES.map(|size| ((size * b1.rows() as f64).ceil() as usize).min(b1.rows()));
+    let clock = Clock::start();
+    let exemplars = choose(&how, &pool, counts[SIZES.len() - 1], &())?.order;
+    let mut seconds = [clock.seconds(), 0.0];
     let mut random: Vec<usize> = (0..b1.rows()).collect();
     random.shuffle(rng);
-    let mut agree = [[0.0; SIZES.len()]; 2];
-    for (agree, order) in agree.iter_mut().zip([exemplars, random]) {
-        for (agree, size) in agree.iter_mut().zip(SIZES) {
-            let size = ((size * b1.rows() as f64).ceil() as usize).min(order.len());
-            *agree = same(&given(b1.view().select(&order[..size]))?);
+    let agreement = |rows: &[usize]| Ok::<_, Failure>(same(&given(b1.view().select(rows))?));
+    let stop = Stop { tolerance: 1e-3, max_steps: 1_000_000 };
+    let mut agree = [const { Vec::new() }; 3];
+    for count in counts {
+        agree[0].push(agreement(&exemplars[..count.min(exemplars.len())])?);
+        agree[1].push(agreement(&random[..count])?);
+        if relaxed {
+            // every size is a problem of its own
+            let clock = Clock::start();
+            let rows = relax(&how, &pool, count, stop, &())?.rows;
+            seconds[1] = clock.seconds();
+            agree[2].push(agreement(&rows)?);
         }
     }
-    Ok(Pair { unlike, agree })
+    Ok(Pair { unlike, agree, seconds })
 }
 
 #[cfg(test)]
@@ -173,8 +249,9 @@ mod tests {
             truth.push(u32::from(i % 2 == 0));
         }
         let set = Set { x: Matrix::dense(values, 900, 2).unwrap(), truth };
-        let found = pair(&set, &TransductionParams::default(), &mut rng).unwrap();
+        let found = pair(&set, &TransductionParams::default(), true, &mut rng).unwrap();
         // the share of positives of a batch of 300 is not exactly a half: that many labels are forced
+        assert_eq!(found.agree[2].len(), SIZES.len());
         assert!(found.agree.iter().flatten().all(|a| *a > 0.85), "{:?}", found.agree);
     }
 }

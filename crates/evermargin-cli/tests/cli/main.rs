@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod ask;
+mod book;
 mod errors;
 mod exchange;
 mod help;

@@ -55,6 +55,21 @@ impl Stopped {
 /// Pools in a row without a sample in the margin that end the search.
 const MISSES: u32 = 3;
 
+/// Windows in a row in which the number of support vectors rests that end the search: after one or two of them a class
+/// may still have a part nobody looked into (letters, one run in five).
+const QUIET: u32 = 3;
+
+/// Choices in a window, of so many samples.
+fn window(samples: usize) -> usize {
+    100.max(samples / 50)
+}
+
+/// Choices in which the number of support vectors rests before [`StopRule::Plateau`] stops: the plateau began so many
+/// choices before the end.
+pub fn plateau_choices(samples: usize) -> usize {
+    QUIET as usize * window(samples)
+}
+
 /// Watches the choices and says when to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stopping {
@@ -64,13 +79,14 @@ pub struct Stopping {
     choices: usize,
     became_support: usize,
     support_before: usize,
+    quiet: u32,
 }
 
 impl Stopping {
     /// For a search among `samples` samples.
     pub fn new(rule: StopRule, samples: usize) -> Self {
-        let window = 100.max(samples / 50);
-        Self { rule, misses: 0, window, choices: 0, became_support: 0, support_before: 0 }
+        let window = window(samples);
+        Self { rule, misses: 0, window, choices: 0, became_support: 0, support_before: 0, quiet: 0 }
     }
 
     /// Before a sample is asked about: its closeness, and that up to which a sample would still be admitted (1 + δ/2
@@ -91,7 +107,8 @@ impl Stopping {
         let settled =
             change < 0.01 * support as f64 && (self.became_support as f64) < 0.05 * self.window as f64;
         (self.choices, self.became_support, self.support_before) = (0, 0, support);
-        (self.rule == StopRule::Plateau && settled).then_some(Stopped::Plateau)
+        self.quiet = if settled { self.quiet + 1 } else { 0 };
+        (self.rule == StopRule::Plateau && self.quiet >= QUIET).then_some(Stopped::Plateau)
     }
 }
 
@@ -111,14 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn the_plateau_rule_needs_a_window_in_which_little_happens() {
+    fn the_plateau_rule_needs_windows_in_a_row_in_which_little_happens() {
         let mut s = Stopping::new(StopRule::Plateau, 1000);
-        assert!((1..=100).all(|k| s.after(true, k).is_none()));
-        assert!(
-            (1..=100).all(|k| s.after(k % 10 == 0, 100).is_none()),
-            "ten of a hundred became support vectors"
-        );
-        let stops: Vec<_> = (1..=100).filter_map(|k| s.after(k % 50 == 0, 100)).collect();
-        assert_eq!(stops, [Stopped::Plateau]);
+        let mut window = |every: usize, support: &dyn Fn(usize) -> usize| {
+            (1..=100).filter_map(|k| s.after(k % every == 0, support(k))).collect::<Vec<_>>()
+        };
+        assert!(window(1, &|k| k).is_empty());
+        assert!(window(10, &|_| 100).is_empty(), "ten of a hundred became support vectors");
+        assert!(window(50, &|_| 100).is_empty() && window(50, &|_| 100).is_empty(), "two are not enough");
+        assert!(window(10, &|_| 100).is_empty(), "begins anew");
+        assert!(window(50, &|_| 100).is_empty() && window(50, &|_| 100).is_empty());
+        assert_eq!(window(50, &|_| 100), [Stopped::Plateau]);
+        assert_eq!((plateau_choices(1000), plateau_choices(10_000)), (300, 600));
     }
 }

@@ -1,0 +1,73 @@
+//! Tables of parameters are those of the registry: `<!-- begin parameters NAME -->` to `<!-- end parameters NAME -->`.
+//! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli book` writes them anew.
+
+use super::markdown::{Page, between, book};
+use evermargin::learn::{LEARNERS, Learner, learner};
+use std::fmt::Write;
+
+/// Whether tables are to be written rather than compared.
+pub fn updating() -> bool {
+    std::env::var_os("EVERMARGIN_UPDATE").is_some()
+}
+
+fn marks(name: &str) -> [String; 2] {
+    ["begin", "end"].map(|side| format!("<!-- {side} parameters {name} -->"))
+}
+
+/// The one page that holds the parameters of a learner.
+pub fn page_of(name: &str) -> Page {
+    let [begin, _] = marks(name);
+    let mut pages: Vec<Page> = book().into_iter().filter(|p| p.text.contains(&begin)).collect();
+    assert_eq!(pages.len(), 1, "pages with the parameters of {name}");
+    pages.remove(0)
+}
+
+fn table(of: &Learner) -> String {
+    let mut out = String::from("\n\n| name | default | meaning |\n|---|---|---|\n");
+    for p in of.parameters {
+        writeln!(out, "| `{}` | {} | {} |", p.name, readable(p.default), p.help.replace('|', "\\|"))
+            .expect("a string");
+    }
+    out.push('\n');
+    out
+}
+
+/// Numbers of bytes as people say them, everything else as it is written.
+fn readable(default: &str) -> String {
+    match default.parse::<u64>() {
+        Ok(n) if n >= 1 << 30 && n.is_multiple_of(1 << 30) => format!("{default} ({} GiB)", n >> 30),
+        Ok(n) if n >= 1 << 20 && n.is_multiple_of(1 << 20) => format!("{default} ({} MiB)", n >> 20),
+        _ => default.to_string(),
+    }
+}
+
+#[test]
+fn every_table_of_parameters_is_that_of_the_registry() {
+    let mut wrong = Vec::new();
+    for of in LEARNERS {
+        let page = page_of(of.name);
+        let [begin, end] = marks(of.name);
+        let there = between(&page.text, &begin, &end).unwrap_or_else(|| panic!("{}: no {end}", page.name));
+        let table = table(of);
+        if there == table {
+            continue;
+        }
+        if updating() {
+            let new = page.text.replace(&format!("{begin}{there}{end}"), &format!("{begin}{table}{end}"));
+            std::fs::write(&page.path, new).expect("written");
+        } else {
+            wrong.push(format!("{}: {}\n{there}\nshould be\n{table}", page.name, of.name));
+        }
+    }
+    assert!(wrong.is_empty(), "EVERMARGIN_UPDATE=1 writes the tables anew\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_table_is_of_a_learner_that_is_gone() {
+    for page in book() {
+        for rest in page.text.split("<!-- begin parameters ").skip(1) {
+            let name = rest.split(' ').next().unwrap_or("");
+            assert!(learner(name).is_ok(), "{}: no learner {name}", page.name);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A table's part of the page: published and ours in one grid a measure, curves, explanations, protocol.
+
+use super::chart::{escaped, svg};
+use super::{html, markdown, text};
+use crate::judge::{Judged, Verdict};
+use crate::run::Report;
+use crate::tables::{Kind, Table};
+use crate::work::duration;
+use std::fmt::Write;
+
+/// Appends the part of a table or statement.
+pub(super) fn page(report: &Report, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "<section id=\"{}\">\n<p class=\"back\"><a href=\"#summary\">all tables</a></p>\n<h2>{}</h2>\n<p>{}</p>",
+        escaped(&report.id),
+        escaped(&report.id),
+        escaped(&report.title)
+    );
+    if let Some(table) = &report.table {
+        source(table, out);
+        let _ = writeln!(out, "<p>{} {}</p>", html::bar(&report.counts), duration(report.counts.seconds));
+        for metric in metrics(table) {
+            grid(table, &report.cells, metric, out);
+        }
+        reasons(&report.cells, out);
+    }
+    for figure in &report.figures {
+        let _ = writeln!(
+            out,
+            "<figure>{}<figcaption>{}</figcaption></figure>",
+            svg(figure),
+            escaped(&figure.title)
+        );
+    }
+    if !report.notes.is_empty() {
+        let _ = writeln!(out, "<div class=\"notes scroll\">{}</div>", rendered(&report.notes));
+    }
+    if let Some(table) = &report.table {
+        protocol(table, &report.cells, out);
+    }
+    out.push_str("</section>\n");
+}
+
+fn source(table: &Table, out: &mut String) {
+    let kind = match table.kind {
+        Kind::Published => "",
+        Kind::Prototype => " The numbers are those of an independent prototype; the work prints none.",
+    };
+    let [first, last] = table.source.lines;
+    let _ = writeln!(
+        out,
+        "<p class=\"source\">{}, lines {first} to {last} of its text.{kind}</p>",
+        escaped(&table.source.work)
+    );
+}
+
+fn metrics(table: &Table) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for column in &table.columns {
+        if !found.contains(&column.metric.as_str()) {
+            found.push(&column.metric);
+        }
+    }
+    found
+}
+
+/// Rows by methods of one measure: ours with its spread, print, the difference in the colour of its meaning.
+fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
+    let of: Vec<&Judged> = cells.iter().filter(|j| j.column.metric == metric).collect();
+    let Some(first) = of.first() else { return };
+    let mut methods: Vec<&str> = Vec::new();
+    for column in table.columns.iter().filter(|c| c.metric == metric) {
+        if of.iter().any(|j| j.column == *column) {
+            methods.push(&column.method);
+        }
+    }
+    let name = if metric == "seconds" { "processor time".into() } else { metric.replace('_', " ") };
+    let _ = write!(
+        out,
+        "<div class=\"scroll\"><table class=\"grid\">\n<caption>{}{}</caption>\n<tr><th></th>",
+        escaped(&name),
+        text::unit(first.column.unit)
+    );
+    for method in &methods {
+        let _ = write!(out, "<th>{}</th>", escaped(method));
+    }
+    out.push_str("</tr>\n");
+    for row in table.rows.iter().filter(|r| of.iter().any(|j| j.data_set == r.name)) {
+        let here: Vec<&Judged> = of.iter().copied().filter(|j| j.data_set == row.name).collect();
+        let _ = write!(out, "<tr><th>{}</th>", escaped(&row.name));
+        for method in &methods {
+            match here.iter().find(|j| j.column.method == *method) {
+                Some(cell) => one(cell, &here, out),
+                None => out.push_str("<td class=\"none\"></td>"),
+            }
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn one(cell: &Judged, row: &[&Judged], out: &mut String) {
+    let [_, _, _, published, ours, difference, ..] = text::line(cell);
+    let (class, sign) = meaning(cell.verdict);
+    let why = [cell.remark.as_str(), &cell.explanation].join(" ");
+    let _ = write!(out, "<td class=\"{class}\"");
+    if !why.trim().is_empty() {
+        let _ = write!(out, " title=\"{}\"", escaped(why.trim()));
+    }
+    let ours = if cell.ours.is_empty() { "" } else { ours.as_str() };
+    let _ = write!(
+        out,
+        "><b>{}</b> <span class=\"sign\">{sign}</span><br><small>print {}",
+        escaped(ours),
+        escaped(&published)
+    );
+    if !difference.is_empty() {
+        let _ = write!(out, ", {}", escaped(&difference));
+    }
+    if let Some(times) = times(cell, row) {
+        let _ = write!(out, "<br>{times}");
+    }
+    out.push_str("</small></td>");
+}
+
+/// How many times the least of the row a time is, ours and in print: machines differ, ratios need not.
+fn times(cell: &Judged, row: &[&Judged]) -> Option<String> {
+    if cell.column.metric != "seconds" || row.len() < 2 {
+        return None;
+    }
+    let both: Vec<(f64, f64)> = row
+        .iter()
+        .filter_map(|j| Some((j.summary()?.0, j.cell.target())))
+        .filter(|b| b.0 > 0.0 && b.1 > 0.0)
+        .collect();
+    let least = both.iter().fold([f64::INFINITY; 2], |m, b| [m[0].min(b.0), m[1].min(b.1)]);
+    let ours = cell.summary()?.0;
+    (both.len() > 1 && ours > 0.0)
+        .then(|| format!("{:.1} × the least, print {:.1} ×", ours / least[0], cell.cell.target() / least[1]))
+}
+
+fn meaning(verdict: Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Reproduced => ("reproduced", "="),
+        Verdict::Better => ("better", "▲"),
+        Verdict::Worse => ("worse", "▼"),
+        Verdict::Different => ("different", "≠"),
+        Verdict::Missing => ("missing", "∅"),
+        Verdict::NotRun => ("not-run", "–"),
+        Verdict::NotJudged => ("not-judged", "·"),
+    }
+}
+
+/// Why rates came out worse; the same words are said once.
+fn reasons(cells: &[Judged], out: &mut String) {
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    for cell in cells.iter().filter(|c| c.verdict == Verdict::Worse && c.is_accuracy()) {
+        let name =
+            format!("{} {} {}", cell.data_set, cell.column.method, cell.column.metric.replace('_', " "));
+        let why = if cell.explanation.is_empty() { "not explained yet" } else { &cell.explanation };
+        match said.iter_mut().find(|(known, _)| known == why) {
+            Some((_, names)) => names.push(name),
+            None => said.push((why.to_string(), vec![name])),
+        }
+    }
+    if said.is_empty() {
+        return;
+    }
+    out.push_str("<h3>Rates below print</h3>\n<ul>\n");
+    for (why, names) in said {
+        let _ = writeln!(out, "<li><b>{}</b>: {}</li>", escaped(&names.join("; ")), escaped(&why));
+    }
+    out.push_str("</ul>\n");
+}
+
+fn protocol(table: &Table, cells: &[Judged], out: &mut String) {
+    out.push_str("<details open><summary>Protocol and remarks</summary>\n");
+    if !table.protocol.is_empty() {
+        let _ = writeln!(out, "<p>{}</p>", escaped(&table.protocol));
+    }
+    if !table.remarks.is_empty() {
+        let items: Vec<String> = table.remarks.iter().map(|r| format!("<li>{}</li>", escaped(r))).collect();
+        let _ = writeln!(out, "<ul>{}</ul>", items.join(""));
+    }
+    let rows: Vec<_> = table
+        .rows
+        .iter()
+        .filter(|r| cells.iter().any(|j| j.data_set == r.name))
+        .filter(|r| !r.protocol.is_empty() || !r.remarks.is_empty())
+        .collect();
+    if !rows.is_empty() {
+        out.push_str("<div class=\"scroll\"><table class=\"list\"><tr><th>data set</th><th>how</th><th>remarks</th></tr>\n");
+        for row in rows {
+            let _ = writeln!(
+                out,
+                "<tr><th>{}</th><td class=\"words\">{}</td><td class=\"words\">{}</td></tr>",
+                escaped(&row.name),
+                escaped(&markdown::protocol(&row.protocol)),
+                escaped(&row.remarks.join("; "))
+            );
+        }
+        out.push_str("</table></div>\n");
+    }
+    out.push_str("</details>\n");
+}
+
+/// Markdown as HTML; HTML within it is shown, not obeyed.
+fn rendered(notes: &str) -> String {
+    use pulldown_cmark::{Event, Options, Parser};
+    let events = Parser::new_ext(notes, Options::ENABLE_TABLES).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        other => other,
+    });
+    let mut out = String::new();
+    pulldown_cmark::html::push_html(&mut out, events);
+    out
+}

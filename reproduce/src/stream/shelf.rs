@@ -1,0 +1,222 @@
+//! The streams that are walked along, and what is kept of a walk.
+
+use super::data::Set;
+use super::walk::{Step, Way, all_at_once, walk};
+use super::{Stream, generator};
+use crate::failure::Result;
+use crate::run::Bench;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A stream: its name, its data, rows of a batch, labels, repetitions, batches at which batch learning is looked at.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub name: &'static str,
+    pub set: &'static str,
+    pub batch: usize,
+    pub labels: usize,
+    pub repetitions: usize,
+    pub looks: usize,
+}
+
+/// Labels of table IV.1: 50 for newsgroups, 30 for news wires, 9 for connections; its sets themselves are not at hand. The
+/// newsgroups come in small batches too, so that there are a hundred of them.
+pub(super) const PLANS: [Plan; 4] = [
+    Plan { name: "newsgroups", set: "news-comp-rec", batch: 80, labels: 50, repetitions: 3, looks: 24 },
+    Plan { name: "newsgroups-440", set: "news-comp-rec", batch: 440, labels: 50, repetitions: 2, looks: 8 },
+    Plan { name: "reuters", set: "reuters-earn", batch: 100, labels: 30, repetitions: 3, looks: 24 },
+    Plan { name: "mnist", set: "mnist-odd", batch: 500, labels: 50, repetitions: 1, looks: 12 },
+];
+
+/// Figure IV.25: the same connections in batches of three sizes.
+pub(super) const CONNECTIONS: [Plan; 3] = [
+    Plan { name: "kdd-2000", set: "kdd99", batch: 2000, labels: 9, repetitions: 1, looks: 8 },
+    Plan { name: "kdd-4000", set: "kdd99", batch: 4000, labels: 9, repetitions: 1, looks: 8 },
+    Plan { name: "kdd-8000", set: "kdd99", batch: 8000, labels: 9, repetitions: 1, looks: 8 },
+];
+
+/// Batches of a `--quick` run.
+const FEW: usize = 6;
+
+/// What was asked for last, one a thread.
+struct Latest<T>(Mutex<Vec<(String, Arc<T>)>>);
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Latest<T> {
+    fn get(&self, name: &str, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = open.iter().find(|(known, _)| known == name) {
+            return Ok(Arc::clone(found));
+        }
+        let made = Arc::new(make()?);
+        open.insert(0, (name.to_string(), Arc::clone(&made)));
+        open.truncate(2);
+        Ok(made)
+    }
+}
+
+/// Data and streams that stay open.
+#[derive(Default)]
+pub(super) struct Shelf {
+    sets: Latest<Set>,
+    streams: Latest<Stream>,
+}
+
+/// A repetition of a plan, cut to so many batches (0 is all).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run<'p> {
+    pub plan: &'p Plan,
+    pub repetition: usize,
+    pub most: usize,
+}
+
+impl Shelf {
+    /// A data set.
+    pub(super) fn set(&self, bench: &Bench<'_>, name: &str) -> Result<Arc<Set>> {
+        self.sets.get(name, || Set::open(name, &bench.options.folder))
+    }
+
+    /// The stream of a repetition.
+    fn stream(&self, bench: &Bench<'_>, run: Run<'_>) -> Result<Arc<Stream>> {
+        let plan = run.plan;
+        self.streams.get(&key(bench, run), || {
+            let sizes = (plan.batch, batches(bench, run.most), plan.labels);
+            Stream::of(&*self.set(bench, plan.set)?, sizes, &mut generator(bench, run.repetition))
+        })
+    }
+
+    /// A walk.
+    pub(super) fn track(&self, bench: &Bench<'_>, run: Run<'_>, way: &Way) -> Result<Track> {
+        bench.cached(&format!("{} walk {way:?}", key(bench, run)), || {
+            let stream = self.stream(bench, run)?;
+            let track = Track::of(&walk(&stream, way)?, &stream);
+            bench.say(&format!("{} {}: {:.2}", run.plan.name, run.repetition + 1, 100.0 * track.late()));
+            Ok(track)
+        })
+    }
+
+    /// Batch learning at the `look`-th of the places it is looked at: the batch, and what came of it.
+    pub(super) fn look(&self, bench: &Bench<'_>, run: Run<'_>, way: &Way, look: usize) -> Result<Look> {
+        bench.cached(&format!("{} look {look} {way:?}", key(bench, run)), || {
+            let stream = self.stream(bench, run)?;
+            let at = looked_at(stream.batches(), looks(bench, run.plan));
+            let at = at[look.min(at.len() - 1)];
+            let steps = all_at_once(&stream, way, &[at])?;
+            let rate = steps.first().and_then(|s| s.accuracy(&stream.truth));
+            Ok(Look { at, accuracy: rate, seconds: steps.first().map_or(0.0, |s| s.seconds) })
+        })
+    }
+}
+
+/// The plans that are asked for; a `--quick` run takes one kind of text and nothing that is slow to read.
+pub(super) fn chosen<'p>(bench: &Bench<'_>, plans: &'p [Plan]) -> Vec<&'p Plan> {
+    let quick = |p: &Plan| matches!(p.name, "newsgroups" | "reuters" | "kdd-2000");
+    plans.iter().filter(|p| super::wanted(bench, p.name) && (!bench.options.quick || quick(p))).collect()
+}
+
+fn batches(bench: &Bench<'_>, most: usize) -> usize {
+    if bench.options.quick { FEW } else { most }
+}
+
+fn key(bench: &Bench<'_>, run: Run<'_>) -> String {
+    let Plan { set, batch, labels, looks, .. } = run.plan;
+    let (most, seed) = (batches(bench, run.most), bench.options.seed);
+    format!("stream {set} {batch} {labels} {looks} {most} {} {seed}", run.repetition)
+}
+
+/// How often a plan is repeated.
+pub(super) fn repetitions(bench: &Bench<'_>, plan: &Plan) -> usize {
+    let usual = if bench.options.quick { 1 } else { plan.repetitions };
+    bench.options.repetitions.unwrap_or(usual).max(1)
+}
+
+/// How many looks at batch learning are taken.
+pub(super) fn looks(bench: &Bench<'_>, plan: &Plan) -> usize {
+    if bench.options.quick { 2 } else { plan.looks }
+}
+
+/// Batches at which batch learning is looked at: evenly along the stream, the last of them its end.
+fn looked_at(batches: usize, looks: usize) -> Vec<usize> {
+    let looks = looks.min(batches).max(1);
+    (1..=looks).map(|k| batches * k / looks - 1).collect()
+}
+
+/// Batch learning at one batch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Look {
+    pub at: usize,
+    pub accuracy: Option<f64>,
+    pub seconds: f64,
+}
+
+/// What is kept of a walk, one entry a batch.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Track {
+    /// Share of the scored rows labelled rightly; none before there are labels.
+    pub accuracy: Vec<Option<f64>>,
+    pub cost: Vec<f64>,
+    pub kept: Vec<f64>,
+    pub exemplars: Vec<f64>,
+    pub seconds: Vec<f64>,
+    /// Labels known.
+    pub known: Vec<f64>,
+}
+
+impl Track {
+    fn of(steps: &[Step], stream: &Stream) -> Self {
+        let all = |value: fn(&Step) -> f64| steps.iter().map(value).collect();
+        Self {
+            accuracy: steps.iter().map(|s| s.accuracy(&stream.truth)).collect(),
+            cost: all(|s| s.cost),
+            kept: all(|s| s.kept),
+            exemplars: all(|s| s.exemplars as f64),
+            seconds: all(|s| s.seconds),
+            known: all(|s| s.known as f64),
+        }
+    }
+
+    /// Mean accuracy of the last half of the batches.
+    pub(super) fn late(&self) -> f64 {
+        let half: Vec<f64> = self.accuracy[self.accuracy.len() / 2..].iter().flatten().copied().collect();
+        super::mean(&half)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batch_learning_is_looked_at_along_the_stream_and_at_its_end() {
+        assert_eq!(looked_at(10, 2), [4, 9]);
+        assert_eq!(looked_at(3, 99), [0, 1, 2]);
+        let at = looked_at(247, 12);
+        assert!(at[11] == 246 && at.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn the_last_half_is_the_last_half() {
+        let rates = [None, Some(0.1), Some(0.5), None, Some(0.7)];
+        let track = Track { accuracy: rates.to_vec(), ..Track::default() };
+        assert!((track.late() - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_was_asked_for_last_is_made_once() {
+        let (latest, mut made) = (Latest::default(), 0);
+        for name in ["a", "b", "a", "c", "b", "a"] {
+            latest
+                .get(name, || {
+                    made += 1;
+                    Ok(made)
+                })
+                .unwrap();
+        }
+        assert_eq!(made, 4, "a, b, c, and a again, which c drove out");
+    }
+}

@@ -1,0 +1,104 @@
+//! The program from outside: `--quick` of everything keeps loose bounds, the same numbers come twice, finished work is found
+//! again. Data that are not at hand are missing cells, no more; what is generated always runs.
+
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn reproduce(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_evermargin-reproduce")).args(args).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The counts of the last line.
+fn counts(output: &Output) -> Value {
+    let text = said(output);
+    let told = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(text.lines().last().unwrap_or_default())
+        .unwrap_or_else(|e| panic!("{e}: {text}{told}"))
+}
+
+fn count(counts: &Value, name: &str) -> u64 {
+    counts[name].as_u64().unwrap_or_else(|| panic!("no {name} in {counts}"))
+}
+
+/// A learner that broke shows here: too few cells run, or too many far from print.
+#[test]
+fn everything_quickly_keeps_loose_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("out.html");
+    let output = reproduce(&["--quick", "--fresh", "--json", "--report", page.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counts = counts(&output);
+    let [run, worse, rates, met] =
+        ["cells_run", "cells_worse", "accuracy_cells", "accuracy_met"].map(|name| count(&counts, name));
+    assert!(run >= 30, "{counts}");
+    assert!(worse * 4 <= run, "{counts}");
+    assert!(met * 10 >= rates * 7, "{counts}");
+    for name in ["cells_reproduced", "cells_better", "cells_missing"] {
+        count(&counts, name);
+    }
+    assert!(counts["seconds"].as_f64().unwrap() > 0.0);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("id=\"ertekin-waveform-imbalance\"") && page.ends_with("</html>\n"));
+}
+
+/// Without any data: nothing fails, and what is missing is counted.
+#[test]
+fn missing_data_is_counted() {
+    let args = ["ertekin-6.3", "emara-III.2", "--data", "/nonexistent", "--fresh", "--json"];
+    let output = reproduce(&args);
+    assert!(output.status.success());
+    let counts = counts(&output);
+    assert_eq!((count(&counts, "cells_run"), count(&counts, "cells_missing")), (0, 200));
+}
+
+const TABLE: [&str; 6] =
+    ["ertekin-waveform-imbalance", "--data-sets", "Waveform IR 8", "--repetitions", "2", "--json"];
+
+/// Everything but the time of the whole.
+fn numbers(output: &Output) -> String {
+    let text = said(output);
+    text.lines().filter(|l| !l.starts_with('{') && !l.contains("seconds")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_same_numbers_come_twice_on_any_number_of_threads() {
+    let once = |threads| reproduce(&[&TABLE[..], &["--fresh", "--threads", threads]].concat());
+    let (one, two) = (once("1"), once("2"));
+    assert!(numbers(&one).contains("g_means"), "{}", said(&one));
+    assert_eq!(numbers(&one), numbers(&two));
+}
+
+#[test]
+fn finished_work_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let cached = || reproduce(&[&TABLE[..], &["--cache", folder.path().to_str().unwrap()]].concat());
+    let (first, second) = (cached(), cached());
+    assert_eq!(numbers(&first), numbers(&second));
+    let learnt = |o: &Output| String::from_utf8_lossy(&o.stderr).matches(" error ").count();
+    assert!(learnt(&first) >= 10 && learnt(&second) == 0, "{}", String::from_utf8_lossy(&second.stderr));
+    let pieces: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(pieces.len(), learnt(&first));
+    std::fs::remove_file(&pieces[0]).unwrap();
+    assert_eq!(learnt(&cached()), 1, "only what is not there is done again");
+}
+
+#[test]
+fn names_are_listed_and_unknown_ones_refused() {
+    let list = said(&reproduce(&["--list"]));
+    for name in ["emara-III.2", "ertekin-6.3", "sindhwani-6", "hou-hero-1"] {
+        assert!(list.lines().any(|l| l.starts_with(name)), "{list}");
+    }
+    let refused = reproduce(&["ertekin-9.9"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("there are ertekin-3.2"));
+    assert_eq!(reproduce(&["ertekin-6.3", "--data-sets", "nowhere"]).status.code(), Some(2));
+    assert_eq!(reproduce(&[]).status.code(), Some(2));
+    let hand = said(&reproduce(&["--data-sets-at-hand", "--data", "/nonexistent"]));
+    assert!(hand.contains("0 of 106 files whole"), "{hand}");
+}
