@@ -253,10 +253,11 @@ fn supervised(costs: &[f64]) -> Vec<Value> {
     costs.iter().map(|c| json!({ "kernel": "linear", "c": c })).collect()
 }
 
+/// 30 rounds of four pages a view, as Blum & Mitchell 1998 have it.
 fn greedy(view: usize, machine: &str) -> Vec<Value> {
-    [1.0, 10.0]
-        .map(|c| json!({ "kernel": "linear", "machine": machine, "c": c, "grow": 4, "view": view + 1 }))
-        .into()
+    let one =
+        json!({ "kernel": "linear", "machine": machine, "c": 10, "grow": 4, "rounds": 30, "view": view + 1 });
+    vec![one]
 }
 
 fn agreeing(view: usize) -> Vec<Value> {
@@ -450,12 +451,12 @@ mod tests {
     #[test]
     fn a_university_held_out_is_no_group() {
         let web = Web {
-            views: vec![Matrix::dense(vec![0.5; 40], 40, 1).unwrap(); 3],
-            course: (0..40).map(|i| i % 3 == 0).collect(),
-            university: (0..40).map(|i| i % 4).collect(),
+            views: vec![Matrix::dense(vec![0.5; 400], 400, 1).unwrap(); 3],
+            course: (0..400).map(|i| i % 3 == 0).collect(),
+            university: (0..400).map(|i| i % 4).collect(),
         };
         let stage = Stage::without(&web, 1, 1, 2).unwrap();
-        assert_eq!((stage.train.len(), stage.test.len()), (30, 10));
+        assert_eq!((stage.train.len(), stage.test.len()), (300, 100));
         let pool = web.pool(0, &stage.train);
         let scores: Vec<Vec<f64>> = vec![pool.class.iter().map(|c| f64::from(*c)).collect(); 2];
         assert_eq!(stage.inside(&pool, &scores), vec![vec![1.0; 2]; 3]);
