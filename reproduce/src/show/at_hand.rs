@@ -20,7 +20,8 @@ struct Known {
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
-    file: String,
+    #[serde(rename = "file")]
+    path: String,
     bytes: u64,
     sha256: String,
     sha256_uncompressed: String,
@@ -49,18 +50,24 @@ fn known() -> Result<Known> {
 
 /// The file as it was packed, or packed otherwise with the same content, is whole.
 fn state(folder: &Path, file: &File) -> Result<State> {
-    let path = folder.join(&file.file);
+    let path = folder.join(&file.path);
     if !path.is_file() {
         return Ok(State::Missing);
     }
     let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
-    let hash = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect::<String>();
     if hash(&std::fs::read(&path).map_err(fault)?) == file.sha256 {
         return Ok(State::Whole);
     }
     let content = evermargin_io::read_whole(&path, &evermargin_io::Limits::default());
     let same = content.is_ok_and(|content| hash(content.as_ref()) == file.sha256_uncompressed);
     Ok(if same { State::Whole } else { State::Other })
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// A line a file, sums at the end.
@@ -74,7 +81,7 @@ pub fn list(folder: &Path) -> Result<String> {
             State::Other => "OTHER CONTENT",
             State::Missing => "MISSING",
         };
-        let _ = writeln!(out, "{word:<13} {:>9}  {:<44} {}", size(file.bytes), file.file, file.name);
+        let _ = writeln!(out, "{word:<13} {:>9}  {:<44} {}", size(file.bytes), file.path, file.name);
         if state != State::Whole {
             let _ = writeln!(out, "{:26}from {}; for {}", "", file.origin, file.serves);
         }
@@ -114,7 +121,7 @@ mod tests {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let file = |name: &str, sha256: &str, inner: &str| File {
             name: name.into(),
-            file: name.into(),
+            path: name.into(),
             bytes: 3,
             sha256: sha256.into(),
             sha256_uncompressed: inner.into(),

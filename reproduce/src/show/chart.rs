@@ -146,14 +146,14 @@ fn axes(x: &Axis, y: &Axis, figure: &Figure, out: &mut String) {
             number(mark)
         );
     }
-    let middle = (LEFT + RIGHT) / 2.0;
+    let middle = f64::midpoint(LEFT, RIGHT);
     let _ = writeln!(
         out,
         "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
          <text transform=\"translate(13 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
         BOTTOM + 34.0,
         escaped(&figure.x),
-        (TOP + BOTTOM) / 2.0,
+        f64::midpoint(TOP, BOTTOM),
         escaped(&figure.y)
     );
 }

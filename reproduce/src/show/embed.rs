@@ -86,7 +86,7 @@ fn short(report: &Report, around: &Around) -> String {
 
 /// The rates if there are any, else every measure.
 fn shown(table: &Table, cells: &[Judged]) -> Vec<String> {
-    let any = table.columns.iter().any(|c| c.is_accuracy());
+    let any = table.columns.iter().any(Column::is_accuracy);
     let mut found: Vec<String> = Vec::new();
     for column in table.columns.iter().filter(|c| !any || c.is_accuracy() || c.metric == "seconds") {
         if !found.contains(&column.metric) && cells.iter().any(|j| j.column == *column) {

@@ -388,8 +388,11 @@ pub(crate) fn joint(bench: &Bench<'_>) -> Result<Found> {
     Ok(found)
 }
 
+/// A row of a table with its unlabelled and its test values.
+type Held = (String, Vec<f64>, Vec<f64>);
+
 /// Unlabelled and test break-even points of each university and view, the graph being the view's own or the mean of all.
-fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Vec<(String, Vec<f64>, Vec<f64>)>> {
+fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Vec<Held>> {
     let web = Web::open(bench)?;
     let (seed, draws) = (bench.options.seed, repetitions(bench, 10));
     let items: Vec<(usize, usize)> =
