@@ -326,7 +326,7 @@ mod tests {
         let mut judged = Vec::new();
         for id in ["emara-III.2", "emara-III.7"] {
             let table = tables::find(id).unwrap();
-            judged.extend(crate::judge::judge(&table, &crate::found::Found::default(), |_, _| true));
+            judged.extend(crate::judge::judge(&table, &Found::default(), |_, _| true));
         }
         for (rival, sets, p) in [("TSVM", 14, 0.0410), ("DA", 25, 0.0308), ("gradTSVM", 12, 0.0025)] {
             let (first, second) = pairs(&judged, rival, false);
