@@ -17,7 +17,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn main() {
+fn main() -> std::io::Result<()> {
     let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
     let mut tables = Vec::new();
@@ -31,7 +31,7 @@ fn main() {
         let _ = writeln!(list, "    include_str!({:?}),", path.display().to_string());
     }
     list.push_str("]\n");
-    std::fs::write(out.join("tables.rs"), list).expect("the list of tables can be written");
+    std::fs::write(out.join("tables.rs"), list)?;
 
     let mut sources = Vec::new();
     for folder in ["../crates/evermargin/src", "../crates/evermargin-io/src", "src", "recipes"] {
@@ -49,4 +49,5 @@ fn main() {
         code.update(&std::fs::read(path).unwrap_or_default());
     }
     println!("cargo::rustc-env=EVERMARGIN_CODE={}", &code.finalize().to_hex()[..16]);
+    Ok(())
 }

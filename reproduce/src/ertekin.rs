@@ -293,7 +293,7 @@ pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
         Method::Virtual,
         Method::Dc,
     ];
-    let open = Open { stop: StopRule::Never, ..bench.options.open };
+    let open = Open { stop: Some(StopRule::Never), ..bench.options.open };
     let options = Options { open, ..bench.options.clone() };
     let say = |line: &str| bench.say(line);
     let to_the_end = Bench::new(&options, &say);

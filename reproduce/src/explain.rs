@@ -1,4 +1,4 @@
-//! Why a rate came out worse than printed, as far as that is known: written down in `tables/explanations*.json`, and computed
+//! Why a rate came out worse than printed, as far as that is known: written down in `tables/explanations/`, and computed
 //! where the repetitions alone can explain it.
 
 use crate::judge::{Judged, Verdict};
@@ -24,12 +24,20 @@ pub struct Explanation {
     pub text: String,
 }
 
+const FILES: [&str; 3] = [
+    include_str!("../tables/explanations/batch.json"),
+    include_str!("../tables/explanations/sindhwani.json"),
+    include_str!("../tables/explanations/streams.json"),
+];
+
 /// Everything written down.
 pub fn all() -> &'static [Explanation] {
     static ALL: OnceLock<Vec<Explanation>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let text = include_str!("../tables/explanations.json");
-        serde_json::from_str(text).unwrap_or_default()
+        FILES
+            .iter()
+            .flat_map(|text| serde_json::from_str::<Vec<Explanation>>(text).unwrap_or_default())
+            .collect()
     })
 }
 
@@ -69,9 +77,8 @@ mod tests {
 
     #[test]
     fn explanations_name_what_there_is_and_say_something() {
-        let text = include_str!("../tables/explanations.json");
-        let parsed: Vec<Explanation> = serde_json::from_str(text).unwrap();
-        assert_eq!(parsed, all());
+        let parsed = FILES.map(|text| serde_json::from_str::<Vec<Explanation>>(text).unwrap());
+        assert_eq!(parsed.concat(), all());
         for e in all() {
             let table = find(&e.table).unwrap();
             let named = |name: &String| table.rows.iter().any(|r| r.name == *name);

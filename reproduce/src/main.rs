@@ -5,7 +5,7 @@ use evermargin::query::StopRule;
 use evermargin_reproduce::claims::CLAIMS;
 use evermargin_reproduce::data::{Scaling, folder};
 use evermargin_reproduce::judge::Counts;
-use evermargin_reproduce::methods::Open;
+use evermargin_reproduce::methods::{Open, stop_rule};
 use evermargin_reproduce::run::{Bench, Options, Report};
 use evermargin_reproduce::show::{Around, at_hand, embed, html, markdown, text};
 use evermargin_reproduce::{Failure, Result, keep, tables};
@@ -39,9 +39,9 @@ struct Args {
     /// FULL SVM on rows with more than 50000 training rows too
     #[arg(long)]
     slow: bool,
-    /// When active learning stops: margin (exhausted), plateau (support vectors settle), never
-    #[arg(long, value_name = "NAME", default_value = "margin")]
-    stop: String,
+    /// When active learning stops, instead of the protocol: margin (exhausted), plateau (support vectors settle), never
+    #[arg(long, value_name = "NAME")]
+    stop: Option<String>,
     /// Write what was found into a Markdown file too, a section a table
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -198,7 +198,7 @@ fn options(args: &Args) -> Result<Options> {
         folder: args.data.clone().unwrap_or_else(folder),
         seed: args.seed,
         open: Open {
-            stop: stop_rule(&args.stop)?,
+            stop: args.stop.as_deref().map(stop_rule).transpose()?,
             warm_up: args.warm_up.unwrap_or(usual.warm_up),
             s: args.s.unwrap_or(usual.s),
             keep: args.keep.unwrap_or(usual.keep),
@@ -263,9 +263,9 @@ fn show(report: &Report, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> {
 fn section(id: &str, bench: &Bench<'_>) -> String {
     match bench.options.open.stop {
         _ if bench.options.open.honest => format!("{id} honest"),
-        StopRule::Plateau => format!("{id} plateau"),
-        StopRule::Never => format!("{id} never"),
-        StopRule::Margin | StopRule::CrossValidated => id.to_string(),
+        Some(StopRule::Plateau) => format!("{id} plateau"),
+        Some(StopRule::Never) => format!("{id} never"),
+        Some(StopRule::Margin | StopRule::CrossValidated) | None => id.to_string(),
     }
 }
 
@@ -274,15 +274,6 @@ fn assignment(text: &str) -> Result<(String, serde_json::Value)> {
     let (name, value) =
         text.split_once('=').ok_or_else(|| Failure::Unknown(format!("--set {text}: write NAME=VALUE")))?;
     Ok((name.to_string(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
-}
-
-fn stop_rule(name: &str) -> Result<StopRule> {
-    match name {
-        "margin" => Ok(StopRule::Margin),
-        "plateau" => Ok(StopRule::Plateau),
-        "never" => Ok(StopRule::Never),
-        other => Err(Failure::Unknown(format!("no rule {other}; there are margin, plateau, never"))),
-    }
 }
 
 fn finish(name: &str) -> Result<Option<bool>> {

@@ -99,8 +99,8 @@ impl Method {
 /// What the protocols leave open, to find out what authors did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Open {
-    /// When active learning stops.
-    pub stop: StopRule,
+    /// When active learning stops; none: as the protocol says.
+    pub stop: Option<StopRule>,
     /// Support vectors before LASVM-NC and LASVM-I trust the ramp.
     pub warm_up: usize,
     /// Where their ramp ends.
@@ -121,16 +121,17 @@ impl Default for Open {
     fn default() -> Self {
         let usual = LasvmParams::default();
         let (warm_up, s) = (usual.warm_up, usual.s);
-        Self {
-            stop: StopRule::Margin,
-            warm_up,
-            s,
-            keep: 0,
-            finish: None,
-            epochs: 1,
-            labels: 4500,
-            honest: false,
-        }
+        Self { stop: None, warm_up, s, keep: 0, finish: None, epochs: 1, labels: 4500, honest: false }
+    }
+}
+
+/// The rule of that name.
+pub fn stop_rule(name: &str) -> Result<StopRule> {
+    match name {
+        "margin" => Ok(StopRule::Margin),
+        "plateau" => Ok(StopRule::Plateau),
+        "never" => Ok(StopRule::Never),
+        other => Err(Failure::Unknown(format!("no rule {other}; there are margin, plateau, never"))),
     }
 }
 
@@ -159,6 +160,8 @@ impl Task {
         }
         let kernel = Kernel::Rbf { gamma: protocol.gamma };
         let active_ratio = OnceCell::new();
+        let told = protocol.stop.as_deref().map(stop_rule).transpose()?;
+        let open = Open { stop: open.stop.or(told), ..open };
         Ok(Self { split, kernel, c: protocol.c, tolerance: protocol.tolerance, open, active_ratio })
     }
 

@@ -10,7 +10,7 @@ use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss};
 use evermargin::learn::validate::stratified_folds;
 use evermargin::learn::{Fit, Targets};
 use evermargin::metrics::{Criterion, best_threshold};
-use evermargin::query::{Stopped, Strategy, plateau_choices};
+use evermargin::query::{StopRule, Stopped, Strategy, plateau_choices};
 use evermargin::{Label, Labels, Matrix, Model};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -40,7 +40,7 @@ pub fn params(task: &Task, seed: u64) -> LasvmParams {
         c: task.c,
         tolerance: task.tolerance,
         seed,
-        stop: task.open.stop,
+        stop: task.open.stop.unwrap_or(StopRule::Margin),
         warm_up: task.open.warm_up,
         s: task.open.s,
         clean_keep: task.open.keep,

@@ -154,6 +154,9 @@ pub struct Protocol {
     pub noise: f64,
     /// Negatives a positive in the training set, by thinning the positives; none: as they are.
     pub imbalance: Option<f64>,
+    /// When active learning stops: margin, plateau or never; none: margin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
     /// For tables about few labels: how many there are and what is known beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub few: Option<Few>,

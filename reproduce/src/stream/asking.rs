@@ -33,7 +33,7 @@ struct Together {
 pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
     let params = params(bench)?;
     let mut plans = chosen(bench, &PLANS);
-    plans.retain(|p| p.name != "newsgroups-440");
+    plans.retain(|p| p.batch < 1000);
     let shares = if bench.options.quick { &SHARES[..1] } else { &SHARES[..] };
     let asks = || shares.iter().flat_map(|share| ASKS.iter().map(|(_, ask)| Some((*ask, *share))));
     let mut pieces = Vec::new();
@@ -113,14 +113,14 @@ fn tell(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Found) {
 mod tests {
     use super::*;
 
-    fn track(rate: f64) -> Result<Track> {
-        Ok(Track { accuracy: vec![Some(rate); 4], ..Track::default() })
+    fn track(rate: f64) -> Track {
+        Track { accuracy: vec![Some(rate); 4], ..Track::default() }
     }
 
     #[test]
     fn walks_are_compared_with_those_of_the_same_share() {
         let rates = [0.5, 0.6, 0.7, 0.8, 0.9, 0.1, 0.2, 0.3, 0.4];
-        let mut done = rates.into_iter().map(track);
+        let mut done = rates.into_iter().map(|r| Ok(track(r)));
         let runs = [together(&mut done, 2).unwrap()];
         let mut found = Found::default();
         tell(&PLANS[0], &[0.25, 0.05], &runs, &mut found);
@@ -131,7 +131,7 @@ mod tests {
         assert!((value("newsgroups, 5 %", "SUBMOD-ACTV", "over_none") + 0.3).abs() < 1e-12);
         assert_eq!(found.figures.len(), 2);
         assert_eq!(found.figures[1].series[3].points.len(), 2);
-        let mut short = rates.into_iter().map(track).take(0);
+        let mut short = rates.into_iter().map(|r| Ok(track(r))).take(0);
         assert!(together(&mut short, 2).is_err());
     }
 }

@@ -114,7 +114,7 @@ fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &m
     let mut pieces = Vec::new();
     for plan in chosen(bench, plans) {
         for repetition in 0..repetitions(bench, plan) {
-            let run = Run { plan, repetition, most: 0 };
+            let run = Run::of(bench, plan, repetition);
             pieces.extend(lines.iter().map(|l| (run, Piece::Walk(l))));
             pieces.extend((0..looks(bench, plan)).map(|k| (run, Piece::Look(k))));
         }
@@ -239,7 +239,7 @@ pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
     let mut pieces = Vec::new();
     for plan in chosen(bench, &PLANS) {
         for repetition in 0..repetitions(bench, plan) {
-            pieces.extend([1.0, 0.0].map(|beyond| (Run { plan, repetition, most: 0 }, beyond)));
+            pieces.extend([1.0, 0.0].map(|beyond| (Run::of(bench, plan, repetition), beyond)));
         }
     }
     let shelf = Shelf::default();
