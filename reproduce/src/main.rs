@@ -120,7 +120,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match work(Args::parse()) {
+    match work(&Args::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(failure) => {
@@ -131,13 +131,13 @@ fn main() -> ExitCode {
 }
 
 /// Whether everything asked for could be run.
-fn work(args: Args) -> Result<bool> {
+fn work(args: &Args) -> Result<bool> {
     if args.list {
         print!("{}", text::list(&tables::all()?, &tables::descriptions()?));
         return Ok(true);
     }
     let ids = ids(&args.tables, args.quick)?;
-    let options = Options { several: ids.len() > 1, ..options(&args)? };
+    let options = Options { several: ids.len() > 1, ..options(args)? };
     if args.data_sets_at_hand {
         print!("{}", at_hand::list(&options.folder)?);
         return Ok(true);

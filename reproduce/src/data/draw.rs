@@ -171,6 +171,7 @@ mod tests {
             repetitions: 1,
             noise: 0.0,
             imbalance: None,
+            stop: None,
             few: None,
         }
     }
