@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn powers_of_ten_stand_at_equal_steps() {
         let drawn = svg(&figure(vec![[10.0, 1.0], [100.0, 10.0], [1000.0, 100.0]], true));
-        let middle = (LEFT + RIGHT) / 2.0;
+        let middle = f64::midpoint(LEFT, RIGHT);
         assert!(
-            drawn.contains(&format!("{LEFT:.1},{BOTTOM:.1} {middle:.1},{:.1}", (TOP + BOTTOM) / 2.0)),
+            drawn.contains(&format!("{LEFT:.1},{BOTTOM:.1} {middle:.1},{:.1}", f64::midpoint(TOP, BOTTOM))),
             "{drawn}"
         );
         assert!(drawn.contains("a &lt; b") && !drawn.contains("a < b"));
