@@ -1,5 +1,5 @@
-//! Finds the tables, and names the code that results come from: a hash of every source file that a number can depend on
-//! (what only shows numbers, `src/show` and `src/main.rs`, is left out).
+//! Finds the tables, and names the code that results come from: a hash of the source files that numbers can depend on, and
+//! one for each room with procedures of its own. What only shows numbers is left out.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -41,13 +41,33 @@ fn main() -> std::io::Result<()> {
             files(&folder, ending, &mut sources);
         }
     }
-    let shows = |path: &Path| path.starts_with(here.join("src/show")) || path.ends_with("src/main.rs");
+    let within = |path: &Path, room: &str| path.starts_with(here.join(room));
+    let apart = |path: &Path| ROOMS.iter().chain(&SHOWS).any(|room| within(path, room));
+    let shared: Vec<&PathBuf> = sources.iter().filter(|path| !apart(path)).collect();
+    println!("cargo::rustc-env=EVERMARGIN_CODE={}", hash(&here, &shared));
+    let mut rooms = String::from("&[\n");
+    for room in ROOMS {
+        let own: Vec<&PathBuf> = sources.iter().filter(|path| within(path, room)).collect();
+        let _ = writeln!(rooms, "    ({room:?}, {:?}),", hash(&here, &own));
+    }
+    rooms.push_str("]\n");
+    std::fs::write(out.join("rooms.rs"), rooms)
+}
+
+/// What only shows numbers.
+const SHOWS: [&str; 2] = ["src/show", "src/main.rs"];
+
+/// Procedures that nothing else here uses: a change in one does not touch the results of others.
+const ROOMS: [&str; 5] =
+    ["src/ertekin.rs", "src/local.rs", "src/sequential.rs", "src/sindhwani", "src/stream"];
+
+/// Names and contents of files, in 16 letters.
+fn hash(here: &Path, paths: &[&PathBuf]) -> String {
     let mut code = blake3::Hasher::new();
-    for path in sources.iter().filter(|path| !shows(path)) {
-        let name = path.strip_prefix(&here).unwrap_or(path);
+    for path in paths {
+        let name = path.strip_prefix(here).unwrap_or(path);
         code.update(name.to_string_lossy().as_bytes());
         code.update(&std::fs::read(path).unwrap_or_default());
     }
-    println!("cargo::rustc-env=EVERMARGIN_CODE={}", &code.finalize().to_hex()[..16]);
-    Ok(())
+    code.finalize().to_hex()[..16].to_string()
 }

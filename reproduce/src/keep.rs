@@ -5,11 +5,20 @@ use crate::failure::{Failure, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The code that results come from: a hash of its sources.
+/// The code that all results come from: a hash of its sources.
 pub const CODE: &str = env!("EVERMARGIN_CODE");
+
+/// Rooms with procedures of their own, and hashes of their sources.
+const ROOMS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/rooms.rs"));
+
+/// The code that a piece asked for in this source file comes from beside [`CODE`].
+fn own_code(file: &str) -> &'static str {
+    ROOMS.iter().find(|(room, _)| file.contains(room)).map_or("", |(_, code)| code)
+}
 
 /// A file: MessagePack, since numbers must come back bit for bit.
 #[derive(Serialize, Deserialize)]
@@ -33,12 +42,14 @@ impl Keep {
         Self { folder, data, fingerprint: OnceLock::new(), known: Mutex::default() }
     }
 
-    /// The piece of that key: as it was kept, or done now and kept.
+    /// The piece of that key: as it was kept, or done now and kept. Depends on the code of the room that asks.
+    #[track_caller]
     pub fn or_do<T: Serialize + DeserializeOwned>(
         &self,
         key: &str,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
+        let key = &format!("{} {key}", own_code(Location::caller().file()));
         if let Some(piece) = self.find(key) {
             return Ok(piece);
         }
@@ -152,6 +163,16 @@ mod tests {
         }
         count(&keep(), "a", &mut times);
         assert_eq!(times, 2);
+    }
+
+    #[test]
+    fn rooms_are_told_by_their_files() {
+        assert!(ROOMS.iter().all(|(_, code)| code.len() == 16));
+        assert_eq!(own_code("reproduce/src/stream/walk.rs"), own_code("src/stream/data.rs"));
+        assert_ne!(own_code("reproduce/src/stream/walk.rs"), own_code("reproduce/src/local.rs"));
+        assert_eq!(own_code("reproduce/src/run.rs"), "");
+        let empty = blake3::hash(b"").to_hex()[..16].to_string();
+        assert!(ROOMS.iter().all(|(_, code)| **code != *empty), "a room without files");
     }
 
     #[test]

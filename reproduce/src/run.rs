@@ -199,6 +199,7 @@ impl<'a> Bench<'a> {
     }
 
     /// A piece of work that was done before, or is done and kept now. The key names all it depends on but code and data.
+    #[track_caller]
     pub fn cached<T: Serialize + DeserializeOwned>(
         &self,
         key: &str,
