@@ -1,4 +1,4 @@
-//! Why a rate came out worse than printed, as far as that is known: written down in `tables/explanations/`, and computed
+//! Why a cell came out worse than printed, as far as that is known: written down in `tables/explanations/`, and computed
 //! where the repetitions alone can explain it.
 
 use crate::judge::{Judged, Verdict};
@@ -41,9 +41,9 @@ pub fn all() -> &'static [Explanation] {
     })
 }
 
-/// Puts what is known beside a rate that came out worse.
+/// Puts what is known beside a cell that came out worse or different.
 pub(crate) fn explain(table: &str, cell: &mut Judged) {
-    if cell.verdict != Verdict::Worse || !cell.is_accuracy() {
+    if !matches!(cell.verdict, Verdict::Worse | Verdict::Different) {
         return;
     }
     let has = |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
@@ -57,13 +57,13 @@ pub(crate) fn explain(table: &str, cell: &mut Judged) {
     cell.explanation = texts.join(" ");
 }
 
-/// Whether print lies within two standard errors of the mean of our repetitions.
+/// Whether the print of a rate lies within two standard errors of the mean of our repetitions.
 fn by_chance(cell: &Judged) -> Option<String> {
     let (_, deviation) = cell.summary()?;
     let runs = cell.ours.len();
     let errors = 2.0 * deviation / (runs as f64).sqrt();
     let behind = cell.behind()?;
-    (runs >= 3 && behind <= errors).then(|| {
+    (cell.is_accuracy() && runs >= 3 && behind <= errors).then(|| {
         format!(
             "Within chance: {behind:.2} behind, two standard errors of the mean of our {runs} runs are {errors:.2}."
         )

@@ -152,10 +152,11 @@ fn meaning(verdict: Verdict) -> (&'static str, &'static str) {
     }
 }
 
-/// Why rates came out worse; the same words are said once.
+/// Why cells came out worse; the same words are said once.
 fn reasons(cells: &[Judged], out: &mut String) {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
-    for cell in cells.iter().filter(|c| c.verdict == Verdict::Worse && c.is_accuracy()) {
+    let told = |c: &&Judged| c.verdict == Verdict::Worse && (c.is_accuracy() || !c.explanation.is_empty());
+    for cell in cells.iter().filter(told) {
         let name =
             format!("{} {} {}", cell.data_set, cell.column.method, cell.column.metric.replace('_', " "));
         let why = if cell.explanation.is_empty() { "not explained yet" } else { &cell.explanation };
@@ -167,7 +168,7 @@ fn reasons(cells: &[Judged], out: &mut String) {
     if said.is_empty() {
         return;
     }
-    out.push_str("<h3>Rates below print</h3>\n<ul>\n");
+    out.push_str("<h3>Worse than print</h3>\n<ul>\n");
     for (why, names) in said {
         let _ = writeln!(out, "<li><b>{}</b>: {}</li>", escaped(&names.join("; ")), escaped(&why));
     }
