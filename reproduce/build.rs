@@ -34,7 +34,7 @@ fn main() -> std::io::Result<()> {
     std::fs::write(out.join("tables.rs"), list)?;
 
     let mut sources = Vec::new();
-    for folder in ["../crates/evermargin/src", "../crates/evermargin-io/src", "src", "recipes"] {
+    for folder in ["../crates/evermargin/src", "../crates/evermargin-io/src", "src"] {
         let folder = here.join(folder);
         println!("cargo::rerun-if-changed={}", folder.display());
         for ending in ["rs", "json", "txt"] {
@@ -43,8 +43,12 @@ fn main() -> std::io::Result<()> {
     }
     let within = |path: &Path, room: &str| path.starts_with(here.join(room));
     let apart = |path: &Path| ROOMS.iter().chain(&SHOWS).any(|room| within(path, room));
-    let shared: Vec<&PathBuf> = sources.iter().filter(|path| !apart(path)).collect();
-    println!("cargo::rustc-env=EVERMARGIN_CODE={}", hash(&here, &shared));
+    let lock = here.join("../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let mut shared: Vec<&PathBuf> = sources.iter().filter(|path| !apart(path)).collect();
+    shared.push(&lock);
+    let built = ["PROFILE", "OPT_LEVEL", "TARGET"].map(|name| std::env::var(name).unwrap_or_default());
+    println!("cargo::rustc-env=EVERMARGIN_CODE={} {}", hash(&here, &shared), built.join(" "));
     let mut rooms = String::from("&[\n");
     for room in ROOMS {
         let own: Vec<&PathBuf> = sources.iter().filter(|path| within(path, room)).collect();
@@ -57,7 +61,7 @@ fn main() -> std::io::Result<()> {
 /// What only compares and shows numbers.
 const SHOWS: [&str; 4] = ["src/show", "src/main.rs", "src/judge.rs", "src/explain.rs"];
 
-/// Procedures that nothing else here uses: a change in one does not touch the results of others.
+/// Procedures whose numbers nothing else here uses: a change in one does not touch the results of others.
 const ROOMS: [&str; 5] =
     ["src/ertekin.rs", "src/local.rs", "src/sequential.rs", "src/sindhwani", "src/stream"];
 

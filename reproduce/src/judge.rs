@@ -65,6 +65,11 @@ impl Judged {
         }
     }
 
+    /// Whether something is known of why it came out as it did; that nothing is known does not count.
+    pub fn is_explained(&self) -> bool {
+        !self.explanation.is_empty() && !self.explanation.to_lowercase().starts_with("not explained")
+    }
+
     /// Whether it is a measured rate of right or wrong answers that is judged.
     pub fn is_accuracy(&self) -> bool {
         self.column.judged && self.column.is_accuracy() && !self.ours.is_empty()
@@ -178,7 +183,7 @@ impl Counts {
             cells_not_judged: count(Verdict::NotJudged),
             accuracy_cells: rates.len(),
             accuracy_met: rates.len() - worse.clone().count(),
-            accuracy_unexplained: worse.filter(|j| j.explanation.is_empty()).count(),
+            accuracy_unexplained: worse.filter(|j| !j.is_explained()).count(),
             seconds,
         }
     }

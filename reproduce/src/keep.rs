@@ -9,15 +9,33 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The code that all results come from: a hash of its sources.
-pub const CODE: &str = env!("EVERMARGIN_CODE");
+/// The code that all results come from: a hash of its sources and of the versions it is built with, and how it is built.
+const CODE: &str = env!("EVERMARGIN_CODE");
 
 /// Rooms with procedures of their own, and hashes of their sources.
 const ROOMS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/rooms.rs"));
 
 /// The code that a piece asked for in this source file comes from beside [`CODE`].
 fn own_code(file: &str) -> &'static str {
+    let file = file.replace('\\', "/");
     ROOMS.iter().find(|(room, _)| file.contains(room)).map_or("", |(_, code)| code)
+}
+
+/// All of the code that numbers can come from, in 16 letters.
+pub fn code() -> String {
+    let mut hash = blake3::Hasher::new();
+    hash.update(CODE.as_bytes());
+    ROOMS.iter().for_each(|(_, code)| {
+        hash.update(code.as_bytes());
+    });
+    hash.finalize().to_hex()[..16].to_string()
+}
+
+/// The processor, where the system tells it: times are its times.
+pub fn processor() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = told.lines().find_map(|l| l.strip_prefix("model name").and_then(|l| l.split(": ").nth(1)));
+    name.unwrap_or("unknown processor").to_string()
 }
 
 /// A file: MessagePack, since numbers must come back bit for bit.
@@ -32,11 +50,18 @@ struct Kept {
 pub struct Keep {
     folder: Option<PathBuf>,
     data: PathBuf,
-    fingerprint: OnceLock<String>,
+    fingerprint: OnceLock<(String, String)>,
     known: Mutex<BTreeMap<String, Vec<u8>>>,
 }
 
 impl Keep {
+    /// Whether a folder can be written to; makes it if it is not there.
+    pub fn check(folder: &Path) -> Result<()> {
+        let fault = |e: std::io::Error| Failure::Content(format!("--cache {}: {e}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(fault)?;
+        Ok(evermargin_io::write_atomic(folder.join("writable"), b"")?)
+    }
+
     /// Work on the files of `data`, kept in `folder` too if there is one.
     pub fn new(folder: Option<PathBuf>, data: PathBuf) -> Self {
         Self { folder, data, fingerprint: OnceLock::new(), known: Mutex::default() }
@@ -55,9 +80,7 @@ impl Keep {
         }
         let piece = work()?;
         let bytes = rmp_serde::to_vec_named(&piece).map_err(|e| Failure::Content(e.to_string()))?;
-        if let (Some(folder), Some(path)) = (&self.folder, self.path(key)) {
-            let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", folder.display()));
-            std::fs::create_dir_all(folder).map_err(fault)?;
+        if let Some(path) = self.path(key) {
             write(&path, key, &bytes)?;
         }
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_string(), bytes);
@@ -75,9 +98,9 @@ impl Keep {
 
     fn path(&self, key: &str) -> Option<PathBuf> {
         let folder = self.folder.as_ref()?;
-        let data = self.fingerprint.get_or_init(|| fingerprint(&self.data));
+        let (data, machine) = self.fingerprint.get_or_init(|| (fingerprint(&self.data), processor()));
         let mut hash = blake3::Hasher::new();
-        [CODE, data, key].iter().for_each(|part| {
+        [CODE, data, machine, key].iter().for_each(|part| {
             hash.update(part.as_bytes()).update(&[0]);
         });
         Some(folder.join(format!("{}.piece", &hash.finalize().to_hex()[..40])))
@@ -91,25 +114,16 @@ fn write(path: &Path, key: &str, piece: &[u8]) -> Result<()> {
     Ok(evermargin_io::write_atomic(path, &bytes)?)
 }
 
-/// A hash of every file below a folder, by name and content.
+/// A hash of the data files that tables read and that are there, by name and content.
 fn fingerprint(folder: &Path) -> String {
     let mut hash = blake3::Hasher::new();
-    absorb(folder, folder, &mut hash);
-    hash.finalize().to_hex()[..16].to_string()
-}
-
-fn absorb(root: &Path, folder: &Path, hash: &mut blake3::Hasher) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            absorb(root, &path, hash);
-        } else if let Ok(bytes) = std::fs::read(&path) {
-            hash.update(path.strip_prefix(root).unwrap_or(&path).to_string_lossy().as_bytes());
+    for file in crate::show::at_hand::files() {
+        if let Ok(bytes) = std::fs::read(folder.join(&file)) {
+            hash.update(file.as_bytes());
             hash.update(blake3::hash(&bytes).as_bytes());
         }
     }
+    hash.finalize().to_hex()[..16].to_string()
 }
 
 /// Where finished work is kept unless said otherwise: `EVERMARGIN_CACHE`, or the user's cache folder.
@@ -145,7 +159,8 @@ mod tests {
         assert_eq!(times, 1, "found on disk");
         count(&keep(), "b", &mut times);
         assert_eq!(times, 2, "another key");
-        std::fs::write(data.path().join("x"), "1").unwrap();
+        std::fs::create_dir(data.path().join("images")).unwrap();
+        std::fs::write(data.path().join("images/coil20.libsvm.xz"), "1").unwrap();
         count(&keep(), "a", &mut times);
         assert_eq!(times, 3, "other data");
     }

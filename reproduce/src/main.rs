@@ -5,10 +5,11 @@ use evermargin::query::StopRule;
 use evermargin_reproduce::claims::CLAIMS;
 use evermargin_reproduce::data::{Scaling, folder};
 use evermargin_reproduce::judge::Counts;
+use evermargin_reproduce::keep::{self, Keep};
 use evermargin_reproduce::methods::{Open, stop_rule};
 use evermargin_reproduce::run::{Bench, Options, Report};
 use evermargin_reproduce::show::{Around, at_hand, embed, html, markdown, text};
-use evermargin_reproduce::{Failure, Result, keep, tables};
+use evermargin_reproduce::{Failure, Result, tables};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ struct Args {
     /// Repetitions of rows with more than 10000 training rows
     #[arg(long, value_name = "N")]
     large: Option<usize>,
-    /// FULL SVM on rows with more than 50000 training rows too
+    /// What takes many minutes too: FULL SVM above 50000 rows, ten digits of MNIST, Adult in ertekin-ramp-end, long streams
     #[arg(long)]
     slow: bool,
     /// When active learning stops, instead of the protocol: margin (exhausted), plateau (support vectors settle), never
@@ -69,11 +70,11 @@ struct Args {
     /// Scale features otherwise than the protocol says: none, standard, minmax, sixteenth, pixels, unit
     #[arg(long, value_name = "NAME")]
     scaling: Option<String>,
-    /// Another cost than the protocol's
-    #[arg(long, value_name = "NUMBER")]
+    /// Another cost than the protocol's, where learners see one example at a time
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
     c: Option<f64>,
-    /// Another kernel width than the protocol's
-    #[arg(long, value_name = "NUMBER")]
+    /// Another kernel width than the protocol's, where learners see one example at a time
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
     gamma: Option<f64>,
     /// Another parameter of the learners of tables about few labels, NAME=VALUE (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
@@ -100,7 +101,7 @@ struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     epochs: usize,
     /// Score on this share of the training rows, left out of learning, and never look at the test rows
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     hold_out: Option<f64>,
     /// Divide data that come divided anew each repetition, in the same sizes
     #[arg(long)]
@@ -141,6 +142,14 @@ fn work(args: &Args) -> Result<bool> {
     if args.data_sets_at_hand {
         print!("{}", at_hand::list(&options.folder)?);
         return Ok(true);
+    }
+    options.cache.as_deref().map_or(Ok(()), Keep::check)?;
+    args.report.as_deref().map_or(Ok(()), html::check)?;
+    let part = args.quick || !args.data_sets.is_empty() || !args.methods.is_empty();
+    if args.book.is_some() && part {
+        return Err(Failure::Unknown(
+            "--book takes whole tables: no --quick, --data-sets or --methods".into(),
+        ));
     }
     let say = |line: &str| eprintln!("{line}");
     let bench = Bench::new(&options, &say);
@@ -267,6 +276,16 @@ fn section(id: &str, bench: &Bench<'_>) -> String {
         Some(StopRule::Never) => format!("{id} never"),
         Some(StopRule::Margin | StopRule::CrossValidated) | None => id.to_string(),
     }
+}
+
+fn share(text: &str) -> std::result::Result<f64, String> {
+    let number: f64 = text.parse().map_err(|e| format!("{e}"))?;
+    if number > 0.0 && number < 1.0 { Ok(number) } else { Err("a share between 0 and 1".into()) }
+}
+
+fn positive(text: &str) -> std::result::Result<f64, String> {
+    let number: f64 = text.parse().map_err(|e| format!("{e}"))?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("a number above 0".into()) }
 }
 
 /// NAME=VALUE, the value as JSON or as text.

@@ -129,6 +129,9 @@ impl<'a> Bench<'a> {
             (Err(_), Some(_)) => None,
             (Err(unknown), None) => return Err(unknown),
         };
+        if let Some(table) = &table {
+            self.check_names(table)?;
+        }
         let found = match (claim, &table) {
             (Some(claim), _) => self.claimed(claim)?,
             (None, Some(table)) => self.found(table)?,
@@ -140,6 +143,18 @@ impl<'a> Bench<'a> {
         let title =
             table.as_ref().map_or_else(|| claim.map_or("", |c| c.title).to_string(), |t| t.title.clone());
         Ok(Report { id: id.into(), title, table, cells, figures: found.figures, notes: found.notes, counts })
+    }
+
+    /// Refuses data sets that no row, and methods that no column has.
+    fn check_names(&self, table: &Table) -> Result<()> {
+        chosen_rows(table, self.options)?;
+        let has = |name: &String| table.columns.iter().any(|c| c.method.eq_ignore_ascii_case(name));
+        let asked = &self.options.methods;
+        let unknown = asked.iter().find(|name| !has(name));
+        match unknown.filter(|_| !self.options.several || !asked.iter().any(has)) {
+            Some(name) => Err(Failure::Unknown(format!("table {} has no method {name}", table.id))),
+            None => Ok(()),
+        }
     }
 
     /// Runs a statement; without its data all its cells are missing.
@@ -205,7 +220,19 @@ impl<'a> Bench<'a> {
         key: &str,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.keep.or_do(key, work)
+        self.keep.or_do(&format!("{key}{}", self.otherwise()), work)
+    }
+
+    /// What the options change about samples and learners; empty: nothing. Part of every key, so that none forgets it.
+    fn otherwise(&self) -> String {
+        let (asked, usual) = (self.options, Options::default());
+        let of = |o: &Options| {
+            format!(
+                " {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+                o.scaling, o.c, o.gamma, o.set, o.open, o.hold_out, o.resplit
+            )
+        };
+        if of(asked) == of(&usual) { String::new() } else { of(asked) }
     }
 
     /// Runs a method on a row as often as the options or the protocol say.

@@ -48,6 +48,11 @@ fn known() -> Result<Known> {
     serde_json::from_str(KNOWN).map_err(|e| Failure::Content(format!("data-sets.json: {e}")))
 }
 
+/// The names of all data files.
+pub(crate) fn files() -> Vec<String> {
+    known().map_or_else(|_| Vec::new(), |known| known.files.into_iter().map(|f| f.path).collect())
+}
+
 /// The file as it was packed, or packed otherwise with the same content, is whole.
 fn state(folder: &Path, file: &File) -> Result<State> {
     let path = folder.join(&file.path);

@@ -73,7 +73,7 @@ fn line(name: &str, c: &Counts, out: &mut String) {
 
 /// Rates of a table, or what a statement says.
 fn short(report: &Report, around: &Around) -> String {
-    let how = format!("`evermargin-reproduce {}`, seed {}, {}", report.id, around.seed, around.day);
+    let how = format!("from `{}`, seed {}, {}", around.command, around.seed, around.day);
     let Some(table) = &report.table else {
         return format!("\n{}. {how}.\n\n{}\n\n", report.title, report.notes.trim());
     };

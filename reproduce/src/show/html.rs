@@ -5,7 +5,7 @@ use super::chart::escaped;
 use super::{Around, page};
 use crate::failure::{Failure, Result};
 use crate::judge::Counts;
-use crate::keep::CODE;
+use crate::keep::{code, processor};
 use crate::run::Report;
 use crate::work::duration;
 use std::fmt::Write;
@@ -13,12 +13,18 @@ use std::path::Path;
 
 const STYLE: &str = include_str!("report.css");
 
+/// Whether the page could be written: asked before the work, not after it.
+pub fn check(file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (file.is_dir(), folder.is_dir()) {
+        (true, _) => Err(Failure::Unknown(format!("--report {}: it is a folder", file.display()))),
+        (_, false) => Err(Failure::Unknown(format!("--report {}: there is no such folder", file.display()))),
+        (false, true) => Ok(()),
+    }
+}
+
 /// Writes the page, whole or not at all.
 pub fn write(file: &Path, reports: &[Report], sum: &Counts, around: &Around) -> Result<()> {
-    if let Some(folder) = file.parent() {
-        let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", folder.display()));
-        std::fs::create_dir_all(folder).map_err(fault)?;
-    }
     Ok(evermargin_io::write_atomic(file, document(reports, sum, around).as_bytes())?)
 }
 
@@ -56,9 +62,10 @@ fn summary(reports: &[Report], sum: &Counts, around: &Around, out: &mut String) 
     }
     let _ = writeln!(
         out,
-        "<p class=\"around\">evermargin {} (code {CODE}), {}, {}. <code>{}</code>, seed {}; {} in all; pieces finished before are \
+        "<p class=\"around\">evermargin {} (code {}), {}, {}. <code>{}</code>, seed {}; {} in all; pieces finished before are \
          taken as they were kept.</p>",
         env!("CARGO_PKG_VERSION"),
+        code(),
         escaped(&around.day),
         escaped(&machine()),
         escaped(&around.command),
@@ -138,9 +145,7 @@ pub(super) fn bar(counts: &Counts) -> String {
 /// The processor and how many threads it runs, where the system tells.
 fn machine() -> String {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = told.lines().find_map(|l| l.strip_prefix("model name").and_then(|l| l.split(": ").nth(1)));
-    format!("{}, {threads} threads, {}", name.unwrap_or("unknown processor"), std::env::consts::OS)
+    format!("{}, {threads} threads, {}", processor(), std::env::consts::OS)
 }
 
 #[cfg(test)]
@@ -208,9 +213,11 @@ mod tests {
     #[test]
     fn it_is_written_in_place_or_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("deep/out.html");
+        let file = folder.path().join("out.html");
+        check(&file).unwrap();
         write(&file, &[], &Counts::default(), &around()).unwrap();
         assert!(std::fs::read_to_string(&file).unwrap().contains("</html>"));
-        assert!(write(&folder.path().join("deep"), &[], &Counts::default(), &around()).is_err());
+        assert!(check(folder.path()).is_err() && check(&folder.path().join("deep/out.html")).is_err());
+        assert!(write(folder.path(), &[], &Counts::default(), &around()).is_err());
     }
 }

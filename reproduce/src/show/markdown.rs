@@ -109,6 +109,15 @@ pub(crate) fn protocol(p: &Protocol) -> String {
     text
 }
 
+/// Ranks of methods on the rows that were run, as Markdown; empty where there is nothing to rank.
+pub(crate) fn ranks_of(table: &Table, judged: &[Judged]) -> String {
+    let rows: Vec<&Row> =
+        table.rows.iter().filter(|row| judged.iter().any(|j| j.data_set == row.name)).collect();
+    let mut out = String::new();
+    compare(table, &rows, judged, &mut out);
+    out
+}
+
 /// Ranks of methods by a measure and tests between the last method and each other, published and ours, on the rows that
 /// have both.
 fn compare(table: &Table, rows: &[&Row], judged: &[Judged], out: &mut String) {

@@ -23,7 +23,12 @@ pub(super) fn page(report: &Report, out: &mut String) {
         for metric in metrics(table) {
             grid(table, &report.cells, metric, out);
         }
-        reasons(&report.cells, out);
+        let ranks = markdown::ranks_of(table, &report.cells);
+        if !ranks.is_empty() {
+            let _ = writeln!(out, "<div class=\"notes scroll\">{}</div>", rendered(&ranks));
+        }
+        reasons(table, &report.cells, out);
+        remarks(&report.cells, out);
     }
     for figure in &report.figures {
         let _ = writeln!(
@@ -46,6 +51,9 @@ fn source(table: &Table, out: &mut String) {
     let kind = match table.kind {
         Kind::Published => "",
         Kind::Prototype => " The numbers are those of an independent prototype; the work prints none.",
+        Kind::Statement => {
+            " The work says it in words or figures; the numbers here put its words into figures."
+        }
     };
     let [first, last] = table.source.lines;
     let _ = writeln!(
@@ -153,24 +161,39 @@ fn meaning(verdict: Verdict) -> (&'static str, &'static str) {
 }
 
 /// Why cells came out worse; the same words are said once.
-fn reasons(cells: &[Judged], out: &mut String) {
+fn reasons(table: &Table, cells: &[Judged], out: &mut String) {
+    let counted = |c: &Judged| table.kind == Kind::Published && c.is_accuracy();
+    let told = |c: &&Judged| c.verdict == Verdict::Worse && (counted(c) || !c.explanation.is_empty());
+    let why = |c: &Judged| match c.explanation.as_str() {
+        "" => "not explained".to_string(),
+        known => known.to_string(),
+    };
+    together("Worse than print", cells.iter().filter(told).map(|c| (c, why(c))), out);
+}
+
+/// What is to be known of single cells.
+fn remarks(cells: &[Judged], out: &mut String) {
+    let told = cells.iter().filter(|c| !c.remark.is_empty()).map(|c| (c, c.remark.clone()));
+    together("Remarks on cells", told, out);
+}
+
+/// A list of texts, each with the cells it is about.
+fn together<'c>(title: &str, told: impl Iterator<Item = (&'c Judged, String)>, out: &mut String) {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
-    let told = |c: &&Judged| c.verdict == Verdict::Worse && (c.is_accuracy() || !c.explanation.is_empty());
-    for cell in cells.iter().filter(told) {
+    for (cell, text) in told {
         let name =
             format!("{} {} {}", cell.data_set, cell.column.method, cell.column.metric.replace('_', " "));
-        let why = if cell.explanation.is_empty() { "not explained yet" } else { &cell.explanation };
-        match said.iter_mut().find(|(known, _)| known == why) {
+        match said.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
-            None => said.push((why.to_string(), vec![name])),
+            None => said.push((text, vec![name])),
         }
     }
     if said.is_empty() {
         return;
     }
-    out.push_str("<h3>Worse than print</h3>\n<ul>\n");
-    for (why, names) in said {
-        let _ = writeln!(out, "<li><b>{}</b>: {}</li>", escaped(&names.join("; ")), escaped(&why));
+    let _ = writeln!(out, "<h3>{title}</h3>\n<ul>");
+    for (text, names) in said {
+        let _ = writeln!(out, "<li><b>{}</b>: {}</li>", escaped(&names.join("; ")), escaped(&text));
     }
     out.push_str("</ul>\n");
 }

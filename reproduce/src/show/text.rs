@@ -13,6 +13,7 @@ pub fn list(tables: &[Table], descriptions: &[Description]) -> String {
         let kind = match table.kind {
             Kind::Published => "",
             Kind::Prototype => " (prototype, not published)",
+            Kind::Statement => " (said in words)",
         };
         let _ = writeln!(out, "{:<28} {cells:>4} cells  {}{kind}", table.id, table.title);
     }
