@@ -59,7 +59,9 @@ impl Keep {
     pub fn check(folder: &Path) -> Result<()> {
         let fault = |e: std::io::Error| Failure::Content(format!("--cache {}: {e}", folder.display()));
         std::fs::create_dir_all(folder).map_err(fault)?;
-        Ok(evermargin_io::write_atomic(folder.join("writable"), b"")?)
+        let trial = folder.join("writable");
+        evermargin_io::write_atomic(&trial, b"")?;
+        std::fs::remove_file(trial).map_err(fault)
     }
 
     /// Work on the files of `data`, kept in `folder` too if there is one.

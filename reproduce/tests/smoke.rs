@@ -1,5 +1,5 @@
 //! The program from outside: `--quick` of everything keeps loose bounds, the same numbers come twice, finished work is found
-//! again. Data that are not at hand are missing cells, no more; what is generated always runs.
+//! again. What is generated always runs; data are taken along when `EVERMARGIN_DATA` is set.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
@@ -8,6 +8,11 @@ use std::process::{Command, Output};
 
 fn reproduce(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_evermargin-reproduce")).args(args).output().unwrap()
+}
+
+/// Only what somebody asked for by name: without it the same runs everywhere.
+fn data() -> String {
+    std::env::var("EVERMARGIN_DATA").unwrap_or_else(|_| "/nonexistent".into())
 }
 
 fn said(output: &Output) -> String {
@@ -31,12 +36,13 @@ fn count(counts: &Value, name: &str) -> u64 {
 fn everything_quickly_keeps_loose_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("out.html");
-    let output = reproduce(&["--quick", "--fresh", "--json", "--report", page.to_str().unwrap()]);
+    let page_file = page.to_str().unwrap();
+    let output = reproduce(&["--quick", "--fresh", "--json", "--data", &data(), "--report", page_file]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let counts = counts(&output);
     let [run, worse, rates, met] =
         ["cells_run", "cells_worse", "accuracy_cells", "accuracy_met"].map(|name| count(&counts, name));
-    assert!(run >= 30, "{counts}");
+    assert!(run >= if data() == "/nonexistent" { 60 } else { 600 }, "{counts}");
     assert!(worse * 4 <= run, "{counts}");
     assert!(met * 10 >= rates * 7, "{counts}");
     for name in ["cells_reproduced", "cells_better", "cells_missing"] {
@@ -83,9 +89,49 @@ fn finished_work_is_found_again() {
     let learnt = |o: &Output| String::from_utf8_lossy(&o.stderr).matches(" error ").count();
     assert!(learnt(&first) >= 10 && learnt(&second) == 0, "{}", String::from_utf8_lossy(&second.stderr));
     let pieces: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
-    assert_eq!(pieces.len(), learnt(&first));
+    assert_eq!(pieces.len(), learnt(&first), "one file a piece");
     std::fs::remove_file(&pieces[0]).unwrap();
     assert_eq!(learnt(&cached()), 1, "only what is not there is done again");
+}
+
+/// Options that change samples are part of what a piece is found by.
+#[test]
+fn other_samples_are_other_pieces() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = ["--cache", folder.path().to_str().unwrap()];
+    let plain = reproduce(&[&TABLE[..], &cache].concat());
+    for other in [["--hold-out", "0.3"], ["--c", "7"], ["--gamma", "0.5"], ["--scaling", "minmax"]] {
+        let changed = reproduce(&[&TABLE[..], &cache, &other].concat());
+        assert_ne!(numbers(&plain), numbers(&changed), "{other:?}");
+    }
+    assert_eq!(numbers(&plain), numbers(&reproduce(&[&TABLE[..], &cache].concat())));
+}
+
+/// What cannot work is said before the work, not after it.
+#[test]
+fn bad_options_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (inside, file) = (folder.path().join("no/out.html"), folder.path().join("file"));
+    std::fs::write(&file, "x").unwrap();
+    let [folder, inside, file] = [folder.path(), &inside, &file].map(|p| p.to_str().unwrap());
+    let bad: [&[&str]; 9] = [
+        &["--report", folder],
+        &["--report", inside],
+        &["--cache", file],
+        &["--hold-out", "2"],
+        &["--hold-out", "nan"],
+        &["--c", "-1"],
+        &["--gamma", "nan"],
+        &["--methods", "nowhere"],
+        &["--book", folder],
+    ];
+    for args in bad {
+        let output = reproduce(&[&TABLE[..], args].concat());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?}: {told}");
+        assert!(!told.contains(" 1/2") && !told.contains("panicked"), "{args:?}: {told}");
+    }
+    assert_eq!(reproduce(&["emara-vi", "--data-sets", "nowhere"]).status.code(), Some(2));
 }
 
 #[test]
