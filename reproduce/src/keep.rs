@@ -85,7 +85,7 @@ impl Keep {
         if let Some(path) = self.path(key) {
             write(&path, key, &bytes)?;
         }
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_string(), bytes);
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), bytes);
         Ok(piece)
     }
 

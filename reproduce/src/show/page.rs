@@ -99,7 +99,7 @@ fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
         let _ = write!(out, "<tr><th>{}</th>", escaped(&row.name));
         for method in &methods {
             match here.iter().find(|j| j.column.method == *method) {
-                Some(cell) => one(cell, &here, out),
+                Some(cell) => one(cell, &here, table.kind, out),
                 None => out.push_str("<td class=\"none\"></td>"),
             }
         }
@@ -108,7 +108,7 @@ fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
     out.push_str("</table></div>\n");
 }
 
-fn one(cell: &Judged, row: &[&Judged], out: &mut String) {
+fn one(cell: &Judged, row: &[&Judged], kind: Kind, out: &mut String) {
     let [_, _, _, published, ours, difference, ..] = text::line(cell);
     let (class, sign) = meaning(cell.verdict);
     let why = [cell.remark.as_str(), &cell.explanation].join(" ");
@@ -119,8 +119,9 @@ fn one(cell: &Judged, row: &[&Judged], out: &mut String) {
     let ours = if cell.ours.is_empty() { "" } else { ours.as_str() };
     let _ = write!(
         out,
-        "><b>{}</b> <span class=\"sign\">{sign}</span><br><small>print {}",
+        "><b>{}</b> <span class=\"sign\">{sign}</span><br><small>{} {}",
         escaped(ours),
+        whose(kind),
         escaped(&published)
     );
     if !difference.is_empty() {
@@ -130,6 +131,14 @@ fn one(cell: &Judged, row: &[&Judged], out: &mut String) {
         let _ = write!(out, "<br>{times}");
     }
     out.push_str("</small></td>");
+}
+
+fn whose(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Published => "print",
+        Kind::Prototype => "prototype",
+        Kind::Statement => "said",
+    }
 }
 
 /// How many times the least of the row a time is, ours and in print: machines differ, ratios need not.
