@@ -7,7 +7,7 @@ pub(super) struct Document {
     pub part: Part,
     /// Its topics, as written.
     pub topics: Vec<String>,
-    /// Title (twice) and body without marks.
+    /// Title, dateline and body without marks.
     pub text: String,
 }
 
@@ -57,13 +57,15 @@ fn element<'a>(story: &'a str, name: &str) -> Option<&'a str> {
     Some(&story[start..start + length])
 }
 
-/// Title, which says most and is taken twice, and body; the whole text of a story that has neither.
+/// Everything between the marks of a story's text.
 fn text(story: &str) -> String {
     let whole = element(story, "TEXT").unwrap_or("");
-    let parts: Vec<&str> =
-        ["TITLE", "TITLE", "BODY"].iter().filter_map(|name| element(whole, name)).collect();
-    let raw = if parts.is_empty() { whole.to_string() } else { parts.join(" ") };
-    plain(&raw)
+    let mut out = String::with_capacity(whole.len());
+    for piece in whole.split('<') {
+        out.push(' ');
+        out.push_str(piece.split_once('>').map_or(piece, |(_, after)| after));
+    }
+    plain(&out)
 }
 
 /// Entities become what they stand for; control characters become blanks.
@@ -110,7 +112,7 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].part, Part::Train);
         assert_eq!(found[0].topics, ["grain", "wheat"]);
-        assert_eq!(found[0].text.trim(), "WHEAT UP WHEAT UP AT&T <T.N> sold wheat &amp corn.");
+        assert_eq!(found[0].text.trim(), "WHEAT UP  CHICAGO, Feb 26 -  \n AT&T <T.N> sold wheat &amp corn.");
         assert_eq!((found[1].part, found[1].text.as_str()), (Part::Unused, "raw words"));
         assert_eq!((found[2].part, found[2].topics.len()), (Part::Test, 0));
     }
