@@ -42,7 +42,6 @@ pub fn processor() -> String {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     key: String,
-    code: String,
     piece: Vec<u8>,
 }
 
@@ -111,7 +110,7 @@ impl Keep {
 
 /// Written beside and renamed: a piece is there whole or not at all.
 fn write(path: &Path, key: &str, piece: &[u8]) -> Result<()> {
-    let kept = Kept { key: key.to_string(), code: CODE.to_string(), piece: piece.to_vec() };
+    let kept = Kept { key: key.to_string(), piece: piece.to_vec() };
     let bytes = rmp_serde::to_vec_named(&kept).map_err(|e| Failure::Content(e.to_string()))?;
     Ok(evermargin_io::write_atomic(path, &bytes)?)
 }

@@ -153,6 +153,12 @@ fn work(args: &Args) -> Result<bool> {
     }
     let say = |line: &str| eprintln!("{line}");
     let bench = Bench::new(&options, &say);
+    let around = Around {
+        tables: args.tables.clone(),
+        options: given(&args.tables, std::env::args().skip(1)),
+        seed: options.seed,
+        day: markdown::today(),
+    };
     let (mut reports, mut whole) = (Vec::new(), true);
     for (k, id) in ids.iter().enumerate() {
         if ids.len() > 1 {
@@ -160,7 +166,7 @@ fn work(args: &Args) -> Result<bool> {
         }
         match bench.report(id) {
             Ok(report) => {
-                show(&report, &bench, args.markdown.as_deref())?;
+                show(&report, &bench, &around, args.markdown.as_deref())?;
                 reports.push(report);
             }
             Err(unknown @ Failure::Unknown(_)) if ids.len() == 1 => return Err(unknown),
@@ -175,7 +181,6 @@ fn work(args: &Args) -> Result<bool> {
         return Err(Failure::Unknown("no table has what was asked for".into()));
     }
     let sum = reports.iter().map(|r| r.counts).fold(Counts::default(), Counts::plus);
-    let around = Around { command: command(), seed: options.seed, day: markdown::today() };
     if let Some(file) = &args.report {
         html::write(file, &reports, &sum, &around)?;
     }
@@ -254,7 +259,7 @@ fn ids(asked: &[String], quick: bool) -> Result<Vec<String>> {
 }
 
 /// Prints a report, and puts it into a Markdown file if there is one.
-fn show(report: &Report, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> {
+fn show(report: &Report, bench: &Bench<'_>, around: &Around, file: Option<&Path>) -> Result<()> {
     match &report.table {
         Some(table) => println!("{}{}", text::cells(table, &report.cells), text::tally(&report.counts)),
         None => println!("{}: {}", report.id, report.title),
@@ -264,7 +269,7 @@ fn show(report: &Report, bench: &Bench<'_>, file: Option<&Path>) -> Result<()> {
     }
     let Some(file) = file else { return Ok(()) };
     let name = section(&report.id, bench);
-    let section = markdown::section(&name, report, &command(), bench.options.seed);
+    let section = markdown::section(&name, report, around);
     markdown::write(file, &name, &section)
 }
 
@@ -304,20 +309,19 @@ fn finish(name: &str) -> Result<Option<bool>> {
     }
 }
 
-/// The command line, without the folders of this machine.
-fn command() -> String {
+/// The options of a command line that change what comes out: without tables, and without files and folders.
+fn given(tables: &[String], mut args: impl Iterator<Item = String>) -> Vec<String> {
     const FILES: [&str; 6] = ["--data", "--markdown", "--plot", "--report", "--cache", "--book"];
-    let mut words = vec!["evermargin-reproduce".to_string()];
-    let mut args = std::env::args().skip(1);
+    let mut words = Vec::new();
     while let Some(arg) = args.next() {
         let name = arg.split('=').next().unwrap_or_default();
         if FILES.contains(&name) {
             if !arg.contains('=') {
                 let _ = args.next();
             }
-        } else {
+        } else if !tables.contains(&arg) && arg != "--json" && arg != "--fresh" {
             words.push(if arg.contains(' ') { format!("\"{arg}\"") } else { arg });
         }
     }
-    words.join(" ")
+    words
 }

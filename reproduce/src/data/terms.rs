@@ -23,7 +23,9 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// The words of a text: runs of letters, in lower case, no stop words.
     fn words(self, text: &str) -> impl Iterator<Item = String> {
-        let runs = text.split(|c: char| !c.is_ascii_alphabetic()).filter(move |w| w.len() >= self.min_letters.max(1));
+        let runs = text
+            .split(|c: char| !c.is_ascii_alphabetic())
+            .filter(move |w| w.len() >= self.min_letters.max(1));
         let kept = runs.map(str::to_ascii_lowercase).filter(|w| !is_stop_word(w));
         kept.map(move |w| if self.stems { stem(&w) } else { w })
     }

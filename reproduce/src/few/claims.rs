@@ -6,6 +6,7 @@ use crate::failure::{Failure, Result};
 use crate::found::{Found, Series};
 use crate::judge::Judged;
 use crate::run::{Bench, seed_of};
+use crate::show::chart::svg;
 use crate::stream::curves::figure;
 use crate::tables::{self, Protocol};
 use evermargin::learn::svc::SvcParams;
@@ -196,14 +197,15 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Found> {
         let _ = writeln!(found.notes, "- {name}: {}.", told.join("; "));
         series.push(Series { name: (*name).into(), points: line });
     }
-    if let Some(path) = &bench.options.plot {
-        let names = TIMED.map(|timed| timed.name);
-        let at = |k: usize| (series[0].points[k][0], [0, 1, 2].map(|way| series[way].points[k][1]));
-        let points: Vec<(f64, [f64; 3])> = (0..sizes.len()).map(at).collect();
-        evermargin_io::write_atomic(path, super::plot::growth(&names, &points).as_bytes())?;
+    if let Some([rows, seconds]) = series[0].points.last().copied() {
+        let points = sizes.iter().map(|&n| [n as f64, seconds * n as f64 / rows]).collect();
+        series.push(Series { name: "in proportion to the rows".into(), points });
     }
     let mut drawn = figure("Time against rows", ("rows", "processor seconds"), series);
     (drawn.log_x, drawn.log_y) = (true, true);
+    if let Some(path) = &bench.options.plot {
+        evermargin_io::write_atomic(path, svg(&drawn).as_bytes())?;
+    }
     found.figures.push(drawn);
     Ok(found)
 }

@@ -3,7 +3,6 @@
 pub(crate) mod claims;
 mod data;
 pub(crate) mod lines;
-mod plot;
 pub(crate) mod sparse;
 mod ways;
 

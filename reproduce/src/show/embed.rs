@@ -41,7 +41,9 @@ fn summary(reports: &[Report], sum: &Counts, around: &Around) -> String {
     let mut out = format!(
         "\n`{}`, seed {}, {}.\n\n| table | run | reproduced | better | worse | different | not judged | missing | not run | rates met |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        around.command, around.seed, around.day
+        around.command(),
+        around.seed,
+        around.day
     );
     for report in reports.iter().filter(|r| r.table.is_some()) {
         line(&format!("`{}`", report.id), &report.counts, &mut out);
@@ -73,7 +75,7 @@ fn line(name: &str, c: &Counts, out: &mut String) {
 
 /// Rates of a table, or what a statement says.
 fn short(report: &Report, around: &Around) -> String {
-    let how = format!("from `{}`, seed {}, {}", around.command, around.seed, around.day);
+    let how = format!("from `{}`, seed {}, {}", around.command_for(&report.id), around.seed, around.day);
     let Some(table) = &report.table else {
         return format!("\n{}. {how}.\n\n{}\n\n", report.title, report.notes.trim());
     };
@@ -145,14 +147,15 @@ mod tests {
             notes: "so\n".into(),
             counts: Counts::default(),
         };
-        let around = Around { command: String::new(), seed: 1, day: "today".into() };
+        let around =
+            Around { tables: Vec::new(), options: vec!["--slow".into()], seed: 1, day: "today".into() };
         let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n<!-- begin y -->\n<!-- end y -->\n";
         let new = renewed(page, "x", &short(&report, &around));
         assert!(
             new.starts_with("a\n<!-- begin x -->\n\nSo it is.")
                 && new.ends_with("<!-- end x -->\nb\n<!-- begin y -->\n<!-- end y -->\n")
         );
-        assert!(!new.contains("old"));
+        assert!(!new.contains("old") && new.contains("`evermargin-reproduce x --slow`"));
         assert_eq!(renewed(&new, "x", &short(&report, &around)), new);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("p.md"), page).unwrap();

@@ -68,7 +68,7 @@ fn summary(reports: &[Report], sum: &Counts, around: &Around, out: &mut String) 
         code(),
         escaped(&around.day),
         escaped(&machine()),
-        escaped(&around.command),
+        escaped(&around.command()),
         around.seed,
         duration(sum.seconds)
     );
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn around() -> Around {
-        Around { command: "evermargin-reproduce <x>".into(), seed: 1, day: "2026-01-01".into() }
+        Around { tables: vec!["<x>".into()], options: Vec::new(), seed: 1, day: "2026-01-01".into() }
     }
 
     #[test]

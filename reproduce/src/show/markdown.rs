@@ -4,7 +4,7 @@
 use crate::failure::{Failure, Result};
 use crate::judge::{Counts, Judged};
 use crate::run::Report;
-use crate::show::text;
+use crate::show::{Around, text};
 use crate::tables::{Better, Protocol, Row, Table};
 use evermargin::metrics::{mean_ranks, ranks, wilcoxon};
 use std::fmt::Write;
@@ -18,9 +18,11 @@ const RANKED: (usize, usize) = (3, 10);
 const EQUAL: f64 = 1e-9;
 
 /// A section: how it was run, every cell, ranks where methods are compared on many rows, remarks.
-pub fn section(name: &str, report: &Report, command: &str, seed: u64) -> String {
+pub fn section(name: &str, report: &Report, around: &Around) -> String {
     let mut out = format!("## {name}\n\n{}.\n\n", report.title);
-    let _ = writeln!(out, "`{command}`, seed {seed}, {}, {:.0} s.\n", today(), report.counts.seconds);
+    let command = around.command_for(&report.id);
+    let _ =
+        writeln!(out, "`{command}`, seed {}, {}, {:.0} s.\n", around.seed, around.day, report.counts.seconds);
     if let Some(table) = &report.table {
         cells(table, &report.cells, &report.counts, &mut out);
     }
@@ -240,8 +242,11 @@ mod tests {
             figures: Vec::new(),
             notes: "And so on.\n".into(),
         };
-        let text = section("here", &report, "do it", 7);
-        assert!(text.starts_with("## here") && text.contains("`do it`, seed 7"), "{text}");
+        let options = vec!["--slow".to_string()];
+        let around = Around { tables: Vec::new(), options, seed: 7, day: "today".into() };
+        let text = section("here", &report, &around);
+        let command = format!("`evermargin-reproduce {} --slow`, seed 7, today", report.id);
+        assert!(text.starts_with("## here") && text.contains(&command), "{text}");
         assert_eq!(text.lines().filter(|l| l.contains("g_means %")).count(), 5);
         assert!(text.contains("positives thinned to 1:2"), "{text}");
     }
