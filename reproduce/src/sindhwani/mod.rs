@@ -2,6 +2,7 @@
 
 pub(crate) mod annealing;
 pub(crate) mod benchmarks;
+mod course;
 mod many;
 pub(crate) mod optima;
 pub(crate) mod pages;
