@@ -48,18 +48,23 @@ struct Web {
     views: Vec<Matrix>,
     course: Vec<bool>,
     university: Vec<usize>,
+    /// How edges weigh: their cosine, unless `--set weights=heat` asks for the source's.
+    edges: Weights,
 }
 
 impl Web {
     fn open(bench: &Bench<'_>) -> Result<Self> {
         let data = WebKb::open(&bench.options.folder)?;
         let views = course::views(&bench.options.folder, &data.positive)?;
+        let edges = bench.options.set.get("weights").map(|w| serde_json::from_value(w.clone()));
+        let edges = edges.transpose().map_err(|e| Failure::Content(format!("weights: {e}")))?;
         let mut order: Vec<usize> = (0..data.positive.len()).collect();
         order.shuffle(&mut Pcg64::seed_from_u64(bench.options.seed));
         Ok(Self {
             views: views.iter().map(|x| x.view().select(&order)).collect(),
             course: order.iter().map(|&i| data.positive[i]).collect(),
             university: order.iter().map(|&i| data.university[i]).collect(),
+            edges: edges.unwrap_or(Weights::Cosine),
         })
     }
 
@@ -135,13 +140,9 @@ pub(super) fn even(scores: &[f64], class: &[u32], rows: &[usize]) -> Option<f64>
     truth.contains(&true).then(|| prbep(&decisions, &truth)).flatten()
 }
 
-fn graph(x: &Matrix) -> Result<Graph> {
-    let params = PenaltyParams {
-        neighbours: 200,
-        metric: Metric::Cosine,
-        weights: Weights::Cosine,
-        ..PenaltyParams::default()
-    };
+fn graph(x: &Matrix, weights: Weights) -> Result<Graph> {
+    let params =
+        PenaltyParams { neighbours: 200, metric: Metric::Cosine, weights, ..PenaltyParams::default() };
     params.graph(x.view(), &())?.ok_or_else(|| Failure::Content("no graph".into()))
 }
 
@@ -153,7 +154,7 @@ fn penalty(web: &Web, rows: &[usize], view: usize, joint: Joint) -> Result<Optio
         Joint::Three => &[0, 1, 2],
     };
     let weight = 1.0 / of.len() as f64;
-    let each = |&v: &usize| Ok((weight, graph(&web.views[v].view().select(rows))?));
+    let each = |&v: &usize| Ok((weight, graph(&web.views[v].view().select(rows), web.edges)?));
     let graphs = of.iter().map(each).collect::<Result<Vec<_>>>()?;
     Ok(Some(PenaltyParams { power: 5, ..PenaltyParams::default() }.of_graphs(graphs)))
 }
@@ -206,14 +207,14 @@ const OTHERS: &[Other] = &[
         name: "co-trained RLS",
         learner: "cotraining",
         views: 2,
-        draws: 20,
+        draws: 10,
         settings: |v| greedy(v, "rls"),
     },
     Other {
         name: "co-trained SVM",
         learner: "cotraining",
         views: 2,
-        draws: 20,
+        draws: 10,
         settings: |v| greedy(v, "svc"),
     },
     Other { name: "Co-RLS", learner: "corls", views: 2, draws: 100, settings: agreeing },
@@ -237,18 +238,24 @@ fn supervised(costs: &[f64]) -> Vec<Value> {
 
 /// Four pages a view and round, as Blum & Mitchell 1998 have it: 30 rounds as theirs, or until all pages have a label.
 fn greedy(view: usize, machine: &str) -> Vec<Value> {
-    let one = |c: f64, rounds: usize| json!({ "kernel": "linear", "machine": machine, "c": c, "grow": 4, "rounds": rounds, "view": view + 1 });
-    vec![one(1.0, 30), one(10.0, 30), one(1.0, 0), one(10.0, 0)]
+    let one = |(c, rounds): (f64, usize)| {
+        let mut params = json!({ "kernel": "linear", "machine": machine, "grow": 4, "view": view + 1 });
+        params["c"] = json!(c);
+        params["rounds"] = json!(rounds);
+        params
+    };
+    [(1.0, 30), (1.0, 0), (0.1, 0)].map(one).into()
 }
 
 /// Links first: weights of both functions, that of their agreement, and μ, the weight of the loss of the pages.
 fn agreeing(view: usize) -> Vec<Value> {
     let mut out = Vec::new();
-    for (gamma_a, gamma_c) in
-        [([0.01, 0.01], 1.0), ([0.01, 0.01], 10.0), ([0.1, 0.01], 0.1), ([0.1, 0.01], 1.0)]
-    {
+    for (gamma_a, gamma_c) in [([0.01, 0.01], 1.0), ([0.1, 0.01], 0.1), ([0.1, 0.01], 1.0)] {
         for mu in [1.0, 0.1, 0.01, 0.001] {
-            out.push(json!({ "kernel": "linear", "gamma_a": gamma_a, "gamma_c": gamma_c, "mu": [1.0, mu], "view": view + 1 }));
+            let mut params = json!({ "kernel": "linear", "gamma_a": gamma_a, "gamma_c": gamma_c });
+            params["mu"] = json!([1.0, mu]);
+            params["view"] = json!(view + 1);
+            out.push(params);
         }
     }
     out
@@ -468,6 +475,7 @@ mod tests {
             views: vec![Matrix::dense(vec![0.5; 400], 400, 1).unwrap(); 3],
             course: (0..400).map(|i| i % 3 == 0).collect(),
             university: (0..400).map(|i| i % 4).collect(),
+            edges: Weights::Cosine,
         };
         let stage = Stage::without(&web, 1, 1, 2).unwrap();
         assert_eq!((stage.train.len(), stage.test.len()), (300, 100));
