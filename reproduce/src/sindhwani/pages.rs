@@ -6,7 +6,7 @@
 use super::course;
 use super::many::{Draw, Pool, mean};
 use super::warped::{LOSSES, Plane};
-use super::{best, draws_of, repetitions};
+use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::data::webkb::{UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
 use crate::found::Found;
@@ -41,6 +41,18 @@ enum Joint {
     Two,
     /// The mean of all three.
     Three,
+}
+
+impl Joint {
+    /// The machines along these graphs.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Alone => ["SVM", "RLS"],
+            Self::Own => ["LapSVM", "LapRLS"],
+            Self::Two => ["Co-LapSVM1", "Co-LapRLS1"],
+            Self::Three => ["Co-LapSVM2", "Co-LapRLS2"],
+        }
+    }
 }
 
 /// Pages in three views, shuffled.
@@ -208,14 +220,14 @@ const OTHERS: &[Other] = &[
         learner: "cotraining",
         views: 2,
         draws: 10,
-        settings: |v| greedy(v, "rls"),
+        settings: |v| greedy(v, "rls", &[(1.0, 30)]),
     },
     Other {
         name: "co-trained SVM",
         learner: "cotraining",
         views: 2,
         draws: 10,
-        settings: |v| greedy(v, "svc"),
+        settings: |v| greedy(v, "svc", &[(1.0, 30), (0.1, 0)]),
     },
     Other { name: "Co-RLS", learner: "corls", views: 2, draws: 100, settings: agreeing },
     Other {
@@ -236,15 +248,15 @@ fn supervised(costs: &[f64]) -> Vec<Value> {
     costs.iter().map(|c| json!({ "kernel": "linear", "c": c })).collect()
 }
 
-/// Four pages a view and round, as Blum & Mitchell 1998 have it: 30 rounds as theirs, or until all pages have a label.
-fn greedy(view: usize, machine: &str) -> Vec<Value> {
-    let one = |(c, rounds): (f64, usize)| {
+/// Costs and rounds, of four pages a view: 30 as Blum & Mitchell 1998 have it, or 0, until all pages have a label.
+fn greedy(view: usize, machine: &str, tried: &[(f64, usize)]) -> Vec<Value> {
+    let one = |(c, rounds): &(f64, usize)| {
         let mut params = json!({ "kernel": "linear", "machine": machine, "grow": 4, "view": view + 1 });
         params["c"] = json!(c);
         params["rounds"] = json!(rounds);
         params
     };
-    [(1.0, 30), (1.0, 0), (0.1, 0)].map(one).into()
+    tried.iter().map(one).collect()
 }
 
 /// Links first: weights of both functions, that of their agreement, and μ, the weight of the loss of the pages.
@@ -307,31 +319,27 @@ impl Other {
     }
 }
 
-/// Break-even points of every method in every view: those of tables 2.7 and 4.1.
-fn transductive(bench: &Bench<'_>) -> Result<Vec<(&'static str, usize, Vec<f64>)>> {
+/// Break-even points of every method that is asked for, by the name it has in the table, in every view.
+fn transductive(bench: &Bench<'_>, name: fn(&str) -> &str) -> Result<Vec<(&'static str, usize, Vec<f64>)>> {
     let web = Web::open(bench)?;
     bench.say(&format!("{} words of links, {} of pages", web.views[0].cols(), web.views[1].cols()));
     let seed = bench.options.seed;
     let draws = repetitions(bench, 100);
     let mut items: Vec<(Option<Joint>, Option<&Other>, usize)> = Vec::new();
-    for view in 0..VIEWS.len() {
-        let joints = [Joint::Alone, Joint::Own, Joint::Two, Joint::Three];
-        items.extend(joints.map(|j| (Some(j), None, view)));
-        items.extend(OTHERS.iter().filter(|o| view < o.views).map(|o| (None, Some(o), view)));
+    let wanted = |method: &str| asked_method(bench, name(method));
+    for view in (0..VIEWS.len()).filter(|v| asked(bench, VIEWS[*v]) || asked(bench, "webkb")) {
+        let joints = [Joint::Alone, Joint::Own, Joint::Two, Joint::Three].into_iter();
+        items.extend(joints.filter(|j| j.names().into_iter().any(wanted)).map(|j| (Some(j), None, view)));
+        let others = OTHERS.iter().filter(|o| view < o.views && wanted(o.name));
+        items.extend(others.map(|o| (None, Some(o), view)));
     }
     let work = |(joint, other, view): &(Option<Joint>, Option<&Other>, usize)| match (joint, other) {
         (Some(joint), _) => {
             let key = format!("sindhwani pages {joint:?} {view} {seed} {draws}");
             let points: Vec<Point> =
                 bench.cached(&key, || points(&web, &Stage::whole(&web, seed, draws)?, *view, *joint))?;
-            let names = match joint {
-                Joint::Alone => ["SVM", "RLS"],
-                Joint::Own => ["LapSVM", "LapRLS"],
-                Joint::Two => ["Co-LapSVM1", "Co-LapRLS1"],
-                Joint::Three => ["Co-LapSVM2", "Co-LapRLS2"],
-            };
             let mut out = Vec::new();
-            for (name, square) in names.into_iter().zip([false, true]) {
+            for (name, square) in joint.names().into_iter().zip([false, true]) {
                 let point = chosen(&points, square)?;
                 bench.say(&format!(
                     "{name} {}: γ_A {}, γ_I/γ_A {}, constant {}: {:.3}",
@@ -362,25 +370,29 @@ fn transductive(bench: &Bench<'_>) -> Result<Vec<(&'static str, usize, Vec<f64>)
 /// Table 4.1.
 pub(crate) fn two_views(bench: &Bench<'_>) -> Result<Found> {
     let mut found = Found::default();
-    for (method, view, runs) in transductive(bench)? {
+    for (method, view, runs) in transductive(bench, |method| method)? {
         found.add(VIEWS[view], method, "prbep", runs);
     }
     found.left_out("", "SGT", "the spectral graph transducer is not here");
     Ok(found)
 }
 
+/// What table 2.7 calls a method of table 4.1.
+fn earlier(method: &str) -> &str {
+    match method {
+        "SVM (full)" => "SVM (n)",
+        "RLS (full)" => "RLS (n)",
+        "Co-LapSVM2" => "LapSVM joint",
+        "Co-LapRLS2" => "LapRLS joint",
+        other => other,
+    }
+}
+
 /// Table 2.7.
 pub(crate) fn joint(bench: &Bench<'_>) -> Result<Found> {
     let mut found = Found::default();
-    for (method, view, runs) in transductive(bench)? {
-        let name = match method {
-            "SVM (full)" => "SVM (n)",
-            "RLS (full)" => "RLS (n)",
-            "Co-LapSVM2" => "LapSVM joint",
-            "Co-LapRLS2" => "LapRLS joint",
-            other => other,
-        };
-        found.add(VIEWS[view], name, "prbep_loss", runs.iter().map(|r| 1.0 - r).collect());
+    for (method, view, runs) in transductive(bench, earlier)? {
+        found.add(VIEWS[view], earlier(method), "prbep_loss", runs.iter().map(|r| 1.0 - r).collect());
     }
     found.left_out("", "Graph-Trans", "the spectral graph transducer is not here");
     Ok(found)
