@@ -2,7 +2,6 @@
 
 pub(crate) mod annealing;
 pub(crate) mod benchmarks;
-mod course;
 mod many;
 pub(crate) mod optima;
 pub(crate) mod pages;

@@ -3,11 +3,10 @@
 //! Per view one space, per graph one penalty in it, made once for all weights and draws (file `warped.rs`). All rows are
 //! shuffled once: many pages have no word in common, and among neighbours equally far the order decides.
 
-use super::course;
 use super::many::{Draw, Pool, mean};
 use super::warped::{LOSSES, Plane};
 use super::{asked, asked_method, best, draws_of, repetitions};
-use crate::data::webkb::{UNIVERSITIES, WebKb};
+use crate::data::webkb::{Reading, UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
 use crate::found::Found;
 use crate::run::{Bench, seed_of};
@@ -66,14 +65,13 @@ struct Web {
 
 impl Web {
     fn open(bench: &Bench<'_>) -> Result<Self> {
-        let data = WebKb::open(&bench.options.folder)?;
-        let views = course::views(&bench.options.folder, &data.positive)?;
+        let data = WebKb::open(&bench.options.folder, Reading::Masked)?;
         let edges = bench.options.set.get("weights").map(|w| serde_json::from_value(w.clone()));
         let edges = edges.transpose().map_err(|e| Failure::Content(format!("weights: {e}")))?;
         let mut order: Vec<usize> = (0..data.positive.len()).collect();
         order.shuffle(&mut Pcg64::seed_from_u64(bench.options.seed));
         Ok(Self {
-            views: views.iter().map(|x| x.view().select(&order)).collect(),
+            views: data.views.iter().map(|x| x.view().select(&order)).collect(),
             course: order.iter().map(|&i| data.positive[i]).collect(),
             university: order.iter().map(|&i| data.university[i]).collect(),
             edges: edges.unwrap_or(Weights::Cosine),

@@ -4,14 +4,14 @@ use super::many::{Draw, Pool, mean};
 use super::pages::even;
 use super::warped::{LOSSES, Plane};
 use super::{best, repetitions};
-use crate::data::webkb::WebKb;
+use crate::data::webkb::{Reading, WebKb};
 use crate::failure::{Failure, Result};
 use crate::found::Found;
 use crate::run::{Bench, seed_of};
 use evermargin::graph::{Metric, Weights};
 use evermargin::learn::learner;
 use evermargin::learn::manifold::penalty::PenaltyParams;
-use evermargin::{Kernel, Matrix};
+use evermargin::Kernel;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -19,25 +19,11 @@ use serde_json::{Value, json};
 
 /// Pages by their words, shuffled: among neighbours equally far the order decides.
 fn pages(bench: &Bench<'_>) -> Result<Pool> {
-    let data = WebKb::open(&bench.options.folder)?;
+    let data = WebKb::open(&bench.options.folder, Reading::Apart)?;
     let mut order: Vec<usize> = (0..data.positive.len()).collect();
     order.shuffle(&mut Pcg64::seed_from_u64(bench.options.seed));
     let class = order.iter().map(|&i| u32::from(data.positive[i])).collect();
-    Ok(Pool { x: first_columns(&data.x.view().select(&order), data.pages)?, class, classes: 2 })
-}
-
-fn first_columns(x: &Matrix, count: usize) -> Result<Matrix> {
-    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..x.rows() {
-        x.view().row(i).for_each(|c, v| {
-            if c < count {
-                indices.push(c as u32);
-                values.push(v);
-            }
-        });
-        indptr.push(indices.len());
-    }
-    Ok(Matrix::csr(indptr, indices, values, count)?)
+    Ok(Pool { x: data.views[1].view().select(&order), class, classes: 2 })
 }
 
 /// Three course pages and nine others.
