@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].part, Part::Train);
         assert_eq!(found[0].topics, ["grain", "wheat"]);
-        assert_eq!(found[0].text.trim(), "WHEAT UP  CHICAGO, Feb 26 -  \n AT&T <T.N> sold wheat &amp corn.");
+        let words: Vec<&str> = found[0].text.split_whitespace().collect();
+        assert_eq!(words.join(" "), "WHEAT UP CHICAGO, Feb 26 - AT&T <T.N> sold wheat &amp corn.");
         assert_eq!((found[1].part, found[1].text.as_str()), (Part::Unused, "raw words"));
         assert_eq!((found[2].part, found[2].topics.len()), (Part::Test, 0));
     }
