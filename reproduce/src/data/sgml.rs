@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(found[0].topics, ["grain", "wheat"]);
         let words: Vec<&str> = found[0].text.split_whitespace().collect();
         assert_eq!(words.join(" "), "WHEAT UP CHICAGO, Feb 26 - AT&T <T.N> sold wheat &amp corn.");
-        assert_eq!((found[1].part, found[1].text.as_str()), (Part::Unused, "raw words"));
+        assert_eq!((found[1].part, found[1].text.trim()), (Part::Unused, "raw words"));
         assert_eq!((found[2].part, found[2].topics.len()), (Part::Test, 0));
     }
 
