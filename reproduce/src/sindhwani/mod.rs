@@ -2,9 +2,11 @@
 
 pub(crate) mod annealing;
 pub(crate) mod benchmarks;
+mod ground;
 mod many;
 pub(crate) mod optima;
 pub(crate) mod pages;
+mod six_sets;
 pub(crate) mod sparse;
 mod warped;
 pub(crate) mod words;

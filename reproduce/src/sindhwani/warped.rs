@@ -41,6 +41,11 @@ impl Plane {
         Ok(Self { span, quadratic })
     }
 
+    /// The same space with another penalty.
+    pub fn along(&mut self, penalty: &Penalty) {
+        self.quadratic = penalty.quadratic(&self.span);
+    }
+
     pub fn bend<'p>(&'p self, ratio: f64, pool: &Pool, draws: &[Draw]) -> Result<Bent<'p>> {
         let problems = pool.problems(draws);
         let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown);
