@@ -276,6 +276,31 @@ fn all_labels(set: &Set, ground: &Ground) -> Result<f64> {
     best(errors, |e| *e)
 }
 
+/// γ_A of the sigmoid, its γ_I, and its slope ρ in those of the library's.
+const SOFT: f64 = 1e-6;
+const SMOOTH: [f64; 3] = [1e-4, 1e-2, 1.0];
+const STEEP: [f64; 3] = [1.0, 2.5, 5.0];
+
+/// Smooth signs of outputs `steep` times as large: with u = steep · v the library's objective is that of the slope steep · ρ.
+fn squashed(stage: &Stage<'_>, space: &Restricted<'_>, aim: &Signs<'_>, draw: &Draw) -> Result<Errors> {
+    let known = stage.ground.known(draw)?;
+    let (gamma_i, steep) = (aim.gamma_i, aim.steep);
+    let mut u: Vec<f64> = aim.start.iter().map(|v| steep * v).collect();
+    let weight: Vec<f64> = known.weight.iter().map(|w| w / (steep * steep)).collect();
+    let y: Vec<f64> = known.y[0].iter().map(|y| steep * y).collect();
+    let gamma = [SOFT / (steep * steep), gamma_i];
+    newton(&mut Squashed::new(gamma, space, aim.penalty, &weight, &y), &mut u, STATIONARY, &());
+    stage.ground.score(draw, stage.gram, &space.model(&[u])?)
+}
+
+/// Where the descent of smooth signs starts, along which graph, with which weight and slope.
+struct Signs<'a> {
+    start: &'a [f64],
+    penalty: &'a Penalty,
+    gamma_i: f64,
+    steep: f64,
+}
+
 /// The oracle's basis with the settings of GREEDY, and the sigmoid on it, started from the oracle's function.
 fn oracles(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     let s = scout.greedy;
@@ -284,24 +309,19 @@ fn oracles(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     let all = ground.known(&ground.full())?;
     let aim = Aim::plain([s.gamma_a, 0.0], &all, None);
     let atoms = stage.basis(&aim);
+    let one = |d: &Draw| stage.fitted(d, &atoms, &Aim::plain(s.gamma(), &ground.known(d)?, Some(&penalty)));
+    let plain = ground.draws.iter().map(one).collect::<Result<Vec<_>>>()?;
     let space = Restricted::of(&stage.dictionary, &atoms, Norm::Kernel)?;
-    let start = space.solve(&aim, &())?.ok_or_else(unsolved)?.functions;
-    let (mut plain, mut squashed) = (Vec::new(), vec![Vec::new(); GAMMAS.len() * RATIOS.len()]);
-    for draw in &ground.draws {
-        let known = ground.known(draw)?;
-        plain.push(stage.fitted(draw, &atoms, &Aim::plain(s.gamma(), &known, Some(&penalty)))?);
-        let weights = GAMMAS.into_iter().flat_map(|a| RATIOS.map(|ratio| [a, ratio * a]));
-        for (gamma, out) in weights.zip(&mut squashed) {
-            let mut v = start[0].clone();
-            let mut objective = Squashed::new(gamma, &space, &penalty, &known.weight, &known.y[0]);
-            newton(&mut objective, &mut v, STATIONARY, &());
-            out.push(ground.score(draw, &gram, &space.model(&[v])?)?);
-        }
+    let start = &space.solve(&aim, &())?.ok_or_else(unsolved)?.functions[0];
+    let mut tried = Vec::new();
+    for (gamma_i, steep) in SMOOTH.into_iter().flat_map(|i| STEEP.map(|steep| (i, steep))) {
+        let signs = Signs { start, penalty: &penalty, gamma_i, steep };
+        let one = |d: &Draw| squashed(&stage, &space, &signs, d);
+        tried.push(ground.draws.iter().map(one).collect::<Result<Vec<_>>>()?);
     }
-    let squashed = best(squashed, |e| validated(e))?;
     Ok(vec![
         ("SUP".into(), inside(&plain)),
-        ("Sigmoid".into(), inside(&squashed)),
+        ("Sigmoid".into(), inside(&best(tried, |e| validated(e))?)),
         ("RLS (n, d_max)".into(), vec![all_labels(set, ground)?]),
     ])
 }
