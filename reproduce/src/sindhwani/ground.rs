@@ -38,8 +38,8 @@ pub(super) type Errors = [f64; 2];
 
 /// Draws that settings are chosen by: as many as the source has.
 const TRIALS: usize = 10;
-/// Draws that settings of pursuits of many rows are chosen by, for time.
-const FEW_TRIALS: usize = 3;
+/// Draws of many rows where one takes long.
+const FEW: usize = 3;
 /// Training rows that are few.
 const SMALL: usize = 500;
 
@@ -87,9 +87,14 @@ impl Ground {
         self.train.class.len() <= SMALL
     }
 
-    /// The draws that settings of pursuits are chosen by.
+    /// The draws that settings are chosen by.
     pub fn trials(&self) -> &[Draw] {
-        let count = if self.is_small() { TRIALS } else { FEW_TRIALS };
+        &self.draws[..TRIALS.min(self.draws.len())]
+    }
+
+    /// The first draws where rows are many, all where they are few.
+    pub fn some(&self) -> &[Draw] {
+        let count = if self.is_small() { self.draws.len() } else { FEW };
         &self.draws[..count.min(self.draws.len())]
     }
 

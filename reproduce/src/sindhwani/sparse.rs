@@ -319,7 +319,7 @@ fn oracles(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     };
     let mut tried = Vec::new();
     for signs in SMOOTH.into_iter().flat_map(|i| STEEP.map(|steep| (i, steep))) {
-        tried.push((signs, validated(&of(signs, ground.trials())?)));
+        tried.push((signs, validated(&of(signs, ground.some())?)));
     }
     let (signs, _) = best(tried, |(_, error)| *error)?;
     Ok(vec![
@@ -346,9 +346,8 @@ fn slackened(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
         tried.push((weights, errors));
     }
     let (weights, fitted) = best(tried, |(_, e)| validated(e))?;
-    // many solves on the graph: of many rows the first draws
-    let draws = if ground.is_small() { &ground.draws[..] } else { ground.trials() };
-    let own = draws.iter().map(|d| stage.pursued(d, &aim(d, weights)?)).collect::<Result<Vec<_>>>()?;
+    let own =
+        ground.some().iter().map(|d| stage.pursued(d, &aim(d, weights)?)).collect::<Result<Vec<_>>>()?;
     Ok(vec![("SLACK".into(), inside(&fitted)), ("GREEDY+SLACK".into(), inside(&own))])
 }
 
