@@ -238,3 +238,16 @@ fn equal_rows_are_not_told_apart() {
     let found = fitted.reports[0].objective;
     assert!((found - best).abs() < 1e-4 * best, "{found} {best}");
 }
+
+/// Labels spread from neighbour to neighbour, so the first way down the tree already finds both moons, where no search of so
+/// few nodes could.
+#[test]
+fn the_first_way_down_follows_the_moons() {
+    for seed in [1, 2, 3] {
+        let (x, labels) = data(100, 0.05, seed);
+        let params = BnbParams { max_nodes: 100, ..exact(1e-3, 1.0, 0.5) };
+        let told = params.fit(x.view(), &[few(&labels, 0)], &()).unwrap().transduced.unwrap();
+        let wrong = told.scores[0].iter().zip(&labels.of).filter(|(s, l)| u32::from(**s > 0.0) != l.unwrap());
+        assert_eq!(wrong.count(), 0, "seed {seed}");
+    }
+}

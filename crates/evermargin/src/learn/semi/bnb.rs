@@ -6,7 +6,9 @@
 //! Method: a tree of partial labelings, depth first. A node is bounded below by the dual value of the machine on the rows
 //! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
 //! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when one class has all its rows. Branching: the
-//! row and label whose addition would cost most, by one step of its variable; the opposite, confident label is explored first.
+//! row and label whose addition would cost most, by one step of its variable that the free support vectors follow; the
+//! opposite, confident label is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
+//! spread from neighbour to neighbour, where the outputs alone begin with the rows far out on either side.
 //! Rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
 //! Solutions start from the parent's. The first upper bound is that of label switching ([`super::tsvm`]).
 //!
@@ -22,6 +24,7 @@ use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
+use crate::linalg::Cholesky;
 use crate::solve::smo::Dual;
 use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
@@ -159,7 +162,7 @@ impl BnbParams {
             } else if node.bound >= self.cutoff(&best) {
                 lower = lower.min(node.bound);
             } else {
-                stack.extend(branch(&node, &machine, problem, alike));
+                stack.extend(self.branch(&node, &mut machine, problem, alike));
             }
         }
         report.steps += machine.report.steps;
@@ -173,6 +176,41 @@ impl BnbParams {
 
     fn cutoff(&self, best: &Best) -> f64 {
         (1.0 - self.epsilon) * best.upper
+    }
+
+    /// The two children of the row whose label is plainest, the plain label last, so that it is taken first. Of rows that are
+    /// alike only the number of labels counts: one at least has the plain label, or all have the other (if so many are left).
+    fn branch(
+        &self,
+        node: &Node,
+        machine: &mut Machine<'_>,
+        problem: &Problem,
+        alike: &[usize],
+    ) -> Vec<Node> {
+        let f = machine.dual.decisions();
+        let open: Vec<usize> = problem.open.iter().copied().filter(|&i| node.y[i] == 0.0).collect();
+        let mut best = (f64::NEG_INFINITY, 0, 1.0);
+        for (&i, stiff) in open.iter().zip(stiffness(node, machine, &open, self.bias)) {
+            for y in [1.0, -1.0] {
+                let violation = 1.0 + y * f[i]; // of the label −y
+                let step = (violation / stiff.max(1e-12)).clamp(0.0, problem.cost[i]);
+                let cost = step * violation - 0.5 * step * step * stiff;
+                if cost > best.0 {
+                    best = (cost, i, y);
+                }
+            }
+        }
+        let (_, row, plain) = best;
+        let from = Rc::new(machine.dual.clone());
+        let child = |rows: &[usize], label: f64| {
+            let (mut y, mut left) = (node.y.clone(), node.left);
+            rows.iter().for_each(|&i| y[i] = label);
+            let side = usize::from(label < 0.0);
+            left[side] = left[side].checked_sub(rows.len())?;
+            Some(Node { y, left, from: Rc::clone(&from), bound: node.bound })
+        };
+        let all: Vec<usize> = open.into_iter().filter(|&i| alike[i] == alike[row]).collect();
+        [child(&all, -plain), child(&[row], plain)].into_iter().flatten().collect()
     }
 }
 
@@ -206,33 +244,39 @@ fn alike(x: MatrixView<'_>, rows: &[usize], problem: &Problem) -> Vec<usize> {
     alike
 }
 
-/// The two children of the row whose label is plainest, the plain label last, so that it is taken first. Of rows that are
-/// alike only the number of labels counts: one at least has the plain label, or all have the other (if so many are left).
-fn branch(node: &Node, machine: &Machine<'_>, problem: &Problem, alike: &[usize]) -> Vec<Node> {
-    let f = machine.dual.decisions();
-    let mut best = (f64::NEG_INFINITY, 0, 1.0);
-    for &i in problem.open.iter().filter(|&&i| node.y[i] == 0.0) {
-        for y in [1.0, -1.0] {
-            let violation = 1.0 + y * f[i]; // of the label −y
-            let step = (violation / machine.gram.diag(i).max(1e-12)).clamp(0.0, problem.cost[i]);
-            let cost = step * violation - 0.5 * step * step * machine.gram.diag(i);
-            if cost > best.0 {
-                best = (cost, i, y);
-            }
-        }
+/// Free support vectors that are followed; with more, rows are taken as if none were free.
+const FOLLOWED: usize = 512;
+/// The free constant as a function of so wide a prior, in means of K(x, x).
+const CONSTANT: f64 = 10.0;
+/// Added to the diagonal of the free support vectors' matrix, and least that is left of a row, in means of K(x, x).
+const LEAST: f64 = 1e-6;
+
+/// The curvature of the dual along each open row when the free support vectors F follow: Kᵢᵢ − kᵢᵀ(K_F)⁻¹kᵢ. It is small next to
+/// rows that are labelled. An order is all that is taken from it, so it may be inexact.
+fn stiffness(node: &Node, machine: &mut Machine<'_>, open: &[usize], bias: bool) -> Vec<f64> {
+    let diagonal: Vec<f64> = open.iter().map(|&i| machine.gram.diag(i)).collect();
+    let alpha = machine.dual.alpha();
+    let is_free =
+        |i: &usize| node.y[*i] != 0.0 && (1e-9..1.0 - 1e-9).contains(&(alpha[*i].abs() / machine.cost[*i]));
+    let free: Vec<usize> = (0..node.y.len()).filter(is_free).collect();
+    if free.is_empty() || free.len() > FOLLOWED {
+        return diagonal;
     }
-    let (_, row, plain) = best;
-    let from = Rc::new(machine.dual.clone());
-    let child = |rows: &[usize], label: f64| {
-        let (mut y, mut left) = (node.y.clone(), node.left);
-        rows.iter().for_each(|&i| y[i] = label);
-        let side = usize::from(label < 0.0);
-        left[side] = left[side].checked_sub(rows.len())?;
-        Some(Node { y, left, from: Rc::clone(&from), bound: node.bound })
-    };
-    let same = |i: &usize| node.y[*i] == 0.0 && alike[*i] == alike[row];
-    let all: Vec<usize> = problem.open.iter().copied().filter(same).collect();
-    [child(&all, -plain), child(&[row], plain)].into_iter().flatten().collect()
+    let mean = diagonal.iter().sum::<f64>() / diagonal.len() as f64;
+    let constant = if bias { CONSTANT * mean } else { 0.0 };
+    let (mut among, mut across) = (Vec::with_capacity(free.len() * free.len()), vec![Vec::new(); open.len()]);
+    for (k, &j) in free.iter().enumerate() {
+        machine.gram.fetch(&[j]);
+        let row = machine.gram.row(j);
+        among.extend(free.iter().map(|&i| f64::from(row[i]) + constant));
+        among[k * free.len() + k] = machine.gram.diag(j) + constant + LEAST * mean;
+        open.iter().zip(&mut across).for_each(|(&i, of)| of.push(f64::from(row[i]) + constant));
+    }
+    let Ok(factor) = Cholesky::new(among, free.len()) else { return diagonal };
+    let mut across = across.concat();
+    factor.lower().solve_rows(&mut across);
+    let rest = |(d, of): (&f64, &[f64])| d + constant - of.iter().map(|v| v * v).sum::<f64>();
+    diagonal.iter().zip(across.chunks_exact(free.len())).map(rest).map(|v| v.max(LEAST * mean)).collect()
 }
 
 impl Fit for BnbParams {
