@@ -311,17 +311,34 @@ fn finish(name: &str) -> Result<Option<bool>> {
 
 /// The options of a command line that change what comes out: without tables, and without files and folders.
 fn given(tables: &[String], mut args: impl Iterator<Item = String>) -> Vec<String> {
-    const FILES: [&str; 6] = ["--data", "--markdown", "--plot", "--report", "--cache", "--book"];
+    const WITHOUT_EFFECT: [&str; 7] =
+        ["--data", "--markdown", "--plot", "--report", "--cache", "--book", "--threads"];
+    const FLAGS: [&str; 5] = ["--quick", "--slow", "--honest", "--resplit", "--list"];
+    let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
     let mut words = Vec::new();
     while let Some(arg) = args.next() {
-        let name = arg.split('=').next().unwrap_or_default();
-        if FILES.contains(&name) {
-            if !arg.contains('=') {
-                let _ = args.next();
-            }
-        } else if !tables.contains(&arg) && arg != "--json" && arg != "--fresh" {
-            words.push(if arg.contains(' ') { format!("\"{arg}\"") } else { arg });
+        let name = arg.split('=').next().unwrap_or_default().to_string();
+        if tables.contains(&arg) || arg == "--json" || arg == "--fresh" {
+            continue;
+        }
+        let value = if arg.contains('=') || FLAGS.contains(&name.as_str()) { None } else { args.next() };
+        if !WITHOUT_EFFECT.contains(&name.as_str()) {
+            words.extend([arg].into_iter().chain(value).map(quoted));
         }
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_names_what_changes_the_numbers_and_no_folder() {
+        let words = |line: &str| line.split(' ').map(str::to_string).collect::<Vec<_>>();
+        let line =
+            "all --finish all --data /d --large 1 --cache=/c --slow --threads 2 emara --json --set a=b";
+        let told = given(&words("all emara"), words(line).into_iter());
+        assert_eq!(told.join(" "), "--finish all --large 1 --slow --set a=b");
+    }
 }

@@ -7,7 +7,7 @@ pub(super) struct Document {
     pub part: Part,
     /// Its topics, as written.
     pub topics: Vec<String>,
-    /// Title, dateline and body without marks.
+    /// Title, author, dateline and body without marks.
     pub text: String,
 }
 
@@ -60,8 +60,9 @@ fn element<'a>(story: &'a str, name: &str) -> Option<&'a str> {
 /// Everything between the marks of a story's text.
 fn text(story: &str) -> String {
     let whole = element(story, "TEXT").unwrap_or("");
-    let mut out = String::with_capacity(whole.len());
-    for piece in whole.split('<') {
+    let mut pieces = whole.split('<');
+    let mut out = pieces.next().unwrap_or("").to_string();
+    for piece in pieces {
         out.push(' ');
         out.push_str(piece.split_once('>').map_or(piece, |(_, after)| after));
     }
@@ -102,7 +103,7 @@ mod tests {
 <TITLE>WHEAT UP</TITLE><DATELINE> CHICAGO, Feb 26 - </DATELINE>
 <BODY>AT&amp;T &lt;T.N> sold wheat &amp corn.&#3;</BODY></TEXT>
 </REUTERS>
-<REUTERS TOPICS="NO" LEWISSPLIT="TRAIN"><TOPICS></TOPICS><TEXT TYPE="UNPROC">raw words</TEXT></REUTERS>
+<REUTERS TOPICS="NO" LEWISSPLIT="TRAIN"><TOPICS></TOPICS><TEXT TYPE="UNPROC">raw &lt;T.N> words</TEXT></REUTERS>
 <REUTERS TOPICS="YES" LEWISSPLIT="TEST"><TOPICS></TOPICS><TEXT TYPE="BRIEF"><TITLE>ONLY</TITLE></TEXT></REUTERS>
 <REUTERS TOPICS="YES" LEWISSPLIT="TEST"> cut short"#;
 
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(found[0].topics, ["grain", "wheat"]);
         let words: Vec<&str> = found[0].text.split_whitespace().collect();
         assert_eq!(words.join(" "), "WHEAT UP CHICAGO, Feb 26 - AT&T <T.N> sold wheat &amp corn.");
-        assert_eq!((found[1].part, found[1].text.trim()), (Part::Unused, "raw words"));
+        assert_eq!((found[1].part, found[1].text.trim()), (Part::Unused, "raw <T.N> words"));
         assert_eq!((found[2].part, found[2].topics.len()), (Part::Test, 0));
     }
 

@@ -54,8 +54,13 @@ impl WebKb {
     pub(crate) fn open(folder: &Path, reading: Reading) -> Result<Self> {
         let texts = texts(folder)?;
         let positive: Vec<bool> = texts.keys().map(|(class, _)| class == "course").collect();
-        let at = |file: &str| UNIVERSITIES.iter().position(|(_, host)| file.contains(host)).unwrap_or(0);
-        let university = texts.keys().map(|(_, file)| at(file)).collect();
+        let university = texts.keys().map(|(_, file)| university(file)).collect::<Result<Vec<usize>>>()?;
+        let absent = UNIVERSITIES.iter().enumerate().find(|(u, _)| !university.contains(u));
+        if let Some((_, (name, _))) = absent {
+            return Err(Failure::Content(format!(
+                "the WebKB archive is not whole: it has no page of {name}"
+            )));
+        }
         let counts = |view: usize| texts.values().map(|t| count(&t[view], reading)).collect::<Vec<Counts>>();
         let (page, link) = (counts(0), counts(1));
         let page_words = weighted(&page, &telling(&page, &positive, PAGE_WORDS));
@@ -64,6 +69,14 @@ impl WebKb {
         let views = vec![side_by_side(&[link])?, side_by_side(&[page])?, side_by_side(&[page, link])?];
         Ok(Self { views, positive, university })
     }
+}
+
+/// Whose page it is, by the host in its name.
+fn university(file: &str) -> Result<usize> {
+    let at = UNIVERSITIES.iter().position(|(_, host)| file.contains(host));
+    at.ok_or_else(|| {
+        Failure::Content(format!("the WebKB archive holds {file}, of no university of the four"))
+    })
 }
 
 /// What stands on each page and on the links to it, by class and address.

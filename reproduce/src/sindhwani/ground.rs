@@ -73,6 +73,10 @@ impl Gram {
 impl Ground {
     pub fn new(bench: &Bench<'_>, set: &Set, runs: usize) -> Result<Self> {
         let (all, seed) = (set.open(bench)?, bench.options.seed);
+        if all.class.len() <= set.train {
+            let (found, name) = (all.class.len(), set.name);
+            return Err(Failure::Content(format!("{name} has {found} rows, its file is not whole")));
+        }
         let mut order: Vec<usize> = (0..all.class.len()).collect();
         order.shuffle(&mut Pcg64::seed_from_u64(seed_of(seed, 500)));
         let end = (set.train + set.validation).min(order.len());
