@@ -185,7 +185,7 @@ fn work(args: &Args) -> Result<bool> {
         html::write(file, &reports, &sum, &around)?;
     }
     if let Some(folder) = &args.book {
-        embed::write(folder, &reports, &sum, &around)?;
+        embed::write(folder, &reports, &around)?;
     }
     if args.json {
         println!("{}", serde_json::to_string(&sum).map_err(|e| Failure::Content(e.to_string()))?);

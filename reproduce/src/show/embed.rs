@@ -2,14 +2,15 @@
 
 use super::{Around, text};
 use crate::failure::{Failure, Result};
-use crate::judge::{Counts, Judged, Verdict};
+use crate::judge::{Judged, Verdict};
 use crate::run::Report;
 use crate::tables::{Column, Table};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Renews the tables of every page of a folder that has marks for them.
-pub fn write(folder: &Path, reports: &[Report], sum: &Counts, around: &Around) -> Result<()> {
+pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
     let fault = |path: &Path, e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
     let entries = std::fs::read_dir(folder).map_err(|e| fault(folder, e))?;
     let mut pages: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
@@ -19,7 +20,7 @@ pub fn write(folder: &Path, reports: &[Report], sum: &Counts, around: &Around) -
         let old = std::fs::read_to_string(&page).map_err(|e| fault(&page, e))?;
         let one = |page: String, report: &Report| renewed(&page, &report.id, &short(report, around));
         let new = reports.iter().fold(old.clone(), one);
-        let new = renewed(&new, "summary", &summary(reports, sum, around));
+        let new = if around.is_whole() { renewed(&new, "summary", &summary(&new, reports)) } else { new };
         if new != old {
             std::fs::write(&page, new).map_err(|e| fault(&page, e))?;
         }
@@ -27,50 +28,80 @@ pub fn write(folder: &Path, reports: &[Report], sum: &Counts, around: &Around) -
     Ok(())
 }
 
-/// The page with other content between the marks of a name.
-fn renewed(page: &str, name: &str, content: &str) -> String {
-    let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
-    match (page.find(&begin), page.find(&end)) {
-        (Some(a), Some(b)) if a < b => format!("{}{content}{}", &page[..a + begin.len()], &page[b..]),
-        _ => page.to_string(),
-    }
+/// Where the content between the marks of a name is.
+fn place(page: &str, name: &str) -> Option<Range<usize>> {
+    let begin = format!("<!-- begin {name} -->\n");
+    let start = page.find(&begin)? + begin.len();
+    let length = page[start..].find(&format!("<!-- end {name} -->"))?;
+    Some(start..start + length)
 }
 
-/// How the cells of every table came out, a line a table.
-fn summary(reports: &[Report], sum: &Counts, around: &Around) -> String {
-    let mut out = format!(
-        "\n`{}`, seed {}, {}.\n\n| table | run | reproduced | better | worse | different | not judged | missing | not run | rates met |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        around.command(),
-        around.seed,
-        around.day
-    );
+/// The page with other content between the marks of a name.
+fn renewed(page: &str, name: &str, content: &str) -> String {
+    let Some(old) = place(page, name) else { return page.to_string() };
+    format!("{}{content}{}", &page[..old.start], &page[old.end..])
+}
+
+const HEAD: &str = "\nEach line is of the last run of its table; its page has the command.\n\n\
+    | table | run | reproduced | better | worse | different | not judged | missing | not run | rates met | of rates | unexplained |\n\
+    |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+
+/// How the cells of every table came out, a line a table: lines of tables that are not among the reports stay.
+fn summary(page: &str, reports: &[Report]) -> String {
+    let mut lines = place(page, "summary").map(|old| counted(&page[old])).unwrap_or_default();
     for report in reports.iter().filter(|r| r.table.is_some()) {
-        line(&format!("`{}`", report.id), &report.counts, &mut out);
+        let c = &report.counts;
+        let counts = [
+            c.cells_run,
+            c.cells_reproduced,
+            c.cells_better,
+            c.cells_worse,
+            c.cells_different,
+            c.cells_not_judged,
+            c.cells_missing,
+            c.cells_not_run,
+            c.accuracy_met,
+            c.accuracy_cells,
+            c.accuracy_unexplained,
+        ];
+        match lines.iter_mut().find(|(id, _)| *id == report.id) {
+            Some((_, old)) => *old = counts,
+            None => lines.push((report.id.clone(), counts)),
+        }
     }
-    line("**all**", sum, &mut out);
-    out.push('\n');
+    let mut out = String::from(HEAD);
+    let mut all = [0; COUNTS];
+    for (id, counts) in &lines {
+        line(&format!("`{id}`"), counts, &mut out);
+        all.iter_mut().zip(counts).for_each(|(sum, c)| *sum += c);
+    }
+    line("**all**", &all, &mut out);
+    let [.., met, rates, unexplained] = all;
+    let share = 100.0 * met as f64 / rates.max(1) as f64;
+    let others = rates.saturating_sub(met);
+    let _ = writeln!(
+        out,
+        "\n{met} of {rates} published rates are met, {share:.1} %; {unexplained} of the other {others} have no explanation.\n"
+    );
     out
 }
 
-fn line(name: &str, c: &Counts, out: &mut String) {
-    let rates = if c.accuracy_cells == 0 {
-        String::new()
-    } else {
-        format!("{} of {}", c.accuracy_met, c.accuracy_cells)
+const COUNTS: usize = 11;
+
+/// The lines of a summary that was written before.
+fn counted(summary: &str) -> Vec<(String, [usize; COUNTS])> {
+    let one = |line: &str| {
+        let (id, counts) = line.strip_prefix("| `")?.split_once("` | ")?;
+        let counts: Option<Vec<usize>> =
+            counts.strip_suffix(" |")?.split(" | ").map(|c| c.parse().ok()).collect();
+        Some((id.to_string(), counts?.try_into().ok()?))
     };
-    let _ = writeln!(
-        out,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {rates} |",
-        c.cells_run,
-        c.cells_reproduced,
-        c.cells_better,
-        c.cells_worse,
-        c.cells_different,
-        c.cells_not_judged,
-        c.cells_missing,
-        c.cells_not_run
-    );
+    summary.lines().filter_map(one).collect()
+}
+
+fn line(name: &str, counts: &[usize], out: &mut String) {
+    let cells: Vec<String> = counts.iter().map(ToString::to_string).collect();
+    let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
 }
 
 /// Rates of a table, or what a statement says.
@@ -135,6 +166,7 @@ fn cell(j: &Judged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::Counts;
 
     #[test]
     fn tables_are_renewed_between_their_marks_alone() {
@@ -159,7 +191,32 @@ mod tests {
         assert_eq!(renewed(&new, "x", &short(&report, &around)), new);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("p.md"), page).unwrap();
-        write(folder.path(), &[report], &Counts::default(), &around).unwrap();
+        write(folder.path(), &[report], &around).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("p.md")).unwrap(), new);
+    }
+
+    #[test]
+    fn a_summary_keeps_the_lines_of_tables_that_were_not_run() {
+        let table = crate::tables::all().unwrap().remove(0);
+        let id = table.id.clone();
+        let counts = Counts { cells_run: 5, accuracy_cells: 4, accuracy_met: 3, ..Counts::default() };
+        let report = Report {
+            id: id.clone(),
+            title: table.title.clone(),
+            table: Some(table),
+            cells: Vec::new(),
+            figures: Vec::new(),
+            notes: String::new(),
+            counts,
+        };
+        let old = format!(
+            "<!-- begin summary -->\n{HEAD}| `other` | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 1 |\n| `{id}` | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 |\n<!-- end summary -->"
+        );
+        let new = renewed(&old, "summary", &summary(&old, std::slice::from_ref(&report)));
+        assert!(new.contains("| `other` | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 1 |"), "{new}");
+        assert!(new.contains(&format!("| `{id}` | 5 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 | 4 | 0 |")), "{new}");
+        assert!(new.contains("| **all** | 6 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 12 | 14 | 1 |"), "{new}");
+        assert!(new.contains("12 of 14 published rates are met, 85.7 %; 1 of the other 2 have no"), "{new}");
+        assert_eq!(renewed(&new, "summary", &summary(&new, &[report])), new);
     }
 }
