@@ -4,7 +4,7 @@ use super::smooth::{PIXELS, smooth};
 use super::{Origin, Sample, Split, existing, label};
 use crate::failure::{Failure, Result};
 use evermargin::Matrix;
-use evermargin_io::{Limits, ReadOptions, read, read_whole};
+use evermargin_io::{Dataset, Limits, ReadOptions, read, read_whole};
 use std::path::Path;
 
 /// Which grey scale of USPS.
@@ -46,13 +46,17 @@ pub(super) fn usps(folder: &Path, digit: &str, form: Grey) -> Result<Origin> {
     Ok(Origin::Pool(Box::new(sample)))
 }
 
+/// A part of MNIST, `train` or `t10k`.
+pub(crate) fn digits(folder: &Path, part: &str) -> Result<Dataset> {
+    let file = |kind: &str| existing(folder, &format!("images/{part}-{kind}-ubyte.xz"), "the MNIST database");
+    let options = ReadOptions { labels_file: Some(file("labels-idx1")?), ..ReadOptions::default() };
+    Ok(read(file("images-idx3")?, &options)?)
+}
+
 /// MNIST: 60000 and 10000 images, pixels 0 to 255; one digit against the others.
 pub(super) fn mnist(folder: &Path, digit: &str) -> Result<Origin> {
     let part = |name: &str| {
-        let origin = "the MNIST database";
-        let images = existing(folder, &format!("images/{name}-images-idx3-ubyte.xz"), origin)?;
-        let labels = existing(folder, &format!("images/{name}-labels-idx1-ubyte.xz"), origin)?;
-        let set = read(images, &ReadOptions { labels_file: Some(labels), ..ReadOptions::default() })?;
+        let set = digits(folder, name)?;
         let wanted = set.labels.classes.iter().position(|c| c == digit).map(|c| c as u32);
         let y = set.labels.of.iter().map(|class| label(*class == wanted)).collect();
         Sample::new(set.x, y)

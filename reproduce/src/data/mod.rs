@@ -12,6 +12,7 @@ pub(crate) mod terms;
 pub(crate) mod webkb;
 
 pub use draw::Scaling;
+pub(crate) use files::digits;
 
 use files::Grey;
 

@@ -2,7 +2,7 @@
 
 use super::Rows;
 use crate::clock::Clock;
-use crate::data::existing;
+use crate::data::digits;
 use crate::failure::Result;
 use crate::run::{Bench, seed_of};
 use evermargin::learn::Targets;
@@ -11,7 +11,6 @@ use evermargin::learn::manifold::penalty::PenaltyParams;
 use evermargin::learn::manifold::sparse::aim::{Aim, Known, transduce};
 use evermargin::learn::manifold::sparse::greedy::{Backfit, Norm, Pursuit};
 use evermargin::{Kernel, Label, Labels, Matrix, Model};
-use evermargin_io::{ReadOptions, read};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -42,28 +41,18 @@ fn problem(draw: &Draw) -> Targets {
     Targets { cost: vec![1.0; y.len()], y }
 }
 
-/// The training digits.
-fn mnist(bench: &Bench<'_>) -> Result<Rows> {
-    let file = |kind: &str| {
-        existing(&bench.options.folder, &format!("images/train-{kind}-ubyte.xz"), "the MNIST database")
-    };
-    let options = ReadOptions { labels_file: Some(file("labels-idx1")?), ..ReadOptions::default() };
-    let set = read(file("images-idx3")?, &options)?;
-    Ok(Rows { x: set.x, labels: set.labels, splits: Vec::new() })
-}
-
 /// Even against odd digits of MNIST, 100 labels: what more basis functions bring, and cost. One graph for all; the pursuit
 /// goes on from 100 functions to 300 and 1000, so each line has the seconds of those before it in it.
 pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
     if bench.options.quick {
         return Ok("Left out by --quick.\n".into());
     }
-    let Rows { x, labels, .. } = mnist(bench)?;
-    let mut values = x.view().to_dense();
+    let set = digits(&bench.options.folder, "train")?;
+    let mut values = set.x.view().to_dense();
     if let Matrix::Dense { values, .. } = &mut values {
         values.iter_mut().for_each(|v| *v /= 255.0);
     }
-    let odd = labels.of.iter().map(|c| c.map(|c| c % 2)).collect();
+    let odd = set.labels.of.iter().map(|c| c.map(|c| c % 2)).collect();
     let labels = Labels { classes: vec!["even".into(), "odd".into()], of: odd };
     let rng = &mut Pcg64::seed_from_u64(seed_of(bench.options.seed, 0));
     let mut order: Vec<usize> = (0..values.rows()).collect();

@@ -4,13 +4,12 @@
 //! the source their 100 principal components ("PCA denoising", table 5.1: 100 columns).
 
 use super::many::Pool;
-use crate::data::existing;
+use crate::data::digits;
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
 use crate::run::Bench;
 use evermargin::generate::{GenerateParams, generate};
 use evermargin::{Labels, Matrix, linalg};
-use evermargin_io::{ReadOptions, read};
 
 /// A data set: rows to train on and to validate with, labels, basis functions.
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl Set {
                 let rows = Rows::open("coil20", &bench.options.folder)?;
                 Ok(two(rows, |c| c.parse::<u32>().is_ok_and(|c| c > 10)))
             }
-            "mnist" => digits(bench, self.train + self.validation),
+            "mnist" => threes_and_eights(bench, self.train + self.validation),
             name => {
                 let rows = Rows::open(name, &bench.options.folder)?;
                 Ok(Pool::new(rows.x, &rows.labels))
@@ -86,12 +85,8 @@ fn two(rows: Rows, positive: impl Fn(&str) -> bool) -> Pool {
 const PIXELS: usize = 784;
 const COMPONENTS: usize = 100;
 
-fn digits(bench: &Bench<'_>, rows: usize) -> Result<Pool> {
-    let file = |kind: &str| {
-        existing(&bench.options.folder, &format!("images/train-{kind}-ubyte.xz"), "the MNIST database")
-    };
-    let options = ReadOptions { labels_file: Some(file("labels-idx1")?), ..ReadOptions::default() };
-    let set = read(file("images-idx3")?, &options)?;
+fn threes_and_eights(bench: &Bench<'_>, rows: usize) -> Result<Pool> {
+    let set = digits(&bench.options.folder, "train")?;
     let digit = |i: &usize| set.labels.of[*i].map_or("", |c| set.labels.classes[c as usize].as_str());
     let kept: Vec<usize> = (0..set.x.rows()).filter(|i| matches!(digit(i), "3" | "8")).take(rows).collect();
     let mut values = vec![0.0; PIXELS * kept.len()];

@@ -1,10 +1,9 @@
 //! The data of the streams.
 
-use crate::data::{Origin, Scaling, existing};
+use crate::data::{Origin, Scaling, digits};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
 use evermargin::{Label, Matrix};
-use evermargin_io::{ReadOptions, read};
 use std::path::Path;
 
 /// Rows and their classes, 0 or 1.
@@ -20,7 +19,7 @@ impl Set {
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self> {
         let mut set = match name {
             "reuters-earn" => stories(folder)?,
-            "mnist-odd" => digits(folder)?,
+            "mnist-odd" => odd_digits(folder)?,
             name => {
                 let rows = Rows::open(name, folder)?;
                 let truth = rows.labels.of.iter().map(|c| u32::from(*c == Some(1))).collect();
@@ -49,11 +48,8 @@ fn stories(folder: &Path) -> Result<Set> {
 }
 
 /// 60,000 digits: odd against even.
-fn digits(folder: &Path) -> Result<Set> {
-    let origin = "the MNIST database";
-    let images = existing(folder, "images/train-images-idx3-ubyte.xz", origin)?;
-    let labels = existing(folder, "images/train-labels-idx1-ubyte.xz", origin)?;
-    let set = read(images, &ReadOptions { labels_file: Some(labels), ..ReadOptions::default() })?;
+fn odd_digits(folder: &Path) -> Result<Set> {
+    let set = digits(folder, "train")?;
     let odd: Vec<u32> =
         set.labels.classes.iter().map(|c| u32::from(c.parse::<u32>().is_ok_and(|d| d % 2 == 1))).collect();
     Ok(Set { truth: set.labels.of.iter().map(|c| c.map_or(0, |c| odd[c as usize])).collect(), x: set.x })
