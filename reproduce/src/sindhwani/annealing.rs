@@ -31,13 +31,18 @@ struct Set {
 }
 
 const SETS: [Set; 4] = [
-    Set { name: "USPS2", rows: "ssl:USPS", parts: [93, 1000, 32, 375], grid: &[(1e-3, 0.35), (1e-3, 0.5)] },
+    Set {
+        name: "USPS2",
+        rows: "ssl:USPS",
+        parts: [93, 1000, 32, 375],
+        grid: &[(1e-3, 0.35), (1e-3, 0.5), (1e-3, 0.7), (1e-2, 0.5)],
+    },
     Set { name: "COIL6", rows: "ssl:COIL", parts: [90, 1008, 30, 372], grid: &[(1e-3, 0.35), (1e-3, 0.25)] },
     Set {
         name: "PC-MAC",
         rows: "text1",
         parts: [37, 1410, 13, 486],
-        grid: &[(1e-3, 0.0), (1e-2, 0.0), (1e-4, 0.0)],
+        grid: &[(1e-4, 0.0), (1e-3, 0.0), (3e-3, 0.0), (1e-2, 0.0), (3e-2, 0.0), (0.1, 0.0)],
     },
     Set {
         name: "ESET2",
