@@ -81,7 +81,7 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
     match method {
         "SVM (n)" | "RLS (n)" => {
             let name = if method == "SVM (n)" { "svc" } else { "rls" };
-            out.push((name, rbf(set.kernel(1.0), json!({ "c": 100 }))));
+            out.extend([0.5, 1.0, 2.0].map(|times| (name, rbf(set.kernel(times), json!({ "c": 100 })))));
         }
         "SVM" | "RLS" => {
             let name = if method == "SVM" { "svc" } else { "rls" };
@@ -225,16 +225,47 @@ struct Point {
     test: Vec<f64>,
 }
 
-/// One chunk held out.
+/// Adds the draws of other rows to those of the same settings.
+fn join(all: &mut Vec<Point>, more: Vec<Point>) {
+    if all.is_empty() {
+        *all = more;
+        return;
+    }
+    for (all, one) in all.iter_mut().zip(more) {
+        all.open.extend(one.open);
+        all.test.extend(one.test);
+    }
+}
+
+/// One of four chunks held out. Published labels are "as before" (the source): the chunks are those of all other rows. Where
+/// none are published, labels are drawn among the rows that are not held out.
 fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<Point>> {
-    let (all, _) = open(bench, set)?;
-    let mut order: Vec<usize> = (0..all.class.len()).collect();
-    order.shuffle(&mut Pcg64::seed_from_u64(seed_of(bench.options.seed, 1000)));
-    let (test, train): (Vec<usize>, Vec<usize>) = (0..order.len()).partition(|i| i % 4 == held);
-    let at = |rows: &[usize]| rows.iter().map(|&i| order[i]).collect::<Vec<_>>();
-    let (pool, other) = (all.part(&at(&train)), all.part(&at(&test)));
-    let seed = seed_of(bench.options.seed, 100 + held);
-    let draws = draws_of(&pool.class, pool.classes, set.labeled, set.each, seed, runs)?;
+    let (all, splits) = open(bench, set)?;
+    let divide = |mut rows: Vec<usize>, number: usize| -> [Vec<usize>; 2] {
+        rows.shuffle(&mut Pcg64::seed_from_u64(seed_of(bench.options.seed, number)));
+        let (test, train): (Vec<_>, Vec<_>) = rows.into_iter().enumerate().partition(|(i, _)| i % 4 == held);
+        [train, test].map(|part| part.into_iter().map(|(_, row)| row).collect())
+    };
+    let every = 0..all.class.len();
+    if splits.len() < runs {
+        let [train, test] = divide(every.collect(), 1000);
+        let pool = all.part(&train);
+        let seed = seed_of(bench.options.seed, 100 + held);
+        let draws = draws_of(&pool.class, pool.classes, set.labeled, set.each, seed, runs)?;
+        return points(set, &pool, &all.part(&test), &draws);
+    }
+    let mut out = Vec::new();
+    for (k, known) in splits.into_iter().take(runs).enumerate() {
+        let [train, test] = divide(every.clone().filter(|row| !known.contains(row)).collect(), 1001 + k);
+        let draw = Draw::of((0..known.len()).collect());
+        let pool = all.part(&[known, train].concat());
+        join(&mut out, points(set, &pool, &all.part(&test), &[draw])?);
+    }
+    Ok(out)
+}
+
+/// Errors of every setting.
+fn points(set: &Set, pool: &Pool, other: &Pool, draws: &[Draw]) -> Result<Vec<Point>> {
     let rows: Vec<usize> = (0..other.class.len()).collect();
     let mut out = Vec::new();
     let mut tell = |method: &str, setting: String, inside: &Scores, outside: &Scores| {
@@ -249,14 +280,14 @@ fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<P
                 [(0.5, false), (1.0, false), (1.0, true), (2.0, true), (4.0, true), (8.0, true)]
             {
                 let params = rbf(set.kernel(times), json!({ "c": c, "bias": bias }));
-                let learnt = pool.learn(make(name, &params)?.as_ref(), &draws)?;
+                let learnt = pool.learn(make(name, &params)?.as_ref(), draws)?;
                 tell(method, params.to_string(), &learnt.inside, &learnt.outside(&other.x)?);
             }
         }
     }
-    let plane = Plane::new(&pool.x, set.kernel(1.0), Some(&set.penalty(&pool)?))?;
+    let plane = Plane::new(&pool.x, set.kernel(1.0), Some(&set.penalty(pool)?))?;
     for ratio in [1.0, 10.0, 1e2, 1e3, 1e4, 1e5] {
-        let bent = plane.bend(ratio, &pool, &draws)?;
+        let bent = plane.bend(ratio, pool, draws)?;
         for (loss, method) in LOSSES.into_iter().zip(["LapSVM", "LapRLS"]) {
             for gamma_a in [1e-6, 1e-4, 1e-3, 1e-2, 1e-1] {
                 let functions = bent.solve(loss, gamma_a)?;
@@ -286,11 +317,7 @@ pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Found> {
             match chunk {
                 Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
                 Err(other) => return Err(Failure::Content(other.to_string())),
-                Ok(chunk) if points.is_empty() => points.clone_from(chunk),
-                Ok(chunk) => points.iter_mut().zip(chunk).for_each(|(all, one)| {
-                    all.open.extend(&one.open);
-                    all.test.extend(&one.test);
-                }),
+                Ok(chunk) => join(&mut points, chunk.clone()),
             }
         }
         for method in ["SVM", "RLS", "LapSVM", "LapRLS"] {
