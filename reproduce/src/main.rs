@@ -34,7 +34,7 @@ struct Args {
     /// Repetitions, instead of the protocol's
     #[arg(long, value_name = "N")]
     repetitions: Option<usize>,
-    /// Repetitions of rows with more than 10000 training rows
+    /// Repetitions of rows with more than 10000 training rows (20000 with online methods)
     #[arg(long, value_name = "N")]
     large: Option<usize>,
     /// What takes many minutes too: FULL SVM above 50000 rows, ten digits of MNIST, Adult in ertekin-ramp-end, long streams
