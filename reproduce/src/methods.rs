@@ -43,7 +43,8 @@ pub enum Method {
     Smote,
     /// Synthetic positives around support vectors while learning.
     Virtual,
-    /// Random negatives left out until the classes stand as among the support vectors of [`Method::Al`].
+    /// Random negatives left out until the classes stand as among the support vectors of [`Method::Al`], by the
+    /// protocol's number where the work prints it.
     Us,
     /// Random negatives left out until the classes are equal.
     UsEven,
@@ -148,7 +149,7 @@ pub struct Task {
     pub tolerance: f64,
     /// What the protocol leaves open.
     pub open: Open,
-    /// Negatives a positive among the support vectors of active learning, once it ran.
+    /// Negatives a positive among the support vectors of active learning: as the protocol says, or once it ran.
     active_ratio: OnceCell<f64>,
 }
 
@@ -159,7 +160,7 @@ impl Task {
             return Err(Failure::Unknown(format!("no kernel {}; there is rbf", protocol.kernel)));
         }
         let kernel = Kernel::Rbf { gamma: protocol.gamma };
-        let active_ratio = OnceCell::new();
+        let active_ratio = protocol.undersampling.map_or_else(OnceCell::new, OnceCell::from);
         let told = protocol.stop.as_deref().map(stop_rule).transpose()?;
         let open = Open { stop: open.stop.or(told), ..open };
         Ok(Self { split, kernel, c: protocol.c, tolerance: protocol.tolerance, open, active_ratio })

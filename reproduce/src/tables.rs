@@ -159,6 +159,9 @@ pub struct Protocol {
     /// When active learning stops: margin, plateau or never; none: margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
+    /// Negatives a positive that undersampling leaves; none: as among the support vectors of our active learning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undersampling: Option<f64>,
     /// For tables about few labels: how many there are and what is known beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub few: Option<Few>,

@@ -172,6 +172,7 @@ mod tests {
             noise: 0.0,
             imbalance: None,
             stop: None,
+            undersampling: None,
             few: None,
         }
     }
