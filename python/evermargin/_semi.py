@@ -1761,6 +1761,8 @@ class LinearDA(SemiSupervisedClassifier):
         Factor by which the temperature falls.
     settle : float, default=0.0001
         Mean change of p that ends a temperature, mean entropy that ends all.
+    by : {"rank", "sign"}, default="rank"
+        Which rows are positive: as many as the share says (rank), those above 0 (sign).
     bias : bool, default=True
         Whether to learn a constant.
     center : bool, default=False
@@ -1823,6 +1825,7 @@ class LinearDA(SemiSupervisedClassifier):
         temperature: float = 10.0,
         rate: float = 1.5,
         settle: float = 0.0001,
+        by: str = "rank",
         bias: bool = True,
         center: bool = False,
         tol: float = 0.001,
@@ -1839,6 +1842,7 @@ class LinearDA(SemiSupervisedClassifier):
         self.temperature = temperature
         self.rate = rate
         self.settle = settle
+        self.by = by
         self.bias = bias
         self.center = center
         self.tol = tol

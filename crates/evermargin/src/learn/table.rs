@@ -471,6 +471,11 @@ pub static LEARNERS: &[Learner] = &[
                 "0.0001",
                 "mean change of p that ends a temperature, mean entropy that ends all",
             ),
+            parameter(
+                "by",
+                "rank",
+                "which rows are positive: as many as the share says (rank), those above 0 (sign)",
+            ),
             parameter("bias", "true", "whether to learn a constant"),
             CENTER,
             parameter("tolerance", "0.001", "relative gradient that counts as solved"),

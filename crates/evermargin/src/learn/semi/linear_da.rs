@@ -11,7 +11,8 @@
 //!
 //! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
 //! weight: those for which + saves most): the source takes the sign, under which a function that puts all rows on one
-//! side has a low objective when r is far from ½. Among the weights on the way are those of the labels alone, and where
+//! side has a low objective when r is far from ½; `by` = `sign` does what the source does, from the first weights of the
+//! annealing and without switching, for comparison with what it published. Among the weights on the way are those of the labels alone, and where
 //! switching leads from there: with a small λ annealing can end far above them. As pairs are switched at the end,
 //! annealing need not go on until the last row has decided. The share is that of a whole number of rows, or one row
 //! could never decide. Rows that are alike never do: the annealing also ends when the temperature has fallen by a
@@ -29,6 +30,17 @@ use crate::solve::Watch;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
+/// Which labels the outputs of the unlabelled rows stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// The highest are positive, as many as the share asks for.
+    #[default]
+    Rank,
+    /// Those above 0 are positive, however many they are.
+    Sign,
+}
+
 /// Parameters of [`linear-da`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -45,6 +57,8 @@ pub struct LinearDaParams {
     pub rate: f64,
     /// Mean divergence of two rounds that ends a temperature, and mean entropy that ends the annealing.
     pub settle: f64,
+    /// Which labels the outputs stand for.
+    pub by: By,
     /// Whether to learn a constant, as the weight of a feature 1.
     pub bias: bool,
     /// Whether to take its mean from every column, without storing zeros that changed.
@@ -64,6 +78,7 @@ impl Default for LinearDaParams {
             temperature: 10.0,
             rate: 1.5,
             settle: 1e-4,
+            by: By::Rank,
             bias: true,
             center: false,
             tolerance: 1e-3,
@@ -109,6 +124,15 @@ impl LinearDaParams {
     ) -> Result<Vec<Fitted>> {
         fit_path(|lambda| Self { lambda, ..self.clone() }, lambdas, x, problems, watch)
     }
+
+    /// The objective of the present weights with the labels their outputs stand for, and these labels.
+    fn labels(&self, machine: &Machine<'_>, positives: usize) -> (f64, Vec<bool>) {
+        let positive = match self.by {
+            By::Rank => by_rank(machine, positives),
+            By::Sign => by_sign(machine),
+        };
+        (machine.objective(self.lambda_u, |j| positive[j]), positive)
+    }
 }
 
 impl Scheme for LinearDaParams {
@@ -131,10 +155,13 @@ impl Scheme for LinearDaParams {
         let mut p = vec![ratio; u];
         let (mut q, mut g) = (p.clone(), vec![0.0; u]);
         let (mut temperatures, mut rounds) = (0, 0);
-        let mut best = Best::of(machine, self.lambda_u, few.positives);
-        let mut labels = Labels::new(best.positive.clone(), 0);
-        let mut on = labels.settle(machine, self.lambda_u, Accuracy::OnTheWay, [1.0, self.settle]);
-        best.consider(machine, self.lambda_u, few.positives);
+        let mut best = Best::of(self.labels(machine, few.positives), machine);
+        let mut on = true;
+        if self.by == By::Rank {
+            let mut labels = Labels::new(best.positive.clone(), 0);
+            on = labels.settle(machine, self.lambda_u, Accuracy::OnTheWay, [1.0, self.settle]);
+            best.consider(self.labels(machine, few.positives), machine);
+        }
         let mut t = self.temperature * self.lambda_u;
         let coldest = t * COLDEST;
         let mut entropy = mean_entropy(&p);
@@ -142,6 +169,9 @@ impl Scheme for LinearDaParams {
             machine.minimise(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
         };
         on = on && minimise(machine, &p, entropy);
+        if self.by == By::Sign {
+            best = Best::of(self.labels(machine, few.positives), machine);
+        }
         while on && entropy >= self.settle && t >= coldest {
             temperatures += 1;
             for _ in 0..MOST_ROUNDS {
@@ -151,7 +181,7 @@ impl Scheme for LinearDaParams {
                 entropy = mean_entropy(&p);
                 rounds += 1;
                 on = minimise(machine, &p, entropy);
-                best.consider(machine, self.lambda_u, few.positives);
+                best.consider(self.labels(machine, few.positives), machine);
                 if !on || mean_divergence(&p, &q) < self.settle {
                     break;
                 }
@@ -161,11 +191,13 @@ impl Scheme for LinearDaParams {
         machine.move_to(&best.w);
         let mut labels = Labels::new(best.positive, 0);
         for accuracy in [Accuracy::OnTheWay, Accuracy::AtTheEnd] {
-            on = on && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
+            on = on
+                && self.by == By::Rank
+                && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
         }
         let Labels { positive, switched, .. } = labels;
         let objective = machine.objective(self.lambda_u, |j| positive[j]);
-        let sign = machine.open().iter().map(|o| *o > 0.0).collect::<Vec<_>>();
+        let sign = by_sign(machine);
         let facts = Map::from_iter([
             ("temperatures".to_string(), temperatures.into()),
             ("rounds".to_string(), rounds.into()),
@@ -185,14 +217,12 @@ struct Best {
 }
 
 impl Best {
-    /// The present weights.
-    fn of(machine: &Machine<'_>, lambda_u: f64, positives: usize) -> Self {
-        let (objective, positive) = by_rank(machine, lambda_u, positives);
+    /// The present weights, with labels and their objective.
+    fn of((objective, positive): (f64, Vec<bool>), machine: &Machine<'_>) -> Self {
         Self { objective, w: machine.w.clone(), positive }
     }
 
-    fn consider(&mut self, machine: &Machine<'_>, lambda_u: f64, positives: usize) {
-        let (objective, positive) = by_rank(machine, lambda_u, positives);
+    fn consider(&mut self, (objective, positive): (f64, Vec<bool>), machine: &Machine<'_>) {
         if objective < self.objective {
             self.w.copy_from_slice(&machine.w);
             (self.objective, self.positive) = (objective, positive);
@@ -200,12 +230,15 @@ impl Best {
     }
 }
 
-/// The objective of the present weights with the labels for which + saves most, and these labels.
-fn by_rank(machine: &Machine<'_>, lambda_u: f64, positives: usize) -> (f64, Vec<bool>) {
+/// The labels for which + saves most at the present weights.
+fn by_rank(machine: &Machine<'_>, positives: usize) -> Vec<bool> {
     let mut savings = vec![0.0; machine.open().len()];
     machine.costs(-1.0, &mut savings);
-    let positive = largest(&savings, positives);
-    (machine.objective(lambda_u, |j| positive[j]), positive)
+    largest(&savings, positives)
+}
+
+fn by_sign(machine: &Machine<'_>) -> Vec<bool> {
+    machine.open().iter().map(|o| *o > 0.0).collect()
 }
 
 #[cfg(test)]
@@ -256,6 +289,25 @@ mod tests {
             let positive = largest(machine.open(), few.positives);
             Settled { positive, objective: last, facts: Map::new() }
         }
+    }
+
+    #[test]
+    fn by_sign_the_share_is_free() {
+        let (x, targets) = few_labels(60, 4, 8, 5);
+        let fitted = |by| {
+            let ratio = Ratio::Given(vec![0.2]);
+            let params = LinearDaParams { lambda: 1.0, by, ratio, ..LinearDaParams::default() };
+            fit(&params, x.view(), std::slice::from_ref(&targets), None, &()).unwrap()
+        };
+        let positives = |fitted: &Fitted| {
+            let scores = &fitted.transduced.as_ref().unwrap().scores[0];
+            scores[8..].iter().filter(|s| **s > 0.0).count()
+        };
+        assert_eq!(positives(&fitted(By::Rank)), 10);
+        let sign = fitted(By::Sign);
+        let above = sign.model.decision(x.view()).unwrap()[8..].iter().filter(|o| **o > 0.0).count();
+        assert_eq!(positives(&sign), above);
+        assert_ne!(above, 10);
     }
 
     #[test]
