@@ -44,6 +44,12 @@ pub struct Task {
 /// Values of the grid where a table prints the best of one.
 const LAMBDAS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
+/// The grid of rows with C*/C (Emara), who does not say how the other machines were set: the learner's own λ, and others up
+/// to the default of SVMlin, which has his annealing.
+const OF_PEERS: [Option<f64>; 5] = [None, Some(1e-3), Some(1e-2), Some(1e-1), Some(1.0)];
+
+/// Where the worst of many draws count, a row with more rows at hand is large: ten draws of the others take seconds.
+const HUGE: usize = 100_000;
 
 /// Runs what the options ask of a table.
 pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Found> {
@@ -97,7 +103,8 @@ fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way]) -> BTreeMap<Way, Runs> {
 
 fn all_draws(bench: &Bench<'_>, row: &Row, way: Way, tasks: &[Task]) -> Runs {
     let mut best: Option<(f64, Vec<Outcome>)> = None;
-    for (lambda, width) in grid(&row.protocol, way) {
+    let fixed = tasks.iter().any(|t| t.honest || t.set.contains_key("lambda"));
+    for (lambda, width) in grid(&row.protocol, way, fixed) {
         let mut outcomes = Vec::new();
         for (k, task) in tasks.iter().enumerate() {
             let few = Few { lambda, ..task.few.clone() };
@@ -114,11 +121,16 @@ fn all_draws(bench: &Bench<'_>, row: &Row, way: Way, tasks: &[Task]) -> Runs {
     best.map(|(_, outcomes)| outcomes).ok_or_else(|| (Verdict::NotRun, "no draw".to_string()))
 }
 
-/// λ and width: those of the protocol, or a grid.
-fn grid(protocol: &Protocol, way: Way) -> Vec<(Option<f64>, f64)> {
-    let lambda = protocol.few.as_ref().and_then(|f| f.lambda);
+/// λ and width: those of the protocol, or a grid unless λ is `fixed`.
+fn grid(protocol: &Protocol, way: Way, fixed: bool) -> Vec<(Option<f64>, f64)> {
+    let few = protocol.few.as_ref();
+    let lambda = few.and_then(|f| f.lambda);
     if lambda != Some(0.0) {
         return vec![(lambda, 0.0)];
+    }
+    if few.is_some_and(|f| f.kappa.is_some()) {
+        let lambdas = if way.has_lambda() && !fixed { &OF_PEERS[..] } else { &OF_PEERS[..1] };
+        return lambdas.iter().map(|l| (*l, 0.0)).collect();
     }
     let widths: &[f64] = if protocol.kernel == "linear" { &[0.0] } else { &WIDTHS };
     let lambdas: &[f64] = if way.is_supervised() { &LAMBDAS[..1] } else { &LAMBDAS };
@@ -162,7 +174,9 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
     bench.say(&format!("reading {}", row.data_set));
     let all = Rows::open(&row.data_set, &bench.options.folder)?;
     let honest = bench.options.open.honest;
-    let wanted = bench.options.large.filter(|_| row.protocol.train > LARGE).or(bench.options.repetitions);
+    let at_hand = row.protocol.train.min(all.labels.of.len());
+    let large = if few.worst > 0 { at_hand > HUGE } else { row.protocol.train > LARGE };
+    let wanted = bench.options.large.filter(|_| large).or(bench.options.repetitions);
     let count = if honest || few.worst == 0 { wanted.unwrap_or(few.draws).max(1) } else { few.draws };
     let mut tasks = Vec::new();
     let mut shared: Option<Arc<Rows>> = None;
@@ -195,11 +209,16 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
             scored.push((ways::run(Way::Svm, task)?.accuracy, k));
         }
         scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let worst = wanted.unwrap_or(few.worst).min(few.worst);
-        let kept: Vec<usize> = scored[..worst].iter().map(|(_, k)| *k).collect();
-        tasks = kept.into_iter().map(|k| tasks[k].clone()).collect();
+        let kept = spread(few.worst, wanted.unwrap_or(few.worst));
+        tasks = kept.into_iter().map(|rank| tasks[scored[rank].1].clone()).collect();
     }
     Ok(tasks)
+}
+
+/// So many of `all` ranks, the middles of equal parts: a few of the worst draws stand for all of them.
+fn spread(all: usize, wanted: usize) -> Vec<usize> {
+    let wanted = wanted.clamp(1, all);
+    (0..wanted).map(|k| (2 * k + 1) * all / (2 * wanted)).collect()
 }
 
 /// So many rows at random, one of each class at least.
@@ -233,6 +252,14 @@ mod tests {
         let judged = bench.table(&table).unwrap();
         assert_eq!(judged.len(), 110);
         assert!(judged.iter().all(|j| j.verdict == Verdict::Missing));
+    }
+
+    #[test]
+    fn a_few_ranks_stand_for_all() {
+        assert_eq!(spread(10, 1), [5]);
+        assert_eq!(spread(10, 3), [1, 5, 8]);
+        assert_eq!(spread(10, 10), (0..10).collect::<Vec<_>>());
+        assert_eq!(spread(10, 40), (0..10).collect::<Vec<_>>());
     }
 
     #[test]
