@@ -1761,7 +1761,7 @@ class LinearDA(SemiSupervisedClassifier):
         Factor by which the temperature falls.
     settle : float, default=0.0001
         Mean change of p that ends a temperature, mean entropy that ends all.
-    by : {"rank", "sign"}, default="rank"
+    by : str, default="rank"
         Which rows are positive: as many as the share says (rank), those above 0 (sign).
     bias : bool, default=True
         Whether to learn a constant.

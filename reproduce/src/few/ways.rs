@@ -86,8 +86,9 @@ impl Way {
         !self.is_supervised() && !self.cuts() && self != Self::Propagation
     }
 
-    /// Whether rows get the sign of the function, whatever share of positives that is: Emara's DA is linear, as SVMlin's, which writes
-    /// signs. By his sensitivities and specificities it calls 0.02 % of W8A positive, 73 % of Diabetes, 85 % of Cov-Type.
+    /// Whether rows get the sign of the function, whatever share of positives that is: Emara's DA is linear, as SVMlin's,
+    /// which writes signs. By its sensitivity and specificity it calls 0.02 % of W8A positive, 73 % of Diabetes, 85 % of
+    /// Cov-Type.
     fn takes_the_sign(self, task: &Task) -> bool {
         self == Self::Da && task.protocol.kernel == "linear" && task.few.kappa.is_some() && !task.honest
     }
