@@ -67,7 +67,7 @@ impl Judged {
 
     /// Whether something is known of why it came out as it did; that nothing is known does not count.
     pub fn is_explained(&self) -> bool {
-        !self.explanation.is_empty() && !self.explanation.to_lowercase().starts_with("not explained")
+        !self.explanation.is_empty() && !self.explanation.to_lowercase().contains("not explained")
     }
 
     /// Whether it is a measured rate of right or wrong answers that is judged.

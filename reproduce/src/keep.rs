@@ -58,7 +58,8 @@ impl Keep {
     pub fn check(folder: &Path) -> Result<()> {
         let fault = |e: std::io::Error| Failure::Content(format!("--cache {}: {e}", folder.display()));
         std::fs::create_dir_all(folder).map_err(fault)?;
-        let trial = folder.join("writable");
+        // two programs may begin at once
+        let trial = folder.join(format!("writable-{}", std::process::id()));
         evermargin_io::write_atomic(&trial, b"")?;
         std::fs::remove_file(trial).map_err(fault)
     }

@@ -278,6 +278,8 @@ impl<'a> Bench<'a> {
             return Ok(None);
         }
         let options = self.options;
+        let undersampling = protocol.undersampling.filter(|_| method == Method::Us);
+        let protocol = Protocol { undersampling, ..protocol };
         let key = format!(
             "{} {protocol:?} {seed} {} {:?} {:?} {}",
             row.data_set,

@@ -411,6 +411,23 @@ mod tests {
     }
 
     #[test]
+    fn undersampling_leaves_the_printed_ratio_of_active_learning() {
+        let all = all().unwrap();
+        let of = |id: &str| all.iter().find(|t| t.id == id).unwrap();
+        let (ratios, table) = (of("ertekin-4.3"), of("ertekin-4.4"));
+        let column = ratios.columns.iter().position(|c| c.method == "AL" && c.metric == "sv_ratio").unwrap();
+        let mut seen = 0;
+        for row in &table.rows {
+            let Some(left) = row.protocol.undersampling else { continue };
+            let same = ratios.rows.iter().find(|r| r.name == row.name).unwrap();
+            let cell = same.cells.iter().find(|c| c.column == column).unwrap();
+            assert_eq!(cell.target(), left, "{}", row.name);
+            seen += 1;
+        }
+        assert_eq!(seen, 13);
+    }
+
+    #[test]
     fn the_corrections_of_the_digest_are_there() {
         let table = find("ertekin-6.3").unwrap();
         let row = table.rows.iter().find(|r| r.name == "USPS+N").unwrap();

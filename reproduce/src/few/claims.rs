@@ -303,7 +303,7 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<String> {
         }
         for (way, theirs) in [Way::Da, Way::Tsvm].into_iter().zip(theirs) {
             let mut right = Vec::new();
-            for labeled in &draws {
+            for (draw, labeled) in draws.iter().enumerate() {
                 let task = Task {
                     rows: rows.clone(),
                     labeled: labeled.clone(),
@@ -312,6 +312,7 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<String> {
                     honest: false,
                     set: bench.options.set.clone(),
                     width: 0.0,
+                    draw,
                 };
                 right.push(100.0 * ways::run(way, &task)?.accuracy);
             }

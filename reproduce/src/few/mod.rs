@@ -39,6 +39,8 @@ pub struct Task {
     pub set: serde_json::Map<String, serde_json::Value>,
     /// Width of the kernel in units of the median distance, where it is chosen from a grid.
     pub width: f64,
+    /// Which draw it is: what is kept of it must not depend on which others count.
+    pub draw: usize,
 }
 
 /// Values of the grid where a table prints the best of one.
@@ -49,7 +51,7 @@ const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
 const OF_PEERS: [Option<f64>; 5] = [None, Some(1e-3), Some(1e-2), Some(1e-1), Some(1.0)];
 
 /// Where the worst of many draws count, a row with more rows at hand is large: ten draws of the others take seconds.
-const HUGE: usize = 100_000;
+const LARGE_OF_WORST: usize = 100_000;
 
 /// Runs what the options ask of a table.
 pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Found> {
@@ -103,7 +105,7 @@ fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way]) -> BTreeMap<Way, Runs> {
 
 fn all_draws(bench: &Bench<'_>, row: &Row, way: Way, tasks: &[Task]) -> Runs {
     let mut best: Option<(f64, Vec<Outcome>)> = None;
-    let fixed = tasks.iter().any(|t| t.honest || t.set.contains_key("lambda"));
+    let fixed = bench.options.quick || tasks.iter().any(|t| t.honest || t.set.contains_key("lambda"));
     for (lambda, width) in grid(&row.protocol, way, fixed) {
         let mut outcomes = Vec::new();
         for (k, task) in tasks.iter().enumerate() {
@@ -147,7 +149,7 @@ fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, us
         task.few,
         task.width,
         task.honest,
-        k,
+        task.draw,
         way.name()
     );
     bench.cached(&key, || {
@@ -175,7 +177,7 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
     let all = Rows::open(&row.data_set, &bench.options.folder)?;
     let honest = bench.options.open.honest;
     let at_hand = row.protocol.train.min(all.labels.of.len());
-    let large = if few.worst > 0 { at_hand > HUGE } else { row.protocol.train > LARGE };
+    let large = if few.worst > 0 && !honest { at_hand > LARGE_OF_WORST } else { row.protocol.train > LARGE };
     let wanted = bench.options.large.filter(|_| large).or(bench.options.repetitions);
     let count = if honest || few.worst == 0 { wanted.unwrap_or(few.draws).max(1) } else { few.draws };
     let mut tasks = Vec::new();
@@ -201,6 +203,7 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
             honest,
             set: bench.options.set.clone(),
             width: 0.0,
+            draw: k,
         });
     }
     if !honest && few.worst > 0 && few.worst < tasks.len() {

@@ -33,12 +33,6 @@ impl Around {
         }
     }
 
-    /// Whether every cell of a table was asked for.
-    pub fn is_whole(&self) -> bool {
-        let parts = ["--quick", "--data-sets", "--methods"];
-        !self.options.iter().any(|word| parts.iter().any(|part| word.starts_with(part)))
-    }
-
     /// The command that shows this table alone.
     pub fn command_for(&self, table: &str) -> String {
         let words =

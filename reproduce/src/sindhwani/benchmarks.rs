@@ -161,7 +161,7 @@ fn transductive(
 ) -> Result<Vec<(String, Vec<f64>)>> {
     let (pool, splits) = open(bench, set)?;
     let mut draws: Vec<Draw> = splits.into_iter().map(Draw::of).collect();
-    if draws.len() < runs {
+    if draws.is_empty() {
         draws = draws_of(&pool.class, pool.classes, set.labeled, set.each, bench.options.seed, runs)?;
     }
     draws.truncate(runs);
@@ -237,17 +237,20 @@ fn join(all: &mut Vec<Point>, more: Vec<Point>) {
     }
 }
 
+/// Rows in random order, and every fourth of them held out.
+fn divided(mut rows: Vec<usize>, held: usize, seed: u64) -> [Vec<usize>; 2] {
+    rows.shuffle(&mut Pcg64::seed_from_u64(seed));
+    let (test, train): (Vec<_>, Vec<_>) = rows.into_iter().enumerate().partition(|(i, _)| i % 4 == held);
+    [train, test].map(|part| part.into_iter().map(|(_, row)| row).collect())
+}
+
 /// One of four chunks held out. Published labels are "as before" (the source): the chunks are those of all other rows. Where
 /// none are published, labels are drawn among the rows that are not held out.
 fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<Point>> {
     let (all, splits) = open(bench, set)?;
-    let divide = |mut rows: Vec<usize>, number: usize| -> [Vec<usize>; 2] {
-        rows.shuffle(&mut Pcg64::seed_from_u64(seed_of(bench.options.seed, number)));
-        let (test, train): (Vec<_>, Vec<_>) = rows.into_iter().enumerate().partition(|(i, _)| i % 4 == held);
-        [train, test].map(|part| part.into_iter().map(|(_, row)| row).collect())
-    };
+    let divide = |rows: Vec<usize>, number: usize| divided(rows, held, seed_of(bench.options.seed, number));
     let every = 0..all.class.len();
-    if splits.len() < runs {
+    if splits.is_empty() {
         let [train, test] = divide(every.collect(), 1000);
         let pool = all.part(&train);
         let seed = seed_of(bench.options.seed, 100 + held);
@@ -405,6 +408,35 @@ pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn draws_of_the_same_setting_are_joined() {
+        let point = |open: f64| Point {
+            method: "SVM".into(),
+            setting: "c".into(),
+            open: vec![open],
+            test: vec![1.0 - open],
+        };
+        let mut all = Vec::new();
+        join(&mut all, vec![point(0.1), point(0.2)]);
+        join(&mut all, vec![point(0.3), point(0.4)]);
+        assert_eq!((&all[0].open, &all[1].test), (&vec![0.1, 0.3], &vec![0.8, 0.6]));
+    }
+
+    #[test]
+    fn chunks_part_all_rows_and_leave_labels_out() {
+        let known = [3, 7, 8];
+        let others: Vec<usize> = (0..23).filter(|row| !known.contains(row)).collect();
+        let mut held = Vec::new();
+        for chunk in 0..4 {
+            let [train, test] = divided(others.clone(), chunk, 5);
+            assert_eq!((train.len(), test.len()), (15, 5));
+            assert!(test.iter().all(|row| !train.contains(row) && !known.contains(row)));
+            held.extend(test);
+        }
+        held.sort_unstable();
+        assert_eq!(held, others);
+    }
 
     #[test]
     fn every_setting_is_one_a_learner_takes() {

@@ -12,8 +12,8 @@
 //! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
 //! weight: those for which + saves most): the source takes the sign, under which a function that puts all rows on one
 //! side has a low objective when r is far from ½; `by` = `sign` does what the source does, from the first weights of the
-//! annealing and without switching, for comparison with what it published. Among the weights on the way are those of the labels alone, and where
-//! switching leads from there: with a small λ annealing can end far above them. As pairs are switched at the end,
+//! annealing and without switching, for comparison with what it published. Among the weights on the way are those of the
+//! labels alone, and where switching leads from there: with a small λ annealing can end far above them. As pairs are switched at the end,
 //! annealing need not go on until the last row has decided. The share is that of a whole number of rows, or one row
 //! could never decide. Rows that are alike never do: the annealing also ends when the temperature has fallen by a
 //! factor of 10⁶. Logarithms are natural.
@@ -190,10 +190,10 @@ impl Scheme for LinearDaParams {
         }
         machine.move_to(&best.w);
         let mut labels = Labels::new(best.positive, 0);
-        for accuracy in [Accuracy::OnTheWay, Accuracy::AtTheEnd] {
-            on = on
-                && self.by == By::Rank
-                && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
+        if self.by == By::Rank {
+            for accuracy in [Accuracy::OnTheWay, Accuracy::AtTheEnd] {
+                on = on && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
+            }
         }
         let Labels { positive, switched, .. } = labels;
         let objective = machine.objective(self.lambda_u, |j| positive[j]);
