@@ -323,6 +323,7 @@ mod tests {
             ("ertekin-6.1", 10),
             ("ertekin-6.3", 90),
             ("ertekin-6.4", 96),
+            ("ertekin-nc-chosen", 4),
             ("ertekin-waveform-imbalance", 27),
             ("emara-III.2", 110),
             ("emara-III.4", 101),
