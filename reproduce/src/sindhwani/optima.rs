@@ -43,6 +43,8 @@ const CARS: Scene = Scene {
     neighbours: 2,
     nodes: 2_000,
 };
+/// Graphs that LapSVM is tried on: multiples of a scene's neighbours, and powers.
+const GRAPHS: [(usize, usize); 9] = [(1, 1), (1, 2), (1, 5), (2, 1), (2, 2), (2, 5), (3, 1), (3, 2), (3, 5)];
 /// Rows of a draw of two moons; the source does not say how many.
 const ROWS: usize = 50;
 /// Noise of two moons and of two circles; the source shows both as thin lines.
@@ -91,8 +93,8 @@ impl Scene {
     /// LapSVM at its best, of two classes with the threshold at the true share.
     fn along_graph(&self, pool: &Pool, draw: &Draw, open: &[usize]) -> Result<f64> {
         let mut errors = Vec::new();
-        for (neighbours, power) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
-            let neighbours = neighbours * self.neighbours;
+        for (multiple, power) in GRAPHS {
+            let neighbours = multiple * self.neighbours;
             let graph = PenaltyParams { neighbours, power, ..PenaltyParams::default() };
             let penalty = graph.penalty(pool.x.view(), &())?;
             let plane = super::warped::Plane::new(&pool.x, self.kernel, penalty.as_ref())?;
