@@ -125,6 +125,7 @@ impl Way {
                 "submod-s3vm",
                 json!({ "kernel": p.kernel, "kappa": few.kappa.unwrap_or(0.0), "c": p.c, "variant": "thesis" }),
             ),
+            Self::Polished if task.honest => ("submod-s3vm", kernel),
             Self::Polished => ("submod-s3vm", polished(p.kernel.as_str(), p.c, few)),
             Self::Parzen => ("parzen", kernel),
             Self::Propagation => ("label-propagation", json!({})),

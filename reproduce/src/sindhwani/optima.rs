@@ -43,8 +43,6 @@ const CARS: Scene = Scene {
     neighbours: 2,
     nodes: 2_000,
 };
-/// Graphs that LapSVM is tried on: multiples of a scene's neighbours, and powers.
-const GRAPHS: [(usize, usize); 9] = [(1, 1), (1, 2), (1, 5), (2, 1), (2, 2), (2, 5), (3, 1), (3, 2), (3, 5)];
 /// Rows of a draw of two moons; the source does not say how many.
 const ROWS: usize = 50;
 /// Noise of two moons and of two circles; the source shows both as thin lines.
@@ -90,20 +88,20 @@ impl Scene {
         Ok([scores.error(0, &pool.class, &open), objective])
     }
 
-    /// LapSVM at its best, of two classes with the threshold at the true share.
+    /// LapSVM at its best, each class with the threshold at its true share.
     fn along_graph(&self, pool: &Pool, draw: &Draw, open: &[usize]) -> Result<f64> {
         let mut errors = Vec::new();
-        for (multiple, power) in GRAPHS {
-            let neighbours = multiple * self.neighbours;
+        for (neighbours, power) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
+            let neighbours = neighbours * self.neighbours;
             let graph = PenaltyParams { neighbours, power, ..PenaltyParams::default() };
             let penalty = graph.penalty(pool.x.view(), &())?;
             let plane = super::warped::Plane::new(&pool.x, self.kernel, penalty.as_ref())?;
             for ratio in [1e2, 1e4, 1e6] {
                 let bent = plane.bend(ratio, pool, std::slice::from_ref(draw))?;
                 let mut scores = bent.inside(&bent.solve(Loss::Hinge, 1e-3)?);
-                if let [two] = scores.of.as_mut_slice() {
-                    let middle = super::threshold(two, open, pool.shares(draw)[0]);
-                    two.iter_mut().for_each(|s| *s -= middle);
+                for (f, share) in scores.of.iter_mut().zip(pool.shares(draw)) {
+                    let middle = super::threshold(f, open, share);
+                    f.iter_mut().for_each(|s| *s -= middle);
                 }
                 errors.push(scores.error(0, &pool.class, open));
             }
