@@ -4,7 +4,7 @@ use super::{Around, text};
 use crate::failure::{Failure, Result};
 use crate::judge::{Judged, Verdict};
 use crate::run::Report;
-use crate::tables::{self, Column, Table};
+use crate::tables::{self, Column, Kind, Table};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -119,9 +119,9 @@ fn short(report: &Report, around: &Around) -> String {
     out
 }
 
-/// The rates if there are any, else every measure.
+/// The rates of a published table if there are any, else every measure.
 fn shown(table: &Table, cells: &[Judged]) -> Vec<String> {
-    let any = table.columns.iter().any(Column::is_accuracy);
+    let any = table.kind == Kind::Published && table.columns.iter().any(Column::is_accuracy);
     let mut found: Vec<String> = Vec::new();
     for column in table.columns.iter().filter(|c| !any || c.is_accuracy() || c.metric == "seconds") {
         if !found.contains(&column.metric) && cells.iter().any(|j| j.column == *column) {
@@ -195,6 +195,17 @@ mod tests {
         std::fs::write(folder.path().join("p.md"), page).unwrap();
         write(folder.path(), &[report], &around).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("p.md")).unwrap(), new);
+    }
+
+    #[test]
+    fn a_statement_shows_every_measure_and_a_published_table_its_rates() {
+        let of = |kind: Kind| {
+            let table = Table { kind, ..tables::find("ertekin-nc-chosen").unwrap() };
+            let cells = crate::judge::judge(&table, &crate::found::Found::default(), |_, _| true);
+            shown(&table, &cells)
+        };
+        assert_eq!(of(Kind::Statement), ["accuracy", "support_count"]);
+        assert_eq!(of(Kind::Published), ["accuracy"]);
     }
 
     #[test]
