@@ -91,9 +91,6 @@ struct Args {
     /// Labels that ertekin-auto-active looks at
     #[arg(long, value_name = "N")]
     labels: Option<usize>,
-    /// With few labels: every draw of them counts, and the share of positives is that of the labels
-    #[arg(long)]
-    honest: bool,
     /// Which members without constant are finished: nc (LASVM-NC alone), all or none
     #[arg(long, value_name = "WHICH", default_value = "nc")]
     finish: String,
@@ -215,7 +212,6 @@ fn options(args: &Args) -> Result<Options> {
             finish: finish(&args.finish)?,
             epochs: args.epochs,
             labels: args.labels.unwrap_or(usual.labels),
-            honest: args.honest,
         },
         hold_out: args.hold_out,
         resplit: args.resplit,
@@ -272,7 +268,6 @@ fn show(report: &Report, bench: &Bench<'_>, around: &Around, file: Option<&Path>
 /// The name of the section about a table or claim: runs that stop by another rule have their own.
 fn section(id: &str, bench: &Bench<'_>) -> String {
     match bench.options.open.stop {
-        _ if bench.options.open.honest => format!("{id} honest"),
         Some(StopRule::Plateau) => format!("{id} plateau"),
         Some(StopRule::Never) => format!("{id} never"),
         Some(StopRule::Margin | StopRule::CrossValidated) | None => id.to_string(),
@@ -315,7 +310,7 @@ fn goes_into_the_book(word: &str) -> bool {
 fn given(tables: &[String], mut args: impl Iterator<Item = String>) -> Vec<String> {
     const WITHOUT_EFFECT: [&str; 7] =
         ["--data", "--markdown", "--plot", "--report", "--cache", "--book", "--threads"];
-    const FLAGS: [&str; 5] = ["--quick", "--slow", "--honest", "--resplit", "--list"];
+    const FLAGS: [&str; 4] = ["--quick", "--slow", "--resplit", "--list"];
     let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
     let mut words = Vec::new();
     while let Some(arg) = args.next() {

@@ -114,15 +114,13 @@ pub struct Open {
     pub epochs: usize,
     /// Labels that the claim about choosing examples looks at.
     pub labels: usize,
-    /// With few labels: every draw counts, and the share of positives is that of the labels.
-    pub honest: bool,
 }
 
 impl Default for Open {
     fn default() -> Self {
         let usual = LasvmParams::default();
         let (warm_up, s) = (usual.warm_up, usual.s);
-        Self { stop: None, warm_up, s, keep: 0, finish: None, epochs: 1, labels: 4500, honest: false }
+        Self { stop: None, warm_up, s, keep: 0, finish: None, epochs: 1, labels: 4500 }
     }
 }
 

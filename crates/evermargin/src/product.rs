@@ -201,11 +201,11 @@ fn dot(x: Row<'_>, w: &[f64]) -> f64 {
             (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest
         }
         Row::Sparse(indices, values) => {
-            let (a, b) = (indices.chunks_exact(4), values.chunks_exact(4));
-            let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(&c, v)| v * w[c as usize]).sum();
-            for (c, v) in a.zip(b) {
+            let ((a, a_rest), (b, b_rest)) = (indices.as_chunks::<4>(), values.as_chunks::<4>());
+            for (c, v) in a.iter().zip(b) {
                 (0..4).for_each(|k| sum[k] += v[k] * w[c[k] as usize]);
             }
+            let rest: f64 = a_rest.iter().zip(b_rest).map(|(&c, v)| v * w[c as usize]).sum();
             (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest
         }
     }

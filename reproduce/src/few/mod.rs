@@ -33,7 +33,7 @@ pub struct Task {
     pub protocol: Protocol,
     /// The protocol's own part about few labels.
     pub few: Few,
-    /// Whether the share of positives is that of the labels instead of the true one.
+    /// Whether the share of positives is that of the labels instead of the true one, and all else the default.
     pub honest: bool,
     /// Parameters of the learner beside those of the protocol.
     pub set: serde_json::Map<String, serde_json::Value>,
@@ -50,7 +50,8 @@ const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
 /// to the default of SVMlin, which has his annealing.
 const OF_PEERS: [Option<f64>; 5] = [None, Some(1e-3), Some(1e-2), Some(1e-1), Some(1.0)];
 
-/// Where the worst of many draws count, a row with more rows at hand is large: ten draws of the others take seconds.
+/// Where the worst of many draws count, and for a user, a row with more rows at hand is large: ten draws of the others take
+/// seconds.
 const LARGE_OF_WORST: usize = 100_000;
 
 /// Runs what the options ask of a table.
@@ -60,7 +61,7 @@ pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Found> {
     let has = |row: &Row, way: Way| row.cells.iter().any(|c| table.columns[c.column].method == way.name());
     let ran = bench.each(&rows, |row| {
         let wanted: Vec<Way> = ways.iter().copied().filter(|w| has(row, *w)).collect();
-        runs(bench, row, &wanted)
+        runs(bench, row, &wanted, table.honest)
     });
     let mut found = Found::default();
     for (row, runs) in rows.iter().zip(&ran) {
@@ -88,7 +89,7 @@ fn chosen_ways(bench: &Bench<'_>, table: &Table) -> Result<Vec<Way>> {
 }
 
 /// Every way on every draw of a row.
-fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way]) -> BTreeMap<Way, Runs> {
+fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way], honest: bool) -> BTreeMap<Way, Runs> {
     let same = |verdict, why: String| ways.iter().map(|w| (*w, Err((verdict, why.clone())))).collect();
     if row.data == Availability::Missing {
         return same(Verdict::Missing, String::new());
@@ -96,7 +97,7 @@ fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way]) -> BTreeMap<Way, Runs> {
     if bench.options.quick && row.protocol.train > LARGE {
         return same(Verdict::NotRun, "left out by --quick".into());
     }
-    let tasks = match draws(bench, row) {
+    let tasks = match draws(bench, row, honest) {
         Ok(tasks) => tasks,
         Err(failure) => return same(verdict_of(&failure), failure.to_string()),
     };
@@ -167,19 +168,18 @@ fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, us
 }
 
 /// The draws of a row that count.
-fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
-    let usual = if bench.options.open.honest { Scaling::None } else { row.protocol.scaling };
+fn draws(bench: &Bench<'_>, row: &Row, honest: bool) -> Result<Vec<Task>> {
+    let usual = if honest { Scaling::None } else { row.protocol.scaling };
     let scaling = bench.options.scaling.unwrap_or(usual);
     let row = &Row { protocol: Protocol { scaling, ..row.protocol.clone() }, ..row.clone() };
     let few =
         row.protocol.few.clone().ok_or_else(|| Failure::Unknown(format!("{} has no labels", row.name)))?;
     bench.say(&format!("reading {}", row.data_set));
     let all = Rows::open(&row.data_set, &bench.options.folder)?;
-    let honest = bench.options.open.honest;
     let at_hand = row.protocol.train.min(all.labels.of.len());
-    let large = if few.worst > 0 && !honest { at_hand > LARGE_OF_WORST } else { row.protocol.train > LARGE };
+    let large = if few.worst > 0 || honest { at_hand > LARGE_OF_WORST } else { row.protocol.train > LARGE };
     let wanted = bench.options.large.filter(|_| large).or(bench.options.repetitions);
-    let count = if honest || few.worst == 0 { wanted.unwrap_or(few.draws).max(1) } else { few.draws };
+    let count = if few.worst == 0 { wanted.unwrap_or(few.draws).max(1) } else { few.draws };
     let mut tasks = Vec::new();
     let mut shared: Option<Arc<Rows>> = None;
     for k in 0..count {
@@ -206,7 +206,7 @@ fn draws(bench: &Bench<'_>, row: &Row) -> Result<Vec<Task>> {
             draw: k,
         });
     }
-    if !honest && few.worst > 0 && few.worst < tasks.len() {
+    if few.worst > 0 && few.worst < tasks.len() {
         let mut scored = Vec::new();
         for (k, task) in tasks.iter().enumerate() {
             scored.push((ways::run(Way::Svm, task)?.accuracy, k));

@@ -110,6 +110,12 @@ impl Way {
         };
         let kernel = json!({ "kernel": p.kernel });
         match self {
+            Self::Svm if task.honest => ("svc", kernel),
+            Self::Qp if task.honest => ("qp-s3vm", kernel),
+            Self::Submod if task.honest => {
+                ("submod-s3vm", json!({ "kernel": p.kernel, "variant": "thesis" }))
+            }
+            Self::Polished if task.honest => ("submod-s3vm", kernel),
             Self::Svm => ("svc", json!({ "kernel": p.kernel, "c": Self::cost(task) })),
             Self::Tsvm if linear && few.kappa.is_none() => ("linear-tsvm", family),
             Self::Da if self.takes_the_sign(task) => ("linear-da", with(json!({ "by": "sign" }))),
@@ -125,7 +131,6 @@ impl Way {
                 "submod-s3vm",
                 json!({ "kernel": p.kernel, "kappa": few.kappa.unwrap_or(0.0), "c": p.c, "variant": "thesis" }),
             ),
-            Self::Polished if task.honest => ("submod-s3vm", kernel),
             Self::Polished => ("submod-s3vm", polished(p.kernel.as_str(), p.c, few)),
             Self::Parzen => ("parzen", kernel),
             Self::Propagation => ("label-propagation", json!({})),

@@ -112,8 +112,8 @@ impl Fit for QpParams {
             n if n <= EXHAUSTIVE_ROWS => exhaustive(cut, k),
             _ => search.run(cut, k, watch),
         };
-        let (given, kappas) = cut.transduce(x, problems, &few, &choose, watch)?;
-        inductive.fit(x, problems, &few, &kappas, given, watch)
+        let given = cut.transduce(x, problems, &few, &choose, watch)?;
+        inductive.fit(x, problems, &few, given, watch)
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {

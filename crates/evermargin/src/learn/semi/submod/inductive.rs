@@ -4,7 +4,7 @@ use super::super::super::linear::LinearParams;
 use super::super::super::svc::SvcParams;
 use super::super::super::{Fit, Fitted, Targets};
 use super::super::{FewLabels, Transduced};
-use super::exit_of;
+use super::{Given, exit_of};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -27,11 +27,15 @@ impl Inductive {
         Ok(())
     }
 
+    fn linear(&self) -> LinearParams {
+        LinearParams { c: self.c, tolerance: self.tolerance, ..Default::default() }
+    }
+
     /// Labels alone.
     pub fn supervised(&self) -> Box<dyn Fit> {
         let Self { kernel, c, tolerance, cache_bytes } = *self;
         match kernel {
-            Kernel::Linear => Box::new(LinearParams { c, tolerance, ..Default::default() }),
+            Kernel::Linear => Box::new(self.linear()),
             kernel => Box::new(SvcParams { kernel, c, tolerance, cache_bytes, ..Default::default() }),
         }
     }
@@ -53,16 +57,16 @@ impl Inductive {
         Ok(fitted)
     }
 
-    /// The model of all labels; `kappas` is one κ for all problems or one each.
+    /// The model of all labels.
     pub fn fit(
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
         few: &[FewLabels],
-        kappas: &[f64],
-        given: Transduced,
+        given: Given,
         watch: &dyn Watch,
     ) -> Result<Fitted> {
+        let Given { labels: given, kappas, start } = given;
         let filled: Vec<Targets> = problems
             .iter()
             .zip(few)
@@ -77,7 +81,10 @@ impl Inductive {
                 all
             })
             .collect();
-        let mut fitted = self.supervised().fit(x, &filled, watch)?;
+        let mut fitted = match self.kernel {
+            Kernel::Linear => self.linear().fit_from(x, &filled, start.as_ref(), watch)?,
+            _ => self.supervised().fit(x, &filled, watch)?,
+        };
         for report in &mut fitted.reports {
             report.exit = exit_of(&given, report.exit, watch);
         }

@@ -25,6 +25,7 @@ use super::{FewLabels, Ratio, Transduced, centre, middle};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::model::Model;
 use crate::solve::{Exit, Progress, Watch};
 use cut::{Cut, Seeds};
 use inductive::Inductive;
@@ -156,25 +157,23 @@ impl SubmodParams {
         watch: &dyn Watch,
     ) -> Result<Transduced> {
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        Ok(self.give(x, problems, &few, watch)?.0)
+        Ok(self.give(x, problems, &few, watch)?.labels)
     }
 
-    /// Labels, and the κ of each problem or of all.
     fn give(
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
         few: &[FewLabels],
         watch: &dyn Watch,
-    ) -> Result<(Transduced, Vec<f64>)> {
+    ) -> Result<Given> {
         let cut = self.cut();
         cut.check(x)?;
         if problems.len() > 1
             && welfare::is_one_against_rest(few)
             && matches!(self.variant, Variant::Polished | Variant::Swift)
         {
-            let (given, kappa) = welfare::fit(&cut, x, problems, few, SWEEPS, watch)?;
-            return Ok((given, vec![kappa]));
+            return welfare::fit(&cut, x, problems, few, SWEEPS, watch);
         }
         let swift = self.variant == Variant::Swift;
         let search = |n: usize| Search {
@@ -200,8 +199,8 @@ impl Fit for SubmodParams {
             self.cut().check(x)?;
             return self.inductive().alone(x, problems, &few, watch);
         }
-        let (given, kappas) = self.give(x, problems, &few, watch)?;
-        self.inductive().fit(x, problems, &few, &kappas, given, watch)
+        let given = self.give(x, problems, &few, watch)?;
+        self.inductive().fit(x, problems, &few, given, watch)
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -217,6 +216,16 @@ fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) 
     labeling.interrupted = interrupted;
     let (start, objectives) = ("greedy", vec![("greedy", labeling.objective)]);
     Found { labeling, start, objectives, sweeps: 0, evaluations }
+}
+
+/// Labels, and what a model of them begins with.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub labels: Transduced,
+    /// κ of each problem, or of all.
+    pub kappas: Vec<f64>,
+    /// The scores as functions of the columns, where they are.
+    pub start: Option<Model>,
 }
 
 /// Chooses k rows of a cut.
@@ -289,7 +298,7 @@ impl CutParams {
         weight
     }
 
-    /// Chooses the positives of every problem by itself. Also gives each κ.
+    /// Chooses the positives of every problem by itself.
     pub(super) fn transduce(
         &self,
         x: MatrixView<'_>,
@@ -297,9 +306,10 @@ impl CutParams {
         few: &[FewLabels],
         choose: &Choose<'_>,
         watch: &dyn Watch,
-    ) -> Result<(Transduced, Vec<f64>)> {
+    ) -> Result<Given> {
         let mut out = Transduced::default();
         let (mut kappas, mut each) = (Vec::new(), Vec::new());
+        let (mut weights, mut bias) = (Vec::new(), Vec::new());
         let all: Vec<u32> = (0..x.rows() as u32).collect();
         for (few, targets) in few.iter().zip(problems) {
             let seeds = self.seeds(few, targets);
@@ -314,7 +324,14 @@ impl CutParams {
             self.totals(&cut, &found, few, labeled, &mut facts);
             let mut scores = vec![0.0; x.rows()];
             space.values(&function, &all, &mut scores);
-            settle(&mut scores, &few.unlabeled, &targets.cost, &found.labeling.positive);
+            let (middle, factor) =
+                settle(&mut scores, &few.unlabeled, &targets.cost, &found.labeling.positive);
+            if let Space::Linear(linear) = &space {
+                let (mut w, b) = linear.function(&function);
+                w.iter_mut().for_each(|w| *w *= factor);
+                weights.push(w);
+                bias.push((b - middle) * factor);
+            }
             out.scores.push(scores);
             out.ratio.push(few.ratio);
             kappas.push(kappa);
@@ -328,7 +345,8 @@ impl CutParams {
                 out.facts.insert("problems".into(), Value::Array(each));
             }
         }
-        Ok((out, kappas))
+        let start = Some(Model::Linear { weights, bias }).filter(|m| m.check().is_ok());
+        Ok(Given { labels: out, kappas, start })
     }
 
     /// κ, and the source's own D and S.

@@ -2,7 +2,7 @@
 //!
 //! Greedy, greedy of the other class, and the k rows most similar to the labels (Parzen), each polished; a single start can
 //! end with the classes exchanged. Greedy needs many looks at every row (Emara 2012 reports up to 147 n gains), so with more
-//! than [`GREEDY_ROWS`] rows it runs on some, drawn with a fixed seed, with κ scaled so that the cut weighs the same; the labels of these,
+//! than [`GREEDY_ROWS`] rows it runs on [`SOME`], drawn with a fixed seed, with κ scaled so that the cut weighs the same; the labels of these,
 //! spread over all by one pass, are the start.
 
 use super::super::largest;
@@ -17,8 +17,14 @@ use rand_pcg::Pcg64;
 /// Most rows greedy looks at one by one.
 pub const GREEDY_ROWS: usize = 4096;
 
-/// A start is polished until no more than one row in so many changes; only the best one until nothing does.
-const SETTLED: usize = 4096;
+/// Rows it looks at when there are more: a start for all of them, which are polished anyway.
+const SOME: usize = 512;
+
+/// Rows that may still change when a start has been polished: where rows are many, one in 64 of the smaller class. Only the
+/// best start goes on until none does.
+fn rest(rows: usize, positives: usize) -> usize {
+    if rows > GREEDY_ROWS { positives.min(rows - positives) / 64 } else { 0 }
+}
 
 /// Most rows for which exchanges are tried unless asked for.
 pub const EXCHANGE_ROWS: usize = 300;
@@ -116,7 +122,7 @@ impl Search {
         };
         let mut found = found.unwrap_or_else(nothing);
         found.evaluations = evaluations;
-        if n >= SETTLED && !found.labeling.interrupted {
+        if rest(n, k) > 0 && !found.labeling.interrupted {
             let labeling = polish(cut, found.labeling.positive.clone(), self.sweeps, 0, watch);
             found.sweeps += labeling.sweeps;
             if labeling.objective >= found.labeling.objective {
@@ -130,7 +136,7 @@ impl Search {
     /// The best labels of a sample of the rows, spread over all.
     fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, &'static str, u64) {
         let n = cut.elements();
-        let keep = sample(n, GREEDY_ROWS);
+        let keep = sample(n, SOME);
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
         let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
         let inner = Self { random: 0, ..*self };
@@ -153,7 +159,9 @@ impl Search {
         if best.as_ref().is_some_and(|b| b.labeling.interrupted) {
             return;
         }
-        let mut labeling = polish(cut, start, self.sweeps, cut.elements() / SETTLED, watch);
+        let positives = start.iter().filter(|p| **p).count();
+        let rest = rest(start.len(), positives);
+        let mut labeling = polish(cut, start, self.sweeps, rest, watch);
         if self.exchanges > 0 && !labeling.interrupted {
             labeling = exchange(cut, labeling, self.exchanges, watch);
         }

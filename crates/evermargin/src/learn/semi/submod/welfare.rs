@@ -12,7 +12,7 @@ use super::super::{FewLabels, Transduced, largest};
 use super::cut::Seeds;
 use super::search::GREEDY_ROWS;
 use super::space::{Space, Sum};
-use super::{CutParams, settle, total};
+use super::{CutParams, Given, settle, total};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::solve::greedy::{SetFunction, lazy};
@@ -244,7 +244,7 @@ pub fn sizes(ratios: &[f64], n: usize) -> Vec<usize> {
     sizes
 }
 
-/// The partition, as scores of every problem. Also gives κ.
+/// The partition, as scores of every problem.
 pub(super) fn fit(
     params: &CutParams,
     x: MatrixView<'_>,
@@ -252,7 +252,7 @@ pub(super) fn fit(
     few: &[FewLabels],
     most: u64,
     watch: &dyn Watch,
-) -> Result<(Transduced, f64)> {
+) -> Result<Given> {
     let seeds: Vec<Seeds> = few.iter().zip(problems).map(|(f, t)| params.seeds(f, t)).collect();
     let mut space = params.space(x, &CutParams::taking_part(&seeds[0]))?;
     let n = few[0].unlabeled.len();
@@ -311,5 +311,5 @@ pub(super) fn fit(
     ] {
         out.facts.insert(name.into(), value);
     }
-    Ok((out, kappa))
+    Ok(Given { labels: out, kappas: vec![kappa], start: None })
 }
