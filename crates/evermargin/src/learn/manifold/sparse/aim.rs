@@ -11,16 +11,18 @@
 //! - **decoupled** (section 5.3.3): f alone first, (γ_I M + W)f = Wy, then least squares on all rows: Q = I, r = f, with γ_A/ν
 //!   in place of γ_A. It is slack for ν → 0 with γ_A/ν kept.
 //!
-//! Departure: the source alternates between f and β. The sparse systems with A are solved by conjugate gradients (the loop of
-//! `solve/newton.rs` on a quadratic).
+//! Departure: the source alternates between f and β. The systems with A are solved by conjugate gradients (the loop of
+//! `solve/newton.rs` on a quadratic); with slack, where every function of a basis is one, A is factored while rows are few.
 
 use super::super::penalty::Penalty;
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::learn::Targets;
+use crate::linalg::Cholesky;
 use crate::solve::newton::{Objective, add, dot, newton};
-use crate::solve::{Exit, Stop, Watch};
+use crate::solve::{Exit, Progress, Stop, Watch};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Weights and labels of the rows, the former shared by all problems.
 #[derive(Debug, Clone)]
@@ -67,8 +69,14 @@ pub struct Curvature<'a> {
     weight: Vec<f64>,
     graph: Option<(f64, &'a Penalty)>,
     slack: Option<f64>,
+    /// A, where it is held.
+    factor: Option<Arc<Cholesky>>,
 }
 
+/// Most rows whose A is factored: 72 MB.
+const FACTORED_ROWS: usize = 3000;
+/// Columns a thread solves for at a time.
+const TOGETHER: usize = 32;
 /// Relative residual at which sparse systems count as solved.
 const EXACT: f64 = 1e-10;
 /// Rounds of conjugate gradients on a graph: high powers of a Laplacian are too ill-conditioned for more to help.
@@ -77,7 +85,21 @@ const MOST_ROUNDS: u64 = 5;
 impl<'a> Curvature<'a> {
     /// Of rows with weights, varying along a graph; with ν, of outputs that have slack.
     pub fn new(weight: Vec<f64>, graph: Option<(f64, &'a Penalty)>, slack: Option<f64>) -> Self {
-        Self { weight, graph, slack }
+        let mut out = Self { weight, graph, slack, factor: None };
+        if let (Some(nu), true) = (slack, out.weight.len() <= FACTORED_ROWS) {
+            out.factor = out.factored(nu).map(Arc::new);
+        }
+        out
+    }
+
+    /// S + νI; none if rounding leaves it indefinite.
+    fn factored(&self, nu: f64) -> Option<Cholesky> {
+        let n = self.weight.len();
+        let mut identity = vec![0.0; n * n];
+        identity.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
+        let mut a = self.smooth(identity, n);
+        a.iter_mut().step_by(n + 1).for_each(|v| *v += nu);
+        Cholesky::new(a, n).ok()
     }
 
     /// Q of each column of a row-major matrix; none if `watch` ends it.
@@ -85,6 +107,11 @@ impl<'a> Curvature<'a> {
         let Some(nu) = self.slack else { return Some(self.smooth(block, columns)) };
         let mut out = self.smooth(block.clone(), columns);
         let column = |of: &[f64], k: usize| of.iter().skip(k).step_by(columns).copied().collect::<Vec<f64>>();
+        if let Some(factor) = &self.factor {
+            return watch
+                .proceed(&Progress { steps: 0, violation: 1.0, tolerance: EXACT })
+                .then(|| direct(factor, &out, columns, nu));
+        }
         let solve = |k: usize| {
             let right: Vec<f64> = column(&out, k).iter().map(|v| nu * v).collect();
             // bᵀA⁻¹b ≤ φᵀb for b = νSφ, A = S + νI
@@ -119,6 +146,11 @@ impl<'a> Curvature<'a> {
 
     /// A⁻¹b by conjugate gradients, A = S without slack (then b in its range). `bound` ≥ ½bᵀA⁻¹b. None if `watch` ends it.
     fn solve(&self, right: Vec<f64>, bound: f64, watch: &dyn Watch) -> Option<Vec<f64>> {
+        if let Some(factor) = &self.factor {
+            let mut f = right;
+            factor.solve(&mut f);
+            return Some(f);
+        }
         let n = right.len();
         let shift = self.slack.unwrap_or(0.0);
         let graph = self.graph.map_or(vec![0.0; n], |(i, p)| p.diagonal().iter().map(|d| i * d).collect());
@@ -131,6 +163,15 @@ impl<'a> Curvature<'a> {
         let report = newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: MOST_ROUNDS }, watch);
         (report.exit != Exit::Interrupted).then_some(f)
     }
+}
+
+/// νA⁻¹ of each column of a row-major matrix.
+fn direct(factor: &Cholesky, block: &[f64], columns: usize, nu: f64) -> Vec<f64> {
+    let n = block.len() / columns.max(1);
+    let mut turned: Vec<f64> =
+        (0..columns).flat_map(|k| block.iter().skip(k).step_by(columns).map(|v| nu * v)).collect();
+    turned.par_chunks_mut((TOGETHER * n).max(1)).for_each(|some| factor.solve(some));
+    (0..n).flat_map(|i| turned.iter().skip(i).step_by(n)).copied().collect()
 }
 
 /// ½fᵀAf − bᵀf + constant. With `size`, of the order of A, as modulus, the gap of the loop is a relative residual.
