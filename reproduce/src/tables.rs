@@ -287,13 +287,14 @@ pub fn all() -> Result<Vec<Table>> {
 /// same data would get. Nothing is judged, the printed numbers stand beside it.
 fn honest(table: &Table) -> Table {
     const DRAWS: usize = 20;
+    const LARGE_DRAWS: usize = 5;
     let mut twin = table.clone();
     twin.id.push_str("-honest");
     twin.title.push_str(", for a user: any draw, share of positives from the labels, every default");
     twin.honest = true;
     twin.columns.iter_mut().for_each(|c| c.judged = false);
     twin.remarks = vec![format!(
-        "{DRAWS} random draws (one above 100,000 rows with --large 1), no parameter, scaling or centring chosen for the data; \
+        "{DRAWS} random draws ({LARGE_DRAWS} above 10,000 rows, one above 100,000 with --large 1), no parameter, scaling or centring chosen for the data; \
          the share of positives is that of the labelled rows. Printed beside it: the numbers of {}, whose protocol is \
          another",
         table.id
@@ -302,7 +303,8 @@ fn honest(table: &Table) -> Table {
         row.remarks.clear();
         row.cells.iter_mut().for_each(|c| c.remark = None);
         if let Some(few) = &mut row.protocol.few {
-            (few.draws, few.worst) = (DRAWS, 0);
+            let draws = if row.protocol.train > crate::run::LARGE { LARGE_DRAWS } else { DRAWS };
+            (few.draws, few.worst) = (draws, 0);
         }
     }
     twin
