@@ -46,9 +46,9 @@ fn one_class_of_several_is_scored_against_all_others() {
         "{scores}"
     );
     // one class alone: the model knows its name, and that other names are others
-    let one: String =
-        shell.text("moons.csv").lines().filter(|l| !l.ends_with("-1")).map(|l| format!("{l}\n")).collect();
-    shell.write("one.csv", &one);
+    let moons = shell.text("moons.csv");
+    let one: Vec<&str> = moons.lines().filter(|l| !l.ends_with("-1")).collect();
+    shell.write("one.csv", &(one.join("\n") + "\n"));
     shell.ok("fit one.csv --learner one-class --set nu=0.05 --gamma 5 -o one.evm --scale none");
     let again = shell.ok("predict one.evm moons.csv --json").json();
     assert!(again["auc"].as_f64().unwrap() > 0.95, "{again}");
