@@ -7,6 +7,7 @@ Classifiers stand here; `evermargin.active` asks, `evermargin.model_selection` k
 from ._core import __version__, set_threads
 from ._exemplars import ExemplarSelector
 from ._noise import find_label_issues, label_quality
+from ._one_class import OneClassSVM
 from ._resample import SMOTE, VIRTUAL
 from ._semi import (
     BranchBoundS3VM,
@@ -58,6 +59,7 @@ __all__ = [
     "LinearTSVM",
     "load",
     "NeverEndingClassifier",
+    "OneClassSVM",
     "ParzenClassifier",
     "Perceptron",
     "QPS3VM",

@@ -120,8 +120,8 @@ def class_names(classes: Iterable[Any]) -> list[str]:
     return [str(c) for c in classes]
 
 
-class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
-    """Base of all classifiers: one learner of the registry."""
+class LargeMarginEstimator(BaseEstimator):
+    """Base of everything that is one learner of the registry: settings in, a model kept, what it says of rows."""
 
     _learner: str = ""
     verbose: bool = False
@@ -174,6 +174,83 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
             return _views(value, self.n_features_in_)
         return value
 
+    def _learn(
+        self, X: Any, codes: np.ndarray, names: list[str], settings: str, sample_weight: np.ndarray | None
+    ) -> Self:
+        codes = np.ascontiguousarray(codes, dtype=np.int64)
+        try:
+            training = _core.fit(
+                self._name(), rows(X), codes, names, settings, sample_weight, bool(self.verbose)
+            )
+        except ValueError as error:
+            raise ValueError(in_our_words(str(error))) from None
+        self._keep(training)
+        return self
+
+    def _keep(self, training: _core.Training) -> None:
+        """Keeps what a training gave."""
+        self._model = training.classifier
+        self.report_ = json.loads(training.report)
+        self.report_["notes"] = training.notes
+        self.n_iter_ = max(1, int(self.report_["steps"]))
+        self.stop_reason_ = self.report_["exit"]
+        if self.stop_reason_ == "limit":
+            limit = "epochs" if hasattr(self, "epochs") else "max_iter"
+            warnings.warn(
+                f"{type(self).__name__} ended at its limit of steps before it converged; raise {limit} or scale the data",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _said(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        parts = [self._model.predict(rows(X[i : i + PART])) for i in range(0, max(1, X.shape[0]), PART)]
+        if len(parts) == 1:
+            return parts[0]
+        codes, decisions, probabilities = zip(*parts)
+        together = None if probabilities[0] is None else np.vstack(probabilities)
+        return np.concatenate(codes), np.vstack(decisions), together
+
+    @property
+    def support_vectors_(self) -> np.ndarray | sparse.csr_array:
+        """Points a kernel model rests on, as it sees them (scaled)."""
+        return self._part("points")
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients of the points, a row for each decision function; positive for the second class of it."""
+        return self._part("coef", of_points=True)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features of a linear model, a row for each decision function."""
+        return self._part("coef", of_points=False)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Constants of the decision functions."""
+        return self._part("bias")
+
+    def _part(self, name: str, of_points: bool | None = None) -> Any:
+        if "_model" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        has_points = self._model.points() is not None
+        part = from_rows(getattr(self._model, name)())
+        if part is None or (of_points is not None and of_points != has_points):
+            raise AttributeError(f"a {self._model.learner} model with this kernel has no {name}")
+        return part
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
+        return tags
+
+
+class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
+    """Base of all classifiers."""
+
     @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labelled rows.
@@ -205,41 +282,7 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         shape = getattr(self, "decision_function_shape", "ovr")
         if shape not in ("ovr", "ovo"):
             raise ValueError(f"decision_function_shape={shape!r}: must be ovr or ovo")
-        codes = np.ascontiguousarray(codes, dtype=np.int64)
-        names, settings = class_names(self.classes_), self._settings()
-        try:
-            training = _core.fit(
-                self._name(), rows(X), codes, names, settings, sample_weight, bool(self.verbose)
-            )
-        except ValueError as error:
-            raise ValueError(in_our_words(str(error))) from None
-        self._keep(training)
-        return self
-
-    def _keep(self, training: _core.Training) -> None:
-        """Keeps what a training gave."""
-        self._model = training.classifier
-        self.report_ = json.loads(training.report)
-        self.report_["notes"] = training.notes
-        self.n_iter_ = max(1, int(self.report_["steps"]))
-        self.stop_reason_ = self.report_["exit"]
-        if self.stop_reason_ == "limit":
-            limit = "epochs" if hasattr(self, "epochs") else "max_iter"
-            warnings.warn(
-                f"{type(self).__name__} ended at its limit of steps before it converged; raise {limit} or scale the data",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _said(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        parts = [self._model.predict(rows(X[i : i + PART])) for i in range(0, max(1, X.shape[0]), PART)]
-        if len(parts) == 1:
-            return parts[0]
-        codes, decisions, probabilities = zip(*parts)
-        together = None if probabilities[0] is None else np.vstack(probabilities)
-        return np.concatenate(codes), np.vstack(decisions), together
+        return self._learn(X, codes, class_names(self.classes_), self._settings(), sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.
@@ -296,41 +339,6 @@ class LargeMarginClassifier(ClassifierMixin, BaseEstimator):
         if probabilities is None:
             raise AttributeError("it was fitted without probability; set it and fit again")
         return probabilities
-
-    @property
-    def support_vectors_(self) -> np.ndarray | sparse.csr_array:
-        """Points a kernel model rests on, as it sees them (scaled)."""
-        return self._part("points")
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the points, a row for each decision function; positive for the second class of it."""
-        return self._part("coef", of_points=True)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features of a linear model, a row for each decision function."""
-        return self._part("coef", of_points=False)
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Constants of the decision functions."""
-        return self._part("bias")
-
-    def _part(self, name: str, of_points: bool | None = None) -> Any:
-        if "_model" not in vars(self):
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
-        has_points = self._model.points() is not None
-        part = from_rows(getattr(self._model, name)())
-        if part is None or (of_points is not None and of_points != has_points):
-            raise AttributeError(f"a {self._model.learner} model with this kernel has no {name}")
-        return part
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
-        return tags
 
 
 class SemiSupervisedClassifier(LargeMarginClassifier):

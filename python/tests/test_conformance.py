@@ -1,16 +1,16 @@
-"""scikit-learn's own checks, over every classifier, dense and sparse: what fails is named here, with its reason."""
+"""scikit-learn's own checks, over every estimator, dense and sparse: what fails is named here, with its reason."""
 
 import pytest
 from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
 
 import evermargin
-from evermargin._base import LargeMarginClassifier, SemiSupervisedClassifier
+from evermargin._base import LargeMarginEstimator, SemiSupervisedClassifier
 from evermargin._supervised import VARIANTS
 
-CLASSIFIERS = [
+ESTIMATORS = [
     cls
     for name in evermargin.__all__
-    if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginClassifier)
+    if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginEstimator)
 ]
 
 #: The exact search goes through a tree that doubles with every row.
@@ -41,7 +41,7 @@ def expected(estimator):
 
 
 def instances():
-    for cls in CLASSIFIERS:
+    for cls in ESTIMATORS:
         settings = SETTINGS.get(cls, {})
         yield cls(**settings)
         if issubclass(cls, SemiSupervisedClassifier):

@@ -28,15 +28,15 @@ from evermargin._base import (
     OUTSIDE,
     REGISTRY,
     RENAMED,
-    LargeMarginClassifier,
+    LargeMarginEstimator,
     SemiSupervisedClassifier,
 )
 from evermargin._supervised import VARIANTS
 
-CLASSIFIERS = [
+ESTIMATORS = [
     cls
     for name in evermargin.__all__
-    if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginClassifier)
+    if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginEstimator)
 ]
 
 
@@ -55,7 +55,7 @@ def few_labels(cls, y):
     return few
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS)
+@pytest.mark.parametrize("cls", ESTIMATORS)
 def test_parameters_are_those_of_the_registry(cls):
     """No parameter of a learner is missing, none is invented, defaults are the same."""
     signature = inspect.signature(cls.__init__).parameters
@@ -78,7 +78,7 @@ def test_parameters_are_those_of_the_registry(cls):
         assert text == written or float(text) == float(written), name
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS)
+@pytest.mark.parametrize("cls", ESTIMATORS)
 def test_dense_and_sparse_agree(cls):
     X, y = make_classification(80, 12, n_informative=6, random_state=3)
     X[np.abs(X) < 0.7] = 0.0
@@ -92,7 +92,7 @@ def test_dense_and_sparse_agree(cls):
     assert np.allclose(dense.decision_function(X), dense.decision_function(sparse.csr_array(X)), atol=1e-5)
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS)
+@pytest.mark.parametrize("cls", ESTIMATORS)
 def test_pickles_are_the_same_to_the_last_bit(cls, tmp_path):
     X, y = make_moons(60, noise=0.1, random_state=0)
     model = quick(cls).fit(X, few_labels(cls, y))
@@ -102,7 +102,7 @@ def test_pickles_are_the_same_to_the_last_bit(cls, tmp_path):
         assert (again.predict(X) == model.predict(X)).all()
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS)
+@pytest.mark.parametrize("cls", ESTIMATORS)
 def test_threads_change_nothing(cls):
     X, y = load_digits(return_X_y=True)
     X, y = X[:150] / 16, y[:150] % 2

@@ -36,6 +36,8 @@ pub enum Verb {
     Summarize(crate::summarize::SummarizeArgs),
     /// Make one summary of several
     Merge(crate::merge::MergeArgs),
+    /// Give rows coordinates, and clusters, along the shape of the data
+    Embed(crate::embed::EmbedArgs),
     /// Find good parameters by cross-validation
     Tune(Box<crate::tune::TuneArgs>),
     /// Learn from a stream that need not end: label, ask, remember, keep a model current
@@ -60,6 +62,7 @@ impl Verb {
             Self::Ask(_) => "ask",
             Self::Summarize(_) => "summarize",
             Self::Merge(_) => "merge",
+            Self::Embed(_) => "embed",
             Self::Tune(_) => "tune",
             Self::Run(_) => "run",
             Self::Convert(_) => "convert",
@@ -95,8 +98,8 @@ pub struct DataArgs {
     /// Format, instead of guessing: libsvm, csv, tsv, space, jsonl, npy, npz or idx (.gz, .xz and .zst are opened)
     #[arg(long, value_name = "NAME", value_parser = crate::spec::format)]
     pub format: Option<evermargin_io::Format>,
-    /// Label column of a table, by name or by number counted from 1
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// Label column of a table, by name or by number counted from 1, or none
+    #[arg(long, value_name = "NAME|INDEX|none")]
     pub label: Option<String>,
     /// Column of raw text, by name or number: its words become features (hashed tf-idf); may be given again
     #[arg(long, value_name = "NAME|INDEX")]

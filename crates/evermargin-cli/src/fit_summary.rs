@@ -12,6 +12,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
+/// The learner that knows one class.
+const ONE_CLASS: &str = "one-class";
+
 /// What `fit` tells about a training.
 pub struct Summary<'a> {
     /// The file learnt from.
@@ -164,6 +167,10 @@ impl Summary<'_> {
             None if self.trained.semi.is_some() => {
                 format!("evermargin label {}    gives every row its label", quoted(self.data))
             }
+            None if self.trained.classifier.learner == ONE_CLASS => {
+                let (model, data) = (quoted(self.model.path), quoted(self.data));
+                format!("evermargin predict {model} {data}    names the rows that are outside")
+            }
             None => format!("evermargin tune {}    looks for better parameters", quoted(self.data)),
         }
     }
@@ -181,6 +188,9 @@ impl Summary<'_> {
         }
         if let Some(cost) = c.params.get("c").and_then(Value::as_f64) {
             words.push(format!("C {}", short(cost)));
+        }
+        if let Some(nu) = c.params.get("nu").and_then(Value::as_f64).filter(|_| c.learner == ONE_CLASS) {
+            words.push(format!("nu {}", short(nu)));
         }
         if c.scheme != Scheme::Binary {
             words.push(if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into());

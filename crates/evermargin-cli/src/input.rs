@@ -106,11 +106,15 @@ pub fn load(
     Ok(Input { data, truth, rows_in_file: rows, kept })
 }
 
+/// What is written for the label column of a table that has none.
+const NO_LABEL: &str = "none";
+
 /// What the options say about a file, over what is known of it.
 pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
     ReadOptions {
         format: args.format,
-        label: args.label.as_deref().map(column),
+        label: args.label.as_deref().filter(|l| *l != NO_LABEL).map(column),
+        unlabelled: args.label.as_deref() == Some(NO_LABEL),
         text: args.text.iter().map(|name| column(name)).collect(),
         only: args.columns.as_ref().map(|names| names.iter().map(|name| column(name)).collect()),
         header: args.header,

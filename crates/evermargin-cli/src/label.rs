@@ -77,6 +77,12 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     let name = args.learn.learner.as_deref().unwrap_or(DEFAULT_LEARNER);
     let (learner, mut options) = args.learn.options_for(name, common)?;
+    if learner.one_class() {
+        return Err(Failure::Usage(format!(
+            "--learner {}: it knows one class and tells what is outside; fit and predict do that",
+            learner.name
+        )));
+    }
     if !learner.semi {
         return Err(Failure::Usage(format!(
             "--learner {}: it uses labelled rows alone; fit and predict do that, or choose a learner that uses all rows",

@@ -7,6 +7,7 @@ mod console;
 mod convert;
 mod curve;
 mod demo;
+mod embed;
 mod failure;
 mod fit;
 mod fit_summary;
@@ -73,6 +74,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Ask(args) => ask::run(args, common, started),
         Verb::Summarize(args) => summarize::run(args, common, started),
         Verb::Merge(args) => merge::run(args, common, started),
+        Verb::Embed(args) => embed::run(args, common, started),
         Verb::Tune(args) => tune::run(args, common, started),
         Verb::Run(args) => run::run(args, common, started),
         Verb::Convert(args) => convert::run(args, common, started),

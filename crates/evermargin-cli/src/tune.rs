@@ -172,6 +172,13 @@ impl Search {
 /// Runs the verb.
 pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let (learner, mut options) = args.learn.options(common)?;
+    if learner.one_class() {
+        return Err(Failure::Usage(format!(
+            "--learner {}: tune compares accuracies on held-out rows of two classes, and it learns from one; choose nu, the \
+             share of rows that are outside, and let predict score rows you know",
+            learner.name
+        )));
+    }
     if !(1..=100).contains(&args.grid) {
         return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
     }

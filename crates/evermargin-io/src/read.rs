@@ -53,6 +53,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The label column of a table.
     pub label: Option<LabelColumn>,
+    /// Whether there is no label: every column of a table is a feature, and labels beside rows are not looked at.
+    pub unlabelled: bool,
     /// Columns of raw text: each becomes the weights of its words.
     pub text: Vec<LabelColumn>,
     /// Buckets that the words of a text column fall into, a power of two; 2^18 unless told.
@@ -142,6 +144,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
         return Err(Error::content(&name, "no rows"));
     }
     let labels = match label_path {
+        _ if options.unlabelled => labels::none(x.rows()),
         Some(file) => {
             if own_labels.as_ref().is_some_and(|l| l.labeled() > 0) {
                 notes.push(format!("labels in {name} were replaced by those of {}", file.display()));

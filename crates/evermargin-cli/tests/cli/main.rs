@@ -4,11 +4,13 @@
 
 mod ask;
 mod book;
+mod embed;
 mod errors;
 mod exchange;
 mod help;
 mod imbalance;
 mod label;
+mod one_class;
 mod online;
 mod run;
 mod shell;

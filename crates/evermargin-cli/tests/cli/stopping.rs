@@ -48,6 +48,7 @@ fn threads_do_not_change_a_bit() {
         ("two-moons", "--probability sigmoid"),
         ("waveform", "--cache-mb 1"),
         ("text", "--learner linear"),
+        ("waveform", "--learner one-class --set nu=0.2 --label none"),
         ("waveform", "--learner rls"),
     ] {
         let shell = Shell::new();

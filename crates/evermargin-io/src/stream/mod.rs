@@ -402,7 +402,8 @@ impl Stream {
                 self.notes.push(Coded::unknown_note(&name, count, &value));
             }
         }
-        let labels = class_names(&piece.labels);
+        let unlabelled = self.options.read.unlabelled;
+        let labels = if unlabelled { vec![None; piece.x.rows()] } else { class_names(&piece.labels) };
         match batch {
             None => {
                 let position = Position::default();

@@ -102,6 +102,22 @@ fn a_table_is_coded_as_in_training() {
 }
 
 #[test]
+fn without_a_label_every_column_is_a_feature() {
+    let none = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+    let named = with("x.csv", "a,b\n1,2\n3,4\n", &none);
+    assert_eq!((dense(&named.x), named.labels.labeled()), (vec![vec![1.0, 2.0], vec![3.0, 4.0]], 0));
+    assert_eq!(named.notes, ["no label: all 2 columns are features"]);
+    assert_eq!(dense(&with("x.csv", "1\n3\n", &none).x), [[1.0], [3.0]]);
+    assert_eq!(dense(&with("x.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &none).x), [[1.0], [2.0]]);
+    let pairs = with("x.svm", "1 1:5\n-1 1:6\n", &none);
+    assert_eq!((dense(&pairs.x), pairs.labels.labeled()), (vec![vec![5.0], vec![6.0]], 0));
+    // a model knows its columns, whatever else the file has
+    let known = ReadOptions { columns: Some(named.columns), ..none };
+    let more = with("x.csv", "label,b,a\nu,2,1\n", &known);
+    assert_eq!((dense(&more.x), more.labels.labeled()), (vec![vec![1.0, 2.0]], 0));
+}
+
+#[test]
 fn headers_and_label_columns() {
     assert_eq!(set("x.csv", "1,2,0\n3,4,1\n").columns, [number("column 1"), number("column 2")]);
     let first = ReadOptions { label: Some(LabelColumn::Index(1)), ..ReadOptions::default() };

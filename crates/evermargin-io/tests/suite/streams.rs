@@ -61,6 +61,20 @@ fn text_column(name: &str) -> ReadOptions {
     ReadOptions { text: vec![LabelColumn::Name(name.into())], buckets: Some(64), ..ReadOptions::default() }
 }
 
+#[test]
+fn without_a_label_a_stream_has_none() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [("d.csv", "a,b\n1,2\n3,4\n5,6\n"), ("d.svm", "1 1:1 2:2\n-1 1:3 2:4\n1 1:5 2:6\n")] {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let read = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        let chunks = all(&mut Stream::open(files(&path), asking(read)).unwrap(), 2);
+        let rows: Plain =
+            [[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]].map(|row| (row.map(f64::to_bits).to_vec(), None)).into();
+        assert_eq!(of_chunks(&chunks), rows, "{name}");
+    }
+}
+
 /// A row of a random table: a number, a number that is mostly 0, a word, a text, a label.
 type Row = (f64, i32, String, String, Option<u8>);
 

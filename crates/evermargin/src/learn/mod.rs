@@ -7,6 +7,7 @@ pub mod lasvm;
 pub mod linear;
 pub mod manifold;
 pub mod med;
+pub mod one_class;
 pub mod perceptron;
 pub mod prepare;
 pub mod ramp;
@@ -99,6 +100,19 @@ impl Targets {
 
     /// Checks that there is one usable label and weight a row and that both classes occur with weight.
     pub fn check(&self, rows: usize) -> Result<()> {
+        self.check_rows(rows)?;
+        for class in [Label::Neg, Label::Pos] {
+            if !self.y.iter().zip(&self.cost).any(|(y, c)| *y == class && *c > 0.0) {
+                return Err(Error::Data(
+                    "training needs labelled rows of two classes; only one class (or none) has any".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that there is one usable label and weight a row.
+    fn check_rows(&self, rows: usize) -> Result<()> {
         for (what, found) in [("labels", self.y.len()), ("weights", self.cost.len())] {
             if found != rows {
                 return Err(Error::Shape { what, expected: rows, found });
@@ -110,13 +124,6 @@ impl Targets {
                 self.cost[i],
                 i + 1
             )));
-        }
-        for class in [Label::Neg, Label::Pos] {
-            if !self.y.iter().zip(&self.cost).any(|(y, c)| *y == class && *c > 0.0) {
-                return Err(Error::Data(
-                    "training needs labelled rows of two classes; only one class (or none) has any".into(),
-                ));
-            }
         }
         Ok(())
     }

@@ -48,7 +48,12 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
         None => vec![1.0; x.rows()],
     };
     let needs_all = learner.semi || options.warp.is_some();
-    let mut labels = with_rows(&weighty(labels, &weights, needs_all), &mut notes)?;
+    let mut labels = if learner.one_class() {
+        refuse_what_needs_two(learner, options)?;
+        weighty(&one_sided(labels, &mut notes)?, &weights, needs_all).into_owned()
+    } else {
+        with_rows(&weighty(labels, &weights, needs_all), &mut notes)?
+    };
     let scheme = scheme(&labels, learner, options, &mut notes)?;
     let mut x = x;
     if precomputed {
@@ -61,7 +66,9 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
         }
     } else if labels.labeled() < labels.of.len() && !needs_all {
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
-        notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
+        if !learner.one_class() {
+            notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
+        }
         x = x.view().select(&keep);
         weights = keep.iter().map(|&i| weights[i]).collect();
         labels.of = keep.iter().map(|&i| labels.of[i]).collect();
@@ -154,13 +161,13 @@ pub(super) fn scheme_for(
     match options.multi {
         _ if k == 2 => Scheme::Binary,
         Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto if k > MOST_PAIRED_CLASSES => {
+        Multi::Auto | Multi::OneClass if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto | Multi::OneClass if k > MOST_PAIRED_CLASSES => {
             notes
                 .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
             Scheme::OneVsRest
         }
-        Multi::Auto | Multi::OneVsOne => Scheme::OneVsOne,
+        Multi::Auto | Multi::OneVsOne | Multi::OneClass => Scheme::OneVsOne,
     }
 }
 
@@ -193,6 +200,60 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         classes: kept.iter().map(|&c| labels.classes[c].clone()).collect(),
         of: labels.of.iter().map(|c| c.and_then(|c| number[c as usize])).collect(),
     })
+}
+
+/// What rows are called that have no label.
+const OUTSIDE: &str = "outside";
+const INSIDE: &str = "inside";
+
+/// Labels for a learner of one class, the second: rows of it and rows without a label are learnt from, rows of another are not.
+fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
+    let counts = labels.counts();
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    let name = |c: usize| labels.classes[c].clone();
+    let (classes, inside) = match present.as_slice() {
+        [] => (vec![OUTSIDE.into(), INSIDE.into()], None),
+        [only] => (vec![not(&name(*only)), name(*only)], Some(*only)),
+        [other, inside] => {
+            notes.push(format!(
+                "{} is inside; the {} rows of class {} are not learnt from",
+                name(*inside),
+                counts[*other],
+                name(*other)
+            ));
+            (vec![name(*other), name(*inside)], Some(*inside))
+        }
+        many => {
+            return Err(Error::Data(format!(
+                "{} classes, and one can be learnt: name it (--positive {}), or say that no column is the label (--label none)",
+                many.len(),
+                name(many[0])
+            )));
+        }
+    };
+    let learnt = |class: &Option<u32>| class.is_none_or(|c| Some(c as usize) == inside).then_some(1);
+    Ok(Labels { classes, of: labels.of.iter().map(learnt).collect() })
+}
+
+/// The name of everything but a class.
+fn not(class: &str) -> String {
+    format!("not-{class}")
+}
+
+/// Refuses, for a learner of one class, what takes rows of two.
+fn refuse_what_needs_two(learner: &Learner, options: &TrainOptions) -> Result<()> {
+    let given = [
+        ("class-weight", options.class_weight != ClassWeight::None),
+        ("probability", options.calibration.is_some()),
+        ("threshold", options.threshold.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            let allowed = format!("left out: {} learns from one class, and it needs two", learner.name);
+            Err(Error::parameter(name, "given", allowed))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The labels of rows that weigh something: a weight of 0 is absence, where rows without a label are not learnt from.
@@ -269,6 +330,14 @@ pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Tar
 }
 
 impl Prepared {
+    /// The class that a learner of one class knows by name, where it knows of no other.
+    pub(super) fn lone_class(&self) -> Option<String> {
+        match self.labels.classes.as_slice() {
+            [other, inside] if *other == not(inside) => Some(inside.clone()),
+            _ => None,
+        }
+    }
+
     /// The number a gamma stands for on these samples.
     pub fn gamma(&self, gamma: Gamma) -> f64 {
         gamma.weighted(self.x.view(), self.weights.as_deref())

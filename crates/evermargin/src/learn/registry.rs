@@ -54,6 +54,11 @@ pub fn learner(name: &str) -> Result<&'static Learner> {
 }
 
 impl Learner {
+    /// Whether it learns from rows of one class alone, so that labels are not needed.
+    pub fn one_class(&self) -> bool {
+        self.multi == Multi::OneClass
+    }
+
     /// Whether it takes a parameter of that name.
     pub fn takes(&self, name: &str) -> bool {
         self.parameters.iter().any(|p| p.name == name)

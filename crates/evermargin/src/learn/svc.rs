@@ -55,10 +55,10 @@ const TIGHT: f64 = 1e-11;
 const MOST_FURTHER: u64 = 100_000;
 
 /// The solution of one two-class problem: variables of all rows, and the constant.
-struct Solution {
-    alpha: Vec<f64>,
-    bias: f64,
-    report: Report,
+pub(super) struct Solution {
+    pub alpha: Vec<f64>,
+    pub bias: f64,
+    pub report: Report,
 }
 
 impl SvcParams {
@@ -194,7 +194,7 @@ impl SvcParams {
 
     /// The model over the support vectors, in the order given (group by group, so that prediction can pass over
     /// the pairs a group has no part in).
-    fn model(&self, x: MatrixView<'_>, order: &[usize], solutions: &[Solution]) -> Model {
+    pub(super) fn model(&self, x: MatrixView<'_>, order: &[usize], solutions: &[Solution]) -> Model {
         let bias = solutions.iter().map(|s| s.bias).collect();
         if self.kernel == Kernel::Precomputed {
             return Model::Linear { weights: solutions.iter().map(|s| s.alpha.clone()).collect(), bias };
@@ -244,7 +244,8 @@ fn disjoint_groups(problems: &[Targets]) -> Option<Groups> {
     Some(groups)
 }
 
-fn spread(values: &[f64], at: &[usize], len: usize) -> Vec<f64> {
+/// Values at their rows, 0 elsewhere.
+pub(super) fn spread(values: &[f64], at: &[usize], len: usize) -> Vec<f64> {
     let mut out = vec![0.0; len];
     at.iter().zip(values).for_each(|(&i, &v)| out[i] = v);
     out

@@ -9,6 +9,7 @@ use super::manifold::cotraining::CoTrainingParams;
 use super::manifold::lap::{self, LapParams};
 use super::manifold::sparse::SparseLapParams;
 use super::med::{LabelsAlone, MedParams};
+use super::one_class::OneClassParams;
 use super::perceptron::PerceptronParams;
 use super::ramp::RampParams;
 use super::registry::{Learner, Parameter, read, with_kernel};
@@ -384,6 +385,32 @@ pub static LEARNERS: &[Learner] = &[
         multi: Multi::OneVsRest,
         semi: false,
         build: |params| Ok(Box::new(read::<RampParams>("ramp-svc", &with_kernel(params)?)?)),
+        path: None,
+    },
+    Learner {
+        name: "one-class",
+        summary: "where rows of one class lie, without labels: inside or outside (any kernel)",
+        parameters: &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            parameter(
+                "nu",
+                "0.5",
+                "most of the rows that are outside, least that are support vectors: a share",
+            ),
+            parameter(
+                "tolerance",
+                "0.001",
+                "largest violation of the optimality conditions, a share of nu times the mean of K(x,x)",
+            ),
+            parameter("max_steps", "0", "most pair steps; 0 = as many as it takes"),
+            CACHE,
+        ],
+        multi: Multi::OneClass,
+        semi: false,
+        build: |params| Ok(Box::new(read::<OneClassParams>("one-class", &with_kernel(params)?)?)),
         path: None,
     },
     Learner {

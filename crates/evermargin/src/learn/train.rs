@@ -28,6 +28,9 @@ pub enum Multi {
     OneVsRest,
     /// Each pair of classes.
     OneVsOne,
+    /// No classes to tell apart: one function, learnt from rows of one class alone. For learners of that kind; of others it is
+    /// [`Multi::Auto`].
+    OneClass,
 }
 
 /// Weights of classes, multiplied into the cost of their examples.
@@ -175,6 +178,9 @@ pub fn fit_prepared(
     };
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
     let mut described = described(learner, &params, options);
+    if let Some(inside) = prepared.lone_class().filter(|_| learner.one_class()) {
+        described.insert("positive".into(), inside.into());
+    }
     let mut calibration = Vec::new();
     if options.calibration.is_some() || options.threshold.is_some() {
         let interrupted = fitted.reports.iter().any(|r| r.exit == Exit::Interrupted);

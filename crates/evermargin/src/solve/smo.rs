@@ -187,14 +187,14 @@ impl Dual {
         -0.5 * pairs.map(|((a, t), g)| a * (t + g)).sum::<f64>()
     }
 
-    /// Primal minus dual value, with the loss max(hi·r, lo·r) at the residual r = t − f.
+    /// Primal minus dual value, with the loss max(hi·r, lo·r) at the residual r = t − f, and b·Σα for the sum that is held.
     pub fn duality_gap(&self) -> f64 {
         let b = self.bias();
         let mut primal = 0.0;
         for i in 0..self.alpha.len() {
             let residual = self.gradient[i] - b;
             primal += 0.5 * self.alpha[i] * (self.target[i] - self.gradient[i]);
-            primal += (self.hi[i] * residual).max(self.lo[i] * residual);
+            primal += (self.hi[i] * residual).max(self.lo[i] * residual) + b * self.alpha[i];
         }
         primal + self.objective()
     }

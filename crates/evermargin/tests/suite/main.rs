@@ -27,6 +27,7 @@ mod local;
 mod manifold;
 mod med;
 mod med_stream;
+mod one_class;
 mod perceptron;
 mod qp_s3vm;
 mod rls;

@@ -1,0 +1,101 @@
+//! `embed`: coordinates and clusters of rows, seen and new.
+
+use crate::shell::Shell;
+
+fn moons(shell: &Shell) {
+    shell.ok("generate two-moons --rows 300 --noise 0.08 --seed 1 -o a.csv");
+    shell.ok("generate two-moons --rows 100 --noise 0.08 --seed 2 -o b.csv");
+}
+
+/// Cells of a table below its heading.
+fn cells(table: &str) -> Vec<Vec<f64>> {
+    table.lines().skip(1).map(|l| l.split('\t').map(|c| c.parse().unwrap()).collect()).collect()
+}
+
+/// Share of the rows whose cluster is that of their label, either way round.
+fn agreement(table: &str, data: &str) -> f64 {
+    let labels = data.lines().skip(1).map(|l| !l.ends_with(",-1"));
+    let found = cells(table);
+    let same = found.iter().zip(labels).filter(|(row, label)| (row.last() == Some(&2.0)) == *label).count();
+    let share = same as f64 / found.len() as f64;
+    share.max(1.0 - share)
+}
+
+#[test]
+fn moons_are_told_apart_and_new_rows_are_placed() {
+    let shell = Shell::new();
+    moons(&shell);
+    let how = "--dims 2 --clusters 2 --scale none --gamma 2";
+    let json = shell.ok(&format!("embed a.csv {how} -o a.tsv --json")).json();
+    assert_eq!((json["rows"].as_u64(), json["dims"].as_u64()), (Some(300), Some(2)), "{json}");
+    let table = shell.text("a.tsv");
+    assert!(table.starts_with("row\tx1\tx2\tcluster\n1\t"), "{table}");
+    assert!(agreement(&table, &shell.text("a.csv")) > 0.97);
+    // what the problem asks of coordinates: no mean, length 1, at right angles
+    let rows = cells(&table);
+    let sum = |f: &dyn Fn(&[f64]) -> f64| rows.iter().map(|r| f(r)).sum::<f64>();
+    for (value, expected) in [
+        (sum(&|r| r[1]), 0.0),
+        (sum(&|r| r[2]), 0.0),
+        (sum(&|r| r[1] * r[1]), 1.0),
+        (sum(&|r| r[2] * r[2]), 1.0),
+        (sum(&|r| r[1] * r[2]), 0.0),
+    ] {
+        assert!((value - expected).abs() < 1e-6, "{value} {expected}");
+    }
+    assert!(json["objectives"][0].as_f64() < json["objectives"][1].as_f64(), "{json}");
+    let sizes: Vec<u64> =
+        json["cluster_sizes"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+    assert_eq!(sizes.iter().sum::<u64>(), 300);
+
+    shell.ok(&format!("embed a.csv {how} --place b.csv -o b.tsv"));
+    assert_eq!(cells(&shell.text("b.tsv")).len(), 100);
+    assert!(agreement(&shell.text("b.tsv"), &shell.text("b.csv")) > 0.97);
+    // rows that were there stay where they are, up to single precision
+    shell.ok(&format!("embed a.csv {how} --place a.csv -o again.tsv"));
+    for (a, b) in rows.iter().flatten().zip(cells(&shell.text("again.tsv")).iter().flatten()) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+}
+
+#[test]
+fn the_answer_goes_where_it_is_wanted_and_is_the_same_every_time() {
+    let shell = Shell::new();
+    moons(&shell);
+    let said = shell.ok("embed a.csv --rows 11..60");
+    assert!(said.out.starts_with("row\tx1\tx2\n11\t") && said.out.lines().count() == 51, "{}", said.out);
+    assert!(said.err.contains("50 rows, 2 coordinates in "), "{}", said.err);
+    let seen: Vec<Vec<u8>> = [1, 2, 4]
+        .map(|threads| {
+            shell.ok(&format!("embed a.csv --dims 3 -o t.tsv --threads {threads}"));
+            shell.read("t.tsv")
+        })
+        .into();
+    assert!(seen.windows(2).all(|w| w[0] == w[1]));
+}
+
+#[test]
+fn what_cannot_be_embedded_is_refused() {
+    let shell = Shell::new();
+    moons(&shell);
+    shell.write("one.csv", "a,b,label\n1,2,x\n");
+    shell.write("other.csv", "a,b,c,label\n1,2,3,1\n2,3,4,1\n");
+    for (words, code, text) in [
+        ("embed a.csv --dims 0", 2, "must be a whole number, 1 or more"),
+        ("embed a.csv --dims 300", 2, "--dims 300: must be fewer than the rows, and a.csv has 300 rows"),
+        ("embed a.csv --clusters 3", 2, "must be 2, the only number there is"),
+        ("embed a.csv --smoothness 0", 2, "--smoothness 0: must be a number above 0"),
+        ("embed a.csv --gamma -1", 2, "gamma = -1"),
+        ("embed a.csv --scale big", 2, "one of none"),
+        ("embed a.csv -o a.csv", 2, "that is the input itself"),
+        ("embed a.csv --place b.csv -o b.csv", 2, "that is the input itself"),
+        ("embed a.csv -o - --json", 2, "both want standard output"),
+        ("embed - --place -", 2, "cannot both be standard input"),
+        ("embed one.csv", 2, "--dims 2: must be fewer than the rows, and one.csv has 1 row"),
+        ("embed a.csv --place other.csv", 1, "other.csv"),
+        ("embed missing.csv", 1, "missing.csv"),
+    ] {
+        let said = shell.run(words);
+        assert!(said.code == code && said.err.contains(text), "{words}: {} {}", said.code, said.err);
+    }
+}

@@ -1,0 +1,109 @@
+//! `one-class` from file to answer: what labels mean, and what is refused.
+
+use crate::shell::Shell;
+
+/// Two moons as `moons.csv`, and without their labels as `rows.csv`.
+fn moons(shell: &Shell) {
+    shell.ok("generate two-moons --rows 300 --noise 0.1 -o moons.csv");
+    let unlabelled: Vec<String> =
+        shell.text("moons.csv").lines().map(|l| l.rsplit_once(',').unwrap().0.to_string()).collect();
+    shell.write("rows.csv", &(unlabelled.join("\n") + "\n"));
+}
+
+fn outside(table: &str) -> usize {
+    table.lines().filter(|l| l.starts_with("outside\t")).count()
+}
+
+#[test]
+fn a_table_without_labels_is_learnt_and_asked() {
+    let shell = Shell::new();
+    moons(&shell);
+    let said = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm --json").json();
+    assert_eq!((said["features"].as_u64(), said["labeled"].as_u64()), (Some(2), Some(300)), "{said}");
+    assert_eq!(said["class_names"], serde_json::json!(["outside", "inside"]));
+    assert!(said["support_count"].as_u64().unwrap() >= 30 && said["exit"] == "converged", "{said}");
+    shell.ok("predict m.evm rows.csv -o p.tsv");
+    let count = outside(&shell.text("p.tsv"));
+    assert!((10..=30).contains(&count), "{count}");
+    // far away is outside, whether the file has a header or not
+    shell.write("far.csv", "x1,x2\n90,90\n-5,80\n");
+    shell.ok("predict m.evm far.csv -o far.tsv");
+    assert_eq!(outside(&shell.text("far.tsv")), 2);
+    let said = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm");
+    assert!(said.out.contains("one-class, rbf kernel") && said.out.contains("nu 0.1"), "{}", said.out);
+    assert!(said.out.contains("evermargin predict m.evm rows.csv    names the rows"), "{}", said.out);
+    assert!(said.err.contains("no label: all 2 columns are features"), "{}", said.err);
+}
+
+#[test]
+fn one_class_of_several_is_scored_against_all_others() {
+    let shell = Shell::new();
+    moons(&shell);
+    shell.ok("fit moons.csv --positive 1 --learner one-class --set nu=0.05 --gamma 5 -o m.evm");
+    let scores = shell.ok("predict m.evm moons.csv --json").json();
+    assert!(
+        scores["auc"].as_f64().unwrap() > 0.95 && scores["accuracy"].as_f64().unwrap() > 0.85,
+        "{scores}"
+    );
+    // one class alone: the model knows its name, and that other names are others
+    let moons = shell.text("moons.csv");
+    let one: Vec<&str> = moons.lines().filter(|l| !l.ends_with("-1")).collect();
+    shell.write("one.csv", &(one.join("\n") + "\n"));
+    shell.ok("fit one.csv --learner one-class --set nu=0.05 --gamma 5 -o one.evm --scale none");
+    let again = shell.ok("predict one.evm moons.csv --json").json();
+    assert!(again["auc"].as_f64().unwrap() > 0.95, "{again}");
+    assert!(shell.ok("inspect one.evm").out.contains("not-1"));
+}
+
+#[test]
+fn labels_beside_rows_are_not_looked_at_where_there_is_none() {
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 100 -o d.svm");
+    let said = shell.ok("fit d.svm --label none --learner one-class -o m.evm --json").json();
+    assert_eq!(said["class_counts"], serde_json::json!([0, 100]));
+    shell.write("d.jsonl", "{\"a\": 1, \"b\": 2}\n{\"a\": 1.5, \"b\": 2}\n{\"a\": 1, \"b\": 2.5}\n");
+    let said = shell.ok("fit d.jsonl --label none --learner one-class -o j.evm --json").json();
+    assert_eq!((said["features"].as_u64(), said["rows"].as_u64()), (Some(2), Some(3)), "{said}");
+}
+
+#[test]
+fn what_it_cannot_do_is_refused_with_a_remedy() {
+    let shell = Shell::new();
+    moons(&shell);
+    shell.ok("generate waveform --rows 60 -o waves.csv");
+    shell.write("holes.csv", "a,b\n1,2\n,3\n4,5\n");
+    for (words, code, text) in [
+        (
+            "fit rows.csv --learner one-class --label none --set nu=0",
+            2,
+            "parameter nu = 0: must be a share above 0, at most 1",
+        ),
+        ("fit rows.csv --learner one-class --label none --set nu=1.5", 2, "parameter nu = 1.5"),
+        (
+            "fit waves.csv --learner one-class",
+            1,
+            "waves.csv: 3 classes, and one can be learnt: name it (--positive ",
+        ),
+        (
+            "fit holes.csv --learner one-class --label none",
+            1,
+            "holes.csv:3: column 'a': the value is missing",
+        ),
+        (
+            "fit rows.csv --learner one-class --label none --probability sigmoid",
+            2,
+            "one-class learns from one class",
+        ),
+        (
+            "fit rows.csv --learner one-class --label none --kernel linear --scale standard",
+            1,
+            "use the rbf kernel",
+        ),
+        ("fit rows.csv --learner one-class --label none --c 3", 2, "learner one-class has no parameter c"),
+        ("tune moons.csv --learner one-class", 2, "tune compares accuracies on held-out rows of two classes"),
+        ("label moons.csv --learner one-class", 2, "it knows one class and tells what is outside"),
+    ] {
+        let said = shell.run(words);
+        assert!(said.code == code && said.err.contains(text), "{words}: {} {}", said.code, said.err);
+    }
+}

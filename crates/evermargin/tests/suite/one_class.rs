@@ -1,0 +1,365 @@
+//! `one-class` against exhaustive search, the optimality conditions computed from scratch, what the paper proves of ν, and what
+//! must not change when the same problem is posed differently.
+
+use crate::common::eliminate;
+use crate::common::svc::{clouds, kernel_matrix};
+use evermargin::generate::{GenerateParams, generate};
+use evermargin::learn::manifold::warp::WarpParams;
+use evermargin::learn::one_class::OneClassParams;
+use evermargin::learn::train::{ClassWeight, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::learn::{Fit, Fitted, Targets};
+use evermargin::model::CalibrationKind;
+use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::{Kernel, Label, Labels, Matrix, Model};
+
+const RBF: Kernel = Kernel::Rbf { gamma: 0.7 };
+/// Kernels whose values are positive, so that no row lies across the origin.
+const POSITIVE: [Kernel; 3] =
+    [RBF, Kernel::Rbf { gamma: 0.05 }, Kernel::Poly { gamma: 0.2, coef0: 2.0, degree: 2 }];
+
+fn params(kernel: Kernel, nu: f64) -> OneClassParams {
+    OneClassParams { kernel, nu, tolerance: 1e-6, ..Default::default() }
+}
+
+fn inside(cost: Vec<f64>) -> Targets {
+    Targets { y: vec![Label::Pos; cost.len()], cost }
+}
+
+fn fit(params: &OneClassParams, x: &Matrix, cost: &[f64]) -> Fitted {
+    params.fit(x.view(), &[inside(cost.to_vec())], &()).unwrap()
+}
+
+fn cloud(rows: usize, cols: usize, seed: u64) -> Matrix {
+    clouds(rows, cols, seed).x
+}
+
+fn weights(rows: usize) -> Vec<f64> {
+    (0..rows).map(|i| [1.0, 0.5, 2.0][i % 3]).collect()
+}
+
+/// α of all rows and the constant, from the kernel matrix.
+fn solve(k: &[Vec<f64>], nu: f64, cost: &[f64], tolerance: f64) -> (Vec<f64>, f64) {
+    let matrix = Matrix::dense(k.concat(), k.len(), k.len()).unwrap();
+    let params = OneClassParams { tolerance, ..params(Kernel::Precomputed, nu) };
+    let Model::Linear { weights, bias } = fit(&params, &matrix, cost).model else { panic!("linear") };
+    (weights[0].clone(), bias[0])
+}
+
+fn decisions(fitted: &Fitted, x: &Matrix) -> Vec<f64> {
+    fitted.model.decision(x.view()).unwrap()
+}
+
+fn close(a: &[f64], b: &[f64], tolerance: f64) {
+    let scale = b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    for (a, b) in a.iter().zip(b) {
+        assert!((a - b).abs() <= tolerance * scale, "{a} {b}");
+    }
+}
+
+/// The least ½αᵀKα by trying every assignment of variables to 0, to their bound or inside.
+fn exhaustive(k: &[Vec<f64>], nu: f64, cost: &[f64]) -> f64 {
+    let n = cost.len();
+    let mut best = f64::INFINITY;
+    for code in 0..3usize.pow(n as u32) {
+        let state = |i: usize| code / 3usize.pow(i as u32) % 3;
+        let free: Vec<usize> = (0..n).filter(|&i| state(i) == 2).collect();
+        let mut alpha: Vec<f64> = (0..n).map(|i| if state(i) == 1 { cost[i] } else { 0.0 }).collect();
+        let m = free.len();
+        let (mut a, mut b) = (vec![vec![0.0; m + 1]; m + 1], vec![0.0; m + 1]);
+        for (r, &i) in free.iter().enumerate() {
+            free.iter().enumerate().for_each(|(s, &j)| a[r][s] = k[i][j]);
+            (a[r][m], a[m][r]) = (1.0, 1.0);
+            b[r] = -(0..n).map(|j| k[i][j] * alpha[j]).sum::<f64>();
+        }
+        b[m] = nu * cost.iter().sum::<f64>() - alpha.iter().sum::<f64>();
+        if m > 0 {
+            let Some(solution) = eliminate(a, b) else { continue };
+            free.iter().zip(&solution).for_each(|(&i, v)| alpha[i] = *v);
+        } else if b[0].abs() > 1e-9 {
+            continue;
+        }
+        if (0..n).all(|i| (-1e-9..=cost[i] + 1e-9).contains(&alpha[i])) {
+            let quad = |i: usize| (0..n).map(|j| alpha[i] * k[i][j] * alpha[j]).sum::<f64>();
+            best = best.min(0.5 * (0..n).map(quad).sum::<f64>());
+        }
+    }
+    best
+}
+
+#[test]
+fn tiny_problems_reach_the_exhaustive_optimum() {
+    for seed in 0..30 {
+        let (kernel, nu) = (POSITIVE[seed as usize % 3], [0.15, 0.5, 0.8, 1.0][seed as usize % 4]);
+        let (x, cost) = (cloud(7, 2, seed), weights(7));
+        let best = exhaustive(&kernel_matrix(&x, kernel), nu, &cost);
+        let found = fit(&params(kernel, nu), &x, &cost).reports[0].objective;
+        assert!((found - best).abs() <= 1e-6 * best, "seed {seed}: {found} against {best}");
+    }
+}
+
+/// Everything from the kernel matrix in double precision; slack is the tolerance and single precision.
+#[test]
+fn larger_problems_satisfy_the_optimality_conditions() {
+    for kernel in POSITIVE {
+        for nu in [0.02, 0.3, 0.9] {
+            let (x, cost) = (cloud(500, 5, 4), weights(500));
+            let k = kernel_matrix(&x, kernel);
+            let (alpha, bias) = solve(&k, nu, &cost, 1e-3);
+            let total = nu * cost.iter().sum::<f64>();
+            assert!((alpha.iter().sum::<f64>() - total).abs() < 1e-9 * total);
+            let f: Vec<f64> =
+                k.iter().map(|k| k.iter().zip(&alpha).map(|(k, a)| k * a).sum::<f64>() + bias).collect();
+            let slack = 2e-3 * nu * k[0][0].max(1.0) + 3e-6 * bias.abs();
+            for i in 0..500 {
+                assert!((0.0..=cost[i]).contains(&alpha[i]), "{}", alpha[i]);
+                assert!(alpha[i] == cost[i] || f[i] >= -slack, "row {i}: {} at {}", f[i], alpha[i]);
+                assert!(alpha[i] == 0.0 || f[i] <= slack, "row {i}: {} at {}", f[i], alpha[i]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_gap_closes() {
+    let x = cloud(300, 4, 9);
+    for nu in [0.1, 0.6] {
+        let report = fit(&params(RBF, nu), &x, &[1.0; 300]).reports[0];
+        assert_eq!(report.exit, Exit::Converged);
+        assert!(report.gap.abs() < 1e-4 * report.objective, "{report:?}");
+    }
+}
+
+/// Proposition 3 of the paper, up to one row: the answer is not random.
+#[test]
+fn nu_lies_between_the_rows_outside_and_the_support_vectors() {
+    for (kernel, tolerance) in [(RBF, 1e-3), (Kernel::Rbf { gamma: 20.0 }, 1e-3), (POSITIVE[1], 0.5)] {
+        for nu in [0.001, 0.05, 0.2, 0.5, 0.95, 1.0] {
+            let x = cloud(400, 3, 11);
+            let fitted = fit(&OneClassParams { tolerance, ..params(kernel, nu) }, &x, &[1.0; 400]);
+            let outside = decisions(&fitted, &x).iter().filter(|f| **f <= 0.0).count() as f64;
+            let support = fitted.model.support_count() as f64;
+            assert!(outside <= nu * 400.0 + 1e-9, "{kernel:?} {nu}: {outside} outside");
+            assert!(support >= nu * 400.0 - 1e-9, "{kernel:?} {nu}: {support} support vectors");
+            if tolerance < 0.1 && kernel == RBF && (0.05..1.0).contains(&nu) {
+                assert!(outside > nu * 400.0 - 20.0, "{nu}: {outside} outside");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_order_of_rows_and_the_form_of_the_kernel_change_nothing() {
+    let x = cloud(120, 3, 2);
+    let order: Vec<usize> = (0..120).map(|i| (i * 77 + 5) % 120).collect();
+    let f = decisions(&fit(&params(RBF, 0.2), &x, &[1.0; 120]), &x);
+    let other = x.view().select(&order);
+    close(&decisions(&fit(&params(RBF, 0.2), &other, &[1.0; 120]), &x), &f, 1e-7);
+    close(&decisions(&fit(&params(RBF, 0.2), &x.view().to_csr(), &[1.0; 120]), &x), &f, 1e-6);
+    let k = Matrix::dense(kernel_matrix(&x, RBF).concat(), 120, 120).unwrap();
+    close(&decisions(&fit(&params(Kernel::Precomputed, 0.2), &k, &[1.0; 120]), &k), &f, 1e-5);
+}
+
+#[test]
+fn whole_weights_are_copies_and_0_is_absence() {
+    let x = cloud(40, 2, 6);
+    let weight = |i: usize| (i * 7 + 3) % 4;
+    let often: Vec<usize> = (0..40).flat_map(|i| std::iter::repeat_n(i, weight(i))).collect();
+    let copies = x.view().select(&often);
+    let cost: Vec<f64> = (0..40).map(|i| weight(i) as f64).collect();
+    for nu in [0.1, 0.4, 1.0] {
+        let f = decisions(&fit(&params(RBF, nu), &copies, &vec![1.0; often.len()]), &x);
+        close(&decisions(&fit(&params(RBF, nu), &x, &cost), &x), &f, 1e-6);
+    }
+}
+
+#[test]
+fn rows_known_to_be_outside_are_not_learnt_from() {
+    let x = cloud(60, 2, 8);
+    let mut targets = inside(vec![1.0; 60]);
+    (0..60).filter(|i| i % 3 == 0).for_each(|i| targets.y[i] = [Label::Neg, Label::Unknown][i % 2]);
+    let keep: Vec<usize> = (0..60).filter(|i| i % 3 != 0).collect();
+    let part = params(RBF, 0.3).fit(x.view(), &[targets], &()).unwrap();
+    let alone = fit(&params(RBF, 0.3), &x.view().select(&keep), &[1.0; 40]);
+    close(&decisions(&part, &x), &decisions(&alone, &x), 1e-7);
+}
+
+#[test]
+fn one_row_and_many_alike_are_inside() {
+    for rows in [1, 2, 30] {
+        let x = Matrix::dense([0.3, -2.0].repeat(rows), rows, 2).unwrap();
+        let probe = Matrix::dense(vec![0.3, -2.0, 9.0, 9.0], 2, 2).unwrap();
+        for nu in [1e-4, 0.5, 1.0] {
+            let f = decisions(&fit(&params(RBF, nu), &x, &vec![1.0; rows]), &probe);
+            assert!(f[0] > 0.0 && f[1] < 0.0, "{rows} {nu}: {f:?}");
+        }
+    }
+}
+
+/// LIBSVM's absolute tolerance would take any start for the answer here.
+#[test]
+fn a_small_nu_of_few_rows_is_solved_all_the_same() {
+    let x = cloud(300, 2, 3);
+    let coarse = OneClassParams { tolerance: 1e-3, ..params(RBF, 1e-5) };
+    let f = decisions(&fit(&coarse, &x, &[1.0; 300]), &x);
+    let g = decisions(&fit(&params(RBF, 1e-5), &x, &[1.0; 300]), &x);
+    close(&f, &g, 2e-3);
+}
+
+#[test]
+fn bad_input_is_refused_with_what_is_allowed() {
+    let x = cloud(20, 2, 1);
+    let says = |params: &OneClassParams, cost: Vec<f64>| {
+        params.fit(x.view(), &[inside(cost)], &()).unwrap_err().to_string()
+    };
+    for nu in [0.0, -0.1, 1.01, f64::NAN, f64::INFINITY] {
+        let said = says(&params(RBF, nu), vec![1.0; 20]);
+        assert_eq!(said, format!("parameter nu = {nu}: must be a share above 0, at most 1"));
+    }
+    let said = says(&OneClassParams { tolerance: 0.0, ..params(RBF, 0.5) }, vec![1.0; 20]);
+    assert_eq!(said, "parameter tolerance = 0: must be a positive number");
+    let said = says(&params(RBF, 0.5), vec![f64::NAN; 20]);
+    assert_eq!(said, "weight NaN of row 1: must be a finite number, 0 or more");
+    let nobody = "no row to learn from: all are known to be outside, or weigh 0";
+    assert_eq!(says(&params(RBF, 0.5), vec![0.0; 20]), nobody);
+    assert_eq!(
+        params(RBF, 0.5).fit(Matrix::empty(2, false).view(), &[inside(vec![])], &()).unwrap_err().to_string(),
+        nobody
+    );
+    assert!(says(&params(RBF, 0.5), vec![1.0; 19]).contains("labels: expected 20, found 19"));
+    assert!(says(&params(Kernel::Precomputed, 0.5), vec![1.0; 20]).contains("precomputed"));
+}
+
+#[test]
+fn rows_around_the_origin_of_the_kernel_are_told() {
+    let around = Matrix::dense(vec![1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0], 4, 2).unwrap();
+    for (x, kernel) in
+        [(&around, Kernel::Linear), (&Matrix::dense(vec![0.0; 8], 4, 2).unwrap(), Kernel::Linear)]
+    {
+        let said = params(kernel, 1.0).fit(x.view(), &[inside(vec![1.0; 4])], &()).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "the rows lie on all sides of the origin of the linear kernel, so nothing tells inside from outside; use the \
+             rbf kernel or another scaling"
+        );
+    }
+    // away from the origin it is a half-space
+    let away = Matrix::dense(vec![3.0, 1.0, 4.0, 1.0, 3.0, 2.0, 5.0, 1.0], 4, 2).unwrap();
+    let f = decisions(&fit(&params(Kernel::Linear, 0.1), &away, &[1.0; 4]), &away);
+    assert!(f.iter().all(|f| *f > 0.0), "{f:?}");
+}
+
+struct Never;
+
+impl Watch for Never {
+    fn proceed(&self, _: &Progress) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_run_cut_short_gives_a_valid_model() {
+    let x = cloud(200, 3, 5);
+    let cut = params(RBF, 0.3).fit(x.view(), &[inside(vec![1.0; 200])], &Never).unwrap();
+    assert_eq!(cut.reports[0].exit, Exit::Interrupted);
+    let limited = fit(&OneClassParams { max_steps: 3, ..params(RBF, 0.3) }, &x, &[1.0; 200]);
+    assert_eq!(limited.reports[0].exit, Exit::Limit);
+    for fitted in [cut, limited] {
+        let f = decisions(&fitted, &x);
+        assert!(f.iter().filter(|f| **f <= 0.0).count() <= 60 && f.iter().all(|f| f.is_finite()));
+    }
+}
+
+fn moons(rows: usize) -> (Matrix, Labels) {
+    let params = GenerateParams { rows, seed: 3, ..GenerateParams::default() };
+    generate("two-moons", &params).unwrap()
+}
+
+fn trained(labels: &[Option<&str>], change: impl Fn(&mut TrainOptions)) -> Result<Trained, String> {
+    let x = cloud(labels.len(), 2, 12);
+    let mut options = TrainOptions::new("one-class");
+    change(&mut options);
+    let labels = Labels::from_tokens(labels.iter().copied());
+    train(x, &labels, &options, &()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn labels_say_which_rows_are_known_to_be_outside() {
+    let as_is = |_: &mut TrainOptions| {};
+    let none = trained(&[None; 30], as_is).unwrap();
+    assert_eq!(none.classifier.classes, ["outside", "inside"]);
+    assert_eq!(none.counts, [0, 30]);
+    none.classifier.check().unwrap();
+
+    let mut one = [Some("fine"); 30];
+    one[4] = None;
+    let one = trained(&one, as_is).unwrap();
+    assert_eq!(one.classifier.classes, ["not-fine", "fine"]);
+    assert_eq!((one.classifier.params["positive"].as_str(), one.counts), (Some("fine"), vec![0, 30]));
+    assert_eq!(one.classifier.model, none.classifier.model);
+
+    let mut two = [Some("1"); 30];
+    two[..10].fill(Some("-1"));
+    let two = trained(&two, as_is).unwrap();
+    assert_eq!((two.classifier.classes, two.counts), (vec!["-1".to_string(), "1".into()], vec![0, 20]));
+    assert!(
+        two.notes.iter().any(|n| n == "1 is inside; the 10 rows of class -1 are not learnt from"),
+        "{:?}",
+        two.notes
+    );
+
+    let mut three = [Some("a"); 30];
+    (three[0], three[1]) = (Some("b"), Some("c"));
+    assert_eq!(
+        trained(&three, as_is).unwrap_err(),
+        "3 classes, and one can be learnt: name it (--positive a), or say that no column is the label (--label none)"
+    );
+}
+
+#[test]
+fn what_needs_two_classes_is_refused() {
+    type Change = fn(&mut TrainOptions);
+    let changes: [(&str, Change); 3] = [
+        ("class-weight", |o| o.class_weight = ClassWeight::Balanced),
+        ("probability", |o| o.calibration = Some(CalibrationKind::Sigmoid)),
+        ("threshold", |o| o.threshold = Some(evermargin::metrics::Criterion::F1)),
+    ];
+    for (name, change) in changes {
+        let said = trained(&[None; 30], change).unwrap_err();
+        let expected = format!(
+            "parameter {name} = given: must be left out: one-class learns from one class, and it needs two"
+        );
+        assert_eq!(said, expected);
+    }
+    let mut weights = vec![0.0; 30];
+    assert!(
+        trained(&[None; 30], |o| o.weights = Some(weights.clone()))
+            .unwrap_err()
+            .starts_with("no row to learn")
+    );
+    weights[3] = 1.0;
+    assert!(trained(&[None; 30], |o| o.weights = Some(weights.clone())).is_ok());
+}
+
+/// The middle of the gap between the moons is as near to rows as the far side of one, but not along the graph.
+#[test]
+fn a_warped_kernel_follows_the_moons() {
+    let (x, labels) = moons(300);
+    let unlabelled = Labels { classes: Vec::new(), of: vec![None; labels.of.len()] };
+    let mut options = TrainOptions::new("one-class");
+    options.scaling = Some(ScalingChoice::NONE);
+    options.params.insert("nu".into(), 0.1.into());
+    let plain = train(x.clone(), &unlabelled, &options, &()).unwrap();
+    options.warp = Some(WarpParams::default());
+    let warped = train(x.clone(), &unlabelled, &options, &()).unwrap();
+    assert_eq!(warped.classifier.classes, ["outside", "inside"]);
+    let share = |t: &Trained| {
+        let class = t.classifier.predict(x.clone()).unwrap().class;
+        class.iter().filter(|c| **c == 0).count() as f64 / 300.0
+    };
+    for found in [&plain, &warped] {
+        assert!((0.05..=0.1).contains(&share(found)), "{}", share(found));
+    }
+    assert!(plain.classifier.model != warped.classifier.model);
+    let far = Matrix::dense(vec![30.0, 30.0], 1, 2).unwrap();
+    assert_eq!(warped.classifier.predict(far).unwrap().class, [0]);
+}
