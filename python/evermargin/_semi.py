@@ -497,13 +497,14 @@ class SparseLapRLS(SemiSupervisedClassifier):
 class CoRLS(SemiSupervisedClassifier):
     """Least squares in several views of the columns that agree on all rows.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -623,13 +624,14 @@ class CoRLS(SemiSupervisedClassifier):
 class CoLapSVC(SemiSupervisedClassifier):
     """Support vector machines of several views along a joint graph, or that agree.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -793,13 +795,14 @@ class CoLapSVC(SemiSupervisedClassifier):
 class CoLapRLS(SemiSupervisedClassifier):
     """Least squares of several views along a joint graph, or that agree.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -963,13 +966,14 @@ class CoLapRLS(SemiSupervisedClassifier):
 class CoTraining(SemiSupervisedClassifier):
     """Views that label each other's surest rows and never revise: a baseline.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.

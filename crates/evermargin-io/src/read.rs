@@ -53,6 +53,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The label column of a table.
     pub label: Option<LabelColumn>,
+    /// Whether a table without that column, or of which no label is known, has none: nothing is guessed.
+    pub label_optional: bool,
     /// Columns of raw text: each becomes the weights of its words.
     pub text: Vec<LabelColumn>,
     /// Buckets that the words of a text column fall into, a power of two; 2^18 unless told.

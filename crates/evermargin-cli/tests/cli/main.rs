@@ -16,3 +16,4 @@ mod stopping;
 mod summaries;
 mod tables;
 mod verbs;
+mod views;

@@ -437,7 +437,7 @@ pub(in crate::learn) fn path(
     task: &PathTask<'_>,
     watch: &dyn Watch,
 ) -> Result<Option<Vec<Vec<f64>>>> {
-    let base = read(task.params)?;
+    let base = LapParams { graph: task.graph.cloned(), ..read(task.params)? };
     base.check()?;
     let (x, width) = (task.x, task.problems.len());
     // a graph inside classes would know the labels held out
