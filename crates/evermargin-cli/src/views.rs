@@ -50,7 +50,7 @@ pub struct FileOf {
 }
 
 /// Where a model keeps them among its parameters.
-const KEY: &str = "view_files";
+pub const KEY: &str = "view_files";
 
 /// Reads DATA and the files beside it. `known` says what is known about each, for as many files as a model knows.
 pub fn load(

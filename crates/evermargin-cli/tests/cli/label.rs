@@ -315,3 +315,74 @@ fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
         assert!(found.err.contains(said), "{line}: {}", found.err);
     }
 }
+
+#[test]
+fn a_radius_is_the_graph_of_all_rows_so_near() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 120 --noise 0.1 --seed 3 -o d.csv");
+    let text = shell.text("d.csv");
+    let points: Vec<[f64; 2]> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut cells = line.split(',').map(|cell| cell.parse().unwrap());
+            [cells.next().unwrap(), cells.next().unwrap()]
+        })
+        .collect();
+    let mut edges = String::new();
+    for i in 0..120 {
+        for j in (0..i).filter(|&j| (0..2).map(|c| (points[i][c] - points[j][c]).powi(2)).sum::<f64>() < 0.09)
+        {
+            edges += &format!("{} {}\n", i + 1, j + 1);
+        }
+    }
+    shell.write("edges", &edges);
+    shell.write("known", &(1..=12).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
+    let label =
+        |how: &str| shell.ok(&format!("label d.csv --labeled-rows known --scale none --gamma 4 {how}")).out;
+    for learner in ["lapsvm", "laprls"] {
+        let near = label(&format!("--learner {learner} --set weights=binary --set radius=0.3"));
+        assert_eq!(near, label(&format!("--learner {learner} --graph edges")), "{learner}");
+        assert_ne!(near, label(&format!("--learner {learner} --set weights=binary")), "{learner}");
+    }
+    // the other learners along a graph take it too, and warp does
+    let other = ["label-propagation", "sparse-lap", "colapsvm", "colaprls"].map(|l| format!("--learner {l}"));
+    for how in &other {
+        assert_ne!(label(how), label(&format!("{how} --set radius=0.2")), "{how}");
+    }
+    let warped = |how: &str| label(&format!("--learner da --warp 100{how}"));
+    assert_ne!(warped(""), warped(",radius=0.2"));
+    for (set, said) in [
+        ("radius=-1", "parameter radius = -1: must be 0 (nearest others) or a positive number"),
+        (
+            "radius=0.2 --set search=approximate",
+            "parameter search = approximate: must be exact with a radius",
+        ),
+        ("search=fast", "unknown variant `fast`, expected `exact` or `approximate`"),
+    ] {
+        for learner in ["lapsvm", "label-propagation"] {
+            let found =
+                shell.run(&format!("label d.csv --labeled-rows known --learner {learner} --set {set}"));
+            assert!(found.code != 0 && found.err.contains(said), "{learner} {set}: {}", found.err);
+        }
+    }
+}
+
+#[test]
+fn an_approximate_search_finds_nearly_the_same_on_any_number_of_threads() {
+    let shell = Shell::new();
+    // fewer rows are searched exactly
+    shell.ok("generate g50c --rows 4200 --seed 3 -o d.svm");
+    shell.write("known", &(1..=20).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
+    let right = |how: &str| {
+        let line = format!("label d.svm --labeled-rows known --learner label-propagation --no-compare {how}");
+        shell.ok(&format!("{line} -o l.tsv --json")).json()["transductive_accuracy"].as_f64().unwrap()
+    };
+    let exact = right("");
+    let all = shell.text("l.tsv");
+    let found = right("--set search=approximate --threads 1");
+    let one = shell.text("l.tsv");
+    assert!((exact - found).abs() < 0.02 && one != all, "{exact} and {found}");
+    right("--set search=approximate --threads 2");
+    assert_eq!(one, shell.text("l.tsv"));
+}

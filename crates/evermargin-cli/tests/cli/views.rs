@@ -76,7 +76,7 @@ fn fit_tune_and_ask_know_files_as_label_does() {
     let ask = |files: &str| shell.ok(&format!("ask {files} --labeled-rows known -n 5")).out;
     assert_eq!(ask("all.svm --model one.evm"), ask("left.svm --view right.svm --model two.evm"));
     let seen = shell.ok("inspect two.evm").out;
-    assert!(seen.contains(&ranges), "{seen}");
+    assert!(seen.contains(&ranges) && seen.contains("2 side by side, of 26, 24 features"), "{seen}");
 }
 
 /// `d.csv` with names, a column of words among numbers, a label in every other row.
@@ -158,6 +158,26 @@ fn tables_side_by_side_keep_names_words_and_order() {
     shell.ok("label pages.csv --view links.svm --learner corls --model two.evm");
     shell.ok("predict two.evm pages.csv --view links.svm -o two.tsv");
     assert_eq!(shell.text("one.tsv"), shell.text("two.tsv"));
+}
+
+#[test]
+fn a_model_that_lies_about_its_files_is_refused() {
+    let (shell, _) = halves("g50c --rows 60");
+    shell.ok("fit left.svm --view right.svm --learner corls --kernel linear -o two.evm");
+    shell.ok("convert two.evm two.json --to json");
+    shell.ok("predict two.json left.svm --view right.svm");
+    let text: String = shell.text("two.json").split_whitespace().collect();
+    for (honest, lie) in [
+        ("\"features\":26", "\"features\":27"),
+        ("\"features\":26", "\"features\":18446744073709551615"),
+        ("\"features\":26", "\"features\":-1"),
+        ("\"columns\":0", "\"columns\":7"),
+    ] {
+        assert!(text.contains(honest), "{text}");
+        shell.write("two.json", &text.replacen(honest, lie, 1));
+        let found = shell.fails("predict two.json left.svm --view right.svm", 1);
+        assert!(found.err.contains("the model is damaged"), "{lie}: {}", found.err);
+    }
 }
 
 #[test]

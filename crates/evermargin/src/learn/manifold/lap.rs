@@ -289,7 +289,7 @@ impl Fit for LapParams {
             return Ok(fitted);
         };
         let mut facts = graph_facts(&penalty);
-        if self.graph.is_none() {
+        if self.graph.is_none() && self.penalty.radius == 0.0 {
             facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
         }
         let (fitted, outputs) = if self.iterates(inside) {
