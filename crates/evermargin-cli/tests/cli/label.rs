@@ -246,16 +246,16 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
 fn moons_and_chains() -> Shell {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 120 --noise 0.4 --seed 3 -o d.csv");
-    let (mut known, mut edges) = (Vec::new(), String::new());
+    let (mut known, mut edges) = (Vec::new(), Vec::new());
     for class in [",-1", ",1"] {
         let text = shell.text("d.csv");
         let rows = text.lines().skip(1).enumerate().filter(|(_, line)| line.ends_with(class));
         let rows: Vec<usize> = rows.map(|(i, _)| i + 1).collect();
         known.extend(rows[..15].iter().map(usize::to_string));
-        rows.windows(2).for_each(|pair| edges += &format!("{} {}\n", pair[0], pair[1]));
+        edges.extend(rows.windows(2).map(|pair| format!("{} {}", pair[0], pair[1])));
     }
     shell.write("known", &known.join(" "));
-    shell.write("edges", &edges);
+    shell.write("edges", &edges.join("\n"));
     shell
 }
 
@@ -329,14 +329,14 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
             [cells.next().unwrap(), cells.next().unwrap()]
         })
         .collect();
-    let mut edges = String::new();
+    let mut edges = Vec::new();
     for i in 0..120 {
         for j in (0..i).filter(|&j| (0..2).map(|c| (points[i][c] - points[j][c]).powi(2)).sum::<f64>() < 0.09)
         {
-            edges += &format!("{} {}\n", i + 1, j + 1);
+            edges.push(format!("{} {}", i + 1, j + 1));
         }
     }
-    shell.write("edges", &edges);
+    shell.write("edges", &edges.join("\n"));
     shell.write("known", &(1..=12).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
     let label =
         |how: &str| shell.ok(&format!("label d.csv --labeled-rows known --scale none --gamma 4 {how}")).out;

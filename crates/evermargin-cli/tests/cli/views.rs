@@ -2,6 +2,7 @@
 //! is that of one file and ranges of numbers, to the bit.
 
 use crate::shell::Shell;
+use std::fmt::Write;
 
 /// A sample of LIBSVM text, label first.
 type Sample = (String, Vec<(usize, String)>);
@@ -21,7 +22,7 @@ fn written(samples: &[Sample], label: impl Fn(usize, &str) -> String, columns: [
     for (i, (own, values)) in samples.iter().enumerate() {
         out += &label(i, own);
         for (c, v) in values.iter().filter(|(c, _)| (first..=last).contains(c)) {
-            out += &format!(" {}:{v}", c + 1 - first);
+            write!(out, " {}:{v}", c + 1 - first).unwrap();
         }
         out.push('\n');
     }
@@ -88,7 +89,7 @@ fn table() -> Shell {
         let x = f64::from(side) + noise;
         let colour = ["red", "green", "blue"][(i % 3) as usize];
         let class = if i < 20 { ["no", "yes"][side as usize] } else { "" };
-        text += &format!("{x},{colour},{},{},{},{class}\n", x * noise, 1.0 - x, noise - x);
+        writeln!(text, "{x},{colour},{},{},{},{class}", x * noise, 1.0 - x, noise - x).unwrap();
     }
     shell.write("d.csv", &text);
     shell
@@ -184,7 +185,7 @@ fn a_model_that_lies_about_its_files_is_refused() {
 fn files_that_do_not_belong_together_are_refused() {
     let (shell, ranges) = halves("g50c --rows 60");
     let right = shell.text("right.svm");
-    shell.write("short.svm", &right.lines().take(59).map(|l| format!("{l}\n")).collect::<String>());
+    shell.write("short.svm", &right.lines().take(59).collect::<Vec<_>>().join("\n"));
     let all = samples(&shell.text("all.svm"));
     let other = |i: usize, own: &str| match i {
         6 if own.starts_with('-') => "1".to_string(),
