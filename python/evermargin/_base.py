@@ -10,6 +10,7 @@ import numbers
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,7 +172,7 @@ class LargeMarginEstimator(BaseEstimator):
         if name == "max_iter":
             return 0 if value == -1 else value
         if name == "views" and not isinstance(value, str):
-            return _views(value, self.n_features_in_)
+            return _views(value, self.n_features_in_, list(getattr(self, "feature_names_in_", [])))
         return value
 
     def _learn(
@@ -465,16 +466,29 @@ def _is_minus_one(value: Any) -> bool:
     return isinstance(value, numbers.Number) and value == -1
 
 
-def _views(views: Sequence[Any], columns: int) -> str:
-    """Ranges of columns, counted from 0 with the end excluded, as the registry writes them."""
+def _views(views: Sequence[Any], columns: int, names: list[str]) -> str:
+    """Ranges of columns, counted from 0 with the end excluded, or lists of columns, as the registry writes them."""
+
+    def place(column: Any) -> int:
+        if isinstance(column, str):
+            if column not in names:
+                near = get_close_matches(column, names)
+                known = f"; near it: {', '.join(near)}" if near else "" if names else "; X has no column names"
+                raise ValueError(f"views: no column is named {column!r}{known}")
+            return names.index(column) + 1
+        if isinstance(column, numbers.Integral) and not isinstance(column, bool) and 0 <= column < columns:
+            return int(column) + 1
+        raise ValueError(f"views: column {column!r} must be a name, or a number from 0 to {columns - 1}")
 
     def one(view: Any) -> str:
+        if isinstance(view, list) and view:
+            return ",".join(str(place(column)) for column in view)
         if isinstance(view, slice):
             view = range(*view.indices(columns))
         if isinstance(view, tuple) and len(view) == 2:
             view = range(*view)
         if not isinstance(view, range):
-            raise ValueError(f"view {view!r}: must be (start, end), a slice or a range of columns")
+            raise ValueError(f"view {view!r}: must be (start, end), a slice, a range or a list of columns")
         if view.step != 1:
             raise ValueError(f"view {view}: columns must follow each other")
         return f"{view.start + 1}..{view.stop}"

@@ -33,6 +33,10 @@ class LapSVC(SemiSupervisedClassifier):
         Raw, or paper = mean loss and variation divided by n².
     neighbours : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -121,6 +125,8 @@ class LapSVC(SemiSupervisedClassifier):
         gamma_i: float = 0.1,
         scaling: str = "raw",
         neighbours: int = 0,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -151,6 +157,8 @@ class LapSVC(SemiSupervisedClassifier):
         self.gamma_i = gamma_i
         self.scaling = scaling
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
@@ -197,6 +205,10 @@ class LapRLS(SemiSupervisedClassifier):
         Raw, or paper = mean loss and variation divided by n².
     neighbours : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -285,6 +297,8 @@ class LapRLS(SemiSupervisedClassifier):
         gamma_i: float = 0.1,
         scaling: str = "raw",
         neighbours: int = 0,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -315,6 +329,8 @@ class LapRLS(SemiSupervisedClassifier):
         self.gamma_i = gamma_i
         self.scaling = scaling
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
@@ -372,7 +388,11 @@ class SparseLapRLS(SemiSupervisedClassifier):
     ridge : bool, default=False
         Whether |f|² is the sum of squared coefficients.
     neighbours : int, default=0
-        Nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2).
+        Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -451,6 +471,8 @@ class SparseLapRLS(SemiSupervisedClassifier):
         backfit: str = "post",
         ridge: bool = False,
         neighbours: int = 0,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -479,6 +501,8 @@ class SparseLapRLS(SemiSupervisedClassifier):
         self.backfit = backfit
         self.ridge = ridge
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
@@ -497,13 +521,14 @@ class SparseLapRLS(SemiSupervisedClassifier):
 class CoRLS(SemiSupervisedClassifier):
     """Least squares in several views of the columns that agree on all rows.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -623,13 +648,14 @@ class CoRLS(SemiSupervisedClassifier):
 class CoLapSVC(SemiSupervisedClassifier):
     """Support vector machines of several views along a joint graph, or that agree.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -654,7 +680,11 @@ class CoLapSVC(SemiSupervisedClassifier):
     scaling : str, default="raw"
         Raw, or paper = mean loss, disagreement / n, variation / n².
     neighbours : int, default=0
-        Nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2).
+        Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -740,6 +770,8 @@ class CoLapSVC(SemiSupervisedClassifier):
         shares: float | Sequence[float] = 1.0,
         scaling: str = "raw",
         neighbours: int = 0,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -771,6 +803,8 @@ class CoLapSVC(SemiSupervisedClassifier):
         self.shares = shares
         self.scaling = scaling
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
@@ -793,13 +827,14 @@ class CoLapSVC(SemiSupervisedClassifier):
 class CoLapRLS(SemiSupervisedClassifier):
     """Least squares of several views along a joint graph, or that agree.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -824,7 +859,11 @@ class CoLapRLS(SemiSupervisedClassifier):
     scaling : str, default="raw"
         Raw, or paper = mean loss, disagreement / n, variation / n².
     neighbours : int, default=0
-        Nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2).
+        Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -910,6 +949,8 @@ class CoLapRLS(SemiSupervisedClassifier):
         shares: float | Sequence[float] = 1.0,
         scaling: str = "raw",
         neighbours: int = 0,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -941,6 +982,8 @@ class CoLapRLS(SemiSupervisedClassifier):
         self.shares = shares
         self.scaling = scaling
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
@@ -963,13 +1006,14 @@ class CoLapRLS(SemiSupervisedClassifier):
 class CoTraining(SemiSupervisedClassifier):
     """Views that label each other's surest rows and never revise: a baseline.
 
-    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded.
+    ``views`` are ranges of columns, ``[(0, 3000), (3000, 4840)]`` with ends excluded, or lists of their names or numbers:
+    ``[["title", "body"], ["links"]]``.
 
     Equations, when it fails and what it costs: ``docs/coregularization.md``.
 
     Parameters
     ----------
-    views : str or list of ranges, default="all"
+    views : str or list of ranges or lists, default="all"
         Columns of each view from 1 on, like 1..3000;3001..4840; all = one view.
     kernel : str, default="rbf"
         Linear, rbf, poly or sigmoid.
@@ -2217,6 +2261,10 @@ class LabelPropagation(SemiSupervisedClassifier):
         Harmonic or spreading (local and global consistency).
     neighbours : int, default=10
         Nearest others each row is joined with.
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -2291,6 +2339,8 @@ class LabelPropagation(SemiSupervisedClassifier):
         *,
         method: str = "harmonic",
         neighbours: int = 10,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -2311,6 +2361,8 @@ class LabelPropagation(SemiSupervisedClassifier):
     ) -> None:
         self.method = method
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width

@@ -252,6 +252,10 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         What the belief is multiplied by before a batch; 1 forgets nothing.
     neighbours : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+    radius : float, default=0.0
+        Joins rows up to this far apart in place of nearest others; 0 = nearest others.
+    search : str, default="exact"
+        How nearest others are found: exact, or approximate for very many rows.
     metric : str, default="euclidean"
         Euclidean or cosine.
     weights : str, default="heat"
@@ -326,6 +330,8 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         bias_variance: float = 0.0,
         forget: float = 1.0,
         neighbours: int = 0,
+        radius: float = 0.0,
+        search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
@@ -356,6 +362,8 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         self.bias_variance = bias_variance
         self.forget = forget
         self.neighbours = neighbours
+        self.radius = radius
+        self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width

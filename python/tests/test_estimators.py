@@ -272,8 +272,28 @@ def test_views_as_ranges():
     assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
     with pytest.raises(ValueError, match="columns must follow each other"):
         evermargin.CoRLS(views=[slice(0, 10, 2)]).fit(X, y)
-    with pytest.raises(ValueError, match="a slice or a range"):
-        evermargin.CoRLS(views=[[0, 2], [1]]).fit(X, y)
+    with pytest.raises(ValueError, match="a slice, a range or a list"):
+        evermargin.CoRLS(views=["0", "1"]).fit(X, y)
+
+
+def test_views_as_lists_of_names_and_numbers():
+    pandas = pytest.importorskip("pandas")
+    X, y = make_classification(120, 5, n_informative=4, n_redundant=0, class_sep=2, random_state=0)
+    y, frame = few_labels(LapSVC, y), pandas.DataFrame(X, columns=["title", "body", "a", "b", "c"])
+    f = evermargin.CoRLS(views="1,3;2,4..5").fit(X, y).decision_function(X)
+    for views in ([["title", "a"], ["body", "b", "c"]], [["title", 2], [1, 3, np.int64(4)]]):
+        assert (evermargin.CoRLS(views=views).fit(frame, y).decision_function(frame) == f).all()
+    for views, words in [
+        ([["titel"]], "no column is named 'titel'; near it: title"),
+        ([["zzz"]], "no column is named 'zzz'$"),
+        ([[0, 5]], "column 5 must be a name, or a number from 0 to 4"),
+        ([[True]], "column True must be"),
+        ([[]], "must be"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            evermargin.CoRLS(views=views).fit(frame, y)
+    with pytest.raises(ValueError, match="X has no column names"):
+        evermargin.CoRLS(views=[["title"]]).fit(X, y)
 
 
 def test_errors_teach():

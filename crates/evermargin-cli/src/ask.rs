@@ -6,13 +6,14 @@ use crate::console::{self, count, exact, quoted, short};
 use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::fit;
-use crate::input::{self, Input};
+use crate::input::Input;
 use crate::predict::{cell, load_for};
 use crate::progress::Watcher;
+use crate::views::{self, ViewArgs};
 use evermargin::data::Matrix;
 use evermargin::model::{Classifier, Predictions, Scheme};
 use evermargin::query::{Gate, POOL, closeness_of, take_nearest};
-use evermargin_io::{ReadOptions, write_atomic};
+use evermargin_io::write_atomic;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -49,6 +50,8 @@ pub struct AskArgs {
     /// File for the rows, tab separated; - is standard output [default: standard output; with --json nowhere]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub views: ViewArgs,
     #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
@@ -106,8 +109,8 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     let classifier = args.model.as_deref().map(read_model).transpose()?;
     let hide = Some(&args.hide);
     let source = match &classifier {
-        Some(c) => load_for(c, &args.data, &args.input, hide)?,
-        None => input::load(&args.data, &args.input, hide, ReadOptions::default())?,
+        Some(c) => load_for(c, &args.data, &args.views, &args.input, hide)?,
+        None => views::load(&args.data, &args.views, &args.input, hide, Vec::new())?,
     };
     console::note(common, &source.data.notes);
     let rows = source.data.x.rows();

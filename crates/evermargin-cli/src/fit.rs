@@ -4,10 +4,12 @@ use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
 use crate::console::{self, count};
 use crate::failure::Failure;
 use crate::fit_summary::{Summary, Written};
+use crate::input::Input;
 use crate::online::OnlineArgs;
 use crate::progress::Watcher;
 use crate::semi::SemiArgs;
-use crate::{curve, input, predict, resume, suspects};
+use crate::views::{FileOf, ViewArgs};
+use crate::{curve, input, predict, resume, suspects, views};
 use evermargin::Labels;
 use evermargin::balance::{flip_labels, thin};
 use evermargin::data::Matrix;
@@ -60,6 +62,8 @@ pub struct FitArgs {
     #[command(flatten)]
     pub semi: SemiArgs,
     #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
@@ -85,6 +89,7 @@ struct Rows {
     truth: Option<Labels>,
     /// The number in the file of each row, counted from 1.
     numbers: Vec<usize>,
+    files: Vec<FileOf>,
     serial: bool,
 }
 
@@ -93,6 +98,11 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     let mut work = match &args.online.resume {
         None => begin(args, common)?,
         Some(path) => {
+            if !args.views.view.is_empty() {
+                return Err(Failure::Usage(
+                    "--view and --resume do not go together: no state has views".into(),
+                ));
+            }
             let state = state_file::load(path)?;
             let how = resume::agree(args, common, &state)?;
             Work::GoOn(Box::new(state), how)
@@ -107,6 +117,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     }
     check_output(&args.data, &output)?;
     args.online.check_outputs(&args.data, &output)?;
+    args.views.view.iter().try_for_each(|view| check_output(view, &output))?;
     let mut rows = read(args, common, &work)?;
     console::note(common, &rows.data.notes);
     let (count, features) = (rows.data.x.rows(), rows.data.x.cols());
@@ -151,6 +162,7 @@ fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
     let (learner, mut options) = args.learn.options(common)?;
     args.online.apply(learner, &mut options.params)?;
     args.semi.apply(learner, &mut options)?;
+    args.views.check(learner)?;
     if options.warp.is_some() && (args.online.state.is_some() || args.online.resume.is_some()) {
         return Err(Failure::Usage(
             "--warp and --state do not go together: the graph is of the rows at hand, and later rows would not be in it"
@@ -185,10 +197,11 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         }
         Work::GoOn(s, _) => (input::known(&s.params, &s.classes, &s.columns, s.features()), false),
     };
-    let source = input::load(&args.data, &args.input, Some(&args.hide), known)?;
+    let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), vec![known])?;
     let weights = source.weights(args.learn.weights.as_deref())?;
     let numbers = source.numbers();
-    let mut rows = Rows { data: source.data, weights, truth: source.truth, numbers, serial: false };
+    let Input { data, truth, files, .. } = source;
+    let mut rows = Rows { data, weights, truth, numbers, files, serial: false };
     rows.serial = precomputed && input::drop_serial(&mut rows.data)?;
     if let Work::GoOn(state, _) = work
         && let Some(class) = state.params.get("positive").and_then(Value::as_str)
@@ -211,12 +224,14 @@ fn learn(
     match work {
         Work::Begin(_, options) => {
             options.weights = rows.weights.take();
-            args.semi.read_graph(x.rows(), options)?;
+            args.semi.unlabeled.read_graph(x.rows(), options)?;
+            views::settle(options, &rows.data, &rows.files, &args.data)?;
             let mut trained = train(x, &rows.data.labels, options, watch).map_err(about)?;
             let classifier = &mut trained.classifier;
             classifier.columns.clone_from(&rows.data.columns);
             let (base, label) = (rows.data.index_base, rows.data.label.as_ref());
             remember_input(classifier, &args.input, base, label, rows.serial);
+            views::remember(classifier, &rows.files);
             let online = trained.online.as_ref().filter(|_| args.online.state.is_some());
             let state = online.map(|o| OnlineCheckpoint::new(&trained.classifier, o, &trained.counts));
             Ok((trained, state))
@@ -245,7 +260,8 @@ fn write_beside(
         let points = trained.online.as_ref().map_or(&[][..], |o| &o.curve);
         let table = match (&args.online.test, &kept) {
             (Some(test), _) => {
-                let test = predict::load_for(c, test, &args.input.for_another(), None)?.data;
+                let test =
+                    predict::load_for(c, test, &ViewArgs::default(), &args.input.for_another(), None)?.data;
                 curve::table(c, points, &test.x, &test.labels)?
             }
             (None, Some(x)) => curve::table(c, points, x, labels)?,

@@ -2,6 +2,7 @@
 
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
+use crate::views::FileOf;
 use evermargin::Labels;
 use evermargin::data::Matrix;
 use evermargin::model::Column;
@@ -20,6 +21,8 @@ pub struct Input {
     pub rows_in_file: usize,
     /// Numbers of the rows in the file, counted from 0, when only a part was asked for.
     pub kept: Option<Vec<usize>>,
+    /// Where the columns came from several files, what each was.
+    pub files: Vec<FileOf>,
 }
 
 impl Input {
@@ -64,8 +67,16 @@ pub fn load(
     hide: Option<&HideArgs>,
     options: ReadOptions,
 ) -> Result<Input, Failure> {
-    let options = options_of(args, options);
-    let mut data = read(path, &options)?;
+    choose(read(path, &options_of(args, options))?, path, args, hide)
+}
+
+/// The rows, labels and classes asked for.
+pub fn choose(
+    mut data: Dataset,
+    path: &Path,
+    args: &DataArgs,
+    hide: Option<&HideArgs>,
+) -> Result<Input, Failure> {
     let mut truth = None;
     if let Some(hide) = hide.filter(|h| h.labeled_rows.is_some()) {
         truth = Some(data.labels.clone());
@@ -103,7 +114,7 @@ pub fn load(
             *labels = one_against_rest(labels, &name);
         }
     }
-    Ok(Input { data, truth, rows_in_file: rows, kept })
+    Ok(Input { data, truth, rows_in_file: rows, kept, files: Vec::new() })
 }
 
 /// What is written for the label column of a table that has none.
@@ -187,7 +198,7 @@ pub fn one_against_rest(labels: &Labels, class: &str) -> Labels {
 }
 
 /// The number of a class by name; numbers that are equal are one class.
-fn position(labels: &Labels, class: &str) -> Option<usize> {
+pub fn position(labels: &Labels, class: &str) -> Option<usize> {
     let same = |name: &str| name == class || number(name).is_some_and(|v| number(class) == Some(v));
     labels.classes.iter().position(|name| same(name))
 }

@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::console::{self, count, short};
 use crate::failure::Failure;
-use crate::fit_summary;
+use crate::{fit_summary, views};
 use evermargin::learn::lasvm::Lasvm;
 use evermargin::learn::resume::OnlineCheckpoint;
 use evermargin::model::{Calibration, Classifier, Column, Scheme};
@@ -121,8 +121,12 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
     };
     line("learner", &c.learner);
     if let Value::Object(params) = &c.params {
-        let words: Vec<String> = params.iter().map(|(k, v)| format!("{k} {}", word(v))).collect();
-        line("parameters", &words.join(", "));
+        let words = params.iter().filter(|(k, _)| *k != views::KEY).map(|(k, v)| format!("{k} {}", word(v)));
+        line("parameters", &words.collect::<Vec<_>>().join(", "));
+        if let Some(files) = params.get(views::KEY).and_then(Value::as_array) {
+            let features: Vec<String> = files.iter().map(|f| f["features"].to_string()).collect();
+            line("files", &format!("{} side by side, of {} features", files.len(), features.join(", ")));
+        }
     }
     line("classes", &list(&c.classes));
     if c.scheme == Scheme::Binary {

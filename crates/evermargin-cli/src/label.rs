@@ -6,14 +6,15 @@ use crate::failure::Failure;
 use crate::fit::{check_output, default_model, remember_input};
 use crate::fit_summary::{ended, total};
 use crate::heatmap::{check_name, escaped, page};
-use crate::input;
+use crate::input::{self, Input};
 use crate::picture::Picture;
 use crate::predict::{Shape, cell, shape};
 use crate::progress::Watcher;
 use crate::semi::{self, SemiArgs};
+use crate::views::{self, ViewArgs};
 use evermargin::learn::semi::Semi;
 use evermargin::learn::train::{Gamma, train};
-use evermargin_io::{ReadOptions, model_file, write_atomic};
+use evermargin_io::{model_file, write_atomic};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,8 @@ pub struct LabelArgs {
     #[command(flatten)]
     pub learn: LearnArgs,
     #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
@@ -67,6 +70,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     for output in args.output.iter().chain(&args.model).filter(|o| *o != Path::new("-")) {
         check_output(&args.data, output)?;
+        args.views.view.iter().try_for_each(|view| check_output(view, output))?;
     }
     if let Some(plot) = &args.plot {
         check_name(plot)?;
@@ -90,6 +94,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
         )));
     }
     args.semi.apply(learner, &mut options)?;
+    args.views.check(learner)?;
     if let Some(c) = args.c {
         options.params.insert("c".into(), c.into());
     }
@@ -97,11 +102,12 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     learner.make(&options.params).map_err(Failure::usage)?;
     let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
 
-    let mut source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
+    let mut source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), Vec::new())?;
     let serial = precomputed && input::drop_serial(&mut source.data)?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
     console::note(common, &source.data.notes);
-    let (data, truth) = (source.data, source.truth);
+    let Input { data, truth, files, .. } = source;
+    views::settle(&mut options, &data, &files, &args.data)?;
     let (rows, labeled) = (data.x.rows(), data.labels.labeled());
     if let Some(plot) = &args.plot
         && data.x.cols() != 2
@@ -113,7 +119,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
             data.x.cols()
         )));
     }
-    args.semi.read_graph(rows, &mut options)?;
+    args.semi.unlabeled.read_graph(rows, &mut options)?;
     let drawn = args.plot.as_ref().map(|_| data.x.clone());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
     let mut trained =
@@ -142,6 +148,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     if let Some(path) = &args.model {
         trained.classifier.columns.clone_from(&data.columns);
         remember_input(&mut trained.classifier, &args.input, data.index_base, data.label.as_ref(), serial);
+        views::remember(&mut trained.classifier, &files);
         write_atomic(path, &model_file::to_bytes(&trained.classifier)?)?;
     }
     let total = total(&trained.reports);

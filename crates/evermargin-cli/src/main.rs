@@ -28,6 +28,7 @@ mod spec;
 mod summarize;
 mod suspects;
 mod tune;
+mod views;
 
 use args::{Cli, Verb};
 use clap::FromArgMatches;

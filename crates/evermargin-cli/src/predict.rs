@@ -6,6 +6,7 @@ use crate::convert::read_model;
 use crate::failure::Failure;
 use crate::fit;
 use crate::input::{self, Input};
+use crate::views::{self, ViewArgs};
 use evermargin::Labels;
 use evermargin::metrics::{self, Confusion};
 use evermargin::model::{Classifier, Predictions, Scheme};
@@ -34,6 +35,8 @@ pub struct PredictArgs {
     /// precision
     #[arg(long, value_name = "FILE")]
     pub roc: Option<PathBuf>,
+    #[command(flatten)]
+    pub views: ViewArgs,
     #[command(flatten)]
     pub input: DataArgs,
 }
@@ -70,6 +73,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     for output in args.output.iter().chain(&args.roc) {
         fit::check_output(&args.data, output)?;
         fit::check_output(&args.model, output)?;
+        args.views.view.iter().try_for_each(|view| fit::check_output(view, output))?;
     }
     let piped = args.roc.as_deref() == Some(input);
     if piped || (args.roc.is_some() && args.roc == args.output) {
@@ -86,7 +90,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         }
         failure
     })?;
-    let data = load_for(&classifier, &args.data, &args.input, None)?.data;
+    let data = load_for(&classifier, &args.data, &args.views, &args.input, None)?.data;
     console::note(common, &data.notes);
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();
@@ -124,9 +128,13 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
 pub fn load_for(
     classifier: &Classifier,
     path: &Path,
+    views: &ViewArgs,
     args: &DataArgs,
     hide: Option<&HideArgs>,
 ) -> Result<Input, Failure> {
+    if let Some(known) = views::known(classifier, views)? {
+        return views::load(path, views, args, hide, known);
+    }
     let serial = has_serial(&classifier.params);
     let known =
         input::known(&classifier.params, &classifier.classes, &classifier.columns, classifier.features());

@@ -13,17 +13,25 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Learning with few labels.
+/// Learning with few labels, and what to tell about it.
 #[derive(Debug, clap::Args, Default)]
 #[command(next_help_heading = "Few labels")]
 pub struct SemiArgs {
+    #[command(flatten)]
+    pub unlabeled: UnlabeledArgs,
+    /// Do not hold the answer against what the labels alone would give, which costs several more trainings
+    #[arg(long)]
+    pub no_compare: bool,
+}
+
+/// What is known about rows without a label.
+#[derive(Debug, clap::Args, Default)]
+#[command(next_help_heading = "Few labels")]
+pub struct UnlabeledArgs {
     /// Share of the second class among the rows without a label: a number, labels (as among those with one) or auto
     /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: labels]
     #[arg(long, value_name = "SHARE", value_parser = crate::spec::ratio, allow_hyphen_values = true)]
     pub ratio: Option<Value>,
-    /// Do not hold the answer against what the labels alone would give, which costs several more trainings
-    #[arg(long)]
-    pub no_compare: bool,
     /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
     /// of the graph, and what else it takes, as in 100,neighbours=10,power=2,normalised=false,basis=500
     #[arg(long, value_name = "WEIGHT", value_parser = crate::spec::warp)]
@@ -35,6 +43,14 @@ pub struct SemiArgs {
 }
 
 impl SemiArgs {
+    /// Sets what these options stand for.
+    pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
+        options.compare = !self.no_compare;
+        self.unlabeled.apply(learner, options)
+    }
+}
+
+impl UnlabeledArgs {
     /// Reads the graph of `rows` rows, if one is given.
     pub fn read_graph(&self, rows: usize, options: &mut TrainOptions) -> Result<(), Failure> {
         if let Some(path) = &self.graph {
@@ -46,7 +62,6 @@ impl SemiArgs {
 
     /// Sets what these options stand for; refuses a ratio for learners that have none.
     pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
-        options.compare = !self.no_compare;
         options.warp.clone_from(&self.warp);
         let Some(ratio) = &self.ratio else { return Ok(()) };
         if !learner.takes("ratio") {

@@ -7,15 +7,17 @@ use crate::failure::Failure;
 use crate::fit::default_model;
 use crate::heatmap::{self, Heatmap};
 use crate::progress::Watcher;
+use crate::semi::UnlabeledArgs;
 use crate::spec::{Grid, tidy};
+use crate::views::{self, ViewArgs};
 use crate::{fit, input};
 use evermargin::Labels;
 use evermargin::learn::Learner;
 use evermargin::learn::prepare::{Prepared, prepare};
-use evermargin::learn::train::{Gamma, TrainOptions, fit_prepared};
-use evermargin::learn::validate::{PathTask, along_path, is_count, number, stratified_folds};
+use evermargin::learn::train::{Gamma, TrainOptions, along_warped_path, fit_prepared};
+use evermargin::learn::validate::{PathTask, is_count, number, stratified_folds};
 use evermargin::model::Scheme;
-use evermargin_io::{ReadOptions, model_file, write_atomic};
+use evermargin_io::{model_file, write_atomic};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -56,6 +58,10 @@ pub struct TuneArgs {
     #[command(flatten)]
     pub learn: LearnArgs,
     #[command(flatten)]
+    pub unlabeled: UnlabeledArgs,
+    #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
@@ -94,7 +100,8 @@ impl Search {
         for (name, grid) in
             args.c.iter().map(|c| ("c".to_string(), c)).chain(args.over.iter().map(|(n, g)| (n.clone(), g)))
         {
-            if name == "gamma" || axes.iter().any(|(n, _)| *n == name) {
+            let ratio = name == "ratio" && args.unlabeled.ratio.is_some();
+            if ratio || name == "gamma" || axes.iter().any(|(n, _)| *n == name) {
                 return Err(Failure::Usage(format!(
                     "--over {name}: given twice, or better given as --{name}"
                 )));
@@ -179,6 +186,9 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
             learner.name
         )));
     }
+    args.unlabeled.apply(learner, &mut options)?;
+    args.views.check(learner)?;
+    options.compare = false; // nobody is told
     if !(1..=100).contains(&args.grid) {
         return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
     }
@@ -191,10 +201,13 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     }
     if let Some(output) = &args.output {
         fit::check_output(&args.data, output)?;
+        args.views.view.iter().try_for_each(|view| fit::check_output(view, output))?;
     }
-    let source = input::load(&args.data, &args.input, Some(&args.hide), ReadOptions::default())?;
+    let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), Vec::new())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
-    let mut data = source.data;
+    let (mut data, files) = (source.data, source.files);
+    views::settle(&mut options, &data, &files, &args.data)?;
+    args.unlabeled.read_graph(data.x.rows(), &mut options)?;
     let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
     let serial = precomputed && input::drop_serial(&mut data)?;
     console::note(common, &data.notes);
@@ -213,6 +226,9 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     'all: for (other, values) in search.others.iter().enumerate() {
         for &gamma in &search.gammas {
             let mut params = options.params.clone();
+            if learner.takes("seed") {
+                params.entry("seed").or_insert_with(|| common.seed.into());
+            }
             params.extend(values.iter().map(|(name, v)| (name.clone(), number(name, *v))));
             params.extend(gamma.map(|g| ("gamma".to_string(), g.into())));
             let task = PathTask {
@@ -222,8 +238,9 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
                 x: prepared.x.view(),
                 problems: &prepared.problems,
                 folds: &folds,
+                graph: options.graph.as_ref(),
             };
-            let decisions = along_path(learner, &task, &watch)?;
+            let decisions = along_warped_path(learner, &task, &options, &watch)?;
             for (&cost, decision) in search.costs.iter().zip(&decisions) {
                 let (accuracy, error) =
                     score(decision, &prepared.labels, prepared.scheme, &folds, args.folds);
@@ -297,6 +314,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
             data.label.as_ref(),
             serial,
         );
+        views::remember(&mut trained.classifier, &files);
         write_atomic(output, &model_file::to_bytes(&trained.classifier)?)?;
     }
     let mut json = json;

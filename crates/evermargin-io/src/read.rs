@@ -55,6 +55,8 @@ pub struct ReadOptions {
     pub label: Option<LabelColumn>,
     /// Whether there is no label: every column of a table is a feature, and labels beside rows are not looked at.
     pub unlabelled: bool,
+    /// Whether a table without that column, or of which no label is known, has none: nothing is guessed.
+    pub label_optional: bool,
     /// Columns of raw text: each becomes the weights of its words.
     pub text: Vec<LabelColumn>,
     /// Buckets that the words of a text column fall into, a power of two; 2^18 unless told.

@@ -55,7 +55,7 @@ pub(crate) fn form(file: &str, text: &str, format: Format, options: &ReadOptions
         Some(LabelColumn::Index(_)) => None,
         None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
     };
-    let unsaid = options.label.is_none() && asked.is_none() && !options.unlabelled;
+    let unsaid = options.label.is_none() && asked.is_none() && !options.unlabelled && !options.label_optional;
     let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits)?;
     if let Form::Objects(keys) = &mut form {
         let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
@@ -142,7 +142,9 @@ impl Plan {
         let named = |n: &String| header && LABEL_NAMES.contains(&n.to_lowercase().as_str());
         let all_features = options.unlabelled
             || (options.cols == Some(names.len()) && options.label.is_none() && !names.iter().any(named));
-        let label = if all_features {
+        let label = if options.label_optional {
+            options.label.as_ref().and_then(|l| asked_column(file, &names, header, l, "the label").ok())
+        } else if all_features {
             notes.push(format!("no label: all {} columns are features", names.len()));
             None
         } else {
@@ -153,7 +155,7 @@ impl Plan {
             notes.pop();
             notes.push("no row has a label; the key 'label' would give it, or say --label".to_string());
         }
-        if names.len() < 2 && !all_features {
+        if names.len() < 2 && label.is_some() {
             return Err(Error::content(
                 file,
                 "one column only; a table needs a label and at least one feature",
@@ -226,7 +228,8 @@ impl Plan {
             Some(LabelColumn::Index(i)) => i.checked_sub(1).filter(|c| free.contains(c)),
             None => trained.and_then(|name| free.iter().copied().find(|c| survey.first[*c] == name)),
         };
-        if options.label.is_none() && label.is_none() && !options.unlabelled {
+        let guessed = !options.unlabelled && !options.label_optional;
+        if options.label.is_none() && label.is_none() && guessed {
             let usual = LABEL_NAMES.iter().find_map(|n| called(n));
             let guess = usual.or_else(|| free.first().copied().filter(|c| free.len() == 1 && c + 1 == width));
             if let Some(at) = guess {
@@ -262,7 +265,7 @@ impl Plan {
         let trained = options.trained_label.as_ref().map(|l| l.index).filter(|i| (1..=width).contains(i));
         let label = match width.checked_sub(columns.len()) {
             Some(0) => None,
-            Some(1) => Some(match (&options.label, trained) {
+            Some(1) if !options.label_optional => Some(match (&options.label, trained) {
                 (Some(asked), _) => {
                     label_column(file, &survey.names(header), header, format, Some(asked), notes)?
                 }

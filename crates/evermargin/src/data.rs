@@ -164,6 +164,37 @@ impl Matrix {
         out
     }
 
+    /// Matrices beside each other, all with the same rows: dense if all are, else sparse.
+    pub fn beside(parts: &[MatrixView<'_>]) -> Result<Self> {
+        let rows = parts.first().map_or(0, MatrixView::rows);
+        if let Some(other) = parts.iter().find(|p| p.rows() != rows) {
+            return Err(Error::Shape { what: "rows", expected: rows, found: other.rows() });
+        }
+        let cols = parts.iter().try_fold(0u32, |sum, p| sum.checked_add(u32::try_from(p.cols()).ok()?));
+        let cols = cols.ok_or_else(|| Error::Data("too many columns: 4294967295 at most".into()))? as usize;
+        let sparse = parts.iter().any(|p| matches!(p, MatrixView::Csr { .. }));
+        let mut out = Self::empty(cols, sparse);
+        out.reserve(rows, parts.iter().map(MatrixView::nonzeros).sum());
+        for i in 0..rows {
+            out.push_beside(parts.iter().map(|p| (p.row(i), p.cols())));
+        }
+        Ok(out)
+    }
+
+    /// Appends a row made of rows beside each other, each with the number of its columns.
+    fn push_beside<'r>(&mut self, parts: impl Iterator<Item = (Row<'r>, usize)>) {
+        let mut first = 0;
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for (row, cols) in parts {
+            row.for_each(|c, v| {
+                indices.push((first + c) as u32);
+                values.push(v);
+            });
+            first += cols;
+        }
+        self.push(Row::Sparse(&indices, &values));
+    }
+
     /// The checks of the constructors, for a matrix that was filled without them (read from a file).
     pub fn recheck(&self) -> Result<()> {
         match self {
@@ -480,5 +511,25 @@ fn bad_value(row: usize, column: usize, value: f64) -> Error {
         column: column + 1,
         value,
         remedy: "replace missing values and keep magnitudes below 1e100",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_stand_beside_each_other_and_sparse_stays_sparse() {
+        let dense = Matrix::dense(vec![1.0, 0.0, 0.0, 2.0], 2, 2).unwrap();
+        let sparse = Matrix::csr(vec![0, 1, 1], vec![2], vec![3.0], 3).unwrap();
+        let wide = Matrix::dense(vec![1.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 2.0], 2, 4).unwrap();
+        assert_eq!(Matrix::beside(&[dense.view(), dense.view()]).unwrap(), wide);
+        let mixed = Matrix::csr(vec![0, 2, 3], vec![0, 4, 1], vec![1.0, 3.0, 2.0], 5).unwrap();
+        assert_eq!(Matrix::beside(&[dense.view(), sparse.view()]).unwrap(), mixed);
+        let short = Matrix::dense(vec![1.0], 1, 1).unwrap();
+        let error = Matrix::beside(&[dense.view(), short.view()]).unwrap_err().to_string();
+        assert_eq!(error, "rows: expected 2, found 1");
+        let vast = Matrix::csr(vec![0, 0, 0], vec![], vec![], u32::MAX as usize).unwrap();
+        assert!(Matrix::beside(&[vast.view(), dense.view()]).is_err());
     }
 }

@@ -241,3 +241,148 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
     let said = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
     assert!(said.code == 2 && said.err.contains("takes no gama_i"), "{}", said.err);
 }
+
+/// Moons with 15 labels a class, and a graph that joins rows of one class in a chain.
+fn moons_and_chains() -> Shell {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 120 --noise 0.4 --seed 3 -o d.csv");
+    let (mut known, mut edges) = (Vec::new(), Vec::new());
+    for class in [",-1", ",1"] {
+        let text = shell.text("d.csv");
+        let rows = text.lines().skip(1).enumerate().filter(|(_, line)| line.ends_with(class));
+        let rows: Vec<usize> = rows.map(|(i, _)| i + 1).collect();
+        known.extend(rows[..15].iter().map(usize::to_string));
+        edges.extend(rows.windows(2).map(|pair| format!("{} {}", pair[0], pair[1])));
+    }
+    shell.write("known", &known.join(" "));
+    shell.write("edges", &edges.join("\n"));
+    shell
+}
+
+#[test]
+fn tune_scores_what_fit_holds_out_with_graph_warp_and_ratio() {
+    let shell = moons_and_chains();
+    // five folds of six labels each, so that the mean of the folds is the share of all
+    let both = |how: &str, tuned: &str| {
+        let how = format!("d.csv --labeled-rows known --gamma 1 {how}");
+        let found = shell.ok(&format!("tune {how} --over {tuned} --json")).json();
+        let fitted = shell.ok(&format!("fit {how} --set {tuned} --json")).json();
+        let [a, b] = [&found["best"]["accuracy"], &fitted["cross_validated"]].map(|v| v.as_f64().unwrap());
+        assert!((a - b).abs() < 1e-12, "{how} {tuned}: {a} and {b}");
+        a
+    };
+    for learner in ["lapsvm", "laprls"] {
+        // the learner's own way along gamma_i, and refitting
+        for how in ["", "--set balance=true"] {
+            let plain = both(&format!("--learner {learner} {how}"), "gamma_i=10");
+            let chained = both(&format!("--learner {learner} --graph edges {how}"), "gamma_i=10");
+            assert!(
+                chained > plain + 0.05,
+                "{learner} {how}: {chained} with the true graph, {plain} without"
+            );
+        }
+    }
+    for learner in ["tsvm", "da"] {
+        let plain = both(&format!("--learner {learner}"), "lambda=0.01");
+        let warped = both(&format!("--learner {learner} --warp 1000,neighbours=4"), "lambda=0.01");
+        assert!(warped > plain + 0.05, "{learner}: {plain}, warped {warped}");
+    }
+    assert!(both("--learner da --ratio 0.05", "lambda=0.01") < both("--learner da", "lambda=0.01"));
+}
+
+#[test]
+fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
+    let shell = moons_and_chains();
+    let tune = "tune d.csv --labeled-rows known --learner laprls --gamma 1 --over gamma_i=1,10 --graph edges --ratio 0.4";
+    let json = shell.ok(&format!("{tune} -o m.evm --json")).json();
+    let command = json["command"].as_str().unwrap().strip_prefix("evermargin ").unwrap();
+    shell.ok(&command.replace("m.evm", "again.evm"));
+    let decisions = ["m.evm", "again.evm"].map(|model| shell.ok(&format!("predict {model} d.csv")).out);
+    assert_eq!(decisions[0], decisions[1]);
+    shell.ok("tune d.csv --labeled-rows known --c 10,100 --gamma 0.5,1 --warp 100,neighbours=6 -o w.evm");
+    assert!(shell.ok("inspect w.evm").out.contains("\"neighbours\":6"));
+    shell.write("far", "1 121\n");
+    for (line, code, said) in [
+        ("tune d.csv --graph edges", 2, "parameter graph = given: must be left out: learner svc has none"),
+        ("tune d.csv --learner tsvm --graph edges", 2, "learner tsvm has none"),
+        ("tune d.csv --learner lapsvm --graph far", 1, "far:1"),
+        ("tune d.csv --learner lapsvm --warp 100", 2, "learner lapsvm has its own geometry"),
+        ("tune d.csv --learner linear --warp 100", 2, "learner linear has no kernel"),
+        ("tune d.csv --ratio 0.3", 2, "--ratio: learner svc does not use rows without a label"),
+        ("tune d.csv --learner lapsvm --ratio 0.3 --over ratio=0.1,0.2", 2, "--over ratio: given twice"),
+    ] {
+        let found = shell.fails(line, code);
+        assert!(found.err.contains(said), "{line}: {}", found.err);
+    }
+}
+
+#[test]
+fn a_radius_is_the_graph_of_all_rows_so_near() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 120 --noise 0.1 --seed 3 -o d.csv");
+    let text = shell.text("d.csv");
+    let points: Vec<[f64; 2]> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut cells = line.split(',').map(|cell| cell.parse().unwrap());
+            [cells.next().unwrap(), cells.next().unwrap()]
+        })
+        .collect();
+    let mut edges = Vec::new();
+    for i in 0..120 {
+        for j in (0..i).filter(|&j| (0..2).map(|c| (points[i][c] - points[j][c]).powi(2)).sum::<f64>() < 0.09)
+        {
+            edges.push(format!("{} {}", i + 1, j + 1));
+        }
+    }
+    shell.write("edges", &edges.join("\n"));
+    shell.write("known", &(1..=12).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
+    let label =
+        |how: &str| shell.ok(&format!("label d.csv --labeled-rows known --scale none --gamma 4 {how}")).out;
+    for learner in ["lapsvm", "laprls"] {
+        let near = label(&format!("--learner {learner} --set weights=binary --set radius=0.3"));
+        assert_eq!(near, label(&format!("--learner {learner} --graph edges")), "{learner}");
+        assert_ne!(near, label(&format!("--learner {learner} --set weights=binary")), "{learner}");
+    }
+    // the other learners along a graph take it too, and warp does
+    let other = ["label-propagation", "sparse-lap", "colapsvm", "colaprls"].map(|l| format!("--learner {l}"));
+    for how in &other {
+        assert_ne!(label(how), label(&format!("{how} --set radius=0.2")), "{how}");
+    }
+    let warped = |how: &str| label(&format!("--learner da --warp 100{how}"));
+    assert_ne!(warped(""), warped(",radius=0.2"));
+    for (set, said) in [
+        ("radius=-1", "parameter radius = -1: must be 0 (nearest others) or a positive number"),
+        (
+            "radius=0.2 --set search=approximate",
+            "parameter search = approximate: must be exact with a radius",
+        ),
+        ("search=fast", "unknown variant `fast`, expected `exact` or `approximate`"),
+    ] {
+        for learner in ["lapsvm", "label-propagation"] {
+            let found =
+                shell.run(&format!("label d.csv --labeled-rows known --learner {learner} --set {set}"));
+            assert!(found.code != 0 && found.err.contains(said), "{learner} {set}: {}", found.err);
+        }
+    }
+}
+
+#[test]
+fn an_approximate_search_finds_nearly_the_same_on_any_number_of_threads() {
+    let shell = Shell::new();
+    // fewer rows are searched exactly
+    shell.ok("generate g50c --rows 4200 --seed 3 -o d.svm");
+    shell.write("known", &(1..=20).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
+    let right = |how: &str| {
+        let line = format!("label d.svm --labeled-rows known --learner label-propagation --no-compare {how}");
+        shell.ok(&format!("{line} -o l.tsv --json")).json()["transductive_accuracy"].as_f64().unwrap()
+    };
+    let exact = right("");
+    let all = shell.text("l.tsv");
+    let found = right("--set search=approximate --threads 1");
+    let one = shell.text("l.tsv");
+    assert!((exact - found).abs() < 0.02 && one != all, "{exact} and {found}");
+    right("--set search=approximate --threads 2");
+    assert_eq!(one, shell.text("l.tsv"));
+}

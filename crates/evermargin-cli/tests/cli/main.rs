@@ -18,3 +18,4 @@ mod stopping;
 mod summaries;
 mod tables;
 mod verbs;
+mod views;

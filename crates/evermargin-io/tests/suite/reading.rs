@@ -135,6 +135,29 @@ fn headers_and_label_columns() {
 }
 
 #[test]
+fn a_label_that_may_be_missing_is_not_guessed() {
+    let named = |name: Option<&str>| ReadOptions {
+        label: name.map(|n| LabelColumn::Name(n.into())),
+        label_optional: true,
+        ..ReadOptions::default()
+    };
+    let text = "a,y\n1,5\n2,6\n";
+    let plain = with("x.csv", text, &named(None));
+    assert_eq!((dense(&plain.x), plain.label), (vec![vec![1.0, 5.0], vec![2.0, 6.0]], None));
+    assert_eq!(with("x.csv", text, &named(Some("class"))).x, plain.x);
+    assert_eq!(labels(&with("x.csv", text, &named(Some("a")))), ["1", "2"]);
+    assert_eq!(dense(&with("x.csv", "a\n1\n2\n", &named(None)).x), [[1.0], [2.0]]);
+    assert_eq!(dense(&with("x.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &named(None)).x), [[1.0], [2.0]]);
+    // as a model knows it: what is not among its columns is left out, with no word about labels
+    let known = ReadOptions { columns: Some(vec![number("y")]), cols: Some(1), ..named(None) };
+    let again = with("x.csv", text, &known);
+    assert_eq!(
+        (dense(&again.x), again.label, again.notes),
+        (vec![vec![5.0], vec![6.0]], None, Vec::<String>::new())
+    );
+}
+
+#[test]
 fn a_column_of_numbers_spoilt_by_words_is_named() {
     let set = set("x.csv", "a,b,label\n1,2,x\n3,12a,y\n");
     assert!(

@@ -7,7 +7,7 @@
 //! Cost: about one visit a leaf of the tree within reach for few columns; all pairs for many, each until its distance
 //! exceeds the radius.
 
-use super::build::check_width;
+use super::build::{check_weights, drop_strangers};
 use super::search::{Finder, Found, each, filled};
 use super::{Graph, Metric, Weights};
 use crate::data::{Matrix, MatrixView};
@@ -46,7 +46,7 @@ impl Graph {
         if !(ball.radius > 0.0 && reach.is_finite()) {
             return Err(Error::parameter("radius", ball.radius, "a positive number"));
         }
-        check_width(ball.width)?;
+        check_weights(ball.metric, ball.weights, ball.width)?;
         let unit = ball.metric.scaled(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
         let filled = filled(x);
@@ -72,7 +72,12 @@ impl Graph {
                 format!("smaller: it gives more than {edges} edges"),
             ));
         }
-        Ok(found.map(|found| Self::joining(found, ball.weights, ball.width)))
+        Ok(found.map(|mut found| {
+            if ball.metric == Metric::Cosine {
+                drop_strangers(x, &mut found);
+            }
+            Self::joining(found, ball.weights, ball.width)
+        }))
     }
 }
 
@@ -119,6 +124,18 @@ mod tests {
         let one = Matrix::dense(vec![1.0], 1, 1).unwrap();
         let alone = Graph::within(one.view(), &Ball { join: true, ..ball }, &()).unwrap().unwrap();
         assert_eq!(alone.edges(), 0);
+    }
+
+    #[test]
+    fn strangers_are_not_joined_however_large_the_radius() {
+        let x = Matrix::dense(vec![1.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0], 4, 2).unwrap();
+        let ball = Ball { radius: 2.0, metric: Metric::Cosine, weights: Weights::Cosine, ..Ball::default() };
+        let graph = Graph::within(x.view(), &ball, &()).unwrap().unwrap();
+        let edges: Vec<Vec<usize>> = (0..4).map(|i| graph.row(i).map(|(j, _)| j).collect()).collect();
+        assert_eq!(edges, [vec![2], vec![2], vec![0, 1], vec![]]);
+        let wrong = Ball { metric: Metric::Euclidean, ..ball };
+        let error = Graph::within(x.view(), &wrong, &()).unwrap_err().to_string();
+        assert_eq!(error, "parameter weights = cosine: must be used with metric cosine");
     }
 
     #[test]

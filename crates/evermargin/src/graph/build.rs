@@ -1,7 +1,7 @@
 //! From neighbours or from a user's edges to a graph.
 
 use super::search::{self, Found};
-use super::{Graph, GraphParams, Metric, Search, Weights};
+use super::{Ball, Graph, GraphParams, Metric, Search, Weights};
 use crate::data::{MAX_ABS, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::solve::Watch;
@@ -11,14 +11,19 @@ use rayon::prelude::*;
 const NO_WEIGHT: f64 = 1e-150;
 
 impl Graph {
-    /// The graph of the rows of `x`, or none if `watch` ends the search; it is asked once a block of rows.
+    /// The graph of the rows of `x`, of nearest others or of a radius, or none if `watch` ends the search; it is asked once a block of rows.
     pub fn nearest(x: MatrixView<'_>, params: &GraphParams, watch: &dyn Watch) -> Result<Option<Self>> {
-        if params.neighbours == 0 {
-            return Err(Error::parameter("neighbours", 0, "1 or more"));
-        }
-        check_width(params.width)?;
-        if params.weights == Weights::Cosine && params.metric != Metric::Cosine {
-            return Err(Error::parameter("weights", "cosine", "used with metric cosine"));
+        let GraphParams { metric, weights, width, .. } = *params;
+        match params.radius {
+            Some(_) if params.search == Search::Approximate => {
+                return Err(Error::parameter("search", "approximate", "exact with a radius"));
+            }
+            Some(radius) => {
+                let ball = Ball { radius, metric, weights, width, ..Ball::default() };
+                return Self::within(x, &ball, watch);
+            }
+            None if params.neighbours == 0 => return Err(Error::parameter("neighbours", 0, "1 or more")),
+            None => check_weights(metric, weights, width)?,
         }
         let unit = params.metric.scaled(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
@@ -108,7 +113,7 @@ impl Graph {
 
 /// Rows of length 1 at right angles or beyond, and rows of zeros, are nobody's neighbours: texts without a common word are all
 /// equally far, and which of them were found is chance.
-fn drop_strangers(unit: MatrixView<'_>, found: &mut [Found]) {
+pub(super) fn drop_strangers(unit: MatrixView<'_>, found: &mut [Found]) {
     const RIGHT_ANGLE: f64 = 2.0 - 1e-9;
     let empty: Vec<bool> = (0..unit.rows()).map(|i| unit.row(i).norm2() == 0.0).collect();
     for (i, list) in found.iter_mut().enumerate() {
@@ -152,10 +157,14 @@ impl Metric {
     }
 }
 
-pub(super) fn check_width(width: Option<f64>) -> Result<()> {
+/// Refuses weights that edges of the metric do not have.
+pub(super) fn check_weights(metric: Metric, weights: Weights, width: Option<f64>) -> Result<()> {
     match width {
         Some(width) if !(width > 0.0 && width.is_finite()) => {
             Err(Error::parameter("width", width, "a positive number"))
+        }
+        _ if weights == Weights::Cosine && metric != Metric::Cosine => {
+            Err(Error::parameter("weights", "cosine", "used with metric cosine"))
         }
         _ => Ok(()),
     }

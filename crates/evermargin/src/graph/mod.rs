@@ -75,12 +75,14 @@ pub struct GraphParams {
     pub width: Option<f64>,
     /// How neighbours are searched.
     pub search: Search,
+    /// Joins all rows up to this far apart, whatever their number, in place of nearest others.
+    pub radius: Option<f64>,
 }
 
 impl Default for GraphParams {
     fn default() -> Self {
         let (metric, weights, search) = (Metric::default(), Weights::default(), Search::default());
-        Self { neighbours: 10, metric, weights, width: None, search }
+        Self { neighbours: 10, metric, weights, width: None, search, radius: None }
     }
 }
 

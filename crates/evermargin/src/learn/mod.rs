@@ -24,7 +24,7 @@ pub mod train;
 pub mod validate;
 mod words;
 
-pub use registry::{Build, Learner, Parameter, learner};
+pub use registry::{Build, Learner, Parameter, learner, near};
 pub use table::LEARNERS;
 
 use crate::data::{Label, MatrixView};

@@ -7,10 +7,12 @@ use super::table::LEARNERS;
 use super::train::Multi;
 use super::validate::Path;
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::kernel::Kernel;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Makes a learner from parameters.
 pub type Build = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
@@ -83,6 +85,19 @@ impl Learner {
         }
         (self.build)(params)
     }
+
+    /// The same along a graph of all rows where one is given; refuses it if the learner has none.
+    pub fn make_along(
+        &self,
+        params: &Map<String, Value>,
+        graph: Option<&Arc<Graph>>,
+    ) -> Result<Box<dyn Fit>> {
+        let fit = self.make(params)?;
+        let Some(graph) = graph else { return Ok(fit) };
+        fit.along(graph).ok_or_else(|| {
+            Error::parameter("graph", "given", format!("left out: learner {} has none", self.name))
+        })
+    }
 }
 
 /// Moves the flat kernel parameters into the object the kernel is read from.
@@ -125,11 +140,18 @@ pub(super) fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Valu
 /// "one of a, b, c", and the nearest when one is near.
 pub(crate) fn one_of(wrong: &str, names: &[&str]) -> String {
     let list = format!("one of {}", names.join(", "));
-    let near = names.iter().map(|n| (distance(wrong, n), *n)).min().filter(|(d, _)| *d <= 2);
-    match near {
-        Some((_, name)) => format!("{list} (did you mean {name}?)"),
+    match near(wrong, names).first() {
+        Some(name) => format!("{list} (did you mean {name}?)"),
         None => list,
     }
+}
+
+/// The names at most two edits from one that is wrong, nearest first.
+pub fn near<'n>(wrong: &str, names: &[&'n str]) -> Vec<&'n str> {
+    let mut near: Vec<(usize, &str)> =
+        names.iter().map(|n| (distance(wrong, n), *n)).filter(|(d, _)| *d <= 2).collect();
+    near.sort_unstable();
+    near.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Edits (insert, delete, replace) between two names.

@@ -60,8 +60,16 @@ const KERNEL_LAMBDA: Parameter =
     parameter("lambda", "0", "weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x)");
 const BIAS: Parameter = parameter("bias", "true", "whether to learn a constant");
 
+const RADIUS: Parameter = parameter(
+    "radius",
+    "0",
+    "joins rows up to this far apart in place of nearest others; 0 = nearest others",
+);
+const SEARCH: Parameter =
+    parameter("search", "exact", "how nearest others are found: exact, or approximate for very many rows");
+
 /// Of the learners along a graph.
-const LAPLACIAN: [Parameter; 24] = [
+const LAPLACIAN: [Parameter; 26] = [
     KERNEL,
     GAMMA,
     DEGREE,
@@ -70,6 +78,8 @@ const LAPLACIAN: [Parameter; 24] = [
     parameter("gamma_i", "0.1", "weight of the variation of f along the graph; 0 = labels alone"),
     parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
     parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+    RADIUS,
+    SEARCH,
     parameter("metric", "euclidean", "euclidean or cosine"),
     parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
     parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
@@ -100,7 +110,7 @@ const VIEW: Parameter = parameter("view", "0", "the view the model speaks for; 0
 const VIEW_GAMMA_C: &str = "weight of the disagreement of views on all rows; 0 = views apart";
 
 /// Of the learners along graphs of views.
-const VIEW_LAPLACIAN: [Parameter; 25] = [
+const VIEW_LAPLACIAN: [Parameter; 27] = [
     VIEWS,
     KERNEL,
     GAMMA,
@@ -113,7 +123,9 @@ const VIEW_LAPLACIAN: [Parameter; 25] = [
     parameter("gamma_c", "0.1", VIEW_GAMMA_C),
     parameter("shares", "1", "weight of each view's graph in the joint one; a list has one a view"),
     parameter("scaling", "raw", "raw, or paper = mean loss, disagreement / n, variation / n²"),
-    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2)"),
+    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+    RADIUS,
+    SEARCH,
     parameter("metric", "euclidean", "euclidean or cosine"),
     parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
     parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
@@ -688,6 +700,8 @@ pub static LEARNERS: &[Learner] = &[
             MED_BIAS_VARIANCE,
             MED_FORGET,
             parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+            RADIUS,
+            SEARCH,
             parameter("metric", "euclidean", "euclidean or cosine"),
             parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
             parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
@@ -795,11 +809,9 @@ pub static LEARNERS: &[Learner] = &[
                 "scores of points with the other coefficients kept (post) or fitted (pre)",
             ),
             parameter("ridge", "false", "whether |f|² is the sum of squared coefficients"),
-            parameter(
-                "neighbours",
-                "0",
-                "nearest others each row is joined with; 0 = max(10, n^(2/(d+2))/2)",
-            ),
+            parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+            RADIUS,
+            SEARCH,
             parameter("metric", "euclidean", "euclidean or cosine"),
             parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
             parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
@@ -820,6 +832,8 @@ pub static LEARNERS: &[Learner] = &[
         parameters: &[
             parameter("method", "harmonic", "harmonic or spreading (local and global consistency)"),
             parameter("neighbours", "10", "nearest others each row is joined with"),
+            RADIUS,
+            SEARCH,
             parameter("metric", "euclidean", "euclidean or cosine"),
             parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
             parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),

@@ -6,7 +6,7 @@ use super::manifold::warp::{WarpParams, Warped};
 use super::prepare::{Prepared, prepare};
 use super::registry::{KernelOnly, read, with_kernel};
 use super::semi::Semi;
-use super::validate::{held_out, stratified_folds};
+use super::validate::{PathTask, along_path, held_out, stratified_folds};
 use super::{Fit, Learner, Targets, learner};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -166,16 +166,8 @@ pub fn fit_prepared(
     let mut notes = prepared.notes.clone();
     let params = with_gamma(&prepared, learner, options, &mut notes)?;
     let warped = warp(&mut prepared, &params, learner, options, watch)?;
-    let fit = match &warped {
-        Some(_) => learner.make(&linear(&params))?,
-        None => learner.make(&params)?,
-    };
-    let fit = match &options.graph {
-        Some(graph) => fit.along(graph).ok_or_else(|| {
-            Error::parameter("graph", "given", format!("left out: learner {} has none", learner.name))
-        })?,
-        None => fit,
-    };
+    let linear = warped.as_ref().map(|_| linear(&params));
+    let fit = learner.make_along(linear.as_ref().unwrap_or(&params), options.graph.as_ref())?;
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
     let mut described = described(learner, &params, options);
     if let Some(inside) = prepared.lone_class().filter(|_| learner.one_class()) {
@@ -231,6 +223,22 @@ fn warp(
     watch: &dyn Watch,
 ) -> Result<Option<(Warped, Matrix)>> {
     let Some(warp) = &options.warp else { return Ok(None) };
+    let Some(warped) = deformed(warp, prepared.x.view(), params, learner, options, watch)? else {
+        return Err(Error::Data("interrupted before the graph was made; there is no partial answer".into()));
+    };
+    let x = std::mem::replace(&mut prepared.x, warped.matrix()?);
+    Ok(Some((warped, x)))
+}
+
+/// The space of the learner's kernel deformed along a graph of all rows; none if `watch` ends the search for neighbours.
+fn deformed(
+    warp: &WarpParams,
+    x: MatrixView<'_>,
+    params: &Map<String, Value>,
+    learner: &Learner,
+    options: &TrainOptions,
+    watch: &dyn Watch,
+) -> Result<Option<Warped>> {
     if !learner.takes("kernel") || learner.takes("gamma_i") || learner.takes("views") {
         let who = if learner.takes("kernel") { "has its own geometry" } else { "has no kernel" };
         return Err(Error::parameter(
@@ -241,11 +249,32 @@ fn warp(
     }
     let kernel =
         read::<KernelOnly>(learner.name, &with_kernel(&kernel_of(params, learner, options))?)?.kernel;
-    let Some(warped) = warp.warp(prepared.x.view(), kernel, options.seed, watch)? else {
-        return Err(Error::Data("interrupted before the graph was made; there is no partial answer".into()));
-    };
-    let x = std::mem::replace(&mut prepared.x, warped.matrix()?);
-    Ok(Some((warped, x)))
+    warp.warp(x, kernel, options.seed, watch)
+}
+
+/// [`along_path`] in the space that `options.warp` deforms, if it is asked for: made once for all folds and values, or
+/// for each value of a parameter of the kernel.
+pub fn along_warped_path(
+    learner: &Learner,
+    task: &PathTask<'_>,
+    options: &TrainOptions,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<f64>>> {
+    let Some(warp) = &options.warp else { return along_path(learner, task, watch) };
+    let together = if OF_KERNEL.contains(&task.name) { 1 } else { task.values.len().max(1) };
+    let mut out = Vec::with_capacity(task.values.len());
+    for values in task.values.chunks(together) {
+        let params = task.at(values[0]);
+        let Some(warped) = deformed(warp, task.x, &params, learner, options, watch)? else { break };
+        let (x, params) = (warped.matrix()?, linear(&params));
+        let found = along_path(learner, &PathTask { params: &params, values, x: x.view(), ..*task }, watch)?;
+        let interrupted = found.len() < values.len();
+        out.extend(found);
+        if interrupted {
+            break;
+        }
+    }
+    Ok(out)
 }
 
 const OF_KERNEL: [&str; 4] = ["kernel", "gamma", "degree", "coef0"];

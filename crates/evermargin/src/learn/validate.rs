@@ -11,11 +11,13 @@ use super::svc_path::NEVER;
 use super::{Fit, Learner, Targets};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::model::{Model, Part};
 use crate::solve::{Exit, Progress, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A question about held-out rows along a path of one parameter.
@@ -33,6 +35,8 @@ pub struct PathTask<'a> {
     pub problems: &'a [Targets],
     /// The fold that holds each row out; `None` rows are never held out.
     pub folds: &'a [Option<u32>],
+    /// A graph of the rows, for learners along one.
+    pub graph: Option<&'a Arc<Graph>>,
 }
 
 impl PathTask<'_> {
@@ -163,6 +167,7 @@ fn held_decisions(model: &Model, x: MatrixView<'_>, width: usize, folds: &[Optio
 /// Held-out decisions for each value of the path: the learner's own way, or a refit for each value.
 /// Interrupted, the values that are finished.
 pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
+    learner.make_along(task.params, task.graph)?; // a learner's own way does not refuse a graph
     if let Some((_, path)) = learner.path.filter(|(names, _)| names.contains(&task.name))
         && let Some(found) = path(task, watch)?
     {
@@ -171,7 +176,7 @@ pub fn along_path(learner: &Learner, task: &PathTask<'_>, watch: &dyn Watch) -> 
     let watch = Noticing { watch, stopped: AtomicBool::new(false) };
     let mut out = Vec::with_capacity(task.values.len());
     for &value in task.values {
-        let fit = learner.make(&task.at(value))?;
+        let fit = learner.make_along(&task.at(value), task.graph)?;
         let held = held_out(fit.as_ref(), task.x, task.problems, task.folds, &watch);
         if watch.stopped.load(Ordering::Relaxed) {
             break; // also where stopping is an error, as for learners without a partial answer

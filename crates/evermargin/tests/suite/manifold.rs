@@ -11,7 +11,7 @@ use evermargin::learn::manifold::span::Span;
 use evermargin::learn::manifold::warp::{Warp, WarpParams};
 use evermargin::learn::rls::RlsParams;
 use evermargin::learn::svc::SvcParams;
-use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
+use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, along_warped_path, train};
 use evermargin::learn::validate::{PathTask, along_path, held_out};
 use evermargin::learn::{Fit, Fitted, Targets, learner};
 use evermargin::solve::{Exit, Progress, Watch};
@@ -464,8 +464,15 @@ fn labels_that_are_chance_stay_chance_when_tuned() {
     let folds: Vec<Option<u32>> = (0..120).map(|i| Some((i % 4) as u32)).collect();
     let params = serde_json::from_str(r#"{"gamma": 0.1, "class_wise": true, "neighbours": 20}"#).unwrap();
     let (x, problems) = (x.view(), from_ref(&t));
-    let task =
-        PathTask { params: &params, name: "gamma_i", values: &[1.0, 100.0], x, problems, folds: &folds };
+    let task = PathTask {
+        params: &params,
+        name: "gamma_i",
+        values: &[1.0, 100.0],
+        x,
+        problems,
+        folds: &folds,
+        graph: None,
+    };
     for held in along_path(learner("laprls").unwrap(), &task, &()).unwrap() {
         let right = (0..120).filter(|&i| (held[i] > 0.0) == (class[i] == 1)).count();
         assert!((30..90).contains(&right), "{right} of 120 coin flips");
@@ -626,7 +633,15 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
         let params = serde_json::from_str(r#"{"gamma": 2.0, "tolerance": 1e-6}"#).unwrap();
         for (tuned, values) in [("gamma_i", [0.0, 0.1, 10.0]), ("gamma_a", [0.001, 0.01, 1.0])] {
             let (x, problems) = (x.view(), from_ref(&t));
-            let task = PathTask { params: &params, name: tuned, values: &values, x, problems, folds: &folds };
+            let task = PathTask {
+                params: &params,
+                name: tuned,
+                values: &values,
+                x,
+                problems,
+                folds: &folds,
+                graph: None,
+            };
             let path = along_path(learner, &task, &()).unwrap();
             for (value, found) in values.iter().zip(&path) {
                 let fit = learner.make(&task.at(*value)).unwrap();
@@ -636,6 +651,27 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
             }
         }
     }
+}
+
+#[test]
+fn a_path_of_the_kernel_deforms_its_space_for_each_value() {
+    let (x, class) = moons(60, 0.2, 23);
+    let t = few(&class, 10);
+    let folds: Vec<Option<u32>> =
+        (0..60).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
+    let (rls, mut options) = (learner("rls").unwrap(), TrainOptions::new("rls"));
+    options.warp = Some(WarpParams { ratio: 10.0, ..Default::default() });
+    let mut held = |params: &str, name: &str, values: &[f64]| {
+        let params = serde_json::from_str(params).unwrap();
+        let (x, problems) = (x.view(), from_ref(&t));
+        let task = PathTask { params: &params, name, values, x, problems, folds: &folds, graph: None };
+        options.params.clone_from(&params);
+        along_warped_path(rls, &task, &options, &()).unwrap()
+    };
+    let path = held(r#"{"kernel": "poly", "gamma": 1, "c": 1}"#, "degree", &[1.0, 3.0]);
+    let one = held(r#"{"kernel": "poly", "gamma": 1, "degree": 1}"#, "c", &[1.0]);
+    let three = held(r#"{"kernel": "poly", "gamma": 1, "degree": 3}"#, "c", &[1.0]);
+    assert!(path[0] == one[0] && path[1] == three[0] && path[0] != path[1]);
 }
 
 fn iterated(loss: Loss) -> LapParams {

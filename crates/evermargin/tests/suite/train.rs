@@ -254,6 +254,7 @@ fn held_out_decisions_are_those_of_a_model_that_never_saw_the_row() {
         x: x.view(),
         problems: &prepared.problems,
         folds: &folds,
+        graph: None,
     };
     let path = along_path(svc, &task, &()).unwrap();
     assert_eq!(path.len(), 2);
@@ -346,6 +347,7 @@ fn an_interrupted_path_keeps_what_is_finished() {
             x: prepared.x.view(),
             problems: &prepared.problems,
             folds: &folds,
+            graph: None,
         };
         let all = Until::new(usize::MAX);
         let whole = along_path(l, &task, &all).unwrap();
@@ -378,6 +380,7 @@ fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
             x: prepared.x.view(),
             problems: &prepared.problems,
             folds: &folds,
+            graph: None,
         };
         let (warm, cold) = (Until::new(usize::MAX), Until::new(usize::MAX));
         let path = along_path(linear, &task, &warm).unwrap();

@@ -289,7 +289,7 @@ impl Fit for LapParams {
             return Ok(fitted);
         };
         let mut facts = graph_facts(&penalty);
-        if self.graph.is_none() {
+        if self.graph.is_none() && self.penalty.radius == 0.0 {
             facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
         }
         let (fitted, outputs) = if self.iterates(inside) {
@@ -437,7 +437,7 @@ pub(in crate::learn) fn path(
     task: &PathTask<'_>,
     watch: &dyn Watch,
 ) -> Result<Option<Vec<Vec<f64>>>> {
-    let base = read(task.params)?;
+    let base = LapParams { graph: task.graph.cloned(), ..read(task.params)? };
     base.check()?;
     let (x, width) = (task.x, task.problems.len());
     // a graph inside classes would know the labels held out

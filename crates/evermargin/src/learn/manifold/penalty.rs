@@ -6,7 +6,7 @@
 use super::span::Span;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphParams, Metric, Weights};
+use crate::graph::{Graph, GraphParams, Metric, Search, Weights};
 use crate::learn::Targets;
 use crate::linalg;
 use crate::solve::Watch;
@@ -19,6 +19,10 @@ use serde::{Deserialize, Serialize};
 pub struct PenaltyParams {
     /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
     pub neighbours: usize,
+    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    pub radius: f64,
+    /// How nearest others are searched.
+    pub search: Search,
     /// Distance.
     pub metric: Metric,
     /// Weights of edges.
@@ -37,6 +41,8 @@ impl Default for PenaltyParams {
     fn default() -> Self {
         Self {
             neighbours: 0,
+            radius: 0.0,
+            search: Search::Exact,
             metric: Metric::Euclidean,
             weights: Weights::Heat,
             width: 0.0,
@@ -62,6 +68,7 @@ impl PenaltyParams {
                 format!("a whole number from 1 to {MOST_POWER}"),
             ));
         }
+        check_radius(self.radius)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::parameter(
                 "width",
@@ -88,7 +95,8 @@ impl PenaltyParams {
             metric: self.metric,
             weights: self.weights,
             width: (self.width > 0.0).then_some(self.width),
-            ..GraphParams::default()
+            search: self.search,
+            radius: (self.radius > 0.0).then_some(self.radius),
         }
     }
 
@@ -108,6 +116,14 @@ impl PenaltyParams {
     pub fn of_graphs(&self, graphs: Vec<(f64, Graph)>) -> Penalty {
         Penalty { graphs, normalised: self.normalised, power: self.power }
     }
+}
+
+/// Refuses what is no distance; 0 stands for none.
+pub(in crate::learn) fn check_radius(radius: f64) -> Result<()> {
+    if radius >= 0.0 && radius.is_finite() {
+        return Ok(());
+    }
+    Err(Error::parameter("radius", radius, "0 (nearest others) or a positive number"))
 }
 
 /// L^p with L = Σ weightₖLₖ.

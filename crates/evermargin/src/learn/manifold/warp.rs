@@ -10,6 +10,7 @@ use super::penalty::PenaltyParams;
 use super::span::Span;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::graph::Search;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, Lower, cross_products};
 use crate::model::Model;
@@ -85,6 +86,10 @@ pub struct WarpParams {
     pub ratio: f64,
     /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
     pub neighbours: usize,
+    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    pub radius: f64,
+    /// How nearest others are searched.
+    pub search: Search,
     /// Power of the Laplacian.
     pub power: usize,
     /// Whether the Laplacian is divided by the degrees.
@@ -95,7 +100,8 @@ pub struct WarpParams {
 
 impl Default for WarpParams {
     fn default() -> Self {
-        Self { ratio: 100.0, neighbours: 0, power: 1, normalised: true, basis: 0 }
+        let search = Search::Exact;
+        Self { ratio: 100.0, neighbours: 0, radius: 0.0, search, power: 1, normalised: true, basis: 0 }
     }
 }
 
@@ -121,8 +127,9 @@ impl WarpParams {
         if kernel == Kernel::Precomputed {
             return Err(Error::parameter("kernel", "precomputed", super::lap::NEEDS_GRAPH));
         }
-        let Self { neighbours, power, normalised, .. } = *self;
-        let penalty = PenaltyParams { neighbours, normalised, power, ..PenaltyParams::default() };
+        let Self { neighbours, radius, search, power, normalised, .. } = *self;
+        let penalty =
+            PenaltyParams { neighbours, radius, search, normalised, power, ..PenaltyParams::default() };
         let Some(penalty) = penalty.penalty(x, watch)? else { return Ok(None) };
         let span = Span::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
         let factor = Warp::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;

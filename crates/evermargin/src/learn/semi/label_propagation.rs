@@ -19,12 +19,13 @@
 //! Neither method says anything of a new sample. The model is `svc` on all labels, given and inferred (the decoupled
 //! method of Sindhwani 2007, section 5.5); rows out of reach do not take part.
 
+use super::super::manifold::penalty::check_radius;
 use super::super::svc::SvcParams;
 use super::super::{Fit, Fitted, Targets};
 use super::{FewLabels, Ratio, Transduced, largest, positives};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphParams, Metric, Weights};
+use crate::graph::{Graph, GraphParams, Metric, Search, Weights};
 use crate::kernel::Kernel;
 use crate::solve::newton::{Objective, dot, newton};
 use crate::solve::{Exit, Report, Stop, Watch};
@@ -48,6 +49,10 @@ pub struct LabelPropagationParams {
     pub method: Method,
     /// Nearest others each row is joined with.
     pub neighbours: usize,
+    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    pub radius: f64,
+    /// How nearest others are searched.
+    pub search: Search,
     /// Distance.
     pub metric: Metric,
     /// Weights of edges.
@@ -73,6 +78,8 @@ impl Default for LabelPropagationParams {
         Self {
             method: Method::Harmonic,
             neighbours: 10,
+            radius: 0.0,
+            search: Search::Exact,
             metric: Metric::Euclidean,
             weights: Weights::Heat,
             width: 0.0,
@@ -188,6 +195,7 @@ impl LabelPropagationParams {
         if !(self.alpha > 0.0 && self.alpha < 1.0) {
             return Err(Error::parameter("alpha", self.alpha, "between 0 and 1 (both excluded)"));
         }
+        check_radius(self.radius)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::parameter("width", self.width, "a positive number, or 0 for the mean edge"));
         }
@@ -269,7 +277,8 @@ impl Fit for LabelPropagationParams {
             metric: self.metric,
             weights: self.weights,
             width: (self.width > 0.0).then_some(self.width),
-            ..GraphParams::default()
+            search: self.search,
+            radius: (self.radius > 0.0).then_some(self.radius),
         };
         let found = Graph::nearest(x, &params, watch)?;
         let stopped = found.is_none();
