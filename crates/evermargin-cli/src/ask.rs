@@ -112,6 +112,11 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
         Some(c) => load_for(c, &args.data, &args.views, &args.input, hide)?,
         None => views::load(&args.data, &args.views, &args.input, hide, Vec::new())?,
     };
+    if !source.absent.is_empty() {
+        return Err(Failure::Usage(
+            "ask looks at every view the model was trained on; name them with --view".into(),
+        ));
+    }
     console::note(common, &source.data.notes);
     let rows = source.data.x.rows();
     let labelled = match args.strategy {

@@ -12,7 +12,7 @@ use evermargin::graph::GraphParams;
 use evermargin::learn::manifold::spectral::{Embedding, SpectralParams, embed};
 use evermargin::learn::train::{Gamma, ScalingChoice};
 use evermargin::model::Scaling;
-use evermargin_io::{ReadOptions, write_atomic};
+use evermargin_io::{LabelColumn, ReadOptions, write_atomic};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,13 @@ fn two(text: &str) -> Result<u64, String> {
 /// Runs the verb.
 pub fn run(args: &EmbedArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = check(args, common)?;
-    let source = input::load(&args.data, &args.input, None, ReadOptions::default())?;
+    // a column called label is one; no other is taken for it
+    let known = ReadOptions {
+        label: Some(LabelColumn::Name("label".into())),
+        label_optional: args.input.label.is_none(),
+        ..ReadOptions::default()
+    };
+    let source = input::load(&args.data, &args.input, None, known)?;
     console::note(common, &source.data.notes);
     let rows = source.data.x.rows();
     if size(args.dims) >= rows {

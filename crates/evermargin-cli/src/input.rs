@@ -23,6 +23,8 @@ pub struct Input {
     pub kept: Option<Vec<usize>>,
     /// Where the columns came from several files, what each was.
     pub files: Vec<FileOf>,
+    /// Columns of views that are missing.
+    pub absent: Vec<std::ops::Range<usize>>,
 }
 
 impl Input {
@@ -114,7 +116,7 @@ pub fn choose(
             *labels = one_against_rest(labels, &name);
         }
     }
-    Ok(Input { data, truth, rows_in_file: rows, kept, files: Vec::new() })
+    Ok(Input { data, truth, rows_in_file: rows, kept, files: Vec::new(), absent: Vec::new() })
 }
 
 /// What is written for the label column of a table that has none.
@@ -124,7 +126,7 @@ const NO_LABEL: &str = "none";
 pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
     ReadOptions {
         format: args.format,
-        label: args.label.as_deref().filter(|l| *l != NO_LABEL).map(column),
+        label: args.label.as_deref().filter(|l| *l != NO_LABEL).map(column).or(options.label.clone()),
         unlabelled: args.label.as_deref() == Some(NO_LABEL),
         text: args.text.iter().map(|name| column(name)).collect(),
         only: args.columns.as_ref().map(|names| names.iter().map(|name| column(name)).collect()),

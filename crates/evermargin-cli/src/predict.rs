@@ -90,12 +90,13 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         }
         failure
     })?;
-    let data = load_for(&classifier, &args.data, &args.views, &args.input, None)?.data;
+    let Input { data, absent, .. } = load_for(&classifier, &args.data, &args.views, &args.input, None)?;
     console::note(common, &data.notes);
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();
     let working = Instant::now();
-    let predictions = classifier.predict(data.x).map_err(|e| Failure::about(&args.data, e))?;
+    let predictions =
+        classifier.predict_without(data.x, &absent).map_err(|e| Failure::about(&args.data, e))?;
     let seconds = working.elapsed().as_secs_f64();
 
     if let Some(path) = &args.roc {
@@ -133,7 +134,7 @@ pub fn load_for(
     hide: Option<&HideArgs>,
 ) -> Result<Input, Failure> {
     if let Some(known) = views::known(classifier, views)? {
-        return views::load(path, views, args, hide, known);
+        return views::load_some(path, views, args, hide, known);
     }
     let serial = has_serial(&classifier.params);
     let known =
@@ -168,6 +169,10 @@ pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
         .iter()
         .map(|name| c.classes.iter().position(|k| same(k, name)).map_or(u32::MAX, |at| at as u32))
         .collect();
+    // of one class learnt without labels nothing but their own names can be right or wrong
+    if c.learner == "one-class" && known.iter().all(|k| *k == u32::MAX) {
+        return vec![None; labels.of.len()];
+    }
     labels.of.iter().map(|l| l.map(|l| known[l as usize])).collect()
 }
 

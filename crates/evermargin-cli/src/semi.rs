@@ -22,6 +22,9 @@ pub struct SemiArgs {
     /// Do not hold the answer against what the labels alone would give, which costs several more trainings
     #[arg(long)]
     pub no_compare: bool,
+    /// How submod-s3vm chooses: polished, thesis (lazy greedy as printed) or plain, as --set variant=NAME [default: polished]
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
 }
 
 /// What is known about rows without a label.
@@ -36,7 +39,7 @@ pub struct UnlabeledArgs {
     /// of the graph, and what else it takes, as in 100,neighbours=10,power=2,normalised=false,basis=500
     #[arg(long, value_name = "WEIGHT", value_parser = crate::spec::warp)]
     pub warp: Option<WarpParams>,
-    /// Graph for lapsvm and laprls in place of nearest neighbours: a text file, one edge a line, as in `12 40 0.7` (two
+    /// Graph for lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbours: a text file, one edge a line, as in `12 40 0.7` (two
     /// rows counted from 1, and a weight if it is not 1)
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
@@ -46,6 +49,12 @@ impl SemiArgs {
     /// Sets what these options stand for.
     pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
         options.compare = !self.no_compare;
+        if let Some(variant) = &self.variant {
+            if !learner.takes("variant") {
+                return Err(Failure::Usage(format!("--variant: learner {} has none", learner.name)));
+            }
+            options.params.insert("variant".into(), variant.as_str().into());
+        }
         self.unlabeled.apply(learner, options)
     }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct ViewArgs {
     /// Another view of the rows of DATA, in a file of its own (repeatable): the same rows in the same order, columns after those
     /// before. Labels are those of DATA; where FILE has some (a column named as in DATA), they must agree. --text and --columns are
-    /// about DATA
+    /// about DATA. For `predict`: none, for DATA too, is a view that is missing, and so are those not named
     #[arg(long, value_name = "FILE")]
     pub view: Vec<PathBuf>,
 }
@@ -60,22 +60,92 @@ pub fn load(
     hide: Option<&HideArgs>,
     mut known: Vec<ReadOptions>,
 ) -> Result<Input, Failure> {
-    let paths: Vec<&Path> = std::iter::once(path).chain(views.view.iter().map(PathBuf::as_path)).collect();
-    if paths.iter().filter(|p| **p == Path::new("-")).count() > 1 {
-        return Err(Failure::Usage("--view -: standard input can be read once; give the view a file".into()));
-    }
+    let paths = all(path, views);
+    once_from_stdin(&paths)?;
     known.resize(paths.len(), ReadOptions::default());
     let mut known = known.into_iter();
     let first = read(path, &input::options_of(args, known.next().unwrap_or_default()))?;
     let mut parts = vec![first];
     for (file, known) in views.view.iter().zip(known) {
-        let mut data = read(file, &beside(args, &parts[0], known))?;
-        agree((path, &parts[0]), (file, &data))?;
-        data.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", file.display()));
-        parts.push(data);
+        parts.push(another(args, (path, &parts[0]), file, known)?);
     }
     let (data, files) = joined(parts)?;
     Ok(Input { files, ..input::choose(data, path, args, hide)? })
+}
+
+fn all<'p>(path: &'p Path, views: &'p ViewArgs) -> Vec<&'p Path> {
+    std::iter::once(path).chain(views.view.iter().map(PathBuf::as_path)).collect()
+}
+
+fn once_from_stdin(paths: &[&Path]) -> Result<(), Failure> {
+    if paths.iter().filter(|p| **p == Path::new("-")).count() > 1 {
+        return Err(Failure::Usage("--view -: standard input can be read once; give the view a file".into()));
+    }
+    Ok(())
+}
+
+/// Reads a file beside the first.
+fn another(
+    args: &DataArgs,
+    first: (&Path, &Dataset),
+    file: &Path,
+    known: ReadOptions,
+) -> Result<Dataset, Failure> {
+    let mut data = read(file, &beside(args, first.1, known))?;
+    agree(first, (file, &data))?;
+    data.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", file.display()));
+    Ok(data)
+}
+
+/// What is written for a view that is missing.
+const ABSENT: &str = "none";
+
+/// Reads files for a model of several; those called `none`, and those not named at the end, are missing views.
+pub fn load_some(
+    path: &Path,
+    views: &ViewArgs,
+    args: &DataArgs,
+    hide: Option<&HideArgs>,
+    known: Vec<ReadOptions>,
+) -> Result<Input, Failure> {
+    let mut paths = all(path, views);
+    paths.resize(known.len(), Path::new(ABSENT));
+    once_from_stdin(&paths)?;
+    let is_absent = |p: &Path| p == Path::new(ABSENT);
+    let Some(lead) = paths.iter().position(|p| !is_absent(p)) else {
+        return Err(Failure::Usage(
+            "DATA and every --view are none; name the file of one view at least".into(),
+        ));
+    };
+    let first = read(paths[lead], &input::options_of(args, known[lead].clone()))?;
+    let (mut parts, mut absent, mut at) = (Vec::new(), Vec::new(), 0);
+    for (k, (file, known)) in paths.iter().zip(known).enumerate() {
+        let features = known.cols.unwrap_or(0);
+        if is_absent(file) {
+            absent.push(at..at + features);
+            parts.push(nothing(first.x.rows(), features, known)?);
+        } else if k != lead {
+            parts.push(another(args, (paths[lead], &first), file, known)?);
+        }
+        at += features;
+    }
+    let (labels, label) = (first.labels.clone(), first.label.clone());
+    parts.insert(lead, first);
+    let (data, files) = joined(parts)?;
+    let data = Dataset { labels, label, ..data };
+    Ok(Input { files, absent, ..input::choose(data, paths[lead], args, hide)? })
+}
+
+/// A view that is missing: zeros in its columns.
+fn nothing(rows: usize, features: usize, known: ReadOptions) -> Result<Dataset, Failure> {
+    Ok(Dataset {
+        x: Matrix::csr(vec![0; rows + 1], Vec::new(), Vec::new(), features)?,
+        labels: Labels { classes: Vec::new(), of: vec![None; rows] },
+        columns: known.columns.unwrap_or_default(),
+        index_base: None,
+        label: None,
+        notes: Vec::new(),
+    })
 }
 
 /// How a file beside `first` is read: its label, if it has one, is called as that of `first`.
@@ -150,7 +220,7 @@ fn name_columns(data: &mut Dataset) {
     data.columns = (1..=data.x.cols()).map(|c| Column::Number { name: format!("column {c}") }).collect();
 }
 
-/// What a model knows about the files it was trained on, if they were several; refuses another number of them.
+/// What a model knows about the files it was trained on, if they were several; refuses more of them.
 pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>>, Failure> {
     let Some(kept) = c.params.get(KEY) else {
         return match views.view.first() {
@@ -164,12 +234,12 @@ pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>
     let damaged =
         || Failure::Failed(format!("the model is damaged: its {KEY} are not those of its features"));
     let files: Vec<FileOf> = serde_json::from_value(kept.clone()).map_err(|_| damaged())?;
-    if files.len() != views.view.len() + 1 {
+    if files.len() <= views.view.len() {
         return Err(Failure::Usage(format!(
-            "the model was trained on {} files side by side, and {} given; name the others with --view, in the order of \
-             training",
+            "the model was trained on {} files side by side, and {} are given; name them in the order of training, and \
+             none for one that is missing",
             files.len(),
-            if views.view.is_empty() { "one is".into() } else { format!("{} are", views.view.len() + 1) }
+            views.view.len() + 1
         )));
     }
     let mut columns = c.columns.as_slice();

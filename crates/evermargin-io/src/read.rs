@@ -53,7 +53,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The label column of a table.
     pub label: Option<LabelColumn>,
-    /// Whether there is no label: every column of a table is a feature, and labels beside rows are not looked at.
+    /// Whether the data have no label: every column of a table is a feature, and labels beside rows are not looked at, unless in
+    /// `labels_file`.
     pub unlabelled: bool,
     /// Whether a table without that column, or of which no label is known, has none: nothing is guessed.
     pub label_optional: bool,
@@ -146,7 +147,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
         return Err(Error::content(&name, "no rows"));
     }
     let labels = match label_path {
-        _ if options.unlabelled => labels::none(x.rows()),
+        _ if options.unlabelled && options.labels_file.is_none() => labels::none(x.rows()),
         Some(file) => {
             if own_labels.as_ref().is_some_and(|l| l.labeled() > 0) {
                 notes.push(format!("labels in {name} were replaced by those of {}", file.display()));

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Largest absolute value accepted: its square still sums over many columns without overflow.
 pub const MAX_ABS: f64 = 1e100;
@@ -100,6 +101,26 @@ impl Matrix {
     /// Number of columns.
     pub fn cols(&self) -> usize {
         self.view().cols()
+    }
+
+    /// The same rows with zeros in some columns.
+    #[must_use]
+    pub fn without(mut self, absent: &[Range<usize>]) -> Self {
+        let is_absent = |c: usize| absent.iter().any(|range| range.contains(&c));
+        match &mut self {
+            _ if absent.is_empty() => {}
+            Self::Dense { values, cols, .. } => {
+                let columns: Vec<usize> = (0..*cols).filter(|c| is_absent(*c)).collect();
+                for row in values.chunks_exact_mut((*cols).max(1)) {
+                    columns.iter().for_each(|c| row[*c] = 0.0);
+                }
+            }
+            Self::Csr { indices, values, .. } => {
+                let stored = indices.iter().zip(values);
+                stored.filter(|(c, _)| is_absent(**c as usize)).for_each(|(_, v)| *v = 0.0);
+            }
+        }
+        self
     }
 
     /// The same rows in a space of `cols` columns: new columns are zero, columns past the end are dropped.

@@ -163,8 +163,11 @@ const TIMED: [Timed; 3] = [
 
 /// Seconds of SUBMOD-S3VM and linear DA in decades of rows: sparse binary rows of 122 columns, two classes.
 pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Found> {
-    let sizes: &[usize] =
-        if bench.options.quick { &[1_000, 10_000, 100_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
+    let sizes: &[usize] = if bench.options.quick {
+        &[1_000, 10_000, 100_000]
+    } else {
+        &[1_000, 4_000, 10_000, 100_000, 1_000_000]
+    };
     let pieces: Vec<(usize, usize)> =
         sizes.iter().rev().flat_map(|rows| (0..TIMED.len()).rev().map(move |way| (*rows, way))).collect();
     let done = bench.each(&pieces, |(rows, way)| -> Result<[f64; 3]> {

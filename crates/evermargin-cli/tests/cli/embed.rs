@@ -99,3 +99,16 @@ fn what_cannot_be_embedded_is_refused() {
         assert!(said.code == code && said.err.contains(text), "{words}: {} {}", said.code, said.err);
     }
 }
+
+#[test]
+fn no_feature_is_taken_for_a_label() {
+    let shell = Shell::new();
+    moons(&shell);
+    let rows: Vec<String> =
+        shell.text("a.csv").lines().map(|l| l.rsplit_once(',').unwrap().0.to_string()).collect();
+    shell.write("rows.csv", &(rows.join("\n") + "\n"));
+    let how = "--scale none --gamma 2 -o";
+    shell.ok(&format!("embed rows.csv {how} rows.tsv"));
+    shell.ok(&format!("embed a.csv {how} a.tsv"));
+    assert_eq!(shell.text("rows.tsv"), shell.text("a.tsv"));
+}

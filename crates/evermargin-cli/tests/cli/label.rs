@@ -340,18 +340,19 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
     shell.write("known", &(1..=12).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
     let label =
         |how: &str| shell.ok(&format!("label d.csv --labeled-rows known --scale none --gamma 4 {how}")).out;
-    for learner in ["lapsvm", "laprls"] {
+    for learner in ["lapsvm", "laprls", "label-propagation", "sparse-lap"] {
         let near = label(&format!("--learner {learner} --set weights=binary --set radius=0.3"));
         assert_eq!(near, label(&format!("--learner {learner} --graph edges")), "{learner}");
         assert_ne!(near, label(&format!("--learner {learner} --set weights=binary")), "{learner}");
     }
     // the other learners along a graph take it too, and warp does
-    let other = ["label-propagation", "sparse-lap", "colapsvm", "colaprls"].map(|l| format!("--learner {l}"));
+    let other = ["colapsvm", "colaprls"].map(|l| format!("--learner {l}"));
     for how in &other {
         assert_ne!(label(how), label(&format!("{how} --set radius=0.2")), "{how}");
     }
     let warped = |how: &str| label(&format!("--learner da --warp 100{how}"));
     assert_ne!(warped(""), warped(",radius=0.2"));
+    assert_ne!(warped(""), warped(" --graph edges"));
     for (set, said) in [
         ("radius=-1", "parameter radius = -1: must be 0 (nearest others) or a positive number"),
         (

@@ -107,3 +107,17 @@ fn what_it_cannot_do_is_refused_with_a_remedy() {
         assert!(said.code == code && said.err.contains(text), "{words}: {} {}", said.code, said.err);
     }
 }
+
+#[test]
+fn labels_in_a_file_of_their_own_count_and_strange_ones_do_not() {
+    let shell = Shell::new();
+    moons(&shell);
+    let labels: Vec<String> =
+        shell.text("moons.csv").lines().skip(1).map(|l| l.rsplit_once(',').unwrap().1.to_string()).collect();
+    shell.write("labels.txt", &(labels.join("\n") + "\n"));
+    let said = shell.ok("fit rows.csv --label none --labels labels.txt -o s.evm --json").json();
+    assert_eq!((said["features"].as_u64(), said["labeled"].as_u64()), (Some(2), Some(300)), "{said}");
+    shell.ok("fit rows.csv --label none --learner one-class -o m.evm");
+    let said = shell.ok("predict m.evm moons.csv --json").json();
+    assert!(said["accuracy"].is_null(), "{said}");
+}

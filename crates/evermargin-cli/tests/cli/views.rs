@@ -61,6 +61,35 @@ fn files_side_by_side_are_one_file_with_ranges() {
     }
 }
 
+/// Decision values of a table of predictions.
+fn decisions(table: &str) -> Vec<f64> {
+    let cell = |line: &str| line.split('\t').nth(1).unwrap().parse().unwrap();
+    table.lines().skip(1).map(cell).collect()
+}
+
+#[test]
+fn a_missing_view_leaves_the_answer_to_the_other() {
+    for generate in ["g50c --rows 60", "text --rows 60 --cols 400"] {
+        let (shell, _) = halves(generate);
+        let how = "--labeled-rows known --learner corls";
+        shell.ok(&format!("label left.svm --view right.svm {how} -o two.tsv --model two.evm"));
+        for (view, files) in [(1, "left.svm"), (2, "none --view right.svm"), (1, "left.svm --view none")] {
+            let own = format!("label left.svm --view right.svm {how} --set view={view}");
+            shell.ok(&format!("{own} -o own.tsv --model own.evm"));
+            shell.ok(&format!("predict two.evm {files} -o some.tsv"));
+            shell.ok("predict own.evm left.svm --view right.svm -o all.tsv");
+            shell.ok(&format!("predict own.evm {files} -o own.tsv"));
+            assert_eq!(shell.text("own.tsv"), shell.text("all.tsv"), "{generate} {view}");
+            let [some, alone] = ["some.tsv", "own.tsv"].map(|file| decisions(&shell.text(file)));
+            let size = alone.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            assert!(size > 0.0);
+            for (a, b) in some.iter().zip(&alone) {
+                assert!((a - b).abs() < 1e-5 * size, "{generate} {view}: {a} {b}");
+            }
+        }
+    }
+}
+
 #[test]
 fn fit_tune_and_ask_know_files_as_label_does() {
     let (shell, ranges) = halves("g50c --rows 60");
@@ -211,7 +240,13 @@ fn files_that_do_not_belong_together_are_refused() {
         ("fit left.svm --view none.svm --learner corls", 1, "none.svm"),
         ("fit - --view - --learner corls", 2, "standard input can be read once"),
         ("fit left.svm --view right.svm --learner corls -o right.svm", 2, "that is the input itself"),
-        ("predict two.evm left.svm", 2, "the model was trained on 2 files side by side, and one is given"),
+        (
+            "predict two.evm left.svm --view right.svm --view right.svm",
+            2,
+            "the model was trained on 2 files side by side, and 3 are given",
+        ),
+        ("predict two.evm none --view none", 2, "DATA and every --view are none"),
+        ("ask left.svm --model two.evm", 2, "ask looks at every view"),
         ("predict two.evm left.svm --view right.svm --view right.svm", 2, "and 3 are given"),
         (
             "predict one.evm left.svm --view right.svm",

@@ -95,7 +95,14 @@ impl Learner {
         let fit = self.make(params)?;
         let Some(graph) = graph else { return Ok(fit) };
         fit.along(graph).ok_or_else(|| {
-            Error::parameter("graph", "given", format!("left out: learner {} has none", self.name))
+            Error::parameter(
+                "graph",
+                "given",
+                format!(
+                    "left out: learner {} has none of its own (--warp would give its kernel one)",
+                    self.name
+                ),
+            )
         })
     }
 }

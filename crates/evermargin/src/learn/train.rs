@@ -167,7 +167,9 @@ pub fn fit_prepared(
     let params = with_gamma(&prepared, learner, options, &mut notes)?;
     let warped = warp(&mut prepared, &params, learner, options, watch)?;
     let linear = warped.as_ref().map(|_| linear(&params));
-    let fit = learner.make_along(linear.as_ref().unwrap_or(&params), options.graph.as_ref())?;
+    // a deformed space is along the graph already
+    let graph = options.graph.as_ref().filter(|_| warped.is_none());
+    let fit = learner.make_along(linear.as_ref().unwrap_or(&params), graph)?;
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
     let mut described = described(learner, &params, options);
     if let Some(inside) = prepared.lone_class().filter(|_| learner.one_class()) {
@@ -249,7 +251,7 @@ fn deformed(
     }
     let kernel =
         read::<KernelOnly>(learner.name, &with_kernel(&kernel_of(params, learner, options))?)?.kernel;
-    warp.warp(x, kernel, options.seed, watch)
+    warp.warp(x, kernel, options.graph.as_deref(), options.seed, watch)
 }
 
 /// [`along_path`] in the space that `options.warp` deforms, if it is asked for: made once for all folds and values, or
@@ -267,7 +269,8 @@ pub fn along_warped_path(
         let params = task.at(values[0]);
         let Some(warped) = deformed(warp, task.x, &params, learner, options, watch)? else { break };
         let (x, params) = (warped.matrix()?, linear(&params));
-        let found = along_path(learner, &PathTask { params: &params, values, x: x.view(), ..*task }, watch)?;
+        let inside = PathTask { params: &params, values, x: x.view(), graph: None, ..*task };
+        let found = along_path(learner, &inside, watch)?;
         let interrupted = found.len() < values.len();
         out.extend(found);
         if interrupted {

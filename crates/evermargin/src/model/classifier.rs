@@ -6,6 +6,7 @@ use super::{Calibration, Model, Ready, Scaling};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// How two-class decision functions make a multi-class answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,6 +170,13 @@ impl Classifier {
     pub fn predict(&self, x: Matrix) -> Result<Predictions> {
         self.check_columns(x.cols())?;
         self.predict_scaled(self.scaling.apply(x)?.view())
+    }
+
+    /// The same where columns are not known, such as those of a view that is missing: they are 0 after scaling, which a sum over
+    /// views takes for absence.
+    pub fn predict_without(&self, x: Matrix, absent: &[Range<usize>]) -> Result<Predictions> {
+        self.check_columns(x.cols())?;
+        self.predict_scaled(self.scaling.apply(x)?.without(absent).view())
     }
 
     /// The same for samples that stay where they are; they are copied only if there is something to scale.

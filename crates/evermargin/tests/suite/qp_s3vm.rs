@@ -37,7 +37,7 @@ fn many_starts_find_the_optimum_of_small_problems() {
         assert!(found.labeling.objective <= best + 1e-9);
         assert!(found.objectives.len() == 13);
         optimal += usize::from(found.labeling.objective >= best - 1e-9);
-        let (alone, ..) = greedy(&mut cut, 6, false, false, &());
+        let alone = greedy(&mut cut, 6, false, false, &()).positive;
         cut.select(&alone);
         let mut scores = vec![0.0; 14];
         cut.scores(&mut scores);

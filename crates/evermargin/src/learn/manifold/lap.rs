@@ -215,17 +215,10 @@ impl LapParams {
 
     fn penalty(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Option<Penalty>> {
         if let Some(graph) = &self.graph {
-            if graph.len() != x.rows() {
-                return Err(Error::Shape {
-                    what: "rows of the graph",
-                    expected: x.rows(),
-                    found: graph.len(),
-                });
-            }
             if self.penalty.class_wise {
                 return Err(Error::parameter("class_wise", true, "false with a graph given"));
             }
-            return Ok(Some(self.penalty.of_graphs(vec![(1.0, graph.as_ref().clone())])));
+            return self.penalty.given(graph, x.rows()).map(Some);
         }
         if self.kernel == Kernel::Precomputed {
             return Err(Error::parameter("kernel", "precomputed", NEEDS_GRAPH));

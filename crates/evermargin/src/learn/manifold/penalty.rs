@@ -112,6 +112,14 @@ impl PenaltyParams {
         Ok(graph.map(|graph| self.of_graphs(vec![(1.0, graph)])))
     }
 
+    /// The penalty of a graph of `rows` rows that is given.
+    pub fn given(&self, graph: &Graph, rows: usize) -> Result<Penalty> {
+        if graph.len() != rows {
+            return Err(Error::Shape { what: "rows of the graph", expected: rows, found: graph.len() });
+        }
+        Ok(self.of_graphs(vec![(1.0, graph.clone())]))
+    }
+
     /// The penalty of given graphs with their weights.
     pub fn of_graphs(&self, graphs: Vec<(f64, Graph)>) -> Penalty {
         Penalty { graphs, normalised: self.normalised, power: self.power }

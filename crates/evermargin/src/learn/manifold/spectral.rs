@@ -157,7 +157,10 @@ fn solve(
     let found: Vec<(f64, &[f64])> =
         found.map(|(mu, w)| (*mu, w)).filter(|(mu, _)| *mu > NONE_LEFT * largest).collect();
     if found.len() < count {
-        let allowed = format!("at most {}, as many as the space of functions holds", found.len());
+        let allowed = format!(
+            "at most {}, as many as the space of functions holds (equal rows, few landmarks and a very wide or narrow kernel leave few)",
+            found.len()
+        );
         return Err(Error::parameter("coordinates", count, allowed));
     }
     let function = |(mu, w): &(f64, &[f64])| {

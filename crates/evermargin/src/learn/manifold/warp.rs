@@ -10,7 +10,7 @@ use super::penalty::PenaltyParams;
 use super::span::Span;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::graph::Search;
+use crate::graph::{Graph, Search};
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, Lower, cross_products};
 use crate::model::Model;
@@ -113,11 +113,13 @@ pub struct Warped {
 }
 
 impl WarpParams {
-    /// Deforms the space of `kernel` along the graph of all rows; none if `watch` ends the search for neighbours.
+    /// Deforms the space of `kernel` along a graph of all rows, the one given or that of neighbours; none if `watch` ends the
+    /// search for them.
     pub fn warp(
         &self,
         x: MatrixView<'_>,
         kernel: Kernel,
+        graph: Option<&Graph>,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Option<Warped>> {
@@ -125,12 +127,20 @@ impl WarpParams {
             return Err(Error::parameter("warp", self.ratio, "a number from 0 to 1e15"));
         }
         if kernel == Kernel::Precomputed {
-            return Err(Error::parameter("kernel", "precomputed", super::lap::NEEDS_GRAPH));
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "one of samples: --warp makes a space of them",
+            ));
         }
         let Self { neighbours, radius, search, power, normalised, .. } = *self;
         let penalty =
             PenaltyParams { neighbours, radius, search, normalised, power, ..PenaltyParams::default() };
-        let Some(penalty) = penalty.penalty(x, watch)? else { return Ok(None) };
+        let penalty = match graph {
+            Some(graph) => Some(penalty.given(graph, x.rows())?),
+            None => penalty.penalty(x, watch)?,
+        };
+        let Some(penalty) = penalty else { return Ok(None) };
         let span = Span::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
         let factor = Warp::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
         Ok(Some(Warped { span, factor }))

@@ -30,6 +30,7 @@ use crate::kernel::Kernel;
 use crate::solve::newton::{Objective, dot, newton};
 use crate::solve::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How labels spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +72,9 @@ pub struct LabelPropagationParams {
     pub c: f64,
     /// Largest violation of the model's optimality conditions.
     pub tolerance: f64,
+    /// A graph of the rows, in place of one of neighbours.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
 }
 
 impl Default for LabelPropagationParams {
@@ -89,6 +93,7 @@ impl Default for LabelPropagationParams {
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 1.0,
             tolerance: 1e-3,
+            graph: None,
         }
     }
 }
@@ -213,6 +218,26 @@ impl LabelPropagationParams {
         SvcParams { kernel: self.kernel, c: self.c, tolerance: self.tolerance, ..Default::default() }
     }
 
+    /// The graph given, or one of neighbours; none if `watch` ends the search.
+    fn graph_of(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Arc<Graph>>> {
+        if let Some(graph) = &self.graph {
+            if graph.len() != x.rows() {
+                let (expected, found) = (x.rows(), graph.len());
+                return Err(Error::Shape { what: "rows of the graph", expected, found });
+            }
+            return Ok(Some(Arc::clone(graph)));
+        }
+        let params = GraphParams {
+            neighbours: self.neighbours,
+            metric: self.metric,
+            weights: self.weights,
+            width: (self.width > 0.0).then_some(self.width),
+            search: self.search,
+            radius: (self.radius > 0.0).then_some(self.radius),
+        };
+        Ok(Graph::nearest(x, &params, watch)?.map(Arc::new))
+    }
+
     /// `reached`: rows in a component with a label; `y`: −1, 1 or 0.
     fn spread(&self, graph: &Graph, y: &[f64], reached: &[bool], watch: &dyn Watch) -> Spread {
         let stop = Stop { tolerance: EXACT, max_steps: 0 };
@@ -272,17 +297,9 @@ impl Fit for LabelPropagationParams {
         self.check()?;
         self.svc().check(x)?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let params = GraphParams {
-            neighbours: self.neighbours,
-            metric: self.metric,
-            weights: self.weights,
-            width: (self.width > 0.0).then_some(self.width),
-            search: self.search,
-            radius: (self.radius > 0.0).then_some(self.radius),
-        };
-        let found = Graph::nearest(x, &params, watch)?;
+        let found = self.graph_of(x, watch)?;
         let stopped = found.is_none();
-        let graph = found.unwrap_or_else(|| Graph::without_edges(x.rows()));
+        let graph = found.unwrap_or_else(|| Arc::new(Graph::without_edges(x.rows())));
         let component = graph.components();
         // A row of weight 0 passes labels on; it is only not asked for one.
         let mut labeled = vec![false; x.rows()];
@@ -326,6 +343,10 @@ impl Fit for LabelPropagationParams {
         facts.insert("width".into(), graph.width().into());
         let transduced = Transduced { scores, ratio, facts };
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(fitted.model, reports.collect()) })
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {

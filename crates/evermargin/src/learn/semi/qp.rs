@@ -145,5 +145,5 @@ pub fn exhaustive(cut: &mut Cut<'_, '_>, k: usize) -> Found {
     }
     cut.select(&best.positive);
     let objectives = vec![("exhaustive", best.objective)];
-    Found { labeling: best, start: "exhaustive", objectives, sweeps: 0, evaluations: 0 }
+    Found { labeling: best, start: "exhaustive", objectives, sweeps: 0, evaluations: 0, full: 0 }
 }

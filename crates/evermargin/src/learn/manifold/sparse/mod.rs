@@ -35,6 +35,7 @@ use super::penalty::{Penalty, PenaltyParams};
 use super::tell::told_by_model;
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::kernel::Kernel;
 use crate::learn::semi::{FewLabels, Ratio};
 use crate::learn::{Fit, Fitted, Targets};
@@ -44,6 +45,7 @@ use greedy::{Backfit, Norm};
 use scene::Scene;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// How rows are chosen and what is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -103,6 +105,9 @@ pub struct SparseLapParams {
     pub ratio: Ratio,
     /// Seed of the draw of candidates.
     pub seed: u64,
+    /// A graph of the rows, in place of one of neighbours.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
 }
 
 impl Default for SparseLapParams {
@@ -122,6 +127,7 @@ impl Default for SparseLapParams {
             balance: false,
             ratio: Ratio::Labels,
             seed: 1,
+            graph: None,
         }
     }
 }
@@ -130,7 +136,7 @@ impl SparseLapParams {
     fn check(&self) -> Result<()> {
         self.kernel.check()?;
         self.penalty.check()?;
-        if self.kernel == Kernel::Precomputed {
+        if self.kernel == Kernel::Precomputed && self.graph.is_none() {
             return Err(Error::parameter("kernel", "precomputed", lap::NEEDS_GRAPH));
         }
         check_weights(self.gamma_a, self.gamma_i)?;
@@ -230,7 +236,14 @@ impl Fit for SparseLapParams {
         let inside = part.as_ref().map_or(x, |p| p.view());
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         self.check_rows(inside.rows())?;
-        let Some(penalty) = self.penalty.penalty(inside, watch)? else {
+        let penalty = match &self.graph {
+            Some(_) if part.is_some() => {
+                return Err(Error::parameter("graph", "given", "used with all rows in the problem"));
+            }
+            Some(graph) => Some(self.penalty.given(graph, x.rows())?),
+            None => self.penalty.penalty(inside, watch)?,
+        };
+        let Some(penalty) = penalty else {
             let mut fitted = alone.fit(x, problems, &())?;
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
             return told_by_model(fitted, x, &few, self.balance, Map::new());
@@ -241,6 +254,10 @@ impl Fit for SparseLapParams {
         facts.insert("neighbours".into(), self.penalty.neighbours_of(inside).into());
         facts.extend(lap::graph_facts(&penalty));
         told_by_model(fitted, x, &few, self.balance, facts)
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {

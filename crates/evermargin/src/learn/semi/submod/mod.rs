@@ -211,11 +211,12 @@ impl Fit for SubmodParams {
 /// Greedy as printed, of the class with fewer rows.
 fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> Found {
     let n = cut.pull().len();
-    let (positive, evaluations, interrupted) = greedy(cut, k, 2 * k > n, every_gain, watch);
-    let mut labeling = polish::polish(cut, positive, 0, 0, watch);
-    labeling.interrupted = interrupted;
+    let chosen = greedy(cut, k, 2 * k > n, every_gain, watch);
+    let [evaluations, full] = chosen.evaluations;
+    let mut labeling = polish::polish(cut, chosen.positive, 0, 0, watch);
+    labeling.interrupted = chosen.interrupted;
     let (start, objectives) = ("greedy", vec![("greedy", labeling.objective)]);
-    Found { labeling, start, objectives, sweeps: 0, evaluations }
+    Found { labeling, start, objectives, sweeps: 0, evaluations, full }
 }
 
 /// Labels, and what a model of them begins with.
@@ -371,15 +372,12 @@ impl CutParams {
 
 impl Found {
     fn facts(&self, few: &FewLabels) -> Map<String, Value> {
-        let (n, k) = (few.unlabeled.len() as u64, few.positives as u64);
-        let picks = k.min(n - k);
         let mut facts = few.facts();
-        facts.insert("positives".into(), k.into());
+        facts.insert("positives".into(), few.positives.into());
         facts.insert("start".into(), self.start.into());
         facts.insert("sweeps".into(), self.sweeps.into());
         facts.insert("evaluations".into(), self.evaluations.into());
-        let full = picks * n - picks * picks.saturating_sub(1) / 2;
-        facts.insert("full_greedy_evaluations".into(), full.into());
+        facts.insert("full_greedy_evaluations".into(), self.full.into());
         facts.insert("interrupted".into(), self.labeling.interrupted.into());
         facts
     }

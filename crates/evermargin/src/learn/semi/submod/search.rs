@@ -57,29 +57,44 @@ pub struct Found {
     pub sweeps: u64,
     /// Gains looked at by greedy.
     pub evaluations: u64,
+    /// Gains that greedy would have looked at on the same rows, were it not lazy.
+    pub full: u64,
 }
 
-/// Greedy with k picks, of the smaller class: the other way round it selects the negatives. Also gives D and the number
-/// of gains looked at.
+/// Rows chosen by greedy.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Whether each row is positive.
+    pub positive: Vec<bool>,
+    /// Gains looked at, and all there were to look at.
+    pub evaluations: [u64; 2],
+    /// Whether the caller said stop; then the rows are those most similar to the labels.
+    pub interrupted: bool,
+}
+
+/// Greedy with k picks; with `negatives` it selects the n − k others.
 pub fn greedy(
     cut: &mut Cut<'_, '_>,
     k: usize,
     negatives: bool,
     every_gain: bool,
     watch: &dyn Watch,
-) -> (Vec<bool>, u64, bool) {
+) -> Chosen {
     let n = cut.elements();
     cut.select(&vec![false; n]);
     let choose = if every_gain { plain } else { lazy };
-    let picks = if negatives { choose(&mut cut.negated(), n - k, watch) } else { choose(cut, k, watch) };
-    let mut marks = marked(&picks.order, n);
+    let count = if negatives { n - k } else { k };
+    let picks = if negatives { choose(&mut cut.negated(), count, watch) } else { choose(cut, count, watch) };
+    let mut positive = marked(&picks.order, n);
     if negatives {
-        marks.iter_mut().for_each(|m| *m = !*m);
+        positive.iter_mut().for_each(|m| *m = !*m);
     }
-    if picks.exit == Exit::Interrupted {
-        marks = largest(cut.pull(), k);
+    let interrupted = picks.exit == Exit::Interrupted;
+    if interrupted {
+        positive = largest(cut.pull(), k);
     }
-    (marks, picks.evaluations, picks.exit == Exit::Interrupted)
+    let all = (count * n - count * count.saturating_sub(1) / 2) as u64;
+    Chosen { positive, evaluations: [picks.evaluations, all], interrupted }
 }
 
 impl Search {
@@ -87,7 +102,7 @@ impl Search {
     pub fn run(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> Found {
         let n = cut.elements();
         let mut found = None;
-        let mut evaluations = 0;
+        let (mut evaluations, mut full) = (0, 0);
         let parzen = largest(cut.pull(), k);
         self.keep(cut, "parzen", parzen, &mut found, watch);
         let trivial = k == 0 || k == n || cut.kappa() == 0.0;
@@ -98,14 +113,15 @@ impl Search {
                 if trivial || found.as_ref().is_some_and(|f: &Found| f.labeling.interrupted) {
                     break;
                 }
-                let (marks, looked, _) = greedy(cut, k, negatives, false, watch);
-                evaluations += looked;
-                self.keep(cut, name, marks, &mut found, watch);
+                let chosen = greedy(cut, k, negatives, false, watch);
+                evaluations += chosen.evaluations[0];
+                full += chosen.evaluations[1];
+                self.keep(cut, name, chosen.positive, &mut found, watch);
             }
         } else if !trivial {
-            let (marks, name, looked) = self.of_some(cut, k, watch);
-            evaluations += looked;
-            self.keep(cut, name, marks, &mut found, watch);
+            let (marks, some) = self.of_some(cut, k, watch);
+            (evaluations, full) = (some.evaluations, some.full);
+            self.keep(cut, some.start, marks, &mut found, watch);
         }
         let mut rng = Pcg64::seed_from_u64(self.seed);
         for _ in 0..if trivial { 0 } else { self.random } {
@@ -119,9 +135,10 @@ impl Search {
             objectives: Vec::new(),
             sweeps: 0,
             evaluations: 0,
+            full: 0,
         };
         let mut found = found.unwrap_or_else(nothing);
-        found.evaluations = evaluations;
+        (found.evaluations, found.full) = (evaluations, full);
         if rest(n, k) > 0 && !found.labeling.interrupted {
             let labeling = polish(cut, found.labeling.positive.clone(), self.sweeps, 0, watch);
             found.sweeps += labeling.sweeps;
@@ -134,18 +151,19 @@ impl Search {
     }
 
     /// The best labels of a sample of the rows, spread over all.
-    fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, &'static str, u64) {
+    fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, Found) {
         let n = cut.elements();
         let keep = sample(n, SOME);
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
         let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
         let inner = Self { random: 0, ..*self };
-        let found = inner.run(&mut cut.thinned(&keep, kappa), part.clamp(1, keep.len() - 1), watch);
+        let mut found = inner.run(&mut cut.thinned(&keep, kappa), part.clamp(1, keep.len() - 1), watch);
         if found.labeling.interrupted {
-            return (largest(cut.pull(), k), "parzen", found.evaluations);
+            found.start = "parzen";
+            return (largest(cut.pull(), k), found);
         }
         let scores = cut.spread(&keep, &found.labeling.positive, kappa);
-        (largest(&scores, k), found.start, found.evaluations)
+        (largest(&scores, k), found)
     }
 
     fn keep(
@@ -176,7 +194,7 @@ impl Search {
             b.labeling.interrupted |= interrupted;
         } else {
             let objectives = vec![(name, value)];
-            *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0 });
+            *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0, full: 0 });
         }
     }
 }
