@@ -117,7 +117,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "A..B", value_parser = crate::spec::rows)]
     pub rows: Option<crate::spec::Rows>,
     /// This class against all others
-    #[arg(long, value_name = "CLASS")]
+    #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
     pub positive: Option<String>,
     /// Number of the first column in LIBSVM text: 0 or 1 [default: 1, or 0 where index 0 occurs]
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]

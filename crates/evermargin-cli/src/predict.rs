@@ -35,6 +35,10 @@ pub struct PredictArgs {
     /// precision
     #[arg(long, value_name = "FILE")]
     pub roc: Option<PathBuf>,
+    /// Views of the model that are missing in DATA, by their numbers from 1, as in 2 or 1,3: their columns, whatever they hold, are
+    /// not looked at, and the other views answer
+    #[arg(long, value_name = "VIEWS", value_delimiter = ',')]
+    pub without: Vec<usize>,
     #[command(flatten)]
     pub views: ViewArgs,
     #[command(flatten)]
@@ -90,7 +94,9 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         }
         failure
     })?;
-    let Input { data, absent, .. } = load_for(&classifier, &args.data, &args.views, &args.input, None)?;
+    let without = views::without(&classifier, &args.without)?;
+    let Input { data, mut absent, .. } = load_for(&classifier, &args.data, &args.views, &args.input, None)?;
+    absent.extend(without);
     console::note(common, &data.notes);
     let truth = truth(&classifier, &data.labels);
     let rows = data.x.rows();

@@ -4,12 +4,14 @@ use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use evermargin::data::{Labels, Matrix};
+use evermargin::learn::manifold::views::ViewList;
 use evermargin::learn::train::TrainOptions;
 use evermargin::learn::{LEARNERS, Learner, near};
 use evermargin::model::{Classifier, Column};
 use evermargin_io::{Dataset, LabelAt, LabelColumn, ReadOptions, read};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Files with more columns of the same rows.
@@ -258,6 +260,28 @@ pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>
     }
     let features = files.iter().try_fold(0usize, |sum, f| sum.checked_add(f.features));
     if !columns.is_empty() || features != Some(c.features()) { Err(damaged()) } else { Ok(Some(out)) }
+}
+
+/// The columns of views of a model, called by their numbers from 1; refuses to do without all of them.
+pub fn without(c: &Classifier, numbers: &[usize]) -> Result<Vec<Range<usize>>, Failure> {
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let written = c.params.get("views").and_then(Value::as_str).unwrap_or("all");
+    let views = ViewList(written.into()).columns(c.features())?;
+    let count = views.len();
+    let usage = |what: String| Err(Failure::Usage(format!("--without: {what}")));
+    if count < 2 {
+        return usage("the model has one view, and cannot do without it".into());
+    }
+    if let Some(wrong) = numbers.iter().find(|k| !(1..=count).contains(*k)) {
+        return usage(format!("{wrong} is no view; the model has {count}, numbered from 1 ({written})"));
+    }
+    if (1..=count).all(|k| numbers.contains(&k)) {
+        return usage("no view is left to answer".into());
+    }
+    let ranges = numbers.iter().flat_map(|k| &views[k - 1].0);
+    Ok(ranges.map(|(first, end)| *first..*end).collect())
 }
 
 /// Keeps in a model what its files were.

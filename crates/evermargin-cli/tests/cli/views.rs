@@ -70,13 +70,16 @@ fn decisions(table: &str) -> Vec<f64> {
 #[test]
 fn a_missing_view_leaves_the_answer_to_the_other() {
     for generate in ["g50c --rows 60", "text --rows 60 --cols 400"] {
-        let (shell, _) = halves(generate);
+        let (shell, ranges) = halves(generate);
         let how = "--labeled-rows known --learner corls";
+        shell.ok(&format!("label all.svm {how} --set views={ranges} -o one.tsv --model one.evm"));
         shell.ok(&format!("label left.svm --view right.svm {how} -o two.tsv --model two.evm"));
         for (view, files) in [(1, "left.svm"), (2, "none --view right.svm"), (1, "left.svm --view none")] {
             let own = format!("label left.svm --view right.svm {how} --set view={view}");
             shell.ok(&format!("{own} -o own.tsv --model own.evm"));
             shell.ok(&format!("predict two.evm {files} -o some.tsv"));
+            shell.ok(&format!("predict one.evm all.svm --without {} -o one.tsv", 3 - view));
+            assert_eq!(shell.text("one.tsv"), shell.text("some.tsv"), "{generate} {view}");
             shell.ok("predict own.evm left.svm --view right.svm -o all.tsv");
             shell.ok(&format!("predict own.evm {files} -o own.tsv"));
             assert_eq!(shell.text("own.tsv"), shell.text("all.tsv"), "{generate} {view}");
@@ -246,6 +249,8 @@ fn files_that_do_not_belong_together_are_refused() {
             "the model was trained on 2 files side by side, and 3 are given",
         ),
         ("predict two.evm none --view none", 2, "DATA and every --view are none"),
+        ("predict two.evm left.svm --without 3", 2, "--without: 3 is no view; the model has 2"),
+        ("predict two.evm left.svm --without 1,2", 2, "--without: no view is left to answer"),
         ("ask left.svm --model two.evm", 2, "ask looks at every view"),
         ("predict two.evm left.svm --view right.svm --view right.svm", 2, "and 3 are given"),
         (
