@@ -2,7 +2,7 @@
 //!
 //! Greedy, greedy of the other class, and the k rows most similar to the labels (Parzen), each polished; a single start can
 //! end with the classes exchanged. Greedy needs many looks at every row (Emara 2012 reports up to 147 n gains), so with more
-//! than [`GREEDY_ROWS`] rows it runs on [`SOME`], drawn with a fixed seed, with κ scaled so that the cut weighs the same; the labels of these,
+//! than [`GREEDY_ROWS`] rows it runs on 512, drawn with a fixed seed, with κ scaled so that the cut weighs the same; the labels of these,
 //! spread over all by one pass, are the start.
 
 use super::super::largest;
