@@ -17,7 +17,7 @@ pub struct Table {
     /// Where it stands.
     pub source: Source,
     /// With few labels: every draw of them counts, the share of positives is that of the labels, and all is left at its
-    /// default. See [`honest`].
+    /// default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub honest: bool,
     /// How it was measured, in words, where the rows' own protocols do not say it.
