@@ -284,7 +284,8 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<Found> {
             .flat_map(|(name, lambda, draws)| [Way::Da, Way::Tsvm].map(|way| (name, lambda, draws, way)))
             .collect();
     let done = bench.each(&pieces, |(name, lambda, draws, way)| {
-        let draws = bench.options.repetitions.unwrap_or(*draws);
+        let usual = if bench.options.quick { 1 } else { *draws };
+        let draws = bench.options.repetitions.unwrap_or(usual);
         let key = format!("beside SVMlin {name} {lambda} {draws} {} {}", way.name(), bench.options.seed);
         bench.cached(&key, || beside_svmlin(bench, name, *lambda, draws, *way))
     });

@@ -198,7 +198,10 @@ fn settings(graph: [usize; 2], width: f64) -> Vec<Setting> {
 
 fn scouted(bench: &Bench<'_>, set: &Set, runs: usize) -> Result<Scout> {
     let ground = Ground::new(bench, set, runs)?;
-    let ((full, errors), graphs) = whole(&ground)?;
+    let ((full, errors), mut graphs) = whole(&ground)?;
+    if bench.options.quick {
+        graphs.truncate(GRAPHS);
+    }
     bench.say(&format!("{}: LapRLS {full:?}; graphs {graphs:?}", set.name));
     let penalties = graphs.iter().map(|&g| ground.penalty(g)).collect::<Result<Vec<_>>>()?;
     // the source: few functions want wider kernels; the narrowest only where it costs little
@@ -427,7 +430,8 @@ fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
     let sets: Vec<&Set> =
         SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.train > 500)).collect();
     let key = |what: &str, set: &Set| {
-        format!("sindhwani 5 {what} {} {} {}", set.name, bench.options.seed, runs(bench, set))
+        let quick = if bench.options.quick { " quick" } else { "" };
+        format!("sindhwani 5 {what} {} {} {}{quick}", set.name, bench.options.seed, runs(bench, set))
     };
     let scout = |set: &&Set| {
         let settings = || bench.cached(&key("settings", set), || scouted(bench, set, runs(bench, set)));
