@@ -24,6 +24,7 @@ mod approximate;
 pub use ball::Ball;
 pub use search::neighbours;
 
+use crate::error::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +106,16 @@ impl Graph {
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.degree.len()
+    }
+
+    /// Refuses a graph of other rows.
+    pub fn check_rows(&self, rows: usize) -> Result<()> {
+        let found = self.len();
+        if found == rows {
+            Ok(())
+        } else {
+            Err(Error::Shape { what: "rows of the graph", expected: rows, found })
+        }
     }
 
     /// Whether there are no rows.

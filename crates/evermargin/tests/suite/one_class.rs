@@ -340,9 +340,9 @@ fn what_needs_two_classes_is_refused() {
     assert!(trained(&[None; 30], |o| o.weights = Some(weights.clone())).is_ok());
 }
 
-/// The middle of the gap between the moons is as near to rows as the far side of one, but not along the graph.
+/// Along the graph too nu bounds the share outside, and what is far from all rows is outside.
 #[test]
-fn a_warped_kernel_follows_the_moons() {
+fn a_warped_kernel_is_another_one_with_as_many_rows_outside() {
     let (x, labels) = moons(300);
     let unlabelled = Labels { classes: Vec::new(), of: vec![None; labels.of.len()] };
     let mut options = TrainOptions::new("one-class");

@@ -114,9 +114,7 @@ impl PenaltyParams {
 
     /// The penalty of a graph of `rows` rows that is given.
     pub fn given(&self, graph: &Graph, rows: usize) -> Result<Penalty> {
-        if graph.len() != rows {
-            return Err(Error::Shape { what: "rows of the graph", expected: rows, found: graph.len() });
-        }
+        graph.check_rows(rows)?;
         Ok(self.of_graphs(vec![(1.0, graph.clone())]))
     }
 

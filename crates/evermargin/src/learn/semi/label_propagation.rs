@@ -221,10 +221,7 @@ impl LabelPropagationParams {
     /// The graph given, or one of neighbours; none if `watch` ends the search.
     fn graph_of(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Arc<Graph>>> {
         if let Some(graph) = &self.graph {
-            if graph.len() != x.rows() {
-                let (expected, found) = (x.rows(), graph.len());
-                return Err(Error::Shape { what: "rows of the graph", expected, found });
-            }
+            graph.check_rows(x.rows())?;
             return Ok(Some(Arc::clone(graph)));
         }
         let params = GraphParams {
