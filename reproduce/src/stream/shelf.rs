@@ -22,16 +22,16 @@ pub(super) struct Plan {
 }
 
 const fn plan(name: &'static str, set: &'static str, batch: usize, labels: usize) -> Plan {
-    Plan { name, set, batch, most: 0, labels, repetitions: 3, looks: 16 }
+    Plan { name, set, batch, most: 0, labels, repetitions: 10, looks: 16 }
 }
 
 /// Labels of table IV.1: 50 for newsgroups, 30 for news wires, 9 for connections; its sets themselves are not at hand. Texts
 /// come in batches of 1000, as there, and in small ones, so that there are a hundred of them.
 pub(super) const PLANS: [Plan; 5] = [
     plan("newsgroups", "news-comp-rec", 80, 50),
-    Plan { repetitions: 2, looks: 8, ..plan("newsgroups-1000", "news-comp-rec", 1000, 50) },
+    Plan { looks: 8, ..plan("newsgroups-1000", "news-comp-rec", 1000, 50) },
     plan("reuters", "reuters-earn", 100, 30),
-    Plan { repetitions: 2, looks: 10, ..plan("reuters-1000", "reuters-earn", 1000, 30) },
+    Plan { looks: 10, ..plan("reuters-1000", "reuters-earn", 1000, 30) },
     Plan { repetitions: 1, looks: 12, ..plan("mnist", "mnist-odd", 500, 50) },
 ];
 

@@ -7,7 +7,6 @@ use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
 use evermargin::kernel::Kernel;
 use evermargin::learn::lasvm::Loss;
-use evermargin::learn::semi::submod::Variant;
 use evermargin::learn::train::{Gamma, ScalingChoice};
 use std::path::PathBuf;
 
@@ -219,7 +218,6 @@ impl RunArgs {
             class_weight: learning.class_weight,
             labelling: learning.labelling,
             transduction: Some(TransductionParams {
-                variant: Variant::Swift,
                 tolerance: learning.tolerance,
                 exemplars: learning.exemplars,
                 ..Default::default()

@@ -126,6 +126,7 @@ impl Body {
 
     pub(super) fn renumber(&mut self, now: &[u32]) {
         self.memory.renumber(now);
+        self.transduction.iter_mut().for_each(|t| t.renumber(now));
         self.open.of.iter_mut().for_each(|q| q.said.renumber(now));
         self.current.truth.iter_mut().for_each(|t| *t = t.map(|c| now[c as usize]));
         self.current.said.iter_mut().for_each(|s| s.renumber(now));

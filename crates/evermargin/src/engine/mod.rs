@@ -28,6 +28,7 @@ mod body;
 mod classes;
 mod close;
 mod event;
+mod gone;
 mod inductive;
 mod memory;
 mod meter;

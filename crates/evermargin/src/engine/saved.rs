@@ -103,7 +103,7 @@ impl SavedBody {
         let cols = self.frame.packing.cols;
         self.memory.check(cols, classes)?;
         if let Some(t) = &self.transduction {
-            t.check(cols)?;
+            t.check(cols, classes)?;
         }
         let (current, open) = (&self.current, &self.open);
         let rows = current.x.rows();

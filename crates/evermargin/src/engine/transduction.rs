@@ -7,13 +7,16 @@
 //! number grows by tenths until the labels of the batch come out as they did with all of them, but for a share
 //! `tolerance` (0 is the source's strict procedure, 0.05 its tolerant one), and never beyond |B|. So memory is three
 //! batches and the labels. The batch lends its density to what is remembered (`beyond`, the source's inter-batch
-//! dependence).
+//! dependence). With a linear kernel one more sample a class is kept, the mean of those that are remembered no more
+//! ([`gone`](super::gone)), which makes up for what three small batches cannot show.
 //!
 //! Departures: κ = 2ρl/n of each pool, because a fixed one drowns the labels as pools grow; exemplars are chosen once, to
 //! the cap, and their prefixes are the smaller summaries; every exemplar carries the number of samples it stands for, but
-//! counts as one row in the share of positives (`weigh` lets it count in the cut). Without labels of two classes nothing
+//! counts as one row in the share of positives (`weigh` lets it count in the cut); the mean of a class that left counts in the
+//! cut as half κ for each of its samples, as these would, and not in the share. Without labels of two classes nothing
 //! is labelled, and summaries go on.
 
+use super::gone::Gone;
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -44,6 +47,9 @@ pub struct TransductionParams {
     pub weigh: bool,
     /// What is remembered: exemplars, or any samples, to compare with.
     pub remember: Remember,
+    /// Batches as which the samples that left memory count at the most; 0 = they are forgotten, as the source has it. Only
+    /// with a linear kernel, and where exemplars do not weigh.
+    pub echo: f64,
 }
 
 /// What is remembered of the stream.
@@ -65,12 +71,13 @@ impl Default for TransductionParams {
         Self {
             kernel: Kernel::Linear,
             rho: 10.0,
-            variant: Variant::Polished,
+            variant: Variant::Swift,
             tolerance: 0.05,
             exemplars: 0,
             beyond: 1.0,
             weigh: false,
             remember: Remember::Exemplars,
+            echo: 5.0,
         }
     }
 }
@@ -85,7 +92,7 @@ impl TransductionParams {
         if !(0.0..=1.0).contains(&self.tolerance) {
             return Err(Error::parameter("tolerance", self.tolerance, "a share from 0 to 1"));
         }
-        for (name, value) in [("rho", self.rho), ("beyond", self.beyond)] {
+        for (name, value) in [("rho", self.rho), ("beyond", self.beyond), ("echo", self.echo)] {
             if !(0.0..=1e15).contains(&value) {
                 return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
             }
@@ -96,15 +103,15 @@ impl TransductionParams {
         Ok(())
     }
 
-    fn submod(&self, shares: &[f64]) -> SubmodParams {
-        let ratio = if shares.is_empty() { Ratio::Labels } else { Ratio::Given(shares.to_vec()) };
-        SubmodParams {
-            kernel: self.kernel,
-            rho: self.rho,
-            variant: self.variant,
-            ratio,
-            ..Default::default()
-        }
+    fn submod(&self, shares: Vec<f64>, kappa: f64) -> SubmodParams {
+        let (ratio, kernel, rho, variant) = (Ratio::Given(shares), self.kernel, self.rho, self.variant);
+        SubmodParams { kernel, ratio, rho, kappa, variant, ..Default::default() }
+    }
+
+    /// Whether samples that left memory still count.
+    fn echoes(&self) -> bool {
+        let bounded = matches!(self.remember, Remember::Exemplars | Remember::Random);
+        self.echo > 0.0 && self.rho > 0.0 && bounded && self.kernel == Kernel::Linear && !self.weigh
     }
 }
 
@@ -153,6 +160,7 @@ pub struct Transduction {
     batches: u64,
     /// Samples of the largest batch so far.
     largest: usize,
+    gone: Gone,
 }
 
 impl Transduction {
@@ -161,7 +169,8 @@ impl Transduction {
         params.check()?;
         let none = Matrix::empty(cols, sparse);
         let (exemplars, previous) = (none.clone(), none);
-        Ok(Self { params: params.clone(), exemplars, weight: Vec::new(), previous, batches: 0, largest: 0 })
+        let (params, weight, gone) = (params.clone(), Vec::new(), Gone::new(cols, sparse));
+        Ok(Self { params, exemplars, weight, previous, batches: 0, largest: 0, gone })
     }
 
     /// Exemplars of all but the last batch.
@@ -192,15 +201,21 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<Option<Vec<Given>>> {
         let past = [(self.previous.view(), None), (self.exemplars.view(), Some(self.weight.as_slice()))];
-        self.label_among(known, batch, &past, watch)
+        self.label_among(known, batch, &past, (&self.gone, self.trust(known)), watch)
     }
 
-    /// Labels for the rows of a batch that follow from it, the labels, and samples of the past with their weights.
+    fn trust(&self, known: Known<'_>) -> f64 {
+        if self.params.echoes() { self.gone.trust(known.x, known.class) } else { 0.0 }
+    }
+
+    /// Labels for the rows of a batch that follow from it, the labels, samples of the past with their weights, and those
+    /// that left, as far as they are believed.
     fn label_among(
         &self,
         known: Known<'_>,
         batch: MatrixView<'_>,
         past: &[(MatrixView<'_>, Option<&[f64]>)],
+        (gone, trust): (&Gone, f64),
         watch: &dyn Watch,
     ) -> Result<Option<Vec<Given>>> {
         let l = known.x.rows();
@@ -217,10 +232,20 @@ impl Transduction {
                 None => cost.resize(cost.len() + rows.rows(), 1.0),
             }
         }
-        let x = compact(Matrix::stacked(&parts));
-        let problems = problems(known, &present, x.rows(), &cost);
-        let shares = shares(known, &present);
-        let scores = self.params.submod(&shares).transduce(x.view(), &problems, watch)?.scores;
+        let mut x = Matrix::stacked(&parts);
+        let n: f64 = cost[l..].iter().sum::<f64>() + trust * gone.len();
+        let kappa = 2.0 * self.params.rho * l as f64 / n;
+        let (rows, mut class) = (x.rows(), known.class.iter().copied().map(Some).collect::<Vec<_>>());
+        class.resize(rows, None);
+        for (c, mean, count) in gone.classes().filter(|(c, ..)| trust > 0.0 && present.contains(c)) {
+            x.push(mean);
+            class.push(Some(c));
+            cost.push(0.5 * kappa * trust * count);
+        }
+        let x = compact(x, rows);
+        let problems = problems(&class, &present, &cost);
+        let params = self.params.submod(shares(known, &present), kappa);
+        let scores = params.transduce(x.view(), &problems, watch)?.scores;
         let of = |i: usize| match scores.as_slice() {
             [f] => Given { class: present[usize::from(f[i] > 0.0)], confidence: f[i].abs() },
             many => most(many, &present, i),
@@ -264,6 +289,11 @@ impl Transduction {
             return Ok(Absorbed { exemplars: n, ..Default::default() });
         }
         let order = self.order(all, weight, known, batch, cap, seed, watch)?;
+        let trust = self.trust(known);
+        if given.is_some() && trust == 0.0 {
+            self.gone = Gone::new(all.cols(), matches!(all, Matrix::Csr { .. }));
+        }
+        let past = self.classes_of(all, known, batch, given.is_some(), trust, watch)?;
         let step = ((STEP * n as f64).ceil() as usize).max(1);
         let (mut size, mut told) = (if given.is_some() { step } else { cap }, Absorbed::default());
         loop {
@@ -272,20 +302,50 @@ impl Transduction {
             let picks = &order[..size];
             let some = all.view().select(picks);
             let carried = carry_weights(all.view(), weight, picks, self.params.kernel)?;
-            let Some(given) = given else {
-                (self.exemplars, self.weight) = (some, carried);
-                return Ok(told);
-            };
-            let past = [(some.view(), Some(carried.as_slice()))];
-            let anew = self.label_among(known, batch, &past, watch)?.unwrap_or_default();
-            let other = given.iter().zip(&anew).filter(|(a, b)| a.class != b.class).count();
-            told.cost = other as f64 / batch.rows().max(1) as f64;
-            if told.cost <= self.params.tolerance || size >= order.len() {
-                (self.exemplars, self.weight) = (some, carried);
+            let gone = self.gone_but(all, picks, &past);
+            if let Some(given) = given {
+                let kept = [(some.view(), Some(carried.as_slice()))];
+                let anew = self.label_among(known, batch, &kept, (&gone, trust), watch)?.unwrap_or_default();
+                let other = given.iter().zip(&anew).filter(|(a, b)| a.class != b.class).count();
+                told.cost = other as f64 / batch.rows().max(1) as f64;
+            }
+            if given.is_none() || told.cost <= self.params.tolerance || size >= order.len() {
+                (self.exemplars, self.weight, self.gone) = (some, carried, gone);
                 return Ok(told);
             }
             size += step;
         }
+    }
+
+    /// Classes of the samples of the past, where those that leave are to be known by them.
+    fn classes_of(
+        &self,
+        all: &Matrix,
+        known: Known<'_>,
+        batch: MatrixView<'_>,
+        labelled: bool,
+        trust: f64,
+        watch: &dyn Watch,
+    ) -> Result<Vec<u32>> {
+        if !labelled || !self.params.echoes() {
+            return Ok(Vec::new());
+        }
+        let given = self.label_among(known, all.view(), &[(batch, None)], (&self.gone, trust), watch)?;
+        Ok(given.unwrap_or_default().iter().map(|g| g.class).collect())
+    }
+
+    /// Those that have left when all samples but `picks` do; those of unknown class leave no trace.
+    fn gone_but(&self, all: &Matrix, picks: &[usize], class: &[u32]) -> Gone {
+        let mut stays = vec![false; all.rows()];
+        picks.iter().for_each(|&i| stays[i] = true);
+        let leave: Vec<(usize, u32)> =
+            (0..all.rows()).zip(class.iter().copied()).filter(|(i, _)| !stays[*i]).collect();
+        self.gone.joined(all.view(), &leave, self.params.echo * self.largest as f64)
+    }
+
+    /// Class c has the number `now[c]`.
+    pub(super) fn renumber(&mut self, now: &[u32]) {
+        self.gone.renumber(now);
     }
 
     /// Samples to remember, the most important first, up to the cap.
@@ -321,8 +381,9 @@ impl Transduction {
     }
 
     /// Refuses parts that do not fit together (a file may say anything).
-    pub(super) fn check(&self, cols: usize) -> Result<()> {
+    pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
         self.params.check()?;
+        self.gone.check(cols, classes)?;
         let fits = self.exemplars.rows() == self.weight.len()
             && self.exemplars.cols() == cols
             && self.previous.cols() == cols
@@ -344,39 +405,162 @@ fn most(scores: &[Vec<f64>], present: &[u32], i: usize) -> Given {
     Given { class: best.0, confidence: 0.5 * (best.1 - next) }
 }
 
-/// One problem for two classes, one a class for more; rows after the labelled ones have no label.
-fn problems(known: Known<'_>, present: &[u32], rows: usize, cost: &[f64]) -> Vec<Targets> {
+/// One problem for two classes, one a class for more; rows without a class have no label.
+fn problems(class: &[Option<u32>], present: &[u32], cost: &[f64]) -> Vec<Targets> {
     let pose = |&positive: &u32| {
-        let mut y = vec![Label::Unknown; rows];
-        for (y, &c) in y.iter_mut().zip(known.class) {
-            *y = if c == positive { Label::Pos } else { Label::Neg };
-        }
-        Targets { y, cost: cost.to_vec() }
+        let label = |c: &Option<u32>| match c {
+            None => Label::Unknown,
+            Some(c) if *c == positive => Label::Pos,
+            Some(_) => Label::Neg,
+        };
+        Targets { y: class.iter().map(label).collect(), cost: cost.to_vec() }
     };
     if present.len() == 2 { vec![pose(&present[1])] } else { present.iter().map(pose).collect() }
 }
 
-/// The shares of the classes that have labels, kept off 0 and 1; empty if none are given.
+/// The shares of the classes that have labels: those given, kept off 0 and 1, or those of the labels.
 fn shares(known: Known<'_>, present: &[u32]) -> Vec<f64> {
-    if known.shares.len() != known.classes {
-        return Vec::new();
-    }
-    let own: Vec<f64> = present.iter().map(|&c| known.shares[c as usize].max(1e-3)).collect();
+    let given = known.shares.len() == known.classes;
+    let of_labels = |c: u32| known.class.iter().filter(|k| **k == c).count() as f64;
+    let share = |&c: &u32| if given { known.shares[c as usize].max(1e-3) } else { of_labels(c) };
+    let own: Vec<f64> = present.iter().map(share).collect();
     let all: f64 = own.iter().sum();
     if own.len() == 2 { vec![own[1] / all] } else { own.iter().map(|s| s / all).collect() }
 }
 
-/// The columns that occur, in their order: sums over columns cost what the samples hold, not what they might.
-fn compact(x: Matrix) -> Matrix {
-    let Matrix::Csr { indptr, mut indices, values, cols } = x else { return x };
-    let mut place = vec![0u32; cols];
-    indices.iter().for_each(|&c| place[c as usize] = 1);
+/// The columns that occur in the first `rows` samples, in their order: sums over columns cost what these hold, not what they
+/// might. What other samples have elsewhere moves all scores of the first alike, if it moves them at all.
+fn compact(x: Matrix, rows: usize) -> Matrix {
+    const NEVER: u32 = u32::MAX;
+    let Matrix::Csr { indptr, indices, values, cols } = x else { return x };
+    let mut place = vec![NEVER; cols];
+    indices[..indptr[rows]].iter().for_each(|&c| place[c as usize] = 0);
     let mut used = 0;
-    for p in &mut place {
-        let occurs = *p;
+    for p in place.iter_mut().filter(|p| **p != NEVER) {
         *p = used;
-        used += occurs;
+        used += 1;
     }
-    indices.iter_mut().for_each(|c| *c = place[*c as usize]);
-    Matrix::Csr { indptr, indices, values, cols: (used as usize).max(1) }
+    let mut out = Matrix::empty((used as usize).max(1), true);
+    out.reserve(indptr.len() - 1, indptr[rows]);
+    let Matrix::Csr { indptr: ends, indices: columns, values: kept, .. } = &mut out else { return out };
+    for row in indptr.windows(2) {
+        for (c, v) in indices[row[0]..row[1]].iter().zip(&values[row[0]..row[1]]) {
+            if place[*c as usize] != NEVER {
+                columns.push(place[*c as usize]);
+                kept.push(*v);
+            }
+        }
+        ends.push(kept.len());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// Rows of two clouds that overlap, class 1 the first third.
+    fn clouds(n: usize, cols: usize, seed: u64) -> (Matrix, Vec<u32>) {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let class: Vec<u32> = (0..n).map(|i| u32::from(i % 3 == 0)).collect();
+        let mut values = Vec::new();
+        for &c in &class {
+            let side = if c == 1 { 0.4 } else { -0.4 };
+            values.extend((0..cols).map(|j| rng.random_range(-1.0..1.0) + if j < 3 { side } else { 0.0 }));
+        }
+        (Matrix::dense(values, n, cols).unwrap(), class)
+    }
+
+    fn known<'a>(x: &'a Matrix, class: &'a [u32]) -> Known<'a> {
+        Known { x: x.view(), class, classes: 2, shares: &[2.0 / 3.0, 1.0 / 3.0] }
+    }
+
+    /// The mean of the rows that left speaks as they would, had they stayed with the class they were given: the same
+    /// confidence of every row, dense or sparse.
+    #[test]
+    fn a_mean_says_what_its_rows_would_say() {
+        let (x, class) = clouds(60, 5, 1);
+        let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
+        let (told, batch, left) = (part(0..6), part(6..30), part(30..60));
+        let params = TransductionParams::default();
+        for sparse in [false, true] {
+            let [told, batch, left] =
+                [&told, &batch, &left].map(|m| if sparse { m.view().to_csr() } else { m.clone() });
+            let memory = Transduction::new(&params, 5, sparse).unwrap();
+            let leave: Vec<(usize, u32)> = (0..30).map(|i| (i, class[30 + i])).collect();
+            let gone = memory.gone.joined(left.view(), &leave, 1e9);
+            let by_mean = memory.label_among(known(&told, &class[..6]), batch.view(), &[], (&gone, 1.0), &());
+            // one problem in which the rows that left have labels of weight κ/2
+            let kappa = 2.0 * params.rho * 6.0 / 54.0;
+            let all = Matrix::stacked(&[told.view(), batch.view(), left.view()]);
+            let of = |i: usize| if (6..30).contains(&i) { None } else { Some(class[i]) };
+            let weight: Vec<f64> = (0..60).map(|i| if i < 30 { 1.0 } else { 0.5 * kappa }).collect();
+            let problem = problems(&(0..60).map(of).collect::<Vec<_>>(), &[0, 1], &weight);
+            let scores =
+                params.submod(vec![1.0 / 3.0], kappa).transduce(all.view(), &problem, &()).unwrap().scores;
+            for (given, score) in by_mean.unwrap().unwrap().iter().zip(&scores[0][6..30]) {
+                assert_eq!(given.class, u32::from(*score > 0.0));
+                assert!((given.confidence - score.abs()).abs() < 1e-9, "{} {score}", given.confidence);
+            }
+        }
+    }
+
+    /// Batches of a dozen rows in 40 columns show little: with what left counting, more labels are right.
+    #[test]
+    fn what_left_helps_small_batches() {
+        let right = |echo: f64| -> usize {
+            let params = TransductionParams { echo, ..TransductionParams::default() };
+            (0..10)
+                .map(|seed| {
+                    let (x, class) = clouds(612, 40, seed);
+                    let told = x.view().select(&(0..12).collect::<Vec<_>>());
+                    let known = known(&told, &class[..12]);
+                    let mut memory = Transduction::new(&params, 40, false).unwrap();
+                    let mut right = 0;
+                    for t in 1..51 {
+                        let batch = x.view().select(&(12 * t..12 * (t + 1)).collect::<Vec<_>>());
+                        let given = memory.label(known, batch.view(), &()).unwrap().unwrap();
+                        let truth = &class[12 * t..];
+                        right += given.iter().zip(truth).filter(|(g, c)| t > 25 && g.class == **c).count();
+                        memory.absorb(known, batch, Some(&given), 1, &()).unwrap();
+                        assert!(memory.len() <= 24 && memory.gone.len() <= 12.0 * echo + 1e-9);
+                    }
+                    right
+                })
+                .sum()
+        };
+        let (with, without) = (right(5.0), right(0.0));
+        assert!(with > without + 100, "{with} of 3000 right, {without} without");
+    }
+
+    /// What was learnt from labels that turn out to be exchanged is dropped, not defended.
+    #[test]
+    fn what_left_yields_to_labels() {
+        let (x, class) = clouds(612, 5, 3);
+        let told = x.view().select(&(0..12).collect::<Vec<_>>());
+        let wrong: Vec<u32> = class[..12].iter().map(|c| 1 - c).collect();
+        let mut memory = Transduction::new(&TransductionParams::default(), 5, false).unwrap();
+        let mut last = 0;
+        for t in 1..51 {
+            let known = known(&told, if t < 25 { &wrong } else { &class[..12] });
+            let batch = x.view().select(&(12 * t..12 * (t + 1)).collect::<Vec<_>>());
+            let given = memory.label(known, batch.view(), &()).unwrap().unwrap();
+            last = given.iter().zip(&class[12 * t..]).filter(|(g, c)| g.class == **c).count();
+            assert!(t != 24 || last <= 4, "{last} of 12 right by exchanged labels");
+            memory.absorb(known, batch, Some(&given), 1, &()).unwrap();
+        }
+        assert!(last >= 8, "{last} of 12 right");
+    }
+
+    /// Columns that only means have are left out; rows keep theirs.
+    #[test]
+    fn columns_that_occur_stay() {
+        let x = Matrix::csr(vec![0, 1, 3, 6], vec![2, 2, 5, 0, 2, 5], vec![1.0, 2.0, 3.0, 9.0, 4.0, 5.0], 7)
+            .unwrap();
+        let expected =
+            Matrix::csr(vec![0, 1, 3, 5], vec![0, 0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0, 5.0], 2).unwrap();
+        assert_eq!(compact(x, 2), expected);
+    }
 }

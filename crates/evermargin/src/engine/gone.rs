@@ -1,0 +1,169 @@
+//! What has left the memory of a stream, as one sample a class.
+//!
+//! Problem: three batches may be too few rows to see how the classes lie (texts above all), and whatever else is known of a
+//! stream must not grow. With a linear kernel the rows of a class act on others by their sum alone, so that the mean of
+//! those that left, weighing as many samples, says about the cut what all of them would say together. Their labels are as
+//! they were when they left: what the source (Emara 2012, IV.3) warns of, because early mistakes last. Hence old rows
+//! fade, together they count as `most` samples at the most, and they are believed as far as the nearest of their means is
+//! right about the labels known today ([`Gone::trust`]).
+
+use crate::data::{Matrix, MatrixView, Row};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Means of the samples that left, one row a class, and as how many samples they count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Gone {
+    mean: Matrix,
+    count: Vec<f64>,
+}
+
+impl Gone {
+    /// Nobody left.
+    pub(super) fn new(cols: usize, sparse: bool) -> Self {
+        Self { mean: Matrix::empty(cols, sparse), count: Vec::new() }
+    }
+
+    /// As how many samples they count.
+    pub(super) fn len(&self) -> f64 {
+        self.count.iter().sum()
+    }
+
+    /// Class, mean and count of every class of which some left.
+    pub(super) fn classes(&self) -> impl Iterator<Item = (u32, Row<'_>, f64)> {
+        let some = self.count.iter().enumerate().filter(|(_, n)| **n > 0.0);
+        some.map(|(c, &n)| (c as u32, self.mean.view().row(c), n))
+    }
+
+    /// How far they are to be believed: 1 if the nearest mean is right about every label, 0 if it is so no more often than
+    /// chance. Classes count alike.
+    pub(super) fn trust(&self, x: MatrixView<'_>, class: &[u32]) -> f64 {
+        let mut values = vec![0.0; x.cols()];
+        let mut nearest = vec![(f64::NEG_INFINITY, 0); x.rows()];
+        for (c, mean, _) in self.classes() {
+            mean.for_each(|j, v| values[j] = v);
+            let half = 0.5 * mean.norm2();
+            for (i, best) in nearest.iter_mut().enumerate() {
+                let mut near = -half;
+                x.row(i).for_each(|j, v| near += v * values[j]);
+                if near > best.0 {
+                    *best = (near, c);
+                }
+            }
+            mean.for_each(|j, _| values[j] = 0.0);
+        }
+        let recall = |c: u32| {
+            let own = class.iter().zip(&nearest).filter(|(k, _)| **k == c);
+            let (all, right) = own.fold((0, 0), |(n, r), (_, (_, said))| (n + 1, r + i32::from(*said == c)));
+            (all > 0).then(|| f64::from(right) / f64::from(all))
+        };
+        let rates: Vec<f64> = self.classes().filter_map(|(c, ..)| recall(c)).collect();
+        let chance = 1.0 / rates.len().max(1) as f64;
+        if rates.len() < 2 {
+            return 0.0;
+        }
+        ((chance * rates.iter().sum::<f64>() - chance) / (1.0 - chance)).max(0.0)
+    }
+
+    /// With these rows, of these classes, which leave too; all fade until they count as no more than `most`.
+    #[must_use]
+    pub(super) fn joined(&self, x: MatrixView<'_>, leave: &[(usize, u32)], most: f64) -> Self {
+        let classes = leave.iter().map(|(_, c)| *c as usize + 1).max().unwrap_or(0).max(self.count.len());
+        let mut out = Self::new(x.cols(), matches!(x, MatrixView::Csr { .. }));
+        let mut sum = vec![0.0; x.cols()];
+        for class in 0..classes {
+            sum.fill(0.0);
+            let mut count = self.count.get(class).copied().unwrap_or(0.0);
+            if count > 0.0 {
+                self.mean.view().row(class).for_each(|j, v| sum[j] = count * v);
+            }
+            for &(i, _) in leave.iter().filter(|(_, c)| *c as usize == class) {
+                x.row(i).for_each(|j, v| sum[j] += v);
+                count += 1.0;
+            }
+            sum.iter_mut().for_each(|v| *v /= count.max(1e-12));
+            out.mean.push(Row::Dense(&sum));
+            out.count.push(count);
+        }
+        let faded = (most / out.len().max(1e-12)).min(1.0);
+        out.count.iter_mut().for_each(|n| *n *= faded);
+        out
+    }
+
+    /// Class c has the number `now[c]`.
+    pub(super) fn renumber(&mut self, now: &[u32]) {
+        let classes = now.iter().map(|c| *c as usize + 1).max().unwrap_or(0);
+        let mut from = vec![None; classes];
+        (0..self.count.len()).for_each(|c| from[now[c] as usize] = Some(c));
+        let mut mean = Matrix::empty(self.mean.cols(), matches!(self.mean, Matrix::Csr { .. }));
+        for row in &from {
+            mean.push(row.map_or(Row::Sparse(&[], &[]), |c| self.mean.view().row(c)));
+        }
+        self.count = from.iter().map(|row| row.map_or(0.0, |c| self.count[c])).collect();
+        self.mean = mean;
+    }
+
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
+        self.mean.recheck()?;
+        let fits = self.mean.rows() == self.count.len()
+            && self.mean.cols() == cols
+            && self.count.len() <= classes
+            && self.count.iter().all(|n| n.is_finite() && *n >= 0.0);
+        if fits { Ok(()) } else { Err(Error::State("its samples that left and their classes differ".into())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(gone: &Gone) -> Vec<(u32, Vec<f64>, f64)> {
+        let values = |r: Row<'_>| {
+            let mut v = vec![0.0; 2];
+            r.for_each(|j, x| v[j] = x);
+            v
+        };
+        gone.classes().map(|(c, r, n)| (c, values(r), n)).collect()
+    }
+
+    #[test]
+    fn means_and_counts_are_of_all_that_left_and_fade_together() {
+        let dense = Matrix::dense(vec![1.0, 0.0, 3.0, 0.0, 0.0, 8.0], 3, 2).unwrap();
+        for x in [dense.clone(), dense.view().to_csr()] {
+            let sparse = matches!(x, Matrix::Csr { .. });
+            let one = Gone::new(2, sparse).joined(x.view(), &[(0, 1), (2, 0)], 100.0);
+            assert_eq!(told(&one), [(0, vec![0.0, 8.0], 1.0), (1, vec![1.0, 0.0], 1.0)]);
+            let two = one.joined(x.view(), &[(1, 1)], 100.0);
+            assert_eq!(told(&two), [(0, vec![0.0, 8.0], 1.0), (1, vec![2.0, 0.0], 2.0)]);
+            let faded = two.joined(x.view(), &[], 1.5);
+            assert_eq!(told(&faded), [(0, vec![0.0, 8.0], 0.5), (1, vec![2.0, 0.0], 1.0)]);
+            assert!((faded.len() - 1.5).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn they_are_believed_as_far_as_they_are_right() {
+        let x = Matrix::dense(vec![0.0, 1.0, 0.0, 2.0, 1.0, 0.0, 2.0, 0.0], 4, 2).unwrap();
+        for x in [x.clone(), x.view().to_csr()] {
+            let gone = Gone::new(2, matches!(x, Matrix::Csr { .. })).joined(x.view(), &[(0, 0), (2, 1)], 9.0);
+            for (class, trust) in
+                [([0, 0, 1, 1], 1.0), ([1, 1, 0, 0], 0.0), ([0, 0, 0, 1], 2.0 / 3.0), ([0, 0, 0, 0], 0.0)]
+            {
+                let found = gone.trust(x.view(), &class);
+                assert!((found - trust).abs() < 1e-12, "{class:?}: {found}");
+            }
+            assert_eq!(Gone::new(2, false).trust(x.view(), &[0, 0, 1, 1]), 0.0);
+        }
+    }
+
+    #[test]
+    fn classes_are_numbered_anew() {
+        let x = Matrix::dense(vec![1.0, 2.0, 3.0, 4.0], 2, 2).unwrap();
+        let mut gone = Gone::new(2, false).joined(x.view(), &[(0, 0), (1, 1)], 9.0);
+        gone.renumber(&[2, 0]);
+        assert_eq!(told(&gone), [(0, vec![3.0, 4.0], 1.0), (2, vec![1.0, 2.0], 1.0)]);
+        assert!(gone.check(2, 3).is_ok());
+        assert!(gone.check(2, 2).is_err() && gone.check(3, 3).is_err());
+    }
+}
