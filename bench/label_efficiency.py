@@ -10,7 +10,7 @@ and gives it a pool of 5,000 rows, one label at a time; its CPU seconds leave th
 """
 import argparse, json, lzma, os, random, resource, struct, subprocess, sys, tarfile, time
 
-BUDGETS = [50, 100, 200, 300, 400, 600, 800, 1200, 1600, 2400]
+BUDGETS = [50, 100, 200, 300, 400, 600, 800, 1200, 1600, 2400, 3200, 4800, 6400, 9600, 12800]
 RUN = {
     "mnist": ["--batch", "500"],
     "news": ["--text", "text", "--label", "label", "--batch", "200"],
@@ -112,7 +112,8 @@ def main():
                 for seed in range(1, args.seeds + 1):
                     each = max(20, -(-budget // BATCHES[name]))
                     _, seconds = ask(args.program, "run", train, *RUN[name], "--strategy", strategy, "--budget",
-                                     str(budget), "--per-batch", str(each), "--seed", str(seed), "--model", model)
+                                     str(budget), "--per-batch", str(each), "--seed", str(seed), "--model", model,
+                                     "--max-labels", str(max(4000, budget)), "--max-points", str(max(4000, budget)))
                     cpu += seconds
                     found.append(score(args.program, model, test))
                 mean = sum(found) / len(found)

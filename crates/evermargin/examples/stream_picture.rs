@@ -6,6 +6,7 @@ use evermargin::data::{Matrix, Row};
 use evermargin::engine::transduction::{Known, Transduction, TransductionParams};
 use evermargin::generate::{GenerateParams, generate};
 use evermargin::kernel::Kernel;
+use evermargin::learn::semi::submod::Variant;
 use evermargin::query::{SubmodParams, diverse_batch, submod_batch};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -79,7 +80,7 @@ fn cube(path: &Path) -> Outcome<()> {
         batches.push([slab(0, 0.0, 2.5, 60), slab(1, 0.0, 2.5, 60)].concat());
     }
     let known = [([0.3, 1.1], 0), ([2.2, 0.2], 1)];
-    let params = TransductionParams { kernel: Kernel::Rbf { gamma: 12.0 }, ..TransductionParams::default() };
+    let params = params(Kernel::Rbf { gamma: 12.0 });
     let (mut memory, blank) = (Transduction::new(&params, 2, false)?, Transduction::new(&params, 2, false)?);
     let mut frozen = known.to_vec();
     for batch in &batches {
@@ -118,6 +119,10 @@ fn cube(path: &Path) -> Outcome<()> {
     draw(path, [-0.1, 2.6, -0.7, 2.0], &known, &panels)
 }
 
+fn params(kernel: Kernel) -> TransductionParams {
+    TransductionParams { kernel, variant: Variant::Polished, ..TransductionParams::default() }
+}
+
 /// Twenty batches of 100: two moons, and two rows of each from a cloud apart; one label a moon.
 fn moons(path: &Path) -> Outcome<()> {
     let mut rng = Pcg64::seed_from_u64(2);
@@ -136,7 +141,7 @@ fn moons(path: &Path) -> Outcome<()> {
     let first = |class: u32| truth.iter().position(|t| *t == class).unwrap_or(0);
     let known = [0, 1].map(|c| (batches[0][first(c)], c));
     let kernel = Kernel::Rbf { gamma: 8.0 };
-    let params = TransductionParams { kernel, ..TransductionParams::default() };
+    let params = params(kernel);
     let mut memory = Transduction::new(&params, 2, false)?;
     for batch in &batches {
         absorb(&mut memory, &known, batch)?;

@@ -73,7 +73,7 @@ fn summary(reports: &[Report], sum: &Counts, around: &Around, out: &mut String) 
         duration(sum.seconds)
     );
     out.push_str(
-        "<div class=\"scroll\"><table class=\"list\">\n<tr><th>table</th><th>cells</th><th>rates met</th><th>shows</th></tr>\n",
+        "<div class=\"scroll\"><table class=\"list\">\n<thead><tr><th>table</th><th>cells</th><th>rates met</th><th>shows</th></tr></thead>\n",
     );
     for report in reports {
         let rates = match report.counts.accuracy_cells {

@@ -55,12 +55,12 @@ fn source(table: &Table, out: &mut String) {
             " The work says it in words or figures; the numbers here put its words into figures."
         }
     };
-    let [first, last] = table.source.lines;
-    let _ = writeln!(
-        out,
-        "<p class=\"source\">{}, lines {first} to {last} of its text.{kind}</p>",
-        escaped(&table.source.work)
-    );
+    let place = match table.source.lines {
+        [0, 0] => String::new(),
+        [first, last] if first == last => format!(", line {first} of its text"),
+        [first, last] => format!(", lines {first} to {last} of its text"),
+    };
+    let _ = writeln!(out, "<p class=\"source\">{}{place}.{kind}</p>", escaped(&table.source.work));
 }
 
 fn metrics(table: &Table) -> Vec<&str> {
@@ -86,14 +86,14 @@ fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
     let name = if metric == "seconds" { "processor time".into() } else { metric.replace('_', " ") };
     let _ = write!(
         out,
-        "<div class=\"scroll\"><table class=\"grid\">\n<caption>{}{}</caption>\n<tr><th></th>",
+        "<div class=\"scroll\"><table class=\"grid\">\n<caption>{}{}</caption>\n<thead><tr><th></th>",
         escaped(&name),
         text::unit(first.column.unit)
     );
     for method in &methods {
         let _ = write!(out, "<th>{}</th>", escaped(method));
     }
-    out.push_str("</tr>\n");
+    out.push_str("</tr></thead>\n");
     for row in table.rows.iter().filter(|r| of.iter().any(|j| j.data_set == r.name)) {
         let here: Vec<&Judged> = of.iter().copied().filter(|j| j.data_set == row.name).collect();
         let _ = write!(out, "<tr><th>{}</th>", escaped(&row.name));
@@ -223,7 +223,7 @@ fn protocol(table: &Table, cells: &[Judged], out: &mut String) {
         .filter(|r| !r.protocol.is_empty() || !r.remarks.is_empty())
         .collect();
     if !rows.is_empty() {
-        out.push_str("<div class=\"scroll\"><table class=\"list\"><tr><th>data set</th><th>how</th><th>remarks</th></tr>\n");
+        out.push_str("<div class=\"scroll\"><table class=\"list\"><thead><tr><th>data set</th><th>how</th><th>remarks</th></tr></thead>\n");
         for row in rows {
             let _ = writeln!(
                 out,

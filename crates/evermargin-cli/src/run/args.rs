@@ -121,6 +121,9 @@ pub struct LearningArgs {
     /// Most exemplars; 0 = as many as a batch has rows
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub exemplars: usize,
+    /// Batches as which rows that are remembered no more count, by the mean of their class; 0 = not at all
+    #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = crate::spec::number)]
+    pub echo: f64,
     /// What is forgotten: nothing, window=N labels, half-life=N batches, or on-drift=N: labels older than N batches
     /// when the stream has changed
     #[arg(long, value_name = "RULE", default_value = "nothing", value_parser = forget)]
@@ -220,6 +223,7 @@ impl RunArgs {
             transduction: Some(TransductionParams {
                 tolerance: learning.tolerance,
                 exemplars: learning.exemplars,
+                echo: learning.echo,
                 ..Default::default()
             }),
             asking: asking.strategy,

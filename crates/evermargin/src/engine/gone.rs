@@ -18,6 +18,13 @@ pub(super) struct Gone {
     count: Vec<f64>,
 }
 
+impl Default for Gone {
+    /// Nobody left, as in states that were saved before this was kept.
+    fn default() -> Self {
+        Self::new(0, false)
+    }
+}
+
 impl Gone {
     /// Nobody left.
     pub(super) fn new(cols: usize, sparse: bool) -> Self {
@@ -107,7 +114,7 @@ impl Gone {
     pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
         self.mean.recheck()?;
         let fits = self.mean.rows() == self.count.len()
-            && self.mean.cols() == cols
+            && (self.count.is_empty() || self.mean.cols() == cols)
             && self.count.len() <= classes
             && self.count.iter().all(|n| n.is_finite() && *n >= 0.0);
         if fits { Ok(()) } else { Err(Error::State("its samples that left and their classes differ".into())) }
@@ -165,5 +172,6 @@ mod tests {
         assert_eq!(told(&gone), [(0, vec![3.0, 4.0], 1.0), (2, vec![1.0, 2.0], 1.0)]);
         assert!(gone.check(2, 3).is_ok());
         assert!(gone.check(2, 2).is_err() && gone.check(3, 3).is_err());
+        assert!(Gone::default().check(7, 0).is_ok());
     }
 }

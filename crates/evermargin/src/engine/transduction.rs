@@ -160,6 +160,7 @@ pub struct Transduction {
     batches: u64,
     /// Samples of the largest batch so far.
     largest: usize,
+    #[serde(default)]
     gone: Gone,
 }
 
@@ -183,7 +184,7 @@ impl Transduction {
         &self.weight
     }
 
-    /// Samples kept, exemplars and last batch.
+    /// Samples kept, exemplars and last batch; beside them one mean a class.
     pub fn len(&self) -> usize {
         self.exemplars.rows() + self.previous.rows()
     }
@@ -384,6 +385,7 @@ impl Transduction {
     pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
         self.params.check()?;
         self.gone.check(cols, classes)?;
+        [&self.exemplars, &self.previous].into_iter().try_for_each(Matrix::recheck)?;
         let fits = self.exemplars.rows() == self.weight.len()
             && self.exemplars.cols() == cols
             && self.previous.cols() == cols
