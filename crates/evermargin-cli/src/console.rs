@@ -30,7 +30,7 @@ pub fn answer(common: &Common, json: &Value, text: &str) -> Result<(), Failure> 
 pub fn note(common: &Common, notes: &[String]) {
     if !common.quiet {
         for note in notes {
-            eprintln!("note: {note}");
+            tell!("note: {note}");
         }
     }
 }

@@ -229,7 +229,7 @@ fn tell(
     }
     if to_stdout {
         if !common.quiet {
-            eprintln!("{text}");
+            tell!("{text}");
         }
         return Ok(());
     }

@@ -150,7 +150,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     };
     if piped {
         if !common.quiet {
-            eprintln!("{}", summary.text());
+            tell!("{}", summary.text());
         }
         return Ok(());
     }

@@ -177,7 +177,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     if to_stdout {
         if !common.quiet {
-            eprintln!("{text}");
+            tell!("{text}");
         }
         return Ok(());
     }

@@ -1,5 +1,21 @@
 //! The `evermargin` command: verbs over the library, one file each.
 
+/// A line on standard error. Nobody need be listening: a run goes on when the reader of its log is gone.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
+/// The same without an end of line.
+macro_rules! tell_on {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stderr(), $($text)*);
+    }};
+}
+
 mod args;
 mod ask;
 mod ask_batch;
@@ -48,11 +64,11 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Usage(what)) => {
-            eprintln!("error: {what}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
+            tell!("error: {what}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
             ExitCode::from(2)
         }
         Err(Failure::Failed(what)) => {
-            eprintln!("error: {what}");
+            tell!("error: {what}");
             ExitCode::from(1)
         }
     }

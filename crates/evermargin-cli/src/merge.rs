@@ -110,12 +110,18 @@ fn agree(a: &KeptSummary, b: &KeptSummary, first: &Path, other: &Path) -> Result
     ];
     match differ.iter().find(|(_, differ)| *differ) {
         None => Ok(()),
-        Some((what, _)) => Err(Failure::Failed(format!(
-            "{} and {} have different {what}, so their exemplars cannot be compared; summarize both with the same \
-             --kernel, --gamma, --objective and --scale divide=N or none",
-            first.display(),
-            other.display()
-        ))),
+        Some((what, _)) => {
+            let remedy = match *what {
+                "columns" => "summarize files with the same columns",
+                _ => {
+                    "summarize both with the same --kernel, --gamma, --objective and --scale divide=N or none"
+                }
+            };
+            let (first, other) = (first.display(), other.display());
+            Err(Failure::Failed(format!(
+                "{first} and {other} have different {what}, so their exemplars cannot be compared; {remedy}"
+            )))
+        }
     }
 }
 

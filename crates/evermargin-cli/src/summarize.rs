@@ -191,7 +191,7 @@ pub fn tell(
     if to_stdout {
         write_atomic("-", rows_and_weights(kept).as_bytes())?;
         if !common.quiet {
-            eprintln!("{text}");
+            tell!("{text}");
         }
         return Ok(());
     }

@@ -2,7 +2,7 @@
 //! join those known, then the batch is labelled. Rows that were asked about are not scored.
 
 use super::curves::{binned, figure};
-use super::shelf::{PLANS, Plan, Run, Shelf, Track, chosen, repetitions};
+use super::shelf::{CONNECTIONS, PLANS, Plan, Run, Shelf, Track, chosen, repetitions};
 use super::walk::{Ask, Mode, Way};
 use super::{mean, params};
 use crate::failure::{Failure, Result};
@@ -34,6 +34,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
     let params = params(bench)?;
     let mut plans = chosen(bench, &PLANS);
     plans.retain(|p| p.batch < 1000);
+    plans.extend(chosen(bench, &CONNECTIONS[..1]));
     let shares = if bench.options.quick { &SHARES[..1] } else { &SHARES[..] };
     let asks = || shares.iter().flat_map(|share| ASKS.iter().map(|(_, ask)| Some((*ask, *share))));
     let mut pieces = Vec::new();

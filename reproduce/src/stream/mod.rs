@@ -22,6 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::run::Bench;
 use evermargin::Matrix;
 use evermargin::engine::transduction::TransductionParams;
+use evermargin::learn::semi::submod::Variant;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -94,10 +95,12 @@ fn place(truth: &[u32], labels: usize, rng: &mut Pcg64) -> Result<Vec<bool>> {
     }
 }
 
-/// The defaults of the product, and what `--set` says.
+/// The search of `evermargin run`, rows that left memory counting as five batches (the defaults of the product otherwise), and
+/// what `--set` says.
 fn params(bench: &Bench<'_>) -> Result<TransductionParams> {
     let bad = |e: serde_json::Error| Failure::Unknown(format!("--set: {e}"));
-    let mut value = serde_json::to_value(TransductionParams::default()).map_err(bad)?;
+    let params = TransductionParams { variant: Variant::Swift, echo: 5.0, ..TransductionParams::default() };
+    let mut value = serde_json::to_value(params).map_err(bad)?;
     if let Some(fields) = value.as_object_mut() {
         fields.extend(bench.options.set.clone());
     }

@@ -7,6 +7,7 @@ use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
 use evermargin::kernel::Kernel;
 use evermargin::learn::lasvm::Loss;
+use evermargin::learn::semi::submod::Variant;
 use evermargin::learn::train::{Gamma, ScalingChoice};
 use std::path::PathBuf;
 
@@ -121,8 +122,8 @@ pub struct LearningArgs {
     /// Most exemplars; 0 = as many as a batch has rows
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub exemplars: usize,
-    /// Batches as which rows that are remembered no more count, by the mean of their class; 0 = not at all
-    #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = crate::spec::number)]
+    /// Batches as which rows that are remembered no more count in transduction, by the mean of their class; 0 = not at all
+    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = crate::spec::number)]
     pub echo: f64,
     /// What is forgotten: nothing, window=N labels, half-life=N batches, or on-drift=N: labels older than N batches
     /// when the stream has changed
@@ -221,6 +222,7 @@ impl RunArgs {
             class_weight: learning.class_weight,
             labelling: learning.labelling,
             transduction: Some(TransductionParams {
+                variant: Variant::Swift,
                 tolerance: learning.tolerance,
                 exemplars: learning.exemplars,
                 echo: learning.echo,

@@ -109,7 +109,7 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
 
 fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.oracle == Oracle::Terminal && args.state.is_none() {
-        eprintln!("note: answers are kept only with --state DIR");
+        tell!("note: answers are kept only with --state DIR");
     }
     for (k, output) in [&args.output, &args.model, &args.report].into_iter().enumerate() {
         let Some(output) = output else { continue };
@@ -122,7 +122,7 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     if args.follow && !args.streams.iter().any(|s| s.is_dir()) {
-        eprintln!("note: --follow waits for files in a folder; there is none here");
+        tell!("note: --follow waits for files in a folder; there is none here");
     }
     if args.input.labels.is_some() {
         return Err(Failure::Usage("--labels: a stream has its labels beside its rows".into()));

@@ -80,10 +80,10 @@ impl Person {
     /// Takes the last answer back: another label for its sample, or none.
     fn undo(&mut self, session: &mut Session) -> Result<Answered, Failure> {
         let Some((sample, shown)) = self.last.take() else {
-            eprintln!("  there is nothing to undo");
+            tell!("  there is nothing to undo");
             return Ok(Answered::All);
         };
-        eprintln!("\n  once more, sample {}:\n  {shown}", sample + 1);
+        tell!("\n  once more, sample {}:\n  {shown}", sample + 1);
         match self.listen(session)? {
             Said::Quit => return Ok(Answered::Quit),
             Said::Undo => {}
@@ -102,7 +102,7 @@ impl Person {
     fn listen(&mut self, session: &Session) -> Result<Said, Failure> {
         let names = session.engine.classes().names();
         loop {
-            eprint!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
+            tell_on!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
             let _ = std::io::stderr().flush();
             let word = match (&self.keys, &mut self.words) {
                 (Some(term), _) => key(term, names)?,
@@ -132,7 +132,7 @@ fn slip(done: Result<(), Failure>) -> Result<bool, Failure> {
     match done {
         Ok(()) => Ok(true),
         Err(Failure::Usage(what) | Failure::Failed(what)) if !what.contains("events.db") => {
-            eprintln!("  {what}");
+            tell!("  {what}");
             Ok(false)
         }
         Err(e) => Err(e),
@@ -163,17 +163,17 @@ fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
     let few = names.len() < 10 && has_places(names);
     match term.read_char().map_err(wrong)? {
         c @ ('s' | 'u' | 'q') => {
-            eprintln!("{c}");
+            tell!("{c}");
             Ok(c.to_string())
         }
         c @ '1'..='9' if few && (c as usize - '0' as usize) <= names.len() => {
             let name = &names[c as usize - '1' as usize];
-            eprintln!("{name}");
+            tell!("{name}");
             Ok(name.clone())
         }
         '\n' | '\r' => Ok(String::new()),
         c => {
-            eprint!("{c}");
+            tell_on!("{c}");
             let rest = term.read_line().map_err(wrong)?;
             Ok(format!("{c}{rest}").trim().to_string())
         }
@@ -188,7 +188,7 @@ fn show(session: &Session, question: &Question, shown: &str) {
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
     let number = session.engine.spent().total;
-    eprintln!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
+    tell!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
 }
 
 #[cfg(test)]

@@ -103,7 +103,8 @@ impl Session {
         let (mut session, from) = match snapshot {
             Some(s) => {
                 let place = format!("{}: snapshot before event {}", directory.display(), s.seq);
-                (Some(Self::from_kept(unpack_kept(&s.body, &place)?)?), s.seq)
+                let kept = unpack_kept(&s.body, &place)?;
+                (Some(Self::from_kept(kept).map_err(|e| at(&place, e))?), s.seq)
             }
             None => (None, 0),
         };

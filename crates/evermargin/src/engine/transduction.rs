@@ -13,7 +13,7 @@
 //! Departures: κ = 2ρl/n of each pool, because a fixed one drowns the labels as pools grow; exemplars are chosen once, to
 //! the cap, and their prefixes are the smaller summaries; every exemplar carries the number of samples it stands for, but
 //! counts as one row in the share of positives (`weigh` lets it count in the cut); the mean of a class that left counts in the
-//! cut as half κ for each of its samples, as these would, and not in the share. Without labels of two classes nothing
+//! cut as half κ for each of its samples, as these would, in the centre of the rows with the same weight, and not in the share. Without labels of two classes nothing
 //! is labelled, and summaries go on.
 
 use super::gone::Gone;
@@ -71,13 +71,13 @@ impl Default for TransductionParams {
         Self {
             kernel: Kernel::Linear,
             rho: 10.0,
-            variant: Variant::Swift,
+            variant: Variant::Polished,
             tolerance: 0.05,
             exemplars: 0,
             beyond: 1.0,
             weigh: false,
             remember: Remember::Exemplars,
-            echo: 5.0,
+            echo: 0.0,
         }
     }
 }
@@ -202,11 +202,11 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<Option<Vec<Given>>> {
         let past = [(self.previous.view(), None), (self.exemplars.view(), Some(self.weight.as_slice()))];
-        self.label_among(known, batch, &past, (&self.gone, self.trust(known)), watch)
+        self.label_among(known, batch, &past, (&self.gone, self.trust(known).unwrap_or(0.0)), watch)
     }
 
-    fn trust(&self, known: Known<'_>) -> f64 {
-        if self.params.echoes() { self.gone.trust(known.x, known.class) } else { 0.0 }
+    fn trust(&self, known: Known<'_>) -> Option<f64> {
+        self.params.echoes().then(|| self.gone.trust(known.x, known.class)).flatten()
     }
 
     /// Labels for the rows of a batch that follow from it, the labels, samples of the past with their weights, and those
@@ -234,11 +234,12 @@ impl Transduction {
             }
         }
         let mut x = Matrix::stacked(&parts);
-        let n: f64 = cost[l..].iter().sum::<f64>() + trust * gone.len();
+        let left: Vec<_> = gone.classes().filter(|(c, ..)| trust > 0.0 && present.contains(c)).collect();
+        let n = cost[l..].iter().sum::<f64>() + trust * left.iter().map(|(.., count)| count).sum::<f64>();
         let kappa = 2.0 * self.params.rho * l as f64 / n;
         let (rows, mut class) = (x.rows(), known.class.iter().copied().map(Some).collect::<Vec<_>>());
         class.resize(rows, None);
-        for (c, mean, count) in gone.classes().filter(|(c, ..)| trust > 0.0 && present.contains(c)) {
+        for (c, mean, count) in left {
             x.push(mean);
             class.push(Some(c));
             cost.push(0.5 * kappa * trust * count);
@@ -284,6 +285,7 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<Absorbed> {
         let n = all.rows();
+        let given = given.filter(|_| batch.rows() > 0); // no label to compare is no leave to forget
         let cap = if self.params.exemplars > 0 { self.params.exemplars } else { self.largest }.min(n);
         if n == 0 || self.params.remember == Remember::Everything {
             (self.exemplars, self.weight) = (all.clone(), weight.to_vec());
@@ -291,9 +293,10 @@ impl Transduction {
         }
         let order = self.order(all, weight, known, batch, cap, seed, watch)?;
         let trust = self.trust(known);
-        if given.is_some() && trust == 0.0 {
+        if trust == Some(0.0) {
             self.gone = Gone::new(all.cols(), matches!(all, Matrix::Csr { .. }));
         }
+        let trust = trust.unwrap_or(0.0);
         let past = self.classes_of(all, known, batch, given.is_some(), trust, watch)?;
         let step = ((STEP * n as f64).ceil() as usize).max(1);
         let (mut size, mut told) = (if given.is_some() { step } else { cap }, Absorbed::default());
@@ -337,6 +340,9 @@ impl Transduction {
 
     /// Those that have left when all samples but `picks` do; those of unknown class leave no trace.
     fn gone_but(&self, all: &Matrix, picks: &[usize], class: &[u32]) -> Gone {
+        if class.is_empty() {
+            return self.gone.clone();
+        }
         let mut stays = vec![false; all.rows()];
         picks.iter().for_each(|&i| stays[i] = true);
         let leave: Vec<(usize, u32)> =
@@ -486,7 +492,7 @@ mod tests {
         let (x, class) = clouds(60, 5, 1);
         let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
         let (told, batch, left) = (part(0..6), part(6..30), part(30..60));
-        let params = TransductionParams::default();
+        let params = TransductionParams { variant: Variant::Swift, echo: 5.0, ..Default::default() };
         for sparse in [false, true] {
             let [told, batch, left] =
                 [&told, &batch, &left].map(|m| if sparse { m.view().to_csr() } else { m.clone() });
@@ -513,7 +519,7 @@ mod tests {
     #[test]
     fn what_left_helps_small_batches() {
         let right = |echo: f64| -> usize {
-            let params = TransductionParams { echo, ..TransductionParams::default() };
+            let params = TransductionParams { variant: Variant::Swift, echo, ..Default::default() };
             (0..10)
                 .map(|seed| {
                     let (x, class) = clouds(612, 40, seed);
@@ -527,7 +533,8 @@ mod tests {
                         let truth = &class[12 * t..];
                         right += given.iter().zip(truth).filter(|(g, c)| t > 25 && g.class == **c).count();
                         memory.absorb(known, batch, Some(&given), 1, &()).unwrap();
-                        assert!(memory.len() <= 24 && memory.gone.len() <= 12.0 * echo + 1e-9);
+                        let left: f64 = memory.gone.classes().map(|(.., n)| n).sum();
+                        assert!(memory.len() <= 24 && left <= 12.0 * echo + 1e-9);
                     }
                     right
                 })
@@ -543,7 +550,8 @@ mod tests {
         let (x, class) = clouds(612, 5, 3);
         let told = x.view().select(&(0..12).collect::<Vec<_>>());
         let wrong: Vec<u32> = class[..12].iter().map(|c| 1 - c).collect();
-        let mut memory = Transduction::new(&TransductionParams::default(), 5, false).unwrap();
+        let params = TransductionParams { variant: Variant::Swift, echo: 5.0, ..Default::default() };
+        let mut memory = Transduction::new(&params, 5, false).unwrap();
         let mut last = 0;
         for t in 1..51 {
             let known = known(&told, if t < 25 { &wrong } else { &class[..12] });
@@ -554,6 +562,25 @@ mod tests {
             memory.absorb(known, batch, Some(&given), 1, &()).unwrap();
         }
         assert!(last >= 8, "{last} of 12 right");
+    }
+
+    /// A batch whose rows all have labels has none to compare with: what is remembered is as much as may be.
+    #[test]
+    fn a_batch_that_is_labelled_whole_forgets_nothing() {
+        let (x, class) = clouds(72, 5, 4);
+        let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
+        let told = part(0..12);
+        let known = known(&told, &class[..12]);
+        let params = TransductionParams { exemplars: 20, ..Default::default() };
+        let mut memory = Transduction::new(&params, 5, false).unwrap();
+        for t in 1..5 {
+            memory.absorb(known, part(12 * t..12 * (t + 1)), None, 1, &()).unwrap();
+        }
+        assert_eq!(memory.exemplars().rows(), 20);
+        for _ in 0..3 {
+            memory.absorb(known, part(0..0), Some(&[]), 1, &()).unwrap();
+        }
+        assert_eq!(memory.exemplars().rows(), 20);
     }
 
     /// Columns that only means have are left out; rows keep theirs.

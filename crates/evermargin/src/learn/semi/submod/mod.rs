@@ -169,13 +169,13 @@ impl SubmodParams {
     ) -> Result<Given> {
         let cut = self.cut();
         cut.check(x)?;
+        let swift = self.variant == Variant::Swift;
         if problems.len() > 1
             && welfare::is_one_against_rest(few)
             && matches!(self.variant, Variant::Polished | Variant::Swift)
         {
-            return welfare::fit(&cut, x, problems, few, SWEEPS, watch);
+            return welfare::fit(&cut, x, problems, few, SWEEPS, !swift, watch);
         }
-        let swift = self.variant == Variant::Swift;
         let search = |n: usize| Search {
             sweeps: SWEEPS,
             greedy: !swift,

@@ -251,6 +251,7 @@ pub(super) fn fit(
     problems: &[Targets],
     few: &[FewLabels],
     most: u64,
+    thorough: bool,
     watch: &dyn Watch,
 ) -> Result<Given> {
     let seeds: Vec<Seeds> = few.iter().zip(problems).map(|(f, t)| params.seeds(f, t)).collect();
@@ -273,7 +274,7 @@ pub(super) fn fit(
     let parzen = welfare.by_scores(&welfare.values(&welfare.labels));
     let (mut class, mut value, mut sweeps) = welfare.polish(&parzen, most, watch);
     let (mut start, mut evaluations) = ("parzen", 0);
-    if n * seeds.len() <= GREEDY_ROWS * 4 && !welfare.stopped {
+    if thorough && n * seeds.len() <= GREEDY_ROWS * 4 && !welfare.stopped {
         let mut greedy = Welfare::new(welfare.space, &seeds, rows, room, kappa, labels, watch);
         let picks = lazy(&mut greedy, n, watch);
         evaluations = picks.evaluations;
