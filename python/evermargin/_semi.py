@@ -1924,7 +1924,8 @@ class SubmodularS3VM(SemiSupervisedClassifier):
     C : float, default=1.0
         Cost of a margin violation, times the weight of the example.
     variant : str, default="polished"
-        Polished, thesis = lazy greedy as printed, or plain greedy.
+        Polished, swift = from the labels alone, thesis = lazy greedy as printed, or plain
+        greedy.
     center : bool, default=True
         Whether the linear kernel is that of centred rows.
     weights : str, default="none"

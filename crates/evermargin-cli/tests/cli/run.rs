@@ -195,6 +195,24 @@ fn a_person_answers() {
     assert_eq!(said.json()["rows"], 40);
 }
 
+/// The reader of standard error may go away, as `2>&1 | head` does.
+#[test]
+#[cfg(unix)]
+fn a_run_outlives_who_reads_its_log() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 300 -o d.csv");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_evermargin"));
+    run.args(["run", "d.csv", "--batch", "50", "--oracle", "terminal", "--json"])
+        .current_dir(shell.path("."));
+    let (log, unread) = std::io::pipe().unwrap();
+    run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(unread);
+    drop(log);
+    let done = run.output().unwrap();
+    assert!(done.status.success(), "{:?}", done.status);
+    let said: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert!(said["rows"].as_u64().unwrap() > 0, "{said}");
+}
+
 #[test]
 fn labels_of_the_data_teach_where_nobody_is_asked() {
     let shell = Shell::new();

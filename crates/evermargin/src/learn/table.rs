@@ -867,7 +867,11 @@ pub static LEARNERS: &[Learner] = &[
             KAPPA,
             COST_UNLABELED,
             COST,
-            parameter("variant", "polished", "polished, thesis = lazy greedy as printed, or plain greedy"),
+            parameter(
+                "variant",
+                "polished",
+                "polished, swift = from the labels alone, thesis = lazy greedy as printed, or plain greedy",
+            ),
             CENTRED,
             LABEL_WEIGHTS,
             MODEL_TOLERANCE,
