@@ -8,7 +8,7 @@
 //! `tolerance` (0 is the source's strict procedure, 0.05 its tolerant one), and never beyond |B|. So memory is three
 //! batches and the labels. The batch lends its density to what is remembered (`beyond`, the source's inter-batch
 //! dependence). With a linear kernel one more sample a class is kept, the mean of those that are remembered no more
-//! ([`gone`](super::gone)), which makes up for what three small batches cannot show.
+//! (`gone.rs`), which makes up for what three small batches cannot show.
 //!
 //! Departures: κ = 2ρl/n of each pool, because a fixed one drowns the labels as pools grow; exemplars are chosen once, to
 //! the cap, and their prefixes are the smaller summaries; every exemplar carries the number of samples it stands for, but
