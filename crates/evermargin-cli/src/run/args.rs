@@ -123,7 +123,7 @@ pub struct LearningArgs {
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub exemplars: usize,
     /// Batches as which rows that are remembered no more count in transduction, by the mean of their class; 0 = not at all
-    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = crate::spec::number)]
+    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = crate::spec::number, allow_negative_numbers = true)]
     pub echo: f64,
     /// What is forgotten: nothing, window=N labels, half-life=N batches, or on-drift=N: labels older than N batches
     /// when the stream has changed

@@ -311,7 +311,7 @@ impl Transduction {
                 let kept = [(some.view(), Some(carried.as_slice()))];
                 let anew = self.label_among(known, batch, &kept, (&gone, trust), watch)?.unwrap_or_default();
                 let other = given.iter().zip(&anew).filter(|(a, b)| a.class != b.class).count();
-                told.cost = other as f64 / batch.rows().max(1) as f64;
+                told.cost = other as f64 / batch.rows() as f64;
             }
             if given.is_none() || told.cost <= self.params.tolerance || size >= order.len() {
                 (self.exemplars, self.weight, self.gone) = (some, carried, gone);
