@@ -34,7 +34,7 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
 pub fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n<style>body{{font:15px \
-         system-ui,sans-serif;margin:2em auto;max-width:1100px;color:#222;background:#fff}}svg{{max-width:100%;\
+         system-ui,sans-serif;margin:2em auto;padding:0 1em;max-width:1100px;color:#222;background:#fff}}svg{{max-width:100%;\
          height:auto}}</style></head>\n<body>\n{body}\n</body></html>\n",
         escaped(title)
     )
