@@ -383,6 +383,8 @@ class SparseLapRLS(SemiSupervisedClassifier):
         Weight of the slack between f and the graph; decoupled: divides gamma_a.
     candidates : int, default=50
         Points compared before one is taken.
+    exchange : float, default=0.2
+        Share of them exchanged for others after a step, the worst first.
     backfit : str, default="post"
         Scores of points with the other coefficients kept (post) or fitted (pre).
     ridge : bool, default=False
@@ -468,6 +470,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
         scaling: str = "raw",
         nu: float = 1.0,
         candidates: int = 50,
+        exchange: float = 0.2,
         backfit: str = "post",
         ridge: bool = False,
         neighbours: int = 0,
@@ -498,6 +501,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
         self.scaling = scaling
         self.nu = nu
         self.candidates = candidates
+        self.exchange = exchange
         self.backfit = backfit
         self.ridge = ridge
         self.neighbours = neighbours

@@ -803,6 +803,7 @@ pub static LEARNERS: &[Learner] = &[
             parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
             parameter("nu", "1", "weight of the slack between f and the graph; decoupled: divides gamma_a"),
             parameter("candidates", "50", "points compared before one is taken"),
+            parameter("exchange", "0.2", "share of them exchanged for others after a step, the worst first"),
             parameter(
                 "backfit",
                 "post",

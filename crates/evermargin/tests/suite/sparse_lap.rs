@@ -6,7 +6,7 @@ use evermargin::learn::manifold::atoms::{Atom, Dictionary};
 use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling};
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::learn::manifold::sparse::aim::{Aim, Known, transduce};
-use evermargin::learn::manifold::sparse::greedy::{Backfit, Norm, Pursuit};
+use evermargin::learn::manifold::sparse::greedy::{Backfit, Candidates, Held, Norm, Pursuit};
 use evermargin::learn::manifold::sparse::l1_path::l1_path;
 use evermargin::learn::manifold::sparse::restricted::Restricted;
 use evermargin::learn::manifold::sparse::sigmoid::Squashed;
@@ -281,7 +281,7 @@ fn the_objective_of_a_pursuit_falls_and_is_the_one_defined() {
     ] {
         let case = Case::new(60, power, power == 1, 5);
         let (aim, dictionary) = (case.plain(), case.dictionary());
-        let mut pursuit = Pursuit::new(&aim, &dictionary, norm, backfit, 12, 1);
+        let mut pursuit = Pursuit::new(&aim, &dictionary, norm, Candidates::of(12, backfit, 1));
         let mut last = case.objective(&[], &vec![vec![]; 3], norm);
         assert!((pursuit.value() - last).abs() < 1e-12);
         for size in 1..=14 {
@@ -310,7 +310,7 @@ fn a_score_is_the_true_decrease_and_the_best_is_taken() {
     ] {
         let case = Case::new(50, 2, true, 7);
         let (aim, dictionary) = (case.plain(), case.dictionary());
-        let mut pursuit = Pursuit::new(&aim, &dictionary, norm, backfit, 15, 3);
+        let mut pursuit = Pursuit::new(&aim, &dictionary, norm, Candidates::of(15, backfit, 3));
         for size in 0..8 {
             assert!(pursuit.fill(&()));
             let found = pursuit.candidates();
@@ -353,6 +353,54 @@ fn a_score_is_the_true_decrease_and_the_best_is_taken() {
 }
 
 #[test]
+fn columns_at_hand_change_nothing() {
+    let case = Case::new(50, 3, true, 7);
+    let other = case.penalty.clone();
+    let (aim, dictionary) = (case.plain(), case.dictionary());
+    for (norm, backfit) in [(Norm::Kernel, Backfit::Post), (Norm::Ridge(0.8), Backfit::Pre)] {
+        let candidates = Candidates { number: 12, exchanged: 12, backfit, seed: 4 };
+        let pursued = |held: Option<&Held<'_>>| {
+            let mut pursuit = Pursuit::new(&aim, &dictionary, norm, candidates);
+            if let Some(held) = held {
+                pursuit = pursuit.with(held);
+            }
+            pursuit.run(15, &());
+            (rows(pursuit.atoms()), pursuit.coefficients().to_vec(), pursuit.value())
+        };
+        let (atoms, beta, value) = pursued(None);
+        assert!((value - case.best(&atoms, norm)).abs() < 1e-9);
+        // of the aim's graph, and of another, which is of no use
+        for penalty in [&case.penalty, &other] {
+            let held = Held::new(&dictionary, penalty);
+            let found = pursued(Some(&held));
+            assert_eq!(found.0, atoms);
+            assert!(apart(&found.1, &beta) < 1e-9 && (found.2 - value).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn as_many_candidates_are_exchanged_as_asked() {
+    let case = Case::new(60, 1, true, 3);
+    let (aim, dictionary) = (case.plain(), case.dictionary());
+    for (exchanged, stay) in [(0, 9), (4, 5), (9, 0), (10, 0)] {
+        let candidates = Candidates { number: 10, exchanged, backfit: Backfit::Post, seed: 1 };
+        let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, candidates);
+        pursuit.fill(&());
+        let mut before = pursuit.candidates();
+        pursuit.run(1, &());
+        pursuit.fill(&());
+        let after = rows(&pursuit.candidates().iter().map(|(a, _)| *a).collect::<Vec<_>>());
+        assert_eq!(after.len(), 10);
+        before.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // the best was taken, those after it stay
+        for (rank, (atom, _)) in before.iter().enumerate() {
+            assert_eq!(after.contains(&atom.row), (1..=stay).contains(&rank), "{exchanged}: {rank}");
+        }
+    }
+}
+
+#[test]
 fn several_widths_are_atoms_of_their_own() {
     let case = Case::new(40, 1, true, 2);
     let dictionary = Dictionary::multi_scale(case.x.view(), case.kernel).unwrap();
@@ -365,7 +413,7 @@ fn several_widths_are_atoms_of_their_own() {
         assert!((block[17 * 3 + k] - plain).abs() < 1e-14);
     }
     let aim = case.plain();
-    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Ridge(1.0), Backfit::Post, 40, 1);
+    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Ridge(1.0), Candidates::of(40, Backfit::Post, 1));
     pursuit.run(12, &());
     assert!(pursuit.atoms().iter().any(|a| a.scale != pursuit.atoms()[0].scale));
     let space = Restricted::of(&dictionary, pursuit.atoms(), Norm::Ridge(1.0)).unwrap();
@@ -544,7 +592,7 @@ fn scores_with_slack_are_decreases_with_the_free_values_at_their_best() {
         let slack: f64 = (0..n).map(|i| (f[i] - o[i]).powi(2)).sum();
         0.5 * (case.gamma[0] * size + case.gamma[1] * dot(&f, &times(&case.m, &f)) + missed + nu * slack)
     };
-    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Backfit::Post, 10, 2);
+    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Candidates::of(10, Backfit::Post, 2));
     for size in 0..5 {
         pursuit.fill(&());
         let (basis, beta) = (rows(pursuit.atoms()), pursuit.coefficients().to_vec());
@@ -798,6 +846,11 @@ fn bad_parameters_are_refused() {
         ),
         (SparseLapParams { basis: 0, ..ok() }, "parameter basis = 0: must be 1 or more"),
         (SparseLapParams { candidates: 0, ..ok() }, "parameter candidates = 0: must be 1 or more"),
+        (SparseLapParams { exchange: 1.5, ..ok() }, "parameter exchange = 1.5: must be a share, from 0 to 1"),
+        (
+            SparseLapParams { exchange: f64::NAN, ..ok() },
+            "parameter exchange = NaN: must be a share, from 0 to 1",
+        ),
         (
             SparseLapParams { nu: f64::NAN, ..ok() },
             "parameter nu = NaN: must be a number above 0, at most 1e15",

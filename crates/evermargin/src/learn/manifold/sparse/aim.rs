@@ -125,6 +125,18 @@ impl<'a> Curvature<'a> {
         Some(out)
     }
 
+    /// Whether Q is γ_I M + W with the M of this very graph.
+    pub fn is_along(&self, penalty: &Penalty) -> bool {
+        self.slack.is_none() && self.graph.is_some_and(|(_, own)| std::ptr::eq(own, penalty))
+    }
+
+    /// γ_I Mφ + Wφ of a column whose Mφ is at hand.
+    pub fn with(&self, column: &[f64], image: &[f64]) -> Vec<f64> {
+        let intrinsic = self.graph.map_or(0.0, |(i, _)| i);
+        let one = |((v, m), w): ((&f64, &f64), &f64)| intrinsic * m + w * v;
+        column.iter().zip(image).zip(&self.weight).map(one).collect()
+    }
+
     /// S = γ_I M + W of each column.
     fn smooth(&self, block: Vec<f64>, columns: usize) -> Vec<f64> {
         let columns = columns.max(1);

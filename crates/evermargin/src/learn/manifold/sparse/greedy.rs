@@ -11,13 +11,17 @@
 //! problems, so that a step costs two passes over the columns of J and one product with Q whatever their number: O(nd²)
 //! in all, nothing of size n × n. |·| of a kernel space needs no columns: ⟨f, K(xⱼ, ·)⟩ = f(xⱼ).
 //!
-//! Departure: candidates stay. Before each step the worst fifth of those not chosen is exchanged for others, so that a step
-//! computes a fifth of the columns the source does and still compares with the best of those seen. Atoms that the basis
-//! explains already (sⱼ ≤ 10⁻¹²Hⱼⱼ) are put away.
+//! Departure: unless all are exchanged, as in the source, candidates stay. After each step the worst of those not chosen are
+//! exchanged for others; with a fifth of them a step computes a fifth of the columns the source does and still compares with
+//! the best of those seen. Atoms that the basis explains already (sⱼ ≤ 10⁻¹²Hⱼⱼ) are put away.
+//!
+//! Where a pursuit looks at atoms more than once, or several share a graph, columns and what the graph makes of them can be
+//! [held](Held): O(n²) memory, and a candidate costs O(n).
 //!
 //! Why not the loop of `solve/greedy.rs`: that one compares all elements; here each costs O(n), so a few are drawn.
 
 use super::super::atoms::{Atom, Dictionary};
+use super::super::penalty::Penalty;
 use super::aim::Aim;
 use super::factor::Growing;
 use crate::solve::newton::{add, dot};
@@ -65,6 +69,63 @@ impl Norm {
     }
 }
 
+/// The atoms compared before one is taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidates {
+    /// How many.
+    pub number: usize,
+    /// How many of them are exchanged after a step.
+    pub exchanged: usize,
+    /// What their scores leave free.
+    pub backfit: Backfit,
+    /// Seed of their draw.
+    pub seed: u64,
+}
+
+impl Candidates {
+    /// So many, a fifth of them exchanged.
+    pub fn of(number: usize, backfit: Backfit, seed: u64) -> Self {
+        Self { number, exchanged: number / STAY, backfit, seed }
+    }
+}
+
+/// Columns of all atoms, and L^p of each.
+#[derive(Debug)]
+pub struct Held<'p> {
+    penalty: &'p Penalty,
+    rows: usize,
+    /// One atom after the other.
+    columns: Vec<f64>,
+    images: Vec<f64>,
+}
+
+impl<'p> Held<'p> {
+    /// Of a dictionary along a graph.
+    pub fn new(dictionary: &Dictionary<'_>, penalty: &'p Penalty) -> Self {
+        let (rows, width) = (dictionary.rows(), dictionary.len());
+        let atoms: Vec<Atom> = (0..width).map(|k| dictionary.atom(k)).collect();
+        let block = dictionary.block(&atoms);
+        let columns = turned(&block, width);
+        Self { penalty, rows, columns, images: turned(&penalty.apply_columns(block, width), width) }
+    }
+
+    /// The column of an atom and L^p of it.
+    fn of(&self, atom: Atom) -> [&[f64]; 2] {
+        let first = (atom.scale * self.rows + atom.row) * self.rows;
+        [&self.columns, &self.images].map(|of| &of[first..first + self.rows])
+    }
+}
+
+/// The columns of a row-major matrix, one after the other.
+fn turned(block: &[f64], columns: usize) -> Vec<f64> {
+    let mut out = vec![0.0; block.len()];
+    let rows = block.len() / columns.max(1);
+    out.par_chunks_mut(rows.max(1)).enumerate().for_each(|(k, column)| {
+        column.iter_mut().zip(block.iter().skip(k).step_by(columns)).for_each(|(c, v)| *c = *v);
+    });
+    out
+}
+
 /// An atom that may be taken.
 #[derive(Debug)]
 struct Candidate {
@@ -85,8 +146,8 @@ pub struct Pursuit<'p> {
     aim: &'p Aim<'p>,
     dictionary: &'p Dictionary<'p>,
     norm: Norm,
-    backfit: Backfit,
-    size: usize,
+    candidates: Candidates,
+    held: Option<&'p Held<'p>>,
     /// Atoms to draw, the next last; and those drawn and put back.
     deck: Vec<usize>,
     aside: Vec<usize>,
@@ -107,22 +168,21 @@ pub struct Pursuit<'p> {
 const EXPLAINED: f64 = 1e-12;
 /// A decrease below this share of the objective of 0 ends the pursuit.
 const NEGLIGIBLE: f64 = 1e-13;
-/// One in so many candidates is exchanged after a step.
+/// One in so many candidates is exchanged after a step, unless told.
 const STAY: usize = 5;
 /// Rows a thread takes at a time.
 const ROWS: usize = 4096;
 
 impl<'p> Pursuit<'p> {
-    /// Starts with no basis and a pool of `size` candidates.
+    /// Starts with no basis.
     pub fn new(
         aim: &'p Aim<'p>,
         dictionary: &'p Dictionary<'p>,
         norm: Norm,
-        backfit: Backfit,
-        size: usize,
-        seed: u64,
+        mut candidates: Candidates,
     ) -> Self {
-        let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
+        candidates.number = candidates.number.max(1);
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(candidates.seed);
         let mut deck: Vec<usize> = (0..dictionary.len()).collect();
         deck.shuffle(&mut rng);
         let problems = aim.right.len();
@@ -130,8 +190,8 @@ impl<'p> Pursuit<'p> {
             aim,
             dictionary,
             norm,
-            backfit,
-            size: size.max(1),
+            candidates,
+            held: None,
             deck,
             aside: Vec::new(),
             rng,
@@ -145,6 +205,13 @@ impl<'p> Pursuit<'p> {
             values: aim.constant.clone(),
             drawn: 0,
         }
+    }
+
+    /// With columns that are at hand, of the dictionary; of no use if they are of another graph than the aim's.
+    #[must_use]
+    pub fn with(self, held: &'p Held<'p>) -> Self {
+        let serves = self.aim.curvature.is_along(held.penalty);
+        Self { held: serves.then_some(held), ..self }
     }
 
     /// The basis so far.
@@ -193,12 +260,12 @@ impl<'p> Pursuit<'p> {
 
     /// Draws candidates until the pool is full or no atom is left; false if `watch` ends it.
     pub fn fill(&mut self, watch: &dyn Watch) -> bool {
-        while self.pool.len() < self.size {
+        while self.pool.len() < self.candidates.number {
             if self.deck.is_empty() {
                 std::mem::swap(&mut self.deck, &mut self.aside);
                 self.deck.shuffle(&mut self.rng);
             }
-            let wanted = (self.size - self.pool.len()).min(self.deck.len());
+            let wanted = (self.candidates.number - self.pool.len()).min(self.deck.len());
             if wanted == 0 {
                 break;
             }
@@ -211,20 +278,27 @@ impl<'p> Pursuit<'p> {
         true
     }
 
-    /// Columns and images of some atoms.
+    /// Some atoms as candidates; none if `watch` ends it.
     fn meet(&self, atoms: &[Atom], watch: &dyn Watch) -> Option<Vec<Candidate>> {
-        let width = atoms.len();
-        let block = self.dictionary.block(atoms);
-        let images = self.aim.curvature.apply(block.clone(), width, watch)?;
-        let of =
-            |values: &[f64], k: usize| values.iter().skip(k).step_by(width).copied().collect::<Vec<f64>>();
-        let candidate = |(k, &atom): (usize, &Atom)| {
-            let (column, image) = (of(&block, k), of(&images, k));
+        let candidate = |atom: Atom, column: Vec<f64>, image: Vec<f64>| {
             let own = self.aim.ambient * self.norm.own(self.dictionary, atom) + dot(&column, &image);
             Candidate { atom, column, image, own, along: Vec::new(), left: own }
         };
-        let mut found: Vec<Candidate> = atoms.par_iter().enumerate().map(candidate).collect();
-        if self.backfit == Backfit::Pre {
+        let mut found: Vec<Candidate> = if let Some(held) = self.held {
+            let of = |&atom: &Atom| {
+                let [column, image] = held.of(atom);
+                candidate(atom, column.to_vec(), self.aim.curvature.with(column, image))
+            };
+            atoms.par_iter().map(of).collect()
+        } else {
+            let (width, n) = (atoms.len(), self.dictionary.rows());
+            let block = self.dictionary.block(atoms);
+            let images = turned(&self.aim.curvature.apply(block.clone(), width, watch)?, width);
+            let columns = turned(&block, width);
+            let pairs = columns.par_chunks_exact(n).zip(images.par_chunks_exact(n));
+            pairs.zip(atoms).map(|((c, i), &atom)| candidate(atom, c.to_vec(), i.to_vec())).collect()
+        };
+        if self.candidates.backfit == Backfit::Pre {
             found.par_iter_mut().for_each(|c| self.project(c));
         }
         Some(found)
@@ -251,7 +325,7 @@ impl<'p> Pursuit<'p> {
 
     fn scores(&self) -> Vec<f64> {
         let score = |c: &Candidate| {
-            let free = if self.backfit == Backfit::Pre { c.left } else { c.own };
+            let free = if self.candidates.backfit == Backfit::Pre { c.left } else { c.own };
             let sum: f64 = self.gradient(c).map(|g| g * g).sum();
             if c.left > EXPLAINED * c.own { 0.5 * sum / free } else { 0.0 }
         };
@@ -262,7 +336,7 @@ impl<'p> Pursuit<'p> {
     pub fn take(&mut self, place: usize, watch: &dyn Watch) -> bool {
         let scores = self.scores();
         let mut c = self.pool.remove(place);
-        if self.backfit == Backfit::Post {
+        if self.candidates.backfit == Backfit::Post {
             self.project(&mut c);
         }
         if c.left <= EXPLAINED * c.own {
@@ -290,7 +364,7 @@ impl<'p> Pursuit<'p> {
             add(-t, &image, &mut self.residual[k]);
             self.values[k] -= 0.5 * t * t;
         }
-        if self.backfit == Backfit::Pre {
+        if self.candidates.backfit == Backfit::Pre {
             self.keep_up();
         }
         self.exchange(scores, place);
@@ -329,7 +403,7 @@ impl<'p> Pursuit<'p> {
         order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(a.cmp(&b)));
         // all atoms are in the pool: nothing to exchange them for
         let waiting = self.deck.len() + self.aside.len();
-        let mut worst = order[..(self.size / STAY).min(scores.len()).min(waiting)].to_vec();
+        let mut worst = order[..self.candidates.exchanged.min(scores.len()).min(waiting)].to_vec();
         worst.sort_unstable_by(|a, b| b.cmp(a));
         for place in worst {
             let atom = self.pool.remove(place).atom;

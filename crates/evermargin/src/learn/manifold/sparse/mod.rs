@@ -93,6 +93,8 @@ pub struct SparseLapParams {
     pub method: Method,
     /// Atoms compared before one is taken.
     pub candidates: usize,
+    /// Share of them that is exchanged for others after a step, the worst first.
+    pub exchange: f64,
     /// What a candidate's score leaves free.
     pub backfit: Backfit,
     /// `slack`, `greedy-slack`: weight of (f − o)². `decoupled`: γ_A is divided by it.
@@ -121,6 +123,7 @@ impl Default for SparseLapParams {
             basis: 100,
             method: Method::default(),
             candidates: 50,
+            exchange: 0.2,
             backfit: Backfit::default(),
             nu: 1.0,
             ridge: false,
@@ -151,6 +154,9 @@ impl SparseLapParams {
             if value == 0 {
                 return Err(Error::parameter(name, value, "1 or more"));
             }
+        }
+        if !(0.0..=1.0).contains(&self.exchange) {
+            return Err(Error::parameter("exchange", self.exchange, "a share, from 0 to 1"));
         }
         if !(self.nu > 0.0 && self.nu <= 1e15) {
             return Err(Error::parameter("nu", self.nu, "a number above 0, at most 1e15"));

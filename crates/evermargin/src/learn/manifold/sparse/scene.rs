@@ -3,7 +3,7 @@
 use super::super::atoms::{Atom, Dictionary};
 use super::super::penalty::Penalty;
 use super::aim::{Aim, Known, transduce};
-use super::greedy::{Norm, Pursuit};
+use super::greedy::{Candidates, Held, Norm, Pursuit};
 use super::l1_path::l1_path;
 use super::restricted::{Restricted, Solved};
 use super::sigmoid::Squashed;
@@ -33,6 +33,9 @@ pub(super) struct Done {
     pub steps: u64,
     pub columns: usize,
 }
+
+/// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB.
+const HELD_ROWS: usize = 2000;
 
 type Found<'s> = (Restricted<'s>, Solved, Done);
 
@@ -121,7 +124,18 @@ impl Scene<'_> {
 
     fn pursue(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let p = self.params;
-        let mut pursuit = Pursuit::new(aim, &self.dictionary, self.norm, p.backfit, p.candidates, p.seed);
+        let exchanged = (p.exchange * p.candidates as f64) as usize;
+        let candidates = Candidates { number: p.candidates, exchanged, backfit: p.backfit, seed: p.seed };
+        let n = self.dictionary.rows();
+        let often = n <= HELD_ROWS && exchanged.saturating_mul(p.basis) > n;
+        let held = self
+            .penalty
+            .filter(|p| often && aim.curvature.is_along(p))
+            .map(|penalty| Held::new(&self.dictionary, penalty));
+        let mut pursuit = Pursuit::new(aim, &self.dictionary, self.norm, candidates);
+        if let Some(held) = &held {
+            pursuit = pursuit.with(held);
+        }
         let exit = pursuit.run(p.basis, watch);
         let steps = pursuit.atoms().len() as u64;
         (pursuit.atoms().to_vec(), Done { exit, steps, columns: pursuit.drawn() })
