@@ -33,6 +33,8 @@ pub(crate) enum Reading {
 pub(crate) struct WebKb {
     /// Link, page, page+link.
     pub views: Vec<Matrix>,
+    /// How often each page has each word, and its links.
+    pub counts: [Matrix; 2],
     /// Whether it is a course page.
     pub positive: Vec<bool>,
     /// 0 to 3: Cornell, Texas, Washington, Wisconsin.
@@ -65,9 +67,14 @@ impl WebKb {
         let (page, link) = (counts(0), counts(1));
         let page_words = weighted(&page, &telling(&page, &positive, PAGE_WORDS));
         let link_words = weighted(&link, &telling(&link, &positive, usize::MAX));
+        let plain = |texts: &[Counts], words: &Words| -> Result<Matrix> {
+            let words: Words = words.iter().map(|(w, _)| (w.clone(), 1.0)).collect();
+            stacked(&[(texts, &words)], |_| 1.0)
+        };
+        let counts = [plain(&page, &page_words)?, plain(&link, &link_words)?];
         let (page, link) = ((page.as_slice(), &page_words), (link.as_slice(), &link_words));
         let views = vec![side_by_side(&[link])?, side_by_side(&[page])?, side_by_side(&[page, link])?];
-        Ok(Self { views, positive, university })
+        Ok(Self { views, counts, positive, university })
     }
 }
 
@@ -153,6 +160,11 @@ fn weighted(texts: &[Counts], words: &[String]) -> Words {
 
 /// Views side by side, each row of length 1 in each.
 fn side_by_side(views: &[(&[Counts], &Words)]) -> Result<Matrix> {
+    stacked(views, |row| row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt())
+}
+
+/// Views side by side, each row of each divided by its length.
+fn stacked(views: &[(&[Counts], &Words)], length: impl Fn(&[(usize, f64)]) -> f64) -> Result<Matrix> {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let rows = views.first().map_or(0, |(texts, _)| texts.len());
     for i in 0..rows {
@@ -163,7 +175,7 @@ fn side_by_side(views: &[(&[Counts], &Words)]) -> Result<Matrix> {
                 Some((at, count * words[at].1)).filter(|(_, v)| *v > 0.0)
             };
             let row: Vec<(usize, f64)> = texts[i].iter().filter_map(known).collect();
-            let length = row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt();
+            let length = length(&row);
             indices.extend(row.iter().map(|(at, _)| (before + at) as u32));
             values.extend(row.iter().map(|(_, v)| v / length));
             before += words.len();

@@ -9,7 +9,7 @@ use evermargin::learn::Targets;
 use evermargin::learn::manifold::atoms::Dictionary;
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::learn::manifold::sparse::aim::{Aim, Known, transduce};
-use evermargin::learn::manifold::sparse::greedy::{Backfit, Norm, Pursuit};
+use evermargin::learn::manifold::sparse::greedy::{Backfit, Candidates, Norm, Pursuit};
 use evermargin::{Kernel, Label, Labels, Matrix, Model};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -122,7 +122,7 @@ fn along(
         tell("graph alone", view.rows(), &fields[0], start.seconds());
         Aim::decoupled(GAMMA[0], fields)
     };
-    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Backfit::Post, 50, 1);
+    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Candidates::of(50, Backfit::Post, 1));
     let mut seconds = start.seconds();
     for basis in BASES {
         let start = Clock::start();

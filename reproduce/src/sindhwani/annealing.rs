@@ -20,13 +20,14 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// A data set: its name in the tables and on disk, and how many rows are labelled, unlabelled, for validation, for test. The
-/// grid is λ and the width of the kernel in median distances (0: linear).
+/// A data set: its name in the tables and on disk, how many rows are labelled, unlabelled, for validation, for test, and how
+/// often it is divided (the source: 10 times). The grid is λ and the width of the kernel in median distances (0: linear).
 #[derive(Debug)]
 struct Set {
     name: &'static str,
     rows: &'static str,
     parts: [usize; 4],
+    divisions: usize,
     grid: &'static [(f64, f64)],
 }
 
@@ -35,19 +36,28 @@ const SETS: [Set; 4] = [
         name: "USPS2",
         rows: "ssl:USPS",
         parts: [93, 1000, 32, 375],
+        divisions: 2,
         grid: &[(1e-3, 0.35), (1e-3, 0.5), (1e-3, 0.7), (1e-2, 0.5)],
     },
-    Set { name: "COIL6", rows: "ssl:COIL", parts: [90, 1008, 30, 372], grid: &[(1e-3, 0.35), (1e-3, 0.25)] },
+    Set {
+        name: "COIL6",
+        rows: "ssl:COIL",
+        parts: [90, 1008, 30, 372],
+        divisions: 4,
+        grid: &[(1e-3, 0.35), (1e-3, 0.25), (1e-4, 0.35), (1e-4, 0.25), (1e-2, 0.35)],
+    },
     Set {
         name: "PC-MAC",
         rows: "text1",
         parts: [37, 1410, 13, 486],
-        grid: &[(1e-3, 0.0), (1e-2, 0.0), (1e-4, 0.0), (0.1, 0.0)],
+        divisions: 10,
+        grid: &[(1e-3, 0.0), (1e-2, 0.0), (1e-4, 0.0), (0.1, 0.0), (1e-3, 2.0), (1e-3, 4.0), (1e-4, 4.0)],
     },
     Set {
         name: "ESET2",
         rows: "isolet-eset2",
         parts: [33, 1305, 12, 1350],
+        divisions: 2,
         grid: &[(1e-3, 1.0), (1e-3, 0.5)],
     },
 ];
@@ -143,7 +153,6 @@ fn number(bench: &Bench<'_>, name: &str) -> Option<f64> {
 
 /// Runs methods on all sets at all points of their grids.
 fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
-    let runs = repetitions(bench, 2);
     let points = |set: &Set| match (number(bench, "lambda"), number(bench, "width")) {
         (Some(lambda), Some(width)) => vec![(lambda, width)],
         _ if bench.options.quick => set.grid[..2].to_vec(),
@@ -156,6 +165,7 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
     let items: Vec<(&Set, &str, (f64, f64))> =
         cells.iter().flat_map(|(set, m)| points(set).into_iter().map(move |p| (*set, *m, p))).collect();
     let work = |&(set, method, point): &(&Set, &str, (f64, f64))| {
+        let runs = repetitions(bench, set.divisions);
         let key = format!("sindhwani 3.6 {} {method} {point:?} {} {runs}", set.name, bench.options.seed);
         let found = bench.cached(&key, || errors(bench, set, method, point, runs))?;
         let part = |k: usize| mean(&found.iter().map(|e| e[k]).collect::<Vec<_>>());

@@ -36,16 +36,14 @@ impl Setting {
 /// Errors on unlabelled training rows and on validation rows.
 pub(super) type Errors = [f64; 2];
 
-/// Draws that settings are chosen by: as many as the source has.
-const TRIALS: usize = 10;
 /// Draws of many rows where one takes long.
 const FEW: usize = 3;
 /// Training rows that are few.
 const SMALL: usize = 500;
 
-/// The mean error on validation rows in the first draws.
+/// The mean error on validation rows.
 pub(super) fn validated(errors: &[Errors]) -> f64 {
-    mean(&errors.iter().take(TRIALS).map(|e| e[1]).collect::<Vec<_>>())
+    mean(&errors.iter().map(|e| e[1]).collect::<Vec<_>>())
 }
 
 /// Training and validation rows, draws of labels, squared distances.
@@ -89,11 +87,6 @@ impl Ground {
 
     pub fn is_small(&self) -> bool {
         self.train.class.len() <= SMALL
-    }
-
-    /// The draws that settings are chosen by.
-    pub fn trials(&self) -> &[Draw] {
-        &self.draws[..TRIALS.min(self.draws.len())]
     }
 
     /// The first draws where rows are many, all where they are few.

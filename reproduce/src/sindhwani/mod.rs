@@ -1,13 +1,17 @@
 //! Tables of Sindhwani 2007, chapters 2 to 5: each runner gives the values of one table.
 
 pub(crate) mod annealing;
+mod bayes;
 pub(crate) mod benchmarks;
+mod continuation;
 mod ground;
 mod many;
 pub(crate) mod optima;
 pub(crate) mod pages;
+mod paths;
 mod six_sets;
 pub(crate) mod sparse;
+mod transducer;
 mod warped;
 pub(crate) mod words;
 

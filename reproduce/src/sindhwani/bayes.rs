@@ -1,0 +1,99 @@
+//! Naive Bayes on counts of words, alone and in co-training (Blum & Mitchell 1998): rivals whose numbers the source quotes.
+
+use super::many::Draw;
+use evermargin::MatrixView;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+
+/// Rounds of co-training, pages looked at in a round, and those of each class that a view labels in it.
+const ROUNDS: usize = 30;
+const SEEN: usize = 75;
+const LABELLED: [usize; 2] = [3, 1];
+
+/// Scores of all rows: log odds of class 1 by the words of labelled rows, every word once more than it was seen.
+fn odds(counts: MatrixView<'_>, known: &[(usize, u32)]) -> Vec<f64> {
+    let mut words = [vec![1.0; counts.cols()], vec![1.0; counts.cols()]];
+    let mut rows = [1.0_f64, 1.0];
+    for &(i, class) in known {
+        rows[class as usize] += 1.0;
+        counts.row(i).for_each(|c, v| words[class as usize][c] += v);
+    }
+    let total: [f64; 2] = [0, 1].map(|c: usize| words[c].iter().sum());
+    let prior = (rows[1] / rows[0]).ln();
+    let weight: Vec<f64> = words[0]
+        .iter()
+        .zip(&words[1])
+        .map(|(no, yes)| (yes / total[1]).ln() - (no / total[0]).ln())
+        .collect();
+    let one = |i: usize| {
+        let mut sum = prior;
+        counts.row(i).for_each(|c, v| sum += v * weight[c]);
+        sum
+    };
+    (0..counts.rows()).map(one).collect()
+}
+
+fn labels(draw: &Draw, class: &[u32]) -> Vec<(usize, u32)> {
+    draw.known.iter().map(|&i| (i, class[i])).collect()
+}
+
+/// The words of one view and the labels alone.
+pub(super) fn alone(counts: MatrixView<'_>, class: &[u32], draw: &Draw) -> Vec<f64> {
+    odds(counts, &labels(draw, class))
+}
+
+/// Two views that label pages for each other; scores of the first.
+pub(super) fn together(views: [MatrixView<'_>; 2], class: &[u32], draw: &Draw, seed: u64) -> Vec<f64> {
+    let mut known = labels(draw, class);
+    let mut open: Vec<usize> = (0..class.len()).filter(|i| !draw.known.contains(i)).collect();
+    open.shuffle(&mut Pcg64::seed_from_u64(seed));
+    let mut seen: Vec<usize> = open.split_off(open.len().saturating_sub(SEEN));
+    for _ in 0..ROUNDS {
+        let found = views.map(|v| odds(v, &known));
+        for scores in &found {
+            for (label, count) in LABELLED.into_iter().enumerate() {
+                let sign = if label == 1 { 1.0 } else { -1.0 };
+                seen.sort_by(|&a, &b| (sign * scores[a]).total_cmp(&(sign * scores[b])).then(a.cmp(&b)));
+                let surest = seen.split_off(seen.len().saturating_sub(count));
+                known.extend(surest.into_iter().map(|i| (i, label as u32)));
+            }
+        }
+        let more = SEEN.saturating_sub(seen.len()).min(open.len());
+        seen.extend(open.split_off(open.len() - more));
+    }
+    odds(views[0], &known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evermargin::Matrix;
+
+    #[test]
+    fn odds_are_those_of_words_seen_once_more() {
+        let x = Matrix::dense(vec![2.0, 0.0, 0.0, 1.0, 1.0, 1.0], 3, 2).unwrap();
+        let found = odds(x.view(), &[(0, 1), (1, 0)]);
+        // class 1: words 3 and 1 of 4; class 0: 1 and 2 of 3
+        let (first, second) = ((0.75_f64 / (1.0 / 3.0)).ln(), (0.25_f64 / (2.0 / 3.0)).ln());
+        assert!((found[2] - (first + second)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn views_teach_each_other() {
+        // word 0 or 1 of the first view tells the class, but the labelled rows have other words; the second view tells too
+        let (mut page, mut link, mut class) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..400u32 {
+            let c = i % 2;
+            let word = if i < 2 { 2 + c } else { c };
+            page.extend((0..4).map(|w| f64::from(u8::from(w == word))));
+            link.extend((0..2).map(|w| f64::from(u8::from(w == c))));
+            class.push(c);
+        }
+        let (page, link) = (Matrix::dense(page, 400, 4).unwrap(), Matrix::dense(link, 400, 2).unwrap());
+        let draw = Draw::of(vec![0, 1]);
+        let right = |s: &[f64]| s.iter().zip(&class).filter(|(s, c)| (**s > 0.0) == (**c == 1)).count();
+        assert!(right(&alone(page.view(), &class, &draw)) < 250);
+        assert_eq!(right(&together([page.view(), link.view()], &class, &draw, 1)), 400);
+    }
+}
