@@ -7,7 +7,9 @@ mod significance;
 pub use ranking::{
     Criterion, Cut, Threshold, auc, auc_macro, average_precision, best_threshold, curve, prbep,
 };
-pub use significance::{Disagreement, PairedT, SignedRanks, mcnemar, mean_ranks, paired_t, ranks, wilcoxon};
+pub use significance::{
+    Disagreement, PairedT, SignedRanks, mcnemar, mean_ranks, normal_cdf, paired_t, ranks, wilcoxon,
+};
 
 /// Weighted counts of true class (row) against predicted class (column).
 #[derive(Debug, Clone, PartialEq)]

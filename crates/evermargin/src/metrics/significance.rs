@@ -102,6 +102,12 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
+/// The share of a normal law of mean 0 and variance 1 below x.
+pub fn normal_cdf(x: f64) -> f64 {
+    let beyond = 0.5 * erfc(x.abs() * std::f64::consts::FRAC_1_SQRT_2);
+    if x < 0.0 { beyond } else { 1.0 - beyond }
+}
+
 /// Student's test of paired results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedT {
@@ -226,6 +232,16 @@ pub fn mean_ranks<R: AsRef<[f64]>>(table: &[R], tolerance: f64) -> Option<Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Printed quantiles of the normal law, on both sides of 2, where the way of computing changes.
+    #[test]
+    fn the_normal_law_is_that_of_the_tables() {
+        for (x, below) in [(0.0, 0.5), (1.0, 0.841_344_746), (1.96, 0.975_002_105), (3.0, 0.998_650_102)] {
+            assert!((normal_cdf(x) - below).abs() < 1e-9, "{x}");
+            assert!((normal_cdf(-x) - (1.0 - below)).abs() < 1e-9, "-{x}");
+        }
+        assert_eq!((normal_cdf(40.0), normal_cdf(-40.0)), (1.0, 0.0));
+    }
 
     /// Quantiles of the printed tables of Student's distribution, and a pair of samples with scipy's answer.
     #[test]
