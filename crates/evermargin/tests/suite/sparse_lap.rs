@@ -355,7 +355,8 @@ fn a_score_is_the_true_decrease_and_the_best_is_taken() {
 #[test]
 fn columns_at_hand_change_nothing() {
     let case = Case::new(50, 3, true, 7);
-    let other = case.penalty.clone();
+    let other = Case::new(50, 1, true, 7).penalty;
+    let wider = Dictionary::new(case.x.view(), vec![Kernel::Rbf { gamma: 0.01 }]).unwrap();
     let (aim, dictionary) = (case.plain(), case.dictionary());
     for (norm, backfit) in [(Norm::Kernel, Backfit::Post), (Norm::Ridge(0.8), Backfit::Pre)] {
         let candidates = Candidates { number: 12, exchanged: 12, backfit, seed: 4 };
@@ -369,9 +370,15 @@ fn columns_at_hand_change_nothing() {
         };
         let (atoms, beta, value) = pursued(None);
         assert!((value - case.best(&atoms, norm)).abs() < 1e-9);
-        // of the aim's graph, and of another, which is of no use
-        for penalty in [&case.penalty, &other] {
-            let held = Held::new(&dictionary, penalty);
+        // of the aim's graph; of another, or of another kernel, they are of no use
+        let uses = [
+            (&dictionary, &case.penalty, true),
+            (&dictionary, &other, false),
+            (&wider, &case.penalty, false),
+        ];
+        for (of, penalty, used) in uses {
+            let held = Held::new(of, penalty);
+            assert_eq!(Pursuit::new(&aim, &dictionary, norm, candidates).with(&held).is_held(), used);
             let found = pursued(Some(&held));
             assert_eq!(found.0, atoms);
             assert!(apart(&found.1, &beta) < 1e-9 && (found.2 - value).abs() < 1e-12);

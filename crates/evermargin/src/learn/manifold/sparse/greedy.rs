@@ -11,9 +11,9 @@
 //! problems, so that a step costs two passes over the columns of J and one product with Q whatever their number: O(nd²)
 //! in all, nothing of size n × n. |·| of a kernel space needs no columns: ⟨f, K(xⱼ, ·)⟩ = f(xⱼ).
 //!
-//! Departure: unless all are exchanged, as in the source, candidates stay. After each step the worst of those not chosen are
-//! exchanged for others; with a fifth of them a step computes a fifth of the columns the source does and still compares with
-//! the best of those seen. Atoms that the basis explains already (sⱼ ≤ 10⁻¹²Hⱼⱼ) are put away.
+//! Departure: the source draws all candidates anew before each step. Here the worst of those not chosen are exchanged for
+//! others; with a fifth of them a step computes a fifth of the columns the source does and still compares with the best of
+//! those seen. Atoms come in turns: one that was put back comes again when all others have been seen. Atoms that the basis explains already (sⱼ ≤ 10⁻¹²Hⱼⱼ) are put away.
 //!
 //! Where a pursuit looks at atoms more than once, or several share a graph, columns and what the graph makes of them can be
 //! [held](Held): O(n²) memory, and a candidate costs O(n).
@@ -92,6 +92,7 @@ impl Candidates {
 /// Columns of all atoms, and L^p of each.
 #[derive(Debug)]
 pub struct Held<'p> {
+    dictionary: &'p Dictionary<'p>,
     penalty: &'p Penalty,
     rows: usize,
     /// One atom after the other.
@@ -101,12 +102,18 @@ pub struct Held<'p> {
 
 impl<'p> Held<'p> {
     /// Of a dictionary along a graph.
-    pub fn new(dictionary: &Dictionary<'_>, penalty: &'p Penalty) -> Self {
+    pub fn new(dictionary: &'p Dictionary<'p>, penalty: &'p Penalty) -> Self {
         let (rows, width) = (dictionary.rows(), dictionary.len());
         let atoms: Vec<Atom> = (0..width).map(|k| dictionary.atom(k)).collect();
         let block = dictionary.block(&atoms);
         let columns = turned(&block, width);
-        Self { penalty, rows, columns, images: turned(&penalty.apply_columns(block, width), width) }
+        Self {
+            dictionary,
+            penalty,
+            rows,
+            columns,
+            images: turned(&penalty.apply_columns(block, width), width),
+        }
     }
 
     /// The column of an atom and L^p of it.
@@ -207,11 +214,17 @@ impl<'p> Pursuit<'p> {
         }
     }
 
-    /// With columns that are at hand, of the dictionary; of no use if they are of another graph than the aim's.
+    /// With columns that are at hand. Those of another dictionary or graph, told by their places in memory, are not used.
     #[must_use]
     pub fn with(self, held: &'p Held<'p>) -> Self {
-        let serves = self.aim.curvature.is_along(held.penalty);
+        let same = std::ptr::eq(self.dictionary, held.dictionary);
+        let serves = same && self.aim.curvature.is_along(held.penalty);
         Self { held: serves.then_some(held), ..self }
+    }
+
+    /// Whether columns at hand are used.
+    pub fn is_held(&self) -> bool {
+        self.held.is_some()
     }
 
     /// The basis so far.

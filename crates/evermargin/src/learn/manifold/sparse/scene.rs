@@ -34,7 +34,7 @@ pub(super) struct Done {
     pub columns: usize,
 }
 
-/// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB.
+/// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB, half as much again while they are made.
 const HELD_ROWS: usize = 2000;
 
 type Found<'s> = (Restricted<'s>, Solved, Done);
@@ -124,7 +124,8 @@ impl Scene<'_> {
 
     fn pursue(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let p = self.params;
-        let exchanged = (p.exchange * p.candidates as f64) as usize;
+        let exchanged =
+            ((p.exchange * p.candidates as f64).round() as usize).max(usize::from(p.exchange > 0.0));
         let candidates = Candidates { number: p.candidates, exchanged, backfit: p.backfit, seed: p.seed };
         let n = self.dictionary.rows();
         let often = n <= HELD_ROWS && exchanged.saturating_mul(p.basis) > n;
