@@ -13,9 +13,9 @@ use evermargin::metrics::normal_cdf;
 use evermargin::solve::Stop;
 use evermargin::solve::newton::{Objective, newton};
 
-/// γ at first in units of 1/mean |x|², and how often it is halved before it is 0.
+/// γ at first in units of 1/mean |x|², and how many γ there are, each half of the one before, until it is 0.
 const FIRST: f64 = 100.0;
-const HALVINGS: i32 = 20;
+const WIDTHS: i32 = 20;
 const STOP: Stop = Stop { tolerance: 1e-5, max_steps: 200 };
 
 /// Rows with a target each: 1, −1, or 0 for those without a label.
@@ -103,7 +103,8 @@ impl Objective for Smoothed<'_> {
 /// Outputs of all rows at the end of the path, and the objective there.
 pub(super) fn followed(rows: &Rows<'_>) -> (Vec<f64>, f64) {
     let (n, m) = (rows.y.len(), rows.columns);
-    let open = rows.y.iter().filter(|y| **y == 0.0).count().max(1) as f64;
+    let count = rows.y.iter().filter(|y| **y == 0.0).count() as f64;
+    let open = count.max(1.0);
     let mut middle = vec![0.0; m];
     for (row, _) in rows.x.chunks_exact(m).zip(rows.y).filter(|(_, y)| **y == 0.0) {
         middle.iter_mut().zip(row).for_each(|(m, x)| *m += x / open);
@@ -112,7 +113,7 @@ pub(super) fn followed(rows: &Rows<'_>) -> (Vec<f64>, f64) {
         rows.x.chunks_exact(m).flat_map(|row| row.iter().zip(&middle).map(|(x, m)| x - m)).collect();
     let size: Vec<f64> = x.chunks_exact(m).map(|row| dot(row, row)).collect();
     let mean = (size.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE);
-    let known = (n as f64 - open).max(1.0);
+    let known = (n as f64 - count).max(1.0);
     let mut w = vec![0.0; m];
     let mut objective = Smoothed {
         rows,
@@ -122,8 +123,8 @@ pub(super) fn followed(rows: &Rows<'_>) -> (Vec<f64>, f64) {
         f: vec![0.0; n],
     };
     let mut lowest = 0.0;
-    for step in 0..=HALVINGS {
-        let gamma = if step == HALVINGS { 0.0 } else { FIRST / mean * 0.5_f64.powi(step) };
+    for step in 0..=WIDTHS {
+        let gamma = if step == WIDTHS { 0.0 } else { FIRST / mean * 0.5_f64.powi(step) };
         objective.variance = size.iter().map(|s| 0.5 * gamma * s).collect();
         lowest = newton(&mut objective, &mut w, STOP, &()).objective;
     }

@@ -8,6 +8,9 @@ use super::median_distance2;
 use crate::failure::Result;
 use evermargin::{Matrix, linalg};
 
+/// Most of an exponent: sums of a few such lengths stay finite.
+const FAR: f64 = 600.0;
+
 /// Squared distances of all pairs of rows, row-major, in squared median distances.
 pub(super) fn squared(x: &Matrix, rho: f64) -> Vec<f64> {
     let (view, median2) = (x.view(), median_distance2(x));
@@ -20,7 +23,8 @@ pub(super) fn squared(x: &Matrix, rho: f64) -> Vec<f64> {
     if rho == 0.0 {
         return d;
     }
-    d.iter_mut().for_each(|d| *d = (rho * d.sqrt()).exp_m1());
+    // far rows are as far as numbers go
+    d.iter_mut().for_each(|d| *d = (rho * d.sqrt()).min(FAR).exp_m1());
     shorten(&mut d, n);
     d.iter_mut().for_each(|d| *d = (d.ln_1p() / rho).powi(2));
     d
@@ -89,9 +93,8 @@ mod tests {
         let d = squared(&x, 0.0);
         let found = coordinates(&d, 8, 0.0).unwrap();
         assert_eq!(found.view().cols(), 3);
-        let scale = median_distance2(&found) / median_distance2(&x);
         let again = squared(&found, 0.0);
-        assert!(d.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-9), "{scale}");
+        assert!(d.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-9));
         assert_eq!(coordinates(&d, 8, 0.9).unwrap().view().cols(), 1);
     }
 }

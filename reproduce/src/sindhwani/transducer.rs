@@ -1,13 +1,13 @@
 //! The spectral graph transducer (Joachims 2003), a rival whose numbers the source quotes.
 //!
-//! Problem: over z in the span of the d smoothest eigenvectors of the Laplacian of a graph (but the constant one), z = Vw,
-//! min wᵀDw + c(z − γ)ᵀC(z − γ) with |z|² = n. D is diagonal, k² for the k-th eigenvector in place of its eigenvalue; γ is
+//! Problem: over z in the span of the d smoothest eigenvectors of I − D⁻¹W of a graph (but the constant one), z = Vw,
+//! min wᵀΔw + c(z − γ)ᵀC(z − γ) with |w|² = n. Δ is diagonal, k² for the k-th eigenvector in place of its eigenvalue; γ is
 //! √(l₋/l₊) of positive rows with a label, −√(l₊/l₋) of negative ones; C weighs both classes alike.
 //!
 //! The graph joins each row with its nearest others by cosine; the weights of a row's edges sum to 1, and the two directions are
-//! added. Rows that are joined with none are left out of it and score 0.
+//! added. Rows that are joined with none are left out of it, z = 0.
 //!
-//! With G = D + cVᵀCV = QΛQᵀ and b = cVᵀCγ the minimum is w = (G − λI)⁻¹b with the λ below all of Λ for which |w|² = n.
+//! With G = Δ + cVᵀCV = QΛQᵀ and b = cVᵀCγ the minimum is w = (G − λI)⁻¹b with the λ below all of Λ for which |w|² = n.
 
 use super::many::Draw;
 use crate::failure::{Failure, Result};
@@ -33,6 +33,8 @@ fn add(t: f64, x: &[f64], y: &mut [f64]) {
 /// The smoothest functions on a graph.
 pub(super) struct Transducer {
     vectors: Vec<Vec<f64>>,
+    /// Rows in the graph.
+    within: usize,
 }
 
 /// Rows of length 1 joined with their nearest others.
@@ -55,7 +57,13 @@ impl Transducer {
     /// Of a graph without rows that are joined with none.
     pub fn new(graph: &Graph) -> Result<Self> {
         let count = VECTORS.min(graph.len().saturating_sub(1));
-        Ok(Self { vectors: plain(graph, count, true)? })
+        let mut vectors = plain(graph, count, true)?;
+        for v in &mut vectors {
+            v.iter_mut().zip(graph.degrees()).for_each(|(v, d)| *v /= d.max(f64::MIN_POSITIVE).sqrt());
+            let length = dot(v, v).sqrt().max(f64::MIN_POSITIVE);
+            v.iter_mut().for_each(|v| *v /= length);
+        }
+        Ok(Self { vectors, within: graph.len() })
     }
 
     /// Of rows of length 1.
@@ -68,7 +76,7 @@ impl Transducer {
             within.iter().zip(v).for_each(|(&i, v)| out[i] = *v);
             out
         };
-        Ok(Self { vectors: part.vectors.iter().map(spread).collect() })
+        Ok(Self { vectors: part.vectors.iter().map(spread).collect(), ..part })
     }
 
     /// Scores of all rows from the labels of a draw, of which there is one of the class and one of another at least; the
@@ -76,6 +84,9 @@ impl Transducer {
     pub fn scores(&self, draw: &Draw, class: &[u32], positive: u32) -> Result<Vec<f64>> {
         let count = draw.known.iter().filter(|&&i| class[i] == positive).count() as f64;
         let all = draw.known.len() as f64;
+        if count == 0.0 || count == all {
+            return Err(Failure::Content("labels of one side only".into()));
+        }
         let target = [-(count / (all - count)).sqrt(), ((all - count) / count).sqrt()];
         let of = |i: usize| {
             let side = usize::from(class[i] == positive);
@@ -90,7 +101,7 @@ impl Transducer {
             g.chunks_exact_mut(d).zip(&row).for_each(|(g, v)| add(weight * v, &row, g));
             add(weight * target, &row, &mut b);
         }
-        let w = on_sphere(&g, &b, (class.len() as f64).sqrt())?;
+        let w = on_sphere(&g, &b, (self.within as f64).sqrt())?;
         let mut z = vec![-f64::midpoint(target[0], target[1]); class.len()];
         self.vectors.iter().zip(&w).for_each(|(v, w)| add(*w, v, &mut z));
         Ok(z)
@@ -100,6 +111,9 @@ impl Transducer {
 /// The least of wᵀGw − 2bᵀw among w of a length.
 fn on_sphere(g: &[f64], b: &[f64], length: f64) -> Result<Vec<f64>> {
     let d = b.len();
+    if b.iter().all(|b| *b == 0.0) {
+        return Ok(vec![0.0; d]);
+    }
     let (roots, vectors) = linalg::eigen(g, d)?;
     let along: Vec<f64> = vectors.chunks_exact(d).map(|q| dot(q, b)).collect();
     let size =
@@ -111,7 +125,8 @@ fn on_sphere(g: &[f64], b: &[f64], length: f64) -> Result<Vec<f64>> {
         span[usize::from(size(middle) > length)] = middle;
     }
     let mut w = vec![0.0; d];
-    for ((a, r), q) in along.iter().zip(&roots).zip(vectors.chunks_exact(d)) {
+    let free = |r: &f64| *r > span[0];
+    for ((a, r), q) in along.iter().zip(&roots).zip(vectors.chunks_exact(d)).filter(|((_, r), _)| free(r)) {
         add(a / (r - span[0]), q, &mut w);
     }
     Ok(w)
