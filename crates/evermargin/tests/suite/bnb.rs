@@ -127,6 +127,82 @@ fn equals_all_labelings_of_twelve_rows() {
     assert!(nodes < 924, "fewer nodes than labelings: {nodes}");
 }
 
+/// Blobs of three classes, two of which overlap, in turn; the first row of each has its label.
+fn three(rows: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Targets>) {
+    let wanted = GenerateParams { rows, noise: Some(0.6), seed, ..Default::default() };
+    let (noise, _) = generate("two-moons", &wanted).unwrap();
+    let class: Vec<u32> = (0..rows as u32).map(|i| i % 3).collect();
+    let centre = [[0.0, 0.0], [1.2, 0.0], [0.0, 2.0]];
+    let value = |i: usize, c: usize| {
+        let mut at = 0.0;
+        noise.view().row(i).for_each(|k, v| at += if k == c { v } else { 0.0 });
+        centre[class[i] as usize][c] + at
+    };
+    let values = (0..rows).flat_map(|i| [value(i, 0), value(i, 1)]).collect();
+    let one = |c: u32| {
+        let label = |i: usize| match i {
+            0..3 if class[i] == c => Label::Pos,
+            0..3 => Label::Neg,
+            _ => Label::Unknown,
+        };
+        Targets { y: (0..rows).map(label).collect(), cost: vec![1.0; rows] }
+    };
+    (Matrix::dense(values, rows, 2).unwrap(), class.clone(), (0..3).map(one).collect())
+}
+
+/// The sum of the objectives of the machines of three classes for a full labeling.
+fn sum(x: MatrixView<'_>, targets: &[Targets], class: &[u32], lambda: f64) -> f64 {
+    let of = |(c, partly): (u32, &Targets)| {
+        let full: Vec<Label> = class.iter().map(|k| if *k == c { Label::Pos } else { Label::Neg }).collect();
+        objective(x, partly, &full, lambda, 1.0)
+    };
+    (0..).zip(targets).map(of).sum()
+}
+
+#[test]
+fn several_classes_equal_all_labelings_with_one_class_a_row() {
+    for seed in 0..4 {
+        let rows = 9;
+        let (x, _, targets) = three(rows, seed);
+        let params = BnbParams { ratio: Ratio::Given(vec![1.0 / 3.0; 3]), ..exact(0.1, 1.0, 0.5) };
+        let fitted = params.fit(x.view(), &targets, &()).unwrap();
+        let mut best = f64::INFINITY;
+        for code in 0..3u32.pow(6) {
+            let given: Vec<u32> = (0..6).map(|k| code / 3u32.pow(k) % 3).collect();
+            if (0..3).all(|c| given.iter().filter(|g| **g == c).count() == 2) {
+                let class = [vec![0, 1, 2], given].concat();
+                best = best.min(sum(x.view(), &targets, &class, 0.1));
+            }
+        }
+        let found: f64 = fitted.reports.iter().map(|r| r.objective).sum();
+        assert!((found - best).abs() < 1e-4 * best, "seed {seed}: {found} {best}");
+        assert!(fitted.reports.iter().all(|r| r.exit == Exit::Converged && r.gap < 1e-4 * best));
+        let told = fitted.transduced.unwrap();
+        let positive = |i: usize| (0..3u32).filter(|c| told.scores[*c as usize][i] > 0.0).collect::<Vec<_>>();
+        let class: Vec<u32> = (0..rows).map(|i| if i < 3 { i as u32 } else { positive(i)[0] }).collect();
+        assert!((3..rows).all(|i| positive(i).len() == 1), "a row has one class");
+        assert!((sum(x.view(), &targets, &class, 0.1) - best).abs() < 1e-4 * best, "the labels told");
+        assert!(told.facts["lower_bound"].as_f64().unwrap() <= best * (1.0 + 1e-6));
+        assert!(told.facts["nodes"].as_u64().unwrap() > 0, "one search for all");
+    }
+}
+
+#[test]
+fn shares_that_do_not_add_up_are_made_to() {
+    let (x, _, targets) = three(11, 7);
+    // 8 open rows, a third of which is 3 when rounded: 3 + 3 + 3 = 9
+    let params = BnbParams { ratio: Ratio::Given(vec![1.0 / 3.0; 3]), ..exact(0.1, 1.0, 0.5) };
+    let told = params.fit(x.view(), &targets, &()).unwrap().transduced.unwrap();
+    let count = |i: usize| (0..3).filter(|c| told.scores[*c][i] > 0.0).count();
+    assert!((3..11).all(|i| count(i) == 1));
+    // problems of other rows are searched one by one
+    let mut other = targets;
+    other[0].y[3] = Label::Pos;
+    let params = BnbParams { ratio: Ratio::Given(vec![0.4, 0.3, 0.3]), ..exact(0.1, 1.0, 0.5) };
+    let told = params.fit(x.view(), &other, &()).unwrap().transduced.unwrap();
+    assert_eq!(told.facts["problems"].as_array().unwrap().len(), 3);
+}
+
 #[test]
 fn no_heuristic_is_below_the_optimum() {
     let params: serde_json::Map<String, serde_json::Value> =

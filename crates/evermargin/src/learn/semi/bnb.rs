@@ -1,16 +1,18 @@
 //! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
 //! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabelled rows.
 //!
-//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them.
+//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them. Of
+//! several classes, one machine each against the rest, the sum of the objectives over all labelings that give a row one class.
 //!
-//! Method: a tree of partial labelings, depth first. A node is bounded below by the dual value of the machine on the rows
+//! Method: a tree of partial labelings, depth first. A node is bounded below by the dual values of the machines on the rows
 //! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
-//! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when one class has all its rows. Branching: the
-//! row and label whose addition would cost most, by one step of its variable that the free support vectors follow; the
-//! opposite, confident label is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
+//! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when all classes but one have all their rows.
+//! Branching: the row whose second choice would cost most, by one step of its variables that the free support vectors follow;
+//! its first choice is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
 //! spread from neighbour to neighbour, where the outputs alone begin with the rows far out on either side.
-//! Rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
-//! Solutions start from the parent's. The first upper bound is that of label switching ([`super::tsvm`]).
+//! Of two classes, rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
+//! Solutions start from the parent's. The first upper bound is that of label switching ([`super::tsvm`]); of several classes
+//! that of the outputs of the labels alone, the largest first.
 //!
 //! The lower bound that is reported is the least over all nodes dropped or left, so the gap is valid also when the limit of
 //! nodes ends the search. This is a loop of its own because it is a search over trees, not a descent; what it does at a node is
@@ -28,6 +30,7 @@ use crate::linalg::Cholesky;
 use crate::solve::smo::Dual;
 use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -74,20 +77,75 @@ impl Default for BnbParams {
 /// Most unlabelled rows; beyond, the tree is hopeless unless clusters are far apart.
 pub const MOST_UNLABELED: usize = 300;
 
-/// A labeling with what it costs.
+/// Machines that are searched together: one for two classes, the first of which is its positives, or one a class.
+struct Together<'p> {
+    problems: Vec<&'p Problem>,
+    /// Open rows of each class.
+    wanted: Vec<usize>,
+}
+
+impl<'p> Together<'p> {
+    /// Problems that tell the classes of the same rows apart, one against the rest; or each alone.
+    fn groups(problems: &'p [Problem]) -> Vec<Self> {
+        let same = |p: &Problem| p.open == problems[0].open && p.cost == problems[0].cost;
+        let one = |k: usize| {
+            let positive = problems.iter().filter(|p| p.y[k] > 0.0).count();
+            positive == usize::from(problems[0].y[k] != 0.0)
+        };
+        let joint = problems.len() > 1
+            && problems.iter().all(same)
+            && (0..problems.first().map_or(0, |p| p.y.len())).all(one);
+        if !joint {
+            let alone = |p: &'p Problem| Self {
+                problems: vec![p],
+                wanted: vec![p.positives, p.open.len() - p.positives],
+            };
+            return problems.iter().map(alone).collect();
+        }
+        let mut wanted: Vec<usize> = problems.iter().map(|p| p.positives).collect();
+        let open = problems[0].open.len();
+        // shares are rounded one by one: the largest class makes up for it
+        while let Some(most) = (0..wanted.len()).max_by_key(|c| wanted[*c]) {
+            match wanted.iter().sum::<usize>().cmp(&open) {
+                Ordering::Equal => break,
+                Ordering::Less => wanted[most] += 1,
+                Ordering::Greater => wanted[most] -= 1,
+            }
+        }
+        vec![Self { problems: problems.iter().collect(), wanted }]
+    }
+
+    fn open(&self) -> &'p [usize] {
+        &self.problems[0].open
+    }
+
+    /// Targets of a machine: known labels, and those of the classes given.
+    fn targets(&self, machine: usize, class: &[Option<usize>]) -> Vec<f64> {
+        let mut y = self.problems[machine].y.clone();
+        self.open().iter().for_each(|&i| y[i] = class[i].map_or(0.0, |c| sign(machine, c)));
+        y
+    }
+}
+
+fn sign(machine: usize, class: usize) -> f64 {
+    if machine == class { 1.0 } else { -1.0 }
+}
+
+/// A labeling with what it costs: in all, and of each machine.
 struct Best {
     upper: f64,
-    y: Vec<f64>,
-    function: Function,
+    class: Vec<Option<usize>>,
+    functions: Vec<Function>,
+    each: Vec<f64>,
 }
 
 /// A partial labeling to look at.
 struct Node {
-    y: Vec<f64>,
-    /// Positives and negatives still to be given.
-    left: [usize; 2],
-    /// The parent's solution and bound.
-    from: Rc<Dual>,
+    class: Vec<Option<usize>>,
+    /// Rows of each class still to be given.
+    left: Vec<usize>,
+    /// The parent's solutions and bound.
+    from: Rc<Vec<Dual>>,
     bound: f64,
 }
 
@@ -100,26 +158,23 @@ struct Found {
 }
 
 impl BnbParams {
-    fn search(&self, gram: &mut dyn Gram, problem: &Problem, alike: &[usize], watch: &dyn Watch) -> Found {
-        let switching = Switching {
-            bias: self.bias,
-            tolerance: self.tolerance,
-            switch: 0,
-            lambda: self.lambda,
-            lambda_u: self.lambda_u,
+    fn search(&self, gram: &mut dyn Gram, all: &Together<'_>, alike: &[usize], watch: &dyn Watch) -> Found {
+        let problem = all.problems[0];
+        let (mut best, mut report) = if all.problems.len() == 1 {
+            self.switched(gram, problem, watch)
+        } else {
+            self.ranked(gram, all, watch)
         };
-        let start = switching.solve(gram, problem, watch);
-        let mut y = problem.y.clone();
-        problem.open.iter().zip(&start.labels).for_each(|(&i, l)| y[i] = *l);
-        let mut best = Best { upper: start.report.objective / self.lambda, y, function: start.function };
-        let mut report = start.report;
         let mut machine =
             Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance);
-        let positives = problem.positives;
+        let start = all.problems.iter().map(|p| {
+            let new = Machine::new(machine.gram, p.y.clone(), p.cost.clone(), self.bias, self.tolerance);
+            new.dual
+        });
         let root = Node {
-            y: problem.y.clone(),
-            left: [positives, problem.open.len() - positives],
-            from: Rc::new(machine.dual.clone()),
+            class: vec![None; problem.y.len()],
+            left: all.wanted.clone(),
+            from: Rc::new(start.collect()),
             bound: 0.0,
         };
         let mut stack = vec![root];
@@ -144,32 +199,28 @@ impl BnbParams {
                 break;
             }
             nodes += 1;
-            let leaf = complete(&mut node, problem);
-            machine.dual = node.from.as_ref().clone();
-            machine.pose(&node.y, &problem.cost);
-            if !machine.run(watch) {
+            let leaf = complete(&mut node, all.open());
+            let Some(solved) = solve(&mut machine, all, &node, watch) else {
                 exit = Exit::Interrupted;
                 lower = stack.iter().map(|n| n.bound).fold(lower.min(node.bound), f64::min);
                 break;
-            }
-            node.bound = node.bound.max(machine.lower_bound());
+            };
+            node.bound = node.bound.max(solved.lower);
             if leaf {
                 lower = lower.min(node.bound);
-                let upper = machine.primal();
-                if upper < best.upper {
-                    best = Best { upper, y: node.y, function: machine.function() };
+                if solved.each.iter().sum::<f64>() < best.upper {
+                    best = solved.best(node.class);
                 }
             } else if node.bound >= self.cutoff(&best) {
                 lower = lower.min(node.bound);
             } else {
-                stack.extend(self.branch(&node, &mut machine, problem, alike));
+                stack.extend(self.branch(&node, solved.duals, &mut machine, all, alike));
             }
         }
         report.steps += machine.report.steps;
         report.kernel_evaluations += machine.report.kernel_evaluations;
         report.exit = exit;
         lower = lower.min(best.upper);
-        report.objective = self.lambda * best.upper;
         report.gap = self.lambda * (best.upper - lower);
         Found { best, lower, nodes, report }
     }
@@ -178,53 +229,158 @@ impl BnbParams {
         (1.0 - self.epsilon) * best.upper
     }
 
-    /// The two children of the row whose label is plainest, the plain label last, so that it is taken first. Of rows that are
-    /// alike only the number of labels counts: one at least has the plain label, or all have the other (if so many are left).
+    /// The labeling of label switching.
+    fn switched(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> (Best, Report) {
+        let switching = Switching {
+            bias: self.bias,
+            tolerance: self.tolerance,
+            switch: 0,
+            lambda: self.lambda,
+            lambda_u: self.lambda_u,
+        };
+        let start = switching.solve(gram, problem, watch);
+        let mut class = vec![None; problem.y.len()];
+        problem.open.iter().zip(&start.labels).for_each(|(&i, l)| class[i] = Some(usize::from(*l < 0.0)));
+        let upper = start.report.objective / self.lambda;
+        (Best { upper, class, functions: vec![start.function], each: vec![upper] }, start.report)
+    }
+
+    /// The labeling by the outputs of machines of the known labels: the largest output first, while its class has rows left.
+    fn ranked(&self, gram: &mut dyn Gram, all: &Together<'_>, watch: &dyn Watch) -> (Best, Report) {
+        let first = all.problems[0];
+        let mut machine = Machine::new(gram, first.y.clone(), first.cost.clone(), self.bias, self.tolerance);
+        let mut outputs = Vec::new();
+        let mut duals = Vec::new();
+        for (m, problem) in all.problems.iter().enumerate() {
+            machine.dual = Machine::new(
+                machine.gram,
+                problem.y.clone(),
+                problem.cost.clone(),
+                self.bias,
+                self.tolerance,
+            )
+            .dual;
+            machine.pose(&problem.y, &problem.cost);
+            machine.run(watch);
+            let f = machine.dual.decisions();
+            outputs.extend(all.open().iter().map(|&i| (f[i], i, m)));
+            duals.push(machine.dual.clone());
+        }
+        outputs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut node = Node {
+            class: vec![None; first.y.len()],
+            left: all.wanted.clone(),
+            from: Rc::new(duals),
+            bound: 0.0,
+        };
+        for (_, i, m) in outputs {
+            if node.class[i].is_none() && node.left[m] > 0 {
+                node.class[i] = Some(m);
+                node.left[m] -= 1;
+            }
+        }
+        let best = match solve(&mut machine, all, &node, watch) {
+            Some(solved) => solved.best(node.class),
+            None => flat(all, node.class),
+        };
+        (best, machine.report)
+    }
+
+    /// A child for each class of the row whose second choice costs most, its first choice last, so that it is taken first. Of two
+    /// classes and rows that are alike only the number of labels counts: one at least has the first choice, or all have the
+    /// other (if so many are left).
     fn branch(
         &self,
         node: &Node,
+        duals: Vec<Dual>,
         machine: &mut Machine<'_>,
-        problem: &Problem,
+        all: &Together<'_>,
         alike: &[usize],
     ) -> Vec<Node> {
-        let f = machine.dual.decisions();
-        let open: Vec<usize> = problem.open.iter().copied().filter(|&i| node.y[i] == 0.0).collect();
-        let mut best = (f64::NEG_INFINITY, 0, 1.0);
-        for (&i, stiff) in open.iter().zip(stiffness(node, machine, &open, self.bias)) {
-            for y in [1.0, -1.0] {
-                let violation = 1.0 + y * f[i]; // of the label −y
-                let step = (violation / stiff.max(1e-12)).clamp(0.0, problem.cost[i]);
-                let cost = step * violation - 0.5 * step * step * stiff;
-                if cost > best.0 {
-                    best = (cost, i, y);
+        let open: Vec<usize> = all.open().iter().copied().filter(|&i| node.class[i].is_none()).collect();
+        let classes: Vec<usize> = (0..node.left.len()).filter(|c| node.left[*c] > 0).collect();
+        let mut costs = vec![vec![0.0; open.len()]; node.left.len()];
+        for (m, problem) in all.problems.iter().enumerate() {
+            let f = duals[m].decisions();
+            let y = all.targets(m, &node.class);
+            let stiff = stiffness((&y, &problem.cost, &duals[m]), machine, &open, self.bias);
+            for &c in &classes {
+                for ((&i, stiff), cost) in open.iter().zip(&stiff).zip(&mut costs[c]) {
+                    let violation = 1.0 - sign(m, c) * f[i];
+                    let step = (violation / stiff.max(1e-12)).clamp(0.0, problem.cost[i]);
+                    *cost += step * violation - 0.5 * step * step * stiff;
                 }
             }
         }
-        let (_, row, plain) = best;
-        let from = Rc::new(machine.dual.clone());
-        let child = |rows: &[usize], label: f64| {
-            let (mut y, mut left) = (node.y.clone(), node.left);
-            rows.iter().for_each(|&i| y[i] = label);
-            let side = usize::from(label < 0.0);
-            left[side] = left[side].checked_sub(rows.len())?;
-            Some(Node { y, left, from: Rc::clone(&from), bound: node.bound })
+        let mut best = (f64::NEG_INFINITY, 0, classes.clone());
+        for (k, &i) in open.iter().enumerate() {
+            let mut order = classes.clone();
+            order.sort_by(|a, b| costs[*a][k].total_cmp(&costs[*b][k]));
+            let second = costs[order[1]][k];
+            if second > best.0 {
+                best = (second, i, order);
+            }
+        }
+        let (_, row, order) = best;
+        let from = Rc::new(duals);
+        let same: Vec<usize> = open.into_iter().filter(|&i| alike[i] == alike[row]).collect();
+        let child = |(rank, &c): (usize, &usize)| {
+            let rows = if rank == 1 && node.left.len() == 2 { &same[..] } else { std::slice::from_ref(&row) };
+            let (mut class, mut left) = (node.class.clone(), node.left.clone());
+            rows.iter().for_each(|&i| class[i] = Some(c));
+            left[c] = left[c].checked_sub(rows.len())?;
+            Some(Node { class, left, from: Rc::clone(&from), bound: node.bound })
         };
-        let all: Vec<usize> = open.into_iter().filter(|&i| alike[i] == alike[row]).collect();
-        [child(&all, -plain), child(&[row], plain)].into_iter().flatten().collect()
+        order.iter().enumerate().rev().filter_map(child).collect()
     }
 }
 
-/// Gives the rest of the rows the one label that is left, if only one is; true if nothing is open then.
-fn complete(node: &mut Node, problem: &Problem) -> bool {
-    if node.left[0] > 0 && node.left[1] > 0 {
+/// The machines of a node, solved.
+struct Solved {
+    lower: f64,
+    duals: Vec<Dual>,
+    each: Vec<f64>,
+}
+
+impl Solved {
+    fn best(self, class: Vec<Option<usize>>) -> Best {
+        let function = |d: &Dual| Function { alpha: d.alpha().to_vec(), bias: d.bias() };
+        let functions = self.duals.iter().map(function).collect();
+        Best { upper: self.each.iter().sum(), class, functions, each: self.each }
+    }
+}
+
+/// Solves the machines of a node from those of its parent; none if interrupted.
+fn solve(machine: &mut Machine<'_>, all: &Together<'_>, node: &Node, watch: &dyn Watch) -> Option<Solved> {
+    let mut out = Solved { lower: 0.0, duals: Vec::new(), each: Vec::new() };
+    for (m, problem) in all.problems.iter().enumerate() {
+        machine.dual = node.from[m].clone();
+        machine.pose(&all.targets(m, &node.class), &problem.cost);
+        if !machine.run(watch) {
+            return None;
+        }
+        out.lower += machine.lower_bound();
+        out.each.push(machine.primal());
+        out.duals.push(machine.dual.clone());
+    }
+    Some(out)
+}
+
+/// A labeling with machines f = 0, whose hinge is 1 everywhere.
+fn flat(all: &Together<'_>, class: Vec<Option<usize>>) -> Best {
+    let each: Vec<f64> = all.problems.iter().map(|p| p.cost.iter().sum()).collect();
+    let zero = Function { alpha: vec![0.0; class.len()], bias: 0.0 };
+    Best { upper: each.iter().sum(), class, functions: vec![zero; each.len()], each }
+}
+
+/// Gives the rest of the rows the one class that is left, if only one is; true if nothing is open then.
+fn complete(node: &mut Node, open: &[usize]) -> bool {
+    let mut left = (0..node.left.len()).filter(|c| node.left[*c] > 0);
+    let rest = left.next().unwrap_or(0);
+    if left.next().is_some() {
         return false;
     }
-    let rest = if node.left[0] > 0 { 1.0 } else { -1.0 };
-    for &i in &problem.open {
-        if node.y[i] == 0.0 {
-            node.y[i] = rest;
-        }
-    }
+    open.iter().for_each(|&i| node.class[i] = node.class[i].or(Some(rest)));
     true
 }
 
@@ -253,12 +409,16 @@ const LEAST: f64 = 1e-6;
 
 /// The curvature of the dual along each open row when the free support vectors F follow: Kᵢᵢ − kᵢᵀ(K_F)⁻¹kᵢ. It is small next to
 /// rows that are labelled. An order is all that is taken from it, so it may be inexact.
-fn stiffness(node: &Node, machine: &mut Machine<'_>, open: &[usize], bias: bool) -> Vec<f64> {
+fn stiffness(
+    (y, cost, dual): (&[f64], &[f64], &Dual),
+    machine: &mut Machine<'_>,
+    open: &[usize],
+    bias: bool,
+) -> Vec<f64> {
     let diagonal: Vec<f64> = open.iter().map(|&i| machine.gram.diag(i)).collect();
-    let alpha = machine.dual.alpha();
-    let is_free =
-        |i: &usize| node.y[*i] != 0.0 && (1e-9..1.0 - 1e-9).contains(&(alpha[*i].abs() / machine.cost[*i]));
-    let free: Vec<usize> = (0..node.y.len()).filter(is_free).collect();
+    let alpha = dual.alpha();
+    let is_free = |i: &usize| y[*i] != 0.0 && (1e-9..1.0 - 1e-9).contains(&(alpha[*i].abs() / cost[*i]));
+    let free: Vec<usize> = (0..y.len()).filter(is_free).collect();
     if free.is_empty() || free.len() > FOLLOWED {
         return diagonal;
     }
@@ -294,18 +454,34 @@ impl Fit for BnbParams {
             )));
         }
         let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
-        let search = |p: &Problem| this.search(gram.as_mut(), p, &alike(x, &problems.rows, p), watch);
-        let found: Vec<Found> = problems.each.iter().map(search).collect();
+        let groups = Together::groups(&problems.each);
+        let search = |all: &Together<'_>| {
+            this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), watch)
+        };
+        let found: Vec<Found> = groups.iter().map(search).collect();
         let told = |f: &Found| {
             let (lower, upper) = (this.lambda * f.lower, this.lambda * f.best.upper);
             let bounds = [("lower_bound", lower.into()), ("upper_bound", upper.into())];
             s3vm::facts(this.lambda, [("nodes", f.nodes.into()), bounds[0].clone(), bounds[1].clone()])
         };
         let facts = found.iter().map(told).collect();
-        let reports = found.iter().map(|f| f.report).collect();
-        let label = |(f, p): (&Found, &Problem)| p.open.iter().map(|&i| f.best.y[i]).collect();
-        let labels: Vec<Vec<f64>> = found.iter().zip(&problems.each).map(label).collect();
-        let functions: Vec<Function> = found.into_iter().map(|f| f.best.function).collect();
+        let (mut labels, mut functions, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for (found, all) in found.into_iter().zip(&groups) {
+            let count = all.problems.len();
+            for (m, (function, upper)) in found.best.functions.into_iter().zip(&found.best.each).enumerate() {
+                let label = |&i: &usize| found.best.class[i].map_or(-1.0, |c| sign(m, c));
+                labels.push(all.open().iter().map(label).collect::<Vec<f64>>());
+                functions.push(function);
+                // the work is told once, the gap of all in equal parts
+                let mut report = found.report;
+                report.objective = this.lambda * upper;
+                report.gap /= count as f64;
+                if m > 0 {
+                    (report.steps, report.kernel_evaluations) = (0, 0);
+                }
+                reports.push(report);
+            }
+        }
         s3vm::fitted(x, this.kernel, &problems, &functions, Some(&labels), (facts, reports))
     }
 
