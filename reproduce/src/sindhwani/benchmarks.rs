@@ -5,7 +5,7 @@
 
 use super::many::{Draw, Pool, Scores, mean};
 use super::paths;
-use super::transducer::Transducer;
+use super::transducer::{Transducer, VECTORS, WEIGHT};
 use super::warped::{LOSSES, Plane};
 use super::{asked, asked_method, best, draws_of, folds, median_distance2, repetitions};
 use crate::data::existing;
@@ -197,12 +197,13 @@ fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let mut all = Vec::new();
     for neighbours in [3, 5, 10, 20, 50, 100] {
         let graph = PenaltyParams { neighbours, ..PenaltyParams::default() }.graph(pool.x.view(), &())?;
-        let transducer = Transducer::new(&graph.ok_or_else(|| Failure::Content("no graph".into()))?)?;
+        let transducer =
+            Transducer::new(&graph.ok_or_else(|| Failure::Content("no graph".into()))?, VECTORS)?;
         let classes = if pool.classes == 2 { 1..2 } else { 0..pool.classes as u32 };
         let mut scores = Scores { width: pool.width(), of: Vec::new() };
         for draw in draws {
             for class in classes.clone() {
-                scores.of.push(transducer.scores(draw, &pool.class, class)?);
+                scores.of.push(transducer.scores(draw, &pool.class, class, WEIGHT)?);
             }
         }
         let one = |(k, d): (usize, &Draw)| scores.error(k, &pool.class, &pool.open(d));
@@ -318,22 +319,18 @@ fn divided(mut rows: Vec<usize>, held: usize, seed: u64) -> [Vec<usize>; 2] {
     [train, test].map(|part| part.into_iter().map(|(_, row)| row).collect())
 }
 
-/// One of four chunks held out. Published labels are "as before" (the source): the chunks are those of all other rows. Where
-/// none are published, labels are drawn among the rows that are not held out.
+/// One of four chunks of the rows without labels held out, labels being "as before" (the source).
 fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<Point>> {
-    let (all, splits) = open(bench, set)?;
-    let divide = |rows: Vec<usize>, number: usize| divided(rows, held, seed_of(bench.options.seed, number));
-    let every = 0..all.class.len();
+    let (all, mut splits) = open(bench, set)?;
+    let seed = |number: usize| seed_of(bench.options.seed, number);
     if splits.is_empty() {
-        let [train, test] = divide(every.collect(), 1000);
-        let pool = all.part(&train);
-        let seed = seed_of(bench.options.seed, 100 + held);
-        let draws = draws_of(&pool.class, pool.classes, set.labeled, set.each, seed, runs)?;
-        return points(set, &pool, &all.part(&test), &draws);
+        let drawn = draws_of(&all.class, all.classes, set.labeled, set.each, seed(1000), runs)?;
+        splits = drawn.into_iter().map(|draw| draw.known).collect();
     }
     let mut out = Vec::new();
     for (k, known) in splits.into_iter().take(runs).enumerate() {
-        let [train, test] = divide(every.clone().filter(|row| !known.contains(row)).collect(), 1001 + k);
+        let others = (0..all.class.len()).filter(|row| !known.contains(row)).collect();
+        let [train, test] = divided(others, held, seed(1001 + k));
         let draw = Draw::of((0..known.len()).collect());
         let pool = all.part(&[known, train].concat());
         join(&mut out, points(set, &pool, &all.part(&test), &[draw])?);

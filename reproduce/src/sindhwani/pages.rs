@@ -4,13 +4,13 @@
 //! shuffled once: many pages have no word in common, and among neighbours equally far the order decides.
 
 use super::many::{Draw, Pool, mean};
-use super::transducer::Transducer;
+use super::transducer::{Transducer, VECTORS, WEIGHT};
 use super::warped::{LOSSES, Plane};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::data::webkb::{Reading, UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
 use crate::found::Found;
-use crate::run::{Bench, seed_of};
+use crate::run::Bench;
 use evermargin::graph::{Graph, Metric, Weights};
 use evermargin::learn::manifold::lap::Loss;
 use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
@@ -123,13 +123,14 @@ impl Stage {
         Ok(Self { train, test: Vec::new(), group, groups: 1, draws })
     }
 
-    /// The pages of one university held out; the others are a group each.
-    fn without(web: &Web, held: usize, seed: u64, draws: usize) -> Result<Self> {
-        let here = |i: &usize| web.university[*i] == held;
-        let (test, train): (Vec<usize>, Vec<usize>) = (0..web.course.len()).partition(here);
+    /// Pages known, and those of all universities but one, a group each; its own are to be tested on.
+    fn without(web: &Web, held: usize, known: &[usize]) -> Self {
+        let open = (0..web.course.len()).filter(|i| !known.contains(i));
+        let (test, others): (Vec<usize>, Vec<usize>) = open.partition(|&i| web.university[i] == held);
+        let train = [known, &others].concat();
         let group = train.iter().map(|&i| web.university[i]).collect();
-        let draws = draws_of(&web.pool(0, &train).class, 2, LABELED, 1, seed_of(seed, held), draws)?;
-        Ok(Self { train, test, group, groups: UNIVERSITIES.len(), draws })
+        let draws = vec![Draw::of((0..known.len()).collect())];
+        Self { train, test, group, groups: UNIVERSITIES.len(), draws }
     }
 
     /// Break-even points of scores of the training rows, by group and draw (a group without rows has none).
@@ -198,6 +199,18 @@ fn points(web: &Web, stage: &Stage, view: usize, joint: Joint) -> Result<Vec<Poi
     Ok(out)
 }
 
+/// Adds another draw to those of the same settings.
+fn join(all: &mut Vec<Point>, more: Vec<Point>) {
+    if all.is_empty() {
+        *all = more;
+        return;
+    }
+    for (all, one) in all.iter_mut().zip(more) {
+        all.inside.iter_mut().zip(one.inside).for_each(|(all, one)| all.extend(one));
+        all.outside.extend(one.outside);
+    }
+}
+
 /// The point of a loss with the best mean.
 fn chosen(points: &[Point], square: bool) -> Result<&Point> {
     let of = points.iter().filter(|p| p.square == square);
@@ -214,7 +227,7 @@ struct Other {
 }
 
 const OTHERS: &[Other] = &[
-    Other { name: "SGT", learner: "", views: 3, draws: 100, settings: |_| connected() },
+    Other { name: "SGT", learner: "", views: 3, draws: 100, settings: |_| Vec::new() },
     Other { name: "TSVM", learner: "linear-tsvm", views: 3, draws: 10, settings: |_| switching() },
     Other {
         name: "co-trained RLS",
@@ -241,9 +254,23 @@ const OTHERS: &[Other] = &[
     Other { name: "SVM (full)", learner: "svc", views: 3, draws: 10, settings: |_| supervised(&[1.0, 10.0]) },
 ];
 
-/// Neighbours of the transducer's graph.
-fn connected() -> Vec<Value> {
-    [25, 50, 100, 200].map(|k| json!({ "neighbours": k })).into()
+/// Break-even points of the transducer: neighbours of its graph, eigenvectors and weights of the labels.
+fn connected(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
+    let mut out = Vec::new();
+    for neighbours in [25, 50, 100, 200] {
+        let most = Transducer::of(pool.x.view(), neighbours, 2 * VECTORS)?;
+        for transducer in [VECTORS / 2, VECTORS, 2 * VECTORS].map(|d| most.first(d)) {
+            for c in [0.01, 0.1, 1.0, 10.0].map(|t| t * WEIGHT) {
+                let mut runs = Vec::new();
+                for draw in draws {
+                    let scores = transducer.scores(draw, &pool.class, 1, c)?;
+                    runs.extend(even(&scores, &pool.class, &pool.open(draw)));
+                }
+                out.push(runs);
+            }
+        }
+    }
+    Ok(out)
 }
 
 fn switching() -> Vec<Value> {
@@ -295,6 +322,9 @@ impl Other {
         if full {
             stage.draws = super::folds(pool.class.len(), 10, seed);
         }
+        if self.name == "SGT" {
+            return connected(&pool, &stage.draws);
+        }
         let pages = web.views[1].cols();
         let links = web.views[0].cols();
         let mut out = Vec::new();
@@ -308,14 +338,6 @@ impl Other {
     }
 
     fn one(&self, params: &Value, pool: &Pool, stage: &Stage) -> Result<Vec<f64>> {
-        if let Some(neighbours) = params["neighbours"].as_u64() {
-            let transducer = Transducer::of(pool.x.view(), neighbours as usize)?;
-            let mut out = Vec::new();
-            for draw in &stage.draws {
-                out.extend(even(&transducer.scores(draw, &pool.class, 1)?, &pool.class, &pool.open(draw)));
-            }
-            return Ok(out);
-        }
         if matches!(self.learner, "linear-tsvm" | "cotraining") {
             let mut out = Vec::new();
             for draw in &stage.draws {
@@ -414,7 +436,7 @@ pub(crate) fn joint(bench: &Bench<'_>) -> Result<Found> {
 /// The break-even point of a university by the best support vector machine of all labels of the other three: a mark for
 /// machines of twelve.
 fn all_labels(web: &Web, view: usize, held: usize) -> Result<f64> {
-    let stage = Stage::without(web, held, 1, 0)?;
+    let stage = Stage::without(web, held, &[]);
     let (pool, other) = (web.pool(view, &stage.train), web.pool(view, &stage.test));
     let rows: Vec<usize> = (0..other.class.len()).collect();
     let known = [Draw::of((0..pool.class.len()).collect())];
@@ -432,12 +454,18 @@ type Held = (Vec<(String, Vec<f64>, Vec<f64>)>, String);
 /// Unlabelled and test break-even points of each university and view, the graph being the view's own or the mean of all.
 fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Held> {
     let web = Web::open(bench)?;
-    let (seed, draws) = (bench.options.seed, repetitions(bench, 10));
+    let (seed, draws) = (bench.options.seed, repetitions(bench, 100));
     let items: Vec<(usize, usize)> =
         (0..VIEWS.len()).flat_map(|v| (0..UNIVERSITIES.len()).map(move |u| (v, u))).collect();
     let work = |&(view, held): &(usize, usize)| {
         let key = format!("sindhwani universities {joint:?} {view} {held} {seed} {draws}");
-        bench.cached(&key, || points(&web, &Stage::without(&web, held, seed, draws)?, view, joint))
+        bench.cached(&key, || {
+            let mut all = Vec::new();
+            for draw in &Stage::whole(&web, seed, draws)?.draws {
+                join(&mut all, points(&web, &Stage::without(&web, held, &draw.known), view, joint)?);
+            }
+            Ok(all)
+        })
     };
     let all = bench.each(&items, work).into_iter().collect::<Result<Vec<Vec<Point>>>>()?;
     let mut out = Vec::new();
@@ -510,10 +538,12 @@ mod tests {
             university: (0..400).map(|i| i % 4).collect(),
             edges: Weights::Cosine,
         };
-        let stage = Stage::without(&web, 1, 1, 2).unwrap();
-        assert_eq!((stage.train.len(), stage.test.len()), (300, 100));
+        let stage = Stage::without(&web, 1, &[0, 1, 2, 3]);
+        assert_eq!((stage.train.len(), stage.test.len()), (301, 99), "labels of its own pages are known too");
+        assert_eq!(stage.train[..4], [0, 1, 2, 3]);
+        assert!(stage.test.iter().all(|&i| web.university[i] == 1 && i != 1));
         let pool = web.pool(0, &stage.train);
-        let scores: Vec<Vec<f64>> = vec![pool.class.iter().map(|c| f64::from(*c)).collect(); 2];
-        assert_eq!(stage.inside(&pool, &scores), vec![vec![1.0; 2]; 3]);
+        let scores: Vec<Vec<f64>> = vec![pool.class.iter().map(|c| f64::from(*c)).collect()];
+        assert_eq!(stage.inside(&pool, &scores), vec![vec![1.0]; 3]);
     }
 }

@@ -405,8 +405,7 @@ fn slackened(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
         tried.push((weights, errors));
     }
     let (weights, fitted) = best(tried, |(_, e)| validated(e))?;
-    let own =
-        ground.some().iter().map(|d| stage.pursued(d, &aim(d, weights)?)).collect::<Result<Vec<_>>>()?;
+    let own = ground.draws.iter().map(|d| stage.pursued(d, &aim(d, weights)?)).collect::<Result<Vec<_>>>()?;
     Ok(vec![("SLACK".into(), inside(&fitted)), ("GREEDY+SLACK".into(), inside(&own))])
 }
 

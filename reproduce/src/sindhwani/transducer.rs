@@ -17,8 +17,8 @@ use evermargin::{MatrixView, linalg};
 use std::collections::BTreeMap;
 
 /// Eigenvectors, and the weight of the labels, as the author chose them.
-const VECTORS: usize = 80;
-const WEIGHT: f64 = 3200.0;
+pub(super) const VECTORS: usize = 80;
+pub(super) const WEIGHT: f64 = 3200.0;
 /// Halvings of the interval that λ lies in: to the last digit.
 const HALVINGS: usize = 200;
 
@@ -54,9 +54,9 @@ fn joined(x: MatrixView<'_>, count: usize) -> Result<Graph> {
 }
 
 impl Transducer {
-    /// Of a graph without rows that are joined with none.
-    pub fn new(graph: &Graph) -> Result<Self> {
-        let count = VECTORS.min(graph.len().saturating_sub(1));
+    /// Of a graph without rows that are joined with none, and at most so many functions.
+    pub fn new(graph: &Graph, most: usize) -> Result<Self> {
+        let count = most.min(graph.len().saturating_sub(1));
         let mut vectors = plain(graph, count, true)?;
         for v in &mut vectors {
             v.iter_mut().zip(graph.degrees()).for_each(|(v, d)| *v /= d.max(f64::MIN_POSITIVE).sqrt());
@@ -67,10 +67,10 @@ impl Transducer {
     }
 
     /// Of rows of length 1.
-    pub fn of(x: MatrixView<'_>, neighbours: usize) -> Result<Self> {
+    pub fn of(x: MatrixView<'_>, neighbours: usize, most: usize) -> Result<Self> {
         let all = joined(x, neighbours)?;
         let within: Vec<usize> = (0..x.rows()).filter(|&i| all.degrees()[i] > 0.0).collect();
-        let part = Self::new(&joined(x.select(&within).view(), neighbours)?)?;
+        let part = Self::new(&joined(x.select(&within).view(), neighbours)?, most)?;
         let spread = |v: &Vec<f64>| {
             let mut out = vec![0.0; x.rows()];
             within.iter().zip(v).for_each(|(&i, v)| out[i] = *v);
@@ -79,9 +79,14 @@ impl Transducer {
         Ok(Self { vectors: part.vectors.iter().map(spread).collect(), ..part })
     }
 
+    /// With the smoothest functions alone.
+    pub fn first(&self, count: usize) -> Self {
+        Self { vectors: self.vectors.iter().take(count).cloned().collect(), within: self.within }
+    }
+
     /// Scores of all rows from the labels of a draw, of which there is one of the class and one of another at least; the
     /// boundary, half way between the targets of the two sides, is 0.
-    pub fn scores(&self, draw: &Draw, class: &[u32], positive: u32) -> Result<Vec<f64>> {
+    pub fn scores(&self, draw: &Draw, class: &[u32], positive: u32, c: f64) -> Result<Vec<f64>> {
         let count = draw.known.iter().filter(|&&i| class[i] == positive).count() as f64;
         let all = draw.known.len() as f64;
         if count == 0.0 || count == all {
@@ -90,7 +95,7 @@ impl Transducer {
         let target = [-(count / (all - count)).sqrt(), ((all - count) / count).sqrt()];
         let of = |i: usize| {
             let side = usize::from(class[i] == positive);
-            (target[side], WEIGHT * all / (2.0 * [all - count, count][side]))
+            (target[side], c * all / (2.0 * [all - count, count][side]))
         };
         let d = self.vectors.len();
         let (mut g, mut b) = (vec![0.0; d * d], vec![0.0; d]);
@@ -163,9 +168,9 @@ mod tests {
             .map(|i| (i, if i % 20 == 19 { i - 19 } else { i + 1 }, 1.0))
             .chain([(3, 30, 0.01)])
             .collect();
-        let transducer = Transducer::new(&Graph::from_edges(40, &edges).unwrap()).unwrap();
+        let transducer = Transducer::new(&Graph::from_edges(40, &edges).unwrap(), VECTORS).unwrap();
         let class: Vec<u32> = (0..40).map(|i| u32::from(i >= 20)).collect();
-        let scores = transducer.scores(&Draw::of(vec![7, 25]), &class, 1).unwrap();
+        let scores = transducer.scores(&Draw::of(vec![7, 25]), &class, 1, WEIGHT).unwrap();
         assert!(scores.iter().zip(&class).all(|(s, c)| (*s > 0.0) == (*c == 1)));
     }
 }

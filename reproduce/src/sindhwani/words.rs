@@ -3,7 +3,7 @@
 use super::bayes;
 use super::many::{Draw, Pool, mean};
 use super::pages::even;
-use super::transducer::Transducer;
+use super::transducer::{Transducer, VECTORS, WEIGHT};
 use super::warped::{LOSSES, Plane};
 use super::{best, repetitions};
 use crate::data::webkb::{Reading, WebKb};
@@ -107,9 +107,9 @@ fn nearest(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
 fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     let mut all = Vec::new();
     for neighbours in [25, 50, 100, 200] {
-        let transducer = Transducer::of(pool.x.view(), neighbours)?;
+        let transducer = Transducer::of(pool.x.view(), neighbours, VECTORS)?;
         let scores =
-            draws.iter().map(|d| transducer.scores(d, &pool.class, 1)).collect::<Result<Vec<_>>>()?;
+            draws.iter().map(|d| transducer.scores(d, &pool.class, 1, WEIGHT)).collect::<Result<Vec<_>>>()?;
         all.push(evens(pool, draws, scores.iter()));
     }
     Ok(vec![("SGT".into(), best(all, |e| -mean(e))?)])
