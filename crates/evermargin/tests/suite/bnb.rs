@@ -187,20 +187,68 @@ fn several_classes_equal_all_labelings_with_one_class_a_row() {
     }
 }
 
-#[test]
-fn shares_that_do_not_add_up_are_made_to() {
-    let (x, _, targets) = three(11, 7);
-    // 8 open rows, a third of which is 3 when rounded: 3 + 3 + 3 = 9
-    let params = BnbParams { ratio: Ratio::Given(vec![1.0 / 3.0; 3]), ..exact(0.1, 1.0, 0.5) };
+/// Open rows of each class that a search with these shares gives.
+fn counts(rows: usize, shares: &[f64; 3], params: &BnbParams) -> [usize; 3] {
+    let (x, _, targets) = three(rows, 7);
+    let params = BnbParams { ratio: Ratio::Given(shares.to_vec()), ..params.clone() };
     let told = params.fit(x.view(), &targets, &()).unwrap().transduced.unwrap();
-    let count = |i: usize| (0..3).filter(|c| told.scores[*c][i] > 0.0).count();
-    assert!((3..11).all(|i| count(i) == 1));
-    // problems of other rows are searched one by one
-    let mut other = targets;
-    other[0].y[3] = Label::Pos;
+    let classes = |i: usize| (0..3).filter(|c| told.scores[*c][i] > 0.0).collect::<Vec<_>>();
+    assert!((3..rows).all(|i| classes(i).len() == 1), "a row has one class");
+    [0, 1, 2].map(|c| (3..rows).filter(|&i| classes(i) == [c]).count())
+}
+
+#[test]
+fn shares_of_several_classes_are_whole_rows_that_add_up() {
+    let params = exact(0.1, 1.0, 0.5);
+    assert_eq!(counts(12, &[1.0 / 3.0; 3], &params), [3, 3, 3]);
+    assert_eq!(counts(11, &[0.5, 0.25, 0.25], &params), [4, 2, 2]);
+    // 10 rows: 5.6, 2.2, 2.2
+    assert_eq!(counts(13, &[0.56, 0.22, 0.22], &params), [6, 2, 2]);
+    assert_eq!(counts(4, &[0.3, 0.4, 0.3], &params), [0, 1, 0], "one row is of the largest share");
+    let equal = counts(11, &[1.0 / 3.0; 3], &params);
+    assert_eq!(equal.iter().sum::<usize>(), 8);
+    assert!(equal.iter().all(|n| (2..=3).contains(n)), "{equal:?}");
+}
+
+#[test]
+fn a_limit_leaves_a_valid_gap_of_several_classes() {
+    let (x, _, targets) = three(15, 3);
+    let wanted = |max_nodes: u64| BnbParams {
+        ratio: Ratio::Given(vec![1.0 / 3.0; 3]),
+        max_nodes,
+        ..exact(0.1, 1.0, 0.5)
+    };
+    let total = |nodes: u64| {
+        let fitted = wanted(nodes).fit(x.view(), &targets, &()).unwrap();
+        let facts = fitted.transduced.unwrap().facts;
+        let [lower, upper] = ["lower_bound", "upper_bound"].map(|name| facts[name].as_f64().unwrap());
+        let sum: f64 = fitted.reports.iter().map(|r| r.objective).sum();
+        assert!((sum - upper).abs() < 1e-9 * upper, "objectives add up to the upper bound");
+        for report in &fitted.reports {
+            assert!((report.gap - (upper - lower)).abs() < 1e-9 * upper, "the gap is that of all together");
+        }
+        (lower, upper, fitted.reports[0].exit)
+    };
+    let (least, most, exit) = total(0);
+    assert_eq!(exit, Exit::Converged);
+    for nodes in [1, 3, 10] {
+        let (lower, upper, exit) = total(nodes);
+        assert_eq!(exit, Exit::Limit);
+        assert!(lower <= most * (1.0 + 1e-6) && upper >= least * (1.0 - 1e-6), "{nodes}: {lower} {upper}");
+    }
+}
+
+#[test]
+fn problems_of_other_rows_are_searched_one_by_one() {
+    let (x, _, mut targets) = three(11, 7);
+    targets[0].y[3] = Label::Pos;
     let params = BnbParams { ratio: Ratio::Given(vec![0.4, 0.3, 0.3]), ..exact(0.1, 1.0, 0.5) };
-    let told = params.fit(x.view(), &other, &()).unwrap().transduced.unwrap();
-    assert_eq!(told.facts["problems"].as_array().unwrap().len(), 3);
+    let all = params.fit(x.view(), &targets, &()).unwrap();
+    assert_eq!(all.transduced.unwrap().facts["problems"].as_array().unwrap().len(), 3);
+    for (one, share) in [0.4, 0.3, 0.3].into_iter().enumerate() {
+        let alone = exact(0.1, 1.0, share).fit(x.view(), from_ref(&targets[one]), &()).unwrap();
+        assert_eq!(alone.reports[0].objective, all.reports[one].objective);
+    }
 }
 
 #[test]

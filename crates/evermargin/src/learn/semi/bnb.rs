@@ -30,7 +30,6 @@ use crate::linalg::Cholesky;
 use crate::solve::smo::Dual;
 use crate::solve::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -102,16 +101,8 @@ impl<'p> Together<'p> {
             };
             return problems.iter().map(alone).collect();
         }
-        let mut wanted: Vec<usize> = problems.iter().map(|p| p.positives).collect();
-        let open = problems[0].open.len();
-        // shares are rounded one by one: the largest class makes up for it
-        while let Some(most) = (0..wanted.len()).max_by_key(|c| wanted[*c]) {
-            match wanted.iter().sum::<usize>().cmp(&open) {
-                Ordering::Equal => break,
-                Ordering::Less => wanted[most] += 1,
-                Ordering::Greater => wanted[most] -= 1,
-            }
-        }
+        let shares: Vec<f64> = problems.iter().map(|p| p.ratio).collect();
+        let wanted = shared(&shares, problems[0].open.len());
         vec![Self { problems: problems.iter().collect(), wanted }]
     }
 
@@ -125,6 +116,19 @@ impl<'p> Together<'p> {
         self.open().iter().for_each(|&i| y[i] = class[i].map_or(0.0, |c| sign(machine, c)));
         y
     }
+}
+
+/// So many rows by their shares: whole rows first, the rest to the largest remainders, and of equal ones to the larger share.
+fn shared(shares: &[f64], rows: usize) -> Vec<usize> {
+    let total = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let exact: Vec<f64> = shares.iter().map(|s| s / total * rows as f64).collect();
+    let mut wanted: Vec<usize> = exact.iter().map(|e| e.floor() as usize).collect();
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    let left = |c: usize| exact[c] - exact[c].floor();
+    order.sort_by(|&a, &b| left(b).total_cmp(&left(a)).then(shares[b].total_cmp(&shares[a])));
+    let missing = rows.saturating_sub(wanted.iter().sum());
+    order.into_iter().cycle().take(missing).for_each(|c| wanted[c] += 1);
+    wanted
 }
 
 fn sign(machine: usize, class: usize) -> f64 {
@@ -165,18 +169,8 @@ impl BnbParams {
         } else {
             self.ranked(gram, all, watch)
         };
-        let mut machine =
-            Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance);
-        let start = all.problems.iter().map(|p| {
-            let new = Machine::new(machine.gram, p.y.clone(), p.cost.clone(), self.bias, self.tolerance);
-            new.dual
-        });
-        let root = Node {
-            class: vec![None; problem.y.len()],
-            left: all.wanted.clone(),
-            from: Rc::new(start.collect()),
-            bound: 0.0,
-        };
+        let mut machine = self.machine(gram, problem);
+        let root = self.root(&mut machine, all);
         let mut stack = vec![root];
         let (mut lower, mut nodes) = (f64::INFINITY, 0);
         let mut exit = report.exit;
@@ -245,34 +239,30 @@ impl BnbParams {
         (Best { upper, class, functions: vec![start.function], each: vec![upper] }, start.report)
     }
 
+    fn machine<'g>(&self, gram: &'g mut dyn Gram, problem: &Problem) -> Machine<'g> {
+        Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance)
+    }
+
+    /// Nothing given, machines f = 0.
+    fn root(&self, machine: &mut Machine<'_>, all: &Together<'_>) -> Node {
+        let flat = all.problems.iter().map(|p| self.machine(machine.gram, p).dual).collect();
+        let class = vec![None; all.problems[0].y.len()];
+        Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0 }
+    }
+
     /// The labeling by the outputs of machines of the known labels: the largest output first, while its class has rows left.
     fn ranked(&self, gram: &mut dyn Gram, all: &Together<'_>, watch: &dyn Watch) -> (Best, Report) {
-        let first = all.problems[0];
-        let mut machine = Machine::new(gram, first.y.clone(), first.cost.clone(), self.bias, self.tolerance);
+        let mut machine = self.machine(gram, all.problems[0]);
+        let mut node = self.root(&mut machine, all);
+        if let Some(known) = solve(&mut machine, all, &node, watch) {
+            node.from = Rc::new(known.duals);
+        }
         let mut outputs = Vec::new();
-        let mut duals = Vec::new();
-        for (m, problem) in all.problems.iter().enumerate() {
-            machine.dual = Machine::new(
-                machine.gram,
-                problem.y.clone(),
-                problem.cost.clone(),
-                self.bias,
-                self.tolerance,
-            )
-            .dual;
-            machine.pose(&problem.y, &problem.cost);
-            machine.run(watch);
-            let f = machine.dual.decisions();
+        for (m, dual) in node.from.iter().enumerate() {
+            let f = dual.decisions();
             outputs.extend(all.open().iter().map(|&i| (f[i], i, m)));
-            duals.push(machine.dual.clone());
         }
         outputs.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut node = Node {
-            class: vec![None; first.y.len()],
-            left: all.wanted.clone(),
-            from: Rc::new(duals),
-            bound: 0.0,
-        };
         for (_, i, m) in outputs {
             if node.class[i].is_none() && node.left[m] > 0 {
                 node.class[i] = Some(m);
@@ -467,15 +457,13 @@ impl Fit for BnbParams {
         let facts = found.iter().map(told).collect();
         let (mut labels, mut functions, mut reports) = (Vec::new(), Vec::new(), Vec::new());
         for (found, all) in found.into_iter().zip(&groups) {
-            let count = all.problems.len();
             for (m, (function, upper)) in found.best.functions.into_iter().zip(&found.best.each).enumerate() {
                 let label = |&i: &usize| found.best.class[i].map_or(-1.0, |c| sign(m, c));
                 labels.push(all.open().iter().map(label).collect::<Vec<f64>>());
                 functions.push(function);
-                // the work is told once, the gap of all in equal parts
+                // the gap is that of all together, the work is told once
                 let mut report = found.report;
                 report.objective = this.lambda * upper;
-                report.gap /= count as f64;
                 if m > 0 {
                     (report.steps, report.kernel_evaluations) = (0, 0);
                 }
