@@ -195,7 +195,7 @@ pub(crate) fn three_cars(bench: &Bench<'_>) -> Result<Found> {
     let of = kept.iter().map(|&i| place(rows.labels.of[i]).map(|c| c as u32)).collect();
     let labels = Labels { classes: CAR.map(str::to_string).into(), of };
     let pool = Pool::new(rows.x.view().select(&kept), &labels);
-    let (runs, seed) = (repetitions(bench, 10), bench.options.seed);
+    let (runs, seed) = (repetitions(bench, 100), bench.options.seed);
     table(bench, "three cars", &CARS, runs, |k| {
         let draw = draws_of(&pool.class, 3, 6, 2, seed_of(seed, k), 1)?.remove(0);
         Ok((pool.clone(), draw))
