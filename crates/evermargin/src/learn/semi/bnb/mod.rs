@@ -4,20 +4,25 @@
 //! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them. Of
 //! several classes, one machine each against the rest, the sum of the objectives over all labelings that give a row one class.
 //!
-//! Method: a tree of partial labelings, depth first. A node is bounded below by the dual values of the machines on the rows
+//! Method: a tree of partial labelings, searched in plunges: first choices down to a labeling or a bound, then on from the open
+//! node whose way departed least from first choices, by what the other labels seemed to cost (file `open.rs`). The source goes
+//! depth first, where a wrong label high up is not taken back in reasonable time. A node is bounded below by the dual values of the machines on the rows
 //! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
 //! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when all classes but one have all their rows.
 //! Branching: the row whose second choice would cost most, by one step of its variables that the free support vectors follow;
 //! its first choice is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
 //! spread from neighbour to neighbour, where the outputs alone begin with the rows far out on either side.
 //! Of two classes, rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
-//! Solutions start from the parent's. The first upper bound is that of label switching ([`super::tsvm`]); of several classes
+//! Solutions start from the parent's, of old nodes from nothing. The first upper bound is that of label switching ([`super::tsvm`]); of several classes
 //! that of the outputs of the labels alone, the largest first.
 //!
 //! The lower bound that is reported is the least over all nodes dropped or left, so the gap is valid also when the limit of
 //! nodes ends the search. This is a loop of its own because it is a search over trees, not a descent; what it does at a node is
 //! the dual loop.
 
+mod open;
+
+use self::open::{Caps, Node, Open};
 use super::super::{Fit, Fitted, Targets};
 use super::s3vm::{self, Function, Machine, Problem, Problems};
 use super::tsvm::Switching;
@@ -76,6 +81,11 @@ impl Default for BnbParams {
 /// Most unlabelled rows; beyond, the tree is hopeless unless clusters are far apart.
 pub const MOST_UNLABELED: usize = 300;
 
+/// Open nodes among which a plunge is chosen.
+const MOST_OPEN: usize = 4096;
+/// Rows of solutions that open nodes keep, of all machines.
+const WARM_ROWS: usize = 1 << 19;
+
 /// Machines that are searched together: one for two classes, the first of which is its positives, or one a class.
 struct Together<'p> {
     problems: Vec<&'p Problem>,
@@ -113,7 +123,9 @@ impl<'p> Together<'p> {
     /// Targets of a machine: known labels, and those of the classes given.
     fn targets(&self, machine: usize, class: &[Option<usize>]) -> Vec<f64> {
         let mut y = self.problems[machine].y.clone();
-        self.open().iter().for_each(|&i| y[i] = class[i].map_or(0.0, |c| sign(machine, c)));
+        for (&i, class) in self.open().iter().zip(class) {
+            y[i] = class.map_or(0.0, |c| sign(machine, c));
+        }
         y
     }
 }
@@ -143,16 +155,6 @@ struct Best {
     each: Vec<f64>,
 }
 
-/// A partial labeling to look at.
-struct Node {
-    class: Vec<Option<usize>>,
-    /// Rows of each class still to be given.
-    left: Vec<usize>,
-    /// The parent's solutions and bound.
-    from: Rc<Vec<Dual>>,
-    bound: f64,
-}
-
 /// The outcome of a search.
 struct Found {
     best: Best,
@@ -162,7 +164,14 @@ struct Found {
 }
 
 impl BnbParams {
-    fn search(&self, gram: &mut dyn Gram, all: &Together<'_>, alike: &[usize], watch: &dyn Watch) -> Found {
+    fn search(
+        &self,
+        gram: &mut dyn Gram,
+        all: &Together<'_>,
+        alike: &[usize],
+        caps: Caps,
+        watch: &dyn Watch,
+    ) -> Found {
         let problem = all.problems[0];
         let (mut best, mut report) = if all.problems.len() == 1 {
             self.switched(gram, problem, watch)
@@ -170,53 +179,55 @@ impl BnbParams {
             self.ranked(gram, all, watch)
         };
         let mut machine = self.machine(gram, problem);
-        let root = self.root(&mut machine, all);
-        let mut stack = vec![root];
-        let (mut lower, mut nodes) = (f64::INFINITY, 0);
-        let mut exit = report.exit;
-        while let Some(mut node) = stack.pop() {
+        let mut open = Open::new(self.root(&mut machine, all), caps);
+        let (mut nodes, mut exit) = (0, report.exit);
+        while let Some(mut node) = open.next() {
             if node.bound >= self.cutoff(&best) {
-                lower = lower.min(node.bound);
+                open.drop(node.bound);
                 continue;
             }
-            let violation = 1.0 - node.bound / best.upper.max(f64::MIN_POSITIVE);
-            let progress = Progress { steps: nodes, violation, tolerance: self.epsilon };
-            if exit == Exit::Interrupted || !watch.proceed(&progress) {
-                exit = Exit::Interrupted;
-            } else if self.max_nodes > 0 && nodes >= self.max_nodes {
-                exit = Exit::Limit;
-            } else {
-                exit = Exit::Converged;
-            }
+            exit = self.goes_on(exit, nodes, &node, &best, watch);
             if exit != Exit::Converged {
-                lower = stack.iter().map(|n| n.bound).fold(lower.min(node.bound), f64::min);
+                open.drop(node.bound);
                 break;
             }
             nodes += 1;
-            let leaf = complete(&mut node, all.open());
+            let leaf = complete(&mut node);
             let Some(solved) = solve(&mut machine, all, &node, watch) else {
                 exit = Exit::Interrupted;
-                lower = stack.iter().map(|n| n.bound).fold(lower.min(node.bound), f64::min);
+                open.drop(node.bound);
                 break;
             };
             node.bound = node.bound.max(solved.lower);
-            if leaf {
-                lower = lower.min(node.bound);
-                if solved.each.iter().sum::<f64>() < best.upper {
-                    best = solved.best(node.class);
-                }
-            } else if node.bound >= self.cutoff(&best) {
-                lower = lower.min(node.bound);
-            } else {
-                stack.extend(self.branch(&node, solved.duals, &mut machine, all, alike));
+            if !leaf && node.bound < self.cutoff(&best) {
+                open.extend(self.branch(&node, solved.duals, &mut machine, all, alike));
+                continue;
+            }
+            open.drop(node.bound);
+            if leaf && solved.each.iter().sum::<f64>() < best.upper {
+                best = solved.best(node.class);
+                open.sweep(self.cutoff(&best));
             }
         }
         report.steps += machine.report.steps;
         report.kernel_evaluations += machine.report.kernel_evaluations;
         report.exit = exit;
-        lower = lower.min(best.upper);
+        let lower = open.lower().min(best.upper);
         report.gap = self.lambda * (best.upper - lower);
         Found { best, lower, nodes, report }
+    }
+
+    /// Why the search ends before a node; converged: it does not.
+    fn goes_on(&self, exit: Exit, nodes: u64, node: &Node, best: &Best, watch: &dyn Watch) -> Exit {
+        let violation = 1.0 - node.bound / best.upper.max(f64::MIN_POSITIVE);
+        let progress = Progress { steps: nodes, violation, tolerance: self.epsilon };
+        if exit == Exit::Interrupted || !watch.proceed(&progress) {
+            Exit::Interrupted
+        } else if self.max_nodes > 0 && nodes >= self.max_nodes {
+            Exit::Limit
+        } else {
+            Exit::Converged
+        }
     }
 
     fn cutoff(&self, best: &Best) -> f64 {
@@ -233,8 +244,7 @@ impl BnbParams {
             lambda_u: self.lambda_u,
         };
         let start = switching.solve(gram, problem, watch);
-        let mut class = vec![None; problem.y.len()];
-        problem.open.iter().zip(&start.labels).for_each(|(&i, l)| class[i] = Some(usize::from(*l < 0.0)));
+        let class = start.labels.iter().map(|l| Some(usize::from(*l < 0.0))).collect();
         let upper = start.report.objective / self.lambda;
         (Best { upper, class, functions: vec![start.function], each: vec![upper] }, start.report)
     }
@@ -246,8 +256,8 @@ impl BnbParams {
     /// Nothing given, machines f = 0.
     fn root(&self, machine: &mut Machine<'_>, all: &Together<'_>) -> Node {
         let flat = all.problems.iter().map(|p| self.machine(machine.gram, p).dual).collect();
-        let class = vec![None; all.problems[0].y.len()];
-        Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0 }
+        let class = vec![None; all.open().len()];
+        Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0, departed: 0.0 }
     }
 
     /// The labeling by the outputs of machines of the known labels: the largest output first, while its class has rows left.
@@ -260,12 +270,12 @@ impl BnbParams {
         let mut outputs = Vec::new();
         for (m, dual) in node.from.iter().enumerate() {
             let f = dual.decisions();
-            outputs.extend(all.open().iter().map(|&i| (f[i], i, m)));
+            outputs.extend(all.open().iter().enumerate().map(|(k, &i)| (f[i], k, m)));
         }
         outputs.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (_, i, m) in outputs {
-            if node.class[i].is_none() && node.left[m] > 0 {
-                node.class[i] = Some(m);
+        for (_, k, m) in outputs {
+            if node.class[k].is_none() && node.left[m] > 0 {
+                node.class[k] = Some(m);
                 node.left[m] -= 1;
             }
         }
@@ -287,7 +297,8 @@ impl BnbParams {
         all: &Together<'_>,
         alike: &[usize],
     ) -> Vec<Node> {
-        let open: Vec<usize> = all.open().iter().copied().filter(|&i| node.class[i].is_none()).collect();
+        let places: Vec<usize> = (0..node.class.len()).filter(|&k| node.class[k].is_none()).collect();
+        let open: Vec<usize> = places.iter().map(|&k| all.open()[k]).collect();
         let classes: Vec<usize> = (0..node.left.len()).filter(|c| node.left[*c] > 0).collect();
         let mut costs = vec![vec![0.0; open.len()]; node.left.len()];
         for (m, problem) in all.problems.iter().enumerate() {
@@ -303,23 +314,25 @@ impl BnbParams {
             }
         }
         let mut best = (f64::NEG_INFINITY, 0, classes.clone());
-        for (k, &i) in open.iter().enumerate() {
+        for k in 0..open.len() {
             let mut order = classes.clone();
             order.sort_by(|a, b| costs[*a][k].total_cmp(&costs[*b][k]));
             let second = costs[order[1]][k];
             if second > best.0 {
-                best = (second, i, order);
+                best = (second, k, order);
             }
         }
         let (_, row, order) = best;
         let from = Rc::new(duals);
-        let same: Vec<usize> = open.into_iter().filter(|&i| alike[i] == alike[row]).collect();
+        let same: Vec<usize> = (0..open.len()).filter(|&k| alike[open[k]] == alike[open[row]]).collect();
         let child = |(rank, &c): (usize, &usize)| {
             let rows = if rank == 1 && node.left.len() == 2 { &same[..] } else { std::slice::from_ref(&row) };
             let (mut class, mut left) = (node.class.clone(), node.left.clone());
-            rows.iter().for_each(|&i| class[i] = Some(c));
+            rows.iter().for_each(|&k| class[places[k]] = Some(c));
             left[c] = left[c].checked_sub(rows.len())?;
-            Some(Node { class, left, from: Rc::clone(&from), bound: node.bound })
+            let cost = if rank == 0 { 0.0 } else { rows.iter().map(|&k| costs[c][k]).sum() };
+            let departed = node.departed + cost;
+            Some(Node { class, left, from: Rc::clone(&from), bound: node.bound, departed })
         };
         order.iter().enumerate().rev().filter_map(child).collect()
     }
@@ -359,18 +372,18 @@ fn solve(machine: &mut Machine<'_>, all: &Together<'_>, node: &Node, watch: &dyn
 /// A labeling with machines f = 0, whose hinge is 1 everywhere.
 fn flat(all: &Together<'_>, class: Vec<Option<usize>>) -> Best {
     let each: Vec<f64> = all.problems.iter().map(|p| p.cost.iter().sum()).collect();
-    let zero = Function { alpha: vec![0.0; class.len()], bias: 0.0 };
+    let zero = Function { alpha: vec![0.0; all.problems[0].y.len()], bias: 0.0 };
     Best { upper: each.iter().sum(), class, functions: vec![zero; each.len()], each }
 }
 
 /// Gives the rest of the rows the one class that is left, if only one is; true if nothing is open then.
-fn complete(node: &mut Node, open: &[usize]) -> bool {
+fn complete(node: &mut Node) -> bool {
     let mut left = (0..node.left.len()).filter(|c| node.left[*c] > 0);
     let rest = left.next().unwrap_or(0);
     if left.next().is_some() {
         return false;
     }
-    open.iter().for_each(|&i| node.class[i] = node.class[i].or(Some(rest)));
+    node.class.iter_mut().for_each(|class| *class = class.or(Some(rest)));
     true
 }
 
@@ -446,7 +459,9 @@ impl Fit for BnbParams {
         let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
         let groups = Together::groups(&problems.each);
         let search = |all: &Together<'_>| {
-            this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), watch)
+            let caps =
+                Caps { most: MOST_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
+            this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), caps, watch)
         };
         let found: Vec<Found> = groups.iter().map(search).collect();
         let told = |f: &Found| {
@@ -456,10 +471,10 @@ impl Fit for BnbParams {
         };
         let facts = found.iter().map(told).collect();
         let (mut labels, mut functions, mut reports) = (Vec::new(), Vec::new(), Vec::new());
-        for (found, all) in found.into_iter().zip(&groups) {
+        for found in found {
             for (m, (function, upper)) in found.best.functions.into_iter().zip(&found.best.each).enumerate() {
-                let label = |&i: &usize| found.best.class[i].map_or(-1.0, |c| sign(m, c));
-                labels.push(all.open().iter().map(label).collect::<Vec<f64>>());
+                let label = |class: &Option<usize>| class.map_or(-1.0, |c| sign(m, c));
+                labels.push(found.best.class.iter().map(label).collect::<Vec<f64>>());
                 functions.push(function);
                 // the gap is that of all together, the work is told once
                 let mut report = found.report;
@@ -475,5 +490,60 @@ impl Fit for BnbParams {
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
         Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Label, Matrix};
+
+    /// Points of three overlapping groups, the first of each with a label.
+    fn three(rows: usize, seed: u32) -> (Matrix, Vec<Targets>) {
+        let noise = |k: u32| f64::from((k * 7919 + seed * 104_729) % 1000) / 500.0 - 1.0;
+        let point = |i: usize| {
+            let (k, side) = (2 * i as u32, (i % 3) as f64);
+            [side + 0.8 * noise(k), (side - 1.0).powi(2) + 0.8 * noise(k + 1)]
+        };
+        let x = Matrix::dense((0..rows).flat_map(point).collect(), rows, 2).unwrap();
+        let of = |c: usize| {
+            let label = |i: usize| match i {
+                i if i > 2 => Label::Unknown,
+                i if i == c => Label::Pos,
+                _ => Label::Neg,
+            };
+            Targets { y: (0..rows).map(label).collect(), cost: vec![1.0; rows] }
+        };
+        (x, (0..3).map(of).collect())
+    }
+
+    /// However few nodes may be open or warm, the optimum is found, and the lower bound is one.
+    #[test]
+    fn caps_change_the_order_and_not_the_optimum() {
+        for seed in 1..6 {
+            let (x, targets) = three(15, seed);
+            for several in [false, true] {
+                let targets = if several { &targets[..] } else { &targets[..1] };
+                let ratio = Ratio::Labels;
+                let params =
+                    BnbParams { lambda: 0.05, epsilon: 1e-9, tolerance: 1e-7, ..BnbParams::default() };
+                let problems = Problems::new(x.view(), targets, &ratio, 0.05, 1.0, &()).unwrap();
+                let mut gram = problems.gram(x.view(), params.kernel, 1 << 20).unwrap();
+                let all = Together::groups(&problems.each).remove(0);
+                let alike = alike(x.view(), &problems.rows, all.problems[0]);
+                let mut found = |most, warm| {
+                    let found = params.search(gram.as_mut(), &all, &alike, Caps { most, warm }, &());
+                    assert!(found.lower <= found.best.upper && found.report.exit == Exit::Converged);
+                    assert!(found.best.upper - found.lower < 1e-3 * found.best.upper);
+                    (found.best.upper, found.nodes)
+                };
+                let (optimum, nodes) = found(MOST_OPEN, 1 << 9);
+                assert!(nodes > 20, "{nodes} nodes test nothing");
+                for (most, warm) in [(0, 0), (2, 2), (8, 0), (MOST_OPEN, 0)] {
+                    let (upper, _) = found(most, warm);
+                    assert!((upper - optimum).abs() < 1e-4 * optimum, "{most} {warm}: {upper} {optimum}");
+                }
+            }
+        }
     }
 }
