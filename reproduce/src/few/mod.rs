@@ -46,9 +46,10 @@ pub struct Task {
 /// Values of the grid where a table prints the best of one.
 const LAMBDAS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
-/// The grid of rows with C*/C (Emara), who does not say how the other machines were set: the learner's own λ, and others up
-/// to the default of SVMlin, which has his annealing.
-const OF_PEERS: [Option<f64>; 5] = [None, Some(1e-3), Some(1e-2), Some(1e-1), Some(1.0)];
+/// The grid of rows with C*/C (Emara), who does not say how the other machines were set, beside the learner's own λ; of large
+/// sets a part of it, for time.
+const OF_PEERS: [f64; 13] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+const OF_LARGE: [f64; 4] = [1e-3, 1e-2, 0.1, 1.0];
 
 /// Where the worst of many draws count, and for a user, a row with more rows at hand is large: ten draws of the others take
 /// seconds.
@@ -132,8 +133,12 @@ fn grid(protocol: &Protocol, way: Way, fixed: bool) -> Vec<(Option<f64>, f64)> {
         return vec![(lambda, 0.0)];
     }
     if few.is_some_and(|f| f.kappa.is_some()) {
-        let lambdas = if way.has_lambda() && !fixed { &OF_PEERS[..] } else { &OF_PEERS[..1] };
-        return lambdas.iter().map(|l| (*l, 0.0)).collect();
+        let others: &[f64] = match protocol.train > LARGE {
+            _ if fixed || !way.has_lambda() => &[],
+            true => &OF_LARGE,
+            false => &OF_PEERS,
+        };
+        return std::iter::once(None).chain(others.iter().copied().map(Some)).map(|l| (l, 0.0)).collect();
     }
     let widths: &[f64] = if protocol.kernel == "linear" { &[0.0] } else { &WIDTHS };
     let lambdas: &[f64] = if way.is_supervised() { &LAMBDAS[..1] } else { &LAMBDAS };

@@ -14,9 +14,10 @@ use evermargin::generate::{GenerateParams, generate};
 use evermargin::learn::manifold::lap::Loss;
 use evermargin::learn::manifold::penalty::PenaltyParams;
 use evermargin::learn::manifold::span::Span;
-use evermargin::learn::{Fit, learner};
+use evermargin::learn::{Fit, Targets, learner};
 use evermargin::{Kernel, Labels, Matrix};
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 
 /// Methods of tables 3.1 and 3.2, their learners, and whether their loss is squared.
 const METHODS: [(&str, &str, bool); 7] = [
@@ -43,7 +44,7 @@ const CARS: Scene = Scene {
     kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) },
     gamma: 0.01,
     neighbours: 2,
-    nodes: 2_000,
+    nodes: 4_000,
 };
 /// Rows of a draw of two moons; the source does not say how many.
 const ROWS: usize = 50;
@@ -70,46 +71,60 @@ impl Scene {
         } else {
             (2.0 * self.gamma / l, 0.5 * l / self.gamma)
         };
-        if name == "continuation" {
-            return self.followed(pool, draw, [lambda, u / l, unit]);
-        }
-        let shares = pool.shares(draw);
-        let ratio = if shares.len() == 1 { json!(shares[0]) } else { json!(shares) };
-        let mut params = json!({ "lambda": lambda, "lambda_u": u / l, "ratio": ratio, "kernel": "rbf" });
+        let lambdas = [lambda, u / l];
+        let (of, objective) = match name {
+            "continuation" => self.followed(pool, draw, lambdas)?,
+            "grad-tsvm" | "cccp-s3vm" => self.told_a_mean(name, pool, draw, lambdas)?,
+            _ => self.told_shares(name, pool, draw, lambdas)?,
+        };
+        let scores = super::many::Scores { width: pool.width(), of };
+        Ok([scores.error(0, &pool.class, &open), unit * objective])
+    }
+
+    fn params(&self, [lambda, lambda_u]: [f64; 2]) -> Value {
+        let mut params = json!({ "lambda": lambda, "lambda_u": lambda_u, "kernel": "rbf" });
         if let Kernel::Rbf { gamma } = self.kernel {
             params["gamma"] = json!(gamma);
         }
-        if name == "bnb-s3vm" {
-            params["max_nodes"] = json!(self.nodes);
-        }
-        if matches!(name, "bnb-s3vm" | "tsvm" | "da") {
-            params["bias"] = json!(false);
-        }
-        let fitted =
-            make(name, params)?.fit(pool.x.view(), &pool.problems(std::slice::from_ref(draw)), &())?;
-        let objective = unit * fitted.reports.iter().map(|r| r.objective).sum::<f64>();
-        let told = fitted.transduced.ok_or_else(|| Failure::Content(format!("{name} gave no labels")))?;
-        let scores = super::many::Scores { width: pool.width(), of: told.scores };
-        Ok([scores.error(0, &pool.class, &open), objective])
+        params
     }
 
-    /// The continuation method on the features of the kernel space, each class with the threshold at its true share.
-    fn followed(&self, pool: &Pool, draw: &Draw, [lambda, lambda_u, unit]: [f64; 3]) -> Result<[f64; 2]> {
+    /// The continuation method on the features of the kernel space.
+    fn followed(&self, pool: &Pool, draw: &Draw, [lambda, lambda_u]: [f64; 2]) -> Result<Outputs> {
         let span = Span::new(pool.x.view(), self.kernel, pool.x.rows(), 1, &())?;
-        let open = pool.open(draw);
-        let (mut of, mut objective) = (Vec::new(), 0.0);
-        for (problem, share) in pool.problems(std::slice::from_ref(draw)).iter().zip(pool.shares(draw)) {
+        let (x, columns) = (span.features(), span.dim());
+        balanced(pool, draw, |problem, r| {
             let y: Vec<f64> = problem.y.iter().map(|y| y.sign()).collect();
-            let (x, columns) = (span.features(), span.dim());
-            let (mut f, lowest) =
-                continuation::followed(&continuation::Rows { x, columns, y: &y, share, lambda, lambda_u });
-            let middle = super::threshold(&f, &open, share);
-            f.iter_mut().for_each(|f| *f -= middle);
-            of.push(f);
-            objective += unit * lowest;
+            let rows = continuation::Rows { x, columns, y: &y, share: r, lambda, lambda_u };
+            Ok(continuation::followed(&rows))
+        })
+    }
+
+    /// Learners that keep a mean output, not a share.
+    fn told_a_mean(&self, name: &str, pool: &Pool, draw: &Draw, lambdas: [f64; 2]) -> Result<Outputs> {
+        balanced(pool, draw, |problem, r| {
+            let mut params = self.params(lambdas);
+            params["ratio"] = json!(r);
+            let fitted = make(name, params)?.fit(pool.x.view(), std::slice::from_ref(problem), &())?;
+            Ok((fitted.model.decision(pool.x.view())?, fitted.reports.iter().map(|r| r.objective).sum()))
+        })
+    }
+
+    /// Learners that keep the share of each class themselves.
+    fn told_shares(&self, name: &str, pool: &Pool, draw: &Draw, lambdas: [f64; 2]) -> Result<Outputs> {
+        let shares = pool.shares(draw);
+        let mut params = self.params(lambdas);
+        params["ratio"] = if shares.len() == 1 { json!(shares[0]) } else { json!(shares) };
+        params["bias"] = json!(false);
+        match name {
+            "bnb-s3vm" => params["max_nodes"] = json!(self.nodes),
+            "tsvm" => params["switch"] = json!(1), // a pair at a time, as SVMlight does
+            _ => {}
         }
-        let scores = super::many::Scores { width: pool.width(), of };
-        Ok([scores.error(0, &pool.class, &open), objective])
+        let problems = pool.problems(std::slice::from_ref(draw));
+        let fitted = make(name, params)?.fit(pool.x.view(), &problems, &())?;
+        let told = fitted.transduced.ok_or_else(|| Failure::Content(format!("{name} gave no labels")))?;
+        Ok((told.scores, fitted.reports.iter().map(|r| r.objective).sum()))
     }
 
     /// LapSVM at its best, each class with the threshold at its true share.
@@ -132,6 +147,59 @@ impl Scene {
         }
         best(errors, |e| *e)
     }
+}
+
+/// Outputs of all rows for each class, and the objective of all.
+type Outputs = (Vec<Vec<f64>>, f64);
+
+/// Halvings of the search for a mean output.
+const HALVINGS: usize = 12;
+
+/// Machines that are told a mean output, 2r − 1 for an r of 0 to 1: as in the source it is sought, for each class by itself, until
+/// so many outputs are positive as the true share asks for. Then the middle of the gap between the two sides is moved to 0.
+fn balanced(
+    pool: &Pool,
+    draw: &Draw,
+    solve: impl Fn(&Targets, f64) -> Result<(Vec<f64>, f64)>,
+) -> Result<Outputs> {
+    let open = pool.open(draw);
+    let (mut of, mut sum) = (Vec::new(), 0.0);
+    for (problem, share) in pool.problems(std::slice::from_ref(draw)).iter().zip(pool.shares(draw)) {
+        let (mut f, objective) = sought(share, &open, |r| solve(problem, r))?;
+        let middle = super::threshold(&f, &open, share);
+        f.iter_mut().for_each(|f| *f -= middle);
+        of.push(f);
+        sum += objective;
+    }
+    Ok((of, sum))
+}
+
+/// The solution whose number of positive outputs is nearest to the share, from r = share by halving; the first of equal ones.
+fn sought(
+    share: f64,
+    open: &[usize],
+    solve: impl Fn(f64) -> Result<(Vec<f64>, f64)>,
+) -> Result<(Vec<f64>, f64)> {
+    let wanted = (share * open.len() as f64).round();
+    let (mut low, mut high) = (0.0, 1.0);
+    let mut nearest = None;
+    let mut least = f64::INFINITY;
+    let mut r = share;
+    for _ in 0..HALVINGS {
+        let found = solve(r)?;
+        let positive = open.iter().filter(|&&i| found.0[i] > 0.0).count() as f64;
+        if (positive - wanted).abs() < least {
+            least = (positive - wanted).abs();
+            nearest = Some(found);
+        }
+        match positive.total_cmp(&wanted) {
+            Ordering::Less => low = r,
+            Ordering::Greater => high = r,
+            Ordering::Equal => break,
+        }
+        r = 0.5 * (low + high);
+    }
+    nearest.ok_or_else(|| Failure::Content("nothing was solved".into()))
 }
 
 fn moons(rows: usize, noise: f64, seed: u64) -> Result<Pool> {
@@ -274,6 +342,21 @@ pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_output_is_sought_until_the_share_is_positive() {
+        let open: Vec<usize> = (1..10).collect();
+        let line = |r: f64| (0..10).map(|i| f64::from(i) / 10.0 - 0.9 + r).collect::<Vec<f64>>();
+        for share in [1.0 / 9.0, 1.0 / 3.0, 8.0 / 9.0] {
+            let (f, r) = sought(share, &open, |r| Ok((line(r), r))).unwrap();
+            let positive = open.iter().filter(|&&i| f[i] > 0.0).count() as f64;
+            assert_eq!(positive, (9.0 * share).round(), "r {r}");
+        }
+        // outputs that jump: the nearer side
+        let jump = |r: f64| Ok((vec![if r > 0.5 { 1.0 } else { -1.0 }; 10], r));
+        assert!(sought(0.8, &open, jump).unwrap().0[1] > 0.0 && sought(0.2, &open, jump).unwrap().0[1] < 0.0);
+        assert!(sought(0.5, &open, |_| Err(Failure::Content("no".into()))).is_err());
+    }
 
     #[test]
     fn the_global_optimum_labels_two_moons() {
