@@ -6,14 +6,17 @@
 //!
 //! Method: a tree of partial labelings, searched in plunges: first choices down to a labeling or a bound, then on from the open
 //! node whose way departed least from first choices, by what the other labels seemed to cost (file `open.rs`). The source goes
-//! depth first, where a wrong label high up is not taken back in reasonable time. A node is bounded below by the dual values of the machines on the rows
+//! depth first, where a wrong label high up is not taken back in reasonable time.
+//!
+//! A node is bounded below by the dual values of the machines on the rows
 //! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
 //! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when all classes but one have all their rows.
 //! Branching: the row whose second choice would cost most, by one step of its variables that the free support vectors follow;
 //! its first choice is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
 //! spread from neighbour to neighbour, where the outputs alone begin with the rows far out on either side.
 //! Of two classes, rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
-//! Solutions start from the parent's, of old nodes from nothing. The first upper bound is that of label switching ([`super::tsvm`]); of several classes
+//! Solutions start from the parent's, of old nodes from nothing.
+//! The first upper bound is that of label switching ([`super::tsvm`]); of several classes
 //! that of the outputs of the labels alone, the largest first.
 //!
 //! The lower bound that is reported is the least over all nodes dropped or left, so the gap is valid also when the limit of
