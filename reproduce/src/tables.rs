@@ -404,6 +404,10 @@ mod tests {
                     assert!(cell.column < table.columns.len());
                     assert!(cell.target().is_finite() && cell.value.is_finite());
                     assert!(cell.tolerance.is_finite() && cell.tolerance > 0.0, "{} {}", table.id, row.name);
+                    if table.kind == Kind::Published && table.columns[cell.column].is_accuracy() {
+                        let most = cell.sd.unwrap_or(0.0).max(1.0);
+                        assert!(cell.tolerance <= most, "{} {}: one point or deviation", table.id, row.name);
+                    }
                     let digits = |c: &char| c.is_ascii_digit() || "-.".contains(*c);
                     let number: String =
                         cell.printed.chars().filter(|c| !",+".contains(*c)).take_while(digits).collect();

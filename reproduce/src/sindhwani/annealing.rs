@@ -4,7 +4,7 @@
 //! each class among the labels is the true one. All divisions are learnt together (file `many.rs`); rows for validation and test
 //! take no part.
 
-use super::many::{Draw, Pool, mean};
+use super::many::{Draw, Pool, Scores, mean};
 use super::{asked, asked_method, repetitions};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
@@ -116,13 +116,11 @@ fn machine(method: &str, kernel: Kernel, lambda: f64, labeled: usize) -> Result<
 }
 
 /// Errors on unlabelled, validation and test rows of each division.
-fn errors(
-    bench: &Bench<'_>,
-    set: &Set,
-    method: &str,
-    point: (f64, f64),
-    runs: usize,
-) -> Result<Vec<[f64; 3]>> {
+type Errors = Vec<[f64; 3]>;
+
+/// Errors by the sign of f and, of two classes, by the score where the known share divides the unlabelled rows. (Machines
+/// that give the unlabelled rows labels keep these by the first reading.)
+fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: usize) -> Result<Vec<Errors>> {
     let rows = Rows::open(set.rows, &bench.options.folder)?;
     let pool = Pool::new(rows.x, &rows.labels);
     let divisions: Vec<Division> =
@@ -130,20 +128,24 @@ fn errors(
     let draws: Vec<Draw> = divisions.iter().map(|d| d.draw.clone()).collect();
     let (lambda, width) = point;
     let machine = machine(method, kernel(&pool.x, width), lambda, set.parts[0])?;
-    let mut learnt = pool.learn(machine.as_ref(), &draws)?;
+    let learnt = pool.learn(machine.as_ref(), &draws)?;
     let mut outside = learnt.outside(&pool.x)?;
-    if method == "SVM" && pool.classes == 2 {
+    let read = |inside: &Scores, outside: &Scores| {
+        let one = |(k, d): (usize, &Division)| {
+            let error = |scores: &Scores, rows: &[usize]| scores.error(k, &pool.class, rows);
+            [error(inside, &d.open), error(outside, &d.validation), error(outside, &d.test)]
+        };
+        divisions.iter().enumerate().map(one).collect::<Errors>()
+    };
+    let mut readings = vec![read(&learnt.inside, &outside)];
+    if pool.classes == 2 {
         for (k, d) in divisions.iter().enumerate() {
             let threshold = super::threshold(&outside.of[k], &d.open, pool.shares(&d.draw)[0]);
             outside.of[k].iter_mut().for_each(|s| *s -= threshold);
-            learnt.inside.of[k].clone_from(&outside.of[k]);
         }
+        readings.push(read(&outside, &outside));
     }
-    let one = |(k, d): (usize, &Division)| {
-        let inside = learnt.inside.error(k, &pool.class, &d.open);
-        [inside, outside.error(k, &pool.class, &d.validation), outside.error(k, &pool.class, &d.test)]
-    };
-    Ok(divisions.iter().enumerate().map(one).collect())
+    Ok(readings)
 }
 
 /// A number that was set by hand, in place of the grid.
@@ -168,24 +170,28 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
         let runs = repetitions(bench, set.divisions);
         let key = format!("sindhwani 3.6 {} {method} {point:?} {} {runs}", set.name, bench.options.seed);
         let found = bench.cached(&key, || errors(bench, set, method, point, runs))?;
-        let part = |k: usize| mean(&found.iter().map(|e| e[k]).collect::<Vec<_>>());
-        bench.say(&format!("{} {method} {point:?}: {:.3} {:.3} {:.3}", set.name, part(0), part(1), part(2)));
+        for of in &found {
+            let part = |k: usize| mean(&of.iter().map(|e| e[k]).collect::<Vec<_>>());
+            let said = format!("{:.3} {:.3} {:.3}", part(0), part(1), part(2));
+            bench.say(&format!("{} {method} {point:?}: {said}", set.name));
+        }
         Ok(found)
     };
     let mut all = bench.each(&items, work).into_iter();
     let mut found = Found::default();
     for (set, method) in cells {
-        let of: Result<Vec<Vec<[f64; 3]>>> = all.by_ref().take(points(set).len()).collect();
+        let of: Result<Vec<Vec<Errors>>> = all.by_ref().take(points(set).len()).collect();
         match of {
             Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
-            of => tell(&mut found, set.name, method, &of?),
+            of => tell(&mut found, set.name, method, &of?.concat()),
         }
     }
     Ok(found)
 }
 
-/// By validation a setting is chosen for each division; at best it is the one with the least mean, for each column.
-fn tell(found: &mut Found, set: &str, method: &str, grid: &[Vec<[f64; 3]>]) {
+/// By validation a setting is chosen for each division; at best it is the one with the least mean, for each column. How a
+/// class is read from f is a part of the setting.
+fn tell(found: &mut Found, set: &str, method: &str, grid: &[Errors]) {
     let runs = grid.first().map_or(0, Vec::len);
     let least = |k: usize| (1..grid.len()).fold(0, |b, p| if grid[p][k][1] < grid[b][k][1] { p } else { b });
     for (column, name) in [(0, "error"), (2, "error_test")] {
