@@ -10,6 +10,7 @@ use evermargin_reproduce::methods::{Open, stop_rule};
 use evermargin_reproduce::run::{Bench, Options, Report};
 use evermargin_reproduce::show::{Around, at_hand, embed, html, markdown, text};
 use evermargin_reproduce::{Failure, Result, tables};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,10 +34,10 @@ struct Args {
     methods: Vec<String>,
     /// Repetitions, instead of the protocol's
     #[arg(long, value_name = "N")]
-    repetitions: Option<usize>,
+    repetitions: Option<NonZeroUsize>,
     /// Repetitions of rows with more than 10000 training rows (20000 with online methods, 100000 where the worst draws count)
     #[arg(long, value_name = "N")]
-    large: Option<usize>,
+    large: Option<NonZeroUsize>,
     /// What takes many minutes too: FULL SVM above 50000 rows, ten digits of MNIST, Adult in ertekin-ramp-end, long streams
     #[arg(long)]
     slow: bool,
@@ -193,8 +194,8 @@ fn options(args: &Args) -> Result<Options> {
     Ok(Options {
         data_sets: args.data_sets.clone(),
         methods: args.methods.clone(),
-        repetitions: args.repetitions,
-        large: args.large,
+        repetitions: args.repetitions.map(NonZeroUsize::get),
+        large: args.large.map(NonZeroUsize::get),
         quick: args.quick,
         slow: args.slow,
         scaling: args.scaling.as_deref().map(Scaling::by_name).transpose()?,
@@ -221,7 +222,7 @@ fn options(args: &Args) -> Result<Options> {
     })
 }
 
-/// What was asked for: tables and statements by name, by work (`emara`), or all of them.
+/// What was asked for: tables and statements by name, by work (`emara`), by chapter (`emara-III`), or all of them.
 fn ids(asked: &[String], quick: bool) -> Result<Vec<String>> {
     // all of them quickly: what a user would get is left to those who ask for it
     let mut tables = tables::all()?;
@@ -235,7 +236,9 @@ fn ids(asked: &[String], quick: bool) -> Result<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
     for name in asked {
         let fits = |id: &&String| {
-            name == "all" || *id == name || id.strip_prefix(name.as_str()).is_some_and(|r| r.starts_with('-'))
+            name == "all"
+                || *id == name
+                || id.strip_prefix(name.as_str()).is_some_and(|r| r.starts_with(['-', '.']))
         };
         let fitting: Vec<&String> = match known.iter().find(|id| *id == name) {
             Some(exact) => vec![exact],

@@ -332,8 +332,14 @@ pub fn descriptions() -> Result<Vec<Description>> {
 pub fn find(id: &str) -> Result<Table> {
     let tables = all()?;
     let known: Vec<String> = tables.iter().map(|t| t.id.clone()).collect();
-    let found = tables.into_iter().find(|t| t.id == id);
-    found.ok_or_else(|| Failure::Unknown(format!("no table {id}; there are {}", known.join(", "))))
+    if let Some(found) = tables.into_iter().find(|t| t.id == id) {
+        return Ok(found);
+    }
+    let described = descriptions()?.into_iter().find(|d| d.id == id);
+    Err(Failure::Unknown(match described {
+        Some(d) => format!("{id} has no results to run. {}: {}", d.title, d.held_by),
+        None => format!("no table {id}; there are {}", known.join(", ")),
+    }))
 }
 
 #[cfg(test)]
@@ -416,6 +422,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_table_without_results_says_where_its_content_is() {
+        let told = |id: &str| find(id).unwrap_err().to_string();
+        assert!(told("sindhwani-2.5").contains("sindhwani-2.6"));
+        assert!(told("sindhwani-2.55").contains("no table"));
     }
 
     #[test]
