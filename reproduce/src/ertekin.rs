@@ -9,10 +9,10 @@ use crate::run::{Bench, LARGE, Options, seed_of};
 use crate::stream::curves::figure;
 use crate::tables::{self, Row};
 use evermargin::Kernel;
-use evermargin::learn::lasvm::LasvmParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets};
-use evermargin::query::{StopRule, Strategy};
+use evermargin::active::{StopRule, Strategy};
+use evermargin::estimators::online::lasvm::LasvmParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets};
 use serde::{Deserialize, Serialize};
 
 fn row(table: &str, name: &str) -> Result<Row> {

@@ -1,7 +1,7 @@
 //! `evermargin-reproduce`: runs a published table and says how each cell came out.
 
 use clap::Parser;
-use evermargin::query::StopRule;
+use evermargin::active::StopRule;
 use evermargin_reproduce::claims::CLAIMS;
 use evermargin_reproduce::data::{Scaling, folder};
 use evermargin_reproduce::judge::Counts;

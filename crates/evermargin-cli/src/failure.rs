@@ -1,6 +1,6 @@
 //! How a command fails: bad usage (exit 2), failure (exit 1), or a reader that went away (no failure).
 
-use crate::console::exact;
+use crate::output::console::exact;
 
 /// Why a command ends early. The text says what, where, and what to do.
 #[derive(Debug)]

@@ -17,34 +17,10 @@ macro_rules! tell_on {
 }
 
 mod args;
-mod ask;
-mod ask_batch;
-mod console;
-mod convert;
-mod curve;
-mod demo;
-mod embed;
+pub mod commands;
 mod failure;
-mod fit;
-mod fit_summary;
-mod generate;
-mod heatmap;
 mod input;
-mod inspect;
-mod label;
-mod merge;
-mod online;
-mod picture;
-mod predict;
-mod progress;
-mod resume;
-mod run;
-mod semi;
-mod spec;
-mod summarize;
-mod suspects;
-mod tune;
-mod views;
+pub mod output;
 
 use args::{Cli, Verb};
 use clap::FromArgMatches;
@@ -85,18 +61,18 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         .build()
         .map_err(|e| Failure::Failed(format!("cannot start threads: {e}")))?;
     pool.install(|| match &cli.verb {
-        Verb::Fit(args) => fit::run(args, common, started),
-        Verb::Predict(args) => predict::run(args, common, started),
-        Verb::Label(args) => label::run(args, common, started),
-        Verb::Ask(args) => ask::run(args, common, started),
-        Verb::Summarize(args) => summarize::run(args, common, started),
-        Verb::Merge(args) => merge::run(args, common, started),
-        Verb::Embed(args) => embed::run(args, common, started),
-        Verb::Tune(args) => tune::run(args, common, started),
-        Verb::Run(args) => run::run(args, common, started),
-        Verb::Convert(args) => convert::run(args, common, started),
-        Verb::Inspect(args) => inspect::run(args, common),
-        Verb::Generate(args) => generate::run(args, common, started),
-        Verb::Demo(args) => demo::run(args, common, started),
+        Verb::Fit(args) => commands::fit::run(args, common, started),
+        Verb::Predict(args) => commands::predict::run(args, common, started),
+        Verb::Label(args) => commands::label::run(args, common, started),
+        Verb::Ask(args) => commands::ask::run(args, common, started),
+        Verb::Summarize(args) => commands::summarize::run(args, common, started),
+        Verb::Merge(args) => commands::merge::run(args, common, started),
+        Verb::Embed(args) => commands::embed::run(args, common, started),
+        Verb::Tune(args) => commands::tune::run(args, common, started),
+        Verb::Run(args) => commands::run::run(args, common, started),
+        Verb::Convert(args) => commands::convert::run(args, common, started),
+        Verb::Inspect(args) => commands::inspect::run(args, common),
+        Verb::Generate(args) => commands::generate::run(args, common, started),
+        Verb::Demo(args) => commands::demo::run(args, common, started),
     })
 }

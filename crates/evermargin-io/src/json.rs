@@ -1,7 +1,7 @@
 //! A classifier as JSON, for people and other programs to read. Numbers read back to the same bits.
 
+use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
-use crate::soundness::check;
 use evermargin::data::Matrix;
 use evermargin::model::{Classifier, Model};
 

@@ -7,52 +7,28 @@
 //! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
 //! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
 
-mod edges;
+pub mod artifacts;
+mod decompress;
 mod error;
-mod format;
-mod idx;
-mod jsonl;
-mod kept;
-mod labels;
-mod libsvm;
-mod limits;
-mod npy;
-mod npz;
-mod number;
-mod open;
-mod output;
-mod pairwise;
-mod parts;
-mod read;
-mod soundness;
-mod stream;
-mod table;
-mod table_code;
-mod table_rows;
-mod table_survey;
-mod tensors;
-mod text;
-mod write;
-
-pub mod engine_file;
+pub mod formats;
 pub mod json;
 pub mod libsvm_model;
-pub mod model_file;
+mod limits;
 pub mod onnx;
-pub mod state_file;
-pub mod summary_file;
+mod output;
+mod stream;
 
-pub use edges::{edges_from_bytes, read_edges};
+pub use artifacts::artifact::{Kept, read_kept};
+pub use artifacts::validate::check;
+pub use decompress::{decompress, open, read_whole};
 pub use error::{Error, Place, Result};
-pub use format::Format;
-pub use kept::{Kept, read_kept};
+pub use formats::detect::Format;
+pub use formats::edges::{edges_from_bytes, read_edges};
+pub use formats::read::{Dataset, LabelAt, LabelColumn, ReadOptions, read, read_bytes};
+pub use formats::write::{write_csv, write_libsvm};
 pub use limits::Limits;
-pub use open::{decompress, open, read_whole};
 pub use output::write_atomic;
-pub use read::{Dataset, LabelAt, LabelColumn, ReadOptions, read, read_bytes};
-pub use soundness::check;
 pub use stream::{Chunk, Position, Schema, Source, Stream, StreamOptions};
-pub use write::{write_csv, write_libsvm};
 
 /// Pages of the book with Rust in them, so that it is compiled and run.
 #[cfg(doctest)]

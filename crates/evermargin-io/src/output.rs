@@ -1,7 +1,7 @@
 //! Writing files whole or not at all: a temporary beside the target, synced, then renamed over it.
 
+use crate::decompress::display_name;
 use crate::error::{Error, Result};
-use crate::open::display_name;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ use crate::error::{of_core, of_json};
 use crate::rows::{Rows, indices, to_python};
 use crate::work::{long, quick};
 use evermargin::Label;
-use evermargin::balance;
-use evermargin::learn::lasvm::LasvmParams;
-use evermargin::learn::{Fit, Targets};
+use evermargin::estimators::online::lasvm::LasvmParams;
+use evermargin::estimators::{Fit, Targets};
+use evermargin::resampling;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use rand::SeedableRng;
@@ -27,7 +27,7 @@ pub fn smote<'py>(
     let view = x.view()?;
     let rows = indices(&rows, view.rows())?.into_owned();
     let mut rng = Pcg64::seed_from_u64(seed);
-    let made = quick(py, || balance::smote(view, &rows, kernel, k, per_row, &mut rng))?;
+    let made = quick(py, || resampling::smote(view, &rows, kernel, k, per_row, &mut rng))?;
     to_python(py, &made.map_err(|e| of_core(&e))?)
 }
 

@@ -5,7 +5,8 @@ use crate::rows::{Rows, table, to_python};
 use crate::work::quick;
 use evermargin::model::{Classifier, Scaling, Scheme};
 use evermargin::{Kernel, Matrix, Model};
-use evermargin_io::{Limits, json, libsvm_model, model_file, onnx};
+use evermargin_io::artifacts::model;
+use evermargin_io::{Limits, json, libsvm_model, onnx};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,14 +33,14 @@ impl PyClassifier {
 
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = model_file::to_bytes(&self.0).map_err(|e| of_format(&e))?;
+        let bytes = model::to_bytes(&self.0).map_err(|e| of_format(&e))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// A classifier from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        model_file::from_bytes("model", bytes).map(Self).map_err(|e| of_format(&e))
+        model::from_bytes("model", bytes).map(Self).map_err(|e| of_format(&e))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

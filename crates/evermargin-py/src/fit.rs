@@ -5,10 +5,10 @@ use crate::error::{of_core, of_json};
 use crate::rows::{Rows, numbers};
 use crate::work::long;
 use evermargin::Labels;
-use evermargin::learn::LEARNERS;
-use evermargin::learn::manifold::warp::WarpParams;
-use evermargin::learn::train::{ClassWeight, TrainOptions, Trained, train};
-use evermargin::solve::{Exit, Watch};
+use evermargin::estimators::LEARNERS;
+use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::pipeline::train::{ClassWeight, TrainOptions, Trained, train};
+use evermargin::solver::{Exit, Watch};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -201,7 +201,7 @@ pub fn fit(
 /// The registry as JSON: name, summary, parameters (name, default, help), whether it is semi-supervised.
 #[pyfunction]
 pub fn learners() -> String {
-    let one = |l: &evermargin::learn::Learner| {
+    let one = |l: &evermargin::estimators::Learner| {
         let parameters: Vec<Value> = l
             .parameters
             .iter()

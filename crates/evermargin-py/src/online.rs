@@ -5,8 +5,8 @@ use crate::fit::{Settings, Training};
 use crate::rows::{Rows, classes, numbers};
 use crate::work::{long, quick};
 use evermargin::Labels;
-use evermargin::learn::resume::{GoOn, OnlineCheckpoint, go_on};
-use evermargin_io::state_file;
+use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin_io::artifacts::state;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -67,14 +67,14 @@ impl Checkpoint {
 
     /// The bytes of a state file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = state_file::to_bytes(&self.0).map_err(|e| of_format(&e))?;
+        let bytes = state::to_bytes(&self.0).map_err(|e| of_format(&e))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// A learner from the bytes of a state file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        state_file::from_bytes("state", bytes).map(Self).map_err(|e| of_format(&e))
+        state::from_bytes("state", bytes).map(Self).map_err(|e| of_format(&e))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

@@ -3,9 +3,9 @@
 use crate::error::{of_core, of_json};
 use crate::rows::{Rows, order};
 use crate::work::long;
+use evermargin::active;
 use evermargin::model::{Predictions, Scheme};
-use evermargin::query;
-use evermargin::solve::Stop;
+use evermargin::solver::Stop;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -46,7 +46,7 @@ pub fn closeness<'py>(
         )));
     }
     let said = Predictions { class, decision: decision.iter().copied().collect(), probability: None };
-    Ok(query::closeness_of(scheme, classes, &said).into_pyarray(py))
+    Ok(active::closeness_of(scheme, classes, &said).into_pyarray(py))
 }
 
 /// The nearest of a random pool, `count` times.
@@ -63,7 +63,7 @@ pub fn small_pool<'py>(
     let mut rng = Pcg64::seed_from_u64(seed);
     let count = count.min(near.len());
     let taken: Vec<usize> =
-        (0..count).map_while(|_| query::take_nearest(&mut left, size, &near, &mut rng)).collect();
+        (0..count).map_while(|_| active::take_nearest(&mut left, size, &near, &mut rng)).collect();
     order(py, &taken)
 }
 
@@ -78,7 +78,7 @@ pub fn diverse_batch<'py>(
 ) -> PyResult<Picked<'py>> {
     let kernel = serde_json::from_str(kernel).map_err(|e| of_json(&e))?;
     let (view, near) = (x.view()?, closeness.as_array().to_vec());
-    let picks = long(py, None, |watch| query::diverse_batch(view, &near, kernel, count, watch))?;
+    let picks = long(py, None, |watch| active::diverse_batch(view, &near, kernel, count, watch))?;
     let picks = picks.map_err(|e| of_core(&e))?;
     Ok((order(py, &picks.order), picks.gains.into_pyarray(py)))
 }
@@ -93,9 +93,9 @@ pub fn submod_batch<'py>(
     settings: &str,
     count: usize,
 ) -> PyResult<Picked<'py>> {
-    let params: query::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
     let (view, labelled, signs) = (x.view()?, labelled.view()?, signs.as_array().to_vec());
-    let picks = long(py, None, |watch| query::submod_batch(view, labelled, &signs, &params, count, watch))?;
+    let picks = long(py, None, |watch| active::submod_batch(view, labelled, &signs, &params, count, watch))?;
     let picks = picks.map_err(|e| of_core(&e))?;
     Ok((order(py, &picks.order), picks.gains.into_pyarray(py)))
 }
@@ -112,11 +112,11 @@ pub fn relaxed_batch<'py>(
     tolerance: f64,
     max_steps: u64,
 ) -> PyResult<Relaxed<'py>> {
-    let params: query::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
     let (view, labelled, signs) = (x.view()?, labelled.view()?, signs.as_array().to_vec());
     let stop = Stop { tolerance, max_steps };
     let relaxed =
-        long(py, None, |watch| query::relaxed_batch(view, labelled, &signs, &params, count, stop, watch))?;
+        long(py, None, |watch| active::relaxed_batch(view, labelled, &signs, &params, count, stop, watch))?;
     let relaxed = relaxed.map_err(|e| of_core(&e))?;
     Ok((order(py, &relaxed.rows), relaxed.share.into_pyarray(py), relaxed.objective))
 }

@@ -3,7 +3,7 @@
 use crate::error::{of_core, of_json};
 use crate::rows::{Rows, order, to_python};
 use crate::work::long;
-use evermargin::solve::Stop;
+use evermargin::solver::Stop;
 use evermargin::summary::{self, ExemplarParams, Pool, Summary};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 //! A process that forks takes the pool's memory with it but not its threads, so a pool is remembered with the process
 //! that made it; a child makes its own. The global pool of rayon is never touched.
 
-use evermargin::solve::{Progress, Watch};
+use evermargin::solver::{Progress, Watch};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -3,11 +3,11 @@
 //!
 //!     cargo run --release -p evermargin --example ask_speed
 
+use evermargin::active::{PoolScores, closeness};
 use evermargin::data::{Label, Matrix, MatrixView};
+use evermargin::estimators::Targets;
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams};
 use evermargin::kernel::Kernel;
-use evermargin::learn::Targets;
-use evermargin::learn::lasvm::{Lasvm, LasvmParams};
-use evermargin::query::{PoolScores, closeness};
 use rand::{RngExt, SeedableRng};
 use std::time::Instant;
 

@@ -3,8 +3,9 @@
 //! `cargo run --release -p evermargin --example linear_speed -- [rows] [cols] [c] [tolerance] [file]`
 
 use evermargin::data::Label;
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::{Fit, Targets, linear::LinearParams};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::supervised::linear::LinearParams;
+use evermargin::estimators::{Fit, Targets};
 use std::error::Error;
 use std::io::Write;
 use std::time::Instant;

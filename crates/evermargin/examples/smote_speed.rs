@@ -1,6 +1,6 @@
 //! Seconds to find the neighbours of every row: `smote_speed [ROWS] [COLS]`.
 
-use evermargin::balance::smote;
+use evermargin::resampling::smote;
 use evermargin::{Kernel, Matrix};
 use rand::{RngExt, SeedableRng};
 use std::time::Instant;

@@ -3,8 +3,8 @@
 //!
 //!     cargo run --release -p evermargin --example spectral_picture -- docs/spectral.svg
 
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::manifold::spectral::{SpectralParams, cluster};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::manifold::spectral::{SpectralParams, cluster};
 use evermargin::{Kernel, Matrix};
 use std::fmt::Write;
 

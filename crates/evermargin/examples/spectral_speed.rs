@@ -1,8 +1,8 @@
 //! Clusters two moons or two spirals, and new points of them: `spectral_speed [two-moons|spirals] [ROWS] [LANDMARKS]`.
 
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::manifold::spectral::{SpectralParams, cluster, plain};
 use evermargin::graph::Graph;
-use evermargin::learn::manifold::spectral::{SpectralParams, cluster, plain};
 use evermargin::{Kernel, Labels};
 use std::time::Instant;
 

@@ -2,12 +2,12 @@
 //!
 //!     cargo run --release -p evermargin --example stream_picture -- docs
 
+use evermargin::active::{SubmodParams, diverse_batch, submod_batch};
 use evermargin::data::{Matrix, Row};
+use evermargin::datasets::{GenerateParams, generate};
 use evermargin::engine::transduction::{Known, Transduction, TransductionParams};
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
-use evermargin::learn::semi::submod::Variant;
-use evermargin::query::{SubmodParams, diverse_batch, submod_batch};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::fmt::Write;

@@ -3,10 +3,10 @@
 //! `cargo run --release -p evermargin --example submod_speed -- [rows] [values a row] [labels] [threads]`
 
 use evermargin::data::{Label, Matrix};
-use evermargin::learn::semi::Ratio;
-use evermargin::learn::semi::submod::{SubmodParams, Variant};
-use evermargin::learn::{Fit, Targets};
-use evermargin::solve::{Progress, Watch};
+use evermargin::estimators::transductive::Ratio;
+use evermargin::estimators::transductive::submod::{SubmodParams, Variant};
+use evermargin::estimators::{Fit, Targets};
+use evermargin::solver::{Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use std::error::Error;
 use std::sync::Mutex;

@@ -2,10 +2,10 @@
 //!
 //!     cargo run --release -p evermargin --example summary_picture -- docs
 
+use evermargin::active::{SubmodParams, diverse_batch, submod_batch};
 use evermargin::data::{Matrix, MatrixView};
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
 use evermargin::kernel::Kernel;
-use evermargin::query::{SubmodParams, diverse_batch, submod_batch};
 use evermargin::summary::{ExemplarParams, Objective, Pool, carry_weights, choose};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,21 +1,19 @@
 //! Large-margin learning that never ends: the core, without I/O, clock or ambient randomness.
 
-pub mod balance;
+pub mod active;
 pub mod data;
+pub mod datasets;
 pub mod engine;
 pub mod error;
-pub mod generate;
-pub mod gram;
+pub mod estimators;
 pub mod graph;
 pub mod kernel;
-pub mod learn;
-pub mod linalg;
+pub mod math;
 pub mod metrics;
 pub mod model;
-pub mod product;
-pub mod query;
-mod simd;
-pub mod solve;
+pub mod pipeline;
+pub mod resampling;
+pub mod solver;
 pub mod summary;
 
 pub use data::{Label, Labels, Matrix, MatrixView};

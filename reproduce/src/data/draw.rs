@@ -3,7 +3,7 @@
 use super::{Origin, Sample, Split};
 use crate::failure::{Failure, Result};
 use crate::tables::{Protocol, SplitRecipe};
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
 use evermargin::model::{Scaling as Fitted, ScalingName};
 use evermargin::{Label, Matrix};
 use rand::{Rng, RngExt};

@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, Result};
 use crate::run::{Bench, seed_of};
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::{Fit, Targets, learner};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::{Fit, Targets, learner};
 use evermargin::{Label, Matrix, Model};
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -6,8 +6,8 @@ use crate::failure::{Failure, Result};
 use crate::methods::Outcome;
 use crate::tables::Few;
 use evermargin::Labels;
-use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::metrics::Confusion;
+use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, train};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

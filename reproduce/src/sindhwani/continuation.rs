@@ -10,8 +10,8 @@
 //! As in `grad-tsvm` the Newton loop is given the positive part of the curvature.
 
 use evermargin::metrics::normal_cdf;
-use evermargin::solve::Stop;
-use evermargin::solve::newton::{Objective, newton};
+use evermargin::solver::Stop;
+use evermargin::solver::newton_cg::{Objective, newton};
 
 /// γ at first in units of 1/mean |x|², and how many γ there are, each half of the one before, until it is 0.
 const FIRST: f64 = 100.0;

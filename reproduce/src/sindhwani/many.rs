@@ -2,7 +2,7 @@
 //! that graphs, kernel rows and factorisations are made once. Two classes are one problem a draw, more are one a class.
 
 use crate::failure::Result;
-use evermargin::learn::{Fit, Targets};
+use evermargin::estimators::{Fit, Targets};
 use evermargin::{Label, Labels, Matrix, Model};
 
 /// Rows with their classes.
@@ -141,7 +141,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evermargin::learn::rls::RlsParams;
+    use evermargin::estimators::supervised::rls::RlsParams;
 
     /// Three groups on a line: together is one by one, and absent rows are as good as gone.
     #[test]

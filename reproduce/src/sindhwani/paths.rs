@@ -6,7 +6,8 @@
 
 use super::median_distance2;
 use crate::failure::Result;
-use evermargin::{Matrix, linalg};
+use evermargin::Matrix;
+use evermargin::math::linalg;
 
 /// Most of an exponent: sums of a few such lengths stay finite.
 const FAR: f64 = 600.0;

@@ -8,8 +8,9 @@ use crate::data::digits;
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
 use crate::run::Bench;
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::{Labels, Matrix, linalg};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::math::linalg;
+use evermargin::{Labels, Matrix};
 
 /// A data set: rows to train on and to validate with, labels, basis functions.
 #[derive(Debug)]

@@ -11,9 +11,10 @@
 
 use super::many::Draw;
 use crate::failure::{Failure, Result};
+use evermargin::MatrixView;
+use evermargin::estimators::manifold::spectral::plain;
 use evermargin::graph::{Graph, neighbours};
-use evermargin::learn::manifold::spectral::plain;
-use evermargin::{MatrixView, linalg};
+use evermargin::math::linalg;
 use std::collections::BTreeMap;
 
 /// Eigenvectors, and the weight of the labels, as the author chose them.

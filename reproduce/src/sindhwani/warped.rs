@@ -5,13 +5,13 @@
 
 use super::many::{Draw, Pool, Scores};
 use crate::failure::{Failure, Result};
-use evermargin::learn::manifold::lap::Loss;
-use evermargin::learn::manifold::penalty::Penalty;
-use evermargin::learn::manifold::span::Span;
-use evermargin::learn::manifold::warp::Warp;
-use evermargin::learn::rls::RlsParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets};
+use evermargin::estimators::manifold::deformed_kernel::Warp;
+use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::lap::Loss;
+use evermargin::estimators::manifold::penalty::Penalty;
+use evermargin::estimators::supervised::rls::RlsParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets};
 use evermargin::{Kernel, Label, Matrix, Model};
 
 /// The two losses with the names of their machines.
@@ -94,9 +94,9 @@ impl Bent<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evermargin::generate::{GenerateParams, generate};
-    use evermargin::learn::manifold::lap::LapParams;
-    use evermargin::learn::manifold::penalty::PenaltyParams;
+    use evermargin::datasets::{GenerateParams, generate};
+    use evermargin::estimators::manifold::lap::LapParams;
+    use evermargin::estimators::manifold::penalty::PenaltyParams;
 
     #[test]
     fn weights_and_draws_at_once_are_the_learners_own() {

@@ -8,7 +8,7 @@ use super::{mean, params};
 use crate::failure::{Failure, Result};
 use crate::found::{Found, Series};
 use crate::run::Bench;
-use evermargin::query::Seek;
+use evermargin::active::Seek;
 
 /// Shares of the rows asked about: the source's, and what a person would bear.
 const SHARES: [f64; 4] = [0.25, 0.05, 0.01, 0.001];

@@ -11,7 +11,7 @@ use crate::found::{Found, Series};
 use crate::run::Bench;
 use crate::show::markdown::spread;
 use evermargin::engine::transduction::{Remember, TransductionParams};
-use evermargin::learn::semi::submod::Variant;
+use evermargin::estimators::transductive::submod::Variant;
 use std::fmt::Write;
 
 /// A way along a stream.

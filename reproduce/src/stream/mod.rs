@@ -22,7 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::run::Bench;
 use evermargin::Matrix;
 use evermargin::engine::transduction::TransductionParams;
-use evermargin::learn::semi::submod::Variant;
+use evermargin::estimators::transductive::submod::Variant;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;

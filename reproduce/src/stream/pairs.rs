@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::found::{Found, Series};
 use crate::run::Bench;
 use evermargin::engine::transduction::{Known, Transduction, TransductionParams};
-use evermargin::solve::Stop;
+use evermargin::solver::Stop;
 use evermargin::summary::{ExemplarParams, Pool, choose, relax};
 use evermargin::{Kernel, Matrix};
 use rand::seq::SliceRandom;

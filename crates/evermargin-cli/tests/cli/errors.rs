@@ -81,7 +81,7 @@ fn bad_data_ends_with_1() {
 
 #[test]
 fn bad_usage_ends_with_2() {
-    let names: Vec<&str> = evermargin::learn::LEARNERS.iter().map(|l| l.name).collect();
+    let names: Vec<&str> = evermargin::estimators::LEARNERS.iter().map(|l| l.name).collect();
     let learners =
         format!("parameter learner = svm: must be one of {} (did you mean svc?)", names.join(", "));
     check(

@@ -2,9 +2,10 @@
 
 use crate::shell::Shell;
 use evermargin::Labels;
-use evermargin::learn::resume::{GoOn, OnlineCheckpoint, go_on};
-use evermargin::learn::train::{TrainOptions, train};
-use evermargin_io::{ReadOptions, model_file, read, state_file};
+use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::pipeline::train::{TrainOptions, train};
+use evermargin_io::artifacts::{model, state};
+use evermargin_io::{ReadOptions, read};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -138,18 +139,18 @@ fn going_on_is_what_the_library_does_bit_by_bit() {
         let (monday, tuesday) = (load("monday.svm"), load("tuesday.svm"));
         let mut options = TrainOptions::new(learner);
         options.params.insert("c".into(), 2.0.into());
-        options.gamma = Some(evermargin::learn::train::Gamma::Value(0.05));
+        options.gamma = Some(evermargin::pipeline::train::Gamma::Value(0.05));
         options.scaling =
-            Some(evermargin::learn::train::ScalingChoice::Named(evermargin::model::ScalingName::Standard));
+            Some(evermargin::pipeline::train::ScalingChoice::Named(evermargin::model::ScalingName::Standard));
         let mut trained = train(monday.x, &monday.labels, &options, &()).unwrap();
         trained.classifier.params["index_base"] = 1.into();
         let online = trained.online.unwrap();
         let kept = OnlineCheckpoint::new(&trained.classifier, &online, &trained.counts);
-        assert_eq!(state_file::to_bytes(&kept).unwrap(), first, "{learner}");
+        assert_eq!(state::to_bytes(&kept).unwrap(), first, "{learner}");
         let how = GoOn { seed: 7, ..GoOn::default() };
         let (trained, next) = go_on(&kept, tuesday.x, &tuesday.labels, how, &()).unwrap();
-        assert_eq!(model_file::to_bytes(&trained.classifier).unwrap(), model, "{learner}");
-        assert_eq!(state_file::to_bytes(&next).unwrap(), state, "{learner}");
+        assert_eq!(model::to_bytes(&trained.classifier).unwrap(), model, "{learner}");
+        assert_eq!(state::to_bytes(&next).unwrap(), state, "{learner}");
     }
 }
 

@@ -15,9 +15,9 @@ mod render;
 pub use parse::from_text;
 pub use render::to_text;
 
+use crate::decompress::{display_name, read_whole};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::open::{display_name, read_whole};
 use crate::output::write_atomic;
 use evermargin::model::Classifier;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! From LIBSVM's text to a classifier. Counts in the header are compared with what follows, never trusted.
 
+use crate::artifacts::validate::check;
 use crate::error::{Error, Fault, Result, shown};
+use crate::formats::number;
+use crate::formats::pairwise::pair;
 use crate::limits::Limits;
-use crate::number;
-use crate::pairwise::pair;
-use crate::soundness::check;
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};

@@ -1,9 +1,9 @@
 //! From a classifier to LIBSVM's text.
 
+use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
-use crate::number;
-use crate::pairwise::{Standing, by_class, pair};
-use crate::soundness::check;
+use crate::formats::number;
+use crate::formats::pairwise::{Standing, by_class, pair};
 use evermargin::data::Row;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};

@@ -18,7 +18,7 @@
 
 use super::graph::{Graph, ML, Names, TENSORS, floats, int, ints, string};
 use crate::error::{Error, Result};
-use crate::pairwise::{Standing, by_class, pair};
+use crate::formats::pairwise::{Standing, by_class, pair};
 use evermargin::data::{Matrix, Row};
 use evermargin::kernel::Kernel;
 use evermargin::model::{Classifier, Model, Scheme};

@@ -16,9 +16,9 @@ pub mod message;
 mod probability;
 mod scale;
 
+use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
 use crate::output::write_atomic;
-use crate::soundness::check;
 use evermargin::model::{Classifier, Scheme};
 use graph::{Graph, ML, Names, TENSORS};
 use message::{DataType, ModelProto, OperatorSetIdProto};

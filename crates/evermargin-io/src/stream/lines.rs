@@ -1,8 +1,8 @@
 //! Bytes that arrive, cut into blocks of whole rows, in bounded memory.
 
+use crate::decompress::refused;
 use crate::error::{Error, Result};
-use crate::open::refused;
-use crate::table_rows::Form;
+use crate::formats::csv::rows::Form;
 use std::io::{self, Read};
 
 /// Bytes asked for at a time.

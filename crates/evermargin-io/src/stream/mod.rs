@@ -13,9 +13,9 @@ mod part;
 mod width;
 
 use crate::error::{Error, Result};
-use crate::format::Format;
-use crate::read::{LabelAt, ReadOptions};
-use crate::table_code::Coded;
+use crate::formats::csv::encode::Coded;
+use crate::formats::detect::Format;
+use crate::formats::read::{LabelAt, ReadOptions};
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
 use folder::Folder;
@@ -237,7 +237,7 @@ impl Stream {
         position: Position,
     ) -> Result<Self> {
         let mut stream = Self::open(sources, options)?;
-        crate::soundness::check_columns(&schema.columns, schema.features)
+        crate::artifacts::validate::check_columns(&schema.columns, schema.features)
             .map_err(|what| Error::content("stream", what))?;
         if stream.sources.get(position.source) == Some(&Source::Stdin) {
             stream.position = Position { bytes: 0, lines: 0, rows: 0, ..position };
@@ -373,7 +373,7 @@ impl Stream {
                 self.part = Some(part);
                 return Ok(true);
             }
-            self.fresh.push(format!("{} is empty", crate::open::display_name(&path)));
+            self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)));
             self.tell();
             self.finish_part();
         }

@@ -2,15 +2,15 @@
 
 use super::lines::Lines;
 use super::{Schema, Setting};
+use crate::decompress::{display_name, open};
 use crate::error::{Error, Result};
-use crate::format::Format;
-use crate::libsvm::{self, content};
+use crate::formats::csv::encode::{Wanted, clipped};
+use crate::formats::csv::rows::{Form, Rows, text_of};
+use crate::formats::csv::{self, Plan};
+use crate::formats::detect::Format;
+use crate::formats::libsvm::{self, content};
+use crate::formats::read::{Dataset, ReadOptions, assemble, refuse_nul};
 use crate::limits::Limits;
-use crate::open::{display_name, open};
-use crate::read::{Dataset, ReadOptions, assemble, refuse_nul};
-use crate::table::{self, Plan};
-use crate::table_code::{Wanted, clipped};
-use crate::table_rows::{Form, Rows, text_of};
 use evermargin::data::{Labels, Matrix, Row};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -188,7 +188,7 @@ impl TableBody {
         let block = &lines.ahead()[..length];
         refuse_nul(name, block)?;
         let text = text_of(name, block, limits)?;
-        let form = table::form(name, text, format, setting.options)?;
+        let form = csv::form(name, text, format, setting.options)?;
         let begin = Rows::new(name, text, &form, None)?;
         let plan = Plan::of(name, &begin, format, setting.options, setting.notes)?;
         let header = plan.header && format != Format::Jsonl;

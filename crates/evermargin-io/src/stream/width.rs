@@ -1,10 +1,10 @@
 //! How wide LIBSVM text is, found without keeping it.
 
 use super::lines::Lines;
-use crate::format::Format;
-use crate::libsvm::content;
+use crate::decompress::{display_name, open};
+use crate::formats::detect::Format;
+use crate::formats::libsvm::content;
 use crate::limits::Limits;
-use crate::open::{display_name, open};
 use std::path::Path;
 
 /// The largest index, and whether index 0 occurs.

@@ -2,9 +2,8 @@
 use crate::samples::{Shape, classifier};
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Column, Model};
-use evermargin_io::{
-    Format, LabelColumn, Limits, ReadOptions, json, libsvm_model, model_file, read, read_bytes,
-};
+use evermargin_io::artifacts::model;
+use evermargin_io::{Format, LabelColumn, Limits, ReadOptions, json, libsvm_model, read, read_bytes};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -261,12 +260,12 @@ fn sample() -> Classifier {
 }
 
 fn model(bytes: impl AsRef<[u8]>) -> String {
-    model_file::from_bytes("m", bytes.as_ref()).map_or_else(|e| e.to_string(), |_| "accepted".into())
+    model::from_bytes("m", bytes.as_ref()).map_or_else(|e| e.to_string(), |_| "accepted".into())
 }
 
 /// The sample's file with a piece of its header exchanged for another of any length.
 fn edited(from: &str, to: &str) -> Vec<u8> {
-    let bytes = model_file::to_bytes(&sample()).unwrap();
+    let bytes = model::to_bytes(&sample()).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = String::from_utf8(bytes[8..8 + length].to_vec()).unwrap();
     assert!(header.contains(from), "{from} is not in {header}");
@@ -279,7 +278,7 @@ fn edited(from: &str, to: &str) -> Vec<u8> {
 
 /// The sample's file with the bytes of a value exchanged.
 fn patched(from: f64, to: f64) -> Vec<u8> {
-    let mut bytes = model_file::to_bytes(&sample()).unwrap();
+    let mut bytes = model::to_bytes(&sample()).unwrap();
     let at = bytes.windows(8).position(|w| w == from.to_le_bytes()).unwrap();
     bytes[at..at + 8].copy_from_slice(&to.to_le_bytes());
     bytes
@@ -287,7 +286,7 @@ fn patched(from: f64, to: f64) -> Vec<u8> {
 
 #[test]
 fn model_files() {
-    let good = model_file::to_bytes(&sample()).unwrap();
+    let good = model::to_bytes(&sample()).unwrap();
     let Model::Expansion { coef, bias, points, .. } = sample().model else { panic!("an expansion") };
     let mut huge = u64::MAX.to_le_bytes().to_vec();
     huge.extend_from_slice(b"{}");
@@ -418,7 +417,7 @@ fn refusing_is_fast() {
     let isotonic = Calibration::Isotonic { at: vec![1.0, 0.0], probability: vec![0.0, 1.0] };
     let bad = Classifier { calibration: vec![isotonic; 3], ..sample() };
     assert_eq!(
-        model_file::to_bytes(&bad).unwrap_err().to_string(),
+        model::to_bytes(&bad).unwrap_err().to_string(),
         "calibration: knots must rise, one probability from 0 to 1 each"
     );
 }

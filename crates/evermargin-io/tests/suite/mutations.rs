@@ -2,8 +2,9 @@
 //! (flipped bits, cuts, splices, exchanged numbers), always the same ones. Nothing may panic, hang or eat memory;
 //! what is accepted must be sound. The coverage-guided fuzzers over the same entry points are in `fuzz/`.
 use crate::samples::{Pcg, Shape, checkpoint, classifier};
-use evermargin::learn::lasvm::Lasvm;
-use evermargin_io::{Format, Limits, ReadOptions, json, libsvm_model, model_file, read_bytes, state_file};
+use evermargin::estimators::online::lasvm::Lasvm;
+use evermargin_io::artifacts::{model, state};
+use evermargin_io::{Format, Limits, ReadOptions, json, libsvm_model, read_bytes};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -231,12 +232,11 @@ fn shapes() -> Vec<Shape> {
 
 #[test]
 fn model_files() {
-    let samples: Vec<Vec<u8>> =
-        shapes().iter().map(|s| model_file::to_bytes(&classifier(*s)).unwrap()).collect();
-    attack(&samples, |bytes| match model_file::from_bytes("m", &bytes) {
+    let samples: Vec<Vec<u8>> = shapes().iter().map(|s| model::to_bytes(&classifier(*s)).unwrap()).collect();
+    attack(&samples, |bytes| match model::from_bytes("m", &bytes) {
         Ok(loaded) => {
             evermargin_io::check(&loaded).unwrap();
-            assert_eq!(model_file::from_bytes("m", &model_file::to_bytes(&loaded).unwrap()).unwrap(), loaded);
+            assert_eq!(model::from_bytes("m", &model::to_bytes(&loaded).unwrap()).unwrap(), loaded);
             true
         }
         Err(_) => false,
@@ -252,24 +252,24 @@ fn state_files() {
     let samples: Vec<Vec<u8>> = [("lasvm", 2, false), ("lasvm-nc", 3, true), ("full-svm", 2, true)]
         .iter()
         .map(|(learner, classes, sparse)| {
-            state_file::to_bytes(&checkpoint(learner, *classes, *sparse, 24)).unwrap()
+            state::to_bytes(&checkpoint(learner, *classes, *sparse, 24)).unwrap()
         })
         .collect();
     // almost no damage passes the checksum; behind it every part must hold out by itself
     let passed =
-        attack(&samples, |bytes| !samples.contains(&bytes) && state_file::from_bytes("s", &bytes).is_ok());
+        attack(&samples, |bytes| !samples.contains(&bytes) && state::from_bytes("s", &bytes).is_ok());
     assert_eq!(passed, 0);
     let resealed = |mut bytes: Vec<u8>| {
-        state_file::reseal(&mut bytes);
-        state_file::from_bytes("s", &bytes)
+        state::reseal(&mut bytes);
+        state::from_bytes("s", &bytes)
     };
     let accepted = attack(&samples, |bytes| match resealed(bytes) {
         Ok(loaded) => {
-            let again = state_file::to_bytes(&loaded).unwrap();
-            assert_eq!(state_file::to_bytes(&state_file::from_bytes("s", &again).unwrap()).unwrap(), again);
+            let again = state::to_bytes(&loaded).unwrap();
+            assert_eq!(state::to_bytes(&state::from_bytes("s", &again).unwrap()).unwrap(), again);
             let Ok(mut state) = Lasvm::resume(&loaded.saved) else { return true };
             let x = crate::samples::matrix(&mut Pcg::new(1), 2, loaded.features().min(1000), false, false);
-            let targets = evermargin::learn::Targets {
+            let targets = evermargin::estimators::Targets {
                 y: vec![evermargin::data::Label::Neg, evermargin::data::Label::Pos],
                 cost: vec![1.0; 2],
             };

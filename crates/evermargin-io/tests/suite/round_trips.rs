@@ -2,9 +2,9 @@
 use crate::samples::{Shape, classifier};
 use evermargin::data::{Matrix, Row};
 use evermargin::model::{Columns, Model, Part};
+use evermargin_io::artifacts::model;
 use evermargin_io::{
-    LabelColumn, Limits, ReadOptions, json, libsvm_model, model_file, read, read_bytes, write_csv,
-    write_libsvm,
+    LabelColumn, Limits, ReadOptions, json, libsvm_model, read, read_bytes, write_csv, write_libsvm,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -117,10 +117,10 @@ proptest! {
     ) {
         let shape = Shape { seed, classes, scheme, kernel, points, cols, sparse, scaling, calibration, narrow };
         let original = classifier(shape);
-        let bytes = model_file::to_bytes(&original).unwrap();
-        let loaded = model_file::from_bytes("m", &bytes).unwrap();
+        let bytes = model::to_bytes(&original).unwrap();
+        let loaded = model::from_bytes("m", &bytes).unwrap();
         prop_assert_eq!(&loaded, &original);
-        prop_assert_eq!(&model_file::to_bytes(&loaded).unwrap(), &bytes);
+        prop_assert_eq!(&model::to_bytes(&loaded).unwrap(), &bytes);
         prop_assert!(safetensors::SafeTensors::deserialize(&bytes).is_ok());
         let text = json::to_json(&original).unwrap();
         prop_assert_eq!(&json::from_json("m", text.as_bytes()).unwrap(), &original);
@@ -134,9 +134,9 @@ fn a_header_of_any_length_is_ours() {
     let mut lengths = Vec::new();
     for padding in 0..600 {
         original.params = serde_json::json!({ "note": " ".repeat(padding) });
-        let bytes = model_file::to_bytes(&original).unwrap();
+        let bytes = model::to_bytes(&original).unwrap();
         lengths.push(bytes[..2].to_vec());
-        assert_eq!(model_file::from_bytes("m", &bytes).unwrap(), original);
+        assert_eq!(model::from_bytes("m", &bytes).unwrap(), original);
     }
     assert!(lengths.contains(&vec![0x80, 5]), "a length that begins like a pickle was not tried");
 }
@@ -147,16 +147,16 @@ fn a_model_file_survives_the_disk() {
     let path = folder.path().join("model");
     std::fs::write(&path, "something old").unwrap();
     let original = classifier(sample_shape());
-    model_file::save(&path, &original).unwrap();
-    assert_eq!(model_file::load(&path).unwrap(), original);
+    model::save(&path, &original).unwrap();
+    assert_eq!(model::load(&path).unwrap(), original);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "temporaries are left behind");
     let limits = Limits::default();
-    assert_eq!(model_file::import(&path, &limits).unwrap(), original);
+    assert_eq!(model::import(&path, &limits).unwrap(), original);
     std::fs::write(&path, json::to_json(&original).unwrap()).unwrap();
-    assert_eq!(model_file::import(&path, &limits).unwrap(), original);
+    assert_eq!(model::import(&path, &limits).unwrap(), original);
     let plain = classifier(Shape { scaling: 0, calibration: 0, ..sample_shape() });
     libsvm_model::save(&path, &plain).unwrap();
-    assert_eq!(model_file::import(&path, &limits).unwrap().classes, plain.classes);
+    assert_eq!(model::import(&path, &limits).unwrap().classes, plain.classes);
 }
 
 /// A sum over views in every form it has; LIBSVM has none for it.
@@ -175,16 +175,16 @@ fn models_of_views_survive() {
         ];
         original.columns = Vec::new();
         original.model = Model::Views { parts, cols: 9, bias: vec![0.5, -0.25, 1e-300] };
-        let bytes = model_file::to_bytes(&original).unwrap();
-        assert_eq!(model_file::from_bytes("m", &bytes).unwrap(), original);
-        assert_eq!(bytes, model_file::to_bytes(&original).unwrap());
+        let bytes = model::to_bytes(&original).unwrap();
+        assert_eq!(model::from_bytes("m", &bytes).unwrap(), original);
+        assert_eq!(bytes, model::to_bytes(&original).unwrap());
         let text = json::to_json(&original).unwrap();
         assert_eq!(json::from_json("m", text.as_bytes()).unwrap(), original);
         let error = libsvm_model::to_text(&original).unwrap_err().to_string();
         assert!(error.contains("this one is a sum over views"), "{error}");
         let Model::Views { parts, .. } = &mut original.model else { panic!("views") };
         parts[1].columns = Columns(vec![(7, 10)]);
-        assert!(model_file::to_bytes(&original).is_err(), "columns past the end");
+        assert!(model::to_bytes(&original).is_err(), "columns past the end");
     }
     // a file may say anything: points that are none, inside a view
     let mut broken = classifier(plain);
@@ -199,7 +199,7 @@ fn models_of_views_survive() {
 fn golden_model_of_version_1() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-v1.model");
     let original = classifier(sample_shape());
-    let loaded = model_file::load(&path).unwrap();
+    let loaded = model::load(&path).unwrap();
     assert_eq!(loaded, original);
     assert_eq!(loaded.classes, ["-4", "-1", "2"]);
     let Row::Sparse(..) = points(&loaded).view().row(0) else { panic!("sparse points") };

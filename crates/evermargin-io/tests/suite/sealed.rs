@@ -2,9 +2,9 @@
 
 use crate::samples::{clouds, online_options};
 use evermargin::engine::{Engine, EngineParams, EngineState, Event};
-use evermargin::learn::med::{MedCheckpoint, MedStream};
-use evermargin::learn::train::TrainOptions;
-use evermargin_io::engine_file::{ENGINE, SEQUENTIAL, seal, unseal};
+use evermargin::estimators::med::{MedCheckpoint, MedStream};
+use evermargin::pipeline::train::TrainOptions;
+use evermargin_io::artifacts::engine::{ENGINE, SEQUENTIAL, seal, unseal};
 
 fn engine() -> EngineState {
     let (x, labels) = clouds(4, 3, false, 60);

@@ -1,12 +1,12 @@
 //! States of online learners: what is read is what was written, and learning goes on as if nothing had happened.
 use crate::samples::{checkpoint, clouds, online_options};
 use evermargin::data::{Label, Labels};
-use evermargin::learn::Targets;
-use evermargin::learn::lasvm::Lasvm;
-use evermargin::learn::resume::{GoOn, OnlineCheckpoint, go_on};
-use evermargin::learn::train::train;
+use evermargin::estimators::Targets;
+use evermargin::estimators::online::lasvm::Lasvm;
+use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
 use evermargin::model::Scheme;
-use evermargin_io::{model_file, state_file};
+use evermargin::pipeline::train::train;
+use evermargin_io::artifacts::{model, state};
 
 const LEARNERS: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
@@ -26,7 +26,7 @@ fn problems(labels: &Labels, scheme: Scheme) -> Vec<Targets> {
 fn state_bytes(checkpoint: &OnlineCheckpoint) -> Vec<u8> {
     let mut plain = checkpoint.clone();
     (plain.saved.counts.evaluations, plain.saved.counts.spare) = (0, 0);
-    state_file::to_bytes(&plain).unwrap()
+    state::to_bytes(&plain).unwrap()
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn learning_goes_on_as_if_it_had_never_been_saved() {
             let mut whole = Lasvm::resume(&first.saved).unwrap();
             let mut kept = first.clone();
             for part in order.chunks(75) {
-                let bytes = state_file::to_bytes(&kept).unwrap();
-                kept = state_file::from_bytes("s", &bytes).unwrap();
-                assert_eq!(state_file::to_bytes(&kept).unwrap(), bytes, "{case}");
+                let bytes = state::to_bytes(&kept).unwrap();
+                kept = state::from_bytes("s", &bytes).unwrap();
+                assert_eq!(state::to_bytes(&kept).unwrap(), bytes, "{case}");
                 let mut piece = Lasvm::resume(&kept.saved).unwrap();
                 piece.learn(x.view(), part, first.rows, &targets, &()).unwrap();
                 whole.learn(x.view(), part, first.rows, &targets, &()).unwrap();
@@ -61,7 +61,7 @@ fn learning_goes_on_as_if_it_had_never_been_saved() {
 }
 
 fn bits(about: &OnlineCheckpoint, state: &Lasvm) -> Vec<u8> {
-    model_file::to_bytes(&about.classifier(state.model())).unwrap()
+    model::to_bytes(&about.classifier(state.model())).unwrap()
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn go_on_is_the_same_from_memory_and_from_a_file() {
             for seed in 20..23 {
                 let (x, labels) = clouds(seed, classes, sparse, 100);
                 let how = GoOn { seed: 5, ..GoOn::default() };
-                file = state_file::from_bytes("s", &state_file::to_bytes(&file).unwrap()).unwrap();
+                file = state::from_bytes("s", &state::to_bytes(&file).unwrap()).unwrap();
                 let (a, next) = go_on(&memory, x.clone(), &labels, how, &()).unwrap();
                 memory = next;
                 let (b, next) = go_on(&file, x, &labels, how, &()).unwrap();
                 file = next;
-                assert_eq!(state_file::to_bytes(&memory).unwrap(), state_file::to_bytes(&file).unwrap());
-                let models = [&a, &b].map(|t| model_file::to_bytes(&t.classifier).unwrap());
+                assert_eq!(state::to_bytes(&memory).unwrap(), state::to_bytes(&file).unwrap());
+                let models = [&a, &b].map(|t| model::to_bytes(&t.classifier).unwrap());
                 assert_eq!(models[0], models[1], "{learner} {classes}");
             }
             assert_eq!(memory.counts.iter().sum::<usize>(), 450);
@@ -152,45 +152,45 @@ fn class_weights_count_all_rows() {
 #[test]
 fn files_that_are_no_states_are_told_apart() {
     let kept = checkpoint("lasvm", 2, false, 60);
-    let bytes = state_file::to_bytes(&kept).unwrap();
-    let error = model_file::from_bytes("m", &bytes).unwrap_err().to_string();
+    let bytes = state::to_bytes(&kept).unwrap();
+    let error = model::from_bytes("m", &bytes).unwrap_err().to_string();
     assert!(error.contains("the state of an online learner, not a model"), "{error}");
     let model = Lasvm::resume(&kept.saved).unwrap().model();
-    let model = model_file::to_bytes(&kept.classifier(model)).unwrap();
-    let error = state_file::from_bytes("s", &model).unwrap_err().to_string();
+    let model = model::to_bytes(&kept.classifier(model)).unwrap();
+    let error = state::from_bytes("s", &model).unwrap_err().to_string();
     assert!(error.contains("a model, which cannot go on learning"), "{error}");
     for cut in [0, 7, 100, bytes.len() - 1] {
-        assert!(state_file::from_bytes("s", &bytes[..cut]).is_err(), "{cut}");
+        assert!(state::from_bytes("s", &bytes[..cut]).is_err(), "{cut}");
     }
     let mut damaged = kept.clone();
     damaged.saved.ids[0] = kept.rows;
-    let error = state_file::to_bytes(&damaged).unwrap_err().to_string();
+    let error = state::to_bytes(&damaged).unwrap_err().to_string();
     assert!(error.contains("not numbered as they came"), "{error}");
     let mut damaged = kept.clone();
     damaged.saved.counts.seen = u64::MAX;
-    assert!(state_file::to_bytes(&damaged).is_err());
+    assert!(state::to_bytes(&damaged).is_err());
     let mut infinite = kept.clone();
     infinite.saved.params.s = f64::NEG_INFINITY;
-    assert!(state_file::to_bytes(&infinite).is_err(), "JSON has no infinity");
+    assert!(state::to_bytes(&infinite).is_err(), "JSON has no infinity");
 }
 
 /// Any byte that changes is noticed, whichever it is, and the message speaks of a state.
 #[test]
 fn a_damaged_state_is_refused() {
-    let bytes = state_file::to_bytes(&checkpoint("lasvm", 2, false, 60)).unwrap();
+    let bytes = state::to_bytes(&checkpoint("lasvm", 2, false, 60)).unwrap();
     for at in 0..bytes.len() {
         for bit in [0, 3, 7] {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            let error = state_file::from_bytes("s", &damaged).unwrap_err().to_string();
+            let error = state::from_bytes("s", &damaged).unwrap_err().to_string();
             assert!(!error.contains("model"), "{at}: {error}");
         }
     }
     let mut damaged = bytes.clone();
     *damaged.last_mut().unwrap() ^= 1;
-    let error = state_file::from_bytes("s", &damaged).unwrap_err().to_string();
+    let error = state::from_bytes("s", &damaged).unwrap_err().to_string();
     assert_eq!(error, "s: its checksum is not that of its bytes; the file is damaged");
-    let error = state_file::from_bytes("s", &[0xab; 100]).unwrap_err().to_string();
+    let error = state::from_bytes("s", &[0xab; 100]).unwrap_err().to_string();
     assert_eq!(error, "s: not an evermargin state, or a damaged one (header too large)");
 }
 
@@ -198,7 +198,7 @@ fn a_damaged_state_is_refused() {
 #[test]
 fn a_state_of_the_first_version_is_read() {
     let kept = checkpoint("lasvm", 2, false, 60);
-    let bytes = state_file::to_bytes(&kept).unwrap();
+    let bytes = state::to_bytes(&kept).unwrap();
     let swap = |bytes: &[u8], from: &str, to: &str| {
         let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
         [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
@@ -211,9 +211,9 @@ fn a_state_of_the_first_version_is_read() {
     let header = u64::from_le_bytes(old[..8].try_into().unwrap()) as usize;
     let end = 8 + header - sum.len();
     let old = [&old[..end], " ".repeat(sum.len()).as_bytes(), &old[end..]].concat();
-    assert_eq!(state_file::from_bytes("s", &old).unwrap(), kept);
+    assert_eq!(state::from_bytes("s", &old).unwrap(), kept);
     let newer = swap(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"3\"");
-    let error = state_file::from_bytes("s", &newer).unwrap_err().to_string();
+    let error = state::from_bytes("s", &newer).unwrap_err().to_string();
     assert_eq!(error, "s: state format 3 is newer than this evermargin reads (2); update evermargin");
 }
 
@@ -223,8 +223,8 @@ fn a_state_survives_the_disk() {
     let path = folder.path().join("state");
     std::fs::write(&path, "something old").unwrap();
     let kept = checkpoint("lasvm-nc", 3, true, 90);
-    state_file::save(&path, &kept).unwrap();
-    assert_eq!(state_file::load(&path).unwrap(), kept);
+    state::save(&path, &kept).unwrap();
+    assert_eq!(state::load(&path).unwrap(), kept);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "temporaries are left behind");
 }
 
@@ -234,8 +234,8 @@ fn a_state_that_has_met_nothing_comes_back_too() {
         for (classes, sparse) in [(2, false), (4, true)] {
             let (x, labels) = clouds(3, classes, sparse, 60);
             let begun = OnlineCheckpoint::begin(&online_options(learner), &labels.classes, x.view()).unwrap();
-            let bytes = state_file::to_bytes(&begun).unwrap();
-            let back = state_file::from_bytes("s", &bytes).unwrap();
+            let bytes = state::to_bytes(&begun).unwrap();
+            let back = state::from_bytes("s", &bytes).unwrap();
             assert_eq!(back, begun, "{learner}");
             let (a, _) = go_on(&begun, x.clone(), &labels, GoOn::default(), &()).unwrap();
             let (b, _) = go_on(&back, x, &labels, GoOn::default(), &()).unwrap();

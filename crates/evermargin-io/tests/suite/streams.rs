@@ -1,9 +1,9 @@
 //! Rows in batches are the rows of the whole file, whatever the batches, the format and the interruptions.
 
 use evermargin::model::{Classifier, Column, Model, Scaling, Scheme};
+use evermargin_io::artifacts::model;
 use evermargin_io::{
-    Chunk, Dataset, LabelColumn, Limits, Position, ReadOptions, Schema, Source, Stream, StreamOptions,
-    model_file, read,
+    Chunk, Dataset, LabelColumn, Limits, Position, ReadOptions, Schema, Source, Stream, StreamOptions, read,
 };
 use proptest::prelude::*;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -468,7 +468,7 @@ fn a_model_of_texts_answers_the_same_from_file_and_stream() {
         columns: set.columns.clone(),
         calibration: Vec::new(),
     };
-    let kept = model_file::from_bytes("m", &model_file::to_bytes(&classifier).unwrap()).unwrap();
+    let kept = model::from_bytes("m", &model::to_bytes(&classifier).unwrap()).unwrap();
     assert_eq!(kept, classifier);
     let known = ReadOptions { columns: Some(kept.columns.clone()), cols: Some(65), ..ReadOptions::default() };
     let whole = kept.predict(read(&path, &known).unwrap().x).unwrap();

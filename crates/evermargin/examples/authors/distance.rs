@@ -5,9 +5,9 @@
 //! the boundary.
 
 use crate::similarity::{FEATURES, mean};
-use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, train};
+use evermargin::active::StopRule;
 use evermargin::model::{Classifier, ScalingName};
-use evermargin::query::StopRule;
+use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::{Labels, Matrix, MatrixView, Result};
 use serde_json::json;
 

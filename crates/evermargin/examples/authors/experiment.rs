@@ -161,7 +161,7 @@ mod tests {
     use crate::records::{blocks, generate};
     use crate::similarity::SIMILARITIES;
     use crate::{TRAIN, split};
-    use evermargin::query::StopRule;
+    use evermargin::active::StopRule;
 
     fn instance() -> Vec<Block> {
         let records = generate(0.12, 1);

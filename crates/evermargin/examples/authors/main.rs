@@ -16,7 +16,7 @@ mod soft_tfidf;
 mod world;
 
 use distance::{Distance, Learned, Teaching};
-use evermargin::query::StopRule;
+use evermargin::active::StopRule;
 use evermargin::{Error, Result};
 use experiment::{Block, Choice, Outcome, Tuned, best, evaluate, learned, plain};
 use records::{NAMES, blocks, generate};

@@ -1,7 +1,7 @@
 //! What can happen to the engine, and what comes of it: plain data.
 
+use crate::active::Stopped;
 use crate::data::Matrix;
-use crate::query::Stopped;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened. The same events give the same state, bit by bit.

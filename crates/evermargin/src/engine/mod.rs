@@ -20,40 +20,40 @@
 //! batch was labelled. There is no clock and no ambient randomness: time is told by ticks, and every draw follows from
 //! the seed and the number of the draw.
 
-mod admit;
-mod arrive;
-mod ask;
-mod asking;
-mod body;
 mod classes;
-mod close;
+mod classifier;
 mod event;
-mod gone;
-mod inductive;
-mod memory;
-mod meter;
+mod evicted_centroids;
+mod label_memory;
+mod monitor;
+mod on_batch;
+mod on_feedback;
+mod on_tick;
+mod pairwise_constraints;
 mod params;
-mod relations;
+mod query;
+mod query_context;
 mod saved;
-mod told;
+mod state;
 pub mod transduction;
+mod validate;
 
-pub use asking::Spent;
 pub use classes::Classes;
 pub use event::{Drift, DriftSign, Effects, Event, Inferred, Question, Why};
-pub use memory::{Memory, Told};
-pub use meter::{Detector, Duel, Meter, Rate};
+pub use label_memory::{Memory, Told};
+pub use monitor::{Detector, Duel, Meter, Rate};
 pub use params::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
+pub use query_context::Spent;
 pub use saved::EngineState;
 
 use crate::error::Result;
 use crate::model::Classifier;
 use crate::summary::ExemplarParams;
-use body::Body;
-use inductive::Inductive;
+use classifier::Inductive;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
+use state::Body;
 use transduction::{Absorbed, Transduction};
 
 /// The engine. See [`self`](crate::engine).
@@ -142,8 +142,12 @@ impl Engine {
             "labels": body.memory.len(), "rows": self.rows,
         });
         Some(Classifier {
-            learner: if self.params.loss == crate::learn::lasvm::Loss::Ramp { "lasvm-nc" } else { "lasvm" }
-                .into(),
+            learner: if self.params.loss == crate::estimators::online::lasvm::Loss::Ramp {
+                "lasvm-nc"
+            } else {
+                "lasvm"
+            }
+            .into(),
             params,
             classes: machine.present().iter().map(|&c| self.classes.names()[c as usize].clone()).collect(),
             scheme: machine.scheme(),

@@ -2,8 +2,8 @@
 
 use super::transduction::TransductionParams;
 use crate::error::{Error, Result};
+use crate::estimators::online::lasvm::{LasvmParams, Loss};
 use crate::kernel::Kernel;
-use crate::learn::lasvm::{LasvmParams, Loss};
 use crate::model::ScalingName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -186,7 +186,7 @@ impl Default for EngineParams {
             transduction: Some(TransductionParams::default()),
             asking: Asking::SmallPool,
             budget: Budget::default(),
-            pool: crate::query::POOL,
+            pool: crate::active::POOL,
             explore: 0.1,
             worth: 1.0,
             forget: Forget::Nothing,
@@ -274,7 +274,7 @@ impl EngineParams {
             KernelChoice::Given(kernel) => kernel,
             KernelChoice::Auto if sparse && x.cols() >= MANY_COLUMNS => Kernel::Linear,
             KernelChoice::Auto | KernelChoice::Rbf => {
-                Kernel::Rbf { gamma: crate::learn::train::Gamma::Scale.on(x) }
+                Kernel::Rbf { gamma: crate::pipeline::train::Gamma::Scale.on(x) }
             }
         };
         kernel.check_of_samples()?;

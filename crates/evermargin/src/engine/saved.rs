@@ -1,9 +1,9 @@
 //! Checkpoints of the engine: everything that is needed to go on bit by bit, as plain data.
 
-use super::body::{Body, Current, Open};
-use super::inductive::{Frame, Inductive, SavedInductive};
-use super::memory::Memory;
-use super::relations::Relations;
+use super::classifier::{Frame, Inductive, SavedInductive};
+use super::label_memory::Memory;
+use super::pairwise_constraints::Relations;
+use super::state::{Body, Current, Open};
 use super::transduction::{Absorbed, Transduction};
 use super::{Classes, Engine, EngineParams, Meter, Spent};
 use crate::data::Matrix;

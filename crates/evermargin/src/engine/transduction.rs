@@ -16,14 +16,14 @@
 //! cut as half κ for each of its samples, as these would, in the centre of the rows with the same weight, and not in the share. Without labels of two classes nothing
 //! is labelled, and summaries go on.
 
-use super::gone::Gone;
+use super::evicted_centroids::Gone;
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::estimators::Targets;
+use crate::estimators::transductive::Ratio;
+use crate::estimators::transductive::submod::{SubmodParams, Variant};
 use crate::kernel::Kernel;
-use crate::learn::Targets;
-use crate::learn::semi::Ratio;
-use crate::learn::semi::submod::{SubmodParams, Variant};
-use crate::solve::Watch;
+use crate::solver::Watch;
 use crate::summary::{ExemplarParams, Pool, carry_weights, choose};
 use serde::{Deserialize, Serialize};
 

@@ -15,8 +15,8 @@
 use super::pairs::Picture;
 use super::search::{self, Found, Nearest, Steps, each, filled, within};
 use crate::data::{Matrix, MatrixView};
-use crate::simd;
-use crate::solve::Watch;
+use crate::math::simd;
+use crate::solver::Watch;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
@@ -185,7 +185,7 @@ impl Descent<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{GenerateParams, generate};
+    use crate::datasets::{GenerateParams, generate};
 
     /// Points on a curved sheet in many columns.
     fn sheet(rows: usize, cols: usize) -> Matrix {

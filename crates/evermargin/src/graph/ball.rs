@@ -12,7 +12,7 @@ use super::search::{Finder, Found, each, filled};
 use super::{Graph, Metric, Weights};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::solve::Watch;
+use crate::solver::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What graph of a radius to make.
@@ -84,7 +84,7 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{GenerateParams, generate};
+    use crate::datasets::{GenerateParams, generate};
 
     fn moons() -> Matrix {
         let params = GenerateParams { rows: 200, noise: Some(0.1), seed: 3, ..Default::default() };

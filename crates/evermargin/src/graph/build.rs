@@ -4,7 +4,7 @@ use super::search::{self, Found};
 use super::{Ball, Graph, GraphParams, Metric, Search, Weights};
 use crate::data::{MAX_ABS, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::solve::Watch;
+use crate::solver::Watch;
 use rayon::prelude::*;
 
 /// Weights below this are no edge: their degrees could not be divided by.

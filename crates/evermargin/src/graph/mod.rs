@@ -205,7 +205,7 @@ impl Graph {
 mod tests {
     use super::*;
     use crate::data::{Matrix, MatrixView};
-    use crate::generate::{GenerateParams, generate};
+    use crate::datasets::{GenerateParams, generate};
 
     fn data(rows: usize, seed: u64) -> Matrix {
         let params = GenerateParams { rows, noise: Some(0.15), seed, ..Default::default() };

@@ -19,8 +19,8 @@
 
 use super::projection;
 use super::search::{Found, Nearest, Steps, each, within};
-use crate::solve::Watch;
-use crate::{linalg, simd};
+use crate::math::{linalg, simd};
+use crate::solver::Watch;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

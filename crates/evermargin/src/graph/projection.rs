@@ -10,7 +10,7 @@
 //! the root ρ|x| of that, if nothing else is lost; and so squared distances by (4ρ + 2ρ²)(nᵢ + nⱼ) < 5ρ(nᵢ + nⱼ).
 
 use super::pairs::{Centre, Picture};
-use crate::linalg;
+use crate::math::linalg;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 

@@ -12,7 +12,7 @@ use super::columns::Columns;
 use super::pairs;
 use super::tree::Tree;
 use crate::data::{Matrix, MatrixView};
-use crate::solve::{Progress, Watch};
+use crate::solver::{Progress, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -220,9 +220,9 @@ fn add(s: &[f64; LANES]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::apart;
     use super::*;
     use crate::data::Row;
+    use crate::graph::columns::apart;
     use rand::{RngExt, SeedableRng};
 
     /// All others of a row, sorted.

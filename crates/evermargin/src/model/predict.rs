@@ -3,8 +3,8 @@
 use super::Model;
 use crate::data::{MatrixView, Row};
 use crate::error::{Error, Result};
-use crate::gram::{Packed, Queries, Scratch, TILE};
-use crate::simd;
+use crate::kernel::gram::{Packed, Queries, Scratch, TILE};
+use crate::math::simd;
 use rayon::prelude::*;
 
 /// Samples a thread takes at a time.

@@ -7,8 +7,8 @@
 use super::quadratic::check_kernel;
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
-use crate::gram::{Packed, Queries, Scratch, TILE};
 use crate::kernel::Kernel;
+use crate::kernel::gram::{Packed, Queries, Scratch, TILE};
 use rayon::prelude::*;
 
 /// The weights of the rows `picks` of `x` (in that order) once each row's weight (`weight`, empty for 1 each) has gone to

@@ -20,10 +20,10 @@ use super::facility::Facility;
 use super::quadratic::{Diversity, Ground, Quadratic, check_kernel, least_value};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::gram::{KernelGram, Packed};
 use crate::kernel::Kernel;
-use crate::solve::greedy::{self, Picks, SetFunction};
-use crate::solve::{Exit, Watch};
+use crate::kernel::gram::{KernelGram, Packed};
+use crate::solver::lazy_greedy::{self, Picks, SetFunction};
+use crate::solver::{Exit, Watch};
 use serde::{Deserialize, Serialize};
 
 /// What a summary is to be good at.
@@ -171,7 +171,7 @@ pub fn choose_and_score(
     count: usize,
     watch: &dyn Watch,
 ) -> Result<(Picks, f64)> {
-    run(params, pool, count, watch, greedy::lazy)
+    run(params, pool, count, watch, lazy_greedy::lazy)
 }
 
 /// The same by looking at every gain before every pick: slow, and for comparison.
@@ -181,7 +181,7 @@ pub fn choose_plainly(
     count: usize,
     watch: &dyn Watch,
 ) -> Result<Picks> {
-    Ok(run(params, pool, count, watch, greedy::plain)?.0)
+    Ok(run(params, pool, count, watch, lazy_greedy::plain)?.0)
 }
 
 /// F or G of the rows named; G with λ₁ = N/(2·their number) unless it is a number.

@@ -11,9 +11,9 @@
 //! Exact: kernel values are single precision, everything after them is double; gains are the same bits whatever is held,
 //! because a kernel value does not depend on the block it is computed in. So the limit costs time and changes no pick.
 
-use crate::gram::{Gram, KernelGram};
-use crate::simd;
-use crate::solve::greedy::SetFunction;
+use crate::kernel::gram::{Gram, KernelGram};
+use crate::math::simd;
+use crate::solver::lazy_greedy::SetFunction;
 use std::cell::RefCell;
 
 /// Kernel rows computed together when they are not held.

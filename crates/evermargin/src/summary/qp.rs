@@ -2,7 +2,7 @@
 //!
 //! Problem (Emara 2012, sections IV and V, equation V.1): maximise cᵀe − λ eᵀKe subject to Σe = M, 0 ≤ e ≤ 1, with the c of
 //! exemplars or of queries. Divided by −2λ it is ½eᵀKe − (c/2λ)ᵀe: box, one sum held, a kernel matrix, which is the dual
-//! solver's problem ([`crate::solve::smo`]), so there is no loop here.
+//! solver's problem ([`crate::solver::smo`]), so there is no loop here.
 //!
 //! The maximum is an upper bound of what any M rows reach, for they are points of the same set: the source calls the two
 //! problems equivalent, but the optimum is mostly fractional. Its rounding, not given there, is the M largest entries.
@@ -10,9 +10,9 @@
 use super::exemplars::{ExemplarParams, Lambda, Pool, merits};
 use super::quadratic::Ground;
 use crate::error::{Error, Result};
-use crate::gram::{Gram, KernelGram, Packed};
-use crate::solve::smo::Dual;
-use crate::solve::{Report, Stop, Watch};
+use crate::kernel::gram::{Gram, KernelGram, Packed};
+use crate::solver::smo::Dual;
+use crate::solver::{Report, Stop, Watch};
 
 /// The solution of a relaxation.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,11 +14,11 @@
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
-use crate::gram::{Gram, KernelGram, Packed};
 use crate::kernel::Kernel;
-use crate::product::Design;
-use crate::solve::Watch;
-use crate::solve::greedy::SetFunction;
+use crate::kernel::gram::{Gram, KernelGram, Packed};
+use crate::math::products::Design;
+use crate::solver::Watch;
+use crate::solver::lazy_greedy::SetFunction;
 
 /// Kernel values are single precision: how far a bound of exact ones may be off.
 const SINGLE: f64 = 1e-5;

@@ -12,7 +12,7 @@ use super::carry::carry_weights;
 use super::exemplars::{ExemplarParams, Objective, Pool, choose, objective};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::solve::{Exit, Watch};
+use crate::solver::{Exit, Watch};
 use serde::{Deserialize, Serialize};
 
 /// Rows taken at a time, as a multiple of the cap.

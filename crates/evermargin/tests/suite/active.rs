@@ -1,11 +1,11 @@
 //! Learning by asking. Numbers in brackets are those of the list of invariants in the digest of Ertekin's thesis.
 use crate::common::clouds;
+use evermargin::active::{PoolScores, StopRule, Stopped, Strategy};
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Online};
+use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::lasvm::{Lasvm, LasvmParams, Online};
-use evermargin::learn::{Fit, Targets};
 use evermargin::model::Model;
-use evermargin::query::{PoolScores, StopRule, Stopped, Strategy};
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
 
@@ -251,7 +251,11 @@ fn retraining_after_every_label_is_the_batch_machine_of_those_labels() {
     let (model, online) = fit(&p, &x, &problems);
     let asked: Vec<usize> = online.saved.ids.iter().map(|id| *id as usize).collect();
     let part = [problems[0].select(&asked)];
-    let svc = evermargin::learn::svc::SvcParams { kernel: RBF, tolerance: 1e-5, ..Default::default() };
+    let svc = evermargin::estimators::supervised::svc::SvcParams {
+        kernel: RBF,
+        tolerance: 1e-5,
+        ..Default::default()
+    };
     let batch = svc.fit(x.view().select(&asked).view(), &part, &()).unwrap();
     let (a, b) = (model.decision(x.view()).unwrap(), batch.model.decision(x.view()).unwrap());
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-3));

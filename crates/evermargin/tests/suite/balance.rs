@@ -1,9 +1,9 @@
 //! Neighbours, synthetic rows, sampling and injected damage, against slow and obvious ways and invariants.
 
-use evermargin::balance::{
+use evermargin::data::Row;
+use evermargin::resampling::{
     Neighbours, between, class_costs, flip_labels, imbalance_ratio, neighbours, smote, thin, undersample,
 };
-use evermargin::data::Row;
 use evermargin::{Kernel, Labels, Matrix};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};

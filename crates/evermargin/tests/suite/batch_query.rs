@@ -1,9 +1,9 @@
 //! Batches of questions against their definition, brute force and the convex relaxation.
 
+use evermargin::active::{Seek, SubmodParams, diverse_batch, relaxed_batch, submod_batch};
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
-use evermargin::query::{Seek, SubmodParams, diverse_batch, relaxed_batch, submod_batch};
-use evermargin::solve::{Exit, Progress, Stop, Watch};
+use evermargin::solver::{Exit, Progress, Stop, Watch};
 use evermargin::summary::Lambda;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

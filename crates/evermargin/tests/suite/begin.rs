@@ -1,11 +1,11 @@
 //! Online learners that begin with declared classes.
 
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::lasvm::Lasvm;
-use evermargin::learn::resume::{GoOn, ONLINE, OnlineCheckpoint, go_on};
-use evermargin::learn::train::{Multi, ScalingChoice, TrainOptions, train};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::online::lasvm::Lasvm;
+use evermargin::estimators::online::partial_fit::{GoOn, ONLINE, OnlineCheckpoint, go_on};
 use evermargin::metrics::Criterion;
 use evermargin::model::{Model, ScalingName};
+use evermargin::pipeline::train::{Multi, ScalingChoice, TrainOptions, train};
 use evermargin::{Labels, Matrix};
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
             let params = json!({ "finish": true, "tolerance": 1e-7, "gamma": 0.05 });
             let mut options = TrainOptions { multi, ..options(learner, params) };
             options.params.remove("gamma");
-            options.gamma = Some(evermargin::learn::train::Gamma::Value(0.05));
+            options.gamma = Some(evermargin::pipeline::train::Gamma::Value(0.05));
             options.scaling = Some(ScalingChoice::NONE);
             let whole =
                 train(x.clone(), &labels, &options, &()).unwrap().classifier.predict(x.clone()).unwrap();

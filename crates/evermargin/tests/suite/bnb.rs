@@ -1,12 +1,12 @@
 //! Branch and bound against every labeling there is.
 
 use evermargin::data::{Label, MatrixView};
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::semi::Ratio;
-use evermargin::learn::semi::bnb::BnbParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets, learner};
-use evermargin::solve::Exit;
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::transductive::Ratio;
+use evermargin::estimators::transductive::bnb::BnbParams;
+use evermargin::estimators::{Fit, Targets, learner};
+use evermargin::solver::Exit;
 use evermargin::{Kernel, Labels, Matrix};
 use proptest::prelude::*;
 use std::slice::from_ref;
@@ -271,7 +271,7 @@ fn no_heuristic_is_below_the_optimum() {
             // the labels of the other, made to have the ratio by their ranking
             let open: Vec<usize> = (0..20).filter(|&i| targets.y[i] == Label::Unknown).collect();
             let scores: Vec<f64> = open.iter().map(|&i| told.scores[0][i]).collect();
-            let marks = evermargin::learn::semi::largest(&scores, 9);
+            let marks = evermargin::estimators::transductive::largest(&scores, 9);
             let mut full = targets.y.clone();
             open.iter().zip(marks).for_each(|(&i, m)| full[i] = if m { Label::Pos } else { Label::Neg });
             let theirs = objective(x.view(), &targets, &full, 0.1, 1.0);

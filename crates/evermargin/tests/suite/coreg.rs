@@ -1,22 +1,22 @@
 //! Learners of several views: against dense algebra written from the formulas, their limits and their toy.
 
 use evermargin::data::Label;
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::baselines::cotraining::{CoTrainingParams, Machine};
+use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling};
+use evermargin::estimators::manifold::penalty::PenaltyParams;
+use evermargin::estimators::multiview::colap::{CoLapParams, Coupling};
+use evermargin::estimators::multiview::coreg::{CoRlsParams, LossOf, solve};
+use evermargin::estimators::multiview::coupled_views::{Form, Sample, Stack};
+use evermargin::estimators::multiview::views::{PerView, ViewList};
+use evermargin::estimators::supervised::rls::RlsParams;
+use evermargin::estimators::transductive::Ratio;
+use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::graph::{Graph, GraphParams, Weights};
 use evermargin::kernel::Kernel;
-use evermargin::learn::manifold::colap::{CoLapParams, Coupling};
-use evermargin::learn::manifold::coreg::{CoRlsParams, LossOf, solve};
-use evermargin::learn::manifold::cotraining::{CoTrainingParams, Machine};
-use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling};
-use evermargin::learn::manifold::penalty::PenaltyParams;
-use evermargin::learn::manifold::span::Span;
-use evermargin::learn::manifold::stack::{Form, Sample, Stack};
-use evermargin::learn::manifold::views::{PerView, ViewList};
-use evermargin::learn::rls::RlsParams;
-use evermargin::learn::semi::Ratio;
-use evermargin::learn::{Fit, Fitted, Targets};
 use evermargin::model::{Columns, Model, Part};
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
 use rand::{RngExt, SeedableRng};
 use std::slice::from_ref;

@@ -5,8 +5,8 @@ use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
     Asking, Budget, Effects, Engine, EngineParams, EngineState, Event, Forget, KernelChoice, Labelling, Why,
 };
+use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
-use evermargin::learn::semi::submod::Variant;
 use evermargin::model::ScalingName;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -2,10 +2,10 @@
 //! Numbers in brackets are those of the list of invariants in the digest of Emara's thesis.
 use crate::common::eliminate;
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::online::incremental::{ExactParams, ExactSvm, Place};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::incremental::{ExactParams, ExactSvm, Place};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets};
 use evermargin::model::Model;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -437,7 +437,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
 
 #[test]
 fn changes_by_distance_are_those_of_the_sensitivities_while_no_sample_changes_its_set() {
-    use evermargin::learn::incremental::locality::{Change, changes, radius};
+    use evermargin::estimators::online::incremental::locality::{Change, changes, radius};
     // two samples far inside their bounds stay there when the third comes: Δα = β·α_c
     let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.8, 0.6], 3, 2).unwrap();
     let mut machine = ExactSvm::new(&params(Kernel::Rbf { gamma: 0.5 }, 100.0), 2, false).unwrap();

@@ -1,13 +1,13 @@
 //! Labels along a graph: against dense algebra and scikit-learn.
 
 use evermargin::data::Label;
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::transductive::Ratio;
+use evermargin::estimators::transductive::label_propagation::{LabelPropagationParams, Method};
+use evermargin::estimators::{Fit, Targets};
 use evermargin::graph::{Graph, GraphParams, Metric, Weights};
-use evermargin::learn::semi::Ratio;
-use evermargin::learn::semi::label_propagation::{LabelPropagationParams, Method};
-use evermargin::learn::{Fit, Targets};
-use evermargin::linalg::Cholesky;
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::math::linalg::Cholesky;
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
 
 fn moons(rows: usize, noise: f64, seed: u64) -> (Matrix, Labels) {

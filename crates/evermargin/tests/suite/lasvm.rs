@@ -2,10 +2,10 @@
 //! list of invariants in the digest of Ertekin's thesis.
 use crate::common::{clouds, learn, recompute, whole};
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Fitted, Targets};
 use evermargin::model::Model;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
@@ -394,7 +394,8 @@ fn beyond_the_cap_the_most_contradicted_point_goes() {
         }
         // the same without a cap: who of the points contradicts the model most?
         let free = LasvmParams { max_points: 1000, ..p.clone() };
-        let mut free = Lasvm::resume(&evermargin::learn::lasvm::Saved { params: free, ..before }).unwrap();
+        let mut free =
+            Lasvm::resume(&evermargin::estimators::online::lasvm::Saved { params: free, ..before }).unwrap();
         learn(&mut free, &x, &problems, row);
         let (dual, b) = (free.output(0), free.biases()[0]);
         let pull = |s: usize| dual.alpha()[s] * (dual.gradient()[s] - b);

@@ -2,12 +2,12 @@
 //! invariants in the digest of Ertekin's thesis.
 use crate::common::{clouds, learn, recompute};
 use evermargin::data::{Label, Matrix};
-use evermargin::gram::{KernelGram, Packed};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss};
+use evermargin::estimators::supervised::ramp::RampParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss};
-use evermargin::learn::ramp::RampParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets};
+use evermargin::kernel::gram::{KernelGram, Packed};
 use evermargin::model::Model;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };

@@ -1,8 +1,8 @@
 //! The online family: golden traces in exact rationals.
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::Targets;
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss};
 use evermargin::kernel::Kernel;
-use evermargin::learn::Targets;
-use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss};
 
 /// Close enough for numbers that are exact rationals in the trace.
 const EXACT: f64 = 1e-12;

@@ -1,13 +1,13 @@
 //! The linear SVM against plain gradient descent, finite differences and its own symmetries.
 
 use evermargin::data::{Label, Matrix, MatrixView};
-use evermargin::learn::linear::LinearParams;
-use evermargin::learn::risk::{Loss, Risk, SquaredHinge};
-use evermargin::learn::{Fit, Fitted, Targets};
+use evermargin::estimators::supervised::linear::LinearParams;
+use evermargin::estimators::supervised::risk::{Loss, Risk, SquaredHinge};
+use evermargin::estimators::{Fit, Fitted, Targets};
+use evermargin::math::products::Design;
 use evermargin::model::Model;
-use evermargin::product::Design;
-use evermargin::solve::newton::{Objective, increasing_root, newton};
-use evermargin::solve::{Exit, Progress, Stop, Watch};
+use evermargin::solver::newton_cg::{Objective, increasing_root, newton};
+use evermargin::solver::{Exit, Progress, Stop, Watch};
 use proptest::prelude::*;
 
 const STRICT: LinearParams = LinearParams { c: 1.0, bias: true, tolerance: 1e-8, max_steps: 0 };
@@ -238,7 +238,7 @@ fn design_outputs(design: &Design<'_>, w: &[f64]) -> Vec<f64> {
 }
 
 fn text(rows: usize) -> (Matrix, Targets) {
-    use evermargin::generate::{GenerateParams, generate};
+    use evermargin::datasets::{GenerateParams, generate};
     let params = GenerateParams { rows, cols: Some(400), seed: 5, ..GenerateParams::default() };
     let (x, labels) = generate("text", &params).unwrap();
     let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();
@@ -302,7 +302,7 @@ fn rounds_never_raise_the_objective_and_limits_are_reported() {
 
 #[test]
 fn newton_goes_on_where_coordinate_descent_is_slow() {
-    use evermargin::generate::{GenerateParams, generate};
+    use evermargin::datasets::{GenerateParams, generate};
     let params = GenerateParams { rows: 120, seed: 3, flip: Some(0.1), ..GenerateParams::default() };
     let (x, labels) = generate("g50c", &params).unwrap();
     let mut values = Vec::new();
@@ -324,7 +324,7 @@ fn newton_goes_on_where_coordinate_descent_is_slow() {
 
 #[test]
 fn the_step_limit_holds_for_passes_and_rounds_together() {
-    use evermargin::generate::{GenerateParams, generate};
+    use evermargin::datasets::{GenerateParams, generate};
     let (x, labels) =
         generate("g50c", &GenerateParams { rows: 120, seed: 3, ..GenerateParams::default() }).unwrap();
     let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();

@@ -1,15 +1,15 @@
 //! `linear-tsvm` and `linear-da` against other solvers, all labelings, and their own symmetries.
 
 use evermargin::data::{Label, Matrix, MatrixView};
+use evermargin::estimators::supervised::linear::LinearParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::transductive::Ratio;
+use evermargin::estimators::transductive::linear_da::LinearDaParams;
+use evermargin::estimators::transductive::linear_tsvm::LinearTsvmParams;
+use evermargin::estimators::{Fit, Fitted, Targets, learner};
 use evermargin::kernel::Kernel;
-use evermargin::learn::linear::LinearParams;
-use evermargin::learn::semi::Ratio;
-use evermargin::learn::semi::linear_da::LinearDaParams;
-use evermargin::learn::semi::linear_tsvm::LinearTsvmParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Fitted, Targets, learner};
 use evermargin::model::Model;
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::solver::{Exit, Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

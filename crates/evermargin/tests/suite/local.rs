@@ -1,10 +1,10 @@
 //! `local-svc`: what must hold after every sample. [22] is the number of the invariant in the digest of Emara's thesis.
 use crate::common::{clouds, learn, recompute, whole};
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighbourhood};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets, learner};
 use evermargin::kernel::Kernel;
-use evermargin::learn::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighbourhood};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets, learner};
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
 

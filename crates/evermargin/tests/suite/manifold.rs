@@ -3,18 +3,18 @@
 
 use crate::common::eliminate;
 use evermargin::data::Label;
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::manifold::deformed_kernel::{Warp, WarpParams};
+use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling, Solver};
+use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams, class_wise};
+use evermargin::estimators::supervised::rls::RlsParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Fitted, Targets, learner};
 use evermargin::graph::{Graph, Weights};
-use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling, Solver};
-use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams, class_wise};
-use evermargin::learn::manifold::span::Span;
-use evermargin::learn::manifold::warp::{Warp, WarpParams};
-use evermargin::learn::rls::RlsParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::train::{Gamma, ScalingChoice, TrainOptions, along_warped_path, train};
-use evermargin::learn::validate::{PathTask, along_path, held_out};
-use evermargin::learn::{Fit, Fitted, Targets, learner};
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::pipeline::cross_validation::{PathTask, along_path, held_out};
+use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, along_warped_path, train};
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Labels, Matrix, Model};
 use std::slice::from_ref;
 
@@ -377,7 +377,7 @@ fn a_share_asked_for_is_kept_and_classes_share_one_space() {
     let (x, class) = moons(150, 0.25, 11);
     let mut p = params(Loss::Square);
     p.balance = true;
-    p.ratio = evermargin::learn::semi::Ratio::Given(vec![0.3]);
+    p.ratio = evermargin::estimators::transductive::Ratio::Given(vec![0.3]);
     let t = few(&class, 5);
     let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
     let open = (0..150).filter(|&i| t.y[i] == Label::Unknown);

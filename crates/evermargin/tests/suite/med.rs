@@ -3,16 +3,16 @@
 
 use crate::common::eliminate;
 use evermargin::data::Label;
-use evermargin::learn::manifold::lap::{LapParams, Scaling};
-use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
-use evermargin::learn::manifold::span::Span;
-use evermargin::learn::manifold::warp::Warp;
-use evermargin::learn::med::recursion::{Deformed, roots};
-use evermargin::learn::med::spectral::{Averages, directions};
-use evermargin::learn::med::{Bias, Form, Known, Loss, MedParams, Schedule, SeqMed, Space};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets, learner};
-use evermargin::solve::{Exit, Progress, Report, Watch};
+use evermargin::estimators::manifold::deformed_kernel::Warp;
+use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::lap::{LapParams, Scaling};
+use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
+use evermargin::estimators::med::recursion::{Deformed, roots};
+use evermargin::estimators::med::spectral::{Averages, directions};
+use evermargin::estimators::med::{Bias, Form, Known, Loss, MedParams, Schedule, SeqMed, Space};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets, learner};
+use evermargin::solver::{Exit, Progress, Report, Watch};
 use evermargin::{Kernel, Matrix, Model};
 use rand::{RngExt, SeedableRng};
 use std::slice::from_ref;

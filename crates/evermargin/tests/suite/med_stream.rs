@@ -1,9 +1,9 @@
 //! Sequential learners of named classes: learning a table is training on it, and classes may come late.
 
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::med::MedStream;
-use evermargin::learn::train::{ClassWeight, TrainOptions, train};
-use evermargin::solve::{Progress, Watch};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::med::MedStream;
+use evermargin::pipeline::train::{ClassWeight, TrainOptions, train};
+use evermargin::solver::{Progress, Watch};
 use evermargin::{Labels, Matrix};
 use serde_json::json;
 

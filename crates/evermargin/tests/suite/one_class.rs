@@ -3,13 +3,13 @@
 
 use crate::common::eliminate;
 use crate::common::svc::{clouds, kernel_matrix};
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::manifold::warp::WarpParams;
-use evermargin::learn::one_class::OneClassParams;
-use evermargin::learn::train::{ClassWeight, ScalingChoice, TrainOptions, Trained, train};
-use evermargin::learn::{Fit, Fitted, Targets};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::estimators::supervised::one_class::OneClassParams;
+use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::model::CalibrationKind;
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::pipeline::train::{ClassWeight, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Label, Labels, Matrix, Model};
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.7 };

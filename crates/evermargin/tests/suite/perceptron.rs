@@ -1,10 +1,10 @@
 //! `perceptron` against plain loops in double precision.
 use crate::common::clouds;
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::baselines::perceptron::PerceptronParams;
+use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::perceptron::PerceptronParams;
-use evermargin::learn::{Fit, Targets};
-use evermargin::solve::Exit;
+use evermargin::solver::Exit;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 

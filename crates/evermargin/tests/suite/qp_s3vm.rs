@@ -1,16 +1,16 @@
 //! QP-S3VM against brute force and its bound; the estimated share against the path of the exact machine.
 
 use evermargin::data::{Label, Matrix};
-use evermargin::gram::gram_matrix;
+use evermargin::estimators::online::incremental::{ExactParams, ExactSvm};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::transductive::qp::{QpParams, exhaustive};
+use evermargin::estimators::transductive::submod::cut::{Cut, Seeds};
+use evermargin::estimators::transductive::submod::search::{Search, greedy};
+use evermargin::estimators::transductive::submod::space::{LinearSpace, Space};
+use evermargin::estimators::transductive::{FewLabels, Ratio, estimate_ratio};
+use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::incremental::{ExactParams, ExactSvm};
-use evermargin::learn::semi::qp::{QpParams, exhaustive};
-use evermargin::learn::semi::submod::cut::{Cut, Seeds};
-use evermargin::learn::semi::submod::search::{Search, greedy};
-use evermargin::learn::semi::submod::space::{LinearSpace, Space};
-use evermargin::learn::semi::{FewLabels, Ratio, estimate_ratio};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets};
+use evermargin::kernel::gram::gram_matrix;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -232,8 +232,8 @@ fn exact_and_warm_started_paths_choose_the_same_share() {
 /// Says stop after some questions.
 struct After(std::sync::atomic::AtomicUsize);
 
-impl evermargin::solve::Watch for After {
-    fn proceed(&self, _: &evermargin::solve::Progress) -> bool {
+impl evermargin::solver::Watch for After {
+    fn proceed(&self, _: &evermargin::solver::Progress) -> bool {
         use std::sync::atomic::Ordering::Relaxed;
         self.0.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1))).is_ok_and(|left| left > 0)
     }

@@ -2,11 +2,11 @@
 
 use crate::common::eliminate;
 use evermargin::data::{Label, Matrix, MatrixView};
+use evermargin::estimators::supervised::rls::{MOST_ROWS, RlsParams};
+use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
-use evermargin::learn::rls::{MOST_ROWS, RlsParams};
-use evermargin::learn::{Fit, Targets};
 use evermargin::model::Model;
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::solver::{Exit, Progress, Watch};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -143,7 +143,7 @@ proptest! {
 
 /// More columns than are factored, more rows than columns: conjugate gradients.
 fn wide(rows: usize) -> (Matrix, Targets) {
-    use evermargin::generate::{GenerateParams, generate};
+    use evermargin::datasets::{GenerateParams, generate};
     let params = GenerateParams { rows, cols: Some(300), seed: 2, ..GenerateParams::default() };
     let (x, labels) = generate("text", &params).unwrap();
     let y = labels.of.iter().map(|c| if *c == Some(1) { Label::Pos } else { Label::Neg }).collect();

@@ -1,11 +1,11 @@
 //! The semi-supervised support vector machines with a kernel: what must hold for each of them.
 
 use evermargin::data::Label;
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::rls::RlsParams;
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Fitted, Targets, learner};
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::supervised::rls::RlsParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Fitted, Targets, learner};
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Labels, Matrix};
 use serde_json::{Map, Value};
 use std::slice::from_ref;

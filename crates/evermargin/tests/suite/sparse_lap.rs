@@ -1,19 +1,19 @@
 //! Sparse manifold regularization against dense algebra written here from the definitions.
 
 use evermargin::data::Label;
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::manifold::atoms::{Atom, Dictionary};
-use evermargin::learn::manifold::lap::{LapParams, Loss, Scaling};
-use evermargin::learn::manifold::penalty::{Penalty, PenaltyParams};
-use evermargin::learn::manifold::sparse::aim::{Aim, Known, transduce};
-use evermargin::learn::manifold::sparse::greedy::{Backfit, Candidates, Held, Norm, Pursuit};
-use evermargin::learn::manifold::sparse::l1_path::l1_path;
-use evermargin::learn::manifold::sparse::restricted::Restricted;
-use evermargin::learn::manifold::sparse::sigmoid::Squashed;
-use evermargin::learn::manifold::sparse::{Method, SparseLapParams};
-use evermargin::learn::{Fit, Fitted, Targets, learner};
-use evermargin::solve::newton::Objective;
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::manifold::dictionary::{Atom, Dictionary};
+use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling};
+use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
+use evermargin::estimators::manifold::sparse::objective::{Aim, Known, transduce};
+use evermargin::estimators::manifold::sparse::restricted::Restricted;
+use evermargin::estimators::manifold::sparse::sigmoid::Squashed;
+use evermargin::estimators::manifold::sparse::{Method, SparseLapParams};
+use evermargin::estimators::{Fit, Fitted, Targets, learner};
+use evermargin::solver::lars::l1_path;
+use evermargin::solver::matching_pursuit::{Backfit, Candidates, Held, Norm, Pursuit};
+use evermargin::solver::newton_cg::Objective;
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Labels, Matrix, Model};
 use rand::{RngExt, SeedableRng};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,10 +2,10 @@
 //! line cannot separate.
 
 use evermargin::data::MatrixView;
-use evermargin::generate::{GenerateParams, generate};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::manifold::spectral::{Embedding, SpectralParams, cluster, embed, plain};
 use evermargin::graph::{Graph, GraphParams, Weights};
-use evermargin::learn::manifold::spectral::{Embedding, SpectralParams, cluster, embed, plain};
-use evermargin::solve::{Progress, Watch};
+use evermargin::solver::{Progress, Watch};
 use evermargin::{Kernel, Matrix, Model};
 
 fn made(name: &str, rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {

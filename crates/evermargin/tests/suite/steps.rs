@@ -2,11 +2,11 @@
 //! digest of Ertekin's thesis.
 use crate::common::clouds;
 use evermargin::data::Matrix;
-use evermargin::gram::{Gram, KernelGram, Packed};
+use evermargin::estimators::Targets;
 use evermargin::kernel::Kernel;
-use evermargin::learn::Targets;
-use evermargin::solve::Stop;
-use evermargin::solve::smo::Dual;
+use evermargin::kernel::gram::{Gram, KernelGram, Packed};
+use evermargin::solver::Stop;
+use evermargin::solver::smo::Dual;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
 const TOLERANCE: f64 = 1e-3;

@@ -1,17 +1,17 @@
 //! SUBMOD-S3VM against golden vectors, plain sums over pairs, brute force and its own symmetries.
 
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::transductive::Ratio;
+use evermargin::estimators::transductive::qp::exhaustive;
+use evermargin::estimators::transductive::submod::cut::{Cut, Seeds};
+use evermargin::estimators::transductive::submod::polish::{exchange, polish};
+use evermargin::estimators::transductive::submod::search::{GREEDY_ROWS, Search};
+use evermargin::estimators::transductive::submod::space::{LinearSpace, Space};
+use evermargin::estimators::transductive::submod::{CutParams, LabelWeights, SubmodParams, Variant};
+use evermargin::estimators::{Fit, Targets, learner};
 use evermargin::kernel::Kernel;
-use evermargin::learn::semi::Ratio;
-use evermargin::learn::semi::qp::exhaustive;
-use evermargin::learn::semi::submod::cut::{Cut, Seeds};
-use evermargin::learn::semi::submod::polish::{exchange, polish};
-use evermargin::learn::semi::submod::search::{GREEDY_ROWS, Search};
-use evermargin::learn::semi::submod::space::{LinearSpace, Space};
-use evermargin::learn::semi::submod::{CutParams, LabelWeights, SubmodParams, Variant};
-use evermargin::learn::{Fit, Targets, learner};
-use evermargin::solve::greedy::{SetFunction, lazy, plain};
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::solver::lazy_greedy::{SetFunction, lazy, plain};
+use evermargin::solver::{Exit, Progress, Watch};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -428,8 +428,13 @@ fn weights_of_labels_and_rows_count() {
         rho: 0.0,
         cache_bytes: 1 << 20,
     };
-    let few = evermargin::learn::semi::FewLabels::of(x.view(), std::slice::from_ref(&t), &Ratio::Labels, &())
-        .unwrap();
+    let few = evermargin::estimators::transductive::FewLabels::of(
+        x.view(),
+        std::slice::from_ref(&t),
+        &Ratio::Labels,
+        &(),
+    )
+    .unwrap();
     let seeds = params.seeds(&few[0], &t);
     let sum = |sign: f64| seeds.pull.iter().filter(|p| **p * sign > 0.0).sum::<f64>();
     close(sum(1.0), 3.0);
@@ -540,7 +545,7 @@ fn many_classes_fill_their_sizes() {
     }
     assert_eq!(counts, [58; 4]);
     assert!(right >= 225, "{right}");
-    let ratios = evermargin::learn::semi::submod::welfare::sizes(&[0.5, 0.25, 0.25], 7);
+    let ratios = evermargin::estimators::transductive::submod::welfare::sizes(&[0.5, 0.25, 0.25], 7);
     assert_eq!(ratios, [3, 2, 2]);
 }
 
@@ -558,7 +563,7 @@ fn kernel_sums_stop_when_told_and_leave_the_labels_of_parzen() {
     let n = 2000;
     let (x, t, _) = clouds(n, 8);
     let kernel = Kernel::Rbf { gamma: 0.5 };
-    let parzen = evermargin::learn::semi::parzen::ParzenParams { kernel, ..Default::default() };
+    let parzen = evermargin::estimators::baselines::parzen::ParzenParams { kernel, ..Default::default() };
     let expected = parzen.fit(x.view(), std::slice::from_ref(&t), &()).unwrap().transduced.unwrap();
     for most in 0..7 {
         let watch = Upto(0.into(), most);
@@ -586,7 +591,7 @@ proptest! {
         let matrix = Matrix::dense((0..100).map(|e| at(e / 10, e % 10)).collect(), 10, 10).unwrap();
         let pull = (0..10).map(|i| [1.0, -1.0, 0.0][i.min(2)]).collect();
         let seeds = Seeds { labeled: vec![0, 1], pull, unlabeled: (2..10).collect(), weight: vec![1.0; 10] };
-        let gram = evermargin::gram::MatrixGram::new(matrix.view()).unwrap();
+        let gram = evermargin::kernel::gram::MatrixGram::new(matrix.view()).unwrap();
         let mut space = Space::Kernel(Box::new(gram));
         let count = (share * 8.0).round() as usize;
         let full = plain(&mut Cut::new(&mut space, &seeds, kappa), count, &());

@@ -2,8 +2,8 @@
 
 use evermargin::data::{Matrix, MatrixView};
 use evermargin::kernel::Kernel;
-use evermargin::solve::greedy::Picks;
-use evermargin::solve::{Exit, Progress, Stop, Watch};
+use evermargin::solver::lazy_greedy::Picks;
+use evermargin::solver::{Exit, Progress, Stop, Watch};
 use evermargin::summary::{
     ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose, choose_and_score,
     choose_plainly, objective, relax,

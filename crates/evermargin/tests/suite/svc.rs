@@ -6,10 +6,10 @@ use crate::common::svc::{
     KERNELS, Problem, check_optimality, close, clouds, decisions, fit, kernel_matrix, params, solve_dual,
     sparsify, uniform, without_bias,
 };
-use evermargin::gram::{Gram, KernelGram, MatrixGram, Packed};
-use evermargin::learn::{Fit, Targets};
-use evermargin::solve::Stop;
-use evermargin::solve::smo::Dual;
+use evermargin::estimators::{Fit, Targets};
+use evermargin::kernel::gram::{Gram, KernelGram, MatrixGram, Packed};
+use evermargin::solver::Stop;
+use evermargin::solver::smo::Dual;
 use evermargin::{Kernel, Label, Matrix, Model};
 use proptest::prelude::*;
 use rand_pcg::Pcg64;

@@ -1,9 +1,9 @@
 //! `svc` at the ends of what it is given: huge and tiny values, wide data, kernels that overflow, duplicates, limits,
 //! parameters that make no sense.
 use crate::common::svc::{KERNELS, Problem, close, clouds, decisions, fit, params, sparsify};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Targets};
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets};
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Label, Matrix, Model};
 
 #[test]

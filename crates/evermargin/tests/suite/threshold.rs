@@ -1,13 +1,13 @@
 //! Costs by class ratio, and thresholds chosen on held-out decisions, around every learner of the registry.
 
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::prepare::prepare;
-use evermargin::learn::train::{ClassWeight, Gamma, ScalingChoice, TrainOptions, Trained, train};
-use evermargin::learn::validate::{held_out, stratified_folds};
-use evermargin::learn::{LEARNERS, Learner, learner};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::{LEARNERS, Learner, learner};
 use evermargin::metrics::{Confusion, Criterion, best_threshold};
 use evermargin::model::CalibrationKind;
-use evermargin::solve::{Progress, Watch};
+use evermargin::pipeline::cross_validation::{held_out, stratified_folds};
+use evermargin::pipeline::preprocess::prepare;
+use evermargin::pipeline::train::{ClassWeight, Gamma, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::solver::{Progress, Watch};
 use evermargin::{Labels, Matrix, Model};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,12 +1,12 @@
 //! Training around the learners: schemes, weights, scaling, calibration, cross-validation.
 
-use evermargin::generate::{GenerateParams, generate};
-use evermargin::learn::prepare::prepare;
-use evermargin::learn::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions, Trained, train};
-use evermargin::learn::validate::{PathTask, along_path, held_out, stratified_folds};
-use evermargin::learn::{LEARNERS, learner};
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::{LEARNERS, learner};
 use evermargin::model::{CalibrationKind, ScalingName, Scheme};
-use evermargin::solve::{Exit, Progress, Watch};
+use evermargin::pipeline::cross_validation::{PathTask, along_path, held_out, stratified_folds};
+use evermargin::pipeline::preprocess::prepare;
+use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -2,7 +2,7 @@
 
 use super::markdown::{Page, between, root};
 use super::parameters::{page_of, updating};
-use evermargin::learn::LEARNERS;
+use evermargin::estimators::LEARNERS;
 use std::fmt::Write;
 
 /// What every page of a method says.

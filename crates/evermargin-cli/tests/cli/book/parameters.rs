@@ -2,7 +2,7 @@
 //! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli book` writes them anew.
 
 use super::markdown::{Page, between, book};
-use evermargin::learn::{LEARNERS, Learner, learner};
+use evermargin::estimators::{LEARNERS, Learner, learner};
 use std::fmt::Write;
 
 /// Whether tables are to be written rather than compared.

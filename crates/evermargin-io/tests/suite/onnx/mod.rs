@@ -8,9 +8,10 @@ use crate::samples::{Pcg, Shape, classifier, decisions, matrix};
 use evermargin::data::{Matrix, Row};
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Columns, Model, Part, Scaling, Scheme};
+use evermargin_io::artifacts::model;
+use evermargin_io::json;
 use evermargin_io::onnx::message::{DataType, GraphProto, ModelProto};
 use evermargin_io::onnx::{holds_probabilities, is_onnx, to_onnx};
-use evermargin_io::{json, model_file};
 use prost::Message;
 use reader::{attribute, run};
 use serde_json::Value as Json;
@@ -364,6 +365,6 @@ fn weights_of_many_pairs_take_no_more_than_they_need() {
 fn our_own_readers_know_it_for_what_it_is() {
     let bytes = to_onnx(&made(Scheme::Binary, &["a", "b"], plane(&[[1.0, 2.0]]))).unwrap();
     assert!(is_onnx(&bytes) && !is_onnx(b"svm_type c_svc") && !is_onnx(&[]));
-    let error = model_file::from_bytes("m.onnx", &bytes).unwrap_err().to_string();
+    let error = model::from_bytes("m.onnx", &bytes).unwrap_err().to_string();
     assert_eq!(error, "m.onnx: an ONNX model (which we write but do not read), not an evermargin model");
 }

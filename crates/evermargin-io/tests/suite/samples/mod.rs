@@ -1,10 +1,10 @@
 //! Random classifiers and a small generator, shared by the tests.
 
 use evermargin::data::{Labels, Matrix, Row};
+use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
 use evermargin::kernel::Kernel;
-use evermargin::learn::resume::OnlineCheckpoint;
-use evermargin::learn::train::{TrainOptions, train};
 use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
+use evermargin::pipeline::train::{TrainOptions, train};
 
 /// PCG-XSH-RR 64/32 (O'Neill 2014): the same numbers everywhere.
 pub struct Pcg(u64);
@@ -200,11 +200,11 @@ pub fn clouds(seed: u64, classes: usize, sparse: bool, rows: usize) -> (Matrix, 
 pub fn online_options(learner: &str) -> TrainOptions {
     let mut options = TrainOptions::new(learner);
     options.params.insert("c".into(), 2.5.into());
-    if evermargin::learn::learner(learner).unwrap().takes("clean_every") {
+    if evermargin::estimators::learner(learner).unwrap().takes("clean_every") {
         options.params.insert("clean_every".into(), 40.into());
         options.params.insert("clean_keep".into(), 5.into());
     }
-    if evermargin::learn::learner(learner).unwrap().takes("warm_up") {
+    if evermargin::estimators::learner(learner).unwrap().takes("warm_up") {
         options.params.insert("warm_up".into(), 8.into());
     }
     options

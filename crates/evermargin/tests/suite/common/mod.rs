@@ -2,9 +2,9 @@
 pub mod svc;
 
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::Targets;
+use evermargin::estimators::online::lasvm::Lasvm;
 use evermargin::kernel::Kernel;
-use evermargin::learn::Targets;
-use evermargin::learn::lasvm::Lasvm;
 use rand::{RngExt, SeedableRng};
 
 /// Two overlapping clouds; a tenth of the labels is wrong.

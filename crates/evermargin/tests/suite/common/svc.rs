@@ -1,9 +1,9 @@
 //! Problems for `svc`, and judges of its answers.
-use evermargin::gram::{Gram, KernelGram, Packed};
-use evermargin::learn::svc::SvcParams;
-use evermargin::learn::{Fit, Fitted, Targets};
-use evermargin::solve::smo::Dual;
-use evermargin::solve::{Exit, Stop};
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Fitted, Targets};
+use evermargin::kernel::gram::{Gram, KernelGram, Packed};
+use evermargin::solver::smo::Dual;
+use evermargin::solver::{Exit, Stop};
 use evermargin::{Kernel, Label, Matrix, Model};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};

@@ -1,0 +1,304 @@
+//! What a user can write: the verbs, and the options they share.
+
+pub(crate) mod online;
+pub(crate) mod semi;
+pub(crate) mod values;
+use crate::failure::Failure;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use evermargin::estimators::{LEARNERS, Learner, learner};
+use evermargin::pipeline::train::TrainOptions;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Large-margin learning that never ends.
+#[derive(Debug, Parser)]
+#[command(name = "evermargin", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Example:\n  evermargin demo\n\nEvery verb has its own --help with an example.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// For every verb.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Train a classifier and write it to a model file
+    Fit(Box<crate::commands::fit::FitArgs>),
+    /// Label data with a model; score it when the labels are known
+    Predict(crate::commands::predict::PredictArgs),
+    /// Label the rows of a file from the few that have a label
+    Label(Box<crate::commands::label::LabelArgs>),
+    /// Name the rows that are worth a label
+    Ask(crate::commands::ask::AskArgs),
+    /// Choose the rows that stand for all of them
+    Summarize(crate::commands::summarize::SummarizeArgs),
+    /// Make one summary of several
+    Merge(crate::commands::merge::MergeArgs),
+    /// Give rows coordinates, and clusters, along the shape of the data
+    Embed(crate::commands::embed::EmbedArgs),
+    /// Find good parameters by cross-validation
+    Tune(Box<crate::commands::tune::TuneArgs>),
+    /// Learn from a stream that need not end: label, ask, remember, keep a model current
+    Run(Box<crate::commands::run::RunArgs>),
+    /// Write a model in another format
+    Convert(crate::commands::convert::ConvertArgs),
+    /// Show what a model or a state holds
+    Inspect(crate::commands::inspect::InspectArgs),
+    /// Make a data set to play with
+    Generate(crate::commands::generate::GenerateArgs),
+    /// See a stream being learnt, in seconds
+    Demo(crate::commands::demo::DemoArgs),
+}
+
+impl Verb {
+    /// The word a user writes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fit(_) => "fit",
+            Self::Predict(_) => "predict",
+            Self::Label(_) => "label",
+            Self::Ask(_) => "ask",
+            Self::Summarize(_) => "summarize",
+            Self::Merge(_) => "merge",
+            Self::Embed(_) => "embed",
+            Self::Tune(_) => "tune",
+            Self::Run(_) => "run",
+            Self::Convert(_) => "convert",
+            Self::Inspect(_) => "inspect",
+            Self::Generate(_) => "generate",
+            Self::Demo(_) => "demo",
+        }
+    }
+}
+
+/// Options of every verb.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Common {
+    /// Threads to use [default: every core]; the answer does not depend on it
+    #[arg(long, value_name = "N", global = true)]
+    pub threads: Option<usize>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", global = true, default_value_t = 1)]
+    pub seed: u64,
+    /// Say nothing but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Print one line of JSON on standard output, and nothing else there
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Options about a data file.
+#[derive(Debug, Clone, Args, Default)]
+#[command(next_help_heading = "Data")]
+pub struct DataArgs {
+    /// Format, instead of guessing: libsvm, csv, tsv, space, jsonl, npy, npz or idx (.gz, .xz and .zst are opened)
+    #[arg(long, value_name = "NAME", value_parser = crate::args::values::format)]
+    pub format: Option<evermargin_io::Format>,
+    /// Label column of a table, by name or by number counted from 1, or none
+    #[arg(long, value_name = "NAME|INDEX|none")]
+    pub label: Option<String>,
+    /// Column of raw text, by name or number: its words become features (hashed tf-idf); may be given again
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub text: Vec<String>,
+    /// The columns of a table to use beside label and text, by name or number [default: all]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+    /// Whether the first row of a table is a header: yes or no [default: told by its look]
+    #[arg(long, value_name = "yes|no", value_parser = crate::args::values::yes_or_no)]
+    pub header: Option<bool>,
+    /// Labels in a file of their own, one a line, or .npy, or IDX; DATA then needs none (the two files of SVMlin)
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Use this part of the rows, counted from 1, both ends included: 1..1000, ..500 or 501..
+    #[arg(long, value_name = "A..B", value_parser = crate::args::values::rows)]
+    pub rows: Option<crate::args::values::Rows>,
+    /// This class against all others
+    #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
+    pub positive: Option<String>,
+    /// Number of the first column in LIBSVM text: 0 or 1 [default: 1, or 0 where index 0 occurs]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub index_base: Option<u8>,
+    /// Largest size of the file after decompression
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_bytes: Option<u64>,
+    /// Longest line
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub max_line: Option<usize>,
+    /// Most columns
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_columns: Option<usize>,
+    /// Most rows
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_rows: Option<usize>,
+    /// Most values of a dense array or table
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_cells: Option<usize>,
+}
+
+impl DataArgs {
+    /// The same for another file of the kind: all of its rows, its own labels.
+    pub fn for_another(&self) -> Self {
+        Self { labels: None, rows: None, positive: None, ..self.clone() }
+    }
+}
+
+/// Which labels a learner may see.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Data")]
+pub struct HideArgs {
+    /// Text file, one split a line, of the numbers of the rows (from 1) whose labels may be used
+    #[arg(long, value_name = "FILE")]
+    pub labeled_rows: Option<PathBuf>,
+    /// Line of that file [default: 1]
+    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = crate::args::values::from_one)]
+    pub split: Option<u64>,
+}
+
+/// A learner and how to train it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learning")]
+pub struct LearnArgs {
+    #[arg(long, value_name = "NAME", help = learner_names(|_| true, DEFAULT_LEARNER), long_help = learner_list(|_| true, DEFAULT_LEARNER))]
+    pub learner: Option<String>,
+    /// Kernel: rbf, linear, poly, sigmoid or precomputed [default: rbf]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Power of the poly kernel [default: 3]
+    #[arg(long, value_name = "N")]
+    pub degree: Option<u32>,
+    /// Constant of the poly and sigmoid kernels [default: 0]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    pub coef0: Option<f64>,
+    /// Largest violation of the optimality conditions that counts as solved [default: 0.001]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+    /// Memory for kernel rows, in megabytes [default: 1000]
+    #[arg(long, value_name = "MB")]
+    pub cache_mb: Option<usize>,
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data, and said]
+    #[arg(long, value_name = "NAME", value_parser = crate::args::values::scaling)]
+    pub scale: Option<evermargin::pipeline::train::ScalingChoice>,
+    /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]
+    #[arg(long, value_name = "SCHEME", value_parser = crate::args::values::multi)]
+    pub multi: Option<evermargin::pipeline::train::Multi>,
+    /// Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or CLASS=WEIGHT,…
+    #[arg(long, value_name = "WEIGHTS", value_parser = crate::args::values::class_weight)]
+    pub class_weight: Option<evermargin::pipeline::train::ClassWeight>,
+    /// Weights of rows, one a line
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Any other parameter of the learner (repeatable)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::args::values::assignment)]
+    pub set: Vec<(String, Value)>,
+    /// Stop training after this time, with the model so far
+    #[arg(long, value_name = "S", value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    pub max_seconds: Option<f64>,
+    /// Stop each solver after this many steps, with the model so far
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+}
+
+/// The learner when none is named.
+const DEFAULT_LEARNER: &str = "svc";
+
+/// The command line, with the help of `label` about the learners it takes.
+pub fn command() -> clap::Command {
+    let kernel = "Kernel: rbf, linear, poly, sigmoid or precomputed [default: linear for submod-s3vm, qp-s3vm and parzen, \
+                  rbf for the others that take one]";
+    Cli::command().mut_subcommand("label", |verb| {
+        verb.mut_arg("learner", |arg| {
+            let default = crate::commands::label::DEFAULT_LEARNER;
+            arg.help(learner_names(|l| l.semi, default)).long_help(learner_list(|l| l.semi, default))
+        })
+        .mut_arg("kernel", |arg| arg.help(kernel))
+    })
+}
+
+/// The learners of the registry, in a line.
+fn learner_names(which: fn(&Learner) -> bool, default: &str) -> String {
+    let names: Vec<&str> = LEARNERS.iter().filter(|l| which(l)).map(|l| l.name).collect();
+    let (last, others) = names.split_last().unwrap_or((&DEFAULT_LEARNER, &[]));
+    format!("Learner: {} or {last} [default: {default}]", others.join(", "))
+}
+
+/// The learners of the registry, a line each.
+fn learner_list(which: fn(&Learner) -> bool, default: &str) -> String {
+    let width = LEARNERS.iter().map(|l| l.name.len()).max().unwrap_or(0) + 4;
+    let mut out = format!("Learner [default: {default}]:");
+    for learner in LEARNERS.iter().filter(|l| which(l)) {
+        let mut line = format!("  {:1$}", learner.name, width - 2);
+        let mut used = width;
+        for word in learner.summary.split(' ') {
+            let letters = word.chars().count() + 1;
+            if used + letters > HELP_WIDTH {
+                let _ = write!(line, "\n{:width$}", "");
+                used = width;
+            }
+            line = line + word + " ";
+            used += letters;
+        }
+        let _ = write!(out, "\n{}", line.trim_end());
+    }
+    out
+}
+
+/// Letters in a line of help that clap leaves as they are.
+const HELP_WIDTH: usize = 88;
+
+impl LearnArgs {
+    /// The learner, and how to train it. What it does not take is refused here, before any file is read.
+    pub fn options(&self, common: &Common) -> Result<(&'static Learner, TrainOptions), Failure> {
+        self.options_for(self.learner.as_deref().unwrap_or(DEFAULT_LEARNER), common)
+    }
+
+    /// The same for a learner that is known otherwise.
+    pub fn options_for(
+        &self,
+        name: &str,
+        common: &Common,
+    ) -> Result<(&'static Learner, TrainOptions), Failure> {
+        let learner = learner(name)?;
+        let mut options = TrainOptions::new(learner.name);
+        let params = &mut options.params;
+        for (name, value) in &self.set {
+            params.insert(name.clone(), value.clone());
+        }
+        let named = [
+            ("kernel", self.kernel.clone().map(Value::from)),
+            ("degree", self.degree.map(Value::from)),
+            ("coef0", self.coef0.map(Value::from)),
+            ("tolerance", self.tolerance.map(Value::from)),
+            ("cache_bytes", self.cache_mb.map(|mb| mb.saturating_mul(1_000_000).into())),
+            ("max_steps", self.max_steps.map(Value::from)),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value {
+                params.insert(name.into(), value);
+            }
+        }
+        if let Some(gamma) = params.remove("gamma") {
+            let text = gamma.as_str().map_or_else(|| gamma.to_string(), str::to_string);
+            let wrong = |what| Failure::Usage(format!("--set gamma={text}: {what}"));
+            options.gamma = Some(crate::args::values::gamma(&text).map_err(wrong)?);
+        }
+        options.multi = self.multi.unwrap_or_default();
+        options.class_weight = self.class_weight.clone().unwrap_or_default();
+        options.scaling = self.scale;
+        options.seed = common.seed;
+        if let Some(s) = self.max_seconds.filter(|s| *s < 0.0) {
+            return Err(Failure::Usage(format!(
+                "--max-seconds {}: must be 0 or more",
+                crate::output::console::exact(s)
+            )));
+        }
+        learner.make(&options.params).map_err(Failure::usage)?;
+        Ok((learner, options))
+    }
+}

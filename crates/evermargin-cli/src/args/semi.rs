@@ -1,0 +1,215 @@
+//! Options of learners that use rows without a label, and what is told about them.
+
+use crate::failure::Failure;
+use crate::output::console::{count, short};
+use evermargin::Labels;
+use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::estimators::transductive::Semi;
+use evermargin::estimators::{LEARNERS, Learner};
+use evermargin::metrics::Confusion;
+use evermargin::pipeline::train::TrainOptions;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Learning with few labels, and what to tell about it.
+#[derive(Debug, clap::Args, Default)]
+#[command(next_help_heading = "Few labels")]
+pub struct SemiArgs {
+    #[command(flatten)]
+    pub unlabeled: UnlabeledArgs,
+    /// Do not hold the answer against what the labels alone would give, which costs several more trainings
+    #[arg(long)]
+    pub no_compare: bool,
+    /// How submod-s3vm chooses: polished, thesis (lazy greedy as printed) or plain, as --set variant=NAME [default: polished]
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+}
+
+/// What is known about rows without a label.
+#[derive(Debug, clap::Args, Default)]
+#[command(next_help_heading = "Few labels")]
+pub struct UnlabeledArgs {
+    /// Share of the second class among the rows without a label: a number, labels (as among those with one) or auto
+    /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: labels]
+    #[arg(long, value_name = "SHARE", value_parser = crate::args::values::ratio, allow_hyphen_values = true)]
+    pub ratio: Option<Value>,
+    /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
+    /// of the graph, and what else it takes, as in 100,neighbours=10,power=2,normalised=false,basis=500
+    #[arg(long, value_name = "WEIGHT", value_parser = crate::args::values::warp)]
+    pub warp: Option<WarpParams>,
+    /// Graph for lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbours: a text file, one edge a line, as in `12 40 0.7` (two
+    /// rows counted from 1, and a weight if it is not 1)
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
+}
+
+impl SemiArgs {
+    /// Sets what these options stand for.
+    pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
+        options.compare = !self.no_compare;
+        if let Some(variant) = &self.variant {
+            if !learner.takes("variant") {
+                return Err(Failure::Usage(format!("--variant: learner {} has none", learner.name)));
+            }
+            options.params.insert("variant".into(), variant.as_str().into());
+        }
+        self.unlabeled.apply(learner, options)
+    }
+}
+
+impl UnlabeledArgs {
+    /// Reads the graph of `rows` rows, if one is given.
+    pub fn read_graph(&self, rows: usize, options: &mut TrainOptions) -> Result<(), Failure> {
+        if let Some(path) = &self.graph {
+            options.graph =
+                Some(Arc::new(evermargin_io::read_edges(path, rows, &evermargin_io::Limits::default())?));
+        }
+        Ok(())
+    }
+
+    /// Sets what these options stand for; refuses a ratio for learners that have none.
+    pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
+        options.warp.clone_from(&self.warp);
+        let Some(ratio) = &self.ratio else { return Ok(()) };
+        if !learner.takes("ratio") {
+            let names: Vec<&str> = LEARNERS.iter().filter(|l| l.takes("ratio")).map(|l| l.name).collect();
+            return Err(Failure::Usage(format!(
+                "--ratio: learner {} does not use rows without a label; those that do: {}",
+                learner.name,
+                names.join(", ")
+            )));
+        }
+        options.params.insert("ratio".into(), ratio.clone());
+        Ok(())
+    }
+}
+
+/// How well the labels given agree with the truth on rows that had none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Found {
+    /// Rows scored.
+    pub rows: usize,
+    /// Share of them that is right.
+    pub accuracy: Option<f64>,
+    /// Share of the second of two classes that was found.
+    pub sensitivity: Option<f64>,
+    /// Share of the first of two classes that was found.
+    pub specificity: Option<f64>,
+    /// Matthews' correlation.
+    pub mcc: Option<f64>,
+}
+
+impl Found {
+    /// Scores `class` where `truth` is known and `given` is not; `classes` are those of the learner.
+    pub fn new(class: &[u32], given: &[bool], truth: &Labels, classes: &[String]) -> Self {
+        let number = |c: u32| classes.iter().position(|k| *k == truth.classes[c as usize]);
+        let known = |i: usize| truth.of[i].map(|c| number(c).map_or(u32::MAX, |at| at as u32));
+        let rows = (0..class.len()).filter(|&i| !given[i]);
+        let pairs: Vec<(u32, u32)> = rows.filter_map(|i| known(i).map(|t| (t, class[i]))).collect();
+        if pairs.is_empty() {
+            return Self::default();
+        }
+        let (known, found): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+        let right = known.iter().zip(&found).filter(|(t, f)| t == f).count();
+        let share = |c: u32| {
+            let of = known.iter().zip(&found).filter(|(t, _)| **t == c);
+            let (all, right) = of.fold((0, 0), |(n, k), (t, f)| (n + 1, k + usize::from(t == f)));
+            (classes.len() == 2 && all > 0).then(|| f64::from(right as u32) / f64::from(all))
+        };
+        Self {
+            rows: known.len(),
+            accuracy: Some(right as f64 / known.len() as f64),
+            sensitivity: share(1),
+            specificity: share(0),
+            mcc: Confusion::new(&known, &found, &[], classes.len()).and_then(|c| c.mcc()),
+        }
+    }
+}
+
+/// What a semi-supervised learner adds to the line of `--json`.
+pub fn keys(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> Map<String, Value> {
+    let unlabeled = semi.given.iter().filter(|g| !**g).count();
+    let score = |class: &[u32]| truth.map(|t| Found::new(class, &semi.given, t, classes)).unwrap_or_default();
+    let (found, alone) =
+        (score(&semi.class), semi.baseline.as_ref().map(|b| score(&b.class)).unwrap_or_default());
+    let held = semi.baseline.as_ref().and_then(|b| b.cross_validated);
+    let ratio = if let [one] = semi.ratio.as_slice() { json!(one) } else { json!(semi.ratio) };
+    let keys = json!({
+        "unlabeled": unlabeled,
+        "ratio": ratio,
+        "transductive_accuracy": found.accuracy,
+        "sensitivity": found.sensitivity,
+        "specificity": found.specificity,
+        "mcc": found.mcc,
+        "baseline_accuracy": alone.accuracy,
+        "baseline_mcc": alone.mcc,
+        "agreement": semi.baseline.as_ref().map(|b| b.agreement),
+        "cross_validated": held.map(|h| h[1]),
+        "baseline_cross_validated": held.map(|h| h[0]),
+        "facts": semi.facts,
+    });
+    match keys {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// The same for people.
+pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
+    let unlabeled = semi.given.iter().filter(|g| !**g).count();
+    let mut out = String::new();
+    let count_of =
+        |c: usize| (0..semi.class.len()).filter(|&i| !semi.given[i] && semi.class[i] as usize == c).count();
+    let shares: Vec<String> =
+        classes.iter().enumerate().take(12).map(|(c, name)| format!("{name} {}", count_of(c))).collect();
+    let more = if classes.len() > 12 { ", …" } else { "" };
+    let _ = write!(out, "labelled {}: {}{more}", count(unlabeled, "row"), shares.join(", "));
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let score = |class: &[u32]| truth.map(|t| Found::new(class, &semi.given, t, classes)).unwrap_or_default();
+    let found = score(&semi.class);
+    if let Some(accuracy) = found.accuracy {
+        let _ = write!(out, "\nright on {}: {}", count(found.rows, "hidden label"), percent(accuracy));
+        if let Some(mcc) = found.mcc {
+            let _ = write!(out, ", MCC {}", short(mcc));
+        }
+    }
+    if let (Some(from), [share]) =
+        (semi.facts.get("ratio_from").and_then(Value::as_str), semi.ratio.as_slice())
+    {
+        let how = match from {
+            "estimate" => "estimated",
+            "labels" => "as among the labels",
+            _ => "given",
+        };
+        let _ = write!(
+            out,
+            "\nshare of {}: {} ({how})",
+            classes.get(1).map_or("", String::as_str),
+            short(*share)
+        );
+    }
+    let Some(alone) = &semi.baseline else { return out };
+    if unlabeled == 0 {
+        return out;
+    }
+    let _ = write!(out, "\nlabels alone: {} of the rows the same", percent(alone.agreement));
+    if let Some(accuracy) = score(&alone.class).accuracy {
+        let _ = write!(out, ", {} right", percent(accuracy));
+    }
+    match alone.cross_validated {
+        Some([without, with]) => {
+            let _ = write!(
+                out,
+                "\nheld-out labels right ({} folds): {} with the unlabelled rows, {} without{}",
+                alone.folds,
+                percent(with),
+                percent(without),
+                if with < without { ": they may hurt here" } else { "" }
+            );
+        }
+        None => out.push_str("\nheld-out labels: too few of some class to tell whether unlabelled rows help"),
+    }
+    out
+}

@@ -1,0 +1,288 @@
+//! `evermargin ask`: the rows that are worth a label.
+
+use crate::args::{Common, DataArgs, HideArgs};
+use crate::commands::ask_batch::{self, Labelled};
+use crate::commands::convert::read_model;
+use crate::commands::fit;
+use crate::commands::predict::{cell, load_for};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::input::views::{self, ViewArgs};
+use crate::output::console::{self, count, exact, quoted, short};
+use crate::output::progress::Watcher;
+use evermargin::active::{Gate, POOL, closeness_of, take_nearest};
+use evermargin::data::Matrix;
+use evermargin::model::{Classifier, Predictions, Scheme};
+use evermargin_io::write_atomic;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Name the rows that are worth a label
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin ask new.csv --model species.evm -n 20 -o questions.tsv\n\n\
+    From a few labels to a model and back:\n  \
+    evermargin fit all.csv --labeled-rows first.txt -o m.evm\n  \
+    evermargin ask all.csv --labeled-rows first.txt --model m.evm")]
+pub struct AskArgs {
+    /// Data, in any format `fit` reads; rows that have a label are passed over; - is standard input
+    pub data: PathBuf,
+    /// Model whose doubts are asked about
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// Most rows to ask about
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 10, value_parser = crate::args::values::from_one)]
+    pub number: u64,
+    /// How rows are chosen: margin (nearest to the boundary), small-pool (the nearest of a random pool, a new
+    /// one for each: questions differ more), gate (rows inside the margin, as they come), diverse (rows inside the margin
+    /// that speak for the others there), submod (between the labels or far from them, unlike each other; two classes; needs
+    /// no model) or random
+    #[arg(long, value_name = "NAME", default_value = "margin", value_parser = strategy)]
+    pub strategy: Strategy,
+    /// Rows of a small pool: a number, 0 = all, or auto:P,ETA = as many as it takes to hold one of the best share P
+    /// with chance 1 − ETA [default: 59, which is auto:0.05,0.05]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::pool)]
+    pub pool: Option<usize>,
+    /// File for the rows, tab separated; - is standard output [default: standard output; with --json nowhere]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
+    pub input: DataArgs,
+    #[command(flatten)]
+    pub hide: HideArgs,
+}
+
+/// How rows are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    Margin,
+    SmallPool,
+    Gate,
+    Diverse,
+    Submod,
+    Random,
+}
+
+impl Strategy {
+    const ALL: [Self; 6] =
+        [Self::Margin, Self::SmallPool, Self::Gate, Self::Diverse, Self::Submod, Self::Random];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Margin => "margin",
+            Self::SmallPool => "small-pool",
+            Self::Gate => "gate",
+            Self::Diverse => "diverse",
+            Self::Submod => "submod",
+            Self::Random => "random",
+        }
+    }
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn strategy(text: &str) -> Result<Strategy, String> {
+    let names = Strategy::ALL.map(Strategy::name).join(", ");
+    Strategy::ALL.into_iter().find(|s| s.name() == text).ok_or_else(|| format!("must be one of {names}"))
+}
+
+/// What a model says of the candidates.
+struct Opinion {
+    classifier: Classifier,
+    predictions: Predictions,
+    closeness: Vec<f64>,
+}
+
+/// Runs the verb.
+pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let to_stdout = check(args, common)?;
+    let classifier = args.model.as_deref().map(read_model).transpose()?;
+    let hide = Some(&args.hide);
+    let source = match &classifier {
+        Some(c) => load_for(c, &args.data, &args.views, &args.input, hide)?,
+        None => views::load(&args.data, &args.views, &args.input, hide, Vec::new())?,
+    };
+    if !source.absent.is_empty() {
+        return Err(Failure::Usage(
+            "ask looks at every view the model was trained on; name them with --view".into(),
+        ));
+    }
+    console::note(common, &source.data.notes);
+    let rows = source.data.x.rows();
+    let labelled = match args.strategy {
+        Strategy::Submod => Some(Labelled::of(&source.data.x, &source.data.labels)?),
+        _ => None,
+    };
+    let (numbers, x) = candidates(args, common, source)?;
+    let about = |e| Failure::about(&args.data, e);
+    let together = matches!(args.strategy, Strategy::Diverse | Strategy::Submod).then(|| x.clone());
+    let watch = Watcher::start(common, None)?;
+    let opinion = classifier.map(|c| opinion(c, x)).transpose().map_err(about)?;
+    let number = usize::try_from(args.number).unwrap_or(usize::MAX);
+    let chosen = match (&together, &labelled, &opinion) {
+        (Some(x), Some(labelled), o) => {
+            ask_batch::submod(o.as_ref().map(|o| &o.classifier), x, labelled, number, &watch)
+                .map_err(about)?
+        }
+        (Some(x), None, Some(o)) => {
+            ask_batch::diverse(&o.classifier, x, &o.closeness, number, &watch).map_err(about)?
+        }
+        _ => choose(args, common.seed, numbers.len(), opinion.as_ref()),
+    };
+    let seconds = watch.seconds();
+    watch.finish();
+
+    let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
+    if let Some(output) = &output {
+        write_atomic(output, table(&chosen, &numbers, opinion.as_ref()).as_bytes())?;
+    }
+    let text = summary(args, &chosen, numbers.len(), seconds);
+    if to_stdout {
+        if !common.quiet {
+            tell!("{text}");
+        }
+        return Ok(());
+    }
+    let json = json!({
+        "rows": rows, "candidates": numbers.len(), "asked": chosen.len(), "strategy": args.strategy.name(),
+        "asked_rows": chosen.iter().map(|&i| numbers[i]).collect::<Vec<_>>(),
+        "seconds": seconds, "total_seconds": started.elapsed().as_secs_f64(),
+    });
+    console::answer(common, &json, &text)
+}
+
+/// Refuses what contradicts itself before any file is read; says whether rows go to standard output.
+fn check(args: &AskArgs, common: &Common) -> Result<bool, Failure> {
+    let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
+    if to_stdout && common.json {
+        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+    }
+    let strategy = args.strategy.name();
+    if args.pool.is_some() && args.strategy != Strategy::SmallPool {
+        return Err(Failure::Usage(format!("--pool: strategy {strategy} has no pool; small-pool has")));
+    }
+    if args.model.is_none() && !matches!(args.strategy, Strategy::Random | Strategy::Submod) {
+        let data = quoted(&args.data);
+        return Err(Failure::Usage(format!(
+            "strategy {strategy} needs --model MODEL: label a few rows (--strategy random names some), write their \
+             numbers into a file and train on them: evermargin fit {data} --labeled-rows FILE -o MODEL"
+        )));
+    }
+    let stdin = Path::new("-");
+    if args.data == stdin && args.model.as_deref() == Some(stdin) {
+        return Err(Failure::Usage(
+            "MODEL and DATA cannot both be standard input; give one of them a file".into(),
+        ));
+    }
+    if let Some(output) = args.output.as_ref().filter(|o| *o != stdin) {
+        fit::check_output(&args.data, output)?;
+        args.model.as_deref().map_or(Ok(()), |model| fit::check_output(model, output))?;
+    }
+    Ok(to_stdout)
+}
+
+/// The rows without a label: their numbers in the file, and their samples.
+fn candidates(args: &AskArgs, common: &Common, source: Input) -> Result<(Vec<usize>, Matrix), Failure> {
+    let (numbers, data) = (source.numbers(), source.data);
+    let open: Vec<usize> = (0..data.labels.of.len()).filter(|&i| data.labels.of[i].is_none()).collect();
+    let known = data.labels.of.len() - open.len();
+    if open.is_empty() {
+        return Err(Failure::Failed(format!(
+            "{}: every row has a label, so there is nothing to ask; a row without one has ? or an empty cell \
+             there (--labeled-rows hides labels)",
+            args.data.display()
+        )));
+    }
+    if known == 0 {
+        return Ok((numbers, data.x));
+    }
+    let verb = if known == 1 { "has a label and is" } else { "have a label and are" };
+    console::note(common, &[format!("{} {verb} passed over", count(known, "row"))]);
+    Ok((open.iter().map(|&i| numbers[i]).collect(), data.x.view().select(&open)))
+}
+
+fn opinion(classifier: Classifier, x: Matrix) -> evermargin::error::Result<Opinion> {
+    let predictions = classifier.predict(x)?;
+    let closeness = closeness_of(classifier.scheme, classifier.classes.len(), &predictions);
+    Ok(Opinion { classifier, predictions, closeness })
+}
+
+/// The places of the rows chosen among the candidates, in the order in which they are asked about.
+fn choose(args: &AskArgs, seed: u64, candidates: usize, opinion: Option<&Opinion>) -> Vec<usize> {
+    let number = usize::try_from(args.number).unwrap_or(usize::MAX).min(candidates);
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut left: Vec<usize> = (0..candidates).collect();
+    match opinion.map(|o| &o.closeness) {
+        Some(near) if args.strategy == Strategy::Margin => {
+            left.sort_by(|&a, &b| near[a].total_cmp(&near[b]).then(a.cmp(&b)));
+        }
+        Some(near) if args.strategy == Strategy::SmallPool => {
+            return (0..number)
+                .filter_map(|_| take_nearest(&mut left, args.pool.unwrap_or(POOL), near, &mut rng))
+                .collect();
+        }
+        Some(near) if args.strategy == Strategy::Gate => {
+            let mut gate = Gate::new(args.number);
+            left.retain(|&i| gate.ask(&[near[i]]));
+        }
+        _ => left.shuffle(&mut rng),
+    }
+    left.truncate(number);
+    left
+}
+
+/// The rows as text, a line each.
+fn table(chosen: &[usize], numbers: &[usize], opinion: Option<&Opinion>) -> String {
+    let mut out = String::from("row");
+    if let Some(Opinion { classifier: c, .. }) = opinion {
+        if c.scheme == Scheme::Binary {
+            out.push_str("\tdecision");
+        } else {
+            for name in c.scheme.output_names(&c.classes) {
+                let _ = write!(out, "\t{}", cell(&format!("decision:{name}"), '\t'));
+            }
+        }
+        out.push_str("\tcloseness\tlabel");
+    }
+    out.push('\n');
+    for &i in chosen {
+        let _ = write!(out, "{}", numbers[i]);
+        if let Some(Opinion { classifier: c, predictions: p, closeness }) = opinion {
+            let outputs = c.model.outputs();
+            for f in &p.decision[i * outputs..(i + 1) * outputs] {
+                let _ = write!(out, "\t{}", exact(*f));
+            }
+            let label = cell(&c.classes[p.class[i] as usize], '\t');
+            let _ = write!(out, "\t{}\t{label}", exact(closeness[i]));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn summary(args: &AskArgs, chosen: &[usize], candidates: usize, seconds: f64) -> String {
+    let mut text = format!(
+        "{} of {} without a label by {} in {} s",
+        chosen.len(),
+        count(candidates, "row"),
+        args.strategy.name(),
+        short(seconds)
+    );
+    if args.strategy == Strategy::Gate && (chosen.len() as u64) < args.number {
+        text.push_str("; no more lie within the margin");
+    }
+    if let Some(path) = args.output.as_deref().filter(|p| *p != Path::new("-")) {
+        let _ = write!(text, "\nrows: {}", path.display());
+    }
+    text
+}

@@ -1,0 +1,400 @@
+//! `evermargin fit`: train a classifier and write it to a model file.
+
+use crate::args::online::OnlineArgs;
+use crate::args::semi::SemiArgs;
+use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
+use crate::commands::{curve, predict, resume, suspects};
+use crate::failure::Failure;
+use crate::input;
+use crate::input::Input;
+use crate::input::views;
+use crate::input::views::{FileOf, ViewArgs};
+use crate::output::console::{self, count};
+use crate::output::fit_summary::{Summary, Written};
+use crate::output::progress::Watcher;
+use evermargin::Labels;
+use evermargin::data::Matrix;
+use evermargin::estimators::Learner;
+use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::metrics::Criterion;
+use evermargin::model::{CalibrationKind, Classifier};
+use evermargin::pipeline::train::{Gamma, TrainOptions, Trained, train};
+use evermargin::resampling::{flip_labels, thin};
+use evermargin_io::artifacts::{model, state};
+use evermargin_io::{Dataset, LabelAt, ReadOptions, write_atomic};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Train a classifier and write it to a model file
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  evermargin fit train.csv --label species -o species.evm --kernel rbf --c 10\n\n\
+    With 200 labels, chosen by the learner:\n  \
+    evermargin fit train.csv --learner lasvm --select active --labels-budget 200 --curve curve.tsv\n\n\
+    A little more every day:\n  \
+    evermargin fit monday.csv --learner lasvm --state s.evs -o m.evm\n  \
+    evermargin fit tuesday.csv --resume s.evs --state s.evs -o m.evm\n\n\
+    Labels that may be wrong:\n  evermargin fit train.csv --learner lasvm-nc --suspects suspects.tsv"
+)]
+pub struct FitArgs {
+    /// Data with labels: LIBSVM text, CSV, TSV, .npy, .npz or IDX, compressed or not; - is standard input
+    pub data: PathBuf,
+    /// Model file to write; - is standard output [default: the name of DATA with .evm, here]
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
+    /// Cost of a margin violation [default: 1]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning", allow_negative_numbers = true)]
+    pub c: Option<f64>,
+    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning", allow_negative_numbers = true)]
+    pub gamma: Option<Gamma>,
+    /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
+    #[arg(long, value_name = "KIND", value_parser = crate::args::values::word::<CalibrationKind>, help_heading = "Learning")]
+    pub probability: Option<CalibrationKind>,
+    /// Move the boundary between two classes to where held-out rows score best: g-means, f1, accuracy, mcc,
+    /// break-even (as many positives as there are) or rate=SHARE (this share positive) [default: where it is]
+    #[arg(long, value_name = "GOAL", value_parser = crate::args::values::threshold, help_heading = "Learning")]
+    pub threshold: Option<Criterion>,
+    #[command(flatten)]
+    pub learn: LearnArgs,
+    #[command(flatten)]
+    pub online: OnlineArgs,
+    #[command(flatten)]
+    pub semi: SemiArgs,
+    #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
+    pub input: DataArgs,
+    #[command(flatten)]
+    pub hide: HideArgs,
+    /// For experiments: give this share of the training rows a wrong label
+    #[arg(long, value_name = "SHARE", value_parser = crate::args::values::number, hide_short_help = true, help_heading = "Damage")]
+    pub flip: Option<f64>,
+    /// For experiments: delete rows of the smallest class until the largest has this many for one
+    #[arg(long, value_name = "RATIO", value_parser = crate::args::values::number, hide_short_help = true, help_heading = "Damage")]
+    pub thin: Option<f64>,
+}
+
+/// What is to be done.
+enum Work {
+    Begin(&'static Learner, Box<TrainOptions>),
+    GoOn(Box<OnlineCheckpoint>, GoOn<'static>),
+}
+
+/// Rows to learn from, and what is known about them.
+struct Rows {
+    data: Dataset,
+    weights: Option<Vec<f64>>,
+    /// All labels there are, where some were hidden.
+    truth: Option<Labels>,
+    /// The number in the file of each row, counted from 1.
+    numbers: Vec<usize>,
+    files: Vec<FileOf>,
+    serial: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let mut work = match &args.online.resume {
+        None => begin(args, common)?,
+        Some(path) => {
+            if !args.views.view.is_empty() {
+                return Err(Failure::Usage(
+                    "--view and --resume do not go together: no state has views".into(),
+                ));
+            }
+            let state = state::load(path)?;
+            let how = resume::agree(args, common, &state)?;
+            Work::GoOn(Box::new(state), how)
+        }
+    };
+    let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
+    let piped = output == Path::new("-");
+    if piped && common.json {
+        return Err(Failure::Usage(
+            "-o - and --json both want standard output; give the model a file".into(),
+        ));
+    }
+    check_output(&args.data, &output)?;
+    args.online.check_outputs(&args.data, &output)?;
+    args.views.view.iter().try_for_each(|view| check_output(view, &output))?;
+    let mut rows = read(args, common, &work)?;
+    console::note(common, &rows.data.notes);
+    let (count, features) = (rows.data.x.rows(), rows.data.x.cols());
+    let kept = args.online.needs_rows().then(|| rows.data.x.clone());
+    let watch = Watcher::start(common, args.learn.max_seconds)?;
+    let (trained, state) = learn(args, &mut work, &mut rows, &watch)?;
+    let seconds = watch.seconds();
+    watch.finish();
+    console::note(common, &trained.notes);
+
+    let bytes = model::to_bytes(&trained.classifier)?;
+    write_atomic(&output, &bytes)?;
+    let suspects = write_beside(args, &trained, &rows, kept)?;
+    let state_size = write_state(args, state.as_ref())?;
+    let written = |path, size| Written { path, size };
+    let summary = Summary {
+        data: &args.data,
+        gamma: match &work {
+            Work::Begin(_, options) => options.gamma,
+            Work::GoOn(state, _) => state.params.get("gamma").and_then(Value::as_f64).map(Gamma::Value),
+        },
+        trained: &trained,
+        truth: rows.truth.as_ref(),
+        rows: count,
+        features,
+        model: written(&output, bytes.len() as u64),
+        state: args.online.state.as_deref().zip(state_size).map(|(path, size)| written(path, size)),
+        suspects,
+        seconds,
+    };
+    if piped {
+        if !common.quiet {
+            tell!("{}", summary.text());
+        }
+        return Ok(());
+    }
+    console::answer(common, &summary.json(started), &summary.text())
+}
+
+/// The learner and how to train it; what it does not take is refused before any file is read.
+fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
+    let (learner, mut options) = args.learn.options(common)?;
+    args.online.apply(learner, &mut options.params)?;
+    args.semi.apply(learner, &mut options)?;
+    args.views.check(learner)?;
+    if options.warp.is_some() && (args.online.state.is_some() || args.online.resume.is_some()) {
+        return Err(Failure::Usage(
+            "--warp and --state do not go together: the graph is of the rows at hand, and later rows would not be in it"
+                .into(),
+        ));
+    }
+    if let Some(c) = args.c {
+        options.params.insert("c".into(), c.into());
+    }
+    if args.gamma.is_some() {
+        options.gamma = args.gamma;
+    }
+    if let Some(c) = args.c.filter(|c| learner.takes("c") && !(*c > 0.0 && *c <= 1e15)) {
+        return Err(evermargin::Error::parameter("c", c, "a number above 0, at most 1e15").into());
+    }
+    if let (Some(Gamma::Value(gamma)), true) = (args.gamma, learner.takes("gamma"))
+        && gamma <= 0.0
+    {
+        return Err(evermargin::Error::parameter("gamma", gamma, "a positive number").into());
+    }
+    options.calibration = args.probability;
+    options.threshold = args.threshold;
+    learner.make(&options.params).map_err(Failure::usage)?;
+    Ok(Work::Begin(learner, Box::new(options)))
+}
+
+/// Reads the data, as a state knows it where there is one, and damages it where that was asked for.
+fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
+    let (known, precomputed) = match work {
+        Work::Begin(learner, options) => {
+            (ReadOptions::default(), options.kernel(learner).as_deref() == Some("precomputed"))
+        }
+        Work::GoOn(s, _) => (input::known(&s.params, &s.classes, &s.columns, s.features()), false),
+    };
+    let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), vec![known])?;
+    let weights = source.weights(args.learn.weights.as_deref())?;
+    let numbers = source.numbers();
+    let Input { data, truth, files, .. } = source;
+    let mut rows = Rows { data, weights, truth, numbers, files, serial: false };
+    rows.serial = precomputed && input::drop_serial(&mut rows.data)?;
+    if let Work::GoOn(state, _) = work
+        && let Some(class) = state.params.get("positive").and_then(Value::as_str)
+    {
+        rows.data.labels = input::one_against_rest(&rows.data.labels, class);
+    }
+    damage(args, common.seed, precomputed, &mut rows)?;
+    Ok(rows)
+}
+
+/// Learns from the rows, which are used up; gives the state too where it is wanted.
+fn learn(
+    args: &FitArgs,
+    work: &mut Work,
+    rows: &mut Rows,
+    watch: &Watcher,
+) -> Result<(Trained, Option<OnlineCheckpoint>), Failure> {
+    let about = |e| Failure::about(&args.data, e);
+    let x = std::mem::replace(&mut rows.data.x, Matrix::empty(0, false));
+    match work {
+        Work::Begin(_, options) => {
+            options.weights = rows.weights.take();
+            args.semi.unlabeled.read_graph(x.rows(), options)?;
+            views::settle(options, &rows.data, &rows.files, &args.data)?;
+            let mut trained = train(x, &rows.data.labels, options, watch).map_err(about)?;
+            let classifier = &mut trained.classifier;
+            classifier.columns.clone_from(&rows.data.columns);
+            let (base, label) = (rows.data.index_base, rows.data.label.as_ref());
+            remember_input(classifier, &args.input, base, label, rows.serial);
+            views::remember(classifier, &rows.files);
+            let online = trained.online.as_ref().filter(|_| args.online.state.is_some());
+            let state = online.map(|o| OnlineCheckpoint::new(&trained.classifier, o, &trained.counts));
+            Ok((trained, state))
+        }
+        Work::GoOn(state, how) => {
+            let how = GoOn { weights: rows.weights.as_deref(), ..*how };
+            let (mut trained, next) = go_on(state, x, &rows.data.labels, how, watch).map_err(about)?;
+            if args.online.state.is_none() {
+                let kept = "what was learnt is in the model alone; --state FILE keeps it to go on from";
+                trained.notes.push(kept.into());
+            }
+            Ok((trained, Some(next)))
+        }
+    }
+}
+
+/// Writes the curve and the suspects where asked for; says how many suspects there are.
+fn write_beside(
+    args: &FitArgs,
+    trained: &Trained,
+    rows: &Rows,
+    kept: Option<Matrix>,
+) -> Result<Option<usize>, Failure> {
+    let (c, labels) = (&trained.classifier, &rows.data.labels);
+    if let Some(path) = &args.online.curve {
+        let points = trained.online.as_ref().map_or(&[][..], |o| &o.curve);
+        let table = match (&args.online.test, &kept) {
+            (Some(test), _) => {
+                let test =
+                    predict::load_for(c, test, &ViewArgs::default(), &args.input.for_another(), None)?.data;
+                curve::table(c, points, &test.x, &test.labels)?
+            }
+            (None, Some(x)) => curve::table(c, points, x, labels)?,
+            (None, None) => String::new(),
+        };
+        write_atomic(path, table.as_bytes())?;
+    }
+    let (Some(path), Some(x)) = (&args.online.suspects, kept) else { return Ok(None) };
+    let (table, count) = suspects::table(c, x, labels, &rows.numbers)?;
+    write_atomic(path, table.as_bytes())?;
+    Ok(Some(count))
+}
+
+/// Writes the state where asked for; gives its bytes.
+fn write_state(args: &FitArgs, state: Option<&OnlineCheckpoint>) -> Result<Option<u64>, Failure> {
+    let (Some(path), Some(state)) = (&args.online.state, state) else { return Ok(None) };
+    let bytes = state::to_bytes(state)?;
+    write_atomic(path, &bytes)?;
+    Ok(Some(bytes.len() as u64))
+}
+
+/// Thins the smallest class, then flips labels, as asked for. A deleted row of a kernel matrix, whose rows are its
+/// columns, only loses its label.
+fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Result<(), Failure> {
+    let Rows { data, weights, truth, numbers, .. } = rows;
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let counts = data.labels.counts();
+    let present = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
+    if let (Some(ratio), Some(smallest)) = (args.thin, present.min_by_key(|&c| counts[c])) {
+        let kept = thin(&data.labels, smallest as u32, ratio, &mut rng)?;
+        data.notes.push(format!(
+            "{} of class {} deleted",
+            count(data.x.rows() - kept.len(), "row"),
+            data.labels.classes[smallest]
+        ));
+        if precomputed {
+            let mut of = vec![None; data.labels.of.len()];
+            kept.iter().for_each(|&i| of[i] = data.labels.of[i]);
+            data.labels.of = of;
+        } else {
+            data.x = data.x.view().select(&kept);
+            for labels in truth.iter_mut().chain([&mut data.labels]) {
+                labels.of = kept.iter().map(|&i| labels.of[i]).collect();
+            }
+            *weights = weights.take().map(|w| kept.iter().map(|&i| w[i]).collect());
+            *numbers = kept.iter().map(|&i| numbers[i]).collect();
+        }
+    }
+    if let Some(share) = args.flip {
+        let flipped = flip_labels(&mut data.labels, share, &mut rng)?;
+        data.notes.push(format!("{} made wrong", count(flipped.len(), "label")));
+    }
+    Ok(())
+}
+
+/// Keeps the facts about the data that prediction needs.
+pub fn remember_input(
+    classifier: &mut Classifier,
+    input: &DataArgs,
+    index_base: Option<u8>,
+    label: Option<&LabelAt>,
+    serial: bool,
+) {
+    if let Value::Object(params) = &mut classifier.params {
+        if input.positive.is_some() {
+            params.insert("positive".into(), classifier.classes[1].clone().into());
+        }
+        if let Some(base) = index_base {
+            params.insert("index_base".into(), base.into());
+        }
+        if let Some(label) = label {
+            params.insert("label".into(), json!(label));
+        }
+        if serial {
+            params.insert("serial_column".into(), true.into());
+        }
+    }
+}
+
+/// `data/a9a.xz` becomes `a9a.evm`, in the folder one is in.
+pub fn default_model(data: &Path) -> PathBuf {
+    let name = data.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
+    let name = [".gz", ".xz", ".zst"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(&name);
+    let known = [".csv", ".tsv", ".txt", ".data", ".svm", ".libsvm", ".svmlight", ".npy", ".npz"];
+    let stem = known.iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
+    if stem.is_empty() || stem == "-" { "model.evm".into() } else { format!("{stem}.evm").into() }
+}
+
+/// Refuses an output that cannot be written, before any work is done.
+pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
+    not_the_same(input, output)?;
+    let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
+    match folder {
+        _ if output.is_dir() => {
+            Err(Failure::Failed(format!("{}: is a folder; name a file in it", output.display())))
+        }
+        Some(folder) if !folder.is_dir() => Err(Failure::Failed(format!(
+            "{}: there is no folder {}; make it first",
+            output.display(),
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write over the input.
+fn not_the_same(data: &Path, output: &Path) -> Result<(), Failure> {
+    match (data.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b => Err(Failure::Usage(format!(
+            "{}: that is the input itself; give the output another name",
+            output.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_named_after_its_data() {
+        for (data, model) in [
+            ("data/a9a.xz", "a9a.evm"),
+            ("iris.csv", "iris.evm"),
+            ("w8a.t", "w8a.t.evm"),
+            ("-", "model.evm"),
+            ("x/letter.scale.tr", "letter.scale.tr.evm"),
+        ] {
+            assert_eq!(default_model(Path::new(data)), Path::new(model));
+        }
+    }
+}

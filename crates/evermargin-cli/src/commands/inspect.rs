@@ -1,0 +1,212 @@
+//! `evermargin inspect`: what a model or a state holds, on one page.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::input::views;
+use crate::output::console::{self, count, short};
+use crate::output::fit_summary;
+use evermargin::estimators::online::lasvm::Lasvm;
+use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
+use evermargin::model::{Calibration, Classifier, Column, Scheme};
+use evermargin::{Kernel, Matrix, Model};
+use evermargin_io::{Kept, Limits, read_kept};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Show what a model or a state holds
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin inspect species.evm")]
+pub struct InspectArgs {
+    /// Model or state: a model file, a LIBSVM model, JSON or a state; - is standard input
+    pub model: PathBuf,
+}
+
+/// Runs the verb.
+pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
+    let (classifier, state) = match read_kept(&args.model, &Limits::default())? {
+        Kept::Model(classifier) => (*classifier, None),
+        Kept::State(state) => {
+            let model = Lasvm::resume(&state.saved).map_err(|e| Failure::about(&args.model, e))?.model();
+            (state.classifier(model), Some(state))
+        }
+    };
+    let size = std::fs::metadata(&args.model).map(|m| m.len()).ok();
+    let mut json = describe(&classifier, size);
+    let mut page = page(&args.model.display().to_string(), &classifier, size);
+    if let Some(state) = state {
+        json["state"] = progress(&state);
+        page.push_str(&progress_lines(&state));
+    }
+    console::answer(common, &json, &page)
+}
+
+/// How far a learner that will go on has come.
+fn progress(state: &OnlineCheckpoint) -> Value {
+    let counts = &state.saved.counts;
+    json!({
+        "rows": state.rows,
+        "class_counts": state.counts,
+        "samples_seen": counts.seen,
+        "points": state.saved.dead.iter().filter(|dead| !**dead).count(),
+        "kernel_evaluations": counts.evaluations,
+        "process_steps": counts.process,
+        "reprocess_steps": counts.reprocess,
+        "finish": state.saved.params.finish,
+    })
+}
+
+fn progress_lines(state: &OnlineCheckpoint) -> String {
+    let counts = &state.saved.counts;
+    let points = state.saved.dead.iter().filter(|dead| !**dead).count();
+    let ending = if state.saved.params.finish { ", not finished yet" } else { "" };
+    let of = state.classes.iter().zip(&state.counts).map(|(class, n)| format!("{class} {n}"));
+    let of: Vec<String> = of.collect();
+    format!(
+        "\n  {:<16}{}{ending}; `evermargin fit MORE_DATA --resume` goes on\n  {:<16}{} seen, of {}\n  {:<16}{}",
+        "state",
+        count(points, "point"),
+        "samples",
+        counts.seen,
+        list(&of),
+        "kernel values",
+        counts.evaluations,
+    )
+}
+
+fn describe(c: &Classifier, size: Option<u64>) -> Value {
+    json!({
+        "learner": c.learner,
+        "params": c.params,
+        "classes": c.classes.len(),
+        "class_names": c.classes,
+        "scheme": c.scheme,
+        "kernel": fit_summary::kernel(c),
+        "kernel_params": match &c.model {
+            Model::Expansion { kernel, .. } => json!(kernel),
+            Model::Views { parts, .. } => parts.iter().map(|p| kernel_of(&p.model)).collect(),
+            Model::Linear { .. } => Value::Null,
+        },
+        "features": c.features(),
+        "outputs": c.model.outputs(),
+        "support_count": c.model.support_count(),
+        "bias": c.model.bias(),
+        "scaling": c.scaling.name(),
+        "calibration": calibration(c),
+        "columns": c.columns,
+        "bytes": size,
+    })
+}
+
+fn kernel_of(model: &Model) -> Value {
+    match model {
+        Model::Expansion { kernel, .. } => json!(kernel),
+        _ => json!(Kernel::Linear),
+    }
+}
+
+fn calibration(c: &Classifier) -> Option<&'static str> {
+    c.calibration.first().map(|c| match c {
+        Calibration::Sigmoid { .. } => "sigmoid",
+        Calibration::Isotonic { .. } => "isotonic",
+    })
+}
+
+fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
+    let mut out = name.to_string();
+    if let Some(size) = size {
+        let _ = write!(out, " ({})", console::bytes(size));
+    }
+    let mut line = |key: &str, value: &str| {
+        let _ = write!(out, "\n  {key:<16}{value}");
+    };
+    line("learner", &c.learner);
+    if let Value::Object(params) = &c.params {
+        let words = params.iter().filter(|(k, _)| *k != views::KEY).map(|(k, v)| format!("{k} {}", word(v)));
+        line("parameters", &words.collect::<Vec<_>>().join(", "));
+        if let Some(files) = params.get(views::KEY).and_then(Value::as_array) {
+            let features: Vec<String> = files.iter().map(|f| f["features"].to_string()).collect();
+            line("files", &format!("{} side by side, of {} features", files.len(), features.join(", ")));
+        }
+    }
+    line("classes", &list(&c.classes));
+    if c.scheme == Scheme::Binary {
+        line("decision", &format!("f > 0 means {}", c.classes.last().map_or("", String::as_str)));
+    } else {
+        let scheme = if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" };
+        line("decision", &format!("{scheme}, {} functions", c.model.outputs()));
+    }
+    match &c.model {
+        Model::Expansion { kernel, points, .. } => {
+            line("kernel", &formula(kernel));
+            let layout = if matches!(points, Matrix::Dense { .. }) { "dense" } else { "sparse" };
+            let points = count(points.rows(), "support vector");
+            line("support", &format!("{points} of {}, {layout}", count(c.features(), "feature")));
+        }
+        Model::Views { parts, .. } => {
+            for part in parts {
+                let kernel = match &part.model {
+                    Model::Expansion { kernel, .. } => formula(kernel),
+                    _ => formula(&Kernel::Linear),
+                };
+                let columns: Vec<String> =
+                    part.columns.0.iter().map(|(first, end)| format!("{}..{end}", first + 1)).collect();
+                let size = part.model.support_count();
+                line("view", &format!("columns {}, {kernel}, {size} points or weights", columns.join(",")));
+            }
+        }
+        Model::Linear { .. } => {
+            line("kernel", &fit_summary::kernel(c));
+            let used = c.model.support_count();
+            line("weights", &format!("{used} of {} not zero", count(c.features(), "feature")));
+        }
+    }
+    let constants: Vec<String> = c.model.bias().iter().map(|b| short(*b)).collect();
+    line("constant", &list(&constants));
+    line("scaling", c.scaling.name());
+    line("probabilities", calibration(c).unwrap_or("none; fit with --probability sigmoid"));
+    if !c.columns.is_empty() {
+        let columns: Vec<String> = c
+            .columns
+            .iter()
+            .map(|column| match column {
+                Column::Number { name } => name.clone(),
+                Column::Category { name, values } => format!("{name} ({})", count(values.len(), "value")),
+                Column::Text { name, documents, .. } => {
+                    format!("{name} (text, {})", count(*documents as usize, "document"))
+                }
+            })
+            .collect();
+        line("columns", &list(&columns));
+    }
+    out
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(label) if label.contains_key("index") => match &label.get("name") {
+            Some(Value::String(name)) => name.clone(),
+            _ => format!("column {}", label["index"]),
+        },
+        Value::Number(n) => n.as_f64().map_or_else(|| n.to_string(), short),
+        other => other.to_string(),
+    }
+}
+
+fn list(words: &[String]) -> String {
+    let shown = words[..words.len().min(12)].join(", ");
+    if words.len() > 12 { format!("{shown}, … ({} in all)", words.len()) } else { shown }
+}
+
+fn formula(kernel: &Kernel) -> String {
+    match *kernel {
+        Kernel::Linear => "linear: x·z".into(),
+        Kernel::Rbf { gamma } => format!("rbf: exp(-{}·|x - z|²)", short(gamma)),
+        Kernel::Poly { gamma, coef0, degree } => {
+            format!("poly: ({}·x·z + {})^{degree}", short(gamma), short(coef0))
+        }
+        Kernel::Sigmoid { gamma, coef0 } => format!("sigmoid: tanh({}·x·z + {})", short(gamma), short(coef0)),
+        Kernel::Precomputed => "precomputed".into(),
+    }
+}

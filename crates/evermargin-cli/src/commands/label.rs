@@ -1,0 +1,214 @@
+//! `evermargin label`: give every row of a file a label, from the few that have one.
+
+use crate::args::semi::{self, SemiArgs};
+use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
+use crate::commands::fit::{check_output, default_model, remember_input};
+use crate::commands::predict::{Shape, cell, shape};
+use crate::failure::Failure;
+use crate::input::views::{self, ViewArgs};
+use crate::input::{self, Input};
+use crate::output::console::{self, exact, short};
+use crate::output::fit_summary::{ended, total};
+use crate::output::heatmap::{check_name, escaped, page};
+use crate::output::picture::Picture;
+use crate::output::progress::Watcher;
+use evermargin::estimators::transductive::Semi;
+use evermargin::pipeline::train::{Gamma, train};
+use evermargin_io::artifacts::model;
+use evermargin_io::write_atomic;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Label the rows of a file from the few that have a label
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin label mails.csv --label spam -o labelled.tsv\n\n\
+    Rows without a label are those whose label is ? or empty. To try it on data whose labels are known:\n  \
+    evermargin label g50c.libsvm --labeled-rows splits.txt --split 3 --learner linear-da")]
+pub struct LabelArgs {
+    /// Data, a few rows of it with a label, in any format `fit` reads; - is standard input
+    pub data: PathBuf,
+    /// File for the labels, in the order of the rows: label, score, confidence, given; - is standard output
+    /// [default: standard output; with --json nowhere]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to write: tsv, csv or labels (one a line) [default: csv when OUT ends so, else tsv]
+    #[arg(long = "as", value_name = "KIND", value_parser = shape)]
+    pub shape: Option<Shape>,
+    /// File for the model, for rows to come
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Draw the labels of data of two columns, and where the classes would lie: a self-contained .svg or .html file
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Cost of a margin violation, for learners that take it [default: 1]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning", allow_negative_numbers = true)]
+    pub c: Option<f64>,
+    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning", allow_negative_numbers = true)]
+    pub gamma: Option<Gamma>,
+    #[command(flatten)]
+    pub semi: SemiArgs,
+    #[command(flatten)]
+    pub learn: LearnArgs,
+    #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
+    pub input: DataArgs,
+    #[command(flatten)]
+    pub hide: HideArgs,
+}
+
+/// The learner when none is named.
+pub const DEFAULT_LEARNER: &str = "submod-s3vm";
+
+/// Runs the verb.
+pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
+    if to_stdout && common.json {
+        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+    }
+    for output in args.output.iter().chain(&args.model).filter(|o| *o != Path::new("-")) {
+        check_output(&args.data, output)?;
+        args.views.view.iter().try_for_each(|view| check_output(view, output))?;
+    }
+    if let Some(plot) = &args.plot {
+        check_name(plot)?;
+        check_output(&args.data, plot)?;
+    }
+    if args.model.is_some() && (args.model == args.output || args.model.as_deref() == Some(Path::new("-"))) {
+        return Err(Failure::Usage("--model: the model needs a file of its own".into()));
+    }
+    let name = args.learn.learner.as_deref().unwrap_or(DEFAULT_LEARNER);
+    let (learner, mut options) = args.learn.options_for(name, common)?;
+    if learner.one_class() {
+        return Err(Failure::Usage(format!(
+            "--learner {}: it knows one class and tells what is outside; fit and predict do that",
+            learner.name
+        )));
+    }
+    if !learner.semi {
+        return Err(Failure::Usage(format!(
+            "--learner {}: it uses labelled rows alone; fit and predict do that, or choose a learner that uses all rows",
+            learner.name
+        )));
+    }
+    args.semi.apply(learner, &mut options)?;
+    args.views.check(learner)?;
+    if let Some(c) = args.c {
+        options.params.insert("c".into(), c.into());
+    }
+    options.gamma = args.gamma.or(options.gamma);
+    learner.make(&options.params).map_err(Failure::usage)?;
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+
+    let mut source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), Vec::new())?;
+    let serial = precomputed && input::drop_serial(&mut source.data)?;
+    options.weights = source.weights(args.learn.weights.as_deref())?;
+    console::note(common, &source.data.notes);
+    let Input { data, truth, files, .. } = source;
+    views::settle(&mut options, &data, &files, &args.data)?;
+    let (rows, labeled) = (data.x.rows(), data.labels.labeled());
+    if let Some(plot) = &args.plot
+        && data.x.cols() != 2
+    {
+        return Err(Failure::Usage(format!(
+            "--plot {}: a picture needs two columns, and {} has {}",
+            plot.display(),
+            args.data.display(),
+            data.x.cols()
+        )));
+    }
+    args.semi.unlabeled.read_graph(rows, &mut options)?;
+    let drawn = args.plot.as_ref().map(|_| data.x.clone());
+    let watch = Watcher::start(common, args.learn.max_seconds)?;
+    let mut trained =
+        train(data.x, &data.labels, &options, &watch).map_err(|e| Failure::about(&args.data, e))?;
+    let seconds = watch.seconds();
+    watch.finish();
+    console::note(common, &trained.notes);
+    let Some(found) = trained.semi.take() else {
+        return Err(Failure::Failed(format!("learner {} gave no labels", learner.name)));
+    };
+
+    let classes = trained.classifier.classes.clone();
+    let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
+    if let Some(output) = &output {
+        let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+        let shape = args.shape.unwrap_or(if csv { Shape::Csv } else { Shape::Tsv });
+        write_atomic(output, table(&found, &classes, shape).as_bytes())?;
+    }
+    if let (Some(plot), Some(x)) = (&args.plot, &drawn) {
+        let title = format!("{}: {}", args.data.display(), learner.name);
+        let svg = Picture::of_labels(&trained.classifier, x, &found.class, &found.given)
+            .svg(&escaped(&title), 500)?;
+        let html = plot.extension().is_some_and(|e| e == "html");
+        write_atomic(plot, (if html { page(&title, &svg) } else { svg }).as_bytes())?;
+    }
+    if let Some(path) = &args.model {
+        trained.classifier.columns.clone_from(&data.columns);
+        remember_input(&mut trained.classifier, &args.input, data.index_base, data.label.as_ref(), serial);
+        views::remember(&mut trained.classifier, &files);
+        write_atomic(path, &model::to_bytes(&trained.classifier)?)?;
+    }
+    let total = total(&trained.reports);
+    let mut text = format!(
+        "{}: {}, {labeled} with a label\n{} {} in {} s\n{}",
+        args.data.display(),
+        console::count(rows, "row"),
+        learner.name,
+        ended(total.exit),
+        short(seconds),
+        semi::text(&found, truth.as_ref(), &classes)
+    );
+    if let Some(path) = output.as_deref().filter(|p| *p != Path::new("-")) {
+        let _ = write!(text, "\nlabels: {}", path.display());
+    }
+    if let Some(plot) = &args.plot {
+        let _ = write!(text, "\nplot: {}", plot.display());
+    }
+    match &args.model {
+        Some(path) => {
+            let _ = write!(text, "\nmodel: {}", path.display());
+        }
+        None => {
+            let _ = write!(text, "\nfor rows to come: add --model {}", default_model(&args.data).display());
+        }
+    }
+    if to_stdout {
+        if !common.quiet {
+            tell!("{text}");
+        }
+        return Ok(());
+    }
+    let mut json = json!({
+        "learner": learner.name, "rows": rows, "labeled": labeled, "classes": classes.len(), "class_names": classes,
+        "objective": total.objective, "steps": total.steps, "exit": total.exit,
+        "kernel_evaluations": total.kernel_evaluations,
+    });
+    if let Value::Object(json) = &mut json {
+        json.extend(semi::keys(&found, truth.as_ref(), &classes));
+        json.insert("seconds".into(), seconds.into());
+        json.insert("total_seconds".into(), started.elapsed().as_secs_f64().into());
+    }
+    console::answer(common, &json, &text)
+}
+
+/// The labels as text, a line a row.
+fn table(semi: &Semi, classes: &[String], shape: Shape) -> String {
+    let mut out = String::new();
+    let name = |i: usize| &classes[semi.class[i] as usize];
+    if shape == Shape::Labels {
+        (0..semi.class.len()).for_each(|i| out = std::mem::take(&mut out) + name(i) + "\n");
+        return out;
+    }
+    let comma = if shape == Shape::Csv { ',' } else { '\t' };
+    let _ = writeln!(out, "label{comma}score{comma}confidence{comma}given");
+    for i in 0..semi.class.len() {
+        let (score, sure) = (exact(semi.score[i]), exact(semi.confidence[i]));
+        let given = if semi.given[i] { "yes" } else { "no" };
+        let _ = writeln!(out, "{}{comma}{score}{comma}{sure}{comma}{given}", cell(name(i), comma));
+    }
+    out
+}

@@ -1,0 +1,150 @@
+//! `evermargin merge`: summaries of parts to a summary of the whole.
+
+use crate::args::Common;
+use crate::commands::summarize::{check_output, objective_name, tell};
+use crate::failure::Failure;
+use crate::output::console::{self, count, short};
+use crate::output::progress::Watcher;
+use evermargin::summary::{Pool, Summary, objective};
+use evermargin_io::Limits;
+use evermargin_io::artifacts::summary::{self, KeptSummary};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Make one summary of several
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  evermargin merge monday.evx tuesday.evx wednesday.evx -k 100 -o week.evx\n\n\
+    The summaries need the same kernel (give `summarize` one --gamma), objective, columns and scaling."
+)]
+pub struct MergeArgs {
+    /// Summaries written by `summarize -o` or `merge -o`
+    #[arg(required = true, num_args = 1..)]
+    pub summaries: Vec<PathBuf>,
+    /// Most exemplars [default: as many as the largest of them may have]
+    #[arg(short = 'k', long = "exemplars", value_name = "N", value_parser = crate::args::values::from_one)]
+    pub exemplars: Option<u64>,
+    /// Summary to write: a table when it ends in .csv, else a file that `merge` reads [default: row numbers and weights on
+    /// standard output; with --json nowhere]
+    #[arg(long, short, value_name = "SUMMARY")]
+    pub output: Option<PathBuf>,
+}
+
+/// Runs the verb.
+pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let to_stdout = args
+        .summaries
+        .iter()
+        .try_fold(false, |_, path| check_output(path, args.output.as_deref(), common))?;
+    let parts: Vec<KeptSummary> = args
+        .summaries
+        .iter()
+        .map(|path| summary::load(path, &Limits::default()))
+        .collect::<Result<_, _>>()?;
+    let asked = args.exemplars.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
+    let largest = parts.iter().map(|p| p.summary.cap()).max().unwrap_or(1);
+    let watch = Watcher::start(common, None)?;
+    let mut merged = empty_like(&parts[0], asked.unwrap_or(largest))?;
+    for (part, path) in parts.iter().zip(&args.summaries) {
+        agree(&parts[0], part, &args.summaries[0], path)?;
+        let before: Vec<(u32, usize)> = merged.origin.clone();
+        let kept = merged.summary.merge(&part.summary, &watch).map_err(|e| Failure::about(path, e))?;
+        let Some(kept) = kept else {
+            return Err(Failure::Failed(
+                "stopped before the summaries were merged; nothing is written".into(),
+            ));
+        };
+        let first = merged.sources.len() as u32;
+        merged.sources.extend(part.sources.iter().cloned());
+        let came = part.origin.iter().map(|(source, row)| (first + source, *row));
+        let all: Vec<(u32, usize)> = before.into_iter().chain(came).collect();
+        merged.origin = kept.iter().map(|&k| all[k]).collect();
+        drop_unused_sources(&mut merged);
+    }
+    let value = represented(&merged, &parts).map_err(|e| Failure::about(&args.summaries[0], e))?;
+    let seconds = watch.seconds();
+    watch.finish();
+    let params = merged.summary.params();
+    let text = format!(
+        "{} of {} ({}) by {} in {} s",
+        count(merged.origin.len(), "exemplar"),
+        count(usize::try_from(merged.summary.seen()).unwrap_or(usize::MAX), "row"),
+        count(parts.len(), "part"),
+        objective_name(params.objective),
+        short(seconds),
+    );
+    let json = json!({
+        "rows": merged.summary.seen(), "parts": parts.len(), "exemplars": merged.origin.len(),
+        "objective_name": objective_name(params.objective), "objective": value,
+        "weights": merged.summary.weights(),
+        "seconds": seconds, "total_seconds": started.elapsed().as_secs_f64(),
+    });
+    if merged.origin.is_empty() {
+        console::note(common, &["the summaries are empty".to_string()]);
+    }
+    tell(&merged, args.output.as_deref(), to_stdout, common, &text, &json)
+}
+
+/// A summary of nothing, made like another.
+fn empty_like(part: &KeptSummary, cap: usize) -> Result<KeptSummary, Failure> {
+    let rows = part.summary.exemplars();
+    let sparse = matches!(rows, evermargin::Matrix::Csr { .. });
+    Ok(KeptSummary {
+        summary: Summary::new(part.summary.params().clone(), cap, rows.cols(), sparse)?,
+        scaling: part.scaling.clone(),
+        columns: part.columns.clone(),
+        sources: Vec::new(),
+        origin: Vec::new(),
+    })
+}
+
+/// Refuses summaries of different spaces.
+fn agree(a: &KeptSummary, b: &KeptSummary, first: &Path, other: &Path) -> Result<(), Failure> {
+    let (p, q) = (a.summary.params(), b.summary.params());
+    let differ = [
+        ("columns", a.summary.exemplars().cols() != b.summary.exemplars().cols() || a.columns != b.columns),
+        ("scalings", a.scaling != b.scaling),
+        ("kernels", p.kernel != q.kernel),
+        ("objectives", p.objective != q.objective),
+    ];
+    match differ.iter().find(|(_, differ)| *differ) {
+        None => Ok(()),
+        Some((what, _)) => {
+            let remedy = match *what {
+                "columns" => "summarize files with the same columns",
+                _ => {
+                    "summarize both with the same --kernel, --gamma, --objective and --scale divide=N or none"
+                }
+            };
+            let (first, other) = (first.display(), other.display());
+            Err(Failure::Failed(format!(
+                "{first} and {other} have different {what}, so their exemplars cannot be compared; {remedy}"
+            )))
+        }
+    }
+}
+
+/// Forgets files none of whose rows are left, so that the list is never longer than the summary.
+fn drop_unused_sources(kept: &mut KeptSummary) {
+    let mut used: Vec<u32> = kept.origin.iter().map(|o| o.0).collect();
+    used.sort_unstable();
+    used.dedup();
+    for (source, _) in &mut kept.origin {
+        *source = used.partition_point(|u| u < source) as u32;
+    }
+    kept.sources = used.iter().map(|&u| std::mem::take(&mut kept.sources[u as usize])).collect();
+}
+
+/// The objective of the merged exemplars on all exemplars of the parts, by their weights.
+fn represented(merged: &KeptSummary, parts: &[KeptSummary]) -> evermargin::Result<f64> {
+    let mut rows = merged.summary.exemplars().clone();
+    let chosen: Vec<usize> = (0..rows.rows()).collect();
+    let mut weight = vec![0.0; rows.rows()];
+    for part in parts {
+        let view = part.summary.exemplars().view();
+        (0..view.rows()).for_each(|i| rows.push(view.row(i)));
+        weight.extend(part.summary.weights());
+    }
+    objective(merged.summary.params(), &Pool { weight: &weight, ..Pool::of(rows.view()) }, &chosen)
+}

@@ -1,0 +1,311 @@
+//! `evermargin predict`: classes, decision values and probabilities; scores when the labels are known.
+
+use crate::args::{Common, DataArgs, HideArgs};
+use crate::commands::convert::read_model;
+use crate::commands::fit;
+use crate::failure::Failure;
+use crate::input::views::{self, ViewArgs};
+use crate::input::{self, Input};
+use crate::output::console::{self, exact, quoted, short};
+use evermargin::Labels;
+use evermargin::metrics::{self, Confusion};
+use evermargin::model::{Classifier, Predictions, Scheme};
+use evermargin_io::{ReadOptions, write_atomic};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Label data with a model; score it when the labels are known
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin predict species.evm new.csv -o labels.tsv")]
+pub struct PredictArgs {
+    /// Model file, or a LIBSVM model
+    pub model: PathBuf,
+    /// Data, in any format `fit` reads; - is standard input
+    pub data: PathBuf,
+    /// File for the predictions; - is standard output [default: standard output; with --json nowhere]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to write: tsv, csv (label, decision values, probabilities) or labels (one a line)
+    /// [default: csv when OUT ends so, else tsv]
+    #[arg(long = "as", value_name = "KIND", value_parser = shape)]
+    pub shape: Option<Shape>,
+    /// File for the ROC curve of two classes, tab separated: threshold, false_positive_rate, true_positive_rate,
+    /// precision
+    #[arg(long, value_name = "FILE")]
+    pub roc: Option<PathBuf>,
+    /// Views of the model that are missing in DATA, by their numbers from 1, as in 2 or 1,3: their columns, whatever they hold, are
+    /// not looked at, and the other views answer
+    #[arg(long, value_name = "VIEWS", value_delimiter = ',')]
+    pub without: Vec<usize>,
+    #[command(flatten)]
+    pub views: ViewArgs,
+    #[command(flatten)]
+    pub input: DataArgs,
+}
+
+/// How predictions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Tsv,
+    Csv,
+    Labels,
+}
+
+pub fn shape(text: &str) -> Result<Shape, String> {
+    match text {
+        "tsv" => Ok(Shape::Tsv),
+        "csv" => Ok(Shape::Csv),
+        "labels" => Ok(Shape::Labels),
+        _ => Err("must be tsv, csv or labels".into()),
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
+    if to_stdout && common.json {
+        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+    }
+    let input = Path::new("-");
+    if args.model == input && args.data == input {
+        return Err(Failure::Usage(
+            "MODEL and DATA cannot both be standard input; give one of them a file".into(),
+        ));
+    }
+    for output in args.output.iter().chain(&args.roc) {
+        fit::check_output(&args.data, output)?;
+        fit::check_output(&args.model, output)?;
+        args.views.view.iter().try_for_each(|view| fit::check_output(view, output))?;
+    }
+    let piped = args.roc.as_deref() == Some(input);
+    if piped || (args.roc.is_some() && args.roc == args.output) {
+        return Err(Failure::Usage("--roc: the curve needs a file of its own".into()));
+    }
+    let classifier = read_model(&args.model).map_err(|failure| {
+        if args.data != input && args.model.is_file() && read_model(&args.data).is_ok() {
+            let (first, second) = (args.model.display(), args.data.display());
+            return Failure::Usage(format!(
+                "{first} looks like data and {second} is a model; write the model first: evermargin predict {} {}",
+                quoted(&args.data),
+                quoted(&args.model)
+            ));
+        }
+        failure
+    })?;
+    let without = views::without(&classifier, &args.without)?;
+    let Input { data, mut absent, .. } = load_for(&classifier, &args.data, &args.views, &args.input, None)?;
+    absent.extend(without);
+    console::note(common, &data.notes);
+    let truth = truth(&classifier, &data.labels);
+    let rows = data.x.rows();
+    let working = Instant::now();
+    let predictions =
+        classifier.predict_without(data.x, &absent).map_err(|e| Failure::about(&args.data, e))?;
+    let seconds = working.elapsed().as_secs_f64();
+
+    if let Some(path) = &args.roc {
+        write_atomic(path, roc(&classifier, &predictions, &truth)?.as_bytes())?;
+    }
+    let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
+    if let Some(output) = &output {
+        let csv = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+        let shape = args.shape.unwrap_or(if csv { Shape::Csv } else { Shape::Tsv });
+        write_atomic(output, table(&classifier, &predictions, shape).as_bytes())?;
+    }
+    let scores = scores(&classifier, &predictions, &truth);
+    let text = summary(rows, seconds, &scores, output.as_deref());
+    if to_stdout {
+        if !common.quiet {
+            tell!("{text}");
+        }
+        return Ok(());
+    }
+    let mut json = json!({ "rows": rows, "labeled": truth.iter().flatten().count() });
+    if let (Value::Object(json), Value::Object(scores)) = (&mut json, scores) {
+        json.extend(scores);
+        json.insert("seconds".into(), seconds.into());
+        json.insert("total_seconds".into(), started.elapsed().as_secs_f64().into());
+    }
+    console::answer(common, &json, &text)
+}
+
+/// Reads data as the model knows it: its columns, its label, its classes.
+pub fn load_for(
+    classifier: &Classifier,
+    path: &Path,
+    views: &ViewArgs,
+    args: &DataArgs,
+    hide: Option<&HideArgs>,
+) -> Result<Input, Failure> {
+    if let Some(known) = views::known(classifier, views)? {
+        return views::load_some(path, views, args, hide, known);
+    }
+    let serial = has_serial(&classifier.params);
+    let known =
+        input::known(&classifier.params, &classifier.classes, &classifier.columns, classifier.features());
+    let options = if serial { ReadOptions { cols: None, index_base: Some(0), ..known } } else { known };
+    let mut input = input::load(path, args, hide, options)?;
+    if serial && input.data.index_base.is_some() {
+        input.data.x = input::without_first(&input.data.x)?.with_cols(classifier.features());
+    }
+    Ok(input)
+}
+
+/// Whether rows of data begin with their number in column 0, as LIBSVM wants it of kernel matrices.
+fn has_serial(params: &Value) -> bool {
+    let kernel = &params["kernel"];
+    let precomputed = kernel == "precomputed" || kernel["type"] == "precomputed";
+    params["serial_column"] == true || (precomputed && params["source"] == "LIBSVM model")
+}
+
+/// The class of each row in the model's numbering. A class that the model does not know is `Some(u32::MAX)`:
+/// no prediction can be right.
+pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
+    let positive = c.params.get("positive").and_then(Value::as_str);
+    let labels = match positive {
+        Some(class) => &input::one_against_rest(labels, class),
+        None => labels,
+    };
+    let number = |text: &str| text.parse::<f64>().ok();
+    let same = |a: &str, b: &str| a == b || number(a).is_some_and(|v| number(b) == Some(v));
+    let known: Vec<u32> = labels
+        .classes
+        .iter()
+        .map(|name| c.classes.iter().position(|k| same(k, name)).map_or(u32::MAX, |at| at as u32))
+        .collect();
+    // of one class learnt without labels nothing but their own names can be right or wrong
+    if c.learner == "one-class" && known.iter().all(|k| *k == u32::MAX) {
+        return vec![None; labels.of.len()];
+    }
+    labels.of.iter().map(|l| l.map(|l| known[l as usize])).collect()
+}
+
+/// The predictions as text, a line a row.
+fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
+    let mut out = String::new();
+    if shape == Shape::Labels {
+        for class in &p.class {
+            out.push_str(&c.classes[*class as usize]);
+            out.push('\n');
+        }
+        return out;
+    }
+    let comma = if shape == Shape::Csv { ',' } else { '\t' };
+    let outputs = c.model.outputs();
+    out.push_str("label");
+    if c.scheme == Scheme::Binary {
+        let _ = write!(out, "{comma}decision");
+    } else {
+        for name in c.scheme.output_names(&c.classes) {
+            let _ = write!(out, "{comma}{}", cell(&format!("decision:{name}"), comma));
+        }
+    }
+    if p.probability.is_some() {
+        for name in &c.classes {
+            let _ = write!(out, "{comma}{}", cell(&format!("probability:{name}"), comma));
+        }
+    }
+    out.push('\n');
+    for (i, class) in p.class.iter().enumerate() {
+        out.push_str(&cell(&c.classes[*class as usize], comma));
+        for f in &p.decision[i * outputs..(i + 1) * outputs] {
+            let _ = write!(out, "{comma}{}", exact(*f));
+        }
+        if let Some(probability) = &p.probability {
+            for q in &probability[i * c.classes.len()..(i + 1) * c.classes.len()] {
+                let _ = write!(out, "{comma}{}", exact(*q));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A cell of a table, quoted where it must be.
+pub fn cell(text: &str, comma: char) -> String {
+    if text.contains([comma, '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}
+
+/// Scores against the truth; null where it is not known or a score is not defined. A class that the model does
+/// not know counts as an error and leaves the other scores undefined. AUC of many classes is the mean of each
+/// against the rest, where there is an output a class.
+pub fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
+    let rows: Vec<usize> = (0..truth.len()).filter(|&i| truth[i].is_some()).collect();
+    let known: Vec<u32> = rows.iter().filter_map(|&i| truth[i]).collect();
+    let found: Vec<u32> = rows.iter().map(|&i| p.class[i]).collect();
+    let right = known.iter().zip(&found).filter(|(t, f)| t == f).count();
+    let accuracy = (!rows.is_empty()).then(|| right as f64 / rows.len() as f64);
+    let (mut auc, mut pr_auc, mut prbep, mut g_means, mut mcc) = (None, None, None, None, None);
+    if let Some(confusion) = Confusion::new(&known, &found, &[], c.classes.len()).filter(|_| !rows.is_empty())
+    {
+        (g_means, mcc) = (confusion.g_means(), confusion.mcc());
+        let outputs = c.model.outputs();
+        let decision: Vec<f64> =
+            rows.iter().flat_map(|&i| &p.decision[i * outputs..(i + 1) * outputs]).copied().collect();
+        match c.scheme {
+            Scheme::Binary => {
+                let positive: Vec<bool> = known.iter().map(|t| *t == 1).collect();
+                auc = metrics::auc(&decision, &positive, &[]);
+                pr_auc = metrics::average_precision(&decision, &positive, &[]);
+                prbep = metrics::prbep(&decision, &positive);
+            }
+            Scheme::OneVsRest => auc = metrics::auc_macro(&decision, &known, c.classes.len(), &[]),
+            Scheme::OneVsOne => {}
+        }
+    }
+    json!({
+        "accuracy": accuracy, "error": accuracy.map(|a| 1.0 - a), "auc": auc, "pr_auc": pr_auc,
+        "g_means": g_means, "prbep": prbep, "mcc": mcc,
+    })
+}
+
+/// The ROC curve as text, with the precision of each cut (empty where nothing is called positive).
+fn roc(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Result<String, Failure> {
+    if c.scheme != Scheme::Binary {
+        return Err(Failure::Usage(format!(
+            "--roc: the model has {} classes; a curve needs two",
+            c.classes.len()
+        )));
+    }
+    let rows = p.decision.iter().zip(truth).filter_map(|(f, t)| t.filter(|t| *t < 2).map(|t| (*f, t == 1)));
+    let (decision, positive): (Vec<f64>, Vec<bool>) = rows.unzip();
+    let Some(cuts) = metrics::curve(&decision, &positive, &[]) else {
+        return Err(Failure::Failed(
+            "--roc: the curve needs labelled rows of both classes of the model".into(),
+        ));
+    };
+    let mut out = String::from("threshold\tfalse_positive_rate\ttrue_positive_rate\tprecision\n");
+    for cut in &cuts {
+        let (x, y) = (cut.false_positive_rate(), cut.true_positive_rate());
+        let precision = cut.precision().map(exact).unwrap_or_default();
+        let _ = writeln!(out, "{}\t{}\t{}\t{precision}", exact(cut.threshold), exact(x), exact(y));
+    }
+    Ok(out)
+}
+
+fn summary(rows: usize, seconds: f64, scores: &Value, output: Option<&Path>) -> String {
+    let mut text = format!("{} in {} s", console::count(rows, "row"), short(seconds));
+    for (name, key) in
+        [("accuracy", "accuracy"), ("AUC", "auc"), ("g-means", "g_means"), ("PRBEP", "prbep"), ("MCC", "mcc")]
+    {
+        if let Some(value) = scores[key].as_f64() {
+            let _ = write!(text, ", {name} {}", short(value));
+        }
+    }
+    if scores["accuracy"].is_null() {
+        text.push_str("; no labels, so no scores");
+    }
+    match output {
+        Some(path) if path != Path::new("-") => {
+            let _ = write!(text, "\npredictions: {}", path.display());
+        }
+        _ => {}
+    }
+    text
+}

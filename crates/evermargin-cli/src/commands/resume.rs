@@ -1,0 +1,95 @@
+//! `evermargin fit --resume`: what may be said beside a state, and what would contradict it.
+
+use crate::args::Common;
+use crate::commands::fit::FitArgs;
+use crate::failure::Failure;
+use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint};
+use evermargin::model::Scheme;
+use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, TrainOptions};
+use serde_json::{Value, json};
+
+/// Parameters about the choice of samples.
+const CHOOSING: [&str; 5] = ["select", "pool", "labels", "stop", "virtual"];
+
+/// Refuses options that say otherwise than the state; those that agree with it may be repeated. Gives how to go on.
+pub fn agree(args: &FitArgs, common: &Common, state: &OnlineCheckpoint) -> Result<GoOn<'static>, Failure> {
+    if let Some(name) = args.learn.learner.as_ref().filter(|name| **name != state.learner) {
+        return Err(contradiction("--learner", name, &state.learner));
+    }
+    let (learner, mut options) = args.learn.options_for(&state.learner, common)?;
+    args.online.apply(learner, &mut options.params)?;
+    if let Some(c) = args.c {
+        options.params.insert("c".into(), c.into());
+    }
+    options.gamma = args.gamma.or(options.gamma);
+    learner.make(&options.params).map_err(Failure::usage)?;
+    let finish = options.params.remove("finish").and_then(|v| v.as_bool());
+    let cache = options.params.remove("cache_bytes").and_then(|v| v.as_u64()).map(|b| b as usize);
+    if let Some(name) = CHOOSING.iter().find(|name| options.params.contains_key(**name)) {
+        return Err(Failure::Usage(format!(
+            "{name}: --resume learns every labelled row of DATA and chooses none; name the rows worth a label with \
+             `evermargin ask` and give it those"
+        )));
+    }
+    for (name, value) in &options.params {
+        let stored = state.params.get(name).unwrap_or(&Value::Null);
+        if !same(value, stored) {
+            return Err(contradiction(name, &plain(value), &plain(stored)));
+        }
+    }
+    others(args, &options, state)?;
+    Ok(GoOn { weights: None, seed: common.seed, finish, cache_bytes: cache })
+}
+
+/// Gamma, scaling, scheme, class weights, the class asked for.
+fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> Result<(), Failure> {
+    let stored = |name: &str| state.params.get(name).map_or_else(|| "none".into(), plain);
+    let gamma = state.params.get("gamma").and_then(Value::as_f64);
+    match options.gamma {
+        Some(Gamma::Value(value)) if gamma != Some(value) => {
+            return Err(contradiction("--gamma", &value.to_string(), &stored("gamma")));
+        }
+        Some(Gamma::Scale) => return Err(contradiction("--gamma", "scale", &stored("gamma"))),
+        Some(Gamma::Auto) => return Err(contradiction("--gamma", "auto", &stored("gamma"))),
+        _ => {}
+    }
+    if let Some(scale) = options.scaling.filter(|s| s.name() != state.scaling.name()) {
+        return Err(contradiction("--scale", &scale.name(), state.scaling.name()));
+    }
+    if options.multi == Multi::OneVsOne && state.scheme == Scheme::OneVsRest {
+        return Err(contradiction("--multi", "one-vs-one", "one-vs-rest"));
+    }
+    if options.multi == Multi::OneVsRest && state.scheme == Scheme::OneVsOne {
+        return Err(contradiction("--multi", "one-vs-rest", "one-vs-one"));
+    }
+    let weight = match &options.class_weight {
+        ClassWeight::None => None,
+        ClassWeight::Balanced => Some(json!("balanced")),
+        ClassWeight::Ratio => Some(json!("ratio")),
+        ClassWeight::Explicit(map) => Some(json!(map)),
+    };
+    if let Some(weight) = weight.filter(|w| state.params.get("class_weight") != Some(w)) {
+        return Err(contradiction("--class-weight", &plain(&weight), &stored("class_weight")));
+    }
+    let positive = state.params.get("positive").and_then(Value::as_str);
+    match &args.input.positive {
+        Some(class) if positive != Some(class) => {
+            Err(contradiction("--positive", class, positive.unwrap_or("all classes")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn contradiction(name: &str, given: &str, stored: &str) -> Failure {
+    Failure::Usage(format!(
+        "{name} {given}: the state was begun with {stored}; leave the option out, or train anew without --resume"
+    ))
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|a| b.as_f64() == Some(a))
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}

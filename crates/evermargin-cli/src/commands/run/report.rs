@@ -1,0 +1,186 @@
+//! The page of a run: curves and numbers, nothing to load from elsewhere.
+
+use super::chart::{Chart, Curve};
+use super::progress_line::{Live, peak_memory};
+use super::session::Session;
+use super::tally::{Point, Tally};
+use crate::output::console::short;
+use crate::output::heatmap::{escaped, page};
+use std::fmt::Write;
+
+const OWN: &str = "#1f6fb4";
+const OTHER: &str = "#e08214";
+const THIRD: &str = "#4d9221";
+
+/// Batches that a point of a curve is the mean of.
+const WINDOW: usize = 10;
+
+/// The page; `more` follows what is said in words.
+pub fn page_of(session: &Session, live: &Live<'_>, more: &str) -> String {
+    let mut body = String::from("<h1>evermargin run</h1>\n");
+    let _ = writeln!(body, "<p>{}</p>", escaped(&in_words(session)));
+    body.push_str(more);
+    let drifts: Vec<f64> = live.drifts.iter().map(|b| *b as f64).collect();
+    for chart in [
+        against_labels(session),
+        over_batches(session, &drifts),
+        remembered(session, &drifts),
+        times(live),
+        memory(live),
+        cost(session),
+    ] {
+        let _ = writeln!(body, "<figure style=\"display:inline-block;margin:8px\">{}</figure>", chart.svg());
+    }
+    body.push_str(&classes(session));
+    page("evermargin run", &body)
+}
+
+/// The curve of what was right on arrival.
+pub fn accuracy(session: &Session) -> String {
+    over_batches(session, &[]).svg()
+}
+
+fn in_words(session: &Session) -> String {
+    let (engine, tally) = (&session.engine, &session.tally);
+    let percent = |s: Option<f64>| s.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
+    let mut out = format!(
+        "{} rows in {} batches; {} questions; {} right on arrival, {} in the second half; {} MB at most.",
+        engine.rows(),
+        engine.batches(),
+        engine.spent().total,
+        percent(tally.accuracy()),
+        percent(tally.accuracy_of_last_half()),
+        peak_memory().map_or("?".into(), |m| short(m.round())),
+    );
+    if session.random.now.judged > 0 {
+        let _ = write!(
+            out,
+            " Asking at random, with the same budget: {}, {} in the second half.",
+            percent(session.random.accuracy()),
+            percent(session.random.accuracy_of_last_half())
+        );
+    }
+    out
+}
+
+/// Shares that were right between points so many batches apart, over something.
+fn shares(history: &[Point], over: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
+    let step = (history.len() / 60).clamp(1, WINDOW);
+    let ends: Vec<&Point> = history.iter().step_by(step).collect();
+    let mut before = Point::default();
+    let mut out = Vec::new();
+    for p in ends {
+        if p.judged > before.judged {
+            let right = (p.right - before.right) as f64 / (p.judged - before.judged) as f64;
+            out.push((over(p), 100.0 * right));
+        }
+        before = *p;
+    }
+    out
+}
+
+fn both<'a>(session: &Session, over: impl Fn(&Point) -> f64 + Copy) -> Vec<Curve<'a>> {
+    let curve = |name, colour, tally: &Tally| Curve { name, colour, points: shares(&tally.history, over) };
+    let mut curves = vec![curve("by the strategy", OWN, &session.tally)];
+    if session.random.now.judged > 0 {
+        curves.push(curve("at random", OTHER, &session.random));
+    }
+    curves
+}
+
+fn against_labels<'a>(session: &Session) -> Chart<'a> {
+    Chart {
+        title: "right on arrival, against labels spent",
+        across: "labels",
+        up: "%",
+        curves: both(session, |p| p.labels as f64),
+        marks: Vec::new(),
+        range: None,
+    }
+}
+
+fn over_batches<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
+    Chart {
+        title: "right on arrival (dashed: a change was noticed)",
+        across: "batch",
+        up: "%",
+        curves: both(session, |p| p.batch as f64),
+        marks: drifts.to_vec(),
+        range: None,
+    }
+}
+
+fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
+    let of = |value: fn(&Point) -> u64| {
+        session.tally.history.iter().map(|p| (p.batch as f64, value(p) as f64)).collect()
+    };
+    Chart {
+        title: "what is remembered",
+        across: "batch",
+        up: "samples",
+        curves: vec![
+            Curve { name: "exemplars", colour: OWN, points: of(|p| p.exemplars) },
+            Curve { name: "support vectors", colour: OTHER, points: of(|p| p.support) },
+            Curve { name: "labels", colour: THIRD, points: of(|p| p.remembered) },
+        ],
+        marks: drifts.to_vec(),
+        range: None,
+    }
+}
+
+fn times<'a>(live: &Live<'_>) -> Chart<'a> {
+    let points = live.times.iter().map(|t| (t.0 as f64, 1e3 * t.1)).collect();
+    Chart {
+        title: "time a batch, questions answered",
+        across: "batch",
+        up: "milliseconds",
+        curves: vec![Curve { name: "", colour: OWN, points }],
+        marks: Vec::new(),
+        range: None,
+    }
+}
+
+fn memory<'a>(live: &Live<'_>) -> Chart<'a> {
+    let points: Vec<(f64, f64)> = live.times.iter().map(|t| (t.0 as f64, t.2)).collect();
+    let most = points.iter().map(|p| p.1).fold(1.0, f64::max);
+    Chart {
+        title: "memory of the program",
+        across: "batch",
+        up: "MB",
+        curves: vec![Curve { name: "", colour: OWN, points }],
+        marks: Vec::new(),
+        range: Some((0.0, 1.1 * most)),
+    }
+}
+
+fn cost<'a>(session: &Session) -> Chart<'a> {
+    let points: Vec<(f64, f64)> =
+        session.tally.history.iter().map(|p| (p.batch as f64, 100.0 * p.cost)).collect();
+    let most = points.iter().map(|p| p.1).fold(5.0, f64::max);
+    Chart {
+        title: "labels changed by summarising the past",
+        across: "batch",
+        up: "% of the batch",
+        curves: vec![Curve { name: "", colour: OWN, points }],
+        marks: Vec::new(),
+        range: Some((0.0, 1.1 * most)),
+    }
+}
+
+fn classes(session: &Session) -> String {
+    let all: u64 = session.tally.classes.iter().map(|c| c.1).sum();
+    let mut out = String::from("<h2>classes, by the labels given</h2>\n<table>\n");
+    for (name, n) in &session.tally.classes {
+        let share = 100.0 * *n as f64 / all.max(1) as f64;
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td style=\"text-align:right\">{n}</td><td><div style=\"background:{OWN};height:12px;\
+             width:{:.0}px\"></div></td><td>{} %</td></tr>",
+            escaped(name),
+            3.0 * share,
+            short(share)
+        );
+    }
+    out.push_str("</table>\n");
+    out
+}

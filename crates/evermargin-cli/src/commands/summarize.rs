@@ -1,0 +1,280 @@
+//! `evermargin summarize`: the rows that stand for all of them.
+
+use crate::args::{Common, DataArgs};
+use crate::commands::fit;
+use crate::commands::predict::cell;
+use crate::failure::Failure;
+use crate::input;
+use crate::output::console::{self, count, exact, short};
+use crate::output::progress::Watcher;
+use evermargin::Kernel;
+use evermargin::model::Column;
+use evermargin::pipeline::train::{Gamma, ScalingChoice};
+use evermargin::solver::Exit;
+use evermargin::summary::{
+    ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose_and_score,
+};
+use evermargin_io::artifacts::summary::{self, KeptSummary};
+use evermargin_io::{ReadOptions, write_atomic};
+use serde_json::json;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Choose the rows that stand for all of them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  evermargin summarize customers.csv -k 50 -o typical.csv\n\n\
+    Parts apart, then together (one gamma, so that similarities are the same):\n  \
+    evermargin summarize monday.csv -k 100 --gamma 0.5 -o monday.evx\n  \
+    evermargin summarize tuesday.csv -k 100 --gamma 0.5 -o tuesday.evx\n  \
+    evermargin merge monday.evx tuesday.evx -k 100 -o both.evx")]
+pub struct SummarizeArgs {
+    /// Data, in any format `fit` reads; labels are not looked at; - is standard input
+    pub data: PathBuf,
+    /// Most exemplars
+    #[arg(short = 'k', long = "exemplars", value_name = "N", default_value_t = 100, value_parser = crate::args::values::from_one)]
+    pub exemplars: u64,
+    /// What they are to be good at: exemplars (their mean is that of the data, dense regions get more) or facility
+    /// (every row has one like it)
+    #[arg(long, value_name = "NAME", default_value = "exemplars", value_parser = objective)]
+    pub objective: Objective,
+    /// Similarity: rbf, linear, poly or sigmoid
+    #[arg(long, value_name = "NAME", default_value = "rbf")]
+    pub kernel: String,
+    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d
+    #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma, allow_negative_numbers = true)]
+    pub gamma: Gamma,
+    /// Power of the poly kernel
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub degree: u32,
+    /// Constant of the poly and sigmoid kernels
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    pub coef0: f64,
+    /// Weight of being unlike each other, for the exemplars objective: auto, static or a number
+    #[arg(long, value_name = "X", default_value = "auto", value_parser = lambda, allow_negative_numbers = true)]
+    pub diversity: Lambda,
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none; exemplars are written scaled
+    #[arg(long, value_name = "NAME", default_value = "none", value_parser = crate::args::values::scaling)]
+    pub scale: ScalingChoice,
+    /// Memory for kernel values, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = 512)]
+    pub cache_mb: usize,
+    /// Summary to write: a table when it ends in .csv, else a file that `merge` reads [default: row numbers and weights on
+    /// standard output; with --json nowhere]
+    #[arg(long, short, value_name = "SUMMARY")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub input: DataArgs,
+}
+
+fn objective(text: &str) -> Result<Objective, String> {
+    match text {
+        "exemplars" => Ok(Objective::Exemplars),
+        "facility" => Ok(Objective::FacilityLocation),
+        _ => Err("must be exemplars or facility".into()),
+    }
+}
+
+fn lambda(text: &str) -> Result<Lambda, String> {
+    match text {
+        "auto" => Ok(Lambda::Auto),
+        "static" => Ok(Lambda::Static),
+        _ => {
+            let number = crate::args::values::number(text).ok().filter(|v| *v >= 0.0);
+            number.map(Lambda::Value).ok_or_else(|| "must be auto, static or a number from 0".into())
+        }
+    }
+}
+
+/// The word a user writes.
+pub fn objective_name(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Exemplars => "exemplars",
+        Objective::FacilityLocation => "facility",
+    }
+}
+
+fn kernel(args: &SummarizeArgs, gamma: f64) -> Result<Kernel, Failure> {
+    let (coef0, degree) = (args.coef0, args.degree);
+    let kernel = match args.kernel.as_str() {
+        "rbf" => Kernel::Rbf { gamma },
+        "linear" => Kernel::Linear,
+        "poly" => Kernel::Poly { gamma, coef0, degree },
+        "sigmoid" => Kernel::Sigmoid { gamma, coef0 },
+        other => {
+            return Err(Failure::Usage(format!("--kernel {other}: must be rbf, linear, poly or sigmoid")));
+        }
+    };
+    kernel.check()?;
+    Ok(kernel)
+}
+
+/// Runs the verb.
+pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    kernel(args, if let Gamma::Value(gamma) = args.gamma { gamma } else { 1.0 })?;
+    let to_stdout = check_output(&args.data, args.output.as_deref(), common)?;
+    let source = input::load(&args.data, &args.input, None, ReadOptions::default())?;
+    console::note(common, &source.data.notes);
+    let numbers = source.numbers();
+    let about = |e| Failure::about(&args.data, e);
+    if source.data.x.rows() == 0 || source.data.x.cols() == 0 {
+        return Err(Failure::Failed(format!("{}: there is nothing to summarize", args.data.display())));
+    }
+    let scaling = args.scale.fit(source.data.x.view()).map_err(about)?;
+    let x = scaling.apply(source.data.x).map_err(about)?;
+    let params = ExemplarParams {
+        kernel: kernel(args, args.gamma.on(x.view()))?,
+        objective: args.objective,
+        diversity: args.diversity,
+        cache_bytes: args.cache_mb.saturating_mul(1 << 20),
+        ..ExemplarParams::default()
+    };
+    let most = usize::try_from(args.exemplars).unwrap_or(usize::MAX);
+    let watch = Watcher::start(common, None)?;
+    let (picks, value) = choose_and_score(&params, &Pool::of(x.view()), most, &watch).map_err(about)?;
+    if picks.order.is_empty() {
+        return Err(Failure::Failed("stopped before a row was chosen; nothing is written".into()));
+    }
+    let weights = carry_weights(x.view(), &[], &picks.order, params.kernel).map_err(about)?;
+    let seconds = watch.seconds();
+    watch.finish();
+    if picks.exit == Exit::Interrupted {
+        console::note(common, &[format!("stopped early, after {} exemplars", picks.order.len())]);
+    }
+    let (rows, exemplars) = (x.rows(), x.view().select(&picks.order));
+    let kept = KeptSummary {
+        summary: Summary::of(params, most, exemplars, weights, rows as u64).map_err(about)?,
+        scaling,
+        columns: source.data.columns,
+        sources: vec![args.data.display().to_string()],
+        origin: picks.order.iter().map(|&i| (0, numbers[i])).collect(),
+    };
+    let text = format!(
+        "{} of {} by {} in {} s, objective {}",
+        count(kept.origin.len(), "exemplar"),
+        count(rows, "row"),
+        objective_name(args.objective),
+        short(seconds),
+        short(value),
+    );
+    let json = json!({
+        "rows": rows, "exemplars": kept.origin.len(), "objective_name": objective_name(args.objective),
+        "objective": value, "evaluations": picks.evaluations,
+        "chosen_rows": kept.origin.iter().map(|o| o.1).collect::<Vec<_>>(), "weights": kept.summary.weights(),
+        "seconds": seconds, "total_seconds": started.elapsed().as_secs_f64(),
+    });
+    tell(&kept, args.output.as_deref(), to_stdout, common, &text, &json)
+}
+
+/// Refuses outputs that cannot be before any file is read; says whether rows go to standard output.
+pub fn check_output(data: &Path, output: Option<&Path>, common: &Common) -> Result<bool, Failure> {
+    let to_stdout = output.map_or(!common.json, |o| o == Path::new("-"));
+    if to_stdout && common.json {
+        return Err(Failure::Usage(
+            "-o - and --json both want standard output; give the summary a file".into(),
+        ));
+    }
+    match output.filter(|o| *o != Path::new("-")) {
+        Some(output) => fit::check_output(data, output).map(|()| to_stdout),
+        None => Ok(to_stdout),
+    }
+}
+
+/// Writes a summary where it belongs and says what was done.
+pub fn tell(
+    kept: &KeptSummary,
+    output: Option<&Path>,
+    to_stdout: bool,
+    common: &Common,
+    text: &str,
+    json: &serde_json::Value,
+) -> Result<(), Failure> {
+    if to_stdout {
+        write_atomic("-", rows_and_weights(kept).as_bytes())?;
+        if !common.quiet {
+            tell!("{text}");
+        }
+        return Ok(());
+    }
+    let mut text = text.to_string();
+    if let Some(path) = output {
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv")) {
+            write_atomic(path, table(kept)?.as_bytes())?;
+        } else {
+            summary::save(path, kept)?;
+        }
+        let _ = write!(text, "\nsummary: {}", path.display());
+    }
+    console::answer(common, json, &text)
+}
+
+/// Whether exemplars come from several files, whose names then matter.
+fn is_mixed(kept: &KeptSummary) -> bool {
+    kept.origin.iter().any(|o| Some(o.0) != kept.origin.first().map(|first| first.0))
+}
+
+/// Where exemplar `k` came from, and its weight, with a separator between.
+fn origin(kept: &KeptSummary, k: usize, comma: char) -> String {
+    let (source, row) = kept.origin[k];
+    let weight = exact(kept.summary.weights()[k]);
+    if is_mixed(kept) {
+        format!("{}{comma}{row}{comma}{weight}", cell(&kept.sources[source as usize], comma))
+    } else {
+        format!("{row}{comma}{weight}")
+    }
+}
+
+fn heading(kept: &KeptSummary, comma: char) -> String {
+    let file = if is_mixed(kept) { format!("file{comma}") } else { String::new() };
+    format!("{file}row{comma}weight")
+}
+
+fn rows_and_weights(kept: &KeptSummary) -> String {
+    let mut out = heading(kept, '\t') + "\n";
+    (0..kept.origin.len()).for_each(|k| {
+        let _ = writeln!(out, "{}", origin(kept, k, '\t'));
+    });
+    out
+}
+
+/// Most values of a table.
+const MOST_VALUES: usize = 100_000_000;
+
+/// A line an exemplar: where it came from, its weight, its values.
+fn table(kept: &KeptSummary) -> Result<String, Failure> {
+    let x = kept.summary.exemplars().view();
+    if x.rows().saturating_mul(x.cols()) > MOST_VALUES {
+        return Err(Failure::Failed(format!(
+            "{} with {} columns are too many values for a table; give the summary a name that does not end in .csv",
+            count(x.rows(), "exemplar"),
+            x.cols()
+        )));
+    }
+    let mut out = heading(kept, ',');
+    for name in column_names(&kept.columns, x.cols()) {
+        let _ = write!(out, ",{}", cell(&name, ','));
+    }
+    out.push('\n');
+    let mut values = vec![0.0; x.cols()];
+    for k in 0..x.rows() {
+        values.fill(0.0);
+        x.row(k).for_each(|c, v| values[c] = v);
+        out.push_str(&origin(kept, k, ','));
+        values.iter().for_each(|v| {
+            let _ = write!(out, ",{}", exact(*v));
+        });
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// A name a feature: those of the header, `name=value` for categories, x1, x2, … where there are none.
+fn column_names(columns: &[Column], cols: usize) -> Vec<String> {
+    let of = |column: &Column| match column {
+        Column::Number { name } => vec![name.clone()],
+        Column::Category { name, values } => values.iter().map(|v| format!("{name}={v}")).collect(),
+        Column::Text { name, buckets, .. } => (0..*buckets).map(|b| format!("{name}#{b}")).collect(),
+    };
+    let named: Vec<String> = columns.iter().flat_map(of).collect();
+    (0..cols).map(|c| named.get(c).cloned().unwrap_or_else(|| format!("x{}", c + 1))).collect()
+}

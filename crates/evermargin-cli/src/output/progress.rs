@@ -1,0 +1,119 @@
+//! The clock, the bar and Ctrl-C: what the core asks between pieces of work.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use evermargin::solver::{Progress, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Ends training on Ctrl-C or when its time is over; shows how far it is when standard error is a terminal.
+#[derive(Debug)]
+pub struct Watcher {
+    started: Instant,
+    learnt: OnceLock<Duration>,
+    deadline: Option<Instant>,
+    late: AtomicBool,
+    bar: ProgressBar,
+}
+
+impl Watcher {
+    /// A watcher that counts time from now. The first Ctrl-C ends training with a valid model, the second at once.
+    pub fn start(common: &Common, max_seconds: Option<f64>) -> Result<Self, Failure> {
+        let deadline = match max_seconds {
+            None => None,
+            Some(s) if s < 0.0 => {
+                return Err(Failure::Usage(format!("--max-seconds {s}: must be 0 or more")));
+            }
+            Some(s) => Duration::try_from_secs_f64(s).ok().and_then(|d| Instant::now().checked_add(d)),
+        };
+        ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        })
+        .map_err(|e| Failure::Failed(format!("cannot catch Ctrl-C: {e}")))?;
+        Ok(Self::with_deadline(common, deadline))
+    }
+
+    /// A watcher for what comes after: no time limit, and an earlier Ctrl-C is forgotten.
+    pub fn again(common: &Common) -> Self {
+        STOP.store(false, Ordering::SeqCst);
+        Self::with_deadline(common, None)
+    }
+
+    fn with_deadline(common: &Common, deadline: Option<Instant>) -> Self {
+        let shown = std::io::stderr().is_terminal() && !common.quiet;
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {prefix}{msg}") {
+            bar.set_style(style);
+        }
+        Self { started: Instant::now(), learnt: OnceLock::new(), deadline, late: AtomicBool::new(false), bar }
+    }
+
+    /// Seconds of learning: until it said so, or until now.
+    pub fn seconds(&self) -> f64 {
+        self.learnt.get().copied().unwrap_or_else(|| self.started.elapsed()).as_secs_f64()
+    }
+
+    /// Whether training was told to end.
+    pub fn stopped(&self) -> bool {
+        self.late.load(Ordering::Relaxed) || STOP.load(Ordering::Relaxed)
+    }
+
+    /// Turns the spinner into a bar of `len` steps.
+    pub fn bar(&self, len: u64) {
+        self.bar.set_length(len);
+        if let Ok(style) = ProgressStyle::with_template("{elapsed} {wide_bar} {pos}/{len} {prefix}{msg}") {
+            self.bar.set_style(style);
+        }
+    }
+
+    /// Moves the bar.
+    pub fn advance(&self, by: u64, what: String) {
+        self.bar.set_prefix(what);
+        self.bar.inc(by);
+    }
+
+    /// Shows a line in place of the bar.
+    pub fn show(&self, line: &str) {
+        self.bar.set_prefix(line.to_string());
+        self.bar.tick();
+    }
+
+    /// Lets other lines be printed above the bar.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Watcher {
+    fn proceed(&self, progress: &Progress) -> bool {
+        if !self.bar.is_hidden() {
+            self.bar.set_message(format!(
+                "step {}, violation {:.2e} (ends at {:.0e})",
+                progress.steps, progress.violation, progress.tolerance
+            ));
+            self.bar.tick();
+        }
+        if self.deadline.is_some_and(|d| Instant::now() >= d) {
+            self.late.store(true, Ordering::Relaxed);
+        }
+        !self.stopped()
+    }
+
+    fn learnt(&self) {
+        let _ = self.learnt.set(self.started.elapsed());
+        self.bar.set_prefix("comparing with the labels alone: ");
+    }
+}

@@ -1,0 +1,28 @@
+//! What a file keeps of a learner: a model to use, or a state to go on from.
+
+use crate::artifacts::{model, state};
+use crate::decompress::{display_name, read_whole};
+use crate::error::Result;
+use crate::limits::Limits;
+use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
+use evermargin::model::Classifier;
+use std::path::Path;
+
+/// A model in any form we know, or a state.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kept {
+    /// A classifier.
+    Model(Box<Classifier>),
+    /// An online learner that will go on.
+    State(Box<OnlineCheckpoint>),
+}
+
+/// Reads whichever of the two a file is, told by its bytes; `-` is standard input.
+pub fn read_kept(path: impl AsRef<Path>, limits: &Limits) -> Result<Kept> {
+    let path = path.as_ref();
+    let (name, bytes) = (display_name(path), read_whole(path, limits)?);
+    if state::is_state(&bytes) {
+        return Ok(Kept::State(Box::new(state::from_bytes_within(&name, &bytes, limits)?)));
+    }
+    Ok(Kept::Model(Box::new(model::import_bytes(&name, &bytes, limits)?)))
+}

@@ -1,0 +1,204 @@
+//! The summary file: exemplars, what each stands for and where it came from, in the same container as a model file.
+//!
+//! Metadata: `format` = `evermargin-summary`, `format_version` = `1`, `summary` = JSON of everything that is small, `crc32` as
+//! in a state file. Tensors, for m exemplars: the points as in a model file, most important first; `weights` `[m]`, the
+//! samples each stands for; `source` `[m]`, the number of its file in the list of the description, and `row` `[m]`, its number
+//! there, counted from 1; the scaling as in a model file. The same summary always gives the same bytes.
+
+use crate::artifacts::model::foreign;
+use crate::artifacts::tensor_parts::{self, Restored, ScalingHead};
+use crate::artifacts::tensors::{Bundle, Loaded, UNSEALED, check_seal, seal};
+use crate::artifacts::validate::{check_columns, check_scaling};
+use crate::decompress::display_name;
+use crate::error::{Error, Result, shown};
+use crate::limits::{Limits, over};
+use crate::output::write_atomic;
+use evermargin::model::{Column, Scaling};
+use evermargin::summary::{ExemplarParams, Summary};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const FORMAT: &str = "evermargin-summary";
+const VERSION: u32 = 1;
+
+/// A summary and what is needed to add to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptSummary {
+    /// The exemplars, scaled, and their weights.
+    pub summary: Summary,
+    /// How samples were scaled.
+    pub scaling: Scaling,
+    /// How table columns became features; empty when the data came as a matrix.
+    pub columns: Vec<Column>,
+    /// Files the exemplars came from.
+    pub sources: Vec<String>,
+    /// For each exemplar the number of its file in `sources`, and of its row there, counted from 1.
+    pub origin: Vec<(u32, usize)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    params: ExemplarParams,
+    cap: usize,
+    seen: u64,
+    cols: usize,
+    sparse: bool,
+    scaling: ScalingHead,
+    columns: Vec<Column>,
+    sources: Vec<String>,
+}
+
+/// Writes a summary file; `-` is standard output. The file appears whole or not at all.
+pub fn save(path: impl AsRef<Path>, kept: &KeptSummary) -> Result<()> {
+    write_atomic(path, &to_bytes(kept)?)
+}
+
+/// Reads and checks a summary file; `-` is standard input.
+pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<KeptSummary> {
+    let path = path.as_ref();
+    let (name, bytes) = (display_name(path), tensor_parts::read_raw(path, limits)?);
+    restore(&bytes, limits).map_err(|what| Error::content(&name, what))
+}
+
+/// The summary in the bytes of a summary file; `name` stands for the file in messages.
+pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<KeptSummary> {
+    restore(bytes, &Limits::default()).map_err(|what| Error::content(name, what))
+}
+
+/// The bytes of a summary file.
+pub fn to_bytes(kept: &KeptSummary) -> Result<Vec<u8>> {
+    check(kept).map_err(Error::inexpressible)?;
+    let (summary, mut bundle) = (&kept.summary, Bundle::default());
+    let head = Head {
+        params: summary.params().clone(),
+        cap: summary.cap(),
+        seen: summary.seen(),
+        cols: summary.exemplars().cols(),
+        sparse: tensor_parts::save_points(summary.exemplars(), "", &mut bundle),
+        scaling: tensor_parts::save_scaling(&kept.scaling, &mut bundle),
+        columns: kept.columns.clone(),
+        sources: kept.sources.clone(),
+    };
+    let m = kept.origin.len();
+    bundle.f64("weights", &[m], summary.weights());
+    bundle.u32("source", &[m], &kept.origin.iter().map(|o| o.0).collect::<Vec<_>>());
+    bundle.u64("row", &[m], &kept.origin.iter().map(|o| o.1).collect::<Vec<_>>());
+    let text = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
+    let version = VERSION.to_string();
+    let metadata =
+        [("format", FORMAT), ("format_version", &*version), ("summary", &*text), ("crc32", UNSEALED)];
+    let mut bytes = bundle.into_bytes(&metadata);
+    seal(&mut bytes);
+    Ok(bytes)
+}
+
+fn restore(bytes: &[u8], limits: &Limits) -> Restored<KeptSummary> {
+    if let Some(kind) = foreign(bytes) {
+        return Err(format!("{kind}, not a summary; summaries are written by `evermargin summarize -o`"));
+    }
+    let mut tensors = Loaded::parse(bytes, "summary")?;
+    match tensors.metadata("format") {
+        Some(FORMAT) => {}
+        Some(other) => {
+            return Err(format!(
+                "a file of '{}', not a summary; summaries are written by `evermargin summarize -o`",
+                shown(other.as_bytes())
+            ));
+        }
+        None => return Err("a safetensors file, but not a summary of evermargin".into()),
+    }
+    tensors.version(VERSION..=VERSION)?;
+    check_seal(bytes)?;
+    let text = tensors.metadata("summary").ok_or("the description of the summary is missing")?;
+    let head: Head =
+        serde_json::from_str(text).map_err(|e| format!("the description of the summary is damaged: {e}"))?;
+    if head.cols > limits.columns() {
+        return Err(over(head.cols, "columns", limits.columns(), "--max-columns"));
+    }
+    let points = tensor_parts::load_points(head.cols, head.sparse, "", &mut tensors)?;
+    let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
+    let weights = tensors.f64("weights", 1)?.1;
+    let (source, row) = (tensors.u32("source")?, tensors.u64("row")?);
+    tensors.refuse_unused()?;
+    if source.len() != row.len() {
+        return Err(format!("{} files for {} rows", source.len(), row.len()));
+    }
+    let summary =
+        Summary::of(head.params, head.cap, points, weights, head.seen).map_err(|e| e.to_string())?;
+    let origin = source.into_iter().zip(row).collect();
+    let kept = KeptSummary { summary, scaling, columns: head.columns, sources: head.sources, origin };
+    check(&kept)?;
+    Ok(kept)
+}
+
+/// Refuses a summary whose parts do not fit together; the sentence says which.
+fn check(kept: &KeptSummary) -> Restored<()> {
+    let cols = kept.summary.exemplars().cols();
+    if cols == 0 {
+        return Err("its exemplars have no columns".into());
+    }
+    check_scaling(&kept.scaling, cols)?;
+    check_columns(&kept.columns, cols)?;
+    let rows = kept.summary.exemplars().rows();
+    if kept.origin.len() != rows {
+        return Err(format!("{} rows of files for {rows} exemplars", kept.origin.len()));
+    }
+    match kept.origin.iter().find(|(source, row)| *source as usize >= kept.sources.len() || *row == 0) {
+        Some((source, row)) => Err(format!("row {row} of file {source} is none of its files")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evermargin::data::Matrix;
+
+    fn kept(sparse: bool) -> KeptSummary {
+        let rows = Matrix::dense(vec![1.0, 0.1, 0.0, 4.0, -2.5, 1e-9], 3, 2).unwrap();
+        let rows = if sparse { rows.view().to_csr() } else { rows };
+        let summary = Summary::of(ExemplarParams::default(), 5, rows, vec![2.0, 0.1 + 0.2, 4.0], 9).unwrap();
+        KeptSummary {
+            summary,
+            scaling: Scaling::Affine {
+                name: "standard".into(),
+                shift: vec![0.5, 1.0],
+                factor: vec![0.1, 3.0],
+            },
+            columns: vec![Column::Number { name: "a".into() }, Column::Number { name: "b".into() }],
+            sources: vec!["a.csv".into(), "b \"c\".csv".into()],
+            origin: vec![(1, 7), (0, 1), (1, 2)],
+        }
+    }
+
+    #[test]
+    fn what_is_written_comes_back() {
+        for sparse in [false, true] {
+            let (kept, bytes) = (kept(sparse), to_bytes(&kept(sparse)).unwrap());
+            assert_eq!(from_bytes("s", &bytes).unwrap(), kept);
+            assert_eq!(to_bytes(&kept).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn every_damaged_byte_and_every_end_is_noticed() {
+        let bytes = to_bytes(&kept(true)).unwrap();
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(from_bytes("s", &damaged).is_err(), "byte {at}");
+            assert!(from_bytes("s", &bytes[..at]).is_err(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let mut wrong = kept(false);
+        wrong.origin[0] = (2, 1);
+        assert!(to_bytes(&wrong).is_err());
+        let mut wrong = kept(false);
+        wrong.origin.pop();
+        assert!(to_bytes(&wrong).is_err());
+    }
+}

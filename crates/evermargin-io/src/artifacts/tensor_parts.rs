@@ -1,0 +1,123 @@
+//! What model files and state files have in common: scaling, points, rows of numbers.
+
+use crate::artifacts::tensors::{Bundle, Loaded};
+use crate::decompress::display_name;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use evermargin::data::Matrix;
+use evermargin::model::Scaling;
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::Path;
+
+/// What is read, or the sentence that says why not.
+pub(crate) type Restored<T> = std::result::Result<T, String>;
+
+/// A scaling but for its vectors.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum ScalingHead {
+    None,
+    Affine { name: String, shifted: bool },
+    Unit,
+    Tfidf,
+}
+
+pub(crate) fn save_scaling(scaling: &Scaling, bundle: &mut Bundle) -> ScalingHead {
+    match scaling {
+        Scaling::None => ScalingHead::None,
+        Scaling::Unit => ScalingHead::Unit,
+        Scaling::Affine { name, shift, factor } => {
+            if !shift.is_empty() {
+                bundle.f64("scaling.shift", &[shift.len()], shift);
+            }
+            bundle.f64("scaling.factor", &[factor.len()], factor);
+            ScalingHead::Affine { name: name.clone(), shifted: !shift.is_empty() }
+        }
+        Scaling::Tfidf { idf } => {
+            bundle.f64("scaling.idf", &[idf.len()], idf);
+            ScalingHead::Tfidf
+        }
+    }
+}
+
+pub(crate) fn load_scaling(head: ScalingHead, tensors: &mut Loaded<'_>) -> Restored<Scaling> {
+    Ok(match head {
+        ScalingHead::None => Scaling::None,
+        ScalingHead::Unit => Scaling::Unit,
+        ScalingHead::Affine { name, shifted } => {
+            let shift = if shifted { tensors.f64("scaling.shift", 1)?.1 } else { Vec::new() };
+            Scaling::Affine { name, shift, factor: tensors.f64("scaling.factor", 1)?.1 }
+        }
+        ScalingHead::Tfidf => Scaling::Tfidf { idf: tensors.f64("scaling.idf", 1)?.1 },
+    })
+}
+
+/// Writes points, and says whether they are sparse.
+/// Points under names that begin with `prefix`; whether they are sparse.
+pub(crate) fn save_points(points: &Matrix, prefix: &str, bundle: &mut Bundle) -> bool {
+    let name = |what: &str| format!("{prefix}points.{what}");
+    match points {
+        Matrix::Dense { values, rows, cols, .. } => {
+            bundle.narrow(&name("values"), &[*rows, *cols], values);
+            false
+        }
+        Matrix::Csr { indptr, indices, values, .. } => {
+            bundle.u64(&name("indptr"), &[indptr.len()], indptr);
+            bundle.u32(&name("indices"), &[indices.len()], indices);
+            bundle.narrow(&name("values"), &[values.len()], values);
+            true
+        }
+    }
+}
+
+pub(crate) fn load_points(
+    cols: usize,
+    sparse: bool,
+    prefix: &str,
+    tensors: &mut Loaded<'_>,
+) -> Restored<Matrix> {
+    let name = |what: &str| format!("{prefix}points.{what}");
+    let points = if sparse {
+        let indptr = tensors.u64(&name("indptr"))?;
+        let indices = tensors.u32(&name("indices"))?;
+        Matrix::csr(indptr, indices, tensors.f64(&name("values"), 1)?.1, cols)
+    } else {
+        let (shape, values) = tensors.f64(&name("values"), 2)?;
+        if shape[1] != cols {
+            return Err(format!("points have {} columns, the description says {cols}", shape[1]));
+        }
+        Matrix::dense(values, shape[0], cols)
+    };
+    points.map_err(|e| format!("points: {e}"))
+}
+
+/// `count` rows of `width` values; `count` is bounded by what the file holds unless rows are empty.
+pub(crate) fn rows(values: &[f64], count: usize, width: usize) -> Vec<Vec<f64>> {
+    if width == 0 {
+        return vec![Vec::new(); count.min(1 << 16)];
+    }
+    values.chunks_exact(width).map(<[f64]>::to_vec).collect()
+}
+
+/// The bytes of a file of at most `limits.max_bytes`; `-` is standard input. Opened raw: a compressed file is refused
+/// by name rather than unpacked.
+pub(crate) fn read_raw(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
+    let name = display_name(path);
+    let mut bytes = Vec::new();
+    let mut reader: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(|e| Error::read(&name, e))?)
+    };
+    reader
+        .by_ref()
+        .take(limits.max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|e| Error::read(&name, e))?;
+    if bytes.len() as u64 > limits.max_bytes {
+        let what = format!("over the cap of {} bytes; if it is right, raise --max-bytes", limits.max_bytes);
+        return Err(Error::content(&name, what));
+    }
+    Ok(bytes)
+}

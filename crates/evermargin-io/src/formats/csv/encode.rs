@@ -1,0 +1,202 @@
+//! Rows of a table as rows of a matrix, once it is known which cells become which features.
+
+use crate::error::{Error, Result, shown};
+use crate::formats::csv::Plan;
+use crate::formats::csv::rows::{Rows, Spot, value};
+use crate::formats::labels::{self, Interner};
+use crate::limits::Limits;
+use evermargin::data::{Labels, Matrix};
+use evermargin::model::Column;
+use std::collections::{BTreeMap, HashMap};
+
+/// Bytes of a row that a person is shown.
+pub(crate) const SHOWN: usize = 2048;
+
+/// Which rows are coded, and whether they are shown.
+pub(crate) struct Wanted {
+    /// Whether the first row is a header.
+    pub(crate) header: bool,
+    /// The most rows.
+    pub(crate) rows: usize,
+    /// Whether to keep what a person should see of each.
+    pub(crate) show: bool,
+}
+
+/// Rows coded.
+pub(crate) struct Coded {
+    pub(crate) x: Matrix,
+    pub(crate) labels: Labels,
+    /// What a person should see of each row, if wanted.
+    pub(crate) shown: Vec<String>,
+    /// Of columns with values never seen in training: how many, and one of them.
+    pub(crate) unknown: BTreeMap<String, (usize, String)>,
+    /// Bytes of the text that the rows stood in.
+    pub(crate) used: usize,
+}
+
+impl Coded {
+    /// The note about values never seen in training.
+    pub(crate) fn unknown_note(name: &str, count: usize, value: &str) -> String {
+        format!(
+            "column '{name}': {count} values never seen in training, such as '{}', count as none",
+            shown(value.as_bytes())
+        )
+    }
+}
+
+/// The rows coded so far.
+struct Coding<'p> {
+    dense: bool,
+    values: Vec<f64>,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    unknown: BTreeMap<&'p str, (usize, String)>,
+}
+
+impl Plan {
+    /// Codes rows of the table.
+    pub(crate) fn code(
+        &mut self,
+        file: &str,
+        rows: &Rows<'_>,
+        wanted: &Wanted,
+        limits: &Limits,
+    ) -> Result<Coded> {
+        let dense = self.sources.iter().all(|s| matches!(s.column, Column::Number { .. }));
+        let mut coding = Coding {
+            dense,
+            values: Vec::new(),
+            indptr: vec![0],
+            indices: Vec::new(),
+            unknown: BTreeMap::new(),
+        };
+        let (mut tokens, mut names, mut seen) = (Vec::new(), Names::default(), Vec::new());
+        let (mut above, mut used) = (wanted.header, rows.text.len());
+        if wanted.rows < usize::MAX {
+            let cells = limits.check_shape(wanted.rows, self.sources.len());
+            coding.values.reserve(cells.unwrap_or(0).min(1 << 20));
+        }
+        let (sources, label) = (&mut self.sources, self.label);
+        let texts: Vec<usize> =
+            sources.iter().filter(|s| matches!(s.column, Column::Text { .. })).map(|s| s.cell).collect();
+        let mut weights: Vec<_> = sources.iter_mut().map(|s| s.weights.take()).collect();
+        let outcome = rows.while_wanted(|spot, row| {
+            if std::mem::take(&mut above) {
+                return Ok(true);
+            }
+            for (source, weights) in sources.iter().zip(&mut weights) {
+                let cell = row[source.cell];
+                match (&source.column, weights) {
+                    (Column::Text { .. }, Some(weights)) => {
+                        weights.code(cell, source.first, &mut coding.indices, &mut coding.values);
+                    }
+                    (column, _) => coding
+                        .cell(cell, source.first, column)
+                        .map_err(|what| Error::line(file, spot.line, what))?,
+                }
+            }
+            coding.indptr.push(coding.values.len());
+            if let Some(label) = label {
+                tokens.push(names.number(row[label], spot.line));
+            }
+            if wanted.show {
+                seen.push(sight(rows.text, spot, row, &texts));
+            }
+            if coding.indptr.len() > wanted.rows {
+                used = spot.end;
+                return Ok(false);
+            }
+            Ok(true)
+        });
+        let Coding { values, indptr, indices, unknown, .. } = coding;
+        let unknown = unknown.into_iter().map(|(name, count)| (name.to_string(), count)).collect();
+        sources.iter_mut().zip(weights).for_each(|(source, weights)| source.weights = weights);
+        outcome?;
+        let wrong = |e: evermargin::Error| Error::content(file, e.to_string());
+        let count = indptr.len() - 1;
+        let x = if dense {
+            Matrix::dense(values, count, self.features).map_err(wrong)?
+        } else {
+            Matrix::csr(indptr, indices, values, self.features).map_err(wrong)?
+        };
+        let labels = match label {
+            Some(_) => names.labels(file, &tokens)?,
+            None => labels::none(count),
+        };
+        Ok(Coded { x, labels, shown: seen, unknown, used })
+    }
+}
+
+impl<'p> Coding<'p> {
+    #[inline]
+    fn cell(&mut self, cell: &str, first: usize, column: &'p Column) -> std::result::Result<(), String> {
+        match column {
+            Column::Number { name } => {
+                let value = value(cell).map_err(|what| format!("column '{name}': {what}"))?;
+                if self.dense {
+                    self.values.push(value);
+                } else if value != 0.0 {
+                    self.indices.push(first as u32);
+                    self.values.push(value);
+                }
+            }
+            Column::Category { name, values: known } => {
+                match known.binary_search_by(|k| k.as_str().cmp(cell)) {
+                    Ok(at) => {
+                        self.indices.push((first + at) as u32);
+                        self.values.push(1.0);
+                    }
+                    Err(_) => self.unknown.entry(name).or_insert_with(|| (0, cell.to_string())).0 += 1,
+                }
+            }
+            Column::Text { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+/// What a person should see of a row: its texts if it has any, else the row as written.
+fn sight(text: &str, spot: Spot, row: &[&str], texts: &[usize]) -> String {
+    match texts {
+        [] => clipped(text[spot.start..spot.end].trim()),
+        [one] => clipped(row[*one]),
+        several => clipped(&several.iter().map(|&t| row[t]).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// The beginning of a text that is too long to be shown.
+pub(crate) fn clipped(text: &str) -> String {
+    let mut end = text.len().min(SHOWN);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_string()
+}
+
+/// Distinct label cells, each with the line it first stood in.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<String, usize>,
+    first: Vec<(String, u64)>,
+}
+
+impl Names {
+    fn number(&mut self, cell: &str, line: u64) -> usize {
+        if let Some(number) = self.numbers.get(cell) {
+            return *number;
+        }
+        self.numbers.insert(cell.to_string(), self.first.len());
+        self.first.push((cell.to_string(), line));
+        self.first.len() - 1
+    }
+
+    fn labels(&self, file: &str, of: &[usize]) -> Result<Labels> {
+        let mut interner = Interner::default();
+        let mut numbers = Vec::with_capacity(self.first.len());
+        for (cell, line) in &self.first {
+            numbers.push(interner.number(cell.as_bytes()).map_err(|what| Error::line(file, *line, what))?);
+        }
+        let of: Vec<u32> = of.iter().map(|n| numbers[*n]).collect();
+        Ok(interner.labels(&of))
+    }
+}

@@ -1,0 +1,475 @@
+//! Tables: numbers as they are, texts as weighted words ([`crate::formats::text`]), other columns one 0/1 feature a value. The way
+//! a table is coded is kept as [`Column`]s in the model, so that a table read later is coded the same.
+
+pub(crate) mod encode;
+pub(crate) mod rows;
+pub(crate) mod survey;
+use crate::error::{Error, Result, shown};
+use crate::formats::csv::encode::{Coded, Wanted};
+use crate::formats::csv::rows::{Cell, Form, Rows, text_of};
+use crate::formats::csv::survey::Survey;
+use crate::formats::detect::Format;
+use crate::formats::read::{LabelAt, LabelColumn, ReadOptions};
+use crate::formats::text::{self, Frequencies, Weights};
+use crate::limits::over;
+use evermargin::data::{Labels, Matrix};
+use evermargin::model::Column;
+use std::collections::{BTreeSet, HashSet};
+
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+
+/// What a table holds.
+pub(crate) struct Table {
+    pub(crate) x: Matrix,
+    pub(crate) labels: Labels,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) label: Option<LabelAt>,
+}
+
+/// Reads a table, coded afresh or as the model's columns say.
+pub(crate) fn read(
+    file: &str,
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) -> Result<Table> {
+    let limits = &options.limits;
+    let text = text_of(file, bytes, limits)?;
+    let form = form(file, text, format, options)?;
+    let rows = Rows::new(file, text, &form, None)?;
+    let mut plan = Plan::of(file, &rows, format, options, notes)?;
+    if plan.rows == 0 {
+        return Err(Error::content(file, "no rows below the header"));
+    }
+    limits.check_shape(plan.rows, plan.sources.len()).map_err(|what| Error::content(file, what))?;
+    let wanted = Wanted { header: plan.header, rows: plan.rows, show: false };
+    let Coded { x, labels, unknown, .. } = plan.code(file, &rows, &wanted, limits)?;
+    notes.extend(unknown.iter().map(|(name, (count, value))| Coded::unknown_note(name, *count, value)));
+    Ok(Table { x, labels, label: plan.label_at.take(), columns: plan.into_columns() })
+}
+
+/// The form of the table that `text` begins. Objects may leave out keys, so those asked for count whether they occur
+/// or not, and so does the key `label` when no key is called as labels are.
+pub(crate) fn form(file: &str, text: &str, format: Format, options: &ReadOptions) -> Result<Form> {
+    let trained = options.columns.iter().flatten().map(|c| c.name().to_string());
+    let asked = match &options.label {
+        Some(LabelColumn::Name(name)) => Some(name.clone()),
+        Some(LabelColumn::Index(_)) => None,
+        None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
+    };
+    let unsaid = options.label.is_none() && asked.is_none() && !options.unlabelled && !options.label_optional;
+    let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits)?;
+    if let Form::Objects(keys) = &mut form {
+        let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
+        if unsaid && !keys.names.iter().any(usual) {
+            keys.add(LABEL_NAMES[0]);
+        }
+    }
+    Ok(form)
+}
+
+/// A column of the table and the features it becomes.
+pub(crate) struct Source {
+    /// The cell it is in.
+    pub(crate) cell: usize,
+    /// The first of its features.
+    pub(crate) first: usize,
+    pub(crate) column: Column,
+    /// Of a text, the weights of its words.
+    pub(crate) weights: Option<Weights>,
+}
+
+/// Which cells become which features.
+pub(crate) struct Plan {
+    pub(crate) header: bool,
+    /// The cell of the label.
+    pub(crate) label: Option<usize>,
+    pub(crate) label_at: Option<LabelAt>,
+    /// In feature order.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) features: usize,
+    /// Cells of a row.
+    pub(crate) width: usize,
+    rows: usize,
+}
+
+/// What becomes of a column.
+enum Kind {
+    Left,
+    Number,
+    Category(BTreeSet<String>),
+    Text(Frequencies),
+}
+
+impl Plan {
+    /// How the table that the rows begin is coded: afresh, or as the model's columns say.
+    pub(crate) fn of(
+        file: &str,
+        rows: &Rows<'_>,
+        format: Format,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let said = if format == Format::Jsonl { Some(true) } else { options.header };
+        let survey = Survey::of(file, rows, said)?;
+        let plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
+            Some(columns) => Self::as_trained(file, rows, &survey, columns, format, options, notes)?,
+            None => Self::afresh(file, rows, &survey, format, options, notes)?,
+        };
+        let cap = options.limits.columns();
+        if plan.features > cap {
+            return Err(Error::content(file, over(plan.features, "features", cap, "--max-columns")));
+        }
+        Ok(plan)
+    }
+
+    fn afresh(
+        file: &str,
+        rows: &Rows<'_>,
+        survey: &Survey,
+        format: Format,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let header = survey.has_header(options, notes);
+        let names = survey.names(header);
+        if header && format != Format::Jsonl && names.iter().any(|n| Cell::of(n) == Cell::Number) {
+            notes.push("the first row was taken for a header, though it holds numbers".to_string());
+        }
+        let mut known = BTreeSet::new();
+        if let Some(twice) = names.iter().find(|n| !known.insert(n.as_str())) {
+            return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));
+        }
+        // As many columns as a model has features, and it does not know their names: there is no label among them.
+        let named = |n: &String| header && LABEL_NAMES.contains(&n.to_lowercase().as_str());
+        let all_features = options.unlabelled
+            || (options.cols == Some(names.len()) && options.label.is_none() && !names.iter().any(named));
+        let label = if options.label_optional {
+            options.label.as_ref().and_then(|l| asked_column(file, &names, header, l, "the label").ok())
+        } else if all_features {
+            notes.push(format!("no label: all {} columns are features", names.len()));
+            None
+        } else {
+            Some(label_column(file, &names, header, format, options.label.as_ref(), notes)?)
+        };
+        if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l))
+        {
+            notes.pop();
+            notes.push("no row has a label; the key 'label' would give it, or say --label".to_string());
+        }
+        if names.len() < 2 && label.is_some() {
+            return Err(Error::content(
+                file,
+                "one column only; a table needs a label and at least one feature",
+            ));
+        }
+        let mut kinds = kinds(file, &names, survey, header, label, options)?;
+        if kinds.iter().any(|k| matches!(k, Kind::Category(_) | Kind::Text(_))) {
+            let mut above = header;
+            rows.each(|_, cells| {
+                if !std::mem::take(&mut above) {
+                    kinds.iter_mut().zip(cells).for_each(|(kind, cell)| kind.see(cell));
+                }
+                Ok(())
+            })?;
+        }
+        let mut columns = Vec::new();
+        for (c, (name, kind)) in names.into_iter().zip(kinds).enumerate() {
+            let column = match kind {
+                Kind::Left => continue,
+                Kind::Number => Column::Number { name },
+                Kind::Text(frequencies) => frequencies.column(name),
+                Kind::Category(values) => {
+                    if let (true, Some((line, text))) = (survey.below[c].numbers > 0, &survey.below[c].text) {
+                        notes.push(format!(
+                            "column '{name}' holds text ('{}' in line {line}) and was coded as {} categories",
+                            shown(text.as_bytes()),
+                            values.len()
+                        ));
+                    }
+                    Column::Category { name, values: values.into_iter().collect() }
+                }
+            };
+            columns.push((c, column));
+        }
+        Ok(Self::new(header, label, columns, survey))
+    }
+
+    fn as_trained(
+        file: &str,
+        rows: &Rows<'_>,
+        survey: &Survey,
+        columns: &[Column],
+        format: Format,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let named = survey.said != Some(false)
+            && (format == Format::Jsonl
+                || columns.iter().any(|c| survey.first.iter().any(|cell| cell == c.name())));
+        if !named {
+            return Self::by_position(file, rows, survey, columns, format, options, notes);
+        }
+        let width = survey.first.len();
+        let mut found = Vec::with_capacity(columns.len());
+        for column in columns {
+            let name = column.name();
+            let Some(cell) = survey.first.iter().position(|c| c == name) else {
+                let what = format!("column '{name}', which the model was trained on, is missing");
+                return Err(Error::line(file, 1, what));
+            };
+            found.push((cell, column.clone()));
+        }
+        let free: Vec<usize> =
+            (0..width).filter(|c| !columns.iter().any(|k| k.name() == survey.first[*c])).collect();
+        let called = |name: &str| free.iter().copied().find(|c| survey.first[*c].eq_ignore_ascii_case(name));
+        let trained = options.trained_label.as_ref().and_then(|l| l.name.as_deref());
+        let mut label = match &options.label {
+            _ if options.unlabelled => None,
+            Some(LabelColumn::Name(name)) => survey.first.iter().position(|c| c == name),
+            Some(LabelColumn::Index(i)) => i.checked_sub(1).filter(|c| free.contains(c)),
+            None => trained.and_then(|name| free.iter().copied().find(|c| survey.first[*c] == name)),
+        };
+        let guessed = !options.unlabelled && !options.label_optional;
+        if options.label.is_none() && label.is_none() && guessed {
+            let usual = LABEL_NAMES.iter().find_map(|n| called(n));
+            let guess = usual.or_else(|| free.first().copied().filter(|c| free.len() == 1 && c + 1 == width));
+            if let Some(at) = guess {
+                let name = &survey.first[at];
+                if format == Format::Jsonl && survey.all_missing(at) {
+                    label = guess;
+                } else if usual.is_some() || holds_class(rows, at, true, options)? {
+                    notes.push(format!(
+                        "the label was taken from column '{name}'; if it is another, say --label"
+                    ));
+                    label = guess;
+                } else {
+                    notes.push(format!(
+                        "column '{name}' holds no class of the model and was left out; if it is the label, say --label"
+                    ));
+                }
+            }
+        }
+        Ok(Self::new(true, label, found, survey))
+    }
+
+    /// Columns that have no names: they stand as they stood in training, with the label or without.
+    fn by_position(
+        file: &str,
+        rows: &Rows<'_>,
+        survey: &Survey,
+        columns: &[Column],
+        format: Format,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let (width, header) = (survey.first.len(), survey.said == Some(true));
+        let trained = options.trained_label.as_ref().map(|l| l.index).filter(|i| (1..=width).contains(i));
+        let label = match width.checked_sub(columns.len()) {
+            Some(0) => None,
+            Some(1) if !options.label_optional => Some(match (&options.label, trained) {
+                (Some(asked), _) => {
+                    label_column(file, &survey.names(header), header, format, Some(asked), notes)?
+                }
+                (None, Some(i)) => i - 1,
+                (None, None) if format == Format::Space => 0,
+                (None, None) => width - 1,
+            }),
+            _ => {
+                if let Some(cells) = numbered(columns, width) {
+                    let label = trained.map(|i| i - 1);
+                    return Ok(Self::new(header, label, cells, survey));
+                }
+                let what = format!(
+                    "{width} columns without a header, but the model was trained on {}, from '{}' to '{}'",
+                    columns.len(),
+                    columns.first().map_or("", Column::name),
+                    columns.last().map_or("", Column::name)
+                );
+                return Err(Error::content(file, what));
+            }
+        };
+        if let (Some(at), None) = (label, &options.label) {
+            if !holds_class(rows, at, header, options)? {
+                let what = format!(
+                    "column {} should be the label but holds no class of the model; say --label, or leave the \
+                     label out",
+                    at + 1
+                );
+                return Err(Error::content(file, what));
+            }
+            let how = if trained.is_some() { "as in training" } else { "if it is another, say --label" };
+            notes.push(format!("the label was taken from column {}; {how}", at + 1));
+        }
+        let cells = (0..width).filter(|c| Some(*c) != label);
+        Ok(Self::new(header, label, cells.zip(columns.iter().cloned()).collect(), survey))
+    }
+
+    fn new(header: bool, label: Option<usize>, columns: Vec<(usize, Column)>, survey: &Survey) -> Self {
+        let mut features = 0;
+        let mut sources = Vec::with_capacity(columns.len());
+        for (cell, column) in columns {
+            let weights = match &column {
+                Column::Text { buckets, documents, frequency, .. } => {
+                    Some(Weights::new(*buckets, *documents, frequency))
+                }
+                Column::Number { .. } | Column::Category { .. } => None,
+            };
+            let first = features;
+            features += column.features();
+            sources.push(Source { cell, first, column, weights });
+        }
+        let name = |at: usize| header.then(|| survey.first[at].clone());
+        let label_at = label.map(|at| LabelAt { name: name(at), index: at + 1 });
+        let rows = survey.rows - usize::from(header);
+        Self { header, label, label_at, sources, features, width: survey.first.len(), rows }
+    }
+
+    /// How the table was coded, for a model to remember.
+    pub(crate) fn into_columns(self) -> Vec<Column> {
+        self.sources.into_iter().map(|s| s.column).collect()
+    }
+}
+
+impl Kind {
+    /// Takes in a cell below the header.
+    fn see(&mut self, cell: &str) {
+        match self {
+            Self::Left | Self::Number => {}
+            Self::Text(frequencies) => frequencies.add(cell),
+            Self::Category(values) => {
+                if !values.contains(cell) {
+                    values.insert(cell.to_string());
+                }
+            }
+        }
+    }
+}
+
+/// What becomes of each column: as asked, else by its look.
+fn kinds(
+    file: &str,
+    names: &[String],
+    survey: &Survey,
+    header: bool,
+    label: Option<usize>,
+    options: &ReadOptions,
+) -> Result<Vec<Kind>> {
+    let find = |asked: &LabelColumn, option: &str| {
+        let at = asked_column(file, names, header, asked, option)?;
+        if Some(at) == label {
+            return Err(Error::content(
+                file,
+                format!("column '{}' is the label, not for {option}", names[at]),
+            ));
+        }
+        Ok(at)
+    };
+    let texts: Vec<usize> = options.text.iter().map(|t| find(t, "--text")).collect::<Result<_>>()?;
+    let only = match &options.only {
+        Some(asked) => Some(asked.iter().map(|c| find(c, "--columns")).collect::<Result<Vec<usize>>>()?),
+        None => None,
+    };
+    let buckets = options.buckets.unwrap_or(text::BUCKETS);
+    text::check_buckets(buckets).map_err(|what| Error::content(file, what))?;
+    let kind = |c: usize| {
+        if Some(c) == label {
+            Kind::Left
+        } else if texts.contains(&c) {
+            Kind::Text(Frequencies::new(buckets))
+        } else if only.as_ref().is_some_and(|only| !only.contains(&c)) {
+            Kind::Left
+        } else if survey.is_number(c, header) {
+            Kind::Number
+        } else {
+            Kind::Category(BTreeSet::new())
+        }
+    };
+    Ok((0..names.len()).map(kind).collect())
+}
+
+/// Columns named by their number, of a table without header from which some were left out, each with its cell.
+fn numbered(columns: &[Column], width: usize) -> Option<Vec<(usize, Column)>> {
+    let cell = |column: &Column| {
+        let number = column.name().strip_prefix("column ")?.parse::<usize>().ok()?;
+        (1..=width).contains(&number).then(|| (number - 1, column.clone()))
+    };
+    columns.iter().map(cell).collect()
+}
+
+/// Whether a column holds a class of the model, or nothing at all; without classes to ask, anything will do.
+fn holds_class(rows: &Rows<'_>, column: usize, header: bool, options: &ReadOptions) -> Result<bool> {
+    let Some(classes) = &options.classes else { return Ok(true) };
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let known: HashSet<&str> = classes.iter().map(String::as_str).collect();
+    let values: Vec<f64> = classes.iter().filter_map(|c| number(c)).collect();
+    let (mut above, mut empty, mut found) = (header, true, false);
+    rows.each(|_, cells| {
+        let cell = cells[column];
+        if !std::mem::take(&mut above) && !found && Cell::of(cell) != Cell::Missing {
+            empty = false;
+            found = known.contains(cell) || number(cell).is_some_and(|v| values.contains(&v));
+        }
+        Ok(())
+    })?;
+    Ok(empty || found)
+}
+
+/// The label column: as asked, by a usual name, or the last one (the first in tables with blanks).
+fn label_column(
+    file: &str,
+    names: &[String],
+    header: bool,
+    format: Format,
+    asked: Option<&LabelColumn>,
+    notes: &mut Vec<String>,
+) -> Result<usize> {
+    if let Some(asked) = asked {
+        return asked_column(file, names, header, asked, "the label");
+    }
+    if header {
+        for usual in LABEL_NAMES {
+            if let Some(at) = names.iter().position(|n| n.eq_ignore_ascii_case(usual)) {
+                notes.push(format!("the label was taken from column '{}'", names[at]));
+                return Ok(at);
+            }
+        }
+    }
+    if format == Format::Space {
+        notes.push("the label was taken from the first column".to_string());
+        return Ok(0);
+    }
+    let last = names.len() - 1;
+    notes.push(format!(
+        "the label was taken from the last column, '{}'; if it is another, say --label",
+        names[last]
+    ));
+    Ok(last)
+}
+
+/// The column a user named, or numbered from 1.
+fn asked_column(
+    file: &str,
+    names: &[String],
+    header: bool,
+    asked: &LabelColumn,
+    purpose: &str,
+) -> Result<usize> {
+    match asked {
+        LabelColumn::Index(i) if (1..=names.len()).contains(i) => Ok(i - 1),
+        LabelColumn::Index(i) => {
+            let what = format!("no column {i} for {purpose}; columns are 1 to {}", names.len());
+            Err(Error::content(file, what))
+        }
+        LabelColumn::Name(name) => names.iter().position(|n| n == name).ok_or_else(|| {
+            let what = if header {
+                let listed = shown(names.join(", ").as_bytes());
+                format!("no column named '{name}' for {purpose}; the header has: {listed}")
+            } else {
+                format!("no header, so no column named '{name}' for {purpose}; give its position instead")
+            };
+            Error::line(file, 1, what)
+        }),
+    }
+}

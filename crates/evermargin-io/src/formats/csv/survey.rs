@@ -1,0 +1,104 @@
+//! What a table looks like before it is known what it means: its first row, and of which kind the cells below it are.
+
+use crate::error::{Error, Result};
+use crate::formats::csv::LABEL_NAMES;
+use crate::formats::csv::rows::{Cell, Rows};
+use crate::formats::read::{LabelColumn, ReadOptions};
+use std::collections::BTreeSet;
+
+/// The first row, and how the cells below it look, column by column.
+pub(crate) struct Survey {
+    pub(crate) first: Vec<String>,
+    pub(crate) below: Vec<Seen>,
+    pub(crate) rows: usize,
+    /// Whether the first row is a header, where that is known.
+    pub(crate) said: Option<bool>,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Seen {
+    pub(crate) numbers: usize,
+    pub(crate) text: Option<(u64, String)>,
+    /// Whether the cell of the first row occurs again.
+    again: bool,
+}
+
+impl Survey {
+    pub(crate) fn of(file: &str, rows: &Rows<'_>, said: Option<bool>) -> Result<Self> {
+        let mut survey = Self { first: Vec::new(), below: Vec::new(), rows: 0, said };
+        rows.each(|line, cells| {
+            if survey.rows == 0 {
+                survey.first = cells.iter().map(ToString::to_string).collect();
+                survey.below = vec![Seen::default(); cells.len()];
+            } else {
+                for ((seen, cell), first) in survey.below.iter_mut().zip(cells).zip(&survey.first) {
+                    seen.again |= cell == first;
+                    match Cell::of(cell) {
+                        Cell::Number => seen.numbers += 1,
+                        Cell::Text if seen.text.is_none() => seen.text = Some((line, cell.to_string())),
+                        Cell::Text | Cell::Missing => {}
+                    }
+                }
+            }
+            survey.rows += 1;
+            Ok(())
+        })?;
+        if survey.rows == 0 {
+            return Err(Error::content(file, "no rows; the table is empty"));
+        }
+        Ok(survey)
+    }
+
+    /// A header is a first row with text above a column of numbers, or with the name of the label; in a table of
+    /// text alone, one whose cells are all different and none of which occurs again in its column.
+    pub(crate) fn has_header(&self, options: &ReadOptions, notes: &mut Vec<String>) -> bool {
+        if let Some(said) = self.said {
+            return said;
+        }
+        let all_text = self.first.iter().all(|c| Cell::of(c) == Cell::Text)
+            && self.below.iter().all(|seen| seen.numbers == 0 || seen.text.is_some());
+        let above_numbers = self
+            .first
+            .iter()
+            .zip(&self.below)
+            .any(|(cell, seen)| Cell::of(cell) == Cell::Text && seen.numbers > 0 && seen.text.is_none());
+        let named = match &options.label {
+            Some(LabelColumn::Name(name)) => self.first.contains(name),
+            _ => self.first.iter().any(|c| LABEL_NAMES[..3].iter().any(|n| c.eq_ignore_ascii_case(n))),
+        };
+        let named = named && self.first.iter().all(|c| Cell::of(c) != Cell::Number);
+        if !all_text {
+            return above_numbers || named;
+        }
+        let distinct = self.first.iter().collect::<BTreeSet<_>>().len() == self.first.len();
+        let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.again);
+        let header = named || unlike;
+        notes.push(if header {
+            "every column holds text; the first row was taken for a header (if it is data, say --header no)"
+                .into()
+        } else {
+            "every column holds text; the first row was taken for data (if it is a header, say --header yes)"
+                .into()
+        });
+        header
+    }
+
+    pub(crate) fn is_number(&self, column: usize, header: bool) -> bool {
+        let seen = &self.below[column];
+        let first = if header { Cell::Missing } else { Cell::of(&self.first[column]) };
+        let texts = seen.text.is_some() || first == Cell::Text;
+        !texts && (seen.numbers > 0 || first == Cell::Number || self.all_missing(column))
+    }
+
+    pub(crate) fn all_missing(&self, column: usize) -> bool {
+        self.below[column].numbers == 0 && self.below[column].text.is_none()
+    }
+
+    pub(crate) fn names(&self, header: bool) -> Vec<String> {
+        if header {
+            self.first.clone()
+        } else {
+            (1..=self.first.len()).map(|i| format!("column {i}")).collect()
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! LIBSVM text: `label index:value …`, one sample a line, read in parallel.
+//!
+//! The bytes are cut at line ends into pieces of fixed size, whatever the number of threads, so that the matrix
+//! and the first error reported are always the same. Rows are kept sorted, without zeros and without repeats.
+
+use crate::error::{Error, Fault, Result, shown};
+use crate::formats::labels::{Interner, UNLABELED};
+use crate::formats::number;
+use crate::limits::Limits;
+use evermargin::data::{Labels, MAX_ABS, Matrix};
+use rayon::prelude::*;
+
+const PIECE: usize = 1 << 19;
+
+/// Pieces read at a time; their memory is used again for the next.
+const WAVE: usize = 16;
+
+/// What a LIBSVM text holds.
+pub(crate) struct Text {
+    pub(crate) x: Matrix,
+    pub(crate) labels: Labels,
+    pub(crate) zero_based: bool,
+    pub(crate) unsorted: bool,
+}
+
+/// Reads a LIBSVM text. `base` is the number of the first column when the caller knows it; otherwise it is 0
+/// if index 0 occurs and 1 if it does not. At least `cols` columns are given back.
+pub(crate) fn read(
+    file: &str,
+    bytes: &[u8],
+    base: Option<u8>,
+    cols: Option<usize>,
+    limits: &Limits,
+) -> Result<Text> {
+    read_in_pieces(file, bytes, base, cols, limits, PIECE)
+}
+
+fn read_in_pieces(
+    file: &str,
+    bytes: &[u8],
+    base: Option<u8>,
+    cols: Option<usize>,
+    limits: &Limits,
+    size: usize,
+) -> Result<Text> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bounds = cut(bytes, size);
+    let first_index = u64::from(base == Some(1));
+    let windows: Vec<&[usize]> = bounds.windows(2).collect();
+    let mut whole = Whole::default();
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    pieces.resize_with(WAVE.min(windows.len()), Piece::default);
+    for (i, wave) in windows.chunks(WAVE).enumerate() {
+        if i == 1 {
+            // The rest will be as full as the first wave; what is reserved but not used costs nothing.
+            let waves = windows.len().div_ceil(WAVE);
+            whole.indices.reserve(whole.indices.len() * (waves - 1));
+            whole.values.reserve(whole.values.len() * (waves - 1));
+        }
+        let read: Vec<_> = pieces
+            .par_iter_mut()
+            .zip(wave)
+            .map(|(piece, w)| piece.read(&bytes[w[0]..w[1]], first_index, limits))
+            .collect();
+        for (piece, result) in pieces.iter().zip(read) {
+            result.map_err(|mut fault| {
+                fault.place.line += whole.lines;
+                fault.within(file)
+            })?;
+            whole.add(piece).map_err(|what| Error::content(file, what))?;
+        }
+        if whole.of.len() > limits.max_rows {
+            let line = line_of_row(bytes, limits.max_rows);
+            let what = format!("more than {} rows; if it is right, raise --max-rows", limits.max_rows);
+            return Err(Error::line(file, line, what));
+        }
+    }
+    if whole.of.is_empty() {
+        let what =
+            if bytes.is_empty() { "the file is empty" } else { "no rows; every line is blank or a comment" };
+        return Err(Error::content(file, what));
+    }
+    if !whole.pairs && cols.is_none() {
+        return Err(Error::content(file, "no index:value pair in any row; is it LIBSVM text?"));
+    }
+    let zero_based = base == Some(0) || whole.zero;
+    if !zero_based {
+        whole.indices.iter_mut().for_each(|i| *i -= 1);
+    }
+    let width = if whole.pairs { whole.highest as usize + usize::from(zero_based) } else { 0 };
+    let labels = whole.names.labels(&whole.of);
+    let x = Matrix::csr(whole.indptr, whole.indices, whole.values, width.max(cols.unwrap_or(0)))
+        .map_err(|e| Error::content(file, e.to_string()))?;
+    Ok(Text { x, labels, zero_based, unsorted: whole.unsorted })
+}
+
+/// Offsets of pieces that begin at line starts, the end included.
+fn cut(bytes: &[u8], size: usize) -> Vec<usize> {
+    let mut bounds = vec![0];
+    let mut at = 0;
+    while bytes.len() - at > size {
+        match memchr::memchr(b'\n', &bytes[at + size..]) {
+            Some(end) if at + size + end + 1 < bytes.len() => at += size + end + 1,
+            _ => break,
+        }
+        bounds.push(at);
+    }
+    bounds.push(bytes.len());
+    bounds
+}
+
+/// All rows read so far, indices as written.
+struct Whole<'a> {
+    lines: u64,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    names: Interner<'a>,
+    of: Vec<u32>,
+    highest: u32,
+    pairs: bool,
+    zero: bool,
+    unsorted: bool,
+}
+
+impl Default for Whole<'_> {
+    fn default() -> Self {
+        Self {
+            lines: 0,
+            indptr: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+            names: Interner::default(),
+            of: Vec::new(),
+            highest: 0,
+            pairs: false,
+            zero: false,
+            unsorted: false,
+        }
+    }
+}
+
+impl<'a> Whole<'a> {
+    fn add(&mut self, piece: &Piece<'a>) -> std::result::Result<(), String> {
+        let before = self.values.len();
+        self.indptr.extend(piece.ends.iter().map(|end| before + end));
+        self.indices.extend_from_slice(&piece.indices);
+        self.values.extend_from_slice(&piece.values);
+        let tokens = piece.names.tokens.iter();
+        let numbers: Vec<u32> =
+            tokens.map(|t| self.names.number(t.as_bytes())).collect::<std::result::Result<_, _>>()?;
+        self.of.extend(piece.labels.iter().map(|n| numbers.get(*n as usize).copied().unwrap_or(UNLABELED)));
+        self.lines += piece.lines;
+        self.highest = self.highest.max(piece.highest);
+        self.pairs |= piece.pairs;
+        self.zero |= piece.zero;
+        self.unsorted |= piece.unsorted;
+        Ok(())
+    }
+}
+
+/// The rows of one piece, indices as written.
+#[derive(Default)]
+struct Piece<'a> {
+    lines: u64,
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    names: Interner<'a>,
+    labels: Vec<u32>,
+    highest: u32,
+    pairs: bool,
+    zero: bool,
+    unsorted: bool,
+}
+
+impl<'a> Piece<'a> {
+    /// Reads the rows of `bytes` in place of those read before.
+    fn read(&mut self, bytes: &'a [u8], first_index: u64, limits: &Limits) -> std::result::Result<(), Fault> {
+        self.clear();
+        let comments = memchr::memchr(b'#', bytes).is_some();
+        let mut at = 0;
+        while at < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+            let line = &bytes[at..end];
+            at = end + 1;
+            self.lines += 1;
+            if line.len() > limits.max_line {
+                let what = format!(
+                    "the line is over the cap of {} bytes; if it is right, raise --max-line",
+                    limits.max_line
+                );
+                return Err(Fault::new(self.lines, 0, what));
+            }
+            self.row(content(line, comments), first_index, limits.columns() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the rows but keeps their memory.
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
+        self.labels.clear();
+        *self = Self {
+            ends: std::mem::take(&mut self.ends),
+            indices: std::mem::take(&mut self.indices),
+            values: std::mem::take(&mut self.values),
+            labels: std::mem::take(&mut self.labels),
+            ..Self::default()
+        };
+    }
+
+    #[inline]
+    fn row(&mut self, line: &'a [u8], first_index: u64, cap: u64) -> std::result::Result<(), Fault> {
+        let mut p = skip_blanks(line, 0);
+        if p == line.len() {
+            return Ok(());
+        }
+        let token = &line[p..token_end(line, p)];
+        if memchr::memchr(b':', token).is_some() {
+            self.labels.push(UNLABELED);
+        } else {
+            let number = self.names.number(token).map_err(|what| Fault::new(self.lines, p + 1, what))?;
+            self.labels.push(number);
+            p += token.len();
+        }
+        let row_start = self.values.len();
+        // Greater than every index read so far in this row.
+        let mut next = 0;
+        let mut sorted = true;
+        loop {
+            p = skip_blanks(line, p);
+            if p == line.len() {
+                break;
+            }
+            let start = p;
+            let mut index: u64 = 0;
+            while p < line.len() && line[p].is_ascii_digit() && p - start < 18 {
+                index = index * 10 + u64::from(line[p] - b'0');
+                p += 1;
+            }
+            if p == start || line.get(p) != Some(&b':') {
+                if line[start..].starts_with(b"qid:") {
+                    p = token_end(line, start);
+                    continue;
+                }
+                return Err(bad_pair(self.lines, line, start, cap));
+            }
+            if index > cap || index < first_index {
+                return Err(bad_index(self.lines, start, index, cap));
+            }
+            let read = small_number(line, p + 1).or_else(|| number::scan(line, p + 1));
+            let Some((value, end)) = read.filter(|(v, _)| v.abs() <= MAX_ABS) else {
+                return Err(bad_value(self.lines, line, p + 1));
+            };
+            p = end;
+            sorted &= index >= next;
+            next = index + 1;
+            self.zero |= index == 0;
+            self.pairs = true;
+            let index = index as u32;
+            self.highest = self.highest.max(index);
+            // Zeros are kept until the row is known to be without repeats, if it is not sorted.
+            if value != 0.0 || !sorted {
+                self.indices.push(index);
+                self.values.push(value);
+            }
+        }
+        if !sorted {
+            self.sort_row(line, row_start)?;
+        }
+        self.ends.push(self.values.len());
+        Ok(())
+    }
+
+    /// Sorts the row read last and refuses repeats. The line is read again, for it may hold zeros already left out.
+    #[cold]
+    fn sort_row(&mut self, line: &[u8], row_start: usize) -> std::result::Result<(), Fault> {
+        let mut pairs = Vec::new();
+        for token in line.split(|b| matches!(b, b' ' | b'\t')).filter(|t| !t.starts_with(b"qid:")) {
+            if let Some(colon) = memchr::memchr(b':', token)
+                && let (Some(index), Some(value)) =
+                    (number::parse(&token[..colon]), number::parse(&token[colon + 1..]))
+            {
+                pairs.push((index as u32, value));
+            }
+        }
+        pairs.sort_by_key(|pair| pair.0);
+        if let Some(w) = pairs.windows(2).find(|w| w[0].0 == w[1].0) {
+            return Err(Fault::new(
+                self.lines,
+                0,
+                format!("index {} appears twice; keep one of them", w[0].0),
+            ));
+        }
+        self.indices.truncate(row_start);
+        self.values.truncate(row_start);
+        for (index, value) in pairs.into_iter().filter(|pair| pair.1 != 0.0) {
+            self.indices.push(index);
+            self.values.push(value);
+        }
+        self.unsorted = true;
+        Ok(())
+    }
+}
+
+/// A value of at most 15 digits and nothing else, as most values in such files are.
+#[inline]
+fn small_number(line: &[u8], start: usize) -> Option<(f64, usize)> {
+    let mut p = start;
+    let mut whole: u64 = 0;
+    while p < line.len() && line[p].is_ascii_digit() {
+        whole = whole.wrapping_mul(10).wrapping_add(u64::from(line[p] - b'0'));
+        p += 1;
+    }
+    let ends = p == line.len() || matches!(line[p], b' ' | b'\t');
+    (ends && p > start && p - start <= 15).then_some((whole as f64, p))
+}
+
+/// The line without comment and line end.
+#[inline]
+pub(crate) fn content(line: &[u8], comments: bool) -> &[u8] {
+    let comment = if comments { memchr::memchr(b'#', line) } else { None };
+    let line = comment.map_or(line, |at| &line[..at]);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[inline]
+fn skip_blanks(line: &[u8], mut p: usize) -> usize {
+    while p < line.len() && matches!(line[p], b' ' | b'\t') {
+        p += 1;
+    }
+    p
+}
+
+#[inline]
+fn token_end(line: &[u8], p: usize) -> usize {
+    line[p..].iter().position(|b| matches!(b, b' ' | b'\t')).map_or(line.len(), |n| p + n)
+}
+
+fn line_of_row(bytes: &[u8], row: usize) -> u64 {
+    let mut seen = 0;
+    for (i, line) in bytes.split(|b| *b == b'\n').enumerate() {
+        if !content(line, true).trim_ascii().is_empty() {
+            if seen == row {
+                return i as u64 + 1;
+            }
+            seen += 1;
+        }
+    }
+    0
+}
+
+#[cold]
+fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
+    let token = &text[start..token_end(text, start)];
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let whole = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
+    let what = match memchr::memchr(b':', digits) {
+        Some(colon) if whole(&digits[..colon]) && digits.len() < token.len() => {
+            format!(
+                "index {} is negative; indices are whole numbers from 1",
+                shown(&token[..=colon]).trim_end_matches(':')
+            )
+        }
+        Some(colon) if whole(&digits[..colon]) => {
+            let index = shown(&digits[..colon]);
+            format!("index {index} is over the cap of {cap}; if it is right, raise --max-columns")
+        }
+        Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
+        None => format!("expected index:value, found '{}'", shown(token)),
+    };
+    Fault::new(line, start + 1, what)
+}
+
+#[cold]
+fn bad_index(line: u64, start: usize, index: u64, cap: u64) -> Fault {
+    let what = if index == 0 {
+        "index 0, but indices are counted from 1 here; if they are counted from 0, say --index-base 0"
+            .to_string()
+    } else {
+        format!("index {index} is over the cap of {cap}; if it is right, raise --max-columns")
+    };
+    Fault::new(line, start + 1, what)
+}
+
+#[cold]
+fn bad_value(line: u64, text: &[u8], start: usize) -> Fault {
+    let token = &text[start.min(text.len())..token_end(text, start.min(text.len()))];
+    Fault::new(line, start + 1, value_fault(token))
+}
+
+/// Why a token is not a usable value.
+pub(crate) fn value_fault(token: &[u8]) -> String {
+    let word = std::str::from_utf8(token).ok().and_then(|t| t.parse::<f64>().ok());
+    match word {
+        _ if token.is_empty() => "a value is missing after the colon".to_string(),
+        Some(v) if !v.is_finite() => {
+            format!("value {} is not a finite number; replace missing values", shown(token))
+        }
+        Some(_) => format!("value {} is larger than 1e100; rescale the data", shown(token)),
+        None => format!("value '{}' is not a number", shown(token)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, content, cut, read_in_pieces};
+    use proptest::prelude::*;
+    use std::fmt::Write;
+
+    #[test]
+    fn pieces_begin_at_line_starts() {
+        assert_eq!(cut(b"ab\ncd\nef\n", 2), [0, 3, 6, 9]);
+        assert_eq!(cut(b"ab\ncd\nef\n", 100), [0, 9]);
+        assert_eq!(cut(b"", 2), [0, 0]);
+    }
+
+    #[test]
+    fn comments_and_line_ends_are_no_content() {
+        assert_eq!(content(b"1 2:3 # note", true), b"1 2:3 ");
+        assert_eq!(content(b"1 2:3\r", false), b"1 2:3");
+    }
+
+    #[test]
+    fn the_first_error_is_reported_whatever_the_pieces() {
+        let text = b"1 1:1\n# c\n2 2:x\n1 1:1\n3 -1:4\n";
+        for size in [1, 3, 7, 20, 1000] {
+            let error = read_in_pieces("f", text, None, None, &Limits::default(), size).err().unwrap();
+            assert_eq!(error.to_string(), "f:3:5: value 'x' is not a number");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_change_what_is_read(
+            rows in prop::collection::vec((0..5u8, prop::collection::btree_map(0..40u32, -9.0..9.0f64, 0..6)), 1..40),
+            size in 1..200usize,
+        ) {
+            let mut text = String::new();
+            for (label, row) in &rows {
+                text += &label.to_string();
+                for (i, v) in row {
+                    write!(text, " {i}:{v}").unwrap();
+                }
+                text.push('\n');
+            }
+            let whole = read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), 1 << 20).unwrap();
+            let parts = read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), size).unwrap();
+            prop_assert_eq!(whole.x, parts.x);
+            prop_assert_eq!(whole.labels, parts.labels);
+        }
+    }
+}

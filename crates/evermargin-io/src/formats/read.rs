@@ -1,0 +1,211 @@
+//! Reading a data set, whatever its format.
+
+use crate::decompress::{decompress, display_name, read_whole};
+use crate::error::{Error, Result};
+use crate::formats::detect::Format;
+use crate::formats::labels::{self, Interner};
+use crate::formats::{csv, idx, libsvm, npy, npz};
+use crate::limits::Limits;
+use evermargin::data::{Labels, Matrix};
+use evermargin::model::Column;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Samples and what is known about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// One sample a row, in the layout that suits it.
+    pub x: Matrix,
+    /// Their labels.
+    pub labels: Labels,
+    /// How table columns became features; empty when the data came as a matrix.
+    pub columns: Vec<Column>,
+    /// The number of the first column in LIBSVM text (0 or 1), as found or as given.
+    pub index_base: Option<u8>,
+    /// Where the label of a table stood, for the model to remember.
+    pub label: Option<LabelAt>,
+    /// What the user should know: guesses taken, things mended on the way.
+    pub notes: Vec<String>,
+}
+
+/// A column of a table: its label, or one to be treated in another way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelColumn {
+    /// By its name in the header.
+    Name(String),
+    /// By its position, counted from 1.
+    Index(usize),
+}
+
+/// Where the label of a table stood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelAt {
+    /// Its name, when there was a header.
+    pub name: Option<String>,
+    /// Its position, counted from 1.
+    pub index: usize,
+}
+
+/// What the caller knows about a data set. By default: nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadOptions {
+    /// The format, instead of guessing it.
+    pub format: Option<Format>,
+    /// The label column of a table.
+    pub label: Option<LabelColumn>,
+    /// Whether the data have no label: every column of a table is a feature, and labels beside rows are not looked at, unless in
+    /// `labels_file`.
+    pub unlabelled: bool,
+    /// Whether a table without that column, or of which no label is known, has none: nothing is guessed.
+    pub label_optional: bool,
+    /// Columns of raw text: each becomes the weights of its words.
+    pub text: Vec<LabelColumn>,
+    /// Buckets that the words of a text column fall into, a power of two; 2^18 unless told.
+    pub buckets: Option<usize>,
+    /// The columns to use beside label and text, instead of all.
+    pub only: Option<Vec<LabelColumn>>,
+    /// Columns as a model knows them, so that a table is coded as it was in training.
+    pub columns: Option<Vec<Column>>,
+    /// Where the label stood in training; used together with `columns`.
+    pub trained_label: Option<LabelAt>,
+    /// Classes of a model: a column is taken for the label on a guess only when it holds one of them.
+    pub classes: Option<Vec<String>>,
+    /// Whether the first row of a table is a header, instead of guessing it.
+    pub header: Option<bool>,
+    /// Number of features of a model: sparse data is widened or cut to it, dense data must have it.
+    pub cols: Option<usize>,
+    /// The number of the first column in LIBSVM text: 0 or 1.
+    pub index_base: Option<u8>,
+    /// Labels in a file of their own: text, one a line; `.npy`; IDX.
+    pub labels_file: Option<PathBuf>,
+    /// What the file may ask of the machine.
+    pub limits: Limits,
+}
+
+/// Reads a data set; `-` is standard input.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
+    let path = path.as_ref();
+    let bytes = read_whole(path, &options.limits)?;
+    assemble(path, &bytes, options)
+}
+
+/// Reads a data set from bytes; `name` stands for the file in messages and in guessing the format.
+pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Dataset> {
+    let bytes = decompress(name, bytes, &options.limits)?;
+    assemble(Path::new(name), &bytes, options)
+}
+
+pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+    let name = display_name(path);
+    let limits = &options.limits;
+    let format = match options.format {
+        Some(format) => format,
+        None => Format::detect(path, bytes).map_err(|what| Error::content(&name, what))?,
+    };
+    if !format.is_table() && !options.text.is_empty() {
+        return Err(Error::content(&name, format!("{} has no columns of text", format.name())));
+    }
+    let mut notes = Vec::new();
+    let (mut columns, mut index_base, mut label) = (Vec::new(), None, None);
+    let mut label_path = options.labels_file.clone();
+    let (x, own_labels) = match format {
+        Format::Libsvm => {
+            refuse_nul(&name, bytes)?;
+            let text = libsvm::read(&name, bytes, options.index_base, options.cols, limits)?;
+            if text.unsorted {
+                notes.push("indices were unsorted and have been sorted".to_string());
+            }
+            if text.zero_based && options.index_base.is_none() {
+                notes.push("index 0 occurs, so indices were taken to count from 0".to_string());
+            }
+            index_base = Some(u8::from(!text.zero_based));
+            (text.x, Some(text.labels))
+        }
+        Format::Csv | Format::Tsv | Format::Space | Format::Jsonl => {
+            refuse_nul(&name, bytes)?;
+            let table = csv::read(&name, bytes, format, options, &mut notes)?;
+            (columns, label) = (table.columns, table.label);
+            (table.x, Some(table.labels))
+        }
+        Format::Npy => (npy::read_matrix(&name, bytes, limits)?, None),
+        Format::Npz => {
+            let (x, tokens) = npz::read(&name, bytes, limits)?;
+            let labels = tokens.map(|t| from_tokens(&name, &t)).transpose()?;
+            (x, labels)
+        }
+        Format::Idx => {
+            if label_path.is_none()
+                && let Some(found) = idx::sibling_labels(path)
+            {
+                notes.push(format!("labels were taken from {}", found.display()));
+                label_path = Some(found);
+            }
+            (idx::read_matrix(&name, bytes, limits)?, None)
+        }
+    };
+    if x.rows() == 0 {
+        return Err(Error::content(&name, "no rows"));
+    }
+    let labels = match label_path {
+        _ if options.unlabelled && options.labels_file.is_none() => labels::none(x.rows()),
+        Some(file) => {
+            if own_labels.as_ref().is_some_and(|l| l.labeled() > 0) {
+                notes.push(format!("labels in {name} were replaced by those of {}", file.display()));
+            }
+            labels::from_file(&file, limits, &mut notes)?
+        }
+        None => own_labels.unwrap_or_else(|| labels::none(x.rows())),
+    };
+    if labels.of.len() != x.rows() {
+        let from = options.labels_file.as_ref().map_or(name.clone(), |p| display_name(p));
+        let what = format!(
+            "{} labels for the {} rows of {name}; there must be one a row",
+            labels.of.len(),
+            x.rows()
+        );
+        return Err(Error::content(&from, what));
+    }
+    let x = fit_width(&name, x, format, options.cols, &mut notes)?;
+    Ok(Dataset { x: x.into_natural_layout(), labels, columns, index_base, label, notes })
+}
+
+/// Sparse text leaves out trailing columns and may know columns a model does not; other formats must agree.
+fn fit_width(
+    name: &str,
+    x: Matrix,
+    format: Format,
+    cols: Option<usize>,
+    notes: &mut Vec<String>,
+) -> Result<Matrix> {
+    let Some(cols) = cols.filter(|c| *c != x.cols()) else { return Ok(x) };
+    if format != Format::Libsvm {
+        return Err(Error::content(name, format!("{} columns, but the model has {cols}", x.cols())));
+    }
+    if x.cols() > cols {
+        notes.push(format!("columns past the {cols} of the model were left out (up to {})", x.cols()));
+    }
+    Ok(x.with_cols(cols))
+}
+
+fn from_tokens(name: &str, tokens: &[String]) -> Result<Labels> {
+    let mut interner = Interner::default();
+    let mut of = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        of.push(interner.number(token.as_bytes()).map_err(|what| Error::content(name, what))?);
+    }
+    Ok(interner.labels(&of))
+}
+
+pub(crate) fn refuse_nul(name: &str, bytes: &[u8]) -> Result<()> {
+    match memchr::memchr(0, bytes) {
+        None => Ok(()),
+        Some(at) => {
+            let line = memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1;
+            Err(Error::line(
+                name,
+                line,
+                "a NUL byte; this is not a text file, or it is UTF-16: save it as UTF-8",
+            ))
+        }
+    }
+}

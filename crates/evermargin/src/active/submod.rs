@@ -1,0 +1,231 @@
+//! SUBMOD-ACTV: a batch of questions that are ambiguous, apart from each other and, as the source has it, off the crowd.
+//!
+//! Problem (Emara 2012, chapter V, equations V.7 and V.8): of n rows without a label choose V, as many as may be asked, to
+//! maximise
+//!
+//! Jv(V) = −λ₂ Σ_V |aₘ| − λ₃ Σ_V tₘ − λ₁ Σ_{V,V} K,   aₘ = Σ_L yᵢKᵢₘ,   tₘ = Σ_U Kₘⱼ.
+//!
+//! |a| is small where the labels disagree or are far away. The source gives no weights; here the three terms are means a
+//! sample: λ₁ = 1/(2M), λ₂ = 1/l, λ₃ = 1/n for M questions.
+//!
+//! Departures. With a linear kernel rows are brought to unit length: otherwise every term is least for the shortest rows,
+//! and the questions are about rows next to zero. A row of zeros has no direction; it is asked about last. The source
+//! prefers outliers (λ₃ > 0); [`Seek::Dense`] turns that term around. What depends on |V| alone is dropped.
+
+use crate::data::{Matrix, MatrixView, Row};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::kernel::gram::{KernelGram, Packed};
+use crate::solver::lazy_greedy::{self, Picks};
+use crate::solver::{Exit, Stop, Watch};
+use crate::summary::quadratic::{Diversity, Ground, Quadratic, least_value};
+use crate::summary::{Lambda, Relaxed, relax_merits};
+use serde::{Deserialize, Serialize};
+
+/// Which rows the density term prefers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Seek {
+    /// Those unlike most others.
+    #[default]
+    Outliers,
+    /// Those like many others.
+    Dense,
+}
+
+/// How a batch is chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubmodParams {
+    /// Similarity of rows.
+    pub kernel: Kernel,
+    /// λ₁: questions unlike each other.
+    pub diversity: Lambda,
+    /// λ₂: far from labels, or between them.
+    pub labelled: Lambda,
+    /// λ₃.
+    pub density: Lambda,
+    /// The sign of λ₃.
+    pub seek: Seek,
+    /// Most bytes of kernel values held.
+    pub cache_bytes: usize,
+}
+
+impl Default for SubmodParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Linear,
+            diversity: Lambda::Auto,
+            labelled: Lambda::Auto,
+            density: Lambda::Auto,
+            seek: Seek::Outliers,
+            cache_bytes: 512 << 20,
+        }
+    }
+}
+
+/// Rows of unit length for the linear kernel, and which of them have none.
+struct Directions {
+    rows: Option<Matrix>,
+    zero: Vec<bool>,
+}
+
+impl Directions {
+    fn of(x: MatrixView<'_>, kernel: Kernel) -> Self {
+        if kernel != Kernel::Linear {
+            return Self { rows: None, zero: Vec::new() };
+        }
+        let zero = (0..x.rows()).map(|i| largest(x, i) == 0.0).collect();
+        Self { rows: Some(unit_rows(x)), zero }
+    }
+
+    fn view<'a>(&'a self, x: MatrixView<'a>) -> MatrixView<'a> {
+        self.rows.as_ref().map_or(x, Matrix::view)
+    }
+}
+
+fn largest(x: MatrixView<'_>, i: usize) -> f64 {
+    let mut most = 0.0f64;
+    x.row(i).for_each(|_, v| most = most.max(v.abs()));
+    most
+}
+
+/// Every row divided by its length, rows of zeros as they are.
+pub(crate) fn unit_rows(x: MatrixView<'_>) -> Matrix {
+    let mut out = Matrix::empty(x.cols(), matches!(x, MatrixView::Csr { .. }));
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for i in 0..x.rows() {
+        let most = largest(x, i);
+        columns.clear();
+        values.clear();
+        x.row(i).for_each(|c, v| {
+            columns.push(c as u32);
+            values.push(v / most);
+        });
+        let length = values.iter().map(|v| v * v).sum::<f64>().sqrt();
+        values.iter_mut().for_each(|v| *v /= length);
+        out.push(Row::Sparse(&columns, &values));
+    }
+    out
+}
+
+/// The λs as numbers.
+struct Weights {
+    diversity: f64,
+    labelled: f64,
+    density: f64,
+}
+
+fn weights(params: &SubmodParams, n: usize, l: usize, count: usize) -> Result<Weights> {
+    params.diversity.check("diversity")?;
+    params.labelled.check("labelled")?;
+    params.density.check("density")?;
+    let size = params.density.or(1.0 / n.max(1) as f64);
+    Ok(Weights {
+        diversity: params.diversity.or(1.0 / (2.0 * count.max(1) as f64)),
+        labelled: params.labelled.or(1.0 / l.max(1) as f64),
+        density: if params.seek == Seek::Dense { -size } else { size },
+    })
+}
+
+/// −λ₂|a| − λ₃t of every row; `None` if told to stop.
+fn merits<'a>(
+    x: MatrixView<'a>,
+    labelled: MatrixView<'_>,
+    signs: &[f64],
+    params: &SubmodParams,
+    weights: &Weights,
+    watch: &dyn Watch,
+) -> Result<Option<(Ground<'a>, Vec<f64>)>> {
+    let Some((mut ground, mut merit)) =
+        Ground::new(x, params.kernel, &vec![1.0; x.rows()], params.cache_bytes, watch)?
+    else {
+        return Ok(None);
+    };
+    let mut pull = vec![0.0; x.rows()];
+    if labelled.rows() > 0 {
+        ground.add_others(labelled, signs, &mut pull)?;
+    }
+    for (merit, pull) in merit.iter_mut().zip(pull) {
+        *merit = -weights.labelled * pull.abs() - weights.density * *merit;
+    }
+    Ok(Some((ground, merit)))
+}
+
+fn check(x: MatrixView<'_>, labelled: MatrixView<'_>, signs: &[f64]) -> Result<()> {
+    if labelled.rows() != signs.len() {
+        return Err(Error::Shape {
+            what: "signs of labelled rows",
+            expected: labelled.rows(),
+            found: signs.len(),
+        });
+    }
+    if labelled.rows() > 0 && labelled.cols() != x.cols() {
+        return Err(Error::Shape {
+            what: "columns of labelled rows",
+            expected: x.cols(),
+            found: labelled.cols(),
+        });
+    }
+    match signs.iter().find(|s| s.is_nan() || s.abs() > 1e100) {
+        Some(sign) => Err(Error::parameter("sign", sign, "a number")),
+        None => Ok(()),
+    }
+}
+
+/// Chooses `count` rows of `x` to ask about, or all if there are fewer. `labelled` are the rows with a label, `signs` ±1 (or
+/// any weight) of each; there may be none.
+pub fn submod_batch(
+    x: MatrixView<'_>,
+    labelled: MatrixView<'_>,
+    signs: &[f64],
+    params: &SubmodParams,
+    count: usize,
+    watch: &dyn Watch,
+) -> Result<Picks> {
+    check(x, labelled, signs)?;
+    let count = count.min(x.rows());
+    let weights = weights(params, x.rows(), labelled.rows(), count)?;
+    let (own, others) = (Directions::of(x, params.kernel), Directions::of(labelled, params.kernel));
+    let (x, labelled) = (own.view(x), others.view(labelled));
+    if count == 0 {
+        return Ok(Picks::none(Exit::Converged));
+    }
+    let Some((ground, mut merit)) = merits(x, labelled, signs, params, &weights, watch)? else {
+        return Ok(Picks::none(Exit::Interrupted));
+    };
+    // below what any row with a direction can fall to
+    let reach: f64 = signs.iter().map(|s| s.abs()).sum();
+    let last = weights.labelled * reach
+        + weights.density.abs() * x.rows() as f64
+        + weights.diversity * (2 * count + 2) as f64;
+    merit.iter_mut().zip(&own.zero).filter(|(_, zero)| **zero).for_each(|(m, _)| *m = -2.0 * last);
+    let least = least_value(&params.kernel, x);
+    let mut f = Quadratic::new(ground, merit, Diversity::Fixed(weights.diversity), least, count);
+    Ok(lazy_greedy::lazy(&mut f, count, watch))
+}
+
+/// QP-ACTV: the convex relaxation of [`submod_batch`], a check of it on small pools.
+pub fn relaxed_batch(
+    x: MatrixView<'_>,
+    labelled: MatrixView<'_>,
+    signs: &[f64],
+    params: &SubmodParams,
+    count: usize,
+    stop: Stop,
+    watch: &dyn Watch,
+) -> Result<Relaxed> {
+    check(x, labelled, signs)?;
+    let count = count.min(x.rows());
+    let weights = weights(params, x.rows(), labelled.rows(), count)?;
+    let (own, others) = (Directions::of(x, params.kernel), Directions::of(labelled, params.kernel));
+    let (x, labelled) = (own.view(x), others.view(labelled));
+    let Some((ground, merit)) = merits(x, labelled, signs, params, &weights, &())? else {
+        return Err(Error::Data("stopped before there was a problem to solve".into()));
+    };
+    let mut gram = match ground {
+        Ground::Kernel(gram) => *gram,
+        Ground::Linear(_) => KernelGram::new(Packed::new(x, params.kernel)?, params.cache_bytes)?,
+    };
+    relax_merits(&mut gram, &merit, weights.diversity, count, stop, watch)
+}

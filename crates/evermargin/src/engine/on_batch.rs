@@ -1,0 +1,271 @@
+//! A batch arrives: it is labelled, then its own labels are looked at.
+
+use super::classes::Place;
+use super::classifier::{Frame, Inductive};
+use super::pairwise_constraints::Relations;
+use super::state::{Body, Current, Open, Said};
+use super::transduction::{Given, Known, Transduction};
+use super::{Drift, Effects, Engine, Inferred, Labelling, Memory, Told};
+use crate::active::closeness;
+use crate::data::{Matrix, MatrixView};
+use crate::error::Result;
+use crate::kernel::gram::Packed;
+use crate::model::Scaling;
+
+/// Labels that were not chosen before their shares are believed.
+const ENOUGH: usize = 20;
+
+/// Standard deviations of chance by which one way to label must be ahead of the other to be believed.
+const AHEAD: f64 = 1.0;
+
+/// Batches between two tries of a way to label that is behind.
+const TRY_EVERY: u64 = 16;
+
+/// Rows of the first batch that decide how samples are packed.
+const FIRST: usize = 1000;
+
+impl Engine {
+    pub(super) fn arrive(
+        &mut self,
+        x: Matrix,
+        labels: &[Option<String>],
+        effects: &mut Effects,
+    ) -> Result<()> {
+        if self.body.is_none() {
+            self.body = Some(self.begin(&x)?);
+        }
+        self.close(effects)?;
+        *effects =
+            Effects { notes: std::mem::take(&mut effects.notes), drift: effects.drift, ..Default::default() };
+        let Some(mut body) = self.body.take() else { return Ok(()) };
+        let done = self.arrive_at(&mut body, x, labels, effects);
+        self.body = Some(body);
+        done?;
+        self.ask(effects)
+    }
+
+    /// Fixes scaling, kernel and packing by the first batch.
+    pub(super) fn begin(&self, x: &Matrix) -> Result<Body> {
+        let name = self.params.scale.unwrap_or_else(|| Scaling::choose(x.view()).0);
+        let scaling = Scaling::fit(name, x.view())?;
+        let scaled = scaling.apply(x.clone())?;
+        let kernel = self.params.kernel_for(scaled.view())?;
+        let some: Vec<usize> = (0..scaled.rows().min(FIRST)).collect();
+        let packing = Packed::new(scaled.view().select(&some).view(), kernel)?.packing();
+        let (cols, sparse) = (scaled.cols(), matches!(scaled, Matrix::Csr { .. }));
+        let transduction =
+            self.params.transduction.as_ref().map(|p| Transduction::new(p, cols, sparse)).transpose()?;
+        let none = Matrix::empty(cols, sparse);
+        Ok(Body {
+            scaling,
+            frame: Frame { kernel, packing, sparse },
+            memory: Memory::new(cols, sparse),
+            inductive: None,
+            transduction,
+            current: Current {
+                base: 0,
+                x: none.clone(),
+                truth: Vec::new(),
+                asked: Vec::new(),
+                said: Vec::new(),
+                closed: true,
+                news: false,
+            },
+            open: Open { rows: none, of: Vec::new() },
+            relations: Relations::default(),
+        })
+    }
+
+    /// A batch is labelled, then its own labels are looked at.
+    pub(super) fn arrive_at(
+        &mut self,
+        body: &mut Body,
+        x: Matrix,
+        labels: &[Option<String>],
+        effects: &mut Effects,
+    ) -> Result<()> {
+        let x = body.scaling.apply(x)?;
+        let rows = x.rows();
+        let (said, given, within) = self.label(body, &x)?;
+        if self.params.watch_drift
+            && let Some(within) = within
+        {
+            effects.drift = self.meter.margin(within, rows as u64);
+        }
+        effects.labels = given;
+        let base = self.rows;
+        self.rows += rows as u64;
+        self.batches += 1;
+        (self.spent.batch, self.spent.checks) = (0, 0);
+        body.open.of.iter_mut().for_each(|q| q.round = false);
+        body.current = Current {
+            base,
+            x,
+            truth: vec![None; rows],
+            asked: vec![false; rows],
+            said,
+            closed: false,
+            news: false,
+        };
+        let mut fresh = Vec::new();
+        for (row, name) in labels.iter().enumerate() {
+            let Some(name) = name else { continue };
+            let class = self.class(body, name, effects);
+            if let Some(drift) = self.hear(body.current.said[row], class) {
+                effects.drift = Some(drift);
+            }
+            fresh.push((row, class));
+        }
+        // numbers of classes may have changed while names came in
+        for (row, name) in labels.iter().enumerate() {
+            body.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
+        }
+        for &(row, _) in &fresh {
+            let Some(class) = body.current.truth[row] else { continue };
+            let told =
+                Told { sample: base + row as u64, class, batch: self.batches, why: None, follows: None };
+            body.memory.push(body.current.x.view().row(row), told);
+        }
+        self.learn_last(body, fresh.len())?;
+        self.thin(body)
+    }
+
+    /// What is said about the rows of a batch, the labels given out, and how many lie within the margin.
+    pub(super) fn label(&self, body: &Body, x: &Matrix) -> Result<(Vec<Said>, Vec<Inferred>, Option<u64>)> {
+        let rows = x.rows();
+        let mut said = vec![Said::default(); rows];
+        let mut near = vec![0.0; rows];
+        let mut within = None;
+        if let Some(machine) = &body.inductive {
+            let f = machine.decisions(x.view())?;
+            for ((said, near), f) in said.iter_mut().zip(&mut near).zip(f.chunks(machine.outputs())) {
+                said.model = Some(machine.vote(f));
+                *near = closeness(f);
+            }
+            within = Some(near.iter().filter(|c| **c < 1.0).count() as u64);
+        }
+        let transduced = self.transduce(body, x.view(), &said)?;
+        for (said, given) in said.iter_mut().zip(transduced.iter().flatten()) {
+            said.transduction = Some(given.class);
+        }
+        let by_model = self.by_model(&said);
+        let mut labels = Vec::with_capacity(rows);
+        for (i, said) in said.iter_mut().enumerate() {
+            let (class, confidence) = match (by_model, &transduced) {
+                (false, Some(given)) => (said.transduction, given[i].confidence),
+                _ => (said.model, near[i]),
+            };
+            said.given = class;
+            labels.push(Inferred { class, confidence });
+        }
+        Ok((said, labels, within))
+    }
+
+    /// Whether labels are given out by the classifier.
+    pub(super) fn by_model(&self, said: &[Said]) -> bool {
+        let both = said.first().is_some_and(|s| s.model.is_some() && s.transduction.is_some());
+        match self.params.labelling {
+            _ if !both => said.first().is_some_and(|s| s.model.is_some()),
+            Labelling::Model => true,
+            Labelling::Transduction => false,
+            Labelling::Auto => self.meter.duel.lead() < AHEAD,
+        }
+    }
+
+    pub(super) fn transduce(
+        &self,
+        body: &Body,
+        x: MatrixView<'_>,
+        said: &[Said],
+    ) -> Result<Option<Vec<Given>>> {
+        let Some(t) = body.transduction.as_ref().filter(|_| self.wants_transduction()) else {
+            return Ok(None);
+        };
+        let class: Vec<u32> = body.memory.told().iter().map(|t| t.class).collect();
+        let shares = self.shares(said);
+        t.label(self.known(body, &class, &shares), x, &())
+    }
+
+    /// Whether transduction is of use: always if asked for; else unless it is clearly behind the classifier, and then
+    /// now and again, for that may change.
+    pub(super) fn wants_transduction(&self) -> bool {
+        match self.params.labelling {
+            Labelling::Transduction => true,
+            Labelling::Model => self.params.c_inferred > 0.0,
+            Labelling::Auto => {
+                self.meter.duel.lead() > -AHEAD
+                    || self.params.c_inferred > 0.0
+                    || self.batches.is_multiple_of(TRY_EVERY)
+            }
+        }
+    }
+
+    pub(super) fn known<'a>(&self, body: &'a Body, class: &'a [u32], shares: &'a [f64]) -> Known<'a> {
+        Known { x: body.memory.rows(), class, classes: self.classes.len(), shares }
+    }
+
+    /// Shares of the classes: of labels that were not chosen if there are enough, else as the classifier sees them;
+    /// empty if there is none.
+    pub(super) fn shares(&self, said: &[Said]) -> Vec<f64> {
+        let mut counts: Vec<f64> = vec![1.0; self.classes.len()];
+        if self.unchosen.iter().sum::<u64>() >= ENOUGH as u64 {
+            counts.iter_mut().zip(&self.unchosen).for_each(|(c, n)| *c += *n as f64);
+        } else if said.iter().any(|s| s.model.is_some()) {
+            said.iter().filter_map(|s| s.model).for_each(|c| counts[c as usize] += 1.0);
+        } else {
+            return Vec::new();
+        }
+        let all: f64 = counts.iter().sum();
+        counts.iter().map(|c| c / all).collect()
+    }
+
+    /// The number of a class, new or not.
+    pub(super) fn class(&mut self, body: &mut Body, name: &str, effects: &mut Effects) -> u32 {
+        match self.classes.place(name) {
+            Place::Known(class) => class,
+            Place::New(class, now) => {
+                if now.len() >= 2 {
+                    effects.notes.push(format!("class {} is new", self.classes.names()[class as usize]));
+                }
+                let mut unchosen = vec![0; self.classes.len()];
+                now.iter().zip(&self.unchosen).for_each(|(&c, &n)| unchosen[c as usize] = n);
+                self.unchosen = unchosen;
+                for label in &mut effects.labels {
+                    label.class = label.class.map(|c| now[c as usize]);
+                }
+                body.renumber(&now);
+                class
+            }
+        }
+    }
+
+    /// A label that was not chosen is held against what was said.
+    pub(super) fn hear(&mut self, said: Said, class: u32) -> Option<Drift> {
+        self.unchosen[class as usize] += 1;
+        let given = said.given?;
+        let right = |said: Option<u32>| said.map(|c| c == class);
+        let drift = self.meter.label(given == class, right(said.model), right(said.transduction));
+        drift.filter(|_| self.params.watch_drift)
+    }
+
+    /// Learns the last `count` labels, or makes the machine anew if the classes have changed.
+    pub(super) fn learn_last(&mut self, body: &mut Body, count: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        body.current.news = true;
+        let n = body.memory.len();
+        match &mut body.inductive {
+            Some(machine) if machine.knows(&body.memory, self.classes.len()) => {
+                let rows: Vec<usize> = (n - count..n).collect();
+                machine.learn(&body.memory, &rows, self.batches, &self.classes, &self.params)
+            }
+            _ => self.make_anew(body),
+        }
+    }
+
+    pub(super) fn make_anew(&self, body: &mut Body) -> Result<()> {
+        body.inductive = Inductive::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
+        Ok(())
+    }
+}

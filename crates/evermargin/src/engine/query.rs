@@ -1,0 +1,106 @@
+//! Questions about the batch that is open, a round at a time.
+
+use super::query_context::Scene;
+use super::state::Body;
+use super::{Asking, Effects, Engine, Why, draw};
+use crate::active::Stopped;
+use crate::error::Result;
+use rand::RngExt;
+
+/// Batches in a row without a sample worth asking about after which asking is advised against.
+const MISSES: u32 = 3;
+
+impl Engine {
+    /// The next round of questions about the batch, if the last one is over.
+    pub(super) fn ask(&mut self, effects: &mut Effects) -> Result<()> {
+        let Some(mut body) = self.body.take() else { return Ok(()) };
+        let round = self.params.budget.round;
+        let over = !body.open.of.iter().any(|q| q.round);
+        let asked = if over { self.ask_about(&mut body, round, effects) } else { Ok(()) };
+        self.body = Some(body);
+        asked
+    }
+
+    /// So many questions about the batch, or fewer where the budget is spent or no more are worth it.
+    pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects) -> Result<()> {
+        let Some(mut body) = self.body.take() else { return Ok(()) };
+        let count = count.min(self.params.most_open);
+        let mut asked = Ok(());
+        while asked.is_ok() && effects.questions.len() < count {
+            let before = effects.questions.len();
+            asked = self.ask_about(&mut body, count - before, effects);
+            if effects.questions.len() == before {
+                break;
+            }
+        }
+        self.body = Some(body);
+        asked
+    }
+
+    /// Questions of this batch that are drawn at random: `explore` of its budget, rounded up or down by chance.
+    fn checks(&self) -> usize {
+        let share = if self.params.asking == Asking::Random { 1.0 } else { self.params.explore };
+        let wanted = share * self.params.budget.per_batch as f64;
+        let more = draw(!self.params.seed, self.batches).random::<f64>() < wanted.fract();
+        wanted as usize + usize::from(more)
+    }
+
+    fn ask_about(&mut self, body: &mut Body, most: usize, effects: &mut Effects) -> Result<()> {
+        let current = &body.current;
+        if current.closed || self.params.asking == Asking::None {
+            return Ok(());
+        }
+        let count = self.spent.left(&self.params.budget, self.now).min(most);
+        let free: Vec<usize> =
+            (0..current.x.rows()).filter(|&i| current.truth[i].is_none() && !current.asked[i]).collect();
+        if count == 0 || free.is_empty() {
+            return Ok(());
+        }
+        let signs: Vec<f64> =
+            body.memory.told().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
+        let mut scene = Scene {
+            x: &current.x,
+            free,
+            labelled: (body.memory.rows(), &signs),
+            open: body.open.rows.view(),
+            kernel: body.frame.kernel,
+            pool: self.params.pool,
+            worth: self.params.worth,
+        };
+        self.draws += 1;
+        let mut rng = draw(self.params.seed, self.draws);
+        let checks = self.checks();
+        // SUBMOD-ACTV knows two signs
+        let asking = match self.params.asking {
+            Asking::Submod if self.classes.len() > 2 => Asking::Diverse,
+            asking => asking,
+        };
+        let chosen = match &mut body.inductive {
+            None if self.params.asking != Asking::Random => scene.typical(count)?,
+            None => scene.checks(count, &mut rng),
+            // first, for of all rows: what the strategy leaves is no fair draw
+            Some(_) if self.spent.checks < checks => {
+                scene.checks(count.min(checks - self.spent.checks), &mut rng)
+            }
+            Some(machine) => {
+                let x = current.x.view();
+                let mut decide = |rows: &[usize]| machine.decisions_now(x, rows);
+                let chosen = scene.choose(asking, count, &mut rng, &mut decide)?;
+                if self.spent.batch == self.spent.checks {
+                    self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };
+                    if self.misses == MISSES {
+                        effects.advice = Some(Stopped::Margin);
+                    }
+                }
+                chosen
+            }
+        };
+        self.spent.checks += chosen.iter().filter(|c| c.why == Why::Check).count();
+        self.spent.note(chosen.len());
+        for c in chosen {
+            effects.questions.push(body.question(c, &self.classes));
+        }
+        body.open.cap(self.params.most_open);
+        Ok(())
+    }
+}

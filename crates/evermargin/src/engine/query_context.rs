@@ -1,0 +1,184 @@
+//! Which samples of a batch are asked about, and how many.
+
+use super::event::Why;
+use super::params::{Asking, Budget};
+use crate::active::{SubmodParams, closeness, diverse_batch, draw_pool, submod_batch};
+use crate::data::{Matrix, MatrixView, Row};
+use crate::error::Result;
+use crate::summary::{ExemplarParams, Pool, choose};
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+
+/// Rows that stand for all, among which the first questions are chosen.
+const TYPICAL: usize = 16;
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// Questions of this batch.
+    pub batch: usize,
+    /// Those of them that were drawn at random.
+    pub checks: usize,
+    /// Questions of all time.
+    pub total: u64,
+    /// Where the present stretch of time began, and questions in it.
+    period: (u64, u64),
+}
+
+impl Spent {
+    /// How many may be asked yet.
+    pub(super) fn left(&mut self, budget: &Budget, now: u64) -> usize {
+        let mut left = (budget.per_batch - self.batch.min(budget.per_batch)) as u64;
+        if let Some(total) = budget.total {
+            left = left.min(total.saturating_sub(self.total));
+        }
+        if let Some((questions, seconds)) = budget.per_time {
+            if now >= self.period.0.saturating_add(seconds) {
+                self.period = (now, 0);
+            }
+            left = left.min(questions.saturating_sub(self.period.1));
+        }
+        left as usize
+    }
+
+    pub(super) fn note(&mut self, questions: usize) {
+        self.batch += questions;
+        self.total += questions as u64;
+        self.period.1 += questions as u64;
+    }
+}
+
+/// The batch as a strategy sees it.
+pub(super) struct Scene<'a> {
+    pub x: &'a Matrix,
+    /// Rows that have no label and were not asked about, ascending.
+    pub free: Vec<usize>,
+    /// Samples with a label, and their classes.
+    pub labelled: (MatrixView<'a>, &'a [f64]),
+    /// Samples that wait for an answer.
+    pub open: MatrixView<'a>,
+    pub kernel: crate::kernel::Kernel,
+    pub pool: usize,
+    /// Samples further from the boundary are not asked about.
+    pub worth: f64,
+}
+
+/// A row chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Chosen {
+    pub row: usize,
+    pub why: Why,
+    pub closeness: Option<f64>,
+}
+
+/// Decisions of some rows.
+pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'd;
+
+impl Scene<'_> {
+    /// While there is no boundary: of rows that stand for many, those furthest from what has a label or is asked about.
+    pub fn typical(&self, count: usize) -> Result<Vec<Chosen>> {
+        let how = ExemplarParams { kernel: self.kernel, ..Default::default() };
+        let rows = self.x.view().select(&self.free);
+        let mut left = choose(&how, &Pool::of(rows.view()), TYPICAL + count, &())?.order;
+        let apart = |p: usize, row: Row<'_>| {
+            let own = rows.view().row(p);
+            self.kernel.eval(own, own) + self.kernel.eval(row, row) - 2.0 * self.kernel.eval(own, row)
+        };
+        let known = (0..self.labelled.0.rows()).map(|i| self.labelled.0.row(i));
+        let known: Vec<Row<'_>> = known.chain((0..self.open.rows()).map(|i| self.open.row(i))).collect();
+        let nearest = |p: usize| known.iter().map(|r| apart(p, *r)).fold(f64::INFINITY, f64::min);
+        let mut distance: Vec<f64> = left.iter().map(|&p| nearest(p)).collect();
+        let mut out = Vec::with_capacity(count);
+        while out.len() < count && !left.is_empty() {
+            // of equals the one that stands for more
+            let most = (0..left.len()).fold(0, |m, i| if distance[i] > distance[m] { i } else { m });
+            distance.remove(most);
+            let p = left.remove(most);
+            let row = rows.view().row(p);
+            distance.iter_mut().zip(&left).for_each(|(d, &other)| *d = d.min(apart(other, row)));
+            out.push(Chosen { row: self.free[p], why: Why::Typical, closeness: None });
+        }
+        Ok(out)
+    }
+
+    /// Any rows.
+    pub fn checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Chosen> {
+        let count = count.min(self.free.len());
+        if count > 0 {
+            draw_pool(&mut self.free, count, rng);
+        }
+        let chosen = |row| Chosen { row, why: Why::Check, closeness: None };
+        self.free.drain(..count).map(chosen).collect()
+    }
+
+    /// Rows by the strategy; fewer than `count` where no more are worth it.
+    pub fn choose(
+        &mut self,
+        strategy: Asking,
+        count: usize,
+        rng: &mut Pcg64,
+        decide: &mut Decide<'_>,
+    ) -> Result<Vec<Chosen>> {
+        let count = count.min(self.free.len());
+        match strategy {
+            Asking::Random | Asking::None => Ok(Vec::new()),
+            _ if count == 0 => Ok(Vec::new()),
+            Asking::SmallPool | Asking::Margin => self.nearest(strategy, count, rng, decide),
+            Asking::Diverse => self.diverse(count, decide),
+            Asking::Submod => self.submod(count),
+        }
+    }
+
+    fn nearest(
+        &mut self,
+        strategy: Asking,
+        count: usize,
+        rng: &mut Pcg64,
+        decide: &mut Decide<'_>,
+    ) -> Result<Vec<Chosen>> {
+        let mut out = Vec::with_capacity(count);
+        if strategy == Asking::Margin {
+            let mut near = near(&self.free, decide)?;
+            near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+            out.extend(near.into_iter().take(count));
+        } else {
+            for _ in 0..count {
+                let drawn = draw_pool(&mut self.free, self.pool, rng);
+                let near = near(&self.free[..drawn], decide)?;
+                let at = (0..drawn)
+                    .min_by(|&a, &b| near[a].1.total_cmp(&near[b].1).then(near[a].0.cmp(&near[b].0)));
+                let Some(at) = at else { break };
+                out.push(near[at]);
+                self.free.swap_remove(at);
+            }
+        }
+        let worth = out.into_iter().filter(|(_, c)| *c <= self.worth);
+        Ok(worth.map(|(row, c)| Chosen { row, why: Why::Strategy, closeness: Some(c) }).collect())
+    }
+
+    fn diverse(&self, count: usize, decide: &mut Decide<'_>) -> Result<Vec<Chosen>> {
+        let near: Vec<(usize, f64)> =
+            near(&self.free, decide)?.into_iter().filter(|(_, c)| *c <= self.worth).collect();
+        let rows: Vec<usize> = near.iter().map(|(row, _)| *row).collect();
+        let close: Vec<f64> = near.iter().map(|(_, c)| *c).collect();
+        let x = self.x.view().select(&rows);
+        let picks = diverse_batch(x.view(), &close, self.kernel, count, &())?;
+        let chosen = |p: &usize| Chosen { row: rows[*p], why: Why::Strategy, closeness: Some(close[*p]) };
+        Ok(picks.order.iter().map(chosen).collect())
+    }
+
+    fn submod(&self, count: usize) -> Result<Vec<Chosen>> {
+        let how = SubmodParams { kernel: self.kernel, ..Default::default() };
+        let rows = self.x.view().select(&self.free);
+        let (labelled, signs) = self.labelled;
+        let picks = submod_batch(rows.view(), labelled, signs, &how, count, &())?;
+        let chosen = |p: &usize| Chosen { row: self.free[*p], why: Why::Strategy, closeness: None };
+        Ok(picks.order.iter().map(chosen).collect())
+    }
+}
+
+/// How near rows are to the boundary.
+fn near(rows: &[usize], decide: &mut Decide<'_>) -> Result<Vec<(usize, f64)>> {
+    let f = decide(rows)?;
+    Ok(rows.iter().zip(&f).map(|(&row, f)| (row, closeness(f))).collect())
+}

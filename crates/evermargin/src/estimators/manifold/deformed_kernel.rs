@@ -1,0 +1,190 @@
+//! A space deformed by a penalty: the data-dependent kernel.
+//!
+//! With the inner product ⟨f, g⟩ + fᵀMg the kernel is K̃ = (K⁻¹ + M)⁻¹ on the rows and K̃(x, z) = K(x, z) − k_xᵀ(I +
+//! MK)⁻¹Mk_z elsewhere (Sindhwani 2007, equation 2.22). Here K = RRᵀ ([`Span`]), so K̃ = R(I + RᵀMR)⁻¹Rᵀ: one Cholesky
+//! factorisation I + RᵀMR = CCᵀ, nothing inverted, no difference of nearly equal numbers (the digest's stable form with
+//! its roles exchanged: K is factored instead of M). Rows are ϕ = C⁻¹r, K̃ their inner products, and a linear function w·ϕ
+//! is f = Rv with v = C⁻ᵀw, that is an expansion over the landmarks: prediction needs neither M nor the other rows.
+
+use super::landmark_space::Span;
+use super::penalty::PenaltyParams;
+use crate::data::{Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Search};
+use crate::kernel::Kernel;
+use crate::math::linalg::{Cholesky, Lower, cross_products};
+use crate::model::Model;
+use crate::solver::Watch;
+use crate::solver::newton_cg::add;
+use serde::{Deserialize, Serialize};
+
+/// A space and the factor of its quadratic form.
+#[derive(Debug)]
+pub struct Warp<'s> {
+    span: &'s Span,
+    factor: Lower,
+}
+
+impl<'s> Warp<'s> {
+    /// Deforms by `ratio` times the quadratic form RᵀL^pR (m × m, row-major).
+    pub fn new(span: &'s Span, quadratic: &[f64], ratio: f64) -> Result<Self> {
+        let m = span.dim();
+        let mut form: Vec<f64> = quadratic.iter().map(|q| ratio * q).collect();
+        (0..m).for_each(|i| form[i * m + i] += 1.0);
+        Self::of_form(span, form)
+    }
+
+    /// Deforms so that |f|² is vᵀAv, A = `form` positive definite.
+    pub fn of_form(span: &'s Span, form: Vec<f64>) -> Result<Self> {
+        Ok(Self { span, factor: Cholesky::new(form, span.dim())?.lower() })
+    }
+
+    /// ϕ of some rows, row-major.
+    pub fn features(&self, rows: impl Iterator<Item = usize>) -> Vec<f64> {
+        let mut out: Vec<f64> = rows.flat_map(|i| self.span.row(i).iter().copied()).collect();
+        self.factor.solve_rows(&mut out);
+        out
+    }
+
+    /// ϕ of all rows, as data for a learner with a linear kernel.
+    pub fn matrix(&self) -> Result<Matrix> {
+        Matrix::dense(self.features(0..self.span.rows()), self.span.rows(), self.span.dim())
+    }
+
+    /// K̃ among some rows.
+    pub fn gram(&self, rows: &[usize]) -> Result<Matrix> {
+        let (l, m) = (rows.len(), self.span.dim());
+        let features = self.features(rows.iter().copied());
+        products(&features, l, m)
+    }
+
+    /// v of the function Σ aₖK̃(xₖ, ·). The points xₖ are `rows`.
+    pub fn function(&self, rows: &[usize], a: &[f64]) -> Vec<f64> {
+        let m = self.span.dim();
+        let mut sum = vec![0.0; m];
+        for (&i, a) in rows.iter().zip(a).filter(|(_, a)| **a != 0.0) {
+            add(*a, self.span.row(i), &mut sum);
+        }
+        self.factor.solve_rows(&mut sum);
+        self.unfold(&sum)
+    }
+
+    /// v = C⁻ᵀw of a linear function of ϕ.
+    pub fn unfold(&self, w: &[f64]) -> Vec<f64> {
+        let mut v = w.to_vec();
+        self.factor.solve_transposed(&mut v);
+        v
+    }
+}
+
+/// A deformation for any learner with a kernel: it is handed the rows ϕ and a linear kernel, and what it finds is an
+/// expansion in the kernel it was meant to have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WarpParams {
+    /// γ_I/γ_A: weight of the variation along the graph against |f|².
+    pub ratio: f64,
+    /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
+    pub neighbours: usize,
+    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    pub radius: f64,
+    /// How nearest others are searched.
+    pub search: Search,
+    /// Power of the Laplacian.
+    pub power: usize,
+    /// Whether the Laplacian is divided by the degrees.
+    pub normalised: bool,
+    /// Most landmarks; 0 as for `lapsvm`.
+    pub basis: usize,
+}
+
+impl Default for WarpParams {
+    fn default() -> Self {
+        let search = Search::Exact;
+        Self { ratio: 100.0, neighbours: 0, radius: 0.0, search, power: 1, normalised: true, basis: 0 }
+    }
+}
+
+/// Rows in a deformed space.
+#[derive(Debug)]
+pub struct Warped {
+    span: Span,
+    factor: Lower,
+}
+
+impl WarpParams {
+    /// Deforms the space of `kernel` along a graph of all rows, the one given or that of neighbours; none if `watch` ends the
+    /// search for them.
+    pub fn warp(
+        &self,
+        x: MatrixView<'_>,
+        kernel: Kernel,
+        graph: Option<&Graph>,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Option<Warped>> {
+        if !(0.0..=1e15).contains(&self.ratio) {
+            return Err(Error::parameter("warp", self.ratio, "a number from 0 to 1e15"));
+        }
+        if kernel == Kernel::Precomputed {
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "one of samples: --warp makes a space of them",
+            ));
+        }
+        let Self { neighbours, radius, search, power, normalised, .. } = *self;
+        let penalty =
+            PenaltyParams { neighbours, radius, search, normalised, power, ..PenaltyParams::default() };
+        let penalty = match graph {
+            Some(graph) => Some(penalty.given(graph, x.rows())?),
+            None => penalty.penalty(x, watch)?,
+        };
+        let Some(penalty) = penalty else { return Ok(None) };
+        let span = Span::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
+        let factor = Warp::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
+        Ok(Some(Warped { span, factor }))
+    }
+}
+
+impl Warped {
+    /// ϕ of all rows.
+    pub fn matrix(&self) -> Result<Matrix> {
+        Warp { span: &self.span, factor: self.factor.clone() }.matrix()
+    }
+
+    /// The model in terms of samples `x` of one that is linear in ϕ.
+    pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Result<Model> {
+        let warp = Warp { span: &self.span, factor: self.factor.clone() };
+        let functions: Vec<Vec<f64>> = linear_weights(model)?.iter().map(|w| warp.unfold(w)).collect();
+        Ok(self.span.model(x, &functions, model.bias().to_vec()))
+    }
+}
+
+/// w of a model with a linear kernel.
+pub(crate) fn linear_weights(model: &Model) -> Result<Vec<Vec<f64>>> {
+    match model {
+        Model::Linear { weights, .. } => Ok(weights.clone()),
+        Model::Expansion { points, coef, kernel: Kernel::Linear, .. } => {
+            let sum = |coef: &Vec<f64>| {
+                let mut w = vec![0.0; points.cols()];
+                for (i, c) in coef.iter().enumerate() {
+                    points.view().row(i).for_each(|k, v| w[k] += c * v);
+                }
+                w
+            };
+            Ok(coef.iter().map(sum).collect())
+        }
+        _ => Err(Error::Model("only a model with a linear kernel has weights".into())),
+    }
+}
+
+/// Inner products among `l` rows of `m` values.
+pub(crate) fn products(features: &[f64], l: usize, m: usize) -> Result<Matrix> {
+    let mut gram = vec![0.0; l * l];
+    cross_products(features, l, features, l, m, &mut gram);
+    for i in 0..l {
+        (0..i).for_each(|j| gram[j * l + i] = gram[i * l + j]);
+    }
+    Matrix::dense(gram, l, l)
+}

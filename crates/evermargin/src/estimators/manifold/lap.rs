@@ -1,0 +1,476 @@
+//! `lapsvm` and `laprls`: manifold regularization (Sindhwani 2007, chapter 2).
+//!
+//! Problem: min Σ wᵢV(yᵢ, f(xᵢ)) + γ_A|f|² + γ_I·fᵀL^p f, V the hinge or the square of labelled rows, L the Laplacian of a
+//! graph of all rows. With `scaling` = paper it is equation 2.5, which divides the loss by the labelled weight l and the last
+//! term by n²: γ_A·l and γ_I·l/n² take the place of γ_A and γ_I. Without (raw), it is what the source's tables 2.6 to 2.9
+//! were made with (section 0.3 of the digest). Divided by 2γ_A (hinge) or γ_A (square, with a ½) it is the form of
+//! [`super`]: C = 1/(2γ_A) or 1/γ_A, M = (γ_I/γ_A)L^p.
+//!
+//! Method: the space is deformed by M ([`super::deformed_kernel`]); `svc` and `rls` solve what remains on the kernel matrix of the
+//! labelled rows, one problem a class on one graph, one space and one factorisation. Departures: functions live in the span
+//! of at most `basis` landmarks ([`super::landmark_space`]), all rows where those are few; there is no constant unless asked for
+//! (the penalty does not see it, and with a normalised Laplacian and few labels it lands anywhere: section 3.3 of the
+//! digest), and `balance` moves the threshold so that the share `ratio` of the unlabelled rows is positive.
+//!
+//! Rows without weight take no part. Weights of unlabelled rows do not enter the graph.
+
+use super::deformed_kernel::{Warp, linear_weights};
+use super::landmark_space::Span;
+use super::penalty::{Penalty, PenaltyParams, class_wise};
+use super::transduction::{absent, columns, merged, told, told_by_model};
+use crate::data::{Label, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::supervised::rls::RlsParams;
+use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::transductive::s3vm::{Function, model as expansion};
+use crate::estimators::transductive::{FewLabels, Ratio};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::graph::Graph;
+use crate::kernel::Kernel;
+use crate::pipeline::cross_validation::{PathTask, without_folds};
+use crate::solver::kernel_cg::{Iterate, Products};
+use crate::solver::newton_cg::dot;
+use crate::solver::{Exit, Progress, Report, Watch};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The loss of labelled rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loss {
+    /// max(0, 1 − yf): `lapsvm`.
+    #[default]
+    Hinge,
+    /// (y − f)²: `laprls`.
+    Square,
+}
+
+/// What γ_A and γ_I multiply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scaling {
+    /// The sum over rows.
+    #[default]
+    Raw,
+    /// The mean over labelled rows, and over all pairs of rows (equation 2.5).
+    Paper,
+}
+
+/// How the problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Solver {
+    /// Directly, but for a linear kernel of more than [`ALL`] rows and columns.
+    #[default]
+    Auto,
+    /// In the span of landmarks, exactly.
+    Direct,
+    /// Over all rows, by conjugate gradients stopped early (file `iterate.rs`); the hinge is squared.
+    Iterate,
+}
+
+impl Scaling {
+    /// γ_A and γ_I of the sum over rows, for `labeled` weight among `rows` rows.
+    pub(crate) fn raw(self, [a, i]: [f64; 2], labeled: f64, rows: usize) -> [f64; 2] {
+        match self {
+            Self::Raw => [a, i],
+            Self::Paper => [a * labeled, i * labeled / (rows as f64 * rows as f64)],
+        }
+    }
+}
+
+/// What a kernel matrix alone does not tell.
+pub(crate) const NEEDS_GRAPH: &str =
+    "one of samples, or a graph given: a kernel matrix has no rows to find neighbours of";
+
+/// Refuses weights no objective has.
+pub(crate) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
+    if !(1e-14..=1e15).contains(&gamma_a) {
+        return Err(Error::parameter("gamma_a", gamma_a, "a number from 1e-14 to 1e15"));
+    }
+    if !(0.0..=1e15).contains(&gamma_i) {
+        return Err(Error::parameter("gamma_i", gamma_i, "0 (labels alone) or a number up to 1e15"));
+    }
+    Ok(())
+}
+
+/// Parameters of [`lapsvm` and `laprls`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LapParams {
+    /// The loss; set by the name of the learner.
+    #[serde(skip)]
+    pub loss: Loss,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Weight of |f|².
+    pub gamma_a: f64,
+    /// Weight of the variation of f along the graph; 0 leaves the unlabelled rows out.
+    pub gamma_i: f64,
+    /// What the two weights multiply.
+    pub scaling: Scaling,
+    /// The graph and the power of its Laplacian.
+    #[serde(flatten)]
+    pub penalty: PenaltyParams,
+    /// How the problem is solved.
+    pub solver: Solver,
+    /// Most landmarks; 0 means all of up to [`ALL`] rows, [`SOME`] of more.
+    pub basis: usize,
+    /// Whether to learn a constant, not regularised.
+    pub bias: bool,
+    /// Whether to move the threshold to the share `ratio` of positives.
+    pub balance: bool,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// For the hinge: largest violation of the optimality conditions; for iterations: relative residual.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_steps: u64,
+    /// For iterations: whether they end when no label of a row changes any more.
+    pub early: bool,
+    /// For iterations: bytes for kernel rows.
+    pub cache_bytes: usize,
+    /// Seed of the draw of landmarks.
+    pub seed: u64,
+    /// A graph of the rows, in place of one of neighbours.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
+}
+
+/// Without `basis`: up to this many rows all are landmarks (as far as one is not explained by others) …
+pub const ALL: usize = 2_500;
+/// … and this many of more.
+pub const SOME: usize = 1_000;
+
+impl Default for LapParams {
+    fn default() -> Self {
+        Self {
+            loss: Loss::Hinge,
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            gamma_a: 1e-3,
+            gamma_i: 0.1,
+            scaling: Scaling::Raw,
+            penalty: PenaltyParams::default(),
+            solver: Solver::Auto,
+            basis: 0,
+            bias: false,
+            balance: false,
+            ratio: Ratio::Labels,
+            tolerance: 1e-4,
+            max_steps: 500,
+            early: true,
+            cache_bytes: 1 << 30,
+            seed: 1,
+            graph: None,
+        }
+    }
+}
+
+/// The most landmarks of `n` rows.
+pub(crate) fn landmarks(basis: usize, n: usize) -> usize {
+    match basis {
+        0 if n <= ALL => n,
+        0 => SOME,
+        most => most,
+    }
+}
+
+impl LapParams {
+    fn check(&self) -> Result<()> {
+        self.kernel.check()?;
+        self.penalty.check()?;
+        check_weights(self.gamma_a, self.gamma_i)?;
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        if self.solver == Solver::Iterate && self.bias {
+            return Err(Error::parameter("bias", true, "false with solver iterate"));
+        }
+        Ok(())
+    }
+
+    /// C of the supervised machine, and the ratio γ_I/γ_A of M, for `labeled` weight among `rows` rows.
+    fn scaled(&self, labeled: f64, rows: usize) -> (f64, f64) {
+        let [a, i] = self.scaling.raw([self.gamma_a, self.gamma_i], labeled, rows);
+        let c = match self.loss {
+            Loss::Hinge => 0.5 / a,
+            Loss::Square => 1.0 / a,
+        };
+        (c, i / a)
+    }
+
+    /// The supervised machine with cost C on a kernel.
+    fn machine(&self, kernel: Kernel, c: f64) -> Box<dyn Fit> {
+        match self.loss {
+            Loss::Hinge => Box::new(SvcParams {
+                kernel,
+                c,
+                tolerance: self.tolerance,
+                bias: self.bias,
+                ..SvcParams::default()
+            }),
+            Loss::Square => Box::new(RlsParams { kernel, c, bias: self.bias, ..RlsParams::default() }),
+        }
+    }
+
+    fn penalty(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Option<Penalty>> {
+        if let Some(graph) = &self.graph {
+            if self.penalty.class_wise {
+                return Err(Error::parameter("class_wise", true, "false with a graph given"));
+            }
+            return self.penalty.given(graph, x.rows()).map(Some);
+        }
+        if self.kernel == Kernel::Precomputed {
+            return Err(Error::parameter("kernel", "precomputed", NEEDS_GRAPH));
+        }
+        match problems {
+            [problem] if self.penalty.class_wise => class_wise(&self.penalty, x, problem, watch),
+            _ if self.penalty.class_wise => Err(Error::parameter(
+                "class_wise",
+                true,
+                "false for more than two classes: the problems share one graph",
+            )),
+            _ => self.penalty.penalty(x, watch),
+        }
+    }
+}
+
+/// The labels alone: the supervised machine on the rows of each problem that have one.
+#[derive(Debug)]
+struct Alone(LapParams);
+
+impl Fit for Alone {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.0.check()?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        let (c, _) = self.0.scaled(weight(&problems[0]), x.rows());
+        let machine = self.0.machine(self.0.kernel, c);
+        let start = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+        if self.0.loss == Loss::Hinge || problems[0].used().len() > ALL || watch.proceed(&start) {
+            return machine.fit(x, problems, watch);
+        }
+        // least squares have no partial answer, and the whole one of few rows is there at once
+        let mut fitted = machine.fit(x, problems, &())?;
+        fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+        Ok(fitted)
+    }
+}
+
+/// The weight of the labelled rows.
+pub(crate) fn weight(problem: &Targets) -> f64 {
+    problem.used().iter().map(|&i| problem.cost[i]).sum()
+}
+
+impl Fit for LapParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.check()?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        let open = few.iter().any(|f| !f.unlabeled.is_empty());
+        if self.gamma_i == 0.0 || !(open || self.penalty.class_wise) {
+            return self.alone(x, problems, &few, watch);
+        }
+        let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
+        let part = (rows.len() < x.rows()).then(|| x.select(&rows));
+        if self.kernel == Kernel::Precomputed && part.is_some() {
+            return Err(Error::parameter("kernel", "precomputed", "another where some rows have weight 0"));
+        }
+        let inside = part.as_ref().map_or(x, |p| p.view());
+        let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        let Some(penalty) = self.penalty(inside, &within, watch)? else {
+            let mut fitted = self.alone(x, problems, &few, &())?;
+            fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+            return Ok(fitted);
+        };
+        let mut facts = graph_facts(&penalty);
+        if self.graph.is_none() && self.penalty.radius == 0.0 {
+            facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
+        }
+        let (fitted, outputs) = if self.iterates(inside) {
+            self.iterate(inside, &within, &penalty, watch)?
+        } else {
+            let most = landmarks(self.basis, inside.rows());
+            let span = Span::new(inside, self.kernel, most, self.seed, watch)?;
+            facts.insert("landmarks".into(), span.dim().into());
+            self.direct(inside, &within, &span, &penalty, watch)?
+        };
+        let mut scores =
+            columns(&fitted.model.decision(x.select(&absent(x.rows(), &rows)).view())?, few.len());
+        for (scores, outputs) in scores.iter_mut().zip(outputs) {
+            *scores = merged(x.rows(), &rows, &outputs, scores);
+        }
+        Ok(told(fitted, scores, &few, self.balance, facts))
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Alone(self.clone())))
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
+    }
+}
+
+/// Functions v of a space, with their constants.
+struct Solved {
+    functions: Vec<Vec<f64>>,
+    bias: Vec<f64>,
+    reports: Vec<Report>,
+}
+
+impl LapParams {
+    fn iterates(&self, x: MatrixView<'_>) -> bool {
+        match self.solver {
+            Solver::Auto => self.kernel == Kernel::Linear && x.rows() > ALL && x.cols() > ALL && !self.bias,
+            solver => solver == Solver::Iterate,
+        }
+    }
+
+    /// The fit in the span of landmarks, and the outputs of all rows.
+    fn direct(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        span: &Span,
+        penalty: &Penalty,
+        watch: &dyn Watch,
+    ) -> Result<(Fitted, Vec<Vec<f64>>)> {
+        let solved = self.solve(problems, span, &penalty.quadratic(span), watch)?;
+        let functions = solved.functions.iter().zip(&solved.bias);
+        let outputs = functions.map(|(v, b)| span.outputs(v).iter().map(|f| f + b).collect()).collect();
+        let model = span.model(x, &solved.functions, solved.bias);
+        Ok((Fitted::new(model, solved.reports), outputs))
+    }
+
+    /// The fit over all rows, and their outputs.
+    fn iterate(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        penalty: &Penalty,
+        watch: &dyn Watch,
+    ) -> Result<(Fitted, Vec<Vec<f64>>)> {
+        let mut products = Products::new(x, self.kernel, self.cache_bytes)?;
+        let (mut functions, mut outputs, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for problem in problems {
+            let (c, ratio) = Self { loss: Loss::Square, ..self.clone() }.scaled(weight(problem), x.rows());
+            let y: Vec<f64> = problem.y.iter().map(|y| y.sign()).collect();
+            let cost: Vec<f64> = problem.cost.iter().map(|w| c * w).collect();
+            let found = Iterate {
+                products: &mut products,
+                penalty,
+                ratio,
+                y: &y,
+                cost: &cost,
+                hinge: self.loss == Loss::Hinge,
+                tolerance: self.tolerance,
+                max_steps: self.max_steps,
+                early: self.early,
+            }
+            .run(watch);
+            functions.push(Function { alpha: found.alpha, bias: 0.0 });
+            outputs.push(found.outputs);
+            reports.push(found.report);
+        }
+        let all: Vec<usize> = (0..x.rows()).collect();
+        Ok((Fitted::new(expansion(x, self.kernel, &all, &functions), reports), outputs))
+    }
+
+    /// The functions of all problems in the deformed space.
+    fn solve(
+        &self,
+        problems: &[Targets],
+        span: &Span,
+        quadratic: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<Solved> {
+        let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown && p.cost[*i] > 0.0);
+        let rows: Vec<usize> = (0..span.rows()).filter(known).collect();
+        let (c, ratio) = self.scaled(weight(&problems[0]), span.rows());
+        let warp = Warp::new(span, quadratic, ratio)?;
+        let labelled: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        // few labels are solved for whatever the time: the answer before the first step is no answer
+        let in_time = watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 });
+        let watch = if rows.len() <= ALL { &() } else { watch };
+        // of more labels than dimensions the rows themselves are the smaller matrix
+        let (mut fitted, functions) = if rows.len() > span.dim() {
+            let x = Matrix::dense(warp.features(rows.iter().copied()), rows.len(), span.dim())?;
+            let fitted = self.machine(Kernel::Linear, c).fit(x.view(), &labelled, watch)?;
+            let functions = linear_weights(&fitted.model)?.iter().map(|w| warp.unfold(w)).collect();
+            (fitted, functions)
+        } else {
+            let gram = warp.gram(&rows)?;
+            let fitted = self.machine(Kernel::Precomputed, c).fit(gram.view(), &labelled, watch)?;
+            let alphas = linear_weights(&fitted.model)?;
+            let functions = alphas.iter().map(|a| warp.function(&rows, a)).collect();
+            (fitted, functions)
+        };
+        if !in_time {
+            fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+        }
+        Ok(Solved { functions, bias: fitted.model.bias().to_vec(), reports: fitted.reports })
+    }
+
+    /// The labels alone, told as if there had been a graph.
+    fn alone(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        let fitted = Alone(self.clone()).fit(x, problems, watch)?;
+        told_by_model(fitted, x, few, self.balance, Map::new())
+    }
+}
+
+/// Held-out decisions along γ_A or γ_I: graph, space and RᵀL^pR are those of all folds and values. Rows held out are
+/// unlabelled ones, in the graph as every other, and only rows with a label are ever held out.
+pub(crate) fn path(
+    read: &dyn Fn(&Map<String, Value>) -> Result<LapParams>,
+    task: &PathTask<'_>,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<Vec<f64>>>> {
+    let base = LapParams { graph: task.graph.cloned(), ..read(task.params)? };
+    base.check()?;
+    let (x, width) = (task.x, task.problems.len());
+    // a graph inside classes would know the labels held out
+    let absent = task.problems.iter().any(|p| p.cost.contains(&0.0));
+    if base.penalty.class_wise || base.balance || base.iterates(x) || absent {
+        return Ok(None);
+    }
+    let Some(penalty) = base.penalty(x, task.problems, watch)? else { return Ok(Some(Vec::new())) };
+    let span = Span::new(x, base.kernel, landmarks(base.basis, x.rows()), base.seed, watch)?;
+    let quadratic = penalty.quadratic(&span);
+    let problems = without_folds(task.problems, task.folds);
+    let mut out = Vec::with_capacity(task.values.len());
+    for &value in task.values {
+        let params = read(&task.at(value))?;
+        params.check()?;
+        let mut held = vec![0.0; x.rows() * width];
+        for (fold, group) in problems.chunks(width).enumerate() {
+            if !watch.proceed(&Progress { steps: out.len() as u64, violation: 1.0, tolerance: 0.0 }) {
+                return Ok(Some(out));
+            }
+            let solved = params.solve(group, &span, &quadratic, watch)?;
+            for i in (0..x.rows()).filter(|&i| task.folds[i] == Some(fold as u32)) {
+                for (j, v) in solved.functions.iter().enumerate() {
+                    held[i * width + j] = dot(span.row(i), v) + solved.bias[j];
+                }
+            }
+        }
+        out.push(held);
+    }
+    Ok(Some(out))
+}
+
+pub(crate) fn graph_facts(penalty: &Penalty) -> Map<String, Value> {
+    let mut facts = Map::new();
+    for graph in penalty.graphs().take(1) {
+        let pieces = graph.components().into_iter().max().map_or(0, |c| c + 1);
+        let alone = graph.degrees().iter().filter(|d| **d == 0.0).count();
+        facts.insert("edges".into(), graph.edges().into());
+        facts.insert("components".into(), pieces.into());
+        facts.insert("isolated".into(), alone.into());
+    }
+    facts
+}

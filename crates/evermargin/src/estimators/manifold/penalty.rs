@@ -1,0 +1,245 @@
+//! How much a function varies along the data: ½·weight·fᵀL^p f, L the Laplacian of a graph or the mean of several.
+//!
+//! Sindhwani 2007, section 2.5: iterated Laplacians as the penalty M; section 4.3: of several graphs (one a view) the
+//! Laplacians are averaged first, then raised to the power. L^p is applied, never formed.
+
+use super::landmark_space::Span;
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::Targets;
+use crate::graph::{Graph, GraphParams, Metric, Search, Weights};
+use crate::math::linalg;
+use crate::solver::Watch;
+use crate::solver::newton_cg::{add, dot};
+use serde::{Deserialize, Serialize};
+
+/// Which graph, and which power of which Laplacian.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PenaltyParams {
+    /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
+    pub neighbours: usize,
+    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    pub radius: f64,
+    /// How nearest others are searched.
+    pub search: Search,
+    /// Distance.
+    pub metric: Metric,
+    /// Weights of edges.
+    pub weights: Weights,
+    /// Width of heat weights; 0 is the mean length of an edge.
+    pub width: f64,
+    /// Whether the Laplacian is I − D^(−½)WD^(−½) rather than D − W.
+    pub normalised: bool,
+    /// Power of the Laplacian.
+    pub power: usize,
+    /// Whether the graph is made anew inside each class, of labelled rows alone.
+    pub class_wise: bool,
+}
+
+impl Default for PenaltyParams {
+    fn default() -> Self {
+        Self {
+            neighbours: 0,
+            radius: 0.0,
+            search: Search::Exact,
+            metric: Metric::Euclidean,
+            weights: Weights::Heat,
+            width: 0.0,
+            normalised: true,
+            power: 1,
+            class_wise: false,
+        }
+    }
+}
+
+/// Largest power: beyond it, powers of [0, 2] are no longer apart in floating point.
+const MOST_POWER: usize = 16;
+/// Neighbours of data of many columns.
+const FEW_NEIGHBOURS: f64 = 6.0;
+
+impl PenaltyParams {
+    /// Refuses what makes no graph.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MOST_POWER).contains(&self.power) {
+            return Err(Error::parameter(
+                "power",
+                self.power,
+                format!("a whole number from 1 to {MOST_POWER}"),
+            ));
+        }
+        check_radius(self.radius)?;
+        if !(self.width >= 0.0 && self.width.is_finite()) {
+            return Err(Error::parameter(
+                "width",
+                self.width,
+                "0 (mean length of an edge) or a positive number",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The neighbours given, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighbourhoods must grow with n for
+    /// differences along edges to stay above the noise, and slower the more columns there are.
+    pub fn neighbours_of(&self, x: MatrixView<'_>) -> usize {
+        if self.neighbours > 0 {
+            return self.neighbours;
+        }
+        let grown = 0.5 * (x.rows() as f64).powf(2.0 / (x.cols() as f64 + 2.0));
+        grown.max(FEW_NEIGHBOURS) as usize
+    }
+
+    fn graph_params(&self, x: MatrixView<'_>) -> GraphParams {
+        GraphParams {
+            neighbours: self.neighbours_of(x),
+            metric: self.metric,
+            weights: self.weights,
+            width: (self.width > 0.0).then_some(self.width),
+            search: self.search,
+            radius: (self.radius > 0.0).then_some(self.radius),
+        }
+    }
+
+    /// The graph of all rows; none if `watch` ends the search.
+    pub fn graph(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Graph>> {
+        self.check()?;
+        Graph::nearest(x, &self.graph_params(x), watch)
+    }
+
+    /// The penalty of the graph of all rows; of none if `watch` ended the search.
+    pub fn penalty(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Penalty>> {
+        let graph = self.graph(x, watch)?;
+        Ok(graph.map(|graph| self.of_graphs(vec![(1.0, graph)])))
+    }
+
+    /// The penalty of a graph of `rows` rows that is given.
+    pub fn given(&self, graph: &Graph, rows: usize) -> Result<Penalty> {
+        graph.check_rows(rows)?;
+        Ok(self.of_graphs(vec![(1.0, graph.clone())]))
+    }
+
+    /// The penalty of given graphs with their weights.
+    pub fn of_graphs(&self, graphs: Vec<(f64, Graph)>) -> Penalty {
+        Penalty { graphs, normalised: self.normalised, power: self.power }
+    }
+}
+
+/// Refuses what is no distance; 0 stands for none.
+pub(crate) fn check_radius(radius: f64) -> Result<()> {
+    if radius >= 0.0 && radius.is_finite() {
+        return Ok(());
+    }
+    Err(Error::parameter("radius", radius, "0 (nearest others) or a positive number"))
+}
+
+/// L^p with L = Σ weightₖLₖ.
+#[derive(Debug, Clone)]
+pub struct Penalty {
+    graphs: Vec<(f64, Graph)>,
+    normalised: bool,
+    power: usize,
+}
+
+impl Penalty {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.graphs.first().map_or(0, |(_, g)| g.len())
+    }
+
+    /// The graphs.
+    pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
+        self.graphs.iter().map(|(_, g)| g)
+    }
+
+    /// L^p f.
+    pub fn apply(&self, f: &[f64]) -> Vec<f64> {
+        self.powers(f.to_vec(), 1, self.power)
+    }
+
+    /// L^p of each column of a row-major matrix.
+    pub fn apply_columns(&self, values: Vec<f64>, columns: usize) -> Vec<f64> {
+        self.powers(values, columns, self.power)
+    }
+
+    /// About the diagonal of L^p: that of L, to the power.
+    pub fn diagonal(&self) -> Vec<f64> {
+        let mut sum = vec![0.0; self.rows()];
+        for (weight, graph) in &self.graphs {
+            for (s, d) in sum.iter_mut().zip(graph.degrees()) {
+                *s += weight * own(*d, self.normalised);
+            }
+        }
+        sum.iter().map(|s| s.powi(self.power as i32)).collect()
+    }
+
+    /// fᵀL^p f.
+    pub fn of(&self, f: &[f64]) -> f64 {
+        dot(f, &self.apply(f))
+    }
+
+    /// RᵀL^pR of the features of a space, m × m: both sides take half of the power.
+    pub fn quadratic(&self, span: &Span) -> Vec<f64> {
+        let m = span.dim();
+        let half = self.powers(span.features().to_vec(), m, self.power / 2);
+        if self.power.is_multiple_of(2) {
+            return linalg::symmetric_product(&half, &half, m);
+        }
+        let more = self.powers(half.clone(), m, 1);
+        linalg::symmetric_product(&half, &more, m)
+    }
+
+    /// L^times of each column of a row-major matrix.
+    fn powers(&self, mut values: Vec<f64>, columns: usize, times: usize) -> Vec<f64> {
+        if times == 0 {
+            return values;
+        }
+        let mut out = vec![0.0; values.len()];
+        let mut part = Vec::new();
+        for _ in 0..times {
+            match self.graphs.as_slice() {
+                [(weight, graph)] if *weight == 1.0 => {
+                    graph.laplacian_rows(&values, columns, self.normalised, &mut out);
+                }
+                graphs => {
+                    part.resize(values.len(), 0.0);
+                    out.fill(0.0);
+                    for (weight, graph) in graphs {
+                        graph.laplacian_rows(&values, columns, self.normalised, &mut part);
+                        add(*weight, &part, &mut out);
+                    }
+                }
+            }
+            std::mem::swap(&mut values, &mut out);
+        }
+        values
+    }
+}
+
+/// The diagonal of a Laplacian at a row of that degree.
+fn own(degree: f64, normalised: bool) -> f64 {
+    if normalised { f64::from(u8::from(degree > 0.0)) } else { degree }
+}
+
+/// The graph of labelled rows inside their classes (Sindhwani 2007, section 2.10): no edge joins two classes, and rows
+/// without a label have none.
+pub fn class_wise(
+    params: &PenaltyParams,
+    x: MatrixView<'_>,
+    problem: &Targets,
+    watch: &dyn Watch,
+) -> Result<Option<Penalty>> {
+    params.check()?;
+    let mut edges = Vec::new();
+    for class in [Label::Neg, Label::Pos] {
+        let rows: Vec<usize> = problem.used().into_iter().filter(|&i| problem.y[i] == class).collect();
+        let part = x.select(&rows);
+        let Some(graph) = Graph::nearest(part.view(), &params.graph_params(part.view()), watch)? else {
+            return Ok(None);
+        };
+        for (k, &i) in rows.iter().enumerate() {
+            edges.extend(graph.row(k).filter(|(j, _)| k < *j).map(|(j, w)| (i, rows[j], w)));
+        }
+    }
+    let graph = Graph::from_edges(x.rows(), &edges)?;
+    Ok(Some(params.of_graphs(vec![(1.0, graph)])))
+}

@@ -1,0 +1,214 @@
+//! How each method chooses rows and what it fits them to.
+
+use super::objective::{Aim, Known, transduce};
+use super::restricted::{Restricted, Solved};
+use super::sigmoid::Squashed;
+use super::{Method, SparseLapParams};
+use crate::error::{Error, Result};
+use crate::estimators::manifold::dictionary::{Atom, Dictionary};
+use crate::estimators::manifold::penalty::Penalty;
+use crate::math::linalg;
+use crate::solver::lars::l1_path;
+use crate::solver::matching_pursuit::{Candidates, Held, Norm, Pursuit};
+use crate::solver::newton_cg::{dot, newton};
+use crate::solver::{Exit, Stop, Watch};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+
+/// What there is to learn from: rows, labels, graph, weights of the terms.
+#[derive(Debug)]
+pub(crate) struct Scene<'s> {
+    pub params: &'s SparseLapParams,
+    pub dictionary: Dictionary<'s>,
+    pub known: Known,
+    pub penalty: Option<&'s Penalty>,
+    pub gamma: [f64; 2],
+    pub norm: Norm,
+}
+
+/// How a choice or a fit ended, after how many steps and columns of kernel values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Done {
+    pub exit: Exit,
+    pub steps: u64,
+    pub columns: usize,
+}
+
+/// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB, half as much again while they are made.
+const HELD_ROWS: usize = 2000;
+
+type Found<'s> = (Restricted<'s>, Solved, Done);
+
+/// Relative gradient at which squashed outputs count as stationary, and most rounds on the way.
+const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: 200 };
+
+impl Scene<'_> {
+    fn plain(&self) -> Aim<'_> {
+        Aim::plain(self.gamma, &self.known, self.penalty)
+    }
+
+    /// What the basis is fitted to; none if `watch` ends the solves it needs.
+    fn aim(&self, watch: &dyn Watch) -> Option<Aim<'_>> {
+        let ([a, i], nu) = (self.gamma, self.params.nu);
+        match (self.params.method, self.penalty) {
+            (Method::Decoupled, Some(penalty)) => {
+                Some(Aim::decoupled(a / nu, transduce(i, &self.known, penalty, watch)?))
+            }
+            (Method::Slack | Method::GreedySlack, Some(penalty)) => {
+                Aim::slack(self.gamma, nu, &self.known, penalty, watch)
+            }
+            _ => Some(self.plain()),
+        }
+    }
+
+    /// The basis and its functions; none if `watch` ended it before there was a basis.
+    pub fn solve(&self, watch: &dyn Watch) -> Result<Option<Found<'_>>> {
+        let Some(aim) = self.aim(watch) else { return Ok(None) };
+        let (atoms, mut done) = self.choose(&aim, watch);
+        if atoms.is_empty() {
+            return Ok(None);
+        }
+        let space = Restricted::of(&self.dictionary, &atoms, self.norm)?;
+        let mut solved = if let Some(solved) = space.solve(&aim, watch)? {
+            solved
+        } else {
+            done.exit = Exit::Interrupted;
+            self.without_slack(&space)?
+        };
+        if let (Method::Sigmoid, Some(penalty)) = (self.params.method, self.penalty) {
+            self.squash(&space, penalty, &mut solved, &mut done, watch);
+        }
+        Ok(Some((space, solved, done)))
+    }
+
+    /// A model of some rows with labels, for want of a better choice.
+    pub fn first_rows(&self) -> Result<Found<'_>> {
+        let labelled = (0..self.dictionary.rows()).filter(|&i| self.known.weight[i] > 0.0);
+        let atoms: Vec<Atom> = labelled.take(self.params.basis).map(|row| Atom { row, scale: 0 }).collect();
+        let space = Restricted::of(&self.dictionary, &atoms, self.norm)?;
+        let solved = self.without_slack(&space)?;
+        Ok((space, solved, Done { exit: Exit::Interrupted, steps: 0, columns: atoms.len() }))
+    }
+
+    fn without_slack(&self, space: &Restricted<'_>) -> Result<Solved> {
+        let solved = space.solve(&self.plain(), &())?;
+        solved.ok_or_else(|| Error::Model("a solve that nobody watches was ended".into()))
+    }
+
+    fn choose(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+        let (n, most) = (self.dictionary.rows(), self.params.basis);
+        let whole = |rows: Vec<usize>| {
+            let atoms: Vec<Atom> = rows.into_iter().map(|row| Atom { row, scale: 0 }).collect();
+            let done = Done { exit: Exit::Converged, steps: atoms.len() as u64, columns: atoms.len() };
+            (atoms, done)
+        };
+        if n <= most {
+            return whole((0..n).collect());
+        }
+        match (self.params.method, self.penalty) {
+            (Method::Random, _) => {
+                let mut rows: Vec<usize> = (0..n).collect();
+                rows.shuffle(&mut rand_pcg::Pcg64::seed_from_u64(self.params.seed));
+                rows.truncate(most);
+                whole(rows)
+            }
+            (Method::Uniform, Some(penalty)) => {
+                let fields = transduce(self.gamma[1], &self.known, penalty, watch);
+                whole(fields.map_or(Vec::new(), |fields| self.spread(&fields)))
+            }
+            (Method::Lasso | Method::Lars, Some(_)) => self.along_path(aim, watch),
+            (Method::Slack, Some(_)) => self.pursue(&self.plain(), watch),
+            _ => self.pursue(aim, watch),
+        }
+    }
+
+    fn pursue(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+        let p = self.params;
+        let exchanged =
+            ((p.exchange * p.candidates as f64).round() as usize).max(usize::from(p.exchange > 0.0));
+        let candidates = Candidates { number: p.candidates, exchanged, backfit: p.backfit, seed: p.seed };
+        let n = self.dictionary.rows();
+        let often = n <= HELD_ROWS && exchanged.saturating_mul(p.basis) > n;
+        let held = self
+            .penalty
+            .filter(|p| often && aim.curvature.is_along(p))
+            .map(|penalty| Held::new(&self.dictionary, penalty));
+        let mut pursuit = Pursuit::new(aim, &self.dictionary, self.norm, candidates);
+        if let Some(held) = &held {
+            pursuit = pursuit.with(held);
+        }
+        let exit = pursuit.run(p.basis, watch);
+        let steps = pursuit.atoms().len() as u64;
+        (pursuit.atoms().to_vec(), Done { exit, steps, columns: pursuit.drawn() })
+    }
+
+    /// Every ⌊n/d⌋-th row in the order of its outputs; problems take turns.
+    fn spread(&self, fields: &[Vec<f64>]) -> Vec<usize> {
+        let share = (self.params.basis / fields.len().max(1)).max(1);
+        let rows = |field: &Vec<f64>| {
+            let mut order: Vec<usize> = (0..field.len()).collect();
+            order.sort_by(|&a, &b| field[a].total_cmp(&field[b]).then(a.cmp(&b)));
+            order.into_iter().step_by((field.len() / share).max(1)).take(share).collect()
+        };
+        self.in_turns(&fields.iter().map(rows).collect::<Vec<_>>())
+    }
+
+    /// The rows active at the end of the path of each problem; problems take turns.
+    fn along_path(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+        let n = self.dictionary.rows();
+        let (h, right) = self.quadratic(aim);
+        let share = (self.params.basis / right.len().max(1)).max(1);
+        let (mut rows, mut exit) = (Vec::new(), Exit::Converged);
+        for c in &right {
+            let (knots, end) = l1_path(&h, c, share, self.params.method == Method::Lasso, watch);
+            rows.push(knots.last().map_or(Vec::new(), |k| k.active.iter().map(|(j, _)| *j).collect()));
+            exit = if end == Exit::Interrupted { end } else { exit };
+        }
+        let atoms: Vec<Atom> = self.in_turns(&rows).into_iter().map(|row| Atom { row, scale: 0 }).collect();
+        let done = Done { exit, steps: atoms.len() as u64, columns: n };
+        (atoms, done)
+    }
+
+    /// H = aG + KQK and Kr of each problem, over all rows.
+    fn quadratic(&self, aim: &Aim<'_>) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let n = self.dictionary.rows();
+        let all: Vec<Atom> = (0..n).map(|row| Atom { row, scale: 0 }).collect();
+        let k = self.dictionary.block(&all);
+        let image = aim.curvature.apply(k.clone(), n, &()).unwrap_or_default();
+        let mut h = linalg::symmetric_product(&k, &image, n);
+        match self.norm {
+            Norm::Kernel => h.iter_mut().zip(&k).for_each(|(h, k)| *h += aim.ambient * k),
+            Norm::Ridge(scale) => (0..n).for_each(|i| h[i * n + i] += aim.ambient * scale),
+        }
+        let right = aim.right.iter().map(|r| k.chunks_exact(n).map(|row| dot(row, r)).collect()).collect();
+        (h, right)
+    }
+
+    /// The first of each list, the second of each, …, no row twice, no more than the basis may hold.
+    fn in_turns(&self, lists: &[Vec<usize>]) -> Vec<usize> {
+        let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+        let mut taken = vec![false; self.dictionary.rows()];
+        let turns = (0..longest).flat_map(|at| lists.iter().filter_map(move |l| l.get(at)));
+        let new = turns.copied().filter(|&row| !std::mem::replace(&mut taken[row], true));
+        new.take(self.params.basis).collect()
+    }
+
+    /// Descends from the solutions of the plain objective.
+    fn squash(
+        &self,
+        space: &Restricted<'_>,
+        penalty: &Penalty,
+        solved: &mut Solved,
+        done: &mut Done,
+        watch: &dyn Watch,
+    ) {
+        let each = solved.functions.iter_mut().zip(&mut solved.values).zip(&self.known.y);
+        for ((v, value), y) in each {
+            let mut objective = Squashed::new(self.gamma, space, penalty, &self.known.weight, y);
+            let report = newton(&mut objective, v, STATIONARY, watch);
+            *value = report.objective;
+            done.steps += report.steps;
+            done.exit = if report.exit == Exit::Converged { done.exit } else { report.exit };
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! `sparse-lap`: manifold regularization with few basis functions (Sindhwani 2007, chapter 5).
+//!
+//! Problem: over functions f = Σⱼ βⱼK(xⱼ, ·) of at most `basis` rows j, min Σ wᵢ(yᵢ − f(xᵢ))² + γ_A|f|² + γ_I·fᵀL^p f, the
+//! objective of `laprls` ([`super::lap`]) with its γ_A, γ_I and scalings; half of it is equation 5.1, whose γ_A and γ_I are
+//! those of `scaling` = raw. With all rows in the basis the answer is that of `laprls`.
+//!
+//! A method is a way to choose the rows and an [`aim`](aim::Aim) to fit them to:
+//!
+//! | method | rows chosen by | fitted to |
+//! |---|---|---|
+//! | `greedy` | [pursuit](greedy) of the objective | the objective |
+//! | `random`, `uniform` | a draw; every ⌊n/d⌋-th of the rows sorted by graph transduction | the objective |
+//! | `lasso`, `lars` | the first on the [path of λ|β|₁](l1_path) | the objective |
+//! | `decoupled` | pursuit of graph transduction | graph transduction |
+//! | `slack` | pursuit of the objective | the objective with slack ν between f and what the graph sees |
+//! | `greedy-slack` | pursuit of that one | that one |
+//! | `sigmoid` | pursuit of the objective | [smooth signs](sigmoid) |
+//!
+//! One basis serves all problems. Prediction needs the basis alone. Departures: see the files; `greedy-slack` scores a
+//! candidate by the decrease when its coefficient and the free values are both at their optimum, which the source's 50 steps of
+//! conjugate gradients come near to; the basis of `lasso` and `lars` is fitted without |β|₁. There is no constant (`balance`
+//! moves the threshold). Without unlabelled rows, or γ_I = 0, a pursuit of the labels alone.
+
+pub mod factor;
+mod fit;
+pub mod objective;
+pub mod restricted;
+pub mod sigmoid;
+
+use super::dictionary::Dictionary;
+use super::lap::{self, Scaling, check_weights};
+use super::penalty::{Penalty, PenaltyParams};
+use super::transduction::told_by_model;
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::transductive::{FewLabels, Ratio};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::graph::Graph;
+use crate::kernel::Kernel;
+use crate::solver::matching_pursuit::{Backfit, Norm};
+use crate::solver::{Exit, Report, Watch};
+use fit::Scene;
+use objective::Known;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// How rows are chosen and what is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Matching pursuit of the objective.
+    Greedy,
+    /// Rows drawn at random.
+    Random,
+    /// Rows spread over the outputs of graph transduction.
+    Uniform,
+    /// The first functions on the path of λ|β|₁.
+    Lasso,
+    /// The same, never letting one go.
+    Lars,
+    /// Graph transduction, then matching pursuit of what it found.
+    #[default]
+    Decoupled,
+    /// The basis of `greedy`, fitted with slack.
+    Slack,
+    /// Matching pursuit of the objective with slack.
+    GreedySlack,
+    /// The basis of `greedy`, signs smooth along the graph.
+    Sigmoid,
+}
+
+/// Parameters of [`sparse-lap`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SparseLapParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Weight of |f|².
+    pub gamma_a: f64,
+    /// Weight of the variation of f along the graph; 0 leaves the unlabelled rows out.
+    pub gamma_i: f64,
+    /// What the two weights multiply.
+    pub scaling: Scaling,
+    /// The graph and the power of its Laplacian.
+    #[serde(flatten)]
+    pub penalty: PenaltyParams,
+    /// Most basis functions.
+    pub basis: usize,
+    /// How they are chosen and fitted.
+    pub method: Method,
+    /// Atoms compared before one is taken.
+    pub candidates: usize,
+    /// Share of them that is exchanged for others after a step, the worst first.
+    pub exchange: f64,
+    /// What a candidate's score leaves free.
+    pub backfit: Backfit,
+    /// `slack`, `greedy-slack`: weight of (f − o)². `decoupled`: γ_A is divided by it.
+    pub nu: f64,
+    /// Whether |f|² is K̄|β|², K̄ the mean of K(x, x), instead of the norm of the kernel space.
+    pub ridge: bool,
+    /// Whether to move the threshold to the share `ratio` of positives.
+    pub balance: bool,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// Seed of the draw of candidates.
+    pub seed: u64,
+    /// A graph of the rows, in place of one of neighbours.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
+}
+
+impl Default for SparseLapParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            gamma_a: 1e-3,
+            gamma_i: 0.1,
+            scaling: Scaling::Raw,
+            penalty: PenaltyParams::default(),
+            basis: 100,
+            method: Method::default(),
+            candidates: 50,
+            exchange: 0.2,
+            backfit: Backfit::default(),
+            nu: 1.0,
+            ridge: false,
+            balance: false,
+            ratio: Ratio::Labels,
+            seed: 1,
+            graph: None,
+        }
+    }
+}
+
+impl SparseLapParams {
+    fn check(&self) -> Result<()> {
+        self.kernel.check()?;
+        self.penalty.check()?;
+        if self.kernel == Kernel::Precomputed && self.graph.is_none() {
+            return Err(Error::parameter("kernel", "precomputed", lap::NEEDS_GRAPH));
+        }
+        check_weights(self.gamma_a, self.gamma_i)?;
+        if self.penalty.class_wise {
+            return Err(Error::parameter(
+                "class_wise",
+                true,
+                "false: the graph joins rows without a label too",
+            ));
+        }
+        for (name, value) in [("basis", self.basis), ("candidates", self.candidates)] {
+            if value == 0 {
+                return Err(Error::parameter(name, value, "1 or more"));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.exchange) {
+            return Err(Error::parameter("exchange", self.exchange, "a share, from 0 to 1"));
+        }
+        if !(self.nu > 0.0 && self.nu <= 1e15) {
+            return Err(Error::parameter("nu", self.nu, "a number above 0, at most 1e15"));
+        }
+        Ok(())
+    }
+
+    /// A path needs the matrix of all pairs of rows.
+    fn check_rows(&self, rows: usize) -> Result<()> {
+        let name = match self.method {
+            Method::Lasso => "lasso",
+            Method::Lars => "lars",
+            _ => return Ok(()),
+        };
+        if rows > crate::solver::lars::MOST_ROWS && rows > self.basis {
+            let most = crate::solver::lars::MOST_ROWS;
+            let allowed = format!("another one for {rows} rows: a path is followed among {most} at most");
+            return Err(Error::parameter("method", name, allowed));
+        }
+        Ok(())
+    }
+
+    /// The functions of these rows, all of which take part; with a penalty, along it. Also the size of the basis.
+    fn learn(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        penalty: Option<&Penalty>,
+        watch: &dyn Watch,
+    ) -> Result<(Fitted, usize)> {
+        let known = Known::of(problems)?;
+        let dictionary = Dictionary::new(x, vec![self.kernel])?;
+        let gamma = self.scaling.raw([self.gamma_a, self.gamma_i], lap::weight(&problems[0]), x.rows());
+        let ridge = Norm::Ridge(dictionary.mean_own().max(f64::MIN_POSITIVE));
+        let norm = if self.ridge { ridge } else { Norm::Kernel };
+        let scene = Scene { params: self, dictionary, known, penalty, gamma, norm };
+        let (space, solved, done) = match scene.solve(watch)? {
+            Some(found) => found,
+            None => scene.first_rows()?,
+        };
+        let report = |objective: &f64| Report {
+            steps: done.steps,
+            objective: *objective,
+            gap: 0.0,
+            kernel_evaluations: (done.columns * x.rows()) as u64,
+            exit: done.exit,
+        };
+        let reports = solved.values.iter().map(report).collect();
+        Ok((Fitted::new(space.model(&solved.functions)?, reports), space.dim()))
+    }
+}
+
+/// The labels alone: a pursuit of them, on the labelled rows.
+#[derive(Debug)]
+struct Alone(SparseLapParams);
+
+impl Fit for Alone {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.0.check()?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        if self.0.kernel == Kernel::Precomputed {
+            return Ok(self.0.learn(x, problems, None, watch)?.0);
+        }
+        let rows = problems[0].used();
+        let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        Ok(self.0.learn(x.select(&rows).view(), &within, None, watch)?.0)
+    }
+}
+
+impl Fit for SparseLapParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.check()?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        let alone = Alone(self.clone());
+        if self.gamma_i == 0.0 || few.iter().all(|f| f.unlabeled.is_empty()) {
+            return told_by_model(alone.fit(x, problems, watch)?, x, &few, self.balance, Map::new());
+        }
+        let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
+        let part = (rows.len() < x.rows()).then(|| x.select(&rows));
+        if self.kernel == Kernel::Precomputed && part.is_some() {
+            return Err(Error::parameter("kernel", "precomputed", "used with all rows in the problem"));
+        }
+        let inside = part.as_ref().map_or(x, |p| p.view());
+        let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        self.check_rows(inside.rows())?;
+        let penalty = match &self.graph {
+            Some(_) if part.is_some() => {
+                return Err(Error::parameter("graph", "given", "used with all rows in the problem"));
+            }
+            Some(graph) => Some(self.penalty.given(graph, x.rows())?),
+            None => self.penalty.penalty(inside, watch)?,
+        };
+        let Some(penalty) = penalty else {
+            let mut fitted = alone.fit(x, problems, &())?;
+            fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+            return told_by_model(fitted, x, &few, self.balance, Map::new());
+        };
+        let (fitted, size) = self.learn(inside, &within, Some(&penalty), watch)?;
+        let mut facts = Map::<String, Value>::new();
+        facts.insert("basis".into(), size.into());
+        facts.insert("neighbours".into(), self.penalty.neighbours_of(inside).into());
+        facts.extend(lap::graph_facts(&penalty));
+        told_by_model(fitted, x, &few, self.balance, facts)
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Alone(self.clone())))
+    }
+}

@@ -1,0 +1,74 @@
+//! What is told beside a model: the scores of all rows, and a threshold moved to the share of positives.
+
+use crate::data::MatrixView;
+use crate::error::Result;
+use crate::estimators::Fitted;
+use crate::estimators::transductive::{FewLabels, Transduced, largest, middle};
+use serde_json::{Map, Value};
+
+/// Adds the scores of all rows; with `balance`, moves the constants first.
+pub(crate) fn told(
+    mut fitted: Fitted,
+    mut scores: Vec<Vec<f64>>,
+    few: &[FewLabels],
+    balance: bool,
+    mut facts: Map<String, Value>,
+) -> Fitted {
+    if balance {
+        for ((bias, scores), few) in fitted.model.bias_mut().iter_mut().zip(&mut scores).zip(few) {
+            let threshold = threshold(scores, few);
+            *bias -= threshold;
+            scores.iter_mut().for_each(|s| *s -= threshold);
+        }
+        facts.extend(few.iter().flat_map(FewLabels::facts));
+    }
+    let aimed = |(f, s): (&FewLabels, &Vec<f64>)| if balance { f.ratio } else { share(s, f) };
+    let ratio = few.iter().zip(&scores).map(aimed).collect();
+    fitted.transduced = Some(Transduced { scores, ratio, facts });
+    fitted
+}
+
+/// The same, the scores being the decisions of the model.
+pub(crate) fn told_by_model(
+    fitted: Fitted,
+    x: MatrixView<'_>,
+    few: &[FewLabels],
+    balance: bool,
+    facts: Map<String, Value>,
+) -> Result<Fitted> {
+    let scores = columns(&fitted.model.decision(x)?, few.len());
+    Ok(told(fitted, scores, few, balance, facts))
+}
+
+/// The middle between the lowest of the outputs wanted positive among the unlabelled rows and the highest of the others.
+fn threshold(scores: &[f64], few: &FewLabels) -> f64 {
+    let open: Vec<f64> = few.unlabeled.iter().map(|&i| scores[i]).collect();
+    if open.is_empty() {
+        return 0.0;
+    }
+    middle(open.iter().copied(), &largest(&open, few.positives))
+}
+
+/// The share of the unlabelled rows that came out positive.
+fn share(scores: &[f64], few: &FewLabels) -> f64 {
+    let positive = few.unlabeled.iter().filter(|&&i| scores[i] > 0.0).count();
+    if few.unlabeled.is_empty() { few.ratio } else { positive as f64 / few.unlabeled.len() as f64 }
+}
+
+/// The rows of `n` that are not among `rows`, which ascend.
+pub(crate) fn absent(n: usize, rows: &[usize]) -> Vec<usize> {
+    (0..n).filter(|i| rows.binary_search(i).is_err()).collect()
+}
+
+/// One value a row: those of `rows` first, the others in order.
+pub(crate) fn merged(n: usize, rows: &[usize], inside: &[f64], outside: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; n];
+    rows.iter().zip(inside).for_each(|(&i, v)| out[i] = *v);
+    absent(n, rows).iter().zip(outside).for_each(|(&i, v)| out[i] = *v);
+    out
+}
+
+/// Columns of a row-major matrix.
+pub(crate) fn columns(values: &[f64], width: usize) -> Vec<Vec<f64>> {
+    (0..width).map(|j| values.iter().skip(j).step_by(width).copied().collect()).collect()
+}

@@ -1,0 +1,173 @@
+//! Features of samples: the columns of the data, or those of landmarks.
+//!
+//! With landmarks Z and k(Z, Z) = EEᵀ the features are ϕ(x) = E⁻¹k(Z, x): functions live in the span of the kernel functions of
+//! Z, and |f|² is that of the kernel. E grows by rows as landmarks come, so features that are there stay what they are; a
+//! belief about them gets new coordinates with the prior N(0, 1), which is a zero row and column of the digest's M_Z.
+//!
+//! Landmarks are drawn from each batch by a Cholesky factorisation with random pivots of what the landmarks leave unexplained
+//! (as [`crate::estimators::manifold::landmark_space`] does for a whole table; that begins from nothing, so it does not serve here). A batch
+//! takes at most half of the places that are left, so that what comes later finds some.
+//!
+//! Departure from section 7.2 of the digest: the part of the kernel outside of the span is left out of the dual, because what
+//! would be learnt there could not be kept. It counts in the variance.
+
+use super::MOST_FEATURES;
+use crate::data::{Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::kernel::gram::{cross_matrix, gram_matrix};
+use crate::math::linalg::{self, Lower};
+use crate::solver::newton_cg::dot;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+
+/// A row of which less than this share of the largest K(x, x) is unexplained is no landmark.
+const EXPLAINED: f64 = 1e-9;
+/// Rows of a batch that are looked at for landmarks.
+const MOST_CANDIDATES: usize = 1000;
+
+/// What turns samples into features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Space {
+    /// The columns.
+    Columns {
+        /// Their number.
+        cols: usize,
+    },
+    /// E⁻¹k(Z, x).
+    Landmarks {
+        /// The kernel.
+        kernel: Kernel,
+        /// Z.
+        points: Matrix,
+        /// E.
+        factor: Lower,
+    },
+}
+
+impl Space {
+    /// The space for data like `x`: columns for a linear kernel, if they are few enough for a precision where one is needed.
+    pub fn new(x: MatrixView<'_>, kernel: Kernel, precision: bool, landmarks: usize) -> Self {
+        let few = !precision || x.cols() <= landmarks.clamp(1000, MOST_FEATURES);
+        if kernel == Kernel::Linear && few {
+            return Self::Columns { cols: x.cols() };
+        }
+        let points = Matrix::empty(x.cols(), matches!(x, MatrixView::Csr { .. }));
+        Self::Landmarks { kernel, points, factor: Lower::new(Vec::new(), 0) }
+    }
+
+    /// Number of features.
+    pub fn dim(&self) -> usize {
+        match self {
+            Self::Columns { cols } => *cols,
+            Self::Landmarks { factor, .. } => factor.len(),
+        }
+    }
+
+    /// Number of columns of a sample.
+    pub fn cols(&self) -> usize {
+        match self {
+            Self::Columns { cols } => *cols,
+            Self::Landmarks { points, .. } => points.cols(),
+        }
+    }
+
+    /// Features of samples, one row each; columns stay sparse if they are.
+    pub fn features(&self, x: MatrixView<'_>) -> Matrix {
+        match self {
+            Self::Columns { .. } => x.to_matrix(),
+            Self::Landmarks { kernel, points, factor } => {
+                let mut values = cross_matrix(x, points.view(), *kernel);
+                factor.solve_rows(&mut values);
+                Matrix::Dense { values, rows: x.rows(), cols: factor.len() }
+            }
+        }
+    }
+
+    /// K(x, x) that the features leave unexplained.
+    pub fn missing(&self, x: MatrixView<'_>, features: &Matrix) -> Vec<f64> {
+        let Self::Landmarks { kernel, .. } = self else { return vec![0.0; x.rows()] };
+        let own = |i: usize| kernel.eval(x.row(i), x.row(i)) - features.view().row(i).norm2();
+        (0..x.rows()).map(|i| own(i).max(0.0)).collect()
+    }
+
+    /// Takes landmarks from a batch, up to `most` in all.
+    pub fn grow(&mut self, x: MatrixView<'_>, most: usize, seed: u64) -> Result<()> {
+        let Self::Landmarks { kernel, points, factor } = &*self else { return Ok(()) };
+        let places = most.saturating_sub(points.rows()).div_ceil(2);
+        if places == 0 || x.rows() == 0 {
+            return Ok(());
+        }
+        // more rows than this are thinned evenly: n² kernel values are looked at
+        let step = x.rows().div_ceil(MOST_CANDIDATES);
+        let rows: Vec<usize> = (0..x.rows()).step_by(step).collect();
+        let part = x.select(&rows);
+        let (n, m) = (rows.len(), factor.len());
+        let mut open = gram_matrix(part.view(), *kernel);
+        let own = (0..n).map(|i| open[i * n + i]);
+        let (largest, sound) =
+            own.fold((0.0f64, true), |(a, s), k| (a.max(k), s && k >= 0.0 && k.is_finite()));
+        if !sound {
+            return Err(Error::Data(
+                "K(x, x) is negative or not finite for some row; choose a kernel that is positive definite, \
+                 such as rbf, or scale the data"
+                    .into(),
+            ));
+        }
+        let Matrix::Dense { values: old, .. } = self.features(part.view()) else { return Ok(()) };
+        linalg::subtract_products(&old, m, &old, m, &mut open);
+        let (chosen, new) = pivots(&open, n, places, EXPLAINED * largest, seed);
+        let Self::Landmarks { points, factor, .. } = self else { return Ok(()) };
+        let wide = m + chosen.len();
+        let mut values = vec![0.0; wide * wide];
+        for i in 0..m {
+            values[i * wide..i * wide + m].copy_from_slice(&factor.values()[i * m..(i + 1) * m]);
+        }
+        for (k, &row) in chosen.iter().enumerate() {
+            let out = &mut values[(m + k) * wide..(m + k + 1) * wide];
+            out[..m].copy_from_slice(&old[row * m..(row + 1) * m]);
+            out[m..=m + k].copy_from_slice(&new[row * places..=row * places + k]);
+            points.push(part.view().row(row));
+        }
+        *factor = Lower::new(values, wide);
+        Ok(())
+    }
+}
+
+/// Cholesky of the n × n matrix `a` with pivots drawn in proportion to the remaining diagonal, at most `most` of them and none
+/// below `nothing`: their rows in order, and the factor, n × `most`.
+fn pivots(a: &[f64], n: usize, most: usize, nothing: f64, seed: u64) -> (Vec<usize>, Vec<f64>) {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut remains: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
+    let (mut factor, mut chosen) = (vec![0.0; n * most], Vec::new());
+    while chosen.len() < most {
+        remains.iter_mut().for_each(|r| *r = if *r > nothing { *r } else { 0.0 });
+        let total: f64 = remains.iter().sum();
+        if total <= 0.0 {
+            break;
+        }
+        let at = rng.random::<f64>() * total;
+        let mut sum = 0.0;
+        let passed = remains.iter().position(|r| {
+            sum += r;
+            *r > 0.0 && sum > at
+        });
+        let Some(pivot) = passed.or_else(|| remains.iter().rposition(|r| *r > 0.0)) else { break };
+        let (k, root) = (chosen.len(), remains[pivot].sqrt());
+        let own = factor[pivot * most..pivot * most + k].to_vec();
+        for i in 0..n {
+            let row = &mut factor[i * most..(i + 1) * most];
+            let value = if i == pivot { root } else { (a[i * n + pivot] - dot(&row[..k], &own)) / root };
+            row[k] = value;
+            remains[i] -= value * value;
+        }
+        remains[pivot] = 0.0;
+        chosen.push(pivot);
+    }
+    // what rounding left of rows that are pivots already is 0
+    for (k, &row) in chosen.iter().enumerate() {
+        factor[row * most + k + 1..(row + 1) * most].fill(0.0);
+    }
+    (chosen, factor)
+}

@@ -1,0 +1,261 @@
+//! The learner that goes from batch to batch.
+
+use super::checkpoint::{Known, Saved};
+use super::features::Features;
+use super::recursion::Recursion;
+use super::space::Space;
+use super::{Bias, Form, MedParams};
+use crate::data::{Label, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::Targets;
+use crate::estimators::manifold::penalty::Penalty;
+use crate::model::Model;
+use crate::solver::log_barrier::{Problem, Rows};
+use crate::solver::{Exit, Report, Watch};
+
+/// What the belief says of the labelled rows of a batch.
+pub(crate) struct Meeting {
+    /// K, row-major.
+    pub kernel: Vec<f64>,
+    /// Scores of each output, without the constant.
+    pub scores: Vec<Vec<f64>>,
+    /// Their features, if there are any.
+    pub features: Option<Matrix>,
+}
+
+/// A sequential learner of one or more outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeqMed {
+    saved: Saved,
+}
+
+impl SeqMed {
+    /// A learner that has seen nothing, for samples like those of `first`.
+    pub fn new(params: &MedParams, first: MatrixView<'_>, outputs: usize) -> Result<Self> {
+        params.check()?;
+        if outputs == 0 {
+            return Err(Error::Shape { what: "outputs", expected: 1, found: 0 });
+        }
+        let own = |i: usize| params.kernel.eval(first.row(i), first.row(i));
+        let mean = (0..first.rows()).map(own).sum::<f64>() / first.rows().max(1) as f64;
+        let bias_variance = match (params.bias, params.bias_variance) {
+            (Bias::Prior, 0.0) if mean > 0.0 && mean.is_finite() => mean,
+            (Bias::Prior, 0.0) => 1.0,
+            (Bias::Prior, given) => given,
+            _ => 0.0,
+        };
+        let known = match params.form {
+            Form::Bounded => {
+                let space = Space::new(first, params.kernel, params.uses_graph(), params.landmarks);
+                Known::Features(Features::new(space, outputs))
+            }
+            form => Known::Points(Recursion::new(params.kernel, first, outputs, form == Form::Spectral)),
+        };
+        let (cols, bias) = (first.cols(), vec![0.0; outputs]);
+        Ok(Self {
+            saved: Saved { params: params.clone(), cols, bias_variance, bias, batches: 0, rows: 0, known },
+        })
+    }
+
+    /// Learns a batch: one problem an output, on the same rows. A row without a label and with a weight counts in the graph. An
+    /// error or an interruption before the dual leaves the learner as it was; one report an output.
+    pub fn learn(
+        &mut self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Report>> {
+        self.check(x, problems)?;
+        let params = &self.saved.params;
+        let present = |i: &usize| problems.iter().any(|p| p.cost[*i] > 0.0);
+        let known = |i: &usize| problems.iter().any(|p| p.cost[*i] > 0.0 && p.y[*i] != Label::Unknown);
+        let rows: Vec<usize> = (0..x.rows()).filter(present).collect();
+        let labeled: Vec<usize> = rows.iter().copied().filter(known).collect();
+        let weight = params.smoothness(rows.len().max(1), self.saved.batches);
+        let graph = weight > 0.0 && rows.len() > 1;
+        let seen = x.select(if graph { &rows } else { &labeled });
+        let penalty = if graph { params.penalty.penalty(seen.view(), watch)? } else { None };
+        if graph && penalty.is_none() {
+            return Ok(vec![untouched(Exit::Interrupted); problems.len()]);
+        }
+        let mut next = self.clone();
+        next.saved.deform(seen.view(), penalty.as_ref().map(|p| (p, weight)))?;
+        let part = x.select(&labeled);
+        let targets: Vec<Targets> = problems.iter().map(|p| p.select(&labeled)).collect();
+        let reports = next.saved.update(part.view(), &targets, watch)?;
+        next.saved.batches += u64::from(!rows.is_empty());
+        next.saved.rows += rows.len() as u64;
+        *self = next;
+        Ok(reports)
+    }
+
+    /// Decisions of the rows of `x`, row by row, one value an output, in double precision.
+    pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        self.same_columns(x)?;
+        let scores = match &self.saved.known {
+            Known::Features(f) => f.decisions(x),
+            Known::Points(r) => r.decisions(x),
+        };
+        let row = |i: usize| scores.iter().zip(&self.saved.bias).map(move |(s, b)| s[i] + b);
+        Ok((0..x.rows()).flat_map(row).collect())
+    }
+
+    /// The variance ϕᵀG⁻¹ϕ of the decision at each row, that of the constant left out: the same for all outputs. It falls as
+    /// graphs are met, and never by labels.
+    pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        self.same_columns(x)?;
+        Ok(match &self.saved.known {
+            Known::Features(f) => f.variance(x),
+            Known::Points(r) => r.variance(x),
+        })
+    }
+
+    /// The decision functions.
+    pub fn model(&self) -> Model {
+        let bias = self.saved.bias.clone();
+        let empty = match &self.saved.known {
+            Known::Features(f) => f.space.dim() == 0,
+            Known::Points(r) => r.points.rows() == 0,
+        };
+        match &self.saved.known {
+            // nothing learnt: an expansion must rest on something, weights may be 0
+            _ if empty => Model::Linear { weights: vec![vec![0.0; self.saved.cols]; bias.len()], bias },
+            Known::Features(f) => f.model(bias),
+            Known::Points(r) => r.model(bias),
+        }
+    }
+
+    /// The constant of each output.
+    pub fn bias(&self) -> &[f64] {
+        &self.saved.bias
+    }
+
+    /// The belief.
+    pub fn known(&self) -> &Known {
+        &self.saved.known
+    }
+
+    /// Parameters.
+    pub fn params(&self) -> &MedParams {
+        &self.saved.params
+    }
+
+    /// Number of columns of a sample.
+    pub fn cols(&self) -> usize {
+        self.saved.cols
+    }
+
+    /// Batches so far.
+    pub fn batches(&self) -> u64 {
+        self.saved.batches
+    }
+
+    /// Everything that is needed to go on.
+    pub fn save(&self) -> Saved {
+        self.saved.clone()
+    }
+
+    /// Goes on from what was saved; refuses parts that do not fit together.
+    pub fn resume(saved: &Saved) -> Result<Self> {
+        saved.check()?;
+        let mut saved = saved.clone();
+        if let Known::Features(f) = &mut saved.known {
+            f.refresh()?;
+        }
+        Ok(Self { saved })
+    }
+
+    fn same_columns(&self, x: MatrixView<'_>) -> Result<()> {
+        if x.cols() == self.saved.cols {
+            return Ok(());
+        }
+        Err(Error::Shape { what: "columns", expected: self.saved.cols, found: x.cols() })
+    }
+
+    fn check(&self, x: MatrixView<'_>, problems: &[Targets]) -> Result<()> {
+        self.same_columns(x)?;
+        let mut shapes = vec![("problems", self.saved.bias.len(), problems.len())];
+        for p in problems {
+            shapes.extend([("labels", x.rows(), p.y.len()), ("weights", x.rows(), p.cost.len())]);
+        }
+        for (what, expected, found) in shapes {
+            if expected != found {
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
+        for p in problems {
+            if let Some(i) = p.cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+                return Err(Error::Data(format!(
+                    "weight {} of row {}: must be a finite number, 0 or more",
+                    p.cost[i],
+                    i + 1
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Saved {
+    /// Forgets, takes landmarks and deforms, before any label is looked at.
+    fn deform(&mut self, x: MatrixView<'_>, penalty: Option<(&Penalty, f64)>) -> Result<()> {
+        let seed = self.params.seed.wrapping_add(self.batches.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        match &mut self.known {
+            Known::Features(f) => {
+                f.grow(x, self.params.landmarks, seed)?;
+                if self.params.forget < 1.0 {
+                    f.forget(self.params.forget)?;
+                }
+                penalty.map_or(Ok(()), |(p, weight)| f.deform(x, p, weight))
+            }
+            Known::Points(r) => penalty.map_or(Ok(()), |(p, weight)| r.deform(x, p, weight)),
+        }
+    }
+
+    /// Solves the dual of each output and adds what it found.
+    fn update(&mut self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Vec<Report>> {
+        if x.rows() == 0 {
+            return Ok(vec![untouched(Exit::Converged); problems.len()]);
+        }
+        let mut meeting = match &self.known {
+            Known::Features(f) => f.meet(x),
+            Known::Points(r) => r.meet(x),
+        };
+        meeting.kernel.iter_mut().for_each(|k| *k += self.bias_variance);
+        let params = &self.params;
+        let rows = Rows::new(meeting.kernel, x.rows(), params.loss)?;
+        let free = params.bias == Bias::Free;
+        let (mut alphas, mut reports) = (Vec::new(), Vec::new());
+        for ((problem, scores), bias) in problems.iter().zip(&meeting.scores).zip(&mut self.bias) {
+            let known = if free { 0.0 } else { *bias };
+            let solved = rows.solve(posed(params, problem, scores, known), free, params.tolerance, watch);
+            if free {
+                *bias = solved.bias.unwrap_or(*bias);
+            } else {
+                *bias += self.bias_variance * solved.alpha.iter().sum::<f64>();
+            }
+            alphas.push(solved.alpha);
+            reports.push(solved.report);
+        }
+        match (&mut self.known, &meeting.features) {
+            (Known::Features(f), Some(features)) => f.learn(features, &alphas),
+            (Known::Points(r), _) => r.learn(x, &alphas)?,
+            (Known::Features(_), None) => {}
+        }
+        Ok(reports)
+    }
+}
+
+/// The dual of one output: targets lowered by what is known, C times the weights.
+fn posed(params: &MedParams, problem: &Targets, scores: &[f64], bias: f64) -> Problem {
+    let labeled: f64 = problem.used().iter().map(|&i| problem.cost[i]).sum();
+    let c = params.cost(labeled.max(f64::MIN_POSITIVE));
+    let y: Vec<f64> = problem.y.iter().map(|y| y.sign()).collect();
+    let target = y.iter().zip(scores).map(|(y, s)| y - s - bias).collect();
+    let cost = problem.cost.iter().map(|w| (c * w).min(1e15)).collect();
+    Problem { y, target, cost }
+}
+
+fn untouched(exit: Exit) -> Report {
+    Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit }
+}

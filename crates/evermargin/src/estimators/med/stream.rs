@@ -1,0 +1,262 @@
+//! A sequential learner with all that turns rows into samples: classes, scheme, scaling. It goes from batch to batch, and
+//! what it has learnt is kept as plain data.
+//!
+//! Scaling and kernel width are those of the first rows; classes are declared, and need not all be met at once. An
+//! output whose class was not met learns that nothing is of it so far; no class is answered that was not met. Learning a
+//! table here is training on it, bit by bit (`seq-lapmed`: where a row has no label).
+
+use super::fit::joined;
+use super::{MedParams, Saved, SeqMed};
+use crate::data::{Label, Labels, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::online::checkpoint::{among_met, check_classes, refuse_around};
+use crate::estimators::registry::{read, with_kernel};
+use crate::estimators::{Targets, learner};
+use crate::model::{Classifier, Scaling, Scheme};
+use crate::pipeline::preprocess::{Prepared, problems, scheme_for, weights_of};
+use crate::pipeline::train::{ClassWeight, ScalingChoice, TrainOptions, described, with_gamma};
+use crate::solver::{Progress, Report, Watch};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A sequential learner of named classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MedStream {
+    about: About,
+    state: SeqMed,
+}
+
+/// The same as plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MedCheckpoint {
+    /// What turns rows into samples.
+    pub about: About,
+    /// The belief.
+    pub saved: Saved,
+}
+
+/// What turns rows into samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// `seq-med` or `seq-lapmed`.
+    pub learner: String,
+    /// Parameters as given and as chosen, for people to read.
+    pub params: Value,
+    /// Class names.
+    pub classes: Vec<String>,
+    /// How outputs make classes.
+    pub scheme: Scheme,
+    /// Applied to features first.
+    pub scaling: Scaling,
+    /// Labelled rows of each class so far.
+    pub counts: Vec<usize>,
+    /// Weights of classes by name, or how they follow from the counts.
+    pub weights: Weights,
+}
+
+/// Weights of classes as plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// All 1.
+    None,
+    /// Every class weighs the same in sum.
+    Balanced,
+    /// The largest class 1, another what it is smaller.
+    Ratio,
+    /// By name.
+    Explicit(BTreeMap<String, f64>),
+}
+
+impl Weights {
+    fn of(weight: &ClassWeight) -> Self {
+        match weight {
+            ClassWeight::None => Self::None,
+            ClassWeight::Balanced => Self::Balanced,
+            ClassWeight::Ratio => Self::Ratio,
+            ClassWeight::Explicit(map) => Self::Explicit(map.clone()),
+        }
+    }
+
+    fn class_weight(&self) -> ClassWeight {
+        match self {
+            Self::None => ClassWeight::None,
+            Self::Balanced => ClassWeight::Balanced,
+            Self::Ratio => ClassWeight::Ratio,
+            Self::Explicit(map) => ClassWeight::Explicit(map.clone()),
+        }
+    }
+}
+
+const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
+
+impl MedStream {
+    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learnt.
+    pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
+        let learner = learner(&options.learner)?;
+        if !NAMES.contains(&learner.name) {
+            return Err(Error::parameter("learner", learner.name, "seq-med or seq-lapmed"));
+        }
+        learner.make(&options.params)?;
+        refuse_around(options)?;
+        check_classes(classes)?;
+        weights_of(classes, &vec![1.0; classes.len()], &options.class_weight)?;
+        if first.rows() == 0 || first.cols() == 0 {
+            return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
+        }
+        let scheme = scheme_for(classes.len(), learner, options, &mut Vec::new());
+        if scheme == Scheme::OneVsOne {
+            return Err(Error::parameter("multi", "one-vs-one", "one-vs-rest where rows come in batches"));
+        }
+        let choice = options.scaling.unwrap_or_else(|| ScalingChoice::Named(Scaling::choose(first).0));
+        let scaling = choice.fit(first)?;
+        let x = scaling.apply(first.to_matrix())?;
+        let labels = Labels { classes: classes.to_vec(), of: Vec::new() };
+        let (class_weight, notes) = (vec![1.0; classes.len()], Vec::new());
+        let problems = Vec::new();
+        let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
+        let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
+        let machine: MedParams = read(learner.name, &with_kernel(&params)?)?;
+        let machine = if learner.semi { machine } else { machine.labels_alone() };
+        let some: Vec<usize> = (0..prepared.x.rows().min(machine.batch)).collect();
+        let outputs = if scheme == Scheme::Binary { 1 } else { classes.len() };
+        let state = SeqMed::new(&machine, prepared.x.view().select(&some).view(), outputs)?;
+        let about = About {
+            learner: learner.name.into(),
+            params: Value::Object(described(learner, &params, options)),
+            classes: classes.to_vec(),
+            scheme,
+            scaling: prepared.scaling,
+            counts: vec![0; classes.len()],
+            weights: Weights::of(&options.class_weight),
+        };
+        Ok(Self { about, state })
+    }
+
+    /// Learns rows in batches as they stand; `of` has the number of the class of each, if it is known. An error or an
+    /// interruption leaves the learner as it was; none is returned then.
+    pub fn learn(
+        &mut self,
+        x: Matrix,
+        of: &[Option<u32>],
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<Report>>> {
+        self.check(&x, of, weights)?;
+        let labels = Labels { classes: self.about.classes.clone(), of: of.to_vec() };
+        let counts: Vec<usize> = self.about.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect();
+        let targets = self.targets(&labels, &counts, weights)?;
+        let x = self.about.scaling.apply(x)?;
+        let params = self.state.params();
+        let graph = params.uses_graph();
+        let counts_in = |p: &Targets, i: usize| p.cost[i] > 0.0 && (graph || p.y[i] != Label::Unknown);
+        let rows: Vec<usize> = (0..x.rows()).filter(|&i| targets.iter().any(|p| counts_in(p, i))).collect();
+        let mut next = self.state.clone();
+        let mut reports = Vec::new();
+        for batch in rows.chunks(params.batch) {
+            if !watch.proceed(&Progress { steps: next.batches(), violation: 1.0, tolerance: 0.0 }) {
+                return Ok(None);
+            }
+            let part: Vec<Targets> = targets.iter().map(|p| p.select(batch)).collect();
+            reports = joined(reports, next.learn(x.view().select(batch).view(), &part, &())?);
+        }
+        (self.state, self.about.counts) = (next, counts);
+        Ok(Some(reports))
+    }
+
+    fn check(&self, x: &Matrix, of: &[Option<u32>], weights: Option<&[f64]>) -> Result<()> {
+        let (rows, classes) = (x.rows(), self.about.classes.len());
+        for (what, expected, found) in [
+            ("columns", self.state.cols(), x.cols()),
+            ("labels", rows, of.len()),
+            ("weights", rows, weights.map_or(rows, <[f64]>::len)),
+        ] {
+            if expected != found {
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
+        let unfit = |w: &f64| !(w.is_finite() && *w >= 0.0);
+        if let Some(i) = weights.and_then(|w| w.iter().position(unfit)) {
+            return Err(Error::Data(format!("weight of row {}: must be a finite number, 0 or more", i + 1)));
+        }
+        match of.iter().flatten().find(|c| **c as usize >= classes) {
+            Some(class) => Err(Error::Data(format!("class number {class} of {classes}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The two-class problems of rows.
+    fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
+        let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
+        let class_weight = weights_of(&labels.classes, &sums, &self.about.weights.class_weight())?;
+        let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
+        let given = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let cost: Vec<f64> = labels.of.iter().enumerate().map(|(i, c)| given(i) * class(*c)).collect();
+        Ok(problems(labels, self.about.scheme, &cost))
+    }
+
+    /// The classifier as it is.
+    pub fn classifier(&self) -> Classifier {
+        Classifier {
+            learner: self.about.learner.clone(),
+            params: self.about.params.clone(),
+            classes: self.about.classes.clone(),
+            scheme: self.about.scheme,
+            model: among_met(self.state.model(), self.about.scheme, &self.about.counts),
+            scaling: self.about.scaling.clone(),
+            columns: Vec::new(),
+            calibration: Vec::new(),
+        }
+    }
+
+    /// The variance of the decision at each row.
+    pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        self.state.variance(self.about.scaling.apply(x.to_matrix())?.view())
+    }
+
+    /// Class names.
+    pub fn classes(&self) -> &[String] {
+        &self.about.classes
+    }
+
+    /// Labelled rows of each class so far.
+    pub fn counts(&self) -> &[usize] {
+        &self.about.counts
+    }
+
+    /// Batches so far.
+    pub fn batches(&self) -> u64 {
+        self.state.batches()
+    }
+
+    /// Everything that is needed to go on.
+    pub fn save(&self) -> MedCheckpoint {
+        MedCheckpoint { about: self.about.clone(), saved: self.state.save() }
+    }
+
+    /// Goes on from what was saved; refuses parts that do not fit together.
+    pub fn resume(kept: MedCheckpoint) -> Result<Self> {
+        let MedCheckpoint { about, saved } = kept;
+        let wrong = |what: &str| Err(Error::State(what.into()));
+        check_classes(&about.classes)?;
+        let outputs = match (about.scheme, about.classes.len()) {
+            (Scheme::Binary, 2) => 1,
+            (Scheme::OneVsRest, k) => k,
+            _ => return wrong("its classes and their scheme differ"),
+        };
+        if !NAMES.contains(&about.learner.as_str()) || about.counts.len() != about.classes.len() {
+            return wrong("its classes and their counts differ");
+        }
+        weights_of(&about.classes, &vec![1.0; about.classes.len()], &about.weights.class_weight())?;
+        let state = SeqMed::resume(&saved)?;
+        if saved.bias.len() != outputs {
+            return wrong("its classes and its decision functions differ");
+        }
+        let made = Self { about, state };
+        made.classifier().check().map_err(|e| Error::State(e.to_string()))?;
+        Ok(made)
+    }
+}

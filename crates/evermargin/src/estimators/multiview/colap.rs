@@ -1,0 +1,328 @@
+//! `colapsvm` and `colaprls`: manifold regularization of several views (Sindhwani 2007, sections 4.3 and 4.4).
+//!
+//! Two ways to couple views:
+//!
+//! `laplacian` (section 4.3): every view has its own problem, min Σ wᵢV(yᵢ, fᵥ(xᵢ)) + γ_A|fᵥ|² + γ_I·fᵥᵀL^p fᵥ, as in [`crate::estimators::manifold::lap`],
+//! but all with one L: the mean of the Laplacians of the views' graphs, weighted by `shares` (a and 1 − a of the source), averaged
+//! before they are raised to the power. The answer is the mean of the views' functions.
+//!
+//! `kernel` (section 4.4, equation 4.3): the loss sees the sum f = Σᵥ fᵥ,
+//! min Σ wᵢV(yᵢ, f(xᵢ)) + Σᵥ γᵥ|fᵥ|² + γ_I Σᵥ fᵥᵀLᵥ^p fᵥ + γ_C Σ_{u<v} Σ_all wᵢ(f_u(xᵢ) − fᵥ(xᵢ))². With γ_I = 0 and two views it is a supervised
+//! machine on the source's kernel with ν = γ₂/γ₁, μ = γ_C/γ₁, and C = 1/(2γ₁) for the hinge, 1/γ₁ for the square; with γ_I > 0 each view's kernel
+//! is deformed along its own graph first (manifold co-regularization, Sindhwani & Rosenberg 2008). The answer is the sum.
+//!
+//! `scaling` = paper: the loss is divided by the labelled weight l, the variation along graphs by n², the disagreement by n.
+//! Both need one factorisation ([`crate::estimators::multiview::coupled_views`]); `svc` or `rls` do the rest. Departures as in [`crate::estimators::manifold::lap`]. Without unlabelled rows the answer is that of
+//! the labels alone: the views apart (laplacian), or the sum of their kernels.
+
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::manifold::lap::{Loss, Scaling, landmarks, weight};
+use crate::estimators::manifold::penalty::{Penalty, PenaltyParams};
+use crate::estimators::manifold::transduction::told_by_model;
+use crate::estimators::multiview::coreg::{
+    LossOf, POSITIVE, Solved, check_agreement, positive, solve, taking_part,
+};
+use crate::estimators::multiview::coupled_views::{Form, Stack};
+use crate::estimators::multiview::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
+use crate::estimators::supervised::rls::RlsParams;
+use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::transductive::{FewLabels, Ratio};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::graph::Graph;
+use crate::kernel::Kernel;
+use crate::solver::{Exit, Report, Watch};
+use serde::{Deserialize, Serialize};
+
+/// What views share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coupling {
+    /// The Laplacian.
+    #[default]
+    Laplacian,
+    /// Their outputs on all rows.
+    Kernel,
+}
+
+/// Parameters of [`colapsvm` and `colaprls`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CoLapParams {
+    /// The loss; set by the name of the learner.
+    #[serde(skip)]
+    pub loss: Loss,
+    /// The columns of each view.
+    pub views: ViewList,
+    /// The kernel of all views.
+    pub kernel: Kernel,
+    /// `same`, or the kernel of each view.
+    pub kernels: String,
+    /// What views share.
+    pub coupling: Coupling,
+    /// Weight of |fᵥ|², one or one a view.
+    pub gamma_a: PerView,
+    /// Weight of the variation along the graph.
+    pub gamma_i: f64,
+    /// Weight of the disagreement, for coupling by the kernel.
+    pub gamma_c: f64,
+    /// Weight of each view's Laplacian in the joint one.
+    pub shares: PerView,
+    /// What the weights multiply.
+    pub scaling: Scaling,
+    /// The graphs and the power of the Laplacian.
+    #[serde(flatten)]
+    pub penalty: PenaltyParams,
+    /// The view that speaks; 0 is all.
+    pub view: usize,
+    /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
+    pub basis: usize,
+    /// Whether to learn a constant, not regularised.
+    pub bias: bool,
+    /// Whether to move the threshold to the share `ratio` of positives.
+    pub balance: bool,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// For the hinge: largest violation of the optimality conditions.
+    pub tolerance: f64,
+    /// Seed of the draw of landmarks.
+    pub seed: u64,
+}
+
+impl Default for CoLapParams {
+    fn default() -> Self {
+        Self {
+            loss: Loss::Hinge,
+            views: ViewList::default(),
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            kernels: "same".into(),
+            coupling: Coupling::Laplacian,
+            gamma_a: PerView(vec![1e-3]),
+            gamma_i: 0.1,
+            gamma_c: 0.1,
+            shares: PerView(vec![1.0]),
+            scaling: Scaling::Raw,
+            penalty: PenaltyParams::default(),
+            view: 0,
+            basis: 0,
+            bias: false,
+            balance: false,
+            ratio: Ratio::Labels,
+            tolerance: 1e-4,
+            seed: 1,
+        }
+    }
+}
+
+/// The numbers in the sums over rows.
+struct Weights {
+    norm: Vec<f64>,
+    along: f64,
+    agreement: f64,
+    shares: Vec<f64>,
+}
+
+impl CoLapParams {
+    fn check(&self, views: usize) -> Result<Weights> {
+        check_agreement(self.gamma_c)?;
+        self.penalty.check()?;
+        if self.penalty.class_wise {
+            return Err(Error::parameter("class_wise", true, "false: views have graphs of all rows"));
+        }
+        if !(0.0..=1e15).contains(&self.gamma_i) {
+            return Err(Error::parameter("gamma_i", self.gamma_i, "0 (labels alone) or a number up to 1e15"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        let allowed = "numbers from 0 to 1e15, not all 0";
+        let shares = self.shares.of("shares", views, allowed, |s| (0.0..=1e15).contains(&s))?;
+        let total: f64 = shares.iter().sum();
+        if total == 0.0 {
+            return Err(Error::parameter("shares", 0, allowed));
+        }
+        Ok(Weights {
+            norm: self.gamma_a.of("gamma_a", views, POSITIVE, positive)?,
+            along: self.gamma_i,
+            agreement: self.gamma_c,
+            shares: shares.iter().map(|s| s / total).collect(),
+        })
+    }
+
+    /// As multiples of the sums over rows.
+    fn scaled(&self, weights: Weights, labeled: f64, rows: usize) -> Weights {
+        let n = rows as f64;
+        match self.scaling {
+            Scaling::Raw => weights,
+            Scaling::Paper => Weights {
+                norm: weights.norm.iter().map(|g| g * labeled).collect(),
+                along: weights.along * labeled / (n * n),
+                agreement: weights.agreement * labeled / n,
+                shares: weights.shares,
+            },
+        }
+    }
+
+    /// The machine on a kernel matrix for a space in which |f|² has the weight `norm`.
+    fn machine(&self, norm: f64) -> Box<dyn Fit> {
+        let kernel = Kernel::Precomputed;
+        match self.loss {
+            Loss::Hinge => Box::new(SvcParams {
+                kernel,
+                c: 0.5 / norm,
+                tolerance: self.tolerance,
+                bias: self.bias,
+                ..SvcParams::default()
+            }),
+            Loss::Square => {
+                Box::new(RlsParams { kernel, c: 1.0 / norm, bias: self.bias, ..RlsParams::default() })
+            }
+        }
+    }
+}
+
+impl WithViews for CoLapParams {
+    fn learn(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        alone: bool,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        let columns = self.views.columns(x.cols())?;
+        let count = columns.len();
+        let weights = self.check(count)?;
+        let speaking = speaking(self.view, count)?;
+        let kernels = kernels(&self.kernels, self.kernel, &columns, x)?;
+        let views =
+            columns.into_iter().zip(kernels).map(|(columns, kernel)| View { columns, kernel }).collect();
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        let apart = self.coupling == Coupling::Laplacian;
+        let alone = alone
+            || few.iter().all(|f| f.unlabeled.is_empty())
+            || self.gamma_i == 0.0 && (apart || self.gamma_c == 0.0);
+        let rows = taking_part(problems, alone);
+        let inside = x.select(&rows);
+        let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        let most = landmarks(self.basis, rows.len());
+        let spaces = Spaces::new(views, inside.view(), most, self.seed, watch)?;
+        let mut weights = self.scaled(weights, weight(&within[0]), rows.len());
+        if alone {
+            (weights.along, weights.agreement) = (0.0, 0.0);
+        }
+        let graphs =
+            if weights.along > 0.0 { self.graphs(&spaces, &weights, watch)? } else { Some(Vec::new()) };
+        let Some(graphs) = graphs else {
+            let mut fitted = self.learn(x, problems, true, &())?;
+            fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+            return Ok(fitted);
+        };
+        let mut solved = if apart {
+            self.apart(&spaces, &graphs, &weights, &within, watch)?
+        } else {
+            self.together(&spaces, &graphs, &weights, &within, watch)?
+        };
+        if self.loss == Loss::Square {
+            solved.mark_interrupted(watch);
+        }
+        let facts = solved.facts(&spaces);
+        let factor = if apart { 1.0 } else { count as f64 };
+        let model = spaces.model(&speaking, &solved.functions, &solved.constants, factor, x.cols());
+        told_by_model(Fitted::new(model, solved.reports), x, &few, self.balance, facts)
+    }
+}
+
+impl CoLapParams {
+    /// The graph of each view that is asked for one; none if the watch ends the search.
+    fn graphs(
+        &self,
+        spaces: &Spaces,
+        weights: &Weights,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<Option<Graph>>>> {
+        let mut graphs = Vec::new();
+        for (data, share) in spaces.data.iter().zip(&weights.shares) {
+            let wanted = self.coupling == Coupling::Kernel || *share > 0.0;
+            let graph = if wanted { self.penalty.graph(data.view(), watch)? } else { None };
+            if wanted && graph.is_none() {
+                return Ok(None);
+            }
+            graphs.push(graph);
+        }
+        Ok(Some(graphs))
+    }
+
+    /// Half a step of least squares is none: it is not interrupted.
+    fn within<'w>(&self, watch: &'w dyn Watch) -> &'w dyn Watch {
+        if self.loss == Loss::Square { &() } else { watch }
+    }
+
+    /// Each view by itself along the joint Laplacian.
+    fn apart(
+        &self,
+        spaces: &Spaces,
+        graphs: &[Option<Graph>],
+        weights: &Weights,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Solved> {
+        let known = graphs.iter().zip(&weights.shares);
+        let joint = known.filter_map(|(g, s)| g.clone().map(|g| (*s, g))).collect();
+        let joint = self.penalty.of_graphs(joint);
+        let mut all: Option<Solved> = None;
+        for (span, norm) in spaces.spans.iter().zip(&weights.norm) {
+            let along = (weights.along > 0.0).then(|| (weights.along / norm, joint.quadratic(span)));
+            let form = Form { ridge: vec![1.0], along: vec![along], agreement: 0.0, cost: &[] };
+            let stack = Stack::new(std::slice::from_ref(span), None);
+            let one = LossOf::Views(vec![1.0]);
+            let solved =
+                solve(&stack, &form, &one, problems, self.machine(*norm).as_ref(), self.within(watch))?;
+            all = Some(match all {
+                Some(before) => joined(before, solved),
+                None => solved,
+            });
+        }
+        all.ok_or_else(|| Error::Data("there is no view".into()))
+    }
+
+    /// All views at once, the loss on their sum.
+    fn together(
+        &self,
+        spaces: &Spaces,
+        graphs: &[Option<Graph>],
+        weights: &Weights,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Solved> {
+        let unit = weights.norm[0];
+        let along = |(v, span)| {
+            let penalty: Option<Penalty> =
+                graphs.get(v).cloned().flatten().map(|g| self.penalty.of_graphs(vec![(1.0, g)]));
+            penalty.map(|p| (weights.along / unit, p.quadratic(span)))
+        };
+        let form = Form {
+            ridge: weights.norm.iter().map(|g| g / unit).collect(),
+            along: spaces.spans.iter().enumerate().map(along).collect(),
+            agreement: weights.agreement / unit,
+            cost: &problems[0].cost,
+        };
+        let stack = Stack::new(&spaces.spans, None);
+        solve(&stack, &form, &LossOf::Sum, problems, self.machine(unit).as_ref(), self.within(watch))
+    }
+}
+
+/// The views of both, their reports added up.
+fn joined(mut a: Solved, b: Solved) -> Solved {
+    a.functions.iter_mut().zip(b.functions).for_each(|(f, g)| f.extend(g));
+    a.constants.iter_mut().zip(b.constants).for_each(|(f, g)| f.extend(g));
+    for (r, s) in a.reports.iter_mut().zip(b.reports) {
+        *r = Report {
+            steps: r.steps + s.steps,
+            objective: r.objective + s.objective,
+            gap: r.gap.max(s.gap),
+            kernel_evaluations: r.kernel_evaluations + s.kernel_evaluations,
+            exit: if r.exit == Exit::Converged { s.exit } else { r.exit },
+        };
+    }
+    a
+}

@@ -1,0 +1,6 @@
+//! Estimators over several views of the same rows.
+
+pub mod colap;
+pub mod coreg;
+pub mod coupled_views;
+pub mod views;

@@ -1,0 +1,156 @@
+//! The beginning of an online learner whose classes are declared before they are met.
+//!
+//! Problem: the first rows of a stream need not hold every class. Scaling, kernel width and packing are those of the first
+//! rows, as in training; the decision functions are those of all classes declared. Until a class is met, its output
+//! against the rest sleeps: it wants no point, so that points can be dropped, and nothing is lost, for when the class comes
+//! every point there is becomes a negative of it ([`Lasvm::awaken`]). An output that has met one side alone answers that
+//! side, and no class is answered that was not met.
+//!
+//! Of pairs, one that lacks a side keeps the rows of the other: while a class declared is missing, points are dropped only at
+//! their cap.
+
+use crate::data::{Label, Labels, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::online::lasvm::Lasvm;
+use crate::estimators::online::partial_fit::{ONLINE, OnlineCheckpoint};
+use crate::estimators::table::lasvm_params;
+use crate::estimators::{Targets, learner};
+use crate::model::{Model, Scaling, Scheme};
+use crate::pipeline::preprocess::{MOST_CLASSES, Prepared, scheme_for};
+use crate::pipeline::train::{ScalingChoice, TrainOptions, described, with_gamma};
+use serde_json::Value;
+
+/// The decision for a class that was not met: below all others, and its square is a number.
+const NEVER: f64 = -1e100;
+
+impl OnlineCheckpoint {
+    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learnt.
+    pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
+        let learner = learner(&options.learner)?;
+        let Some(&(name, loss)) = ONLINE.iter().find(|(name, _)| *name == learner.name) else {
+            let names: Vec<&str> = ONLINE.iter().map(|(name, _)| *name).collect();
+            let allowed = format!("one that learns online: {}", names.join(", "));
+            return Err(Error::parameter("learner", learner.name, allowed));
+        };
+        learner.make(&options.params)?;
+        refuse_around(options)?;
+        check_classes(classes)?;
+        if first.rows() == 0 || first.cols() == 0 {
+            return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
+        }
+        let mut notes = Vec::new();
+        let scheme = scheme_for(classes.len(), learner, options, &mut notes);
+        let choice = options.scaling.unwrap_or_else(|| ScalingChoice::Named(Scaling::choose(first).0));
+        let scaling = choice.fit(first)?;
+        let x = scaling.apply(first.to_matrix())?;
+        let labels = Labels { classes: classes.to_vec(), of: Vec::new() };
+        let class_weight = vec![1.0; classes.len()];
+        let problems = Vec::new();
+        let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
+        let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
+        let machine = lasvm_params(name, loss, &params)?;
+        let outputs = match scheme {
+            Scheme::Binary => 1,
+            Scheme::OneVsRest => classes.len(),
+            Scheme::OneVsOne => classes.len() * (classes.len() - 1) / 2,
+        };
+        Ok(Self {
+            learner: name.into(),
+            params: Value::Object(described(learner, &params, options)),
+            classes: classes.to_vec(),
+            scheme,
+            saved: Lasvm::new(&machine, prepared.x.view(), outputs)?.save(),
+            scaling: prepared.scaling,
+            columns: Vec::new(),
+            counts: vec![0; classes.len()],
+            rows: 0,
+        })
+    }
+
+    /// Outputs against the rest whose class was not met before and is met in these rows.
+    pub(crate) fn newly_met(&self, labels: &Labels) -> Vec<usize> {
+        let fresh = |&j: &usize| self.counts[j] == 0 && labels.of.contains(&Some(j as u32));
+        let outputs = if self.scheme == Scheme::OneVsRest { self.classes.len() } else { 0 };
+        (0..outputs).filter(fresh).collect()
+    }
+
+    /// Lets the outputs against the rest sleep whose class was not met.
+    pub(crate) fn silence(&self, counts: &[usize], problems: &mut [Targets]) {
+        if self.scheme == Scheme::OneVsRest {
+            let unmet = problems.iter_mut().zip(counts).filter(|(_, n)| **n == 0);
+            unmet.for_each(|(p, _)| p.y.fill(Label::Unknown));
+        }
+    }
+
+    /// The model, speaking for classes alone that were met.
+    pub(crate) fn among_met(&self, model: Model) -> Model {
+        among_met(model, self.scheme, &self.counts)
+    }
+}
+
+/// The model, speaking for classes alone of which there were rows.
+pub(crate) fn among_met(mut model: Model, scheme: Scheme, counts: &[usize]) -> Model {
+    if counts.iter().all(|n| *n > 0) {
+        return model;
+    }
+    let cols = model.cols();
+    let (Model::Expansion { coef: rows, bias, .. } | Model::Linear { weights: rows, bias }) = &mut model
+    else {
+        return model;
+    };
+    for ((row, bias), sides) in rows.iter_mut().zip(&mut *bias).zip(sides_met(scheme, counts)) {
+        let answer = match sides {
+            (true, true) => continue,
+            (false, true) => 1.0,
+            (_, false) if scheme == Scheme::OneVsRest => NEVER,
+            (_, false) => -1.0,
+        };
+        row.fill(0.0);
+        *bias = answer;
+    }
+    if rows.iter().flatten().all(|c| *c == 0.0) {
+        let bias = std::mem::take(bias);
+        return Model::Linear { weights: vec![vec![0.0; cols]; bias.len()], bias };
+    }
+    model
+}
+
+/// Whether there were negatives and positives of each output.
+fn sides_met(scheme: Scheme, counts: &[usize]) -> Vec<(bool, bool)> {
+    let met = |c: usize| counts[c] > 0;
+    let k = counts.len();
+    match scheme {
+        Scheme::Binary => vec![(met(0), met(1))],
+        Scheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && met(c)), met(j))).collect(),
+        Scheme::OneVsOne => (0..k).flat_map(|a| (a + 1..k).map(move |b| (met(a), met(b)))).collect(),
+    }
+}
+
+/// What belongs to a training on all rows has no place at the beginning of a stream.
+pub(crate) fn refuse_around(options: &TrainOptions) -> Result<()> {
+    let given = [
+        ("probability", options.calibration.is_some()),
+        ("threshold", options.threshold.is_some()),
+        ("warp", options.warp.is_some()),
+        ("graph", options.graph.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            Err(Error::parameter(name, "given", "left out where rows come one after the other"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses lists of classes that are none.
+pub(crate) fn check_classes(classes: &[String]) -> Result<()> {
+    if !(2..=MOST_CLASSES).contains(&classes.len()) {
+        return Err(Error::parameter("classes", classes.len(), format!("from 2 to {MOST_CLASSES} of them")));
+    }
+    let mut names: Vec<&String> = classes.iter().collect();
+    names.sort_unstable();
+    match names.windows(2).find(|w| w[0] == w[1]) {
+        Some(twice) => Err(Error::parameter("classes", twice[0], "named once each")),
+        None => Ok(()),
+    }
+}

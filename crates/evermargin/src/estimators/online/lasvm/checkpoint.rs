@@ -1,0 +1,84 @@
+//! Checkpoints: everything that is needed to go on bit by bit.
+
+use super::state::{Point, Ramp};
+use super::{Counts, Lasvm, LasvmParams};
+use crate::data::Matrix;
+use crate::error::{Error, Result};
+use crate::kernel::gram::Packing;
+use crate::solver::smo::Dual;
+use serde::{Deserialize, Serialize};
+
+/// Everything that is needed to go on bit by bit: plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Saved {
+    /// Parameters.
+    pub params: LasvmParams,
+    /// How samples are packed.
+    pub packing: Packing,
+    /// The points as they came.
+    pub points: Matrix,
+    /// A number for each point that the caller gave.
+    pub ids: Vec<u64>,
+    /// Position on the ramp when the point came.
+    pub came: Vec<Ramp>,
+    /// Points that are out and wait to be forgotten.
+    pub dead: Vec<bool>,
+    /// The problems, one an output.
+    pub outputs: Vec<Dual>,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+impl Lasvm {
+    /// Everything that is needed to go on.
+    pub fn save(&self) -> Saved {
+        Saved {
+            params: self.params.clone(),
+            packing: self.gram.packed().packing(),
+            points: self.gram.points().clone(),
+            ids: self.points.iter().map(|p| p.id).collect(),
+            came: self.points.iter().map(|p| p.came).collect(),
+            dead: self.points.iter().map(|p| p.dead).collect(),
+            outputs: self.outputs.clone(),
+            counts: self.counts(),
+        }
+    }
+
+    /// Goes on from what was saved; refuses parts that do not fit together.
+    pub fn resume(saved: &Saved) -> Result<Self> {
+        saved.check()?;
+        let sparse = matches!(saved.points, Matrix::Csr { .. });
+        let mut state = Self::with(&saved.params, &saved.packing, sparse, saved.outputs.len())?;
+        state.gram.restore(saved.points.view())?;
+        state.outputs.clone_from(&saved.outputs);
+        state.extremes = state.outputs.iter().map(Dual::extremes).collect();
+        let parts = saved.ids.iter().zip(&saved.came).zip(&saved.dead);
+        state.points = parts.map(|((&id, &came), &dead)| Point { id, came, dead }).collect();
+        state.dead = saved.dead.iter().filter(|d| **d).count();
+        state.members = state.ids().map(|(_, id)| id).collect();
+        state.support = state.count_support();
+        state.counts = saved.counts.clone();
+        Ok(state)
+    }
+}
+
+impl Saved {
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub fn check(&self) -> Result<()> {
+        self.params.check()?;
+        let n = self.points.rows();
+        let wrong = |what: &str| Err(Error::State(what.into()));
+        if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
+            return wrong("its points and their numbers differ");
+        }
+        let width = self.packing.center.len();
+        if self.packing.cols != self.points.cols() || (width != 0 && width != self.packing.cols) {
+            return wrong("its points have another number of columns");
+        }
+        if self.outputs.is_empty() || self.outputs.iter().any(|d| !d.is_sound(n, self.params.loss.has_bias()))
+        {
+            return wrong("its coefficients do not fit its points");
+        }
+        Ok(())
+    }
+}

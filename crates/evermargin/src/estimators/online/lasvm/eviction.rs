@@ -1,0 +1,135 @@
+//! Who leaves: points nobody needs, and points beyond the cap.
+
+use super::{Lasvm, Loss};
+use crate::solver::smo::{Dual, Extremes};
+
+impl Lasvm {
+    /// Drops points nobody needs, keeps the cap.
+    pub(crate) fn tidy(&mut self) {
+        match self.params.loss {
+            Loss::Hinge if !self.params.retrain => self.evict(),
+            Loss::Hinge | Loss::Full | Loss::Local => {}
+            Loss::Gap | Loss::Ramp | Loss::Filter => {
+                if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
+                    self.clean(self.params.allowance(self.support_count()));
+                }
+            }
+        }
+        while self.len() > self.params.max_points {
+            let k = self.least_useful();
+            for dual in &mut self.outputs {
+                dual.retire(&mut self.gram, k);
+            }
+            self.drop_point(k);
+            self.counts.over_cap += 1;
+            for (e, dual) in self.extremes.iter_mut().zip(&self.outputs) {
+                *e = dual.extremes();
+            }
+        }
+        self.support = self.count_support();
+        if self.dead >= 16 && self.dead * 4 > self.points.len() {
+            self.compact();
+        }
+    }
+
+    /// LASVM: points that no output has use for as things stand.
+    fn evict(&mut self) {
+        let both = |e: &Extremes| e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite();
+        let sleeps = |e: &Extremes| e.top == f64::NEG_INFINITY && e.bottom == f64::INFINITY;
+        if !self.extremes.iter().all(|e| both(e) || sleeps(e)) {
+            return;
+        }
+        let Some((first, others)) = self.outputs.split_first() else { return };
+        let idle = |s: usize| others.iter().zip(&self.extremes[1..]).all(|(d, e)| d.is_idle(s, *e));
+        let idle: Vec<usize> = first
+            .zeros()
+            .filter(|&s| !self.points[s].dead && first.is_idle(s, self.extremes[0]) && idle(s))
+            .collect();
+        idle.into_iter().for_each(|s| self.drop_point(s));
+    }
+
+    /// CLEAN (Ertekin 2009, 6.2, as corrected): of the points that are no support vectors keep the `allowance` nearest
+    /// to becoming one.
+    pub fn clean(&mut self, allowance: usize) {
+        let zero = |s: usize| self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
+        let idle = (0..self.points.len()).filter(|&s| !self.points[s].dead && zero(s));
+        let bias = self.biases();
+        let mut idle: Vec<(f64, usize)> = idle.map(|s| (self.slack(s, &bias), s)).collect();
+        if idle.len() <= allowance {
+            return;
+        }
+        idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
+    }
+
+    /// Ramp loss: decides anew which points lie beyond the ramp and moves their bounds, a step of the concave-convex
+    /// procedure on the points there are. Says whether one changed sides.
+    pub(crate) fn reassess(&mut self) -> bool {
+        let mut changed = false;
+        for j in 0..self.outputs.len() {
+            if !self.is_warm(&self.outputs[j]) {
+                continue;
+            }
+            let dual = &mut self.outputs[j];
+            let moved = |i: usize| {
+                let ((lo, hi), y) = (dual.bounds(i), dual.target()[i]);
+                let cost = y * (hi - lo);
+                let shift = if 1.0 - y * dual.gradient()[i] < self.params.s { -cost } else { 0.0 };
+                (cost.min(0.0) + shift, cost.max(0.0) + shift)
+            };
+            let bounds: Vec<(f64, f64)> = (0..dual.len()).map(moved).collect();
+            if (0..dual.len()).any(|i| dual.bounds(i) != bounds[i]) {
+                changed = true;
+                dual.move_bounds(&mut self.gram, &bounds);
+            }
+        }
+        changed
+    }
+
+    /// How far a point is from taking part in any output; `bias` are the constants.
+    fn slack(&self, s: usize, bias: &[f64]) -> f64 {
+        self.outputs.iter().zip(bias).map(|(d, b)| d.slack(s, *b)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one;
+    /// else the one that contradicts the model most, largest Σ α(g − b). What the model cannot fit with all its points
+    /// it will not fit with one less; points it fits are what it is made of.
+    fn least_useful(&self) -> usize {
+        let bias = self.biases();
+        let pull = |(d, b): (&Dual, &f64), s: usize| d.alpha()[s] * (d.gradient()[s] - b);
+        let mut worst: Option<(bool, f64, usize)> = None;
+        for s in (0..self.points.len()).filter(|&s| !self.points[s].dead) {
+            let idle = self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
+            let key = if idle {
+                self.slack(s, &bias)
+            } else {
+                self.outputs.iter().zip(&bias).map(|o| pull(o, s)).sum()
+            };
+            if worst.is_none_or(|(was_idle, most, _)| (idle && !was_idle) || (idle == was_idle && key > most))
+            {
+                worst = Some((idle, key, s));
+            }
+        }
+        worst.map_or(0, |(.., s)| s)
+    }
+
+    fn drop_point(&mut self, s: usize) {
+        let point = &mut self.points[s];
+        point.dead = true;
+        self.dead += 1;
+        self.members.remove(&point.id);
+        self.counts.dropped[point.came as usize] += 1;
+        for dual in &mut self.outputs {
+            dual.set_bounds(s, 0.0, 0.0);
+        }
+    }
+
+    /// Forgets the dead.
+    pub(crate) fn compact(&mut self) {
+        let keep: Vec<usize> = (0..self.points.len()).filter(|&s| !self.points[s].dead).collect();
+        self.gram.keep(&keep, &mut self.block);
+        self.outputs.iter_mut().for_each(|d| d.keep(&keep));
+        self.points.retain(|p| !p.dead);
+        self.dead = 0;
+    }
+}

@@ -1,0 +1,207 @@
+//! `local-svc`: each sample is learnt among its neighbours.
+//!
+//! Problem: that of [`crate::estimators::supervised::svc`] on the samples kept so far. When sample c comes with y_c·f(x_c) < 1, the dual is
+//! solved for the coefficients of a neighbourhood N of c, all others held; then, in the default mode, N grows until the
+//! optimality conditions of *all* samples hold to `gap`. A kernel that falls with distance makes this cheap: what c
+//! changes, it changes near x_c, but for the share that Σα = 0 spreads over all (Emara 2012, chapter VI, whose lemma on
+//! the radius does not hold; the growth by the violation is the repair).
+//!
+//! Neighbours are near in the space of the kernel, |φ(x) − φ(z)|² = K(x,x) + K(z,z) − 2K(x,z); for rbf that is their order
+//! in the space of the samples, and |x − z| ≤ νσ, σ = 1/√(2·gamma), means K ≥ exp(−ν²/2).
+//!
+//! Departures: N always holds the nearest sample that can move against c, without which no pair step is possible; growth
+//! in the iterative modes is by eight samples, for one at a time mostly changes nothing and would end it, and "no
+//! significant change" is a number, `change`.
+//!
+//! Invariants: the dual objective never falls; only coefficients of N move.
+
+use super::Lasvm;
+use super::state::{Newcomer, Side};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::kernel::gram::Gram;
+use crate::solver::Stop;
+use serde::{Deserialize, Serialize};
+
+/// Neighbours at the start of the adaptive mode.
+const FEW: usize = 16;
+
+/// Neighbours by which the iterative modes grow.
+const GROWTH: usize = 8;
+
+/// How the neighbourhood is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// 16 nearest, doubled until the violation among all samples is at most `gap`.
+    Adaptive,
+    /// All within `nu` widths of the rbf kernel.
+    Radius,
+    /// The nearest, eight more at a time until no coefficient moves by more than `change`.
+    Iterative,
+    /// As [`Mode::Iterative`], starting from the radius.
+    RadiusIterative,
+    /// The `nearest` nearest.
+    Nearest,
+    /// All samples.
+    Full,
+}
+
+/// Who moves when a sample comes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Neighbourhood {
+    /// How it is found.
+    pub mode: Mode,
+    /// Largest violation among all samples that ends the adaptive mode.
+    pub gap: f64,
+    /// Radius, in widths σ = 1/√(2·gamma) of the rbf kernel.
+    pub nu: f64,
+    /// Largest move of a coefficient, as a share of its cost, that ends the iterative modes.
+    pub change: f64,
+    /// Number of neighbours of [`Mode::Nearest`].
+    pub nearest: usize,
+}
+
+impl Default for Neighbourhood {
+    fn default() -> Self {
+        Self { mode: Mode::Adaptive, gap: 0.2, nu: 1.0, change: 0.01, nearest: 50 }
+    }
+}
+
+impl Neighbourhood {
+    pub(crate) fn check(&self, kernel: Kernel) -> Result<()> {
+        for (name, value) in [("gap", self.gap), ("nu", self.nu), ("change", self.change)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::parameter(name, value, "a positive number"));
+            }
+        }
+        if self.nearest == 0 {
+            return Err(Error::parameter("nearest", self.nearest, "1 or more"));
+        }
+        let radius = matches!(self.mode, Mode::Radius | Mode::RadiusIterative);
+        if radius && !matches!(kernel, Kernel::Rbf { .. }) {
+            return Err(Error::parameter(
+                "kernel",
+                kernel.name(),
+                "rbf for a radius in widths of the kernel",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Neighbours to begin with.
+    fn start(&self, around: &Around) -> usize {
+        match self.mode {
+            Mode::Adaptive => FEW,
+            Mode::Iterative => GROWTH,
+            Mode::Radius | Mode::RadiusIterative => {
+                around.within(2.0 - 2.0 * (-0.5 * self.nu * self.nu).exp())
+            }
+            Mode::Nearest => self.nearest,
+            Mode::Full => usize::MAX,
+        }
+    }
+
+    /// Neighbours after `size`, or none when these were enough.
+    fn next(&self, size: usize, violation: f64, moved: f64) -> Option<usize> {
+        match self.mode {
+            Mode::Adaptive if violation > self.gap => Some(2 * size),
+            Mode::Iterative | Mode::RadiusIterative if moved > self.change => Some(size + GROWTH),
+            _ => None,
+        }
+    }
+}
+
+/// The samples an output may move, and how far they are from one of them.
+struct Around {
+    /// Squared distance and place; the first `sorted` are nearer than all others.
+    keyed: Vec<(f64, usize)>,
+    sorted: usize,
+}
+
+impl Around {
+    /// Samples no further than a squared distance.
+    fn within(&self, limit: f64) -> usize {
+        self.keyed.iter().filter(|(d, _)| *d <= limit).count()
+    }
+
+    /// The `size` nearest, ties to the older, and the two others named: their places in ascending order.
+    fn rows(&mut self, size: usize, also: [usize; 2]) -> Vec<usize> {
+        let size = size.min(self.keyed.len());
+        if self.sorted < size && size < self.keyed.len() {
+            self.keyed[self.sorted..]
+                .select_nth_unstable_by(size - self.sorted, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        self.sorted = self.sorted.max(size);
+        let mut rows: Vec<usize> = self.keyed[..size].iter().map(|(_, s)| *s).chain(also).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+}
+
+impl Lasvm {
+    /// The newcomer, the last point, joins every output; where it lies inside the margin, its neighbourhood moves.
+    pub(crate) fn settle_near(&mut self, newcomer: &Newcomer) -> Result<()> {
+        for (j, side) in newcomer.sides.iter().enumerate() {
+            self.outputs[j].push(side.y, side.bounds, side.gradient);
+            let inside = side.y * (side.gradient - self.middle(j)) > 0.0;
+            if inside && side.bounds != (0.0, 0.0) {
+                self.solve_near(j, side)?;
+            }
+            self.extremes[j] = self.outputs[j].extremes();
+        }
+        Ok(())
+    }
+
+    fn solve_near(&mut self, j: usize, side: &Side) -> Result<()> {
+        let c = self.points.len() - 1;
+        let mut around = self.around(j, c);
+        let Some(partner) = self.partner(j, side, &around) else { return Ok(()) };
+        let stop =
+            Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
+        let near = self.params.local.clone();
+        let mut size = near.start(&around);
+        loop {
+            let dual = &mut self.outputs[j];
+            let all = size >= around.keyed.len();
+            let rows = around.rows(size, [c, partner]);
+            let before: Vec<f64> = rows.iter().map(|&s| dual.alpha()[s]).collect();
+            let done = dual.run_among(&mut self.gram, &rows, stop)?;
+            self.counts.reprocess += done.steps;
+            self.gram.count(done.kernel_evaluations);
+            let share = |(&s, &was): (&usize, &f64)| {
+                let (lo, hi) = dual.bounds(s);
+                (dual.alpha()[s] - was).abs() / (hi - lo)
+            };
+            let moved = rows.iter().zip(&before).map(share).fold(0.0, f64::max);
+            match near.next(size, dual.violation(), moved) {
+                Some(more) if !all => size = more,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// The points an output may move, by their distance from point `c`.
+    fn around(&mut self, j: usize, c: usize) -> Around {
+        self.gram.fetch(&[c]);
+        let (row, own) = (self.gram.row(c), self.gram.diag(c));
+        let distance = |s: usize| self.gram.diag(s) + own - 2.0 * f64::from(row[s]);
+        let dual = &self.outputs[j];
+        let free = (0..c).filter(|&s| dual.bounds(s) != (0.0, 0.0));
+        Around { keyed: free.map(|s| (distance(s), s)).collect(), sorted: 0 }
+    }
+
+    /// The nearest point with which the newcomer makes a pair that violates.
+    fn partner(&self, j: usize, side: &Side, around: &Around) -> Option<usize> {
+        let (dual, up) = (&self.outputs[j], side.y > 0.0);
+        let violates = |s: usize| {
+            let ((lo, hi), a, g) = (dual.bounds(s), dual.alpha()[s], dual.gradient()[s]);
+            let apart = if up { side.gradient - g } else { g - side.gradient };
+            apart > self.params.tolerance && if up { a > lo } else { a < hi }
+        };
+        let some = around.keyed.iter().filter(|(_, s)| violates(*s));
+        some.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, s)| *s)
+    }
+}

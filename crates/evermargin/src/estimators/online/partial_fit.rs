@@ -1,0 +1,309 @@
+//! Going on: an online learner that was kept meets more samples.
+//!
+//! A checkpoint is the learner before finishing, with all that turns rows of a table into samples: classes, scheme,
+//! scaling, columns. Going on maps labels to the classes there are, applies the scaling as it was fitted at the
+//! beginning, poses the same two-class problems and learns the rows in a random order that follows from the seed and
+//! the number of samples seen. The state is kept as it is then; only the model that is handed out is finished.
+//!
+//! [`OnlineCheckpoint::begin`] is the state before the first row. The first rows are then learnt in the order in which
+//! training takes them, so that beginning and going on is training, bit by bit, where they hold every class.
+//!
+//! Departures from learning all at once: scaling, kernel width and the classes are those of the first rows, and rows
+//! are taken as they come, whatever `select` was in the beginning (they have labels already). Class weights that follow
+//! from counts follow from the rows of all times.
+
+use crate::active::{Stopped, Strategy};
+use crate::data::{Labels, Matrix};
+use crate::error::{Error, Result};
+use crate::estimators::Targets;
+use crate::estimators::online::active::Asked;
+use crate::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Online, Saved};
+use crate::model::{Classifier, Column, Model, Scaling, Scheme};
+use crate::pipeline::preprocess::{problems, weights_of};
+use crate::pipeline::train::{ClassWeight, Trained};
+use crate::solver::Watch;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use serde_json::Value;
+
+/// An online learner that can go on: plain data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnlineCheckpoint {
+    /// Name of the learner in the registry.
+    pub learner: String,
+    /// Its parameters as given and as chosen, for people to read.
+    pub params: Value,
+    /// Class names, sorted.
+    pub classes: Vec<String>,
+    /// How outputs make classes.
+    pub scheme: Scheme,
+    /// Applied to features first.
+    pub scaling: Scaling,
+    /// How table columns become features; empty when the data came as a matrix.
+    pub columns: Vec<Column>,
+    /// Labelled rows of each class so far.
+    pub counts: Vec<usize>,
+    /// Rows so far, those that were made included: the number the next row is known by.
+    pub rows: u64,
+    /// The learner, not finished.
+    pub saved: Saved,
+}
+
+/// How to go on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GoOn<'a> {
+    /// One weight a row.
+    pub weights: Option<&'a [f64]>,
+    /// Seed of the order of the rows.
+    pub seed: u64,
+    /// Whether to finish the model; `None` is as in the beginning.
+    pub finish: Option<bool>,
+    /// Memory for kernel rows; `None` is as in the beginning. What is learnt along the stream does not depend on it.
+    pub cache_bytes: Option<usize>,
+}
+
+/// Learners that can go on, and what they are inside.
+pub const ONLINE: [(&str, Loss); 6] = [
+    ("lasvm", Loss::Hinge),
+    ("lasvm-g", Loss::Gap),
+    ("lasvm-nc", Loss::Ramp),
+    ("lasvm-i", Loss::Filter),
+    ("full-svm", Loss::Full),
+    ("local-svc", Loss::Local),
+];
+
+/// Most rows a learner is followed for: numbers stay exact everywhere.
+const MOST_ROWS: u64 = 1 << 53;
+
+impl OnlineCheckpoint {
+    /// What is to be kept of a training. A threshold is not: it belongs to the model, and was found on rows held out.
+    pub fn new(classifier: &Classifier, online: &Online, counts: &[usize]) -> Self {
+        let mut params = classifier.params.clone();
+        if let Value::Object(params) = &mut params {
+            params.remove("threshold");
+            params.remove("threshold_value");
+        }
+        Self {
+            learner: classifier.learner.clone(),
+            params,
+            classes: classifier.classes.clone(),
+            scheme: classifier.scheme,
+            scaling: classifier.scaling.clone(),
+            columns: classifier.columns.clone(),
+            counts: counts.to_vec(),
+            rows: (counts.iter().sum::<usize>() + online.virtual_points[0]) as u64,
+            saved: online.saved.clone(),
+        }
+    }
+
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub fn check(&self) -> Result<()> {
+        let wrong = |what: &str| Err(Error::State(what.into()));
+        self.saved.check()?;
+        if !ONLINE.contains(&(self.learner.as_str(), self.saved.params.loss)) {
+            return wrong("its name and its loss differ");
+        }
+        let outputs = match self.scheme {
+            Scheme::Binary => 1,
+            Scheme::OneVsRest => self.classes.len(),
+            Scheme::OneVsOne => self.classes.len().saturating_mul(self.classes.len().saturating_sub(1)) / 2,
+        };
+        if outputs != self.saved.outputs.len() {
+            return wrong("its classes and its decision functions differ");
+        }
+        if self.counts.len() != self.classes.len() {
+            return wrong("its classes and their counts differ");
+        }
+        let rows = self.rows <= MOST_ROWS && self.counts.iter().all(|n| *n as u64 <= MOST_ROWS);
+        if !rows || self.saved.ids.iter().any(|id| *id >= self.rows) {
+            return wrong("its rows are not numbered as they came");
+        }
+        class_weight(&self.params).map(|_| ())
+    }
+
+    /// Number of features a sample has.
+    pub fn features(&self) -> usize {
+        self.saved.packing.cols
+    }
+
+    /// The classifier around a model of this learner.
+    pub fn classifier(&self, model: Model) -> Classifier {
+        Classifier {
+            learner: self.learner.clone(),
+            params: self.params.clone(),
+            classes: self.classes.clone(),
+            scheme: self.scheme,
+            model: self.among_met(model),
+            scaling: self.scaling.clone(),
+            columns: self.columns.clone(),
+            calibration: Vec::new(),
+        }
+    }
+
+    /// The number of each class name among the classes there are; numbers that are equal are one class.
+    fn numbers(&self, labels: &Labels) -> Result<Vec<u32>> {
+        let number = |t: &str| t.parse::<f64>().ok().filter(|v| v.is_finite());
+        let same = |a: &str, b: &str| a == b || number(a).is_some_and(|v| number(b) == Some(v));
+        let find = |(name, rows): (&String, usize)| match self.classes.iter().position(|c| same(c, name)) {
+            Some(at) => Ok(at as u32),
+            None if rows == 0 => Ok(0),
+            None => Err(Error::Data(format!(
+                "class {name} is new: the state knows {}; classes cannot be added, so train on all rows again",
+                self.classes.join(", ")
+            ))),
+        };
+        labels.classes.iter().zip(labels.counts()).map(find).collect()
+    }
+
+    /// The labelled rows: samples, classes, weights.
+    fn labelled(&self, x: Matrix, labels: &Labels, weights: Option<&[f64]>) -> Result<Batch> {
+        let numbers = self.numbers(labels)?;
+        let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
+        if keep.is_empty() {
+            return Err(Error::Data("no row has a label; there is nothing to go on with".into()));
+        }
+        let of = keep.iter().map(|&i| labels.of[i].map(|c| numbers[c as usize])).collect();
+        let weights = match weights {
+            Some(w) => keep.iter().map(|&i| w[i]).collect(),
+            None => vec![1.0; keep.len()],
+        };
+        let dropped = labels.of.len() - keep.len();
+        let x = if dropped > 0 { x.view().select(&keep) } else { x };
+        let x = self.scaling.apply(x)?;
+        let x = match (&self.saved.points, &x) {
+            (Matrix::Csr { .. }, Matrix::Dense { .. }) => x.view().to_csr(),
+            (Matrix::Dense { .. }, Matrix::Csr { .. }) => x.view().to_dense(),
+            _ => x,
+        };
+        Ok(Batch { x, labels: Labels { classes: self.classes.clone(), of }, weights, dropped })
+    }
+
+    /// The two-class problems of new rows.
+    fn problems(&self, batch: &Batch) -> Result<Vec<Targets>> {
+        let (counts, weight) = (self.counts_with(&batch.labels), class_weight(&self.params)?);
+        let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
+        let class_weight = weights_of(&self.classes, &sums, &weight)?;
+        let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
+        let cost: Vec<f64> = batch.weights.iter().zip(&batch.labels.of).map(|(w, c)| w * class(*c)).collect();
+        if let Some(i) = cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+            let row = i + 1;
+            return Err(Error::Data(format!("weight {} of labelled row {row}: must be 0 or more", cost[i])));
+        }
+        let mut problems = problems(&batch.labels, self.scheme, &cost);
+        self.silence(&counts, &mut problems);
+        Ok(problems)
+    }
+
+    fn counts_with(&self, labels: &Labels) -> Vec<usize> {
+        self.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect()
+    }
+}
+
+/// New rows that have labels.
+struct Batch {
+    x: Matrix,
+    labels: Labels,
+    weights: Vec<f64>,
+    /// Rows that had none.
+    dropped: usize,
+}
+
+/// Learns more samples: gives the model as it is then, and the checkpoint from which learning can go on again.
+pub fn go_on(
+    checkpoint: &OnlineCheckpoint,
+    x: Matrix,
+    labels: &Labels,
+    how: GoOn<'_>,
+    watch: &dyn Watch,
+) -> Result<(Trained, OnlineCheckpoint)> {
+    checkpoint.check()?;
+    let (rows, cols) = (x.rows(), x.cols());
+    let given = how.weights.map_or(rows, <[f64]>::len);
+    for (what, expected, found) in [
+        ("labels", rows, labels.of.len()),
+        ("weights", rows, given),
+        ("columns", checkpoint.features(), cols),
+    ] {
+        if expected != found {
+            return Err(Error::Shape { what, expected, found });
+        }
+    }
+    let batch = checkpoint.labelled(x, labels, how.weights)?;
+    let problems = checkpoint.problems(&batch)?;
+    let mut notes = Vec::new();
+    if batch.dropped > 0 {
+        notes.push(format!("{} rows without a label are left out", batch.dropped));
+    }
+    if checkpoint.saved.params.select != Strategy::Random {
+        notes.push("the state chose its samples; now every labelled row is learnt from".into());
+    }
+    let mut saved = checkpoint.saved.clone();
+    if let Some(bytes) = how.cache_bytes {
+        saved.params.cache_bytes = bytes;
+    }
+    let params = saved.params.clone();
+    let mut state = Lasvm::resume(&saved)?;
+    checkpoint.newly_met(&batch.labels).into_iter().for_each(|j| state.awaken(j));
+    let asked = pass(&mut state, &params, &batch, &problems, (checkpoint.rows, how.seed), watch)?;
+    let ending = LasvmParams { finish: how.finish.unwrap_or(params.finish), ..params };
+    let fitted = ending.end(state, asked, usize::MAX, watch);
+    let online = fitted.online.ok_or_else(|| Error::State("an online learner gave none".into()))?;
+    let next = OnlineCheckpoint {
+        counts: checkpoint.counts_with(&batch.labels),
+        rows: checkpoint.rows + batch.x.rows() as u64,
+        saved: online.saved.clone(),
+        ..checkpoint.clone()
+    };
+    let trained = Trained {
+        classifier: next.classifier(fitted.model),
+        reports: fitted.reports,
+        online: Some(online),
+        semi: None,
+        notes,
+        counts: batch.labels.counts(),
+    };
+    Ok((trained, next))
+}
+
+/// All epochs over the new rows, each in an order of its own.
+fn pass(
+    state: &mut Lasvm,
+    params: &LasvmParams,
+    batch: &Batch,
+    problems: &[Targets],
+    (base, seed): (u64, u64),
+    watch: &dyn Watch,
+) -> Result<Asked> {
+    let rows = batch.x.rows();
+    let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
+    let mut rng = Pcg64::seed_from_u64(seed ^ base.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut order: Vec<usize> = (0..rows).collect();
+    let before = state.counts().seen;
+    for epoch in 0..params.epochs {
+        if base == 0 {
+            order = params.order(problems, epoch, &mut rng);
+        } else {
+            order.shuffle(&mut rng);
+        }
+        if !state.learn(batch.x.view(), &order, base, problems, watch)? {
+            asked.stopped = Stopped::Interrupted;
+            asked.labels = rows.min((state.counts().seen - before) as usize);
+            break;
+        }
+    }
+    Ok(asked)
+}
+
+/// The weights of classes as they were described.
+fn class_weight(params: &Value) -> Result<ClassWeight> {
+    match params.get("class_weight") {
+        None => Ok(ClassWeight::None),
+        Some(Value::String(name)) if name == "balanced" => Ok(ClassWeight::Balanced),
+        Some(Value::String(name)) if name == "ratio" => Ok(ClassWeight::Ratio),
+        Some(Value::Object(map)) if map.values().all(Value::is_number) => Ok(ClassWeight::Explicit(
+            map.iter().filter_map(|(class, w)| w.as_f64().map(|w| (class.clone(), w))).collect(),
+        )),
+        Some(other) => Err(Error::State(format!("class weights {other} are not known"))),
+    }
+}

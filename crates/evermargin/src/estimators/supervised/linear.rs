@@ -1,0 +1,197 @@
+//! `linear`: the linear support-vector machine with squared hinge loss, for data with many columns or rows.
+//!
+//! min F(w, b) = ½(|w|² + b²) + C Σᵢ cᵢ·max(0, 1 − yᵢ(w·xᵢ + b))²
+//!
+//! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1, regularised as the
+//! others). Sindhwani's form (γ/2)|w|² + ½ Σ cᵢh² (equation 6.1) has the same minimum at γ = 1/(2C).
+//! Dual coordinate descent ([`crate::solver::coordinate_descent`]) goes as far as it is quick, modified finite Newton
+//! ([`crate::solver::newton_cg`]) from there to the tolerance.
+
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::supervised::risk::{Risk, SquaredHinge};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::math::products::Design;
+use crate::model::Model;
+use crate::solver::coordinate_descent::{Ascent, Reached};
+use crate::solver::newton_cg::{Objective, newton};
+use crate::solver::{Exit, Progress, Report, Stop, Watch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`linear`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinearParams {
+    /// Cost of a squared margin violation, times the weight of the example; LIBLINEAR's C.
+    pub c: f64,
+    /// Whether to learn a constant, as the weight of a feature 1.
+    pub bias: bool,
+    /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
+    pub tolerance: f64,
+    /// Most passes of coordinate descent and Newton rounds together; 0 means as many as it takes.
+    pub max_steps: u64,
+}
+
+impl Default for LinearParams {
+    fn default() -> Self {
+        Self { c: 1.0, bias: true, tolerance: 1e-3, max_steps: 0 }
+    }
+}
+
+/// Few rows and columns are solved on to the last digits, for at most 100 rounds more: then the answer does not depend on
+/// the order of the rows, and a weight of k is k copies.
+const FEW_ROWS: usize = 200;
+
+/// The last digits, and the most rounds there.
+const TIGHT: f64 = 1e-12;
+const MOST_FURTHER: u64 = 100;
+
+/// From this many rows a column on, Newton needs fewer products than coordinate descent needs passes, and uses
+/// all threads.
+const TALL: usize = 10;
+
+impl Fit for LinearParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.fit_from(x, problems, None, watch)
+    }
+}
+
+impl LinearParams {
+    /// Fits from the weights of `start`, a linear model with as many columns and outputs: after a change of C
+    /// or of some labels the old answer is near the new one.
+    pub fn fit_from(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        start: Option<&Model>,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        self.check()?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        let seeds = self.seeds(x.cols(), problems.len(), start)?;
+        let solved: Vec<(Vec<f64>, Report)> = problems
+            .par_iter()
+            .zip(seeds)
+            .map(|(targets, mut w)| {
+                let report = self.solve(x, targets, &mut w, watch);
+                (w, report)
+            })
+            .collect();
+        let (mut weights, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for (mut w, report) in solved {
+            bias.push(if self.bias { w.pop().unwrap_or(0.0) } else { 0.0 });
+            weights.push(w);
+            reports.push(report);
+        }
+        Ok(Fitted::new(Model::Linear { weights, bias }, reports))
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(self.c > 0.0 && self.c <= 1e15) {
+            return Err(Error::parameter("c", self.c, "a number above 0, at most 1e15"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
+        }
+        Ok(())
+    }
+
+    fn seeds(&self, cols: usize, problems: usize, start: Option<&Model>) -> Result<Vec<Vec<f64>>> {
+        let Some(model) = start else {
+            return Ok(vec![vec![0.0; cols + usize::from(self.bias)]; problems]);
+        };
+        let Model::Linear { weights, bias } = model else {
+            return Err(Error::Model("a linear fit starts from a linear model".into()));
+        };
+        model.check()?;
+        if model.cols() != cols {
+            return Err(Error::Shape {
+                what: "columns of the model to start from",
+                expected: cols,
+                found: model.cols(),
+            });
+        }
+        if bias.len() != problems {
+            return Err(Error::Shape {
+                what: "outputs of the model to start from",
+                expected: problems,
+                found: bias.len(),
+            });
+        }
+        let join = |(w, b): (&Vec<f64>, &f64)| w.iter().chain(self.bias.then_some(b)).copied().collect();
+        Ok(weights.iter().zip(bias).map(join).collect())
+    }
+
+    fn solve(&self, x: MatrixView<'_>, targets: &Targets, w: &mut [f64], watch: &dyn Watch) -> Report {
+        let rows: Vec<u32> = targets.used().into_iter().map(|i| i as u32).collect();
+        let loss = SquaredHinge {
+            target: rows.iter().map(|&i| targets.y[i as usize].sign()).collect(),
+            cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
+        };
+        let design = Design::new(x, rows, self.bias);
+        let report = self.descend(&design, &loss, w, watch);
+        let left =
+            if self.max_steps == 0 { MOST_FURTHER } else { self.max_steps.saturating_sub(report.steps) };
+        if report.exit != Exit::Converged || left == 0 || design.rows().max(design.dim()) > FEW_ROWS {
+            return report;
+        }
+        let tight = Stop { tolerance: TIGHT, max_steps: left.min(MOST_FURTHER) };
+        let further = newton(&mut Risk::new(&design, &loss), w, tight, watch);
+        Report { steps: report.steps + further.steps, exit: Exit::Converged, ..further }
+    }
+
+    fn descend(&self, design: &Design<'_>, loss: &SquaredHinge, w: &mut [f64], watch: &dyn Watch) -> Report {
+        let mut passes = 0;
+        if design.rows() < TALL * design.dim() {
+            let (count, solved) = self.approach(design, loss, w, watch);
+            if let Some(report) = solved {
+                return report;
+            }
+            passes = count;
+        }
+        // What is left is above 0, or descent would have ended with a report.
+        let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps.saturating_sub(passes) };
+        let report = newton(&mut Risk::new(design, loss), w, stop, watch);
+        Report { steps: report.steps + passes, ..report }
+    }
+
+    /// Dual coordinate descent until the duality gap is small enough or the steps are used up (then there is a
+    /// report) or progress slow (then there is none); if not converged, `w` is the better of its answer
+    /// and the start. Also returns the number of passes.
+    fn approach(
+        &self,
+        design: &Design<'_>,
+        loss: &SquaredHinge,
+        w: &mut [f64],
+        watch: &dyn Watch,
+    ) -> (u64, Option<Report>) {
+        let mut risk = Risk::new(design, loss);
+        let warm = w.iter().any(|v| *v != 0.0);
+        let start = w.to_vec();
+        let start_value = if warm { risk.value(w) } else { loss.cost.iter().sum() };
+        let mut ascent = Ascent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
+        let mut tolerance = 0.1;
+        loop {
+            let proceed = |steps, violation| watch.proceed(&Progress { steps, violation, tolerance });
+            let reached = ascent.run(w, tolerance, self.max_steps, proceed);
+            let steps = ascent.passes();
+            let used_up = self.max_steps > 0 && steps >= self.max_steps;
+            let value = risk.value(w);
+            let gap = ascent.relative_gap(w, value);
+            let report = |objective, gap, exit| Report { steps, objective, gap, kernel_evaluations: 0, exit };
+            if gap <= self.tolerance {
+                return (steps, Some(report(value, gap, Exit::Converged)));
+            }
+            if reached != Reached::Optimum || used_up {
+                let objective = value.min(start_value);
+                let gap = ascent.relative_gap(w, objective);
+                if start_value < value {
+                    w.copy_from_slice(&start);
+                }
+                return (steps, used_up.then(|| report(objective, gap, Exit::Limit)));
+            }
+            tolerance *= (0.5 * self.tolerance / gap).clamp(0.01, 0.5);
+        }
+    }
+}

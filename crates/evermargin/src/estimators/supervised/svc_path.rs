@@ -1,0 +1,113 @@
+//! Cross-validation of `svc` along a path of C.
+//!
+//! One kernel matrix serves all folds, problems and costs. Held-out rows ride along with bounds of zero, so that
+//! their decisions come with the gradient and without a prediction; each C starts from the solution of the one
+//! before, scaled (DeCoste & Wagstaff 2000), where memory allows. Where the whole matrix fits into the cache budget it is computed
+//! once and problems and folds run side by side.
+
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::Targets;
+use crate::estimators::supervised::svc::SvcParams;
+use crate::kernel::Kernel;
+use crate::kernel::gram::{Gram, MatrixGram, Packed};
+use crate::solver::smo::Dual;
+use crate::solver::{Exit, Watch};
+use rayon::prelude::*;
+
+/// Rows of this fold are never held out.
+pub const NEVER: usize = usize::MAX;
+
+/// One problem without the rows of one fold, and where its solution stands: C and the dual.
+struct Run {
+    problem: usize,
+    fold: usize,
+    reached: Option<(f64, Dual)>,
+}
+
+impl SvcParams {
+    /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising
+    /// path: `result[c][row·problems + p]` is the decision of problem p on a row that its training did not see.
+    /// Every C is finished before the next begins: interrupted, the result holds those that are finished.
+    pub fn cross_validate(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        fold_of: &[usize],
+        costs: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<f64>>> {
+        self.check(x)?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        let usable = costs.iter().all(|c| *c > 0.0 && c.is_finite()) && costs.is_sorted();
+        if !usable || costs.is_empty() {
+            return Err(Error::parameter("c", format!("{costs:?}"), "positive numbers in rising order"));
+        }
+        if fold_of.len() != x.rows() {
+            return Err(Error::Shape { what: "folds", expected: x.rows(), found: fold_of.len() });
+        }
+        let folds = fold_of.iter().filter(|f| **f != NEVER).max().map_or(0, |f| f + 1);
+        let mut runs = Vec::with_capacity(problems.len() * folds);
+        for (problem, targets) in problems.iter().enumerate() {
+            for fold in 0..folds {
+                targets.without(fold_of, fold).check(x.rows())?;
+                runs.push(Run { problem, fold, reached: None });
+            }
+        }
+        // What a start from the last C needs in memory: five numbers a row and run.
+        let warm = runs.len().saturating_mul(x.rows()).saturating_mul(40) <= self.cache_bytes;
+        let advance = |gram: &mut dyn Gram, run: &mut Run, c: f64| {
+            let mut dual = match run.reached.take() {
+                Some((last, mut dual)) => {
+                    dual.rescale(c / last);
+                    dual
+                }
+                None => Self { c, ..self.clone() }.dual(&problems[run.problem].without(fold_of, run.fold)),
+            };
+            let report = dual.run(gram, self.stop(x.rows()), watch);
+            let f = dual.decisions();
+            let held: Vec<f64> = (0..f.len()).filter(|&i| fold_of[i] == run.fold).map(|i| f[i]).collect();
+            run.reached = warm.then_some((c, dual));
+            (report.exit != Exit::Interrupted).then_some(held)
+        };
+        let matrix = self.whole_matrix(x)?;
+        let mut gram = if matrix.is_none() { Some(self.gram(x)?) } else { None };
+        let mut decisions = Vec::with_capacity(costs.len());
+        for &c in costs {
+            let solved: Option<Vec<Vec<f64>>> = match (&matrix, &mut gram) {
+                (Some(matrix), _) => {
+                    runs.par_iter_mut().map(|run| advance(&mut matrix.clone(), run, c)).collect()
+                }
+                (_, Some(gram)) => runs.iter_mut().map(|run| advance(gram.as_mut(), run, c)).collect(),
+                _ => None,
+            };
+            let Some(solved) = solved else { break };
+            let mut out = vec![0.0; x.rows() * problems.len()];
+            for (run, held) in runs.iter().zip(solved) {
+                let rows = (0..x.rows()).filter(|&i| fold_of[i] == run.fold);
+                rows.zip(held).for_each(|(i, f)| out[i * problems.len() + run.problem] = f);
+            }
+            decisions.push(out);
+        }
+        Ok(decisions)
+    }
+
+    /// The whole kernel matrix, if it is given or fits into the cache budget.
+    fn whole_matrix(&self, x: MatrixView<'_>) -> Result<Option<MatrixGram>> {
+        if self.kernel == Kernel::Precomputed {
+            return MatrixGram::new(x).map(Some);
+        }
+        if x.rows().saturating_mul(x.rows()).saturating_mul(4) > self.cache_bytes {
+            return Ok(None);
+        }
+        Ok(Some(MatrixGram::computed(&Packed::new(x, self.kernel)?)))
+    }
+}
+
+impl Targets {
+    /// The problem without the rows of a fold.
+    fn without(&self, fold_of: &[usize], fold: usize) -> Self {
+        let cost = self.cost.iter().zip(fold_of).map(|(&c, &f)| if f == fold { 0.0 } else { c }).collect();
+        Self { y: self.y.clone(), cost }
+    }
+}

@@ -1,0 +1,553 @@
+//! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
+//! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabelled rows.
+//!
+//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them. Of
+//! several classes, one machine each against the rest, the sum of the objectives over all labelings that give a row one class.
+//!
+//! Method: a tree of partial labelings, searched in plunges: first choices down to a labeling or a bound, then on from the open
+//! node whose way departed least from first choices, by what the other labels seemed to cost (file `open.rs`). The source goes
+//! depth first, where a wrong label high up is not taken back in reasonable time.
+//!
+//! A node is bounded below by the dual values of the machines on the rows
+//! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
+//! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when all classes but one have all their rows.
+//! Branching: the row whose second choice would cost most, by one step of its variables that the free support vectors follow;
+//! its first choice is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
+//! spread from neighbour to neighbour, where the outputs alone begin with the rows far out on either side.
+//! Of two classes, rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
+//! Solutions start from the parent's, of old nodes from nothing.
+//! The first upper bound is that of label switching ([`super::tsvm`]); of several classes
+//! that of the outputs of the labels alone, the largest first.
+//!
+//! The lower bound that is reported is the least over all nodes dropped or left, so the gap is valid also when the limit of
+//! nodes ends the search. This is a loop of its own because it is a search over trees, not a descent; what it does at a node is
+//! the dual loop.
+
+mod open;
+
+use self::open::{Caps, Node, Open};
+use super::s3vm::{self, Function, Machine, Problem, Problems};
+use super::tsvm::Switching;
+use super::{Ratio, default_lambda};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::kernel::Kernel;
+use crate::kernel::gram::Gram;
+use crate::math::linalg::Cholesky;
+use crate::solver::smo::Dual;
+use crate::solver::{Exit, Progress, Report, Watch};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Parameters of [`bnb-s3vm`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BnbParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
+    pub lambda: f64,
+    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    pub lambda_u: f64,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// The objective found is at most this share above the optimum.
+    pub epsilon: f64,
+    /// Most nodes; 0 means no limit.
+    pub max_nodes: u64,
+    /// Largest violation of the optimality conditions at a node.
+    pub tolerance: f64,
+    /// Whether to learn a constant, not regularised.
+    pub bias: bool,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+}
+
+impl Default for BnbParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            lambda: 0.0,
+            lambda_u: 1.0,
+            ratio: Ratio::Labels,
+            epsilon: 1e-3,
+            max_nodes: 100_000,
+            tolerance: 1e-4,
+            bias: true,
+            cache_bytes: 1 << 30,
+        }
+    }
+}
+
+/// Most unlabelled rows; beyond, the tree is hopeless unless clusters are far apart.
+pub const MOST_UNLABELED: usize = 300;
+
+/// Open nodes among which a plunge is chosen.
+const MOST_OPEN: usize = 4096;
+/// Rows of solutions that open nodes keep, of all machines.
+const WARM_ROWS: usize = 1 << 19;
+
+/// Machines that are searched together: one for two classes, the first of which is its positives, or one a class.
+struct Together<'p> {
+    problems: Vec<&'p Problem>,
+    /// Open rows of each class.
+    wanted: Vec<usize>,
+}
+
+impl<'p> Together<'p> {
+    /// Problems that tell the classes of the same rows apart, one against the rest; or each alone.
+    fn groups(problems: &'p [Problem]) -> Vec<Self> {
+        let same = |p: &Problem| p.open == problems[0].open && p.cost == problems[0].cost;
+        let one = |k: usize| {
+            let positive = problems.iter().filter(|p| p.y[k] > 0.0).count();
+            positive == usize::from(problems[0].y[k] != 0.0)
+        };
+        let joint = problems.len() > 1
+            && problems.iter().all(same)
+            && (0..problems.first().map_or(0, |p| p.y.len())).all(one);
+        if !joint {
+            let alone = |p: &'p Problem| Self {
+                problems: vec![p],
+                wanted: vec![p.positives, p.open.len() - p.positives],
+            };
+            return problems.iter().map(alone).collect();
+        }
+        let shares: Vec<f64> = problems.iter().map(|p| p.ratio).collect();
+        let wanted = shared(&shares, problems[0].open.len());
+        vec![Self { problems: problems.iter().collect(), wanted }]
+    }
+
+    fn open(&self) -> &'p [usize] {
+        &self.problems[0].open
+    }
+
+    /// Targets of a machine: known labels, and those of the classes given.
+    fn targets(&self, machine: usize, class: &[Option<usize>]) -> Vec<f64> {
+        let mut y = self.problems[machine].y.clone();
+        for (&i, class) in self.open().iter().zip(class) {
+            y[i] = class.map_or(0.0, |c| sign(machine, c));
+        }
+        y
+    }
+}
+
+/// So many rows by their shares: whole rows first, the rest to the largest remainders, and of equal ones to the larger share.
+fn shared(shares: &[f64], rows: usize) -> Vec<usize> {
+    let total = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let exact: Vec<f64> = shares.iter().map(|s| s / total * rows as f64).collect();
+    let mut wanted: Vec<usize> = exact.iter().map(|e| e.floor() as usize).collect();
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    let left = |c: usize| exact[c] - exact[c].floor();
+    order.sort_by(|&a, &b| left(b).total_cmp(&left(a)).then(shares[b].total_cmp(&shares[a])));
+    let missing = rows.saturating_sub(wanted.iter().sum());
+    order.into_iter().cycle().take(missing).for_each(|c| wanted[c] += 1);
+    wanted
+}
+
+fn sign(machine: usize, class: usize) -> f64 {
+    if machine == class { 1.0 } else { -1.0 }
+}
+
+/// A labeling with what it costs: in all, and of each machine.
+struct Best {
+    upper: f64,
+    class: Vec<Option<usize>>,
+    functions: Vec<Function>,
+    each: Vec<f64>,
+}
+
+/// The outcome of a search.
+struct Found {
+    best: Best,
+    lower: f64,
+    nodes: u64,
+    report: Report,
+}
+
+impl BnbParams {
+    fn search(
+        &self,
+        gram: &mut dyn Gram,
+        all: &Together<'_>,
+        alike: &[usize],
+        caps: Caps,
+        watch: &dyn Watch,
+    ) -> Found {
+        let problem = all.problems[0];
+        let (mut best, mut report) = if all.problems.len() == 1 {
+            self.switched(gram, problem, watch)
+        } else {
+            self.ranked(gram, all, watch)
+        };
+        let mut machine = self.machine(gram, problem);
+        let mut open = Open::new(self.root(&mut machine, all), caps);
+        let (mut nodes, mut exit) = (0, report.exit);
+        while let Some(mut node) = open.next() {
+            if node.bound >= self.cutoff(&best) {
+                open.drop(node.bound);
+                continue;
+            }
+            exit = self.goes_on(exit, nodes, &node, &best, watch);
+            if exit != Exit::Converged {
+                open.drop(node.bound);
+                break;
+            }
+            nodes += 1;
+            let leaf = complete(&mut node);
+            let Some(solved) = solve(&mut machine, all, &node, watch) else {
+                exit = Exit::Interrupted;
+                open.drop(node.bound);
+                break;
+            };
+            node.bound = node.bound.max(solved.lower);
+            if !leaf && node.bound < self.cutoff(&best) {
+                open.extend(self.branch(&node, solved.duals, &mut machine, all, alike));
+                continue;
+            }
+            open.drop(node.bound);
+            if leaf && solved.each.iter().sum::<f64>() < best.upper {
+                best = solved.best(node.class);
+                open.sweep(self.cutoff(&best));
+            }
+        }
+        report.steps += machine.report.steps;
+        report.kernel_evaluations += machine.report.kernel_evaluations;
+        report.exit = exit;
+        let lower = open.lower().min(best.upper);
+        report.gap = self.lambda * (best.upper - lower);
+        Found { best, lower, nodes, report }
+    }
+
+    /// Why the search ends before a node; converged: it does not.
+    fn goes_on(&self, exit: Exit, nodes: u64, node: &Node, best: &Best, watch: &dyn Watch) -> Exit {
+        let violation = 1.0 - node.bound / best.upper.max(f64::MIN_POSITIVE);
+        let progress = Progress { steps: nodes, violation, tolerance: self.epsilon };
+        if exit == Exit::Interrupted || !watch.proceed(&progress) {
+            Exit::Interrupted
+        } else if self.max_nodes > 0 && nodes >= self.max_nodes {
+            Exit::Limit
+        } else {
+            Exit::Converged
+        }
+    }
+
+    fn cutoff(&self, best: &Best) -> f64 {
+        (1.0 - self.epsilon) * best.upper
+    }
+
+    /// The labeling of label switching.
+    fn switched(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> (Best, Report) {
+        let switching = Switching {
+            bias: self.bias,
+            tolerance: self.tolerance,
+            switch: 0,
+            lambda: self.lambda,
+            lambda_u: self.lambda_u,
+        };
+        let start = switching.solve(gram, problem, watch);
+        let class = start.labels.iter().map(|l| Some(usize::from(*l < 0.0))).collect();
+        let upper = start.report.objective / self.lambda;
+        (Best { upper, class, functions: vec![start.function], each: vec![upper] }, start.report)
+    }
+
+    fn machine<'g>(&self, gram: &'g mut dyn Gram, problem: &Problem) -> Machine<'g> {
+        Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance)
+    }
+
+    /// Nothing given, machines f = 0.
+    fn root(&self, machine: &mut Machine<'_>, all: &Together<'_>) -> Node {
+        let flat = all.problems.iter().map(|p| self.machine(machine.gram, p).dual).collect();
+        let class = vec![None; all.open().len()];
+        Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0, departed: 0.0 }
+    }
+
+    /// The labeling by the outputs of machines of the known labels: the largest output first, while its class has rows left.
+    fn ranked(&self, gram: &mut dyn Gram, all: &Together<'_>, watch: &dyn Watch) -> (Best, Report) {
+        let mut machine = self.machine(gram, all.problems[0]);
+        let mut node = self.root(&mut machine, all);
+        if let Some(known) = solve(&mut machine, all, &node, watch) {
+            node.from = Rc::new(known.duals);
+        }
+        let mut outputs = Vec::new();
+        for (m, dual) in node.from.iter().enumerate() {
+            let f = dual.decisions();
+            outputs.extend(all.open().iter().enumerate().map(|(k, &i)| (f[i], k, m)));
+        }
+        outputs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (_, k, m) in outputs {
+            if node.class[k].is_none() && node.left[m] > 0 {
+                node.class[k] = Some(m);
+                node.left[m] -= 1;
+            }
+        }
+        let best = match solve(&mut machine, all, &node, watch) {
+            Some(solved) => solved.best(node.class),
+            None => flat(all, node.class),
+        };
+        (best, machine.report)
+    }
+
+    /// A child for each class of the row whose second choice costs most, its first choice last, so that it is taken first. Of two
+    /// classes and rows that are alike only the number of labels counts: one at least has the first choice, or all have the
+    /// other (if so many are left).
+    fn branch(
+        &self,
+        node: &Node,
+        duals: Vec<Dual>,
+        machine: &mut Machine<'_>,
+        all: &Together<'_>,
+        alike: &[usize],
+    ) -> Vec<Node> {
+        let places: Vec<usize> = (0..node.class.len()).filter(|&k| node.class[k].is_none()).collect();
+        let open: Vec<usize> = places.iter().map(|&k| all.open()[k]).collect();
+        let classes: Vec<usize> = (0..node.left.len()).filter(|c| node.left[*c] > 0).collect();
+        let mut costs = vec![vec![0.0; open.len()]; node.left.len()];
+        for (m, problem) in all.problems.iter().enumerate() {
+            let f = duals[m].decisions();
+            let y = all.targets(m, &node.class);
+            let stiff = stiffness((&y, &problem.cost, &duals[m]), machine, &open, self.bias);
+            for &c in &classes {
+                for ((&i, stiff), cost) in open.iter().zip(&stiff).zip(&mut costs[c]) {
+                    let violation = 1.0 - sign(m, c) * f[i];
+                    let step = (violation / stiff.max(1e-12)).clamp(0.0, problem.cost[i]);
+                    *cost += step * violation - 0.5 * step * step * stiff;
+                }
+            }
+        }
+        let mut best = (f64::NEG_INFINITY, 0, classes.clone());
+        for k in 0..open.len() {
+            let mut order = classes.clone();
+            order.sort_by(|a, b| costs[*a][k].total_cmp(&costs[*b][k]));
+            let second = costs[order[1]][k];
+            if second > best.0 {
+                best = (second, k, order);
+            }
+        }
+        let (_, row, order) = best;
+        let from = Rc::new(duals);
+        let same: Vec<usize> = (0..open.len()).filter(|&k| alike[open[k]] == alike[open[row]]).collect();
+        let child = |(rank, &c): (usize, &usize)| {
+            let rows = if rank == 1 && node.left.len() == 2 { &same[..] } else { std::slice::from_ref(&row) };
+            let (mut class, mut left) = (node.class.clone(), node.left.clone());
+            rows.iter().for_each(|&k| class[places[k]] = Some(c));
+            left[c] = left[c].checked_sub(rows.len())?;
+            let cost = if rank == 0 { 0.0 } else { rows.iter().map(|&k| costs[c][k]).sum() };
+            let departed = node.departed + cost;
+            Some(Node { class, left, from: Rc::clone(&from), bound: node.bound, departed })
+        };
+        order.iter().enumerate().rev().filter_map(child).collect()
+    }
+}
+
+/// The machines of a node, solved.
+struct Solved {
+    lower: f64,
+    duals: Vec<Dual>,
+    each: Vec<f64>,
+}
+
+impl Solved {
+    fn best(self, class: Vec<Option<usize>>) -> Best {
+        let function = |d: &Dual| Function { alpha: d.alpha().to_vec(), bias: d.bias() };
+        let functions = self.duals.iter().map(function).collect();
+        Best { upper: self.each.iter().sum(), class, functions, each: self.each }
+    }
+}
+
+/// Solves the machines of a node from those of its parent; none if interrupted.
+fn solve(machine: &mut Machine<'_>, all: &Together<'_>, node: &Node, watch: &dyn Watch) -> Option<Solved> {
+    let mut out = Solved { lower: 0.0, duals: Vec::new(), each: Vec::new() };
+    for (m, problem) in all.problems.iter().enumerate() {
+        machine.dual = node.from[m].clone();
+        machine.pose(&all.targets(m, &node.class), &problem.cost);
+        if !machine.run(watch) {
+            return None;
+        }
+        out.lower += machine.lower_bound();
+        out.each.push(machine.primal());
+        out.duals.push(machine.dual.clone());
+    }
+    Some(out)
+}
+
+/// A labeling with machines f = 0, whose hinge is 1 everywhere.
+fn flat(all: &Together<'_>, class: Vec<Option<usize>>) -> Best {
+    let each: Vec<f64> = all.problems.iter().map(|p| p.cost.iter().sum()).collect();
+    let zero = Function { alpha: vec![0.0; all.problems[0].y.len()], bias: 0.0 };
+    Best { upper: each.iter().sum(), class, functions: vec![zero; each.len()], each }
+}
+
+/// Gives the rest of the rows the one class that is left, if only one is; true if nothing is open then.
+fn complete(node: &mut Node) -> bool {
+    let mut left = (0..node.left.len()).filter(|c| node.left[*c] > 0);
+    let rest = left.next().unwrap_or(0);
+    if left.next().is_some() {
+        return false;
+    }
+    node.class.iter_mut().for_each(|class| *class = class.or(Some(rest)));
+    true
+}
+
+/// For each place the first open one with the same row and cost: their labels may be exchanged.
+fn alike(x: MatrixView<'_>, rows: &[usize], problem: &Problem) -> Vec<usize> {
+    let mut first: HashMap<Vec<(usize, u64)>, usize> = HashMap::new();
+    let mut alike: Vec<usize> = (0..rows.len()).collect();
+    for &k in &problem.open {
+        let mut key = vec![(usize::MAX, problem.cost[k].to_bits())];
+        x.row(rows[k]).for_each(|c, v| {
+            if v != 0.0 {
+                key.push((c, v.to_bits()));
+            }
+        });
+        alike[k] = *first.entry(key).or_insert(k);
+    }
+    alike
+}
+
+/// Free support vectors that are followed; with more, rows are taken as if none were free.
+const FOLLOWED: usize = 512;
+/// The free constant as a function of so wide a prior, in means of K(x, x).
+const CONSTANT: f64 = 10.0;
+/// Added to the diagonal of the free support vectors' matrix, and least that is left of a row, in means of K(x, x).
+const LEAST: f64 = 1e-6;
+
+/// The curvature of the dual along each open row when the free support vectors F follow: Kᵢᵢ − kᵢᵀ(K_F)⁻¹kᵢ. It is small next to
+/// rows that are labelled. An order is all that is taken from it, so it may be inexact.
+fn stiffness(
+    (y, cost, dual): (&[f64], &[f64], &Dual),
+    machine: &mut Machine<'_>,
+    open: &[usize],
+    bias: bool,
+) -> Vec<f64> {
+    let diagonal: Vec<f64> = open.iter().map(|&i| machine.gram.diag(i)).collect();
+    let alpha = dual.alpha();
+    let is_free = |i: &usize| y[*i] != 0.0 && (1e-9..1.0 - 1e-9).contains(&(alpha[*i].abs() / cost[*i]));
+    let free: Vec<usize> = (0..y.len()).filter(is_free).collect();
+    if free.is_empty() || free.len() > FOLLOWED {
+        return diagonal;
+    }
+    let mean = diagonal.iter().sum::<f64>() / diagonal.len() as f64;
+    let constant = if bias { CONSTANT * mean } else { 0.0 };
+    let (mut among, mut across) = (Vec::with_capacity(free.len() * free.len()), vec![Vec::new(); open.len()]);
+    for (k, &j) in free.iter().enumerate() {
+        machine.gram.fetch(&[j]);
+        let row = machine.gram.row(j);
+        among.extend(free.iter().map(|&i| f64::from(row[i]) + constant));
+        among[k * free.len() + k] = machine.gram.diag(j) + constant + LEAST * mean;
+        open.iter().zip(&mut across).for_each(|(&i, of)| of.push(f64::from(row[i]) + constant));
+    }
+    let Ok(factor) = Cholesky::new(among, free.len()) else { return diagonal };
+    let mut across = across.concat();
+    factor.lower().solve_rows(&mut across);
+    let rest = |(d, of): (&f64, &[f64])| d + constant - of.iter().map(|v| v * v).sum::<f64>();
+    diagonal.iter().zip(across.chunks_exact(free.len())).map(rest).map(|v| v.max(LEAST * mean)).collect()
+}
+
+impl Fit for BnbParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
+        if !(0.0..1.0).contains(&self.epsilon) {
+            return Err(Error::parameter("epsilon", self.epsilon, "a number from 0, below 1"));
+        }
+        let this =
+            Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
+        if let Some(many) = problems.each.iter().map(|p| p.open.len()).find(|u| *u > MOST_UNLABELED) {
+            return Err(Error::Data(format!(
+                "bnb-s3vm searches the labels of at most {MOST_UNLABELED} unlabelled rows, and there are {many}; \
+                 use tsvm or da"
+            )));
+        }
+        let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
+        let groups = Together::groups(&problems.each);
+        let search = |all: &Together<'_>| {
+            let caps =
+                Caps { most: MOST_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
+            this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), caps, watch)
+        };
+        let found: Vec<Found> = groups.iter().map(search).collect();
+        let told = |f: &Found| {
+            let (lower, upper) = (this.lambda * f.lower, this.lambda * f.best.upper);
+            let bounds = [("lower_bound", lower.into()), ("upper_bound", upper.into())];
+            s3vm::facts(this.lambda, [("nodes", f.nodes.into()), bounds[0].clone(), bounds[1].clone()])
+        };
+        let facts = found.iter().map(told).collect();
+        let (mut labels, mut functions, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for found in found {
+            for (m, (function, upper)) in found.best.functions.into_iter().zip(&found.best.each).enumerate() {
+                let label = |class: &Option<usize>| class.map_or(-1.0, |c| sign(m, c));
+                labels.push(found.best.class.iter().map(label).collect::<Vec<f64>>());
+                functions.push(function);
+                // the gap is that of all together, the work is told once
+                let mut report = found.report;
+                report.objective = this.lambda * upper;
+                if m > 0 {
+                    (report.steps, report.kernel_evaluations) = (0, 0);
+                }
+                reports.push(report);
+            }
+        }
+        s3vm::fitted(x, this.kernel, &problems, &functions, Some(&labels), (facts, reports))
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Label, Matrix};
+
+    /// Points of three overlapping groups, the first of each with a label.
+    fn three(rows: usize, seed: u32) -> (Matrix, Vec<Targets>) {
+        let noise = |k: u32| f64::from((k * 7919 + seed * 104_729) % 1000) / 500.0 - 1.0;
+        let point = |i: usize| {
+            let (k, side) = (2 * i as u32, (i % 3) as f64);
+            [side + 0.8 * noise(k), (side - 1.0).powi(2) + 0.8 * noise(k + 1)]
+        };
+        let x = Matrix::dense((0..rows).flat_map(point).collect(), rows, 2).unwrap();
+        let of = |c: usize| {
+            let label = |i: usize| match i {
+                i if i > 2 => Label::Unknown,
+                i if i == c => Label::Pos,
+                _ => Label::Neg,
+            };
+            Targets { y: (0..rows).map(label).collect(), cost: vec![1.0; rows] }
+        };
+        (x, (0..3).map(of).collect())
+    }
+
+    /// However few nodes may be open or warm, the optimum is found, and the lower bound is one.
+    #[test]
+    fn caps_change_the_order_and_not_the_optimum() {
+        for seed in 1..6 {
+            let (x, targets) = three(15, seed);
+            for several in [false, true] {
+                let targets = if several { &targets[..] } else { &targets[..1] };
+                let ratio = Ratio::Labels;
+                let params =
+                    BnbParams { lambda: 0.05, epsilon: 1e-9, tolerance: 1e-7, ..BnbParams::default() };
+                let problems = Problems::new(x.view(), targets, &ratio, 0.05, 1.0, &()).unwrap();
+                let mut gram = problems.gram(x.view(), params.kernel, 1 << 20).unwrap();
+                let all = Together::groups(&problems.each).remove(0);
+                let alike = alike(x.view(), &problems.rows, all.problems[0]);
+                let mut found = |most, warm| {
+                    let found = params.search(gram.as_mut(), &all, &alike, Caps { most, warm }, &());
+                    assert!(found.lower <= found.best.upper && found.report.exit == Exit::Converged);
+                    assert!(found.best.upper - found.lower < 1e-3 * found.best.upper);
+                    (found.best.upper, found.nodes)
+                };
+                let (optimum, nodes) = found(MOST_OPEN, 1 << 9);
+                assert!(nodes > 20, "{nodes} nodes test nothing");
+                for (most, warm) in [(0, 0), (2, 2), (8, 0), (MOST_OPEN, 0)] {
+                    let (upper, _) = found(most, warm);
+                    assert!((upper - optimum).abs() < 1e-4 * optimum, "{most} {warm}: {upper} {optimum}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! `label-propagation`: labels spread along a neighbourhood graph; the baseline of graph methods.
+//!
+//! Two methods on the graph of [`crate::graph`], both by truncated Newton ([`crate::solver::newton_cg`]; the problems are
+//! quadratic, so it is conjugate gradients), each unlabelled row ending with a share p of the positive class:
+//!
+//! - `harmonic` (Zhu, Ghahramani & Lafferty 2003): labels are kept; f minimises Σ Wᵢⱼ(fᵢ − fⱼ)², so an unlabelled row has
+//!   the weighted mean of its neighbours, and p = (1 + f)/2.
+//! - `spreading`, local and global consistency (Zhou et al. 2004): F = (1 − α)(I − αS)⁻¹Y, S = D^(−½)WD^(−½), minimises
+//!   α·FᵀL̃F + (1 − α)|F − Y|²; p is the share of the class in the sum over classes.
+//!
+//! With `mass`, shares are scaled so that the mass of each class is its ratio (class mass normalisation, Zhu et al.):
+//! pₖ·rₖ/mean pₖ, then divided by their sum. How many rows a class wins is then near its ratio. Of two classes it is made
+//! exact: the scaling multiplies all odds p/(1 − p) by one number, and here that number puts ½ between the round(r·u)
+//! largest shares and the others. Scores are 2p − 1, between −1 and 1.
+//!
+//! A row no label can reach has no answer in either problem. It gets the ratio as its share, and is counted. So do
+//! all rows without a label when the search for neighbours is stopped.
+//!
+//! Neither method says anything of a new sample. The model is `svc` on all labels, given and inferred (the decoupled
+//! method of Sindhwani 2007, section 5.5); rows out of reach do not take part.
+
+use super::{FewLabels, Ratio, Transduced, largest, positives};
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::manifold::penalty::check_radius;
+use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::graph::{Graph, GraphParams, Metric, Search, Weights};
+use crate::kernel::Kernel;
+use crate::solver::newton_cg::{Objective, dot, newton};
+use crate::solver::{Exit, Report, Stop, Watch};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How labels spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Every unlabelled row is the mean of its neighbours.
+    Harmonic,
+    /// Local and global consistency.
+    Spreading,
+}
+
+/// Parameters of [`label-propagation`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LabelPropagationParams {
+    /// How labels spread.
+    pub method: Method,
+    /// Nearest others each row is joined with.
+    pub neighbours: usize,
+    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    pub radius: f64,
+    /// How nearest others are searched.
+    pub search: Search,
+    /// Distance.
+    pub metric: Metric,
+    /// Weights of edges.
+    pub weights: Weights,
+    /// Width of heat weights; 0 is the mean length of an edge.
+    pub width: f64,
+    /// For spreading: how much a row listens to its neighbours.
+    pub alpha: f64,
+    /// Whether the mass of each class is made its ratio.
+    pub mass: bool,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// Kernel of the model.
+    pub kernel: Kernel,
+    /// Cost of a margin violation in the model.
+    pub c: f64,
+    /// Largest violation of the model's optimality conditions.
+    pub tolerance: f64,
+    /// A graph of the rows, in place of one of neighbours.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
+}
+
+impl Default for LabelPropagationParams {
+    fn default() -> Self {
+        Self {
+            method: Method::Harmonic,
+            neighbours: 10,
+            radius: 0.0,
+            search: Search::Exact,
+            metric: Metric::Euclidean,
+            weights: Weights::Heat,
+            width: 0.0,
+            alpha: 0.99,
+            mass: true,
+            ratio: Ratio::Labels,
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            c: 1.0,
+            tolerance: 1e-3,
+            graph: None,
+        }
+    }
+}
+
+/// Relative gradient at which shares are solved for: a step costs little, and far rows need it.
+const EXACT: f64 = 1e-10;
+
+/// ½gᵀ(I − αS)g − rᵀg + constant over the free rows, g = D^½f.
+struct Energy<'g> {
+    graph: &'g Graph,
+    alpha: f64,
+    /// 1/√degree, 0 for rows that are not free.
+    scale: Vec<f64>,
+    right: Vec<f64>,
+    /// Keeps the energy above 0, and the relative gradient meaningful when it is nearly 0.
+    constant: f64,
+    modulus: f64,
+    scaled: Vec<f64>,
+}
+
+impl<'g> Energy<'g> {
+    /// Harmonic: `y` of rows that are not free act through the edges to them.
+    fn harmonic(graph: &'g Graph, y: &[f64], free: &[bool]) -> Self {
+        let mut energy = Self::of(graph, 1.0, free);
+        let mut pull = 0.0;
+        for i in (0..y.len()).filter(|&i| free[i]) {
+            for (j, w) in graph.row(i).filter(|(j, _)| !free[*j]) {
+                energy.right[i] += w * y[j] * energy.scale[i];
+                pull += 0.5 * w * y[j] * y[j];
+            }
+        }
+        energy.constant = pull + 0.5 * dot(&energy.right, &energy.right);
+        // Unknown; with 1 the gap is a relative gradient.
+        energy.modulus = 1.0;
+        energy
+    }
+
+    fn spreading(graph: &'g Graph, y: &[f64], free: &[bool], alpha: f64) -> Self {
+        let mut energy = Self::of(graph, alpha, free);
+        for i in (0..y.len()).filter(|&i| free[i]) {
+            energy.right[i] = (1.0 - alpha) * y[i];
+        }
+        energy.constant = 0.5 * (1.0 - alpha) * dot(y, y);
+        energy.modulus = 1.0 - alpha;
+        energy
+    }
+
+    fn of(graph: &'g Graph, alpha: f64, free: &[bool]) -> Self {
+        let root = |(d, free): (&f64, &bool)| if *free && *d > 0.0 { d.sqrt().recip() } else { 0.0 };
+        let scale = graph.degrees().iter().zip(free).map(root).collect();
+        let n = free.len();
+        Self { graph, alpha, scale, right: vec![0.0; n], constant: 0.0, modulus: 1.0, scaled: vec![0.0; n] }
+    }
+
+    /// out = (I − αS)g
+    fn apply(&mut self, g: &[f64], out: &mut [f64]) {
+        for ((t, s), g) in self.scaled.iter_mut().zip(&self.scale).zip(g) {
+            *t = s * g;
+        }
+        self.graph.multiply(&self.scaled, out);
+        for ((o, s), g) in out.iter_mut().zip(&self.scale).zip(g) {
+            *o = g - self.alpha * s * *o;
+        }
+    }
+}
+
+impl Objective for Energy<'_> {
+    fn dim(&self) -> usize {
+        self.scale.len()
+    }
+
+    fn value(&mut self, g: &[f64]) -> f64 {
+        let mut image = vec![0.0; g.len()];
+        self.apply(g, &mut image);
+        (0.5 * dot(g, &image) - dot(&self.right, g) + self.constant).max(f64::MIN_POSITIVE)
+    }
+
+    fn gradient(&mut self, g: &[f64], out: &mut [f64]) {
+        self.apply(g, out);
+        out.iter_mut().zip(&self.right).for_each(|(o, r)| *o -= r);
+    }
+
+    fn hess_vec(&mut self, v: &[f64], out: &mut [f64]) {
+        self.apply(v, out);
+    }
+
+    fn modulus(&self) -> f64 {
+        self.modulus
+    }
+
+    fn is_quadratic(&self) -> bool {
+        true
+    }
+}
+
+/// Shares of the positive class of all rows, and how they were found.
+struct Spread {
+    share: Vec<f64>,
+    report: Report,
+}
+
+impl LabelPropagationParams {
+    fn check(&self) -> Result<()> {
+        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+            return Err(Error::parameter("alpha", self.alpha, "between 0 and 1 (both excluded)"));
+        }
+        check_radius(self.radius)?;
+        if !(self.width >= 0.0 && self.width.is_finite()) {
+            return Err(Error::parameter("width", self.width, "a positive number, or 0 for the mean edge"));
+        }
+        if self.kernel == Kernel::Precomputed {
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "a kernel of samples: neighbours are found from them",
+            ));
+        }
+        Ok(())
+    }
+
+    fn svc(&self) -> SvcParams {
+        SvcParams { kernel: self.kernel, c: self.c, tolerance: self.tolerance, ..Default::default() }
+    }
+
+    /// The graph given, or one of neighbours; none if `watch` ends the search.
+    fn graph_of(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Arc<Graph>>> {
+        if let Some(graph) = &self.graph {
+            graph.check_rows(x.rows())?;
+            return Ok(Some(Arc::clone(graph)));
+        }
+        let params = GraphParams {
+            neighbours: self.neighbours,
+            metric: self.metric,
+            weights: self.weights,
+            width: (self.width > 0.0).then_some(self.width),
+            search: self.search,
+            radius: (self.radius > 0.0).then_some(self.radius),
+        };
+        Ok(Graph::nearest(x, &params, watch)?.map(Arc::new))
+    }
+
+    /// `reached`: rows in a component with a label; `y`: −1, 1 or 0.
+    fn spread(&self, graph: &Graph, y: &[f64], reached: &[bool], watch: &dyn Watch) -> Spread {
+        let stop = Stop { tolerance: EXACT, max_steps: 0 };
+        let mut g = vec![0.0; y.len()];
+        let share = |f: f64| (0.5 * (1.0 + f)).clamp(0.0, 1.0);
+        if self.method == Method::Harmonic {
+            let free: Vec<bool> = y.iter().zip(reached).map(|(y, r)| *y == 0.0 && *r).collect();
+            let mut energy = Energy::harmonic(graph, y, &free);
+            let report = newton(&mut energy, &mut g, stop, watch);
+            let f = |i: usize| if free[i] { share(g[i] * energy.scale[i]) } else { share(y[i]) };
+            return Spread { share: (0..y.len()).map(f).collect(), report };
+        }
+        let report = newton(&mut Energy::spreading(graph, y, reached, self.alpha), &mut g, stop, watch);
+        let all: Vec<f64> = y.iter().map(|y| y.abs()).collect();
+        let mut total = vec![0.0; y.len()];
+        let second =
+            newton(&mut Energy::spreading(graph, &all, reached, self.alpha), &mut total, stop, watch);
+        let f = |(g, t): (&f64, &f64)| if *t > 0.0 { share(g / t) } else { 0.5 };
+        let exit = if second.exit == Exit::Converged { report.exit } else { second.exit };
+        let report = Report { steps: report.steps + second.steps, exit, ..report };
+        Spread { share: g.iter().zip(&total).map(f).collect(), report }
+    }
+}
+
+/// Class mass normalisation over the rows `open` of several shares that add up to 1.
+fn normalise(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
+    let mean = |share: &[f64]| open.iter().map(|&i| share[i]).sum::<f64>() / open.len() as f64;
+    let factor = |ratio: f64, mean: f64| if mean > 0.0 { ratio / mean } else { 1.0 };
+    let means: Vec<f64> = spread.iter().map(|s| mean(&s.share)).collect();
+    for &i in open {
+        let scaled = |k: usize| spread[k].share[i] * factor(ratio[k], means[k]);
+        let total: f64 = (0..spread.len()).map(scaled).sum();
+        for k in 0..spread.len() {
+            let share = spread[k].share[i] * factor(ratio[k], means[k]);
+            spread[k].share[i] = if total > 0.0 { share / total } else { ratio[k] };
+        }
+    }
+}
+
+/// Scales the odds of the rows `open` so that the share of as many as `ratio` asks for is above ½; ties go to the lower row.
+fn keep_share(share: &mut [f64], ratio: f64, open: &[usize]) {
+    let shares: Vec<f64> = open.iter().map(|&i| share[i]).collect();
+    let positive = largest(&shares, positives(ratio, open.len()));
+    let marked = |mark: bool| shares.iter().zip(&positive).filter(move |(_, p)| **p == mark).map(|(s, _)| *s);
+    let lowest = marked(true).fold(1.0, f64::min);
+    let highest = marked(false).fold(0.0, f64::max);
+    let middle = (0.5 * (lowest + highest)).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+    for ((&i, p), positive) in open.iter().zip(&shares).zip(positive) {
+        let (a, b) = (p * (1.0 - middle), (1.0 - p) * middle);
+        let scaled = a / (a + b);
+        share[i] = if positive { scaled.max(0.5 + f64::EPSILON) } else { scaled.min(0.5) };
+    }
+}
+
+impl Fit for LabelPropagationParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.check()?;
+        self.svc().check(x)?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        let found = self.graph_of(x, watch)?;
+        let stopped = found.is_none();
+        let graph = found.unwrap_or_else(|| Arc::new(Graph::without_edges(x.rows())));
+        let component = graph.components();
+        // A row of weight 0 passes labels on; it is only not asked for one.
+        let mut labeled = vec![false; x.rows()];
+        few.iter().for_each(|f| f.labeled.iter().for_each(|&i| labeled[component[i] as usize] = true));
+        let reached: Vec<bool> = component.iter().map(|&c| labeled[c as usize]).collect();
+        let mut spread: Vec<Spread> = few
+            .iter()
+            .map(|few| {
+                let mut y = vec![0.0; x.rows()];
+                few.labeled.iter().zip(&few.y).for_each(|(&i, sign)| y[i] = *sign);
+                self.spread(&graph, &y, &reached, watch)
+            })
+            .collect();
+        let ratio: Vec<f64> = few.iter().map(|f| f.ratio).collect();
+        let open: Vec<usize> = few[0].unlabeled.iter().copied().filter(|&i| reached[i]).collect();
+        if self.mass && !open.is_empty() {
+            match spread.as_mut_slice() {
+                [one] => keep_share(&mut one.share, ratio[0], &open),
+                several => normalise(several, &ratio, &open),
+            }
+        }
+        for (spread, ratio) in spread.iter_mut().zip(&ratio) {
+            (0..x.rows()).filter(|&i| !reached[i]).for_each(|i| spread.share[i] = *ratio);
+        }
+        let scores: Vec<Vec<f64>> =
+            spread.iter().map(|s| s.share.iter().map(|p| 2.0 * p - 1.0).collect()).collect();
+        let inferred = inferred(problems, &few, &scores, &reached);
+        let fitted = self.svc().fit(x, &inferred, watch)?;
+        let reports = spread.iter().zip(&fitted.reports).map(|(s, model)| {
+            let exit = match s.report.exit {
+                _ if stopped => Exit::Interrupted,
+                Exit::Converged => model.exit,
+                exit => exit,
+            };
+            Report { kernel_evaluations: model.kernel_evaluations, exit, ..s.report }
+        });
+        let mut facts = few[0].facts();
+        let lost = few[0].unlabeled.iter().filter(|&&i| !reached[i]).count();
+        facts.insert("unreachable".into(), lost.into());
+        facts.insert("edges".into(), graph.edges().into());
+        facts.insert("width".into(), graph.width().into());
+        let transduced = Transduced { scores, ratio, facts };
+        Ok(Fitted { transduced: Some(transduced), ..Fitted::new(fitted.model, reports.collect()) })
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(self.svc()))
+    }
+}
+
+/// The problems with the labels found; of several the class with the largest score, the first of equals.
+fn inferred(problems: &[Targets], few: &[FewLabels], scores: &[Vec<f64>], reached: &[bool]) -> Vec<Targets> {
+    let mut all = problems.to_vec();
+    for &i in few[0].unlabeled.iter().filter(|&&i| reached[i]) {
+        let mut best = 0;
+        for k in 1..scores.len() {
+            if scores[k][i] > scores[best][i] {
+                best = k;
+            }
+        }
+        for (k, targets) in all.iter_mut().enumerate() {
+            let positive = if scores.len() == 1 { scores[0][i] > 0.0 } else { k == best };
+            targets.y[i] = if positive { Label::Pos } else { Label::Neg };
+        }
+    }
+    all
+}

@@ -1,0 +1,324 @@
+//! `linear-da`: deterministic annealing for sparse data and few labels.
+//!
+//! The label of an unlabelled row is a probability pⱼ, and its entropy is rewarded at a temperature that falls:
+//!
+//!   J_T(w, p) = the objective of [`super::linear`] + T/(2u) Σ (pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)),   mean p = r
+//!
+//! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
+//! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
+//! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
+//! their outputs give; from there pairs are switched and w minimised as in [`super::linear_tsvm`], until no pair gains.
+//!
+//! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
+//! weight: those for which + saves most): the source takes the sign, under which a function that puts all rows on one
+//! side has a low objective when r is far from ½; `by` = `sign` does what the source does, from the first weights of the
+//! annealing and without switching, for comparison with what it published. Among the weights on the way are those of the
+//! labels alone, and where switching leads from there: with a small λ annealing can end far above them. As pairs are switched at the end,
+//! annealing need not go on until the last row has decided. The share is that of a whole number of rows, or one row
+//! could never decide. Rows that are alike never do: the annealing also ends when the temperature has fallen by a
+//! factor of 10⁶. Logarithms are natural.
+
+use super::annealing::{mean_divergence, mean_entropy, probabilities};
+use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path};
+use super::linear_tsvm::Labels;
+use super::{FewLabels, Ratio, largest};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::model::Model;
+use crate::solver::Watch;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+/// Which labels the outputs of the unlabelled rows stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// The highest are positive, as many as the share asks for.
+    #[default]
+    Rank,
+    /// Those above 0 are positive, however many they are.
+    Sign,
+}
+
+/// Parameters of [`linear-da`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinearDaParams {
+    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centred ones, with `center`).
+    pub lambda: f64,
+    /// Weight of the unlabelled rows together, the labelled ones together having 1.
+    pub lambda_u: f64,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// First temperature, in units of lambda_u.
+    pub temperature: f64,
+    /// Factor by which the temperature falls.
+    pub rate: f64,
+    /// Mean divergence of two rounds that ends a temperature, and mean entropy that ends the annealing.
+    pub settle: f64,
+    /// Which labels the outputs stand for.
+    pub by: By,
+    /// Whether to learn a constant, as the weight of a feature 1.
+    pub bias: bool,
+    /// Whether to take its mean from every column, without storing zeros that changed.
+    pub center: bool,
+    /// The relative error of every minimum is at most the square of this.
+    pub tolerance: f64,
+    /// Most Newton rounds in all; 0 means as many as it takes.
+    pub max_steps: u64,
+}
+
+impl Default for LinearDaParams {
+    fn default() -> Self {
+        Self {
+            lambda: 0.0,
+            lambda_u: 1.0,
+            ratio: Ratio::Labels,
+            temperature: 10.0,
+            rate: 1.5,
+            settle: 1e-4,
+            by: By::Rank,
+            bias: true,
+            center: false,
+            tolerance: 1e-3,
+            max_steps: 0,
+        }
+    }
+}
+
+/// Most rounds at one temperature.
+const MOST_ROUNDS: usize = 100;
+/// The lowest temperature, in terms of the first.
+const COLDEST: f64 = 1e-6;
+
+impl Fit for LinearDaParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        fit(self, x, problems, None, watch)
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+impl LinearDaParams {
+    /// Fits from the weights of `start`, a linear model with as many columns and outputs.
+    pub fn fit_from(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        start: &Model,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        fit(self, x, problems, Some(start), watch)
+    }
+
+    /// One fit for each of `lambdas`, each from the weights of the one before.
+    pub fn fit_path(
+        &self,
+        lambdas: &[f64],
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Fitted>> {
+        fit_path(|lambda| Self { lambda, ..self.clone() }, lambdas, x, problems, watch)
+    }
+
+    /// The objective of the present weights with the labels their outputs stand for, and these labels.
+    fn labels(&self, machine: &Machine<'_>, positives: usize) -> (f64, Vec<bool>) {
+        let positive = match self.by {
+            By::Rank => by_rank(machine, positives),
+            By::Sign => by_sign(machine),
+        };
+        (machine.objective(self.lambda_u, |j| positive[j]), positive)
+    }
+}
+
+impl Scheme for LinearDaParams {
+    fn settings(&self) -> Result<Settings> {
+        check_rate(self.rate)?;
+        if !(self.temperature > 0.0 && self.temperature <= 1e6) {
+            return Err(Error::parameter("temperature", self.temperature, "a number above 0, at most 1e6"));
+        }
+        if !(self.settle > 0.0 && self.settle < 0.5) {
+            return Err(Error::parameter("settle", self.settle, "a number between 0 and 0.5"));
+        }
+        let Self { lambda, lambda_u, bias, center, tolerance, max_steps, .. } = *self;
+        Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
+    }
+
+    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+        let u = few.unlabeled.len();
+        let whole = few.positives > 0 && few.positives < u;
+        let ratio = if whole { few.positives as f64 / u as f64 } else { few.ratio };
+        let mut p = vec![ratio; u];
+        let (mut q, mut g) = (p.clone(), vec![0.0; u]);
+        let (mut temperatures, mut rounds) = (0, 0);
+        let mut best = Best::of(self.labels(machine, few.positives), machine);
+        let mut on = true;
+        if self.by == By::Rank {
+            let mut labels = Labels::new(best.positive.clone(), 0);
+            on = labels.settle(machine, self.lambda_u, Accuracy::OnTheWay, [1.0, self.settle]);
+            best.consider(self.labels(machine, few.positives), machine);
+        }
+        let mut t = self.temperature * self.lambda_u;
+        let coldest = t * COLDEST;
+        let mut entropy = mean_entropy(&p);
+        let minimise = |machine: &mut Machine<'_>, p: &[f64], entropy| {
+            machine.minimise(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
+        };
+        on = on && minimise(machine, &p, entropy);
+        if self.by == By::Sign {
+            best = Best::of(self.labels(machine, few.positives), machine);
+        }
+        while on && entropy >= self.settle && t >= coldest {
+            temperatures += 1;
+            for _ in 0..MOST_ROUNDS {
+                q.copy_from_slice(&p);
+                machine.costs(self.lambda_u, &mut g);
+                probabilities(&g, t, ratio, &mut p);
+                entropy = mean_entropy(&p);
+                rounds += 1;
+                on = minimise(machine, &p, entropy);
+                best.consider(self.labels(machine, few.positives), machine);
+                if !on || mean_divergence(&p, &q) < self.settle {
+                    break;
+                }
+            }
+            t /= self.rate;
+        }
+        machine.move_to(&best.w);
+        let mut labels = Labels::new(best.positive, 0);
+        if self.by == By::Rank {
+            for accuracy in [Accuracy::OnTheWay, Accuracy::AtTheEnd] {
+                on = on && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
+            }
+        }
+        let Labels { positive, switched, .. } = labels;
+        let objective = machine.objective(self.lambda_u, |j| positive[j]);
+        let sign = by_sign(machine);
+        let facts = Map::from_iter([
+            ("temperatures".to_string(), temperatures.into()),
+            ("rounds".to_string(), rounds.into()),
+            ("entropy".to_string(), entropy.into()),
+            ("switched_pairs".to_string(), switched.into()),
+            ("objective_by_sign".to_string(), machine.objective(self.lambda_u, |j| sign[j]).into()),
+        ]);
+        Settled { positive, objective, facts }
+    }
+}
+
+/// The lowest objective so far.
+struct Best {
+    objective: f64,
+    w: Vec<f64>,
+    positive: Vec<bool>,
+}
+
+impl Best {
+    /// The present weights, with labels and their objective.
+    fn of((objective, positive): (f64, Vec<bool>), machine: &Machine<'_>) -> Self {
+        Self { objective, w: machine.w.clone(), positive }
+    }
+
+    fn consider(&mut self, (objective, positive): (f64, Vec<bool>), machine: &Machine<'_>) {
+        if objective < self.objective {
+            self.w.copy_from_slice(&machine.w);
+            (self.objective, self.positive) = (objective, positive);
+        }
+    }
+}
+
+/// The labels for which + saves most at the present weights.
+fn by_rank(machine: &Machine<'_>, positives: usize) -> Vec<bool> {
+    let mut savings = vec![0.0; machine.open().len()];
+    machine.costs(-1.0, &mut savings);
+    largest(&savings, positives)
+}
+
+fn by_sign(machine: &Machine<'_>) -> Vec<bool> {
+    machine.open().iter().map(|o| *o > 0.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimators::transductive::linear::tests::few_labels;
+
+    /// Alternates at one temperature and checks that J_T never rises.
+    struct Checked(LinearDaParams, f64);
+
+    impl Scheme for Checked {
+        fn settings(&self) -> Result<Settings> {
+            self.0.settings()
+        }
+
+        fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+            let (lambda_u, t) = (self.0.lambda_u, self.1);
+            let mut p = vec![few.ratio; few.unlabeled.len()];
+            let mut g = p.clone();
+            // J_T: both labels weighed by their probability, and the entropy
+            let free_energy = |machine: &Machine<'_>, p: &[f64]| {
+                let known = machine.objective(0.0, |_| true);
+                let u = p.len() as f64;
+                let term = |(j, (&p, &o)): (usize, (&f64, &f64))| {
+                    let h2 = |z: f64| (1.0 - z).max(0.0).powi(2);
+                    let entropy = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
+                    let loss = lambda_u * (p * h2(o) + (1.0 - p) * h2(-o));
+                    (machine.weight(j) * loss + t * (entropy(p) + entropy(1.0 - p))) / (2.0 * u)
+                };
+                known + p.iter().zip(machine.open()).enumerate().map(term).sum::<f64>()
+            };
+            let minimise = |machine: &mut Machine<'_>, p: &[f64]| {
+                assert!(machine.minimise(lambda_u, |j| p[j], Accuracy::AtTheEnd, [1.0, 1.0]));
+            };
+            minimise(machine, &p);
+            let (start, mut last) = (free_energy(machine, &p), free_energy(machine, &p));
+            for _ in 0..20 {
+                machine.costs(lambda_u, &mut g);
+                let nu = probabilities(&g, t, few.ratio, &mut p);
+                let labelled = free_energy(machine, &p);
+                // mean p is r to 1e-11, and J_T moves by ν/2 times that
+                assert!(labelled <= last + 1e-11 * (0.1 + nu.abs()), "{labelled} {last}");
+                minimise(machine, &p);
+                last = free_energy(machine, &p);
+                assert!(last <= labelled + 1e-12 * labelled.abs(), "{last} {labelled}");
+            }
+            assert!(last < start - 1e-6, "{last} {start}");
+            let positive = largest(machine.open(), few.positives);
+            Settled { positive, objective: last, facts: Map::new() }
+        }
+    }
+
+    #[test]
+    fn by_sign_the_share_is_free() {
+        let (x, targets) = few_labels(60, 4, 8, 5);
+        let fitted = |by| {
+            let ratio = Ratio::Given(vec![0.2]);
+            let params = LinearDaParams { lambda: 1.0, by, ratio, ..LinearDaParams::default() };
+            fit(&params, x.view(), std::slice::from_ref(&targets), None, &()).unwrap()
+        };
+        let positives = |fitted: &Fitted| {
+            let scores = &fitted.transduced.as_ref().unwrap().scores[0];
+            scores[8..].iter().filter(|s| **s > 0.0).count()
+        };
+        assert_eq!(positives(&fitted(By::Rank)), 10);
+        let sign = fitted(By::Sign);
+        let above = sign.model.decision(x.view()).unwrap()[8..].iter().filter(|o| **o > 0.0).count();
+        assert_eq!(positives(&sign), above);
+        assert_ne!(above, 10);
+    }
+
+    #[test]
+    fn alternating_never_raises_the_free_energy() {
+        for (seed, t) in [(1, 2.0), (2, 0.3), (3, 0.02), (4, 0.3)] {
+            let (x, mut targets) = few_labels(60, 4, 8, seed);
+            if seed > 3 {
+                targets.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 0.5 + (i % 4) as f64);
+            }
+            let params = LinearDaParams { lambda: 0.02, ..LinearDaParams::default() };
+            fit(&Checked(params, t), x.view(), &[targets], None, &()).unwrap();
+        }
+    }
+}

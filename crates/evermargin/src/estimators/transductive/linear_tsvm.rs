@@ -1,0 +1,291 @@
+//! `linear-tsvm`: the transductive support vector machine for sparse data, labels switched many pairs at a time.
+//!
+//! min over w and labels y' of the objective of [`super::linear`] with p = 1 where y' = + and 0 where −, the number of
+//! positives among the unlabelled rows being given (Sindhwani 2007, section 6.3; Joachims 1999).
+//!
+//! 1. Learn from the labels; the unlabelled rows with the highest outputs are positive.
+//! 2. Minimise over w with the unlabelled weight at a small value, `start`.
+//! 3. Switch the labels of pairs whose swap lowers the objective, the worst first, at most `switch` pairs; minimise
+//!    again; repeat until there is no such pair. The objective falls strictly, so this ends.
+//! 4. Raise the unlabelled weight by `rate` and go to 3, until it is λᵤ.
+//!
+//! Departures. A pair (i positive, j negative) is switched when cᵢ(h²(oᵢ) − h²(−oᵢ)) > cⱼ(h²(oⱼ) − h²(−oⱼ)), that is
+//! when the sum of their losses falls; with equal weights this says oᵢ < oⱼ. The source asks besides that both have a
+//! loss, which excludes some pairs that also gain. The first minimum with unlabelled rows starts from the labelled one
+//! rather than from 0.
+
+use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
+use super::{FewLabels, Ratio, largest};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::model::Model;
+use crate::solver::Watch;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+/// Parameters of [`linear-tsvm`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinearTsvmParams {
+    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centred ones, with `center`).
+    pub lambda: f64,
+    /// Weight of the unlabelled rows together, the labelled ones together having 1.
+    pub lambda_u: f64,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// Most pairs whose labels are switched at a time; 0 means all.
+    pub switch: usize,
+    /// First weight of the unlabelled rows.
+    pub start: f64,
+    /// Factor by which that weight grows.
+    pub rate: f64,
+    /// Whether to learn a constant, as the weight of a feature 1.
+    pub bias: bool,
+    /// Whether to take its mean from every column, without storing zeros that changed.
+    pub center: bool,
+    /// The relative error of every minimum is at most the square of this.
+    pub tolerance: f64,
+    /// Most Newton rounds in all; 0 means as many as it takes.
+    pub max_steps: u64,
+}
+
+impl Default for LinearTsvmParams {
+    fn default() -> Self {
+        Self {
+            lambda: 0.0,
+            lambda_u: 1.0,
+            ratio: Ratio::Labels,
+            switch: 0,
+            start: 1e-5,
+            rate: 1.5,
+            bias: true,
+            center: false,
+            tolerance: 1e-3,
+            max_steps: 0,
+        }
+    }
+}
+
+impl Fit for LinearTsvmParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        fit(self, x, problems, None, watch)
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+impl LinearTsvmParams {
+    /// Fits from the weights of `start`, a linear model with as many columns and outputs.
+    pub fn fit_from(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        start: &Model,
+        watch: &dyn Watch,
+    ) -> Result<Fitted> {
+        fit(self, x, problems, Some(start), watch)
+    }
+
+    /// One fit for each of `lambdas`, each from the weights of the one before.
+    pub fn fit_path(
+        &self,
+        lambdas: &[f64],
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Fitted>> {
+        fit_path(|lambda| Self { lambda, ..self.clone() }, lambdas, x, problems, watch)
+    }
+}
+
+impl Scheme for LinearTsvmParams {
+    fn settings(&self) -> Result<Settings> {
+        check_rate(self.rate)?;
+        if !(self.start > 0.0 && self.start <= 1e6) {
+            return Err(Error::parameter("start", self.start, "a number above 0, at most 1e6"));
+        }
+        let Self { lambda, lambda_u, bias, center, tolerance, max_steps, .. } = *self;
+        Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
+    }
+
+    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+        let mut labels = Labels::new(largest(machine.open(), few.positives), self.switch);
+        let mut level = self.start.min(self.lambda_u);
+        let way = |level: f64| [self.lambda_u / level, 1.0];
+        let mut on = labels.settle(machine, level, Accuracy::OnTheWay, way(level));
+        while on && level < self.lambda_u {
+            level = (level * self.rate).min(self.lambda_u);
+            on = labels.settle(machine, level, Accuracy::OnTheWay, way(level));
+        }
+        if on {
+            labels.settle(machine, level, Accuracy::AtTheEnd, way(level));
+        }
+        let Labels { positive, switched, batches, .. } = labels;
+        let objective = machine.objective(self.lambda_u, |j| positive[j]);
+        let facts = Map::from_iter([
+            ("switched_pairs".to_string(), switched.into()),
+            ("switch_batches".to_string(), batches.into()),
+        ]);
+        Settled { positive, objective, facts }
+    }
+}
+
+/// Labels of the unlabelled rows, on their way to where no pair gains.
+pub(crate) struct Labels {
+    pub positive: Vec<bool>,
+    /// Most pairs switched at a time; 0 means all.
+    most: usize,
+    pub switched: usize,
+    pub batches: usize,
+}
+
+impl Labels {
+    pub fn new(positive: Vec<bool>, most: usize) -> Self {
+        Self { positive, most, switched: 0, batches: 0 }
+    }
+
+    /// Minimises at unlabelled weight `level` and switches in turn, until no pair gains: neither raises the objective.
+    /// False means stop.
+    pub fn settle(
+        &mut self,
+        machine: &mut Machine<'_>,
+        level: f64,
+        accuracy: Accuracy,
+        way: [f64; 2],
+    ) -> bool {
+        loop {
+            let label = |j: usize| f64::from(u8::from(self.positive[j]));
+            if !machine.minimise(level, label, accuracy, way) {
+                return false;
+            }
+            let cost = |j, o| machine.weight(j) * preference(o);
+            let pairs = switch(machine.open(), cost, &mut self.positive, self.most);
+            if pairs == 0 {
+                return true;
+            }
+            self.switched += pairs;
+            self.batches += 1;
+        }
+    }
+}
+
+/// Switches the labels of the pairs (a positive, a negative) that gain, largest gain first, `most` at most (0: all);
+/// `cost(j, oⱼ)` is what + costs row j more than −. Returns the number of pairs.
+fn switch(outputs: &[f64], cost: impl Fn(usize, f64) -> f64, positive: &mut [bool], most: usize) -> usize {
+    let g = |j: usize| cost(j, outputs[j]);
+    let (mut worst, mut best) = (f64::NEG_INFINITY, f64::INFINITY);
+    for (j, &p) in positive.iter().enumerate() {
+        if p {
+            worst = worst.max(g(j));
+        } else {
+            best = best.min(g(j));
+        }
+    }
+    if worst <= best {
+        return 0;
+    }
+    let (mut up, mut down) = (Vec::new(), Vec::new());
+    for (j, &p) in positive.iter().enumerate() {
+        let g = g(j);
+        if p && g > best {
+            down.push((-g, j));
+        } else if !p && g < worst {
+            up.push((g, j));
+        }
+    }
+    let ascending = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    up.sort_unstable_by(ascending);
+    down.sort_unstable_by(ascending);
+    let most = if most == 0 { usize::MAX } else { most };
+    let gaining = up.iter().zip(&down).take(most).take_while(|(n, p)| -p.0 > n.0);
+    gaining
+        .map(|(n, p)| {
+            positive[n.1] = true;
+            positive[p.1] = false;
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimators::transductive::linear::tests::few_labels;
+
+    /// Switches and minimises at one weight of the unlabelled rows, and checks every batch.
+    struct Checked(LinearTsvmParams);
+
+    impl Scheme for Checked {
+        fn settings(&self) -> Result<Settings> {
+            self.0.settings()
+        }
+
+        fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+            let level = self.0.lambda_u;
+            // the worst labels there are, so that there is much to switch
+            let mut positive: Vec<bool> =
+                largest(machine.open(), few.unlabeled.len() - few.positives).iter().map(|p| !p).collect();
+            let minimise = |machine: &mut Machine<'_>, positive: &[bool]| {
+                let label = |j: usize| f64::from(u8::from(positive[j]));
+                assert!(machine.minimise(level, label, Accuracy::OnTheWay, [1.0, 1.0]));
+                machine.objective(level, |j| positive[j])
+            };
+            let mut before = minimise(machine, &positive);
+            let mut batches = 0;
+            loop {
+                let cost = |j, o| machine.weight(j) * preference(o);
+                let was = positive.clone();
+                let pairs = switch(machine.open(), cost, &mut positive, self.0.switch);
+                let changed = was.iter().zip(&positive).filter(|(a, b)| a != b).count();
+                assert_eq!(changed, 2 * pairs);
+                assert_eq!(positive.iter().filter(|p| **p).count(), few.positives);
+                assert!(self.0.switch == 0 || pairs <= self.0.switch);
+                if pairs == 0 {
+                    break;
+                }
+                batches += 1;
+                let switched = machine.objective(level, |j| positive[j]);
+                assert!(switched < before, "{switched} {before}");
+                before = minimise(machine, &positive);
+                assert!(before <= switched);
+            }
+            assert!(batches > 0);
+            for (i, &oi) in machine.open().iter().enumerate().filter(|(i, _)| positive[*i]) {
+                for (j, &oj) in machine.open().iter().enumerate().filter(|(j, _)| !positive[*j]) {
+                    assert!(machine.weight(i) * preference(oi) <= machine.weight(j) * preference(oj));
+                }
+            }
+            Settled { positive, objective: before, facts: Map::new() }
+        }
+    }
+
+    #[test]
+    fn every_batch_lowers_the_objective_and_keeps_the_count() {
+        for (seed, most) in [(1, 1), (2, 3), (3, 0), (4, 1), (5, 0)] {
+            let (x, mut targets) = few_labels(60, 4, 8, seed);
+            if seed > 3 {
+                targets.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 0.5 + (i % 4) as f64);
+            }
+            let params = LinearTsvmParams { lambda: 0.02, switch: most, ..LinearTsvmParams::default() };
+            fit(&Checked(params), x.view(), &[targets], None, &()).unwrap();
+        }
+    }
+
+    #[test]
+    fn switching_takes_the_pairs_that_gain_most() {
+        let cost = |_: usize, o: f64| preference(o);
+        let outputs = [-0.5, 0.9, 0.2, 0.7, -0.1, 2.0];
+        let labels = [true, false, true, false, false, true];
+        let mut one = labels;
+        assert_eq!(switch(&outputs, cost, &mut one, 1), 1);
+        assert_eq!(one, [false, true, true, false, false, true]);
+        let mut all = labels;
+        assert_eq!(switch(&outputs, cost, &mut all, 0), 2);
+        assert_eq!(all, [false, true, false, true, false, true]);
+        assert_eq!(switch(&outputs, cost, &mut all, 0), 0);
+        assert_eq!(switch(&[0.3; 4], cost, &mut [true, false, true, false], 0), 0);
+        assert_eq!(switch(&[], cost, &mut [], 0), 0);
+    }
+}

@@ -1,0 +1,288 @@
+//! Few labels, many samples: learners that also use rows without a label.
+//!
+//! A two-class problem is split into labelled rows and unlabelled ones ([`FewLabels`]); the share of positives among
+//! the latter is given, taken from the labels or estimated ([`Ratio`]). A learner gives the model every learner gives,
+//! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on. What the labels
+//! alone would have given stands beside it ([`compare`]).
+
+mod active_columns;
+pub mod annealing;
+mod annealing_step;
+pub mod bnb;
+pub mod cccp;
+pub mod da;
+mod default_lambda;
+pub mod grad_tsvm;
+mod kernel_features;
+pub mod label_propagation;
+pub mod linear;
+pub mod linear_da;
+pub mod linear_tsvm;
+pub mod qp;
+pub mod ratio;
+pub(crate) mod s3vm;
+pub mod submod;
+pub mod tsvm;
+
+pub use crate::pipeline::comparison::{Baseline, Semi};
+pub use annealing_step::Margin;
+pub use ratio::{Estimate, estimate_ratio};
+
+use super::Targets;
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::solver::Watch;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// The labels a learner gave to the rows it was trained on.
+#[derive(Debug, Clone, Default)]
+pub struct Transduced {
+    /// One vector a problem, one score a row: above 0 means [`Label::Pos`]. Of several problems (one a class) the
+    /// class with the largest score is meant. 1 is the edge of the margin, as in a decision function.
+    pub scores: Vec<Vec<f64>>,
+    /// Share of positives among the unlabelled rows that was aimed at, one a problem.
+    pub ratio: Vec<f64>,
+    /// What else there is to tell, for people and programs.
+    pub facts: Map<String, Value>,
+}
+
+/// What is told of each problem: of one alone its facts, of several a list of them.
+pub(crate) fn facts_of(mut each: Vec<Map<String, Value>>) -> Map<String, Value> {
+    match each.len() {
+        1 => each.remove(0),
+        _ => Map::from_iter([("problems".to_string(), Value::from_iter(each))]),
+    }
+}
+
+/// The share of positives among the unlabelled rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Ratio {
+    /// As among the labelled rows.
+    #[default]
+    Labels,
+    /// Estimated from the data; of more than two classes, as among the labelled rows.
+    Auto,
+    /// Given: one share for two classes, or one for each class in order.
+    Given(Vec<f64>),
+}
+
+impl Serialize for Ratio {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Labels => serializer.serialize_str("labels"),
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::Given(shares) if shares.len() == 1 => serializer.serialize_f64(shares[0]),
+            Self::Given(shares) => shares.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Ratio {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            One(f64),
+            Many(Vec<f64>),
+            Word(String),
+        }
+        match Written::deserialize(deserializer) {
+            Ok(Written::One(share)) => Ok(Self::Given(vec![share])),
+            Ok(Written::Many(shares)) => Ok(Self::Given(shares)),
+            Ok(Written::Word(word)) if word == "labels" => Ok(Self::Labels),
+            Ok(Written::Word(word)) if word == "auto" => Ok(Self::Auto),
+            _ => Err(serde::de::Error::custom(
+                "ratio must be labels, auto, a share between 0 and 1, or one share for each class",
+            )),
+        }
+    }
+}
+
+/// One two-class problem, its rows sorted by what is known about them.
+#[derive(Debug, Clone)]
+pub struct FewLabels {
+    /// Rows with a label and a weight.
+    pub labeled: Vec<usize>,
+    /// Their labels, −1 or 1.
+    pub y: Vec<f64>,
+    /// Rows without a label, with a weight.
+    pub unlabeled: Vec<usize>,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: f64,
+    /// The number of unlabelled rows that makes: at least one and not all where there are two or more.
+    pub positives: usize,
+    /// Where the share comes from: `given`, `labels` or `estimate`.
+    pub ratio_from: &'static str,
+    /// Where an estimate was tried: how far it stands out, 0 to 1 (see [`ratio`]); if not far, the labels' share is used.
+    pub ratio_confidence: Option<f64>,
+}
+
+impl FewLabels {
+    /// Sorts the rows of every problem. `given` shares are checked against the problems.
+    pub fn of(
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        ratio: &Ratio,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Self>> {
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        if let Ratio::Given(shares) = ratio {
+            check_shares(shares, problems.len())?;
+        }
+        // one against the rest, each estimate finds the same valley whatever the class
+        let estimate = match (ratio, problems) {
+            (Ratio::Auto, [two]) => Some(estimate_ratio(x, two, watch)?),
+            _ => None,
+        };
+        let of_labels = |y: &[f64]| y.iter().filter(|y| **y > 0.0).count() as f64 / y.len() as f64;
+        let share = |j: usize, y: &[f64]| match (ratio, estimate.as_ref().and_then(|e| e.share)) {
+            (Ratio::Given(shares), _) => (shares[j], "given"),
+            (_, Some(share)) => (share, "estimate"),
+            _ => (of_labels(y), "labels"),
+        };
+        let ratio_confidence = estimate.as_ref().map(|e| e.confidence);
+        let one = |(j, targets): (usize, &Targets)| {
+            let labeled = targets.used();
+            let y: Vec<f64> = labeled.iter().map(|&i| targets.y[i].sign()).collect();
+            let open = |&i: &usize| targets.y[i] == Label::Unknown && targets.cost[i] > 0.0;
+            let unlabeled: Vec<usize> = (0..x.rows()).filter(open).collect();
+            let (ratio, ratio_from) = share(j, &y);
+            let positives = positives(ratio, unlabeled.len());
+            Self { labeled, y, unlabeled, ratio, positives, ratio_from, ratio_confidence }
+        };
+        Ok(problems.iter().enumerate().map(one).collect())
+    }
+
+    /// Changes the share of positives.
+    pub fn set_ratio(&mut self, ratio: f64) {
+        self.ratio = ratio;
+        self.positives = positives(ratio, self.unlabeled.len());
+    }
+
+    /// Where the share comes from, for [`Transduced::facts`]; the same for all problems.
+    pub fn facts(&self) -> Map<String, Value> {
+        let mut facts = Map::from_iter([("ratio_from".to_string(), self.ratio_from.into())]);
+        if let Some(confidence) = self.ratio_confidence {
+            facts.insert("ratio_confidence".into(), confidence.into());
+        }
+        facts
+    }
+}
+
+/// round(ratio·n), but one at least and not all of two or more.
+fn positives(ratio: f64, n: usize) -> usize {
+    let k = (ratio * n as f64 + 0.5).floor() as usize;
+    if n >= 2 { k.clamp(1, n - 1) } else { k.min(n) }
+}
+
+/// One share for two classes, one a class for more: between 0 and 1, together 1.
+fn check_shares(shares: &[f64], problems: usize) -> Result<()> {
+    let written = || shares.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    if shares.iter().any(|r| !(*r > 0.0 && *r < 1.0)) {
+        return Err(Error::parameter("ratio", written(), "between 0 and 1 (both excluded)"));
+    }
+    if shares.len() != problems {
+        let what = if problems == 1 {
+            "one share, of the second class,".into()
+        } else {
+            format!("{problems} shares")
+        };
+        return Err(Error::parameter(
+            "ratio",
+            written(),
+            format!("labels, auto or {what} for these classes"),
+        ));
+    }
+    if problems > 1 && (shares.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
+        return Err(Error::parameter("ratio", written(), "shares that add up to 1"));
+    }
+    Ok(())
+}
+
+/// The rows with the `k` largest scores, ties to the lower row, as a mark for each.
+pub fn largest(scores: &[f64], k: usize) -> Vec<bool> {
+    if k == 0 || k >= scores.len() {
+        return vec![k > 0; scores.len()];
+    }
+    let mut values = scores.to_vec();
+    let (_, &mut least, _) = values.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    let mut marks: Vec<bool> = scores.iter().map(|s| s.total_cmp(&least).is_gt()).collect();
+    let left = k - marks.iter().filter(|m| **m).count();
+    let ties = (0..scores.len()).filter(|&i| scores[i].total_cmp(&least).is_eq());
+    ties.take(left).collect::<Vec<_>>().into_iter().for_each(|i| marks[i] = true);
+    marks
+}
+
+/// The middle between the lowest score marked and the highest that is not; all on one side of 0 if all have one mark.
+pub(crate) fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f64 {
+    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (s, p) in scores.zip(positive) {
+        if *p { lowest = lowest.min(s) } else { highest = highest.max(s) }
+    }
+    match (lowest.is_finite(), highest.is_finite()) {
+        (true, true) => f64::midpoint(lowest, highest),
+        (true, false) => lowest.min(0.0),
+        (false, true) => highest.max(0.0),
+        (false, false) => 0.0,
+    }
+}
+
+/// Shifts scores to the middle between the lowest that is positive and the highest that is not, and gives every
+/// score the sign of its mark.
+pub fn centre(scores: &mut [f64], positive: &[bool]) {
+    let middle = middle(scores.iter().copied(), positive);
+    for (s, p) in scores.iter_mut().zip(positive) {
+        let shifted = *s - middle;
+        *s = if *p { shifted.max(f64::MIN_POSITIVE) } else { shifted.min(0.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_words_numbers_or_lists() {
+        let read = |text: &str| serde_json::from_str::<Ratio>(text);
+        assert_eq!(read("\"labels\"").unwrap(), Ratio::Labels);
+        assert_eq!(read("\"auto\"").unwrap(), Ratio::Auto);
+        assert_eq!(read("0.25").unwrap(), Ratio::Given(vec![0.25]));
+        assert_eq!(read("[0.25,0.75]").unwrap(), Ratio::Given(vec![0.25, 0.75]));
+        assert!(read("\"half\"").unwrap_err().to_string().contains("labels, auto"));
+    }
+
+    #[test]
+    fn shares_must_fit_the_classes() {
+        assert!(check_shares(&[0.5], 1).is_ok());
+        assert!(check_shares(&[0.2, 0.3, 0.5], 3).is_ok());
+        for (shares, problems) in
+            [(vec![0.0], 1), (vec![1.0], 1), (vec![f64::NAN], 1), (vec![0.5], 3), (vec![0.5; 3], 3)]
+        {
+            assert!(check_shares(&shares, problems).is_err(), "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn counts_stay_inside() {
+        assert_eq!(
+            [positives(0.5, 0), positives(0.4, 1), positives(0.01, 10), positives(0.99, 10)],
+            [0, 0, 1, 9]
+        );
+        assert_eq!(positives(0.25, 10), 3);
+    }
+
+    #[test]
+    fn the_largest_are_marked_and_keep_their_signs() {
+        let mut scores = vec![1.0, 3.0, 3.0, 2.0, -1.0];
+        let marks = largest(&scores, 2);
+        assert_eq!(marks, [false, true, true, false, false]);
+        assert_eq!(largest(&[1.0; 4], 2), [true, true, false, false]);
+        assert_eq!(largest(&[1.0; 2], 5), [true, true]);
+        centre(&mut scores, &marks);
+        assert_eq!(scores, [-1.5, 0.5, 0.5, -0.5, -3.5]);
+        let mut tied = vec![1.0; 3];
+        centre(&mut tied, &[true, false, false]);
+        assert!(tied[0] > 0.0 && tied[1] <= 0.0 && tied[2] <= 0.0);
+    }
+}

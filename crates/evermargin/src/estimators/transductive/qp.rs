@@ -1,0 +1,149 @@
+//! `qp-s3vm`: the relaxed problem of Emara 2012 (problem 3), by a local method from several starts.
+//!
+//! min over 0 ≤ p ≤ 1, Σp = k of UB(p) = ½C*²(1 − p)ᵀKp + C·C*·yᵀK(1 − p), the source's bound on the S3VM objective. The
+//! problem is concave for a kernel without negative eigenvalues: some optimum is a vertex, the vertices are 0/1 when k is
+//! whole, so no rounding is needed, and UB(p) = const − D(A) with the D of [`submod`](super::submod). It is also NP-hard: a
+//! package for quadratic programs, as used in the source, gives a local optimum too.
+//!
+//! Method: Frank–Wolfe with unit steps, that is iterated top-k, from greedy, reverse greedy, Parzen and `starts` random sets;
+//! then exchanges of two rows while one gains. On problems of up to 12 unlabelled rows all sets are tried instead.
+//!
+//! The printed bound (theorem 3) lacks the constant C·C* Σ_{y=−1} Σⱼ Kᵢⱼ; with it the bound holds, and the arg min is the same.
+
+use super::submod::cut::Cut;
+use super::submod::polish::Labeling;
+use super::submod::search::{Found, Search};
+use super::submod::{LabelWeights, SWEEPS, SubmodParams};
+use super::{FewLabels, Ratio};
+use crate::data::MatrixView;
+use crate::error::Result;
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::kernel::Kernel;
+use crate::solver::Watch;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`qp-s3vm`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QpParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// Weight of the cut over that of the labels, κn/2l.
+    pub rho: f64,
+    /// κ = C*/C itself; 0 means from `rho`.
+    pub kappa: f64,
+    /// C*, the cost of an inferred label; 0 means κC.
+    pub c_unlabeled: f64,
+    /// Cost of a margin violation of a labelled row in the model.
+    pub c: f64,
+    /// Random starts beside the three others.
+    pub starts: usize,
+    /// Most exchanges of two rows after each start.
+    pub exchanges: u64,
+    /// Whether the linear kernel is that of centred rows.
+    pub center: bool,
+    /// Weights of the labels.
+    pub weights: LabelWeights,
+    /// Accuracy of the model, as of `linear` or `svc`.
+    pub tolerance: f64,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+    /// Seed of the random starts.
+    pub seed: u64,
+}
+
+impl Default for QpParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Linear,
+            ratio: Ratio::Labels,
+            rho: 10.0,
+            kappa: 0.0,
+            c_unlabeled: 0.0,
+            c: 1.0,
+            starts: 10,
+            exchanges: 100,
+            center: true,
+            weights: LabelWeights::None,
+            tolerance: 1e-2,
+            cache_bytes: 1 << 28,
+            seed: 1,
+        }
+    }
+}
+
+impl QpParams {
+    /// What it has in common with `submod-s3vm`.
+    fn shared(&self) -> SubmodParams {
+        SubmodParams {
+            kernel: self.kernel,
+            rho: self.rho,
+            kappa: self.kappa,
+            c_unlabeled: self.c_unlabeled,
+            c: self.c,
+            center: self.center,
+            weights: self.weights,
+            tolerance: self.tolerance,
+            cache_bytes: self.cache_bytes,
+            ..Default::default()
+        }
+    }
+}
+
+impl Fit for QpParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        let (cut, inductive) = (self.shared().cut(), self.shared().inductive());
+        cut.check(x)?;
+        inductive.check()?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        if few.iter().all(|f| f.unlabeled.is_empty()) {
+            return inductive.alone(x, problems, &few, watch);
+        }
+        let search = Search {
+            sweeps: SWEEPS,
+            greedy: true,
+            exchanges: self.exchanges,
+            random: self.starts,
+            seed: self.seed,
+        };
+        let choose = |cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch| match cut.pull().len() {
+            n if n <= EXHAUSTIVE_ROWS => exhaustive(cut, k),
+            _ => search.run(cut, k, watch),
+        };
+        let given = cut.transduce(x, problems, &few, &choose, watch)?;
+        inductive.fit(x, problems, &few, given, watch)
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(self.shared().inductive().supervised())
+    }
+}
+
+/// Most rows of which all sets are tried: 924 sets of 6 in 12.
+const EXHAUSTIVE_ROWS: usize = 12;
+
+/// The best of all sets of k rows; ties to the one found first, in the order of their bits.
+pub fn exhaustive(cut: &mut Cut<'_, '_>, k: usize) -> Found {
+    let n = cut.pull().len();
+    let mut scores = vec![0.0; n];
+    let mut best = Labeling {
+        positive: (0..n).map(|m| m < k).collect(),
+        objective: f64::NEG_INFINITY,
+        sweeps: 0,
+        interrupted: false,
+    };
+    for bits in (0u32..1 << n).filter(|b| b.count_ones() as usize == k) {
+        let marks: Vec<bool> = (0..n).map(|m| bits >> m & 1 == 1).collect();
+        cut.select(&marks);
+        cut.scores(&mut scores);
+        let value = cut.value(&scores);
+        if value > best.objective {
+            (best.positive, best.objective) = (marks, value);
+        }
+    }
+    cut.select(&best.positive);
+    let objectives = vec![("exhaustive", best.objective)];
+    Found { labeling: best, start: "exhaustive", objectives, sweeps: 0, evaluations: 0, full: 0 }
+}

@@ -1,0 +1,416 @@
+//! `submod-s3vm`: labels for unlabelled rows by maximising a set function, after Emara 2012, chapter III.
+//!
+//! Problem: of n unlabelled rows choose k = round(ratio·n) positives A that maximise Σ_A a − (κ/2)·cut(A), see [`cut`].
+//! The source adds −(C*²/2)d|A|² and picks greedily (`variant = thesis`): the sum is then submodular and monotone for
+//! 0 ≤ K ≤ d, greedy is within 1 − 1/e of *its* best, which says little about D. For a fixed k the addition is constant, so
+//! the picks maximise D greedily all the same. `variant = polished` goes on from there, see [`search`].
+//!
+//! A model for other rows is fitted to all labels, true and inferred, with cost C and C* = κC: squared hinge
+//! ([`linear`](crate::estimators::supervised::linear)) with a linear kernel, hinge ([`svc`](crate::estimators::supervised::svc)) with another.
+//!
+//! Departures: κ = 2ρl/n unless given, because with κ fixed the cut drowns the labels as n grows; features are centred (the
+//! linear kernel of values in [0, 1] is large for any two rows); r > 1/2 picks the negatives, as there are fewer.
+//! Several classes are given out together, see [`welfare`].
+
+pub mod cut;
+mod inductive;
+pub mod polish;
+pub mod search;
+pub mod space;
+pub mod welfare;
+
+use super::{FewLabels, Ratio, Transduced, centre, middle};
+use crate::data::MatrixView;
+use crate::error::{Error, Result};
+use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::kernel::Kernel;
+use crate::model::Model;
+use crate::solver::{Exit, Progress, Watch};
+use cut::{Cut, Seeds};
+use inductive::Inductive;
+use search::{EXCHANGE_ROWS, Found, Search, greedy};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use space::{LinearSpace, Space};
+
+/// How the set is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// Greedy, reverse greedy and Parzen starts, each polished; the best is kept.
+    Polished,
+    /// The Parzen start alone, polished: what a stream has time for.
+    Swift,
+    /// Lazy greedy, as printed.
+    Thesis,
+    /// Greedy that looks at every gain before every pick, to compare with.
+    Plain,
+}
+
+/// Weights of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelWeights {
+    /// All 1.
+    None,
+    /// l/(2l_y): both classes pull alike.
+    Balanced,
+}
+
+/// The set function: which kernel, how much the cut weighs. Shared by the learners that maximise it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CutParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Whether a linear kernel is centred.
+    pub center: bool,
+    /// Weights of labels.
+    pub weights: LabelWeights,
+    /// C.
+    pub c: f64,
+    /// C*, or 0.
+    pub c_unlabeled: f64,
+    /// κ, or 0.
+    pub kappa: f64,
+    /// ρ.
+    pub rho: f64,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+}
+
+/// Parameters of [`submod-s3vm`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubmodParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// ρ: weight of the cut over that of the labels, κn/2l; 0 leaves the labels alone.
+    pub rho: f64,
+    /// κ = C*/C itself; 0 means from `rho`.
+    pub kappa: f64,
+    /// C*, the cost of an inferred label; 0 means κC.
+    pub c_unlabeled: f64,
+    /// Cost of a margin violation of a labelled row in the model.
+    pub c: f64,
+    /// How the set is chosen.
+    pub variant: Variant,
+    /// Whether the linear kernel is that of centred rows.
+    pub center: bool,
+    /// Weights of the labels.
+    pub weights: LabelWeights,
+    /// Accuracy of the model, as of `linear` or `svc`.
+    pub tolerance: f64,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+}
+
+impl Default for SubmodParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Linear,
+            ratio: Ratio::Labels,
+            rho: 10.0,
+            kappa: 0.0,
+            c_unlabeled: 0.0,
+            c: 1.0,
+            variant: Variant::Polished,
+            center: true,
+            weights: LabelWeights::None,
+            tolerance: 1e-2,
+            cache_bytes: 1 << 28,
+        }
+    }
+}
+
+impl SubmodParams {
+    pub(crate) fn cut(&self) -> CutParams {
+        CutParams {
+            kernel: self.kernel,
+            center: self.center,
+            weights: self.weights,
+            c: self.c,
+            c_unlabeled: self.c_unlabeled,
+            kappa: self.kappa,
+            rho: self.rho,
+            cache_bytes: self.cache_bytes,
+        }
+    }
+
+    pub(crate) fn inductive(&self) -> Inductive {
+        let (kernel, c, tolerance, cache_bytes) = (self.kernel, self.c, self.tolerance, self.cache_bytes);
+        Inductive { kernel, c, tolerance, cache_bytes }
+    }
+}
+
+/// Most sweeps of top-k from one start.
+pub(crate) const SWEEPS: u64 = 60;
+
+impl SubmodParams {
+    /// The labels alone, without a model for other rows. Some row must have none.
+    pub fn transduce(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Transduced> {
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        Ok(self.give(x, problems, &few, watch)?.labels)
+    }
+
+    fn give(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        watch: &dyn Watch,
+    ) -> Result<Given> {
+        let cut = self.cut();
+        cut.check(x)?;
+        let swift = self.variant == Variant::Swift;
+        if problems.len() > 1
+            && welfare::is_one_against_rest(few)
+            && matches!(self.variant, Variant::Polished | Variant::Swift)
+        {
+            return welfare::fit(&cut, x, problems, few, SWEEPS, !swift, watch);
+        }
+        let search = |n: usize| Search {
+            sweeps: SWEEPS,
+            greedy: !swift,
+            exchanges: if n <= EXCHANGE_ROWS && !swift { SWEEPS } else { 0 },
+            random: 0,
+            seed: 0,
+        };
+        let choose = |cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch| match self.variant {
+            Variant::Polished | Variant::Swift => search(few[0].unlabeled.len()).run(cut, k, watch),
+            Variant::Thesis | Variant::Plain => thesis(cut, k, self.variant == Variant::Plain, watch),
+        };
+        cut.transduce(x, problems, few, &choose, watch)
+    }
+}
+
+impl Fit for SubmodParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.inductive().check()?;
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        if few.iter().all(|f| f.unlabeled.is_empty()) {
+            self.cut().check(x)?;
+            return self.inductive().alone(x, problems, &few, watch);
+        }
+        let given = self.give(x, problems, &few, watch)?;
+        self.inductive().fit(x, problems, &few, given, watch)
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(self.inductive().supervised())
+    }
+}
+
+/// Greedy as printed, of the class with fewer rows.
+fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> Found {
+    let n = cut.pull().len();
+    let chosen = greedy(cut, k, 2 * k > n, every_gain, watch);
+    let [evaluations, full] = chosen.evaluations;
+    let mut labeling = polish::polish(cut, chosen.positive, 0, 0, watch);
+    labeling.interrupted = chosen.interrupted;
+    let (start, objectives) = ("greedy", vec![("greedy", labeling.objective)]);
+    Found { labeling, start, objectives, sweeps: 0, evaluations, full }
+}
+
+/// Labels, and what a model of them begins with.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub labels: Transduced,
+    /// κ of each problem, or of all.
+    pub kappas: Vec<f64>,
+    /// The scores as functions of the columns, where they are.
+    pub start: Option<Model>,
+}
+
+/// Chooses k rows of a cut.
+pub type Choose<'c> = dyn Fn(&mut Cut<'_, '_>, usize, &dyn Watch) -> Found + 'c;
+
+impl CutParams {
+    pub(crate) fn check(&self, x: MatrixView<'_>) -> Result<()> {
+        SvcParams { kernel: self.kernel, c: self.c, ..Default::default() }.check(x)?;
+        for (name, value) in [("rho", self.rho), ("kappa", self.kappa), ("c_unlabeled", self.c_unlabeled)] {
+            if !(0.0..=1e15).contains(&value) {
+                return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
+            }
+        }
+        Ok(())
+    }
+
+    /// κ for labelled and unlabelled rows of these weights in all: their numbers, if no row weighs more than another.
+    pub fn kappa(&self, labeled: f64, unlabeled: f64) -> f64 {
+        if self.kappa > 0.0 {
+            return self.kappa;
+        }
+        if self.c_unlabeled > 0.0 {
+            return self.c_unlabeled / self.c;
+        }
+        if unlabeled > 0.0 { 2.0 * self.rho * labeled / unlabeled } else { 0.0 }
+    }
+
+    /// The kernel on the rows of the data, which take part with these weights.
+    pub fn space<'a>(&self, x: MatrixView<'a>, weight: &[f64]) -> Result<Space<'a>> {
+        Ok(match self.kernel {
+            Kernel::Linear => Space::Linear(LinearSpace::new(x, self.center.then_some(weight))),
+            kernel => {
+                let svc = SvcParams { kernel, cache_bytes: self.cache_bytes, ..Default::default() };
+                Space::Kernel(svc.gram(x)?)
+            }
+        })
+    }
+
+    /// Labels and weights of one problem.
+    pub fn seeds(&self, few: &FewLabels, targets: &Targets) -> Seeds {
+        let l = total(&few.labeled, targets);
+        let of = |sign: f64| {
+            let own = few.labeled.iter().zip(&few.y).filter(|(_, y)| **y == sign);
+            own.map(|(&i, _)| targets.cost[i]).sum::<f64>()
+        };
+        let [negative, positive] = [of(-1.0), of(1.0)];
+        let share = |y: f64| match self.weights {
+            LabelWeights::None => 1.0,
+            LabelWeights::Balanced => l / (2.0 * if y > 0.0 { positive } else { negative }),
+        };
+        let mut pull = vec![0.0; targets.y.len()];
+        for (&i, &y) in few.labeled.iter().zip(&few.y) {
+            pull[i] = y * share(y) * targets.cost[i];
+        }
+        let narrow = |rows: &[usize]| rows.iter().map(|&i| i as u32).collect();
+        Seeds {
+            labeled: narrow(&few.labeled),
+            pull,
+            unlabeled: narrow(&few.unlabeled),
+            weight: targets.cost.clone(),
+        }
+    }
+
+    /// Weights of all rows, 0 of those that have no part in a problem.
+    pub(crate) fn taking_part(seeds: &Seeds) -> Vec<f64> {
+        let mut weight = vec![0.0; seeds.weight.len()];
+        for &i in seeds.labeled.iter().chain(&seeds.unlabeled) {
+            weight[i as usize] = seeds.weight[i as usize];
+        }
+        weight
+    }
+
+    /// Chooses the positives of every problem by itself.
+    pub(crate) fn transduce(
+        &self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        few: &[FewLabels],
+        choose: &Choose<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Given> {
+        let mut out = Transduced::default();
+        let (mut kappas, mut each) = (Vec::new(), Vec::new());
+        let (mut weights, mut bias) = (Vec::new(), Vec::new());
+        let all: Vec<u32> = (0..x.rows() as u32).collect();
+        for (few, targets) in few.iter().zip(problems) {
+            let seeds = self.seeds(few, targets);
+            let mut space = self.space(x, &Self::taking_part(&seeds))?;
+            let labeled = total(&few.labeled, targets);
+            let kappa = self.kappa(labeled, total(&few.unlabeled, targets));
+            let mut cut = Cut::watched(&mut space, &seeds, kappa, watch);
+            let mut found = choose(&mut cut, few.positives, watch);
+            found.labeling.interrupted |= cut.stopped();
+            let function = cut.function().clone();
+            let mut facts = found.facts(few);
+            self.totals(&cut, &found, few, labeled, &mut facts);
+            let mut scores = vec![0.0; x.rows()];
+            space.values(&function, &all, &mut scores);
+            let (middle, factor) =
+                settle(&mut scores, &few.unlabeled, &targets.cost, &found.labeling.positive);
+            if let Space::Linear(linear) = &space {
+                let (mut w, b) = linear.function(&function);
+                w.iter_mut().for_each(|w| *w *= factor);
+                weights.push(w);
+                bias.push((b - middle) * factor);
+            }
+            out.scores.push(scores);
+            out.ratio.push(few.ratio);
+            kappas.push(kappa);
+            each.push(Value::Object(facts));
+        }
+        match <[Value; 1]>::try_from(each) {
+            Ok([Value::Object(facts)]) => out.facts = facts,
+            Ok([other]) => drop(out.facts.insert("problems".into(), other)),
+            Err(each) => {
+                out.facts = few.iter().flat_map(FewLabels::facts).collect();
+                out.facts.insert("problems".into(), Value::Array(each));
+            }
+        }
+        let start = Some(Model::Linear { weights, bias }).filter(|m| m.check().is_ok());
+        Ok(Given { labels: out, kappas, start })
+    }
+
+    /// κ, and the source's own D and S.
+    fn totals(
+        &self,
+        cut: &Cut<'_, '_>,
+        found: &Found,
+        few: &FewLabels,
+        l: f64,
+        facts: &mut Map<String, Value>,
+    ) {
+        let (n, k) = (few.unlabeled.len() as f64, few.positives as f64);
+        let (c, star) = (self.c, self.c * cut.kappa());
+        let objective = c * star * found.labeling.objective;
+        let bound = cut.largest_entry();
+        let size = bound * ((1.5 * star * star * n + c * star * l) * k - 0.5 * star * star * k * k);
+        facts.insert("kappa".into(), cut.kappa().into());
+        facts.insert("objective".into(), objective.into());
+        facts.insert("submodular_objective".into(), (objective + size).into());
+    }
+}
+
+impl Found {
+    fn facts(&self, few: &FewLabels) -> Map<String, Value> {
+        let mut facts = few.facts();
+        facts.insert("positives".into(), few.positives.into());
+        facts.insert("start".into(), self.start.into());
+        facts.insert("sweeps".into(), self.sweeps.into());
+        facts.insert("evaluations".into(), self.evaluations.into());
+        facts.insert("full_greedy_evaluations".into(), self.full.into());
+        facts.insert("interrupted".into(), self.labeling.interrupted.into());
+        facts
+    }
+}
+
+/// What rows weigh together.
+pub(crate) fn total(rows: &[usize], targets: &Targets) -> f64 {
+    rows.iter().map(|&i| targets.cost[i]).sum()
+}
+
+/// Moves scores so that the labels found for `rows` are their signs, and scales them: the mean distance of these rows by
+/// weight is 1. Gives what was subtracted, and the factor after it.
+pub(crate) fn settle(scores: &mut [f64], rows: &[usize], weight: &[f64], positive: &[bool]) -> (f64, f64) {
+    let middle = middle(rows.iter().map(|&i| scores[i]), positive);
+    let factor = move_to(scores, rows, weight, middle);
+    let mut own: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
+    centre(&mut own, positive);
+    rows.iter().zip(own).for_each(|(&i, s)| scores[i] = s);
+    (middle, factor)
+}
+
+/// Subtracts `middle` and scales by the factor that is given back: the mean distance of `rows` by weight is 1.
+pub(crate) fn move_to(scores: &mut [f64], rows: &[usize], weight: &[f64], middle: f64) -> f64 {
+    let all: f64 = rows.iter().map(|&i| weight[i]).sum();
+    let mean = rows.iter().map(|&i| weight[i] * (scores[i] - middle).abs()).sum::<f64>() / all;
+    let factor = if mean > 0.0 && mean.is_finite() { 1.0 / mean } else { 1.0 };
+    scores.iter_mut().for_each(|s| *s = (*s - middle) * factor);
+    factor
+}
+
+/// The exit of a fit whose labels were cut short.
+pub(crate) fn exit_of(given: &Transduced, exit: Exit, watch: &dyn Watch) -> Exit {
+    let stopped = given.facts.get("interrupted") == Some(&Value::Bool(true));
+    let asked = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+    if stopped || !watch.proceed(&asked) { Exit::Interrupted } else { exit }
+}

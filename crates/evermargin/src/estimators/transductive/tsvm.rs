@@ -1,0 +1,240 @@
+//! `tsvm`: the transductive support vector machine with any kernel, by switching labels.
+//!
+//! Problem: that of `semi::s3vm` with the hinge loss, round(r·u) labels y' positive. Method (Joachims 1999; Sindhwani
+//! 2007, sections 3.4.2 and 6.3, with the rule for several pairs): learn from the labels; call the unlabelled rows with the
+//! largest outputs positive; then raise λᵤ from 1e-5 to its value by steps of 1.5, and at each step, while there are rows
+//! i labelled + with oᵢ < 1 and j labelled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to `switch` such
+//! pairs, worst first, and learn again from where α stands.
+//!
+//! Every batch lowers the objective before anything is learnt anew: h(o) − h(−o) falls strictly, so oᵢ < oⱼ gives
+//! h(oᵢ) + h(−oⱼ) > h(−oᵢ) + h(oⱼ). As each solution is exact only to the tolerance, a batch after which the objective is
+//! not lower ends its step.
+
+use super::s3vm::{self, Function, Machine, Problem, Problems};
+use super::{Ratio, default_lambda, largest};
+use crate::data::MatrixView;
+use crate::error::Result;
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::kernel::Kernel;
+use crate::kernel::gram::Gram;
+use crate::solver::{Report, Watch};
+use serde::{Deserialize, Serialize};
+
+/// Parameters of [`tsvm`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TsvmParams {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
+    pub lambda: f64,
+    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    pub lambda_u: f64,
+    /// Share of positives among the unlabelled rows.
+    pub ratio: Ratio,
+    /// Most pairs whose labels are switched at a time; 0 means all.
+    pub switch: usize,
+    /// Largest violation of the optimality conditions.
+    pub tolerance: f64,
+    /// Whether to learn a constant, not regularised.
+    pub bias: bool,
+    /// Bytes for cached kernel rows.
+    pub cache_bytes: usize,
+}
+
+impl Default for TsvmParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            lambda: 0.0,
+            lambda_u: 1.0,
+            ratio: Ratio::Labels,
+            switch: 0,
+            tolerance: 1e-3,
+            bias: true,
+            cache_bytes: 1 << 30,
+        }
+    }
+}
+
+/// λᵤ starts here,
+const FIRST: f64 = 1e-5;
+/// and grows by this factor.
+const GROWTH: f64 = 1.5;
+
+/// What switching found for one problem.
+pub(crate) struct Switched {
+    pub function: Function,
+    /// −1 or 1 for each open row.
+    pub labels: Vec<f64>,
+    pub report: Report,
+    /// Pairs switched.
+    pub switches: usize,
+    /// Objective (divided by λ) before and after every batch, at one λᵤ.
+    pub batches: Vec<[f64; 2]>,
+}
+
+/// Label switching on one problem.
+pub(crate) struct Switching {
+    pub bias: bool,
+    pub tolerance: f64,
+    pub switch: usize,
+    pub lambda: f64,
+    pub lambda_u: f64,
+}
+
+impl Switching {
+    pub fn solve(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> Switched {
+        let mut machine =
+            Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance);
+        let mut going = machine.run(watch);
+        let f = machine.dual.decisions();
+        let ranked = largest(&problem.open.iter().map(|&i| f[i]).collect::<Vec<_>>(), problem.positives);
+        let mut y = problem.y.clone();
+        for (&i, positive) in problem.open.iter().zip(ranked) {
+            y[i] = if positive { 1.0 } else { -1.0 };
+        }
+        let (mut switches, mut batches) = (0, Vec::new());
+        let mut weight = FIRST.min(self.lambda_u);
+        while going && !problem.open.is_empty() {
+            let mut cost = problem.cost.clone();
+            problem.open.iter().for_each(|&i| cost[i] *= weight / self.lambda_u);
+            machine.pose(&y, &cost);
+            going = machine.run(watch);
+            while going {
+                let pairs = self.pairs(&machine.dual.decisions(), &y, &problem.open);
+                if pairs.is_empty() {
+                    break;
+                }
+                let before = machine.primal();
+                for &(i, j) in &pairs {
+                    (y[i], y[j]) = (-1.0, 1.0);
+                }
+                machine.pose(&y, &cost);
+                going = machine.run(watch);
+                switches += pairs.len();
+                batches.push([before, machine.primal()]);
+                if machine.primal() >= before {
+                    break;
+                }
+            }
+            if weight >= self.lambda_u {
+                break;
+            }
+            weight = (GROWTH * weight).min(self.lambda_u);
+        }
+        let mut report = machine.report;
+        report.objective = self.lambda * machine.primal();
+        report.gap *= self.lambda;
+        let labels = problem.open.iter().map(|&i| y[i]).collect();
+        Switched { function: machine.function(), labels, report, switches, batches }
+    }
+
+    /// The worst positive with the worst negative, the second with the second, while a switch gains.
+    fn pairs(&self, f: &[f64], y: &[f64], open: &[usize]) -> Vec<(usize, usize)> {
+        let mut plus: Vec<usize> = open.iter().copied().filter(|&i| y[i] > 0.0 && f[i] < 1.0).collect();
+        let mut minus: Vec<usize> = open.iter().copied().filter(|&i| y[i] < 0.0 && f[i] > -1.0).collect();
+        plus.sort_unstable_by(|&a, &b| f[a].total_cmp(&f[b]).then(a.cmp(&b)));
+        minus.sort_unstable_by(|&a, &b| f[b].total_cmp(&f[a]).then(a.cmp(&b)));
+        let most = if self.switch == 0 { usize::MAX } else { self.switch };
+        plus.into_iter().zip(minus).take(most).take_while(|&(i, j)| f[i] < f[j]).collect()
+    }
+}
+
+impl Fit for TsvmParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        s3vm::check(x, self.kernel, self.lambda, self.lambda_u, self.tolerance)?;
+        let this =
+            Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
+        let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
+        let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
+        let switching = Switching {
+            bias: this.bias,
+            tolerance: this.tolerance,
+            switch: this.switch,
+            lambda: this.lambda,
+            lambda_u: this.lambda_u,
+        };
+        let solved: Vec<Switched> =
+            problems.each.iter().map(|p| switching.solve(gram.as_mut(), p, watch)).collect();
+        let told = |s: &Switched| {
+            s3vm::facts(this.lambda, [("switches", s.switches.into()), ("batches", s.batches.len().into())])
+        };
+        let facts = solved.iter().map(told).collect();
+        let (mut functions, mut labels, mut reports) = (Vec::new(), Vec::new(), Vec::new());
+        for s in solved {
+            functions.push(s.function);
+            labels.push(s.labels);
+            reports.push(s.report);
+        }
+        s3vm::fitted(x, this.kernel, &problems, &functions, Some(&labels), (facts, reports))
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { lambda_u: 0.0, ..self.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Label;
+    use crate::datasets::{GenerateParams, generate};
+    use crate::kernel::gram::{KernelGram, Packed};
+
+    #[test]
+    fn every_batch_gains_and_keeps_the_number_of_positives() {
+        let mut switched = 0;
+        for seed in 0..6 {
+            let params = GenerateParams { rows: 90, noise: Some(0.4), seed, ..Default::default() };
+            let (x, labels) = generate("two-moons", &params).unwrap();
+            let y: Vec<Label> = (0..90)
+                .map(|i| match (i < 8, labels.of[i]) {
+                    (true, Some(1)) => Label::Pos,
+                    (true, _) => Label::Neg,
+                    _ => Label::Unknown,
+                })
+                .collect();
+            let targets = Targets { y, cost: vec![1.0; 90] };
+            for (switch, lambda) in [(1, 0.01), (3, 0.001), (0, 0.01), (0, 0.1)] {
+                let problems = Problems::new(
+                    x.view(),
+                    std::slice::from_ref(&targets),
+                    &Ratio::Given(vec![0.4]),
+                    lambda,
+                    1.0,
+                    &(),
+                )
+                .unwrap();
+                let kernel = Kernel::Rbf { gamma: 1.0 };
+                let mut gram = KernelGram::new(Packed::new(x.view(), kernel).unwrap(), 1 << 24).unwrap();
+                let switching = Switching { bias: true, tolerance: 1e-7, switch, lambda, lambda_u: 1.0 };
+                let found = switching.solve(&mut gram, &problems.each[0], &());
+                let positives = found.labels.iter().filter(|y| **y > 0.0).count();
+                assert_eq!(positives, problems.each[0].positives);
+                assert_eq!(positives, 33);
+                for [before, after] in &found.batches {
+                    assert!(after < before, "seed {seed}: {before} -> {after}");
+                }
+                switched += found.switches;
+                // a local optimum: no pair is left that gains
+                let y = |f: &[f64]| {
+                    let mut y = problems.each[0].y.clone();
+                    problems.each[0].open.iter().zip(f).for_each(|(&i, l)| y[i] = *l);
+                    y
+                };
+                let f: Vec<f64> = (0..90)
+                    .map(|i| {
+                        let k = |j: usize| kernel.eval(x.view().row(i), x.view().row(j));
+                        let sum: f64 = (0..90).map(|j| found.function.alpha[j] * k(j)).sum();
+                        sum + found.function.bias
+                    })
+                    .collect();
+                let left = switching.pairs(&f, &y(&found.labels), &problems.each[0].open);
+                // outputs are exact to single precision of the kernel
+                assert!(left.iter().all(|&(i, j)| f[j] - f[i] < 1e-4), "{left:?}");
+            }
+        }
+        assert!(switched > 20, "the batches were tried: {switched}");
+    }
+}

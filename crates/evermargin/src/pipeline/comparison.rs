@@ -1,0 +1,162 @@
+//! What unlabelled rows brought: the labels a semi-supervised learner gave, beside those of the same learner with the
+//! labels alone, and both on labelled rows that were held out.
+
+use crate::data::{Labels, MatrixView};
+use crate::error::Result;
+use crate::estimators::transductive::Transduced;
+use crate::estimators::{Fit, Targets};
+use crate::model::Scheme;
+use crate::pipeline::cross_validation::{held_out_by_fold, stratified_folds};
+use crate::pipeline::preprocess::Prepared;
+use crate::pipeline::train::TrainOptions;
+use crate::solver::{Progress, Watch};
+use serde_json::{Map, Value};
+
+/// The labels of all rows, in terms of classes.
+#[derive(Debug, Clone)]
+pub struct Semi {
+    /// The class of each row; labels that were given are kept.
+    pub class: Vec<u32>,
+    /// The score of that class: its distance from the boundary in margins, negative where a given label is contradicted.
+    pub score: Vec<f64>,
+    /// How sure that is, between 0 and 1: eˢ over the sum of eˢ of all classes (±s of two). Not calibrated.
+    pub confidence: Vec<f64>,
+    /// Rows whose label was given.
+    pub given: Vec<bool>,
+    /// Share of the unlabelled rows each problem aimed at.
+    pub ratio: Vec<f64>,
+    /// What else the learner has to tell.
+    pub facts: Map<String, Value>,
+    /// The labels alone; `None` when not asked for or interrupted.
+    pub baseline: Option<Baseline>,
+}
+
+/// The same learner without the unlabelled rows.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The class of each row; labels that were given are kept.
+    pub class: Vec<u32>,
+    /// Share of the unlabelled rows on which both agree.
+    pub agreement: f64,
+    /// Share of held-out labelled rows that are right with labels alone, and with the unlabelled rows; `None` if some
+    /// class has too few labels.
+    pub cross_validated: Option<[f64; 2]>,
+    /// Folds of that.
+    pub folds: usize,
+}
+
+impl Semi {
+    /// Classes from scores, and the comparison.
+    pub(crate) fn new(
+        transduced: Transduced,
+        fit: &dyn Fit,
+        prepared: &Prepared,
+        options: &TrainOptions,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let labels = &prepared.labels;
+        let rows = prepared.x.rows();
+        let width = transduced.scores.len();
+        let score = |i: usize, j: usize| transduced.scores[j][i];
+        let (mut class, mut own, mut confidence) = (vec![0; rows], vec![0.0; rows], vec![0.0; rows]);
+        for i in 0..rows {
+            let scores: Vec<f64> = match prepared.scheme {
+                Scheme::Binary => vec![-score(i, 0), score(i, 0)],
+                _ => (0..width).map(|j| score(i, j)).collect(),
+            };
+            let c = labels.of[i].unwrap_or_else(|| highest(&scores));
+            class[i] = c;
+            own[i] = scores[c as usize];
+            confidence[i] = 1.0 / scores.iter().map(|s| (s - own[i]).exp()).sum::<f64>();
+        }
+        watch.learnt();
+        let wanted = options.compare && watch.proceed(&START);
+        let baseline = if wanted { Baseline::new(fit, prepared, &class, options, watch)? } else { None };
+        Ok(Self {
+            class,
+            score: own,
+            confidence,
+            given: labels.of.iter().map(Option::is_some).collect(),
+            ratio: transduced.ratio,
+            facts: transduced.facts,
+            baseline,
+        })
+    }
+}
+
+const START: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+
+impl Baseline {
+    fn new(
+        fit: &dyn Fit,
+        prepared: &Prepared,
+        class: &[u32],
+        options: &TrainOptions,
+        watch: &dyn Watch,
+    ) -> Result<Option<Self>> {
+        let labels = &prepared.labels;
+        let Some(supervised) = fit.supervised() else { return Ok(None) };
+        let x = prepared.x.view();
+        let alone = supervised.fit(x, &prepared.problems, watch)?;
+        let decisions = alone.model.decision(x)?;
+        let alone = classes(&decisions, labels, prepared.scheme);
+        let open: Vec<usize> = (0..class.len()).filter(|&i| labels.of[i].is_none()).collect();
+        let same = open.iter().filter(|&&i| alone[i] == class[i]).count();
+        let folds = options.folds.min(labels.counts().into_iter().min().unwrap_or(0));
+        let cross_validated = match folds {
+            0 | 1 => None,
+            _ => {
+                let folds = stratified_folds(labels, folds, options.seed)?;
+                let right = |fit: &dyn Fit| {
+                    held_accuracy(fit, x, &prepared.problems, &folds, labels, prepared.scheme, watch)
+                };
+                Some([right(supervised.as_ref())?, right(fit)?])
+            }
+        };
+        if !watch.proceed(&START) {
+            return Ok(None);
+        }
+        let agreement = if open.is_empty() { 1.0 } else { same as f64 / open.len() as f64 };
+        Ok(Some(Self { class: alone, agreement, cross_validated, folds }))
+    }
+}
+
+/// Share of the held-out rows that are right.
+fn held_accuracy(
+    fit: &dyn Fit,
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    folds: &[Option<u32>],
+    labels: &Labels,
+    scheme: Scheme,
+    watch: &dyn Watch,
+) -> Result<f64> {
+    let (decisions, _) = held_out_by_fold(fit, x, problems, folds, watch)?;
+    let unseen = Labels { classes: labels.classes.clone(), of: vec![None; labels.of.len()] };
+    let found = classes(&decisions, &unseen, scheme);
+    let held: Vec<usize> = (0..found.len()).filter(|&i| folds[i].is_some()).collect();
+    let right = held.iter().filter(|&&i| labels.of[i] == Some(found[i])).count();
+    Ok(right as f64 / held.len().max(1) as f64)
+}
+
+/// The class of each row from its decisions; labels that are known are kept.
+fn classes(decisions: &[f64], labels: &Labels, scheme: Scheme) -> Vec<u32> {
+    let width = decisions.len() / labels.of.len().max(1);
+    let found = |f: &[f64]| if scheme == Scheme::Binary { u32::from(f[0] > 0.0) } else { highest(f) };
+    decisions
+        .chunks(width.max(1))
+        .zip(&labels.of)
+        .map(|(f, known)| known.unwrap_or_else(|| found(f)))
+        .collect()
+}
+
+/// The place of the largest score, the first of equals.
+fn highest(scores: &[f64]) -> u32 {
+    let mut best = 0;
+    for (j, s) in scores.iter().enumerate() {
+        if *s > scores[best] {
+            best = j;
+        }
+    }
+    best as u32
+}

@@ -1,0 +1,394 @@
+//! From a table with class labels to the input of a learner: the rows that count, scaled, and one two-class
+//! problem for each decision function.
+
+use crate::data::{Label, Labels, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::registry::one_of;
+use crate::estimators::{Learner, Targets};
+use crate::model::{Scaling, Scheme};
+use crate::pipeline::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
+use std::borrow::Cow;
+
+/// What a learner is given, and how it came to be.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Scaled samples. Unlabelled rows are dropped, except for learners that use them and from a precomputed kernel,
+    /// whose rows are its columns.
+    pub x: Matrix,
+    /// Their labels; every class has a row.
+    pub labels: Labels,
+    /// How outputs make classes.
+    pub scheme: Scheme,
+    /// One problem an output.
+    pub problems: Vec<Targets>,
+    /// The scaling that was applied.
+    pub scaling: Scaling,
+    /// The weight of each class that is in the costs of the problems.
+    pub class_weight: Vec<f64>,
+    /// Weights of rows, where they were given.
+    pub weights: Option<Vec<f64>>,
+    /// What was chosen or left out, for people.
+    pub notes: Vec<String>,
+}
+
+/// Drops rows without a label, scales, and poses the two-class problems.
+pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOptions) -> Result<Prepared> {
+    if labels.of.len() != x.rows() {
+        return Err(Error::Shape { what: "labels", expected: x.rows(), found: labels.of.len() });
+    }
+    if x.cols() == 0 {
+        return Err(Error::Data("the data has no features".into()));
+    }
+    let mut notes = Vec::new();
+    let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
+    let mut weights = match &options.weights {
+        Some(w) if w.len() != x.rows() => {
+            return Err(Error::Shape { what: "weights", expected: x.rows(), found: w.len() });
+        }
+        Some(w) => w.clone(),
+        None => vec![1.0; x.rows()],
+    };
+    let needs_all = learner.semi || options.warp.is_some();
+    let mut labels = if learner.one_class() {
+        refuse_what_needs_two(learner, options)?;
+        weighty(&one_sided(labels, &mut notes)?, &weights, needs_all).into_owned()
+    } else {
+        with_rows(&weighty(labels, &weights, needs_all), &mut notes)?
+    };
+    let scheme = scheme(&labels, learner, options, &mut notes)?;
+    let mut x = x;
+    if precomputed {
+        if x.rows() != x.cols() {
+            return Err(Error::Shape {
+                what: "columns of a precomputed kernel",
+                expected: x.rows(),
+                found: x.cols(),
+            });
+        }
+    } else if labels.labeled() < labels.of.len() && !needs_all {
+        let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
+        if !learner.one_class() {
+            notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
+        }
+        x = x.view().select(&keep);
+        weights = keep.iter().map(|&i| weights[i]).collect();
+        labels.of = keep.iter().map(|&i| labels.of[i]).collect();
+    }
+
+    let choice = match options.scaling {
+        Some(choice) if precomputed && choice != ScalingChoice::NONE => {
+            return Err(Error::parameter("scale", choice.name(), "none for a precomputed kernel"));
+        }
+        Some(choice) => choice,
+        None if precomputed => ScalingChoice::NONE,
+        None => {
+            let (name, why) = Scaling::choose(x.view());
+            notes.push(format!("scaling: {} ({why})", name.name()));
+            ScalingChoice::Named(name)
+        }
+    };
+    let scaling = choice.fit(x.view())?;
+    let x = scaling.apply(x)?;
+
+    let class_weight = weights_of(&labels.classes, &sums(&labels, &weights), &options.class_weight)?;
+    let given = options.weights.as_ref().map(|_| weights.clone());
+    for (w, class) in weights.iter_mut().zip(&labels.of) {
+        *w *= class.map_or(1.0, |c| class_weight[c as usize]);
+    }
+    let problems = problems(&labels, scheme, &weights);
+    Ok(Prepared { x, labels, scheme, problems, scaling, class_weight, weights: given, notes })
+}
+
+/// Most classes for which each pair is a problem unless asked for: the problems grow with the square.
+const MOST_PAIRED_CLASSES: usize = 30;
+/// Most classes of all.
+pub(crate) const MOST_CLASSES: usize = 10_000;
+/// Most bytes for labels and weights of the problems; each problem has its own, as long as the data.
+const MOST_TARGET_BYTES: usize = 4 << 30;
+
+/// The scheme asked for, or the one that suits; refuses labels that are hardly classes, and more problems than
+/// fit into memory.
+fn scheme(
+    labels: &Labels,
+    learner: &Learner,
+    options: &TrainOptions,
+    notes: &mut Vec<String>,
+) -> Result<Scheme> {
+    let (k, labeled) = (labels.classes.len(), labels.labeled());
+    if k == 2 {
+        return Ok(Scheme::Binary);
+    }
+    if k > 10 && k > labeled / 2 {
+        return Err(Error::Data(format!(
+            "{k} different labels in {labeled} labelled rows are hardly classes: if the label is in another \
+             column, name it (--label); a number cannot be predicted, only a class"
+        )));
+    }
+    if learner.semi && options.multi == Multi::OneVsOne {
+        return Err(Error::parameter(
+            "multi",
+            "one-vs-one",
+            format!("one-vs-rest for {}: a row without a label belongs to every pair", learner.name),
+        ));
+    }
+    let scheme = scheme_for(k, learner, options, notes);
+    let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
+    let all = learner.semi || options.kernel(learner).as_deref() == Some("precomputed");
+    let rows = if all { labels.of.len() } else { labeled };
+    let bytes = problems.saturating_mul(rows).saturating_mul(size_of::<Label>() + size_of::<f64>());
+    if k <= MOST_CLASSES && bytes <= MOST_TARGET_BYTES {
+        return Ok(scheme);
+    }
+    let remedy = if scheme == Scheme::OneVsOne && k <= MOST_CLASSES {
+        "train each class against the rest (--multi one-vs-rest)"
+    } else {
+        "use fewer classes or rows"
+    };
+    Err(Error::Data(format!(
+        "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; {MOST_CLASSES} classes \
+         and {:.1} GB are the most: {remedy}",
+        bytes as f64 * 1e-9,
+        MOST_TARGET_BYTES as f64 * 1e-9
+    )))
+}
+
+/// The scheme asked for, or the one that suits so many classes.
+pub(crate) fn scheme_for(
+    k: usize,
+    learner: &Learner,
+    options: &TrainOptions,
+    notes: &mut Vec<String>,
+) -> Scheme {
+    match options.multi {
+        _ if k == 2 => Scheme::Binary,
+        Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto | Multi::OneClass if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
+        Multi::Auto | Multi::OneClass if k > MOST_PAIRED_CLASSES => {
+            notes
+                .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
+            Scheme::OneVsRest
+        }
+        Multi::Auto | Multi::OneVsOne | Multi::OneClass => Scheme::OneVsOne,
+    }
+}
+
+/// The labels with only the classes that occur; two at least.
+fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
+    let counts = labels.counts();
+    let kept: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    match kept.as_slice() {
+        [] => {
+            return Err(Error::Data(
+                "no row has a label; name the label column, or give labels in a file of their own".into(),
+            ));
+        }
+        [only] => {
+            return Err(Error::Data(format!(
+                "training needs two classes or more; all {} labelled rows are of class {}",
+                counts[*only], labels.classes[*only]
+            )));
+        }
+        _ => {}
+    }
+    let mut number = vec![None; counts.len()];
+    for (new, &old) in kept.iter().enumerate() {
+        number[old] = Some(new as u32);
+    }
+    for (class, _) in labels.classes.iter().zip(&number).filter(|(_, n)| n.is_none()) {
+        notes.push(format!("class {class} has no labelled row and will never be predicted"));
+    }
+    Ok(Labels {
+        classes: kept.iter().map(|&c| labels.classes[c].clone()).collect(),
+        of: labels.of.iter().map(|c| c.and_then(|c| number[c as usize])).collect(),
+    })
+}
+
+/// What rows are called that have no label.
+const OUTSIDE: &str = "outside";
+const INSIDE: &str = "inside";
+
+/// Labels for a learner of one class, the second: rows of it and rows without a label are learnt from, rows of another are not.
+fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
+    let counts = labels.counts();
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    let name = |c: usize| labels.classes[c].clone();
+    let (classes, inside) = match present.as_slice() {
+        [] => (vec![OUTSIDE.into(), INSIDE.into()], None),
+        [only] => (vec![not(&name(*only)), name(*only)], Some(*only)),
+        [other, inside] => {
+            notes.push(format!(
+                "{} is inside; the {} rows of class {} are not learnt from",
+                name(*inside),
+                counts[*other],
+                name(*other)
+            ));
+            (vec![name(*other), name(*inside)], Some(*inside))
+        }
+        many => {
+            return Err(Error::Data(format!(
+                "{} classes, and one can be learnt: name it (--positive {}), or say that no column is the label (--label none)",
+                many.len(),
+                name(many[0])
+            )));
+        }
+    };
+    let learnt = |class: &Option<u32>| class.is_none_or(|c| Some(c as usize) == inside).then_some(1);
+    Ok(Labels { classes, of: labels.of.iter().map(learnt).collect() })
+}
+
+/// The name of everything but a class.
+fn not(class: &str) -> String {
+    format!("not-{class}")
+}
+
+/// Refuses, for a learner of one class, what takes rows of two.
+fn refuse_what_needs_two(learner: &Learner, options: &TrainOptions) -> Result<()> {
+    let given = [
+        ("class-weight", options.class_weight != ClassWeight::None),
+        ("probability", options.calibration.is_some()),
+        ("threshold", options.threshold.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            let allowed = format!("left out: {} learns from one class, and it needs two", learner.name);
+            Err(Error::parameter(name, "given", allowed))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The labels of rows that weigh something: a weight of 0 is absence, where rows without a label are not learnt from.
+fn weighty<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, Labels> {
+    if needs_all || weights.iter().all(|w| *w != 0.0) {
+        return Cow::Borrowed(labels);
+    }
+    let of = labels.of.iter().zip(weights).map(|(class, w)| class.filter(|_| *w != 0.0)).collect();
+    Cow::Owned(Labels { classes: labels.classes.clone(), of })
+}
+
+/// The weight of all labelled rows of each class.
+fn sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; labels.classes.len()];
+    for (class, w) in labels.of.iter().zip(weights) {
+        if let Some(class) = class {
+            sums[*class as usize] += w;
+        }
+    }
+    sums
+}
+
+/// One weight a class, whose rows weigh so much in sum.
+pub(crate) fn weights_of(classes: &[String], sums: &[f64], weight: &ClassWeight) -> Result<Vec<f64>> {
+    match weight {
+        ClassWeight::None => Ok(vec![1.0; classes.len()]),
+        ClassWeight::Balanced => {
+            let share = sums.iter().sum::<f64>() / classes.len() as f64;
+            Ok(sums.iter().map(|n| share / n).collect())
+        }
+        ClassWeight::Ratio => {
+            let largest = sums.iter().copied().fold(0.0, f64::max);
+            Ok(sums.iter().map(|n| largest / n).collect())
+        }
+        ClassWeight::Explicit(map) => {
+            let mut out = vec![1.0; classes.len()];
+            for (class, &w) in map {
+                let Some(at) = classes.iter().position(|c| c == class) else {
+                    let names: Vec<&str> = classes.iter().map(String::as_str).collect();
+                    return Err(Error::parameter("class-weight", class, one_of(class, &names)));
+                };
+                if !(w > 0.0 && w.is_finite()) {
+                    return Err(Error::parameter("class-weight", w, "a positive number"));
+                }
+                out[at] = w;
+            }
+            Ok(out)
+        }
+    }
+}
+
+/// One problem an output of the scheme.
+pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
+    let k = labels.classes.len() as u32;
+    let pose = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
+        y: labels
+            .of
+            .iter()
+            .map(|class| match *class {
+                Some(c) if c == pos => Label::Pos,
+                Some(c) if neg(c) => Label::Neg,
+                _ => Label::Unknown,
+            })
+            .collect(),
+        cost: cost.to_vec(),
+    };
+    match scheme {
+        Scheme::Binary => vec![pose(&|c| c == 0, 1)],
+        Scheme::OneVsRest => (0..k).map(|j| pose(&|c| c != j, j)).collect(),
+        Scheme::OneVsOne => {
+            (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| pose(&|c| c == a, b)).collect()
+        }
+    }
+}
+
+impl Prepared {
+    /// The class that a learner of one class knows by name, where it knows of no other.
+    pub(crate) fn lone_class(&self) -> Option<String> {
+        match self.labels.classes.as_slice() {
+            [other, inside] if *other == not(inside) => Some(inside.clone()),
+            _ => None,
+        }
+    }
+
+    /// The number a gamma stands for on these samples.
+    pub fn gamma(&self, gamma: Gamma) -> f64 {
+        gamma.weighted(self.x.view(), self.weights.as_deref())
+    }
+}
+
+impl Gamma {
+    /// The number it stands for on samples. Scale is 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
+    pub fn on(self, x: MatrixView<'_>) -> f64 {
+        self.weighted(x, None)
+    }
+
+    /// The same where a row counts as often as its weight says.
+    fn weighted(self, x: MatrixView<'_>, weights: Option<&[f64]>) -> f64 {
+        if let (Self::Scale, Some(weights)) = (self, weights) {
+            return scale_weighted(x, weights);
+        }
+        let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
+        let cols = x.cols() as f64;
+        match self {
+            Self::Value(value) => value,
+            Self::Auto => 1.0 / cols,
+            Self::Scale => {
+                let cells = x.rows() as f64 * cols;
+                // Values that are 0 are counted, not summed: the same bits whether they are stored or not.
+                let there = || values.iter().filter(|v| **v != 0.0);
+                let mean = there().sum::<f64>() / cells;
+                let zeros = cells - there().count() as f64;
+                let squares: f64 = there().map(|v| (v - mean) * (v - mean)).sum();
+                let variance = (squares + zeros * mean * mean) / cells;
+                if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
+            }
+        }
+    }
+}
+
+/// 1/(d·Var X) of rows with weights.
+fn scale_weighted(x: MatrixView<'_>, weights: &[f64]) -> f64 {
+    let cols = x.cols() as f64;
+    let cells = weights.iter().sum::<f64>() * cols;
+    let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
+        let row = |i: usize| {
+            let mut total = 0.0;
+            x.row(i).for_each(|_, v| total += f(v));
+            weights[i] * total
+        };
+        (0..x.rows()).map(row).sum()
+    };
+    let mean = sum(&|v| v) / cells;
+    // Values that are 0 are not met: each adds mean² instead.
+    let variance = sum(&|v| (v - mean) * (v - mean) - mean * mean) / cells + mean * mean;
+    if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
+}

@@ -1,0 +1,215 @@
+//! The dual of one batch and one output.
+//!
+//! Problem: max tᵀα − ½αᵀKα over signed α, 0 ≤ yᵢαᵢ ≤ Cᵢ, where t = y − (what is known already). That is the problem of
+//! [`crate::solver::smo`] with a shifted target, and solved there. With the log barrier Σ ln(1 − yᵢαᵢ/Cᵢ) is added and
+//! the upper bound falls away: corollary 1.2 of Hou & Hero 2018, whose primal loss is φ(d) = Cd − 1 − ln(Cd) for Cd > 1, d = 1 −
+//! y·f, else 0.
+//!
+//! The barrier has a loop of its own. The dual steps know a quadratic in a box; here a variable alone has its optimum in
+//! closed form (a root of a quadratic equation) and a pair along Σα = 0 has none. So variables go to their optimum in turn, and the
+//! multiplier of Σα = 0, which is the constant, is found by bisection: Σα falls as it rises.
+
+use crate::data::Matrix;
+use crate::error::{Error, Result};
+use crate::estimators::med::Loss;
+use crate::kernel::gram::MatrixGram;
+use crate::solver::newton_cg::dot;
+use crate::solver::smo::Dual;
+use crate::solver::{Exit, Progress, Report, Stop, Watch};
+
+/// K among the labelled rows of a batch, in the precision of each loop.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    n: usize,
+    kernel: Vec<f64>,
+    single: Option<MatrixGram>,
+}
+
+/// One output's problem: y in −1, 0 (absent), 1; t; C.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub y: Vec<f64>,
+    pub target: Vec<f64>,
+    pub cost: Vec<f64>,
+}
+
+/// Signed α, and the constant where it is free and the batch tells it.
+#[derive(Debug)]
+pub(crate) struct Solved {
+    pub alpha: Vec<f64>,
+    pub bias: Option<f64>,
+    pub report: Report,
+}
+
+/// Beyond this, single precision has no room.
+const MOST_KERNEL: f64 = 1e30;
+/// Most turns over the variables of a barrier problem.
+const MOST_TURNS: u64 = 20_000;
+/// Halvings of the interval of a free constant.
+const HALVINGS: usize = 60;
+
+impl Rows {
+    /// Takes K, n × n, to be used with one loss.
+    pub fn new(kernel: Vec<f64>, n: usize, loss: Loss) -> Result<Self> {
+        if kernel.iter().any(|k| k.is_nan() || k.abs() > MOST_KERNEL) {
+            return Err(Error::Data("kernel values of a batch are too large; scale the data".into()));
+        }
+        let matrix = Matrix::Dense { values: kernel, rows: n, cols: n };
+        let single = if loss == Loss::Box { Some(MatrixGram::new(matrix.view())?) } else { None };
+        let Matrix::Dense { values: kernel, .. } = matrix else { return Err(Error::Data(String::new())) };
+        Ok(Self { n, kernel, single })
+    }
+
+    /// Solves a problem; with a `free` constant under Σα = 0.
+    pub fn solve(&self, problem: Problem, free: bool, tolerance: f64, watch: &dyn Watch) -> Solved {
+        let has = |sign: f64| problem.y.iter().zip(&problem.cost).any(|(y, c)| y * sign > 0.0 && *c > 0.0);
+        if free && !(has(1.0) && has(-1.0)) {
+            // Σα = 0 of one class: α = 0
+            let report =
+                Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit: Exit::Converged };
+            return Solved { alpha: vec![0.0; self.n], bias: None, report };
+        }
+        match &self.single {
+            Some(gram) => boxed(gram.clone(), problem, free, tolerance, watch),
+            None => Barrier::new(self, &problem, tolerance, watch).solve(free),
+        }
+    }
+}
+
+fn boxed(mut gram: MatrixGram, problem: Problem, free: bool, tolerance: f64, watch: &dyn Watch) -> Solved {
+    let Problem { y, target, cost } = problem;
+    let bounds = |sign: f64| -> Vec<f64> {
+        y.iter().zip(&cost).map(|(y, c)| if y * sign > 0.0 { sign * c } else { 0.0 }).collect()
+    };
+    let dual = Dual::new(target, bounds(-1.0), bounds(1.0));
+    let mut dual = if free { dual } else { dual.without_bias() };
+    let steps = 10_000_000.max(100 * y.len() as u64);
+    let report = dual.run(&mut gram, Stop { tolerance, max_steps: steps }, watch);
+    Solved { alpha: dual.alpha().to_vec(), bias: free.then(|| dual.bias()), report }
+}
+
+/// A barrier problem under way. Invariant: `gradient` = t − b − Kα.
+struct Barrier<'a> {
+    rows: &'a Rows,
+    problem: &'a Problem,
+    tolerance: f64,
+    watch: &'a dyn Watch,
+    alpha: Vec<f64>,
+    gradient: Vec<f64>,
+    bias: f64,
+    turns: u64,
+    exit: Exit,
+}
+
+impl<'a> Barrier<'a> {
+    fn new(rows: &'a Rows, problem: &'a Problem, tolerance: f64, watch: &'a dyn Watch) -> Self {
+        let (alpha, gradient) = (vec![0.0; rows.n], problem.target.clone());
+        Self { rows, problem, tolerance, watch, alpha, gradient, bias: 0.0, turns: 0, exit: Exit::Converged }
+    }
+
+    fn solve(mut self, free: bool) -> Solved {
+        if free {
+            let known = || self.problem.target.iter().zip(&self.problem.y).filter(|(_, y)| **y != 0.0);
+            let mut low = known().fold(f64::INFINITY, |a, (t, _)| a.min(*t));
+            let mut high = known().fold(f64::NEG_INFINITY, |a, (t, _)| a.max(*t));
+            for _ in 0..HALVINGS {
+                self.shift(f64::midpoint(low, high));
+                self.run();
+                if self.alpha.iter().sum::<f64>() > 0.0 { low = self.bias } else { high = self.bias }
+            }
+        } else {
+            self.run();
+        }
+        let report = Report {
+            steps: self.turns * self.rows.n as u64,
+            objective: -self.value(),
+            gap: self.loss() - self.value(),
+            kernel_evaluations: 0,
+            exit: self.exit,
+        };
+        let moved = self.alpha.iter().any(|a| *a != 0.0);
+        Solved { bias: (free && moved).then_some(self.bias), alpha: self.alpha, report }
+    }
+
+    fn shift(&mut self, bias: f64) {
+        let by = self.bias - bias;
+        self.gradient.iter_mut().for_each(|g| *g += by);
+        self.bias = bias;
+    }
+
+    /// Turns over all variables until no gradient is left that is larger than the tolerance.
+    fn run(&mut self) {
+        loop {
+            let violation = self.turn();
+            self.turns += 1;
+            let progress = Progress { steps: self.turns, violation, tolerance: self.tolerance };
+            self.exit = if violation <= self.tolerance {
+                Exit::Converged
+            } else if !self.watch.proceed(&progress) {
+                Exit::Interrupted
+            } else if self.turns >= MOST_TURNS {
+                Exit::Limit
+            } else {
+                continue;
+            };
+            return;
+        }
+    }
+
+    /// Moves each variable to its optimum; the largest gradient found on the way.
+    fn turn(&mut self) -> f64 {
+        let n = self.rows.n;
+        let mut violation: f64 = 0.0;
+        for i in (0..n).filter(|&i| self.problem.y[i] != 0.0 && self.problem.cost[i] > 0.0) {
+            let (y, c, row) =
+                (self.problem.y[i], self.problem.cost[i], &self.rows.kernel[i * n..(i + 1) * n]);
+            let (old, slope) = (y * self.alpha[i], y * self.gradient[i]);
+            let full = slope - 1.0 / (c - old);
+            violation = violation.max(if old > 0.0 { full.abs() } else { full });
+            let step = y * (optimum(slope + row[i] * old, row[i], c) - old);
+            if step != 0.0 {
+                self.alpha[i] += step;
+                self.gradient.iter_mut().zip(row).for_each(|(g, k)| *g -= step * k);
+            }
+        }
+        violation
+    }
+
+    /// ½αᵀKα.
+    fn energy(&self) -> f64 {
+        let outputs: Vec<f64> = (0..self.rows.n).map(|i| self.output(i)).collect();
+        0.5 * dot(&self.alpha, &outputs)
+    }
+
+    /// (Kα)ᵢ
+    fn output(&self, i: usize) -> f64 {
+        self.problem.target[i] - self.bias - self.gradient[i]
+    }
+
+    /// The dual value.
+    fn value(&self) -> f64 {
+        let parts = self.problem.y.iter().zip(&self.problem.cost).zip(&self.alpha);
+        let logs: f64 = parts.filter(|((_, c), _)| **c > 0.0).map(|((y, c), a)| (-y * a / c).ln_1p()).sum();
+        dot(&self.problem.target, &self.alpha) - self.energy() + logs
+    }
+
+    /// The primal value.
+    fn loss(&self) -> f64 {
+        let parts = self.problem.y.iter().zip(&self.problem.cost).zip(&self.gradient);
+        let loss = |((y, c), g): ((&f64, &f64), &f64)| {
+            let reach = c * y * g;
+            if reach > 1.0 { reach - 1.0 - reach.ln() } else { 0.0 }
+        };
+        self.energy() + parts.map(loss).sum::<f64>()
+    }
+}
+
+/// The largest of a·d − ½κa² + ln(1 − a/C) over a ≥ 0: the smaller root of κa² − (d + κC)a + Cd − 1, written so that nothing
+/// cancels and κ may be 0.
+fn optimum(d: f64, curve: f64, c: f64) -> f64 {
+    if c * d <= 1.0 {
+        return 0.0;
+    }
+    let (sum, apart) = (d + curve * c, d - curve * c);
+    2.0 * (c * d - 1.0) / (sum + (apart * apart + 4.0 * curve).sqrt())
+}

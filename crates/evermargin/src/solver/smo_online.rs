@@ -1,0 +1,268 @@
+//! The dual loop, one sample at a time: the same variables and the same steps as [`super::smo`], on all variables
+//! rather than on working sets.
+//!
+//! PROCESS and REPROCESS of LASVM (Bordes, Ertekin, Weston & Bottou 2005) for problems with a bias, which move pairs;
+//! those of LASVM-G (Ertekin 2009, ch. 6) for problems without, which move one variable. Departures from the printed
+//! forms: a step takes the smaller of optimum and room, extremes and violation are those of the variables as they are
+//! now, and the duality gap is the one that is right for any bounds, Σ max(lo·g, hi·g) − αg.
+//!
+//! Invariants: `gradient = target − Kα`; α within its bounds, equal to a bound when a step ends there; with a bias Σα
+//! does not change.
+
+use super::smo::{Dual, Extremes, Free, best_of_pair, best_of_two, snapped};
+use crate::kernel::gram::Gram;
+use crate::math::simd::{self, TINY};
+
+/// Gradients whose relative difference is smaller are equal: rounding must not choose between them.
+const TIE: f64 = 1e-13;
+
+impl Dual {
+    /// Number of variables.
+    pub fn len(&self) -> usize {
+        self.alpha.len()
+    }
+
+    /// Whether there are no variables.
+    pub fn is_empty(&self) -> bool {
+        self.alpha.is_empty()
+    }
+
+    /// The bounds of variable `i`.
+    pub fn bounds(&self, i: usize) -> (f64, f64) {
+        (self.lo[i], self.hi[i])
+    }
+
+    /// The targets.
+    pub fn target(&self) -> &[f64] {
+        &self.target
+    }
+
+    /// Appends a variable at 0, whose gradient the caller knows.
+    pub fn push(&mut self, target: f64, (lo, hi): (f64, f64), gradient: f64) {
+        self.alpha.push(0.0);
+        self.lo.push(lo);
+        self.hi.push(hi);
+        self.target.push(target);
+        self.gradient.push(gradient);
+    }
+
+    /// Keeps the variables named (ascending); the others must be 0.
+    pub fn keep(&mut self, keep: &[usize]) {
+        for v in [&mut self.alpha, &mut self.lo, &mut self.hi, &mut self.target, &mut self.gradient] {
+            keep.iter().enumerate().for_each(|(to, &from)| v[to] = v[from]);
+            v.truncate(keep.len());
+        }
+    }
+
+    /// A problem from its parts as they were kept: α, lower and upper bounds, targets, gradient. What does not fit
+    /// together is found by [`Dual::is_sound`].
+    pub fn from_parts([alpha, lo, hi, target, gradient]: [Vec<f64>; 5], bias: bool) -> Self {
+        Self { alpha, lo, hi, target, gradient, bias }
+    }
+
+    /// Whether there are `n` variables, all finite and within their bounds, with or without bias as said.
+    pub fn is_sound(&self, n: usize, bias: bool) -> bool {
+        let all = [&self.alpha, &self.lo, &self.hi, &self.target, &self.gradient];
+        self.bias == bias
+            && all.iter().all(|v| v.len() == n && v.iter().all(|x| x.is_finite()))
+            && (0..n).all(|i| self.lo[i] <= self.alpha[i] && self.alpha[i] <= self.hi[i])
+    }
+
+    /// The variables that are 0.
+    pub fn zeros(&self) -> impl Iterator<Item = usize> {
+        let blocks = self.alpha.chunks(64).enumerate();
+        let some = blocks.filter(|(_, block)| block.contains(&0.0));
+        some.flat_map(|(b, block)| {
+            block.iter().enumerate().filter(|(_, a)| **a == 0.0).map(move |(l, _)| b * 64 + l)
+        })
+    }
+
+    /// Number of variables that are not 0.
+    pub fn support(&self) -> usize {
+        self.alpha.iter().filter(|a| **a != 0.0).count()
+    }
+
+    /// First step of newcomer `k`, at 0: with the partner that violates most, or alone when there is no bias. `e` are
+    /// the extremes of the others. Says whether it moved.
+    pub fn process(&mut self, gram: &mut dyn Gram, k: usize, e: Extremes, tolerance: f64) -> bool {
+        if !self.bias {
+            let g = self.gradient[k];
+            return (if g < 0.0 { self.lo[k] < 0.0 } else { self.hi[k] > 0.0 }) && self.step_one(gram, k);
+        }
+        let g = self.gradient[k];
+        if self.hi[k] > 0.0 && g - e.bottom > tolerance {
+            return self.falling(e.bottom).is_some_and(|j| self.step_pair(gram, k, j));
+        }
+        if self.lo[k] < 0.0 && e.top - g > tolerance {
+            return self.rising(e.top).is_some_and(|i| self.step_pair(gram, i, k));
+        }
+        false
+    }
+
+    /// The step of largest violation among all variables, whose extremes are `e`; says whether there was one.
+    pub fn reprocess(&mut self, gram: &mut dyn Gram, e: Extremes, tolerance: f64) -> bool {
+        let violation = self.violation_at(e);
+        if !(violation.is_finite() && violation > tolerance) {
+            return false;
+        }
+        if self.bias {
+            let (i, j) = (self.rising(e.top), self.falling(e.bottom));
+            return i.zip(j).is_some_and(|(i, j)| self.step_pair(gram, i, j));
+        }
+        let k = if e.top >= -e.bottom { self.rising(e.top) } else { self.falling(e.bottom) };
+        k.is_some_and(|k| self.step_one(gram, k))
+    }
+
+    /// The first variable of gradient `top`, to rounding, that may rise.
+    fn rising(&self, top: f64) -> Option<usize> {
+        let least = top - TIE * top.abs();
+        let s = simd::first_rising(&self.alpha, &self.hi, &self.gradient, least);
+        (s < self.len()).then_some(s)
+    }
+
+    /// The first variable of gradient `bottom`, to rounding, that may fall.
+    fn falling(&self, bottom: f64) -> Option<usize> {
+        let most = bottom + TIE * bottom.abs();
+        let s = simd::first_falling(&self.alpha, &self.lo, &self.gradient, most);
+        (s < self.len()).then_some(s)
+    }
+
+    /// α_i up, α_j down, to the best point of the line within the bounds.
+    fn step_pair(&mut self, gram: &mut dyn Gram, i: usize, j: usize) -> bool {
+        gram.fetch(&[i, j]);
+        let (row_i, row_j) = (gram.row(i), gram.row(j));
+        let kernel = [gram.diag(i), gram.diag(j), f64::from(row_i[j])];
+        let slope = self.gradient[i] - self.gradient[j];
+        let (up, down) = ((self.alpha[i], self.hi[i]), (self.alpha[j], self.lo[j]));
+        let step = best_of_pair(slope, kernel, up, down);
+        (self.alpha[i], self.alpha[j]) = (step.up, step.down);
+        simd::pair_step(&mut self.gradient, row_i, row_j, step.size);
+        step.size > 0.0
+    }
+
+    /// α_k to the best point within its bounds.
+    fn step_one(&mut self, gram: &mut dyn Gram, k: usize) -> bool {
+        let best = self.alpha[k] + self.gradient[k] / gram.diag(k).max(TINY);
+        self.move_to(gram, k, best.clamp(self.lo[k], self.hi[k]))
+    }
+
+    /// Without bias: the two variables of largest violation, one on each side, go to their common optimum. Where the
+    /// kernel has a common part (all values near 1), steps of one variable undo each other for long; these do not.
+    pub fn reprocess_two(&mut self, gram: &mut dyn Gram, e: Extremes, tolerance: f64) -> bool {
+        let violation = self.violation_at(e);
+        let (i, j) = (self.rising(e.top), self.falling(e.bottom));
+        let (false, Some((i, j))) = (violation <= tolerance, i.zip(j)) else {
+            return self.reprocess(gram, e, tolerance);
+        };
+        gram.fetch(&[i, j]);
+        let free = |k: usize| Free {
+            g: self.gradient[k],
+            room: [self.lo[k] - self.alpha[k], self.hi[k] - self.alpha[k]],
+            curve: gram.diag(k),
+        };
+        let (a, b) = best_of_two(free(i), free(j), f64::from(gram.row(i)[j]), i == j);
+        for (k, step) in [(i, a), (j, b)] {
+            if step != 0.0 {
+                self.alpha[k] = snapped(self.alpha[k] + step, self.lo[k], self.hi[k]);
+            }
+        }
+        simd::add_rows(&mut self.gradient, &[gram.row(i), gram.row(j)], &[-a, -b]);
+        a != 0.0 || b != 0.0
+    }
+
+    /// α_k to a value, the gradient with it.
+    fn move_to(&mut self, gram: &mut dyn Gram, k: usize, to: f64) -> bool {
+        let step = to - self.alpha[k];
+        if step == 0.0 {
+            return false;
+        }
+        gram.fetch(&[k]);
+        self.alpha[k] = to;
+        simd::add_rows(&mut self.gradient, &[gram.row(k)], &[-step]);
+        true
+    }
+
+    /// Takes variable `k` to 0 and holds it there. With a bias its share goes to the partners that then lose least.
+    pub fn retire(&mut self, gram: &mut dyn Gram, k: usize) {
+        if self.bias {
+            while self.alpha[k] != 0.0 {
+                let Some((j, step)) = self.heir(gram, k) else { break };
+                let done = step.abs() >= self.alpha[k].abs();
+                self.alpha[k] = if done { 0.0 } else { self.alpha[k] - step };
+                let to = self.alpha[j] + step;
+                self.alpha[j] = to.clamp(self.lo[j], self.hi[j]);
+                gram.fetch(&[j, k]);
+                simd::pair_step(&mut self.gradient, gram.row(j), gram.row(k), step);
+            }
+        }
+        self.move_to(gram, k, 0.0);
+        (self.lo[k], self.hi[k]) = (0.0, 0.0);
+    }
+
+    /// The variable that can take over from α_k (the amount, with its sign, as much as it has room for) at the best
+    /// objective.
+    fn heir(&self, gram: &mut dyn Gram, k: usize) -> Option<(usize, f64)> {
+        gram.fetch(&[k]);
+        let (row, sign) = (gram.row(k), self.alpha[k].signum());
+        let mut best: Option<(f64, usize, f64)> = None;
+        for j in (0..self.len()).filter(|&j| j != k) {
+            let room = if sign > 0.0 { self.hi[j] - self.alpha[j] } else { self.alpha[j] - self.lo[j] };
+            let step = sign * room.min(self.alpha[k].abs());
+            if room <= 0.0 {
+                continue;
+            }
+            let curve = gram.diag(j) + gram.diag(k) - 2.0 * f64::from(row[j]);
+            let gain = step * (self.gradient[j] - self.gradient[k]) - 0.5 * step * step * curve;
+            // by what it gives for each unit taken over: many small heirs must not win over one large one
+            let rate = gain / step.abs();
+            if best.is_none_or(|(most, ..)| rate > most) {
+                best = Some((rate, j, step));
+            }
+        }
+        best.map(|(_, j, step)| (j, step))
+    }
+
+    /// Duality gap of a problem without bias, over all its variables, and the deviation to be expected of the sum of
+    /// its losses: √(Σh² − (Σh)²/l) over the l variables that are not 0 (Ertekin 2009, 6.3, as corrected).
+    pub fn gap_and_target(&self) -> (f64, f64) {
+        let (gap, target, ..) = self.standing();
+        (gap, target)
+    }
+
+    /// The largest cost of a variable: the width of its bounds.
+    pub fn largest_cost(&self) -> f64 {
+        self.lo.iter().zip(&self.hi).fold(0.0, |most, (lo, hi)| f64::max(most, hi - lo))
+    }
+
+    /// [`Dual::gap_and_target`] and the extremes, in one pass.
+    pub fn standing(&self) -> (f64, f64, Extremes) {
+        let sums = simd::gap(&self.alpha, &self.lo, &self.hi, &self.gradient);
+        let spread = sums.squares - sums.loss * sums.loss / sums.count.max(1.0);
+        (sums.gap, spread.max(0.0).sqrt(), Extremes { top: sums.top, bottom: sums.bottom })
+    }
+
+    /// How far variable `s`, at 0, is from taking part: its gradient to the side its bounds are closed. Negative
+    /// when it violates now. `bias` is the constant the gradient is measured against.
+    pub fn slack(&self, s: usize, bias: f64) -> f64 {
+        let g = self.gradient[s] - bias;
+        match (self.lo[s] < 0.0, self.hi[s] > 0.0) {
+            (true, false) => g,
+            (false, true) => -g,
+            (true, true) => -g.abs(),
+            (false, false) => f64::INFINITY,
+        }
+    }
+
+    /// Whether variable `s` is 0 and beyond the extremes on the side its bounds are closed: no pair step will move it
+    /// as things stand.
+    pub fn is_idle(&self, s: usize, e: Extremes) -> bool {
+        let g = self.gradient[s];
+        self.alpha[s] == 0.0
+            && match (self.lo[s] < 0.0, self.hi[s] > 0.0) {
+                (true, false) => g >= e.top,
+                (false, true) => g <= e.bottom,
+                (true, true) => false,
+                (false, false) => true,
+            }
+    }
+}
