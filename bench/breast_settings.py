@@ -17,7 +17,7 @@ divisions = list(StratifiedShuffleSplit(60, train_size=492, test_size=191, rando
 low, high = x.min(0), x.max(0)
 forms = {
     "unscaled": (x, [1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1]),
-    "standardised": ((x - x.mean(0)) / x.std(0), [1e-3, 0.01, 0.03, 0.1, 0.3, 1]),
+    "standardized": ((x - x.mean(0)) / x.std(0), [1e-3, 0.01, 0.03, 0.1, 0.3, 1]),
     "[0, 1]": ((x - low) / (high - low), [0.01, 0.1, 0.3, 1, 3, 10]),
 }
 

@@ -112,7 +112,7 @@ def main():
                 for seed in range(1, args.seeds + 1):
                     each = max(20, -(-budget // BATCHES[name]))
                     _, seconds = ask(args.program, "run", train, *RUN[name], "--strategy", strategy, "--budget",
-                                     str(budget), "--per-batch", str(each), "--seed", str(seed), "--model", model,
+                                     str(budget), "--queries-per-batch", str(each), "--seed", str(seed), "--model", model,
                                      "--max-labels", str(max(4000, budget)), "--max-points", str(max(4000, budget)))
                     cpu += seconds
                     found.append(score(args.program, model, test))

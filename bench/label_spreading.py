@@ -3,7 +3,7 @@
 
 usage: bench/.venv/bin/python bench/label_spreading.py EVERMARGIN [--data DIR] [--draws 5]
 
-EVERMARGIN is the built program, which runs with its defaults. LabelSpreading (knn) has the number of neighbours and alpha that are best on
+EVERMARGIN is the built program, which runs with its defaults. LabelSpreading (knn) has the number of neighbors and alpha that are best on
 the very rows it is scored on, mean of the draws; SVC the better of three C. Two moons of 10,000 rows with 10 labels, USPS even/odd of
 9,298 with 100. CPU seconds of one thread; those of LabelSpreading are one fit with its graph.
 """
@@ -89,7 +89,7 @@ def spreading(x, y, draws):
     known[draws[0]] = y[draws[0]]
     start = time.process_time()
     LabelSpreading(kernel="knn", n_neighbors=k, alpha=alpha, max_iter=1000).fit(x, known)
-    return right, time.process_time() - start, f"{k} neighbours, alpha {alpha}"
+    return right, time.process_time() - start, f"{k} neighbors, alpha {alpha}"
 
 
 def supervised(x, y, draws):

@@ -48,7 +48,7 @@ class Problem:
         return labels
 
     def tsvm(self, ratio):
-        """Section 6.3: the most switches at once, the weight of unlabelled rows times 1.5 from 1e-5."""
+        """Section 6.3: the most switches at once, the weight of unlabeled rows times 1.5 from 1e-5."""
         w = self.train(np.zeros(self.x.shape[1]), np.zeros(self.unlabeled), 0.0)
         labels, weight = self.ranked(w, ratio), 1e-5
         w = self.train(np.zeros_like(w), (labels + 1) / 2, weight)

@@ -31,7 +31,7 @@ def rate(count, work):
 
 def race(make, data):
     model = make()
-    learnt = rate(len(data), lambda: [model.learn_one(x, y) for x, y in data])
+    learned = rate(len(data), lambda: [model.learn_one(x, y) for x, y in data])
     some = data[: len(data) // 4]
     predicted = rate(len(some), lambda: [model.predict_one(x) for x, _ in some])
     fresh, right = make(), []
@@ -41,15 +41,15 @@ def race(make, data):
             right.append(fresh.predict_one(x) == y)
             fresh.learn_one(x, y)
 
-    return learnt, predicted, rate(len(some), both), sum(right) / len(right)
+    return learned, predicted, rate(len(some), both), sum(right) / len(right)
 
 
 if __name__ == "__main__":
     set_threads(1)
     data = list(records(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000))
     for make in (EverMarginClassifier, linear_model.LogisticRegression):
-        learnt, predicted, both, right = race(make, data)
+        learned, predicted, both, right = race(make, data)
         print(
-            f"{make.__name__}: {learnt:.0f} learnt, {predicted:.0f} predicted, {both:.0f} predicted and learnt "
+            f"{make.__name__}: {learned:.0f} learned, {predicted:.0f} predicted, {both:.0f} predicted and learned "
             f"a second; {right:.1%} right before learning"
         )

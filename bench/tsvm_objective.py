@@ -31,7 +31,7 @@ def objective(x, labels, cost):
 
 
 def main():
-    file, labelled, cost, count, hardest, scaled = SETS[sys.argv[1]]
+    file, labeled, cost, count, hardest, scaled = SETS[sys.argv[1]]
     folder = os.environ.get("EVERMARGIN_DATA", "../shared/data")
     with lzma.open(os.path.join(folder, file)) as data:
         x, y = load_svmlight_file(io.BytesIO(data.read()))
@@ -41,7 +41,7 @@ def main():
     rng = np.random.default_rng(0)
     draws = []
     while len(draws) < count:
-        draw = rng.choice(len(y), labelled, replace=False)
+        draw = rng.choice(len(y), labeled, replace=False)
         if len(set(y[draw])) == 2:
             draws.append(draw)
 

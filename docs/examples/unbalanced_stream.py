@@ -30,14 +30,14 @@ def batches(count=60, rows=500, seed=0):
 
 
 def watch(strategy, seed=0):
-    """Found frauds and false alarms of each batch, labelled before any answer about it."""
+    """Found frauds and false alarms of each batch, labeled before any answer about it."""
     model = evermargin.NeverEndingClassifier(
         strategy=strategy, budget_per_batch=5, class_weight="balanced", missing_label=-1, random_state=seed
     )
     told = []
     for number, (X, y) in enumerate(batches(seed=seed)):
         known = np.full(len(y), -1)
-        if number == 0:  # the history: a few labelled cases of either kind
+        if number == 0:  # the history: a few labeled cases of either kind
             known[np.flatnonzero(y == 1)[:5]] = 1
             known[np.flatnonzero(y == 0)[:20]] = 0
         model.partial_fit(X, known)
@@ -50,12 +50,12 @@ def watch(strategy, seed=0):
 
 
 figure, axis = plt.subplots(figsize=(8, 3.8), constrained_layout=True)
-for strategy, colour in [("margin", "#4477aa"), ("random", "#bbbbbb")]:
+for strategy, color in [("margin", "#4477aa"), ("random", "#bbbbbb")]:
     runs = [watch(strategy, seed) for seed in range(3)]
     found = np.nanmean([told[:, 0] for told, _ in runs], axis=0)
     alarms = np.mean([told[1:, 1] for told, _ in runs])
     print(f"asking {strategy}: {np.mean(found[5:]):.0%} of the frauds found, {alarms:.2%} false alarms")
-    axis.plot(100 * np.convolve(found, np.ones(5) / 5, "valid"), color=colour, label=f"asking: {strategy}", lw=2)
+    axis.plot(100 * np.convolve(found, np.ones(5) / 5, "valid"), color=color, label=f"asking: {strategy}", lw=2)
 axis.set(xlabel="batch", ylabel="% of the frauds found (means of five batches)", ylim=(0, 100))
 axis.legend(frameon=False)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "unbalanced_stream.svg")

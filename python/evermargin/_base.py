@@ -254,7 +254,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
 
     @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from labelled rows.
+        """Learn from labeled rows.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
     def _train(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         if len(self.classes_) < 2:
             found = f"1 class ({self.classes_[0]})" if len(self.classes_) else "0 classes"
-            raise ValueError(f"{type(self).__name__} needs labelled rows of two classes or more; found {found}")
+            raise ValueError(f"{type(self).__name__} needs labeled rows of two classes or more; found {found}")
         shape = getattr(self, "decision_function_shape", "ovr")
         if shape not in ("ovr", "ovo"):
             raise ValueError(f"decision_function_shape={shape!r}: must be ovr or ovo")
@@ -297,7 +297,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest wins (of
-            classes learnt in pairs votes decide, and where they tie the largest may be another).
+            classes learned in pairs votes decide, and where they tie the largest may be another).
         """
         decision = self._said(X)[1]
         if len(self.classes_) == 2:
@@ -416,7 +416,7 @@ def known_labels(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray
         labels = np.array(list(labels))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(
-            f"Input y contains NaN or infinity, and {mark}; if NaN means unlabelled, say missing_label=float('nan')"
+            f"Input y contains NaN or infinity, and {mark}; if NaN means unlabeled, say missing_label=float('nan')"
         )
     if _is_minus_one(missing_label):
         if labels.dtype.kind == "U" and np.any(labels == "-1"):
@@ -435,9 +435,9 @@ def refuse_minus_one(has: np.ndarray, labels: np.ndarray, missing_label: Any, cl
     if declared or alone:
         found = f"classes hold {missing_label}" if declared else "y holds -1 and 1 alone"
         raise ValueError(
-            f"{found}, and {missing_label} means unlabelled here. If it is a class, mark unlabelled rows otherwise and "
+            f"{found}, and {missing_label} means unlabeled here. If it is a class, mark unlabeled rows otherwise and "
             "say how: missing_label=None (None in y), float('nan') or any other value; or number the classes 0 and 1 and "
-            "keep -1 for unlabelled"
+            "keep -1 for unlabeled"
         )
 
 

@@ -32,7 +32,7 @@ def diverse_sampling(
 ):
     """Rows inside the margin that speak for the others there.
 
-    Maximises the sum over doubtful rows of (1 - closeness) times the similarity to the most similar row
+    Maximizes the sum over doubtful rows of (1 - closeness) times the similarity to the most similar row
     chosen, by lazy greedy: within 1 - 1/e of the best batch.
 
     Parameters
@@ -81,26 +81,26 @@ def submod_sampling(
     n_instances: int = 1,
     random_state=None,
     return_metrics: bool = False,
-    X_labelled=None,
-    y_labelled=None,
+    X_labeled=None,
+    y_labeled=None,
     kernel: str = "rbf",
     gamma: float | str = "scale",
     diversity: float | str = "auto",
-    labelled: float | str = "auto",
+    labeled: float | str = "auto",
     density: float | str = "auto",
     seek: str = "outliers",
     relaxed: bool = False,
 ):
     """Rows between the labels or far from them, unlike each other (SUBMOD-ACTV, Emara 2012, V). Two classes.
 
-    No classifier is looked at. With a = the sum of y K over labelled rows and t = the sum of K over the pool,
-    a batch V maximises ``-labelled * sum |a| - density * sum t - diversity * sum of K over pairs of V``.
+    No classifier is looked at. With a = the sum of y K over labeled rows and t = the sum of K over the pool,
+    a batch V maximizes ``-labeled * sum |a| - density * sum t - diversity * sum of K over pairs of V``.
 
     Parameters
     ----------
     estimator : object
-        An :class:`ActiveLearner`, whose labelled rows are used; anything with ``X_labelled`` and
-        ``y_labelled``.
+        An :class:`ActiveLearner`, whose labeled rows are used; anything with ``X_labeled`` and
+        ``y_labeled``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The pool.
     n_instances : int, default=1
@@ -109,13 +109,13 @@ def submod_sampling(
         Not used: nothing here is left to chance.
     return_metrics : bool, default=False
         Whether to return the gain of the rows as well.
-    X_labelled, y_labelled : array-like, default=None
-        Labelled rows in place of the learner's.
+    X_labeled, y_labeled : array-like, default=None
+        Labeled rows in place of the learner's.
     kernel : {"rbf", "linear"}, default="rbf"
         Similarity; linear is of rows brought to unit length.
     gamma : float or "scale" or "auto", default="scale"
         Of the rbf kernel.
-    diversity, labelled, density : float or "auto", default="auto"
+    diversity, labeled, density : float or "auto", default="auto"
         Weights of the three terms; auto makes means of them: 1/(2 n_instances), 1/labels, 1/rows.
     seek : {"outliers", "dense"}, default="outliers"
         Whether rows unlike most others are preferred, as in the source, or rows like many.
@@ -130,16 +130,16 @@ def submod_sampling(
     Examples
     --------
     >>> from evermargin.active import submod_sampling
-    >>> known = {"X_labelled": [[0.0], [1.0]], "y_labelled": ["a", "b"]}
+    >>> known = {"X_labeled": [[0.0], [1.0]], "y_labeled": ["a", "b"]}
     >>> submod_sampling(None, [[0.1], [0.9], [0.5]], density=0, **known)
     array([2])
     """
     X = _samples(X)
-    known, signs = _signs(estimator, X, X_labelled, y_labelled)
+    known, signs = _signs(estimator, X, X_labeled, y_labeled)
     settings = {
         "kernel": json.loads(kernel_json(kernel, gamma, X)),
         "diversity": weight("diversity", diversity),
-        "labelled": weight("labelled", labelled),
+        "labeled": weight("labeled", labeled),
         "density": weight("density", density),
         "seek": seek,
     }
@@ -180,28 +180,28 @@ def relaxed_sampling(
     Examples
     --------
     >>> from evermargin.active import relaxed_sampling
-    >>> known = {"X_labelled": [[0.0], [1.0]], "y_labelled": ["a", "b"]}
+    >>> known = {"X_labeled": [[0.0], [1.0]], "y_labeled": ["a", "b"]}
     >>> relaxed_sampling(None, [[0.1], [0.9], [0.5]], density=0, **known)
     array([2])
     """
     return submod_sampling(estimator, X, n_instances, random_state, return_metrics, relaxed=True, **options)
 
 
-def _signs(estimator, X, X_labelled, y_labelled):
-    """Labelled rows and -1 or 1 for each."""
-    if (X_labelled is None) != (y_labelled is None):
-        raise ValueError("give both X_labelled and y_labelled, or neither")
-    if X_labelled is None:
-        X_labelled = getattr(estimator, "X_training", None)
-        y_labelled = getattr(estimator, "y_training", None)
-    if X_labelled is None:
+def _signs(estimator, X, X_labeled, y_labeled):
+    """Labeled rows and -1 or 1 for each."""
+    if (X_labeled is None) != (y_labeled is None):
+        raise ValueError("give both X_labeled and y_labeled, or neither")
+    if X_labeled is None:
+        X_labeled = getattr(estimator, "X_training", None)
+        y_labeled = getattr(estimator, "y_training", None)
+    if X_labeled is None:
         return _like(np.empty((0, X.shape[1])), X), np.empty(0)
-    known = _like(_samples(X_labelled), X)
+    known = _like(_samples(X_labeled), X)
     if known.shape[1] != X.shape[1]:
-        raise ValueError(f"labelled rows have {known.shape[1]} features, the pool has {X.shape[1]}")
-    classes, codes = np.unique(np.asarray(y_labelled), return_inverse=True)
+        raise ValueError(f"labeled rows have {known.shape[1]} features, the pool has {X.shape[1]}")
+    classes, codes = np.unique(np.asarray(y_labeled), return_inverse=True)
     if len(codes) != known.shape[0]:
-        raise ValueError(f"{known.shape[0]} labelled rows and {len(codes)} labels")
+        raise ValueError(f"{known.shape[0]} labeled rows and {len(codes)} labels")
     if len(classes) > 2:
         raise ValueError(
             f"this strategy knows two classes, and there are {len(classes)}: take diverse_sampling"

@@ -139,10 +139,10 @@ def diverse_batch(
     x: Rows, closeness: NDArray[np.float64], kernel: str, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def submod_batch(
-    x: Rows, labelled: Rows, signs: NDArray, settings: str, count: int
+    x: Rows, labeled: Rows, signs: NDArray, settings: str, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def relaxed_batch(
-    x: Rows, labelled: Rows, signs: NDArray, settings: str, count: int, tolerance: float, max_steps: int
+    x: Rows, labeled: Rows, signs: NDArray, settings: str, count: int, tolerance: float, max_steps: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]: ...
 def choose_exemplars(
     x: Rows, settings: str, count: int

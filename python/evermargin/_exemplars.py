@@ -30,7 +30,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """Chooses rows that stand for all rows, and describes samples by their similarity to them.
 
     ``fit`` chooses from all rows at once; ``partial_fit`` takes a stream in, holding never more than the
-    exemplars and a piece of the batch; ``merge`` joins what was learnt from other parts of the data.
+    exemplars and a piece of the batch; ``merge`` joins what was learned from other parts of the data.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def merge(self, other: ExemplarSelector) -> ExemplarSelector:
-        """Take in what another selector learnt from other rows.
+        """Take in what another selector learned from other rows.
 
         Parameters
         ----------

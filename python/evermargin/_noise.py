@@ -30,7 +30,7 @@ def find_label_issues(
         Their labels, some of them wrong.
     estimator : object, default=None
         A classifier with ``decision_function`` or ``predict_proba``; by default an online machine with ramp
-        loss on standardised features, which wrong labels do not pull.
+        loss on standardized features, which wrong labels do not pull.
     cv : int or splitter, default=5
         How rows are held out; a number is of stratified, shuffled folds.
     random_state : int, RandomState instance or None, default=None

@@ -63,7 +63,7 @@ class OnlineMixin:
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn more rows, each met once; what was learnt before stays.
+        """Learn more rows, each met once; what was learned before stays.
 
         Scaling and kernel width are those of the first rows. After ``fit`` it goes on from there; ``fit``
         forgets. Parameters that are changed in between count from the next ``fit`` on.

@@ -88,7 +88,7 @@ class _Sampler(BaseEstimator):
 
 
 class SMOTE(_Sampler):
-    """Synthetic rows on segments between neighbours of a small class (Chawla et al. 2002).
+    """Synthetic rows on segments between neighbors of a small class (Chawla et al. 2002).
 
     Each made-up row lies between a row of the class and one of its nearest of the class. Every row of the
     class starts as many segments as every other, give or take one.
@@ -100,9 +100,9 @@ class SMOTE(_Sampler):
         smallest alone. A float is the rows of the smaller class for each of the larger, of two classes; a
         dict gives the rows each class is to have.
     k_neighbors : int, default=5
-        Neighbours among which one is drawn.
+        Neighbors among which one is drawn.
     random_state : int, RandomState instance or None, default=None
-        What neighbours and places depend on.
+        What neighbors and places depend on.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class SMOTE(_Sampler):
 
     Notes
     -----
-    Not for categories (there is no half a category). Scale the features first: neighbours depend on it.
+    Not for categories (there is no half a category). Scale the features first: neighbors depend on it.
     Oversampling before cross-validation leaks: made-up rows are made of rows that are held out; resample the
     training part only.
 
@@ -194,7 +194,7 @@ class VIRTUAL(_Sampler):
 
     An online machine learns the rows, the nearest to its boundary first. Whenever a row of the small class
     becomes a support vector, points between it and its nearest of the class are made and join the rows still
-    to be learnt. What is returned are the rows and all points that were made. Of several classes each but the
+    to be learned. What is returned are the rows and all points that were made. Of several classes each but the
     largest is taken against the rest.
 
     Parameters
@@ -202,11 +202,11 @@ class VIRTUAL(_Sampler):
     n_points : int, default=1
         Points for each row that becomes a support vector.
     k_neighbors : int, default=5
-        Neighbours among which one is drawn.
+        Neighbors among which one is drawn.
     C : float, default=1.0
         Cost of a margin violation.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of the machine, in whose feature space neighbours are sought.
+        Kernel of the machine, in whose feature space neighbors are sought.
     gamma : float or "scale" or "auto", default="scale"
         Of rbf and poly.
     degree : int, default=3
@@ -216,7 +216,7 @@ class VIRTUAL(_Sampler):
     stop : {"margin", "never"}, default="margin"
         Whether to stop when no row is left inside the margin, or to learn all.
     random_state : int, RandomState instance or None, default=None
-        What pools, neighbours and places depend on.
+        What pools, neighbors and places depend on.
 
     Attributes
     ----------
@@ -285,7 +285,7 @@ class VIRTUAL(_Sampler):
             "select": "active",
             "stop": self.stop,
             "virtual": int(self.n_points),
-            "neighbours": int(self.k_neighbors),
+            "neighbors": int(self.k_neighbors),
             "seed": int(chance.randint(0, 2**31 - 1)),
         }
         made = from_rows(_core.virtual_points(rows(X), inside, json.dumps(settings)))

@@ -31,7 +31,7 @@ class LapSVC(SemiSupervisedClassifier):
         Weight of the variation of f along the graph; 0 = labels alone.
     scaling : str, default="raw"
         Raw, or paper = mean loss and variation divided by n².
-    neighbours : int, default=0
+    neighbors : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -43,12 +43,12 @@ class LapSVC(SemiSupervisedClassifier):
         Weights of edges: binary, heat, or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
-    normalised : bool, default=True
+    normalized : bool, default=True
         Whether the Laplacian is divided by the degrees.
     power : int, default=1
         Power of the Laplacian.
     class_wise : bool, default=False
-        Whether the graph joins labelled rows of one class alone.
+        Whether the graph joins labeled rows of one class alone.
     solver : str, default="auto"
         Direct (in the span of basis points), iterate (all rows, until labels stay) or auto.
     basis : int, default=0
@@ -90,7 +90,7 @@ class LapSVC(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -124,13 +124,13 @@ class LapSVC(SemiSupervisedClassifier):
         gamma_a: float | Sequence[float] = 0.001,
         gamma_i: float = 0.1,
         scaling: str = "raw",
-        neighbours: int = 0,
+        neighbors: int = 0,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
-        normalised: bool = True,
+        normalized: bool = True,
         power: int = 1,
         class_wise: bool = False,
         solver: str = "auto",
@@ -156,13 +156,13 @@ class LapSVC(SemiSupervisedClassifier):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.scaling = scaling
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.power = power
         self.class_wise = class_wise
         self.solver = solver
@@ -203,7 +203,7 @@ class LapRLS(SemiSupervisedClassifier):
         Weight of the variation of f along the graph; 0 = labels alone.
     scaling : str, default="raw"
         Raw, or paper = mean loss and variation divided by n².
-    neighbours : int, default=0
+    neighbors : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -215,12 +215,12 @@ class LapRLS(SemiSupervisedClassifier):
         Weights of edges: binary, heat, or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
-    normalised : bool, default=True
+    normalized : bool, default=True
         Whether the Laplacian is divided by the degrees.
     power : int, default=1
         Power of the Laplacian.
     class_wise : bool, default=False
-        Whether the graph joins labelled rows of one class alone.
+        Whether the graph joins labeled rows of one class alone.
     solver : str, default="auto"
         Direct (in the span of basis points), iterate (all rows, until labels stay) or auto.
     basis : int, default=0
@@ -262,7 +262,7 @@ class LapRLS(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -296,13 +296,13 @@ class LapRLS(SemiSupervisedClassifier):
         gamma_a: float | Sequence[float] = 0.001,
         gamma_i: float = 0.1,
         scaling: str = "raw",
-        neighbours: int = 0,
+        neighbors: int = 0,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
-        normalised: bool = True,
+        normalized: bool = True,
         power: int = 1,
         class_wise: bool = False,
         solver: str = "auto",
@@ -328,13 +328,13 @@ class LapRLS(SemiSupervisedClassifier):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.scaling = scaling
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.power = power
         self.class_wise = class_wise
         self.solver = solver
@@ -389,7 +389,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
         Scores of points with the other coefficients kept (post) or fitted (pre).
     ridge : bool, default=False
         Whether |f|² is the sum of squared coefficients.
-    neighbours : int, default=0
+    neighbors : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -401,7 +401,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
         Weights of edges: binary, heat, or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
-    normalised : bool, default=True
+    normalized : bool, default=True
         Whether the Laplacian is divided by the degrees.
     power : int, default=1
         Power of the Laplacian.
@@ -432,7 +432,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -473,13 +473,13 @@ class SparseLapRLS(SemiSupervisedClassifier):
         exchange: float = 0.2,
         backfit: str = "post",
         ridge: bool = False,
-        neighbours: int = 0,
+        neighbors: int = 0,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
-        normalised: bool = True,
+        normalized: bool = True,
         power: int = 1,
         balance: bool = False,
         ratio: float | str | Sequence[float] = "labels",
@@ -504,13 +504,13 @@ class SparseLapRLS(SemiSupervisedClassifier):
         self.exchange = exchange
         self.backfit = backfit
         self.ridge = ridge
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.power = power
         self.balance = balance
         self.ratio = ratio
@@ -581,7 +581,7 @@ class CoRLS(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -683,7 +683,7 @@ class CoLapSVC(SemiSupervisedClassifier):
         Weight of each view's graph in the joint one; a list has one a view.
     scaling : str, default="raw"
         Raw, or paper = mean loss, disagreement / n, variation / n².
-    neighbours : int, default=0
+    neighbors : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -695,7 +695,7 @@ class CoLapSVC(SemiSupervisedClassifier):
         Weights of edges: binary, heat, or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
-    normalised : bool, default=True
+    normalized : bool, default=True
         Whether the Laplacian is divided by the degrees.
     power : int, default=1
         Power of the Laplacian.
@@ -734,7 +734,7 @@ class CoLapSVC(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -773,13 +773,13 @@ class CoLapSVC(SemiSupervisedClassifier):
         gamma_c: float = 0.1,
         shares: float | Sequence[float] = 1.0,
         scaling: str = "raw",
-        neighbours: int = 0,
+        neighbors: int = 0,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
-        normalised: bool = True,
+        normalized: bool = True,
         power: int = 1,
         view: int = 0,
         basis: int = 0,
@@ -806,13 +806,13 @@ class CoLapSVC(SemiSupervisedClassifier):
         self.gamma_c = gamma_c
         self.shares = shares
         self.scaling = scaling
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.power = power
         self.view = view
         self.basis = basis
@@ -862,7 +862,7 @@ class CoLapRLS(SemiSupervisedClassifier):
         Weight of each view's graph in the joint one; a list has one a view.
     scaling : str, default="raw"
         Raw, or paper = mean loss, disagreement / n, variation / n².
-    neighbours : int, default=0
+    neighbors : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -874,7 +874,7 @@ class CoLapRLS(SemiSupervisedClassifier):
         Weights of edges: binary, heat, or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
-    normalised : bool, default=True
+    normalized : bool, default=True
         Whether the Laplacian is divided by the degrees.
     power : int, default=1
         Power of the Laplacian.
@@ -913,7 +913,7 @@ class CoLapRLS(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -952,13 +952,13 @@ class CoLapRLS(SemiSupervisedClassifier):
         gamma_c: float = 0.1,
         shares: float | Sequence[float] = 1.0,
         scaling: str = "raw",
-        neighbours: int = 0,
+        neighbors: int = 0,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
-        normalised: bool = True,
+        normalized: bool = True,
         power: int = 1,
         view: int = 0,
         basis: int = 0,
@@ -985,13 +985,13 @@ class CoLapRLS(SemiSupervisedClassifier):
         self.gamma_c = gamma_c
         self.shares = shares
         self.scaling = scaling
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.power = power
         self.view = view
         self.basis = basis
@@ -1066,7 +1066,7 @@ class CoTraining(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1184,7 +1184,7 @@ class TSVM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1290,7 +1290,7 @@ class GradTSVM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1396,7 +1396,7 @@ class DASVM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1480,7 +1480,7 @@ class CCCPS3VM(SemiSupervisedClassifier):
     ratio : "labels", "auto", float or list of float, default="labels"
         Share of positives among rows without a label: a number, labels or auto.
     s : float, default=-0.3
-        End of the ramp: the loss of an unlabelled row is at most 1 + s.
+        End of the ramp: the loss of an unlabeled row is at most 1 + s.
     tol : float, default=0.001
         Largest violation of the optimality conditions.
     rounds : int, default=100
@@ -1506,7 +1506,7 @@ class CCCPS3VM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1618,7 +1618,7 @@ class BranchBoundS3VM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1683,7 +1683,7 @@ class BranchBoundS3VM(SemiSupervisedClassifier):
 
 
 class LinearTSVM(SemiSupervisedClassifier):
-    """Linear S3VM for many rows: labels of unlabelled rows are switched in pairs.
+    """Linear S3VM for many rows: labels of unlabeled rows are switched in pairs.
 
     Equations, when it fails and what it costs: ``docs/linear-s3vm.md``.
 
@@ -1730,7 +1730,7 @@ class LinearTSVM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1840,7 +1840,7 @@ class LinearDA(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -1903,7 +1903,7 @@ class LinearDA(SemiSupervisedClassifier):
 
 
 class SubmodularS3VM(SemiSupervisedClassifier):
-    """Labels unlabelled rows by a seeded cut of the data, very fast.
+    """Labels unlabeled rows by a seeded cut of the data, very fast.
 
     Equations, when it fails and what it costs: ``docs/submod-s3vm.md``.
 
@@ -1922,7 +1922,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
     rho : float, default=10.0
         Weight of the cut over that of the labels; 0 = the labels alone.
     kappa : float, default=0.0
-        C*/C itself; 0 = 2·rho·labelled/unlabelled.
+        C*/C itself; 0 = 2·rho·labeled/unlabeled.
     c_unlabeled : float, default=0.0
         C*, cost of an inferred label; 0 = kappa·c.
     C : float, default=1.0
@@ -1931,7 +1931,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
         Polished, swift = from the labels alone, thesis = lazy greedy as printed, or plain
         greedy.
     center : bool, default=True
-        Whether the linear kernel is that of centred rows.
+        Whether the linear kernel is that of centered rows.
     weights : str, default="none"
         Weights of labels: none, or balanced = both classes pull alike.
     tol : float, default=0.01
@@ -1959,7 +1959,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -2047,7 +2047,7 @@ class QPS3VM(SemiSupervisedClassifier):
     rho : float, default=10.0
         Weight of the cut over that of the labels; 0 = the labels alone.
     kappa : float, default=0.0
-        C*/C itself; 0 = 2·rho·labelled/unlabelled.
+        C*/C itself; 0 = 2·rho·labeled/unlabeled.
     c_unlabeled : float, default=0.0
         C*, cost of an inferred label; 0 = kappa·c.
     C : float, default=1.0
@@ -2057,7 +2057,7 @@ class QPS3VM(SemiSupervisedClassifier):
     exchanges : int, default=100
         Most exchanges of two rows after each start.
     center : bool, default=True
-        Whether the linear kernel is that of centred rows.
+        Whether the linear kernel is that of centered rows.
     weights : str, default="none"
         Weights of labels: none, or balanced = both classes pull alike.
     tol : float, default=0.01
@@ -2087,7 +2087,7 @@ class QPS3VM(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -2177,7 +2177,7 @@ class ParzenClassifier(SemiSupervisedClassifier):
     ratio : "labels", "auto", float or list of float, default="labels"
         Share of positives among rows without a label: a number, labels or auto.
     center : bool, default=True
-        Whether the linear kernel is that of centred rows.
+        Whether the linear kernel is that of centered rows.
     weights : str, default="none"
         Weights of labels: none, or balanced = both classes pull alike.
     cache_size : int, default=250
@@ -2201,7 +2201,7 @@ class ParzenClassifier(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -2256,7 +2256,7 @@ class ParzenClassifier(SemiSupervisedClassifier):
 
 
 class LabelPropagation(SemiSupervisedClassifier):
-    """Labels spread along a neighbourhood graph; a support vector machine learns from them.
+    """Labels spread along a neighborhood graph; a support vector machine learns from them.
 
     Equations, when it fails and what it costs: ``docs/label-propagation.md``.
 
@@ -2264,7 +2264,7 @@ class LabelPropagation(SemiSupervisedClassifier):
     ----------
     method : str, default="harmonic"
         Harmonic or spreading (local and global consistency).
-    neighbours : int, default=10
+    neighbors : int, default=10
         Nearest others each row is joined with.
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -2277,7 +2277,7 @@ class LabelPropagation(SemiSupervisedClassifier):
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     alpha : float, default=0.99
-        Spreading: how much a row listens to its neighbours.
+        Spreading: how much a row listens to its neighbors.
     mass : bool, default=True
         Whether the mass of each class is made its ratio.
     ratio : "labels", "auto", float or list of float, default="labels"
@@ -2315,7 +2315,7 @@ class LabelPropagation(SemiSupervisedClassifier):
     transduction_confidence_ : ndarray of shape (n_samples,)
         How sure each is, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Share of held-out labels that are right without and with the unlabelled rows; NaN where a class has too few.
+        Share of held-out labels that are right without and with the unlabeled rows; NaN where a class has too few.
     n_iter_ : int
         Steps of the solver.
     stop_reason_ : str
@@ -2343,7 +2343,7 @@ class LabelPropagation(SemiSupervisedClassifier):
         self,
         *,
         method: str = "harmonic",
-        neighbours: int = 10,
+        neighbors: int = 10,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
@@ -2365,7 +2365,7 @@ class LabelPropagation(SemiSupervisedClassifier):
         verbose: bool = False,
     ) -> None:
         self.method = method
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric

@@ -169,7 +169,7 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
     def _train(self, X, codes, sample_weight=None):
         if len(self.classes_) < 2:
             raise ValueError(
-                "SequentialMED.fit needs labelled rows of two classes or more; found one class: "
+                "SequentialMED.fit needs labeled rows of two classes or more; found one class: "
                 f"{self.classes_[0]}. A batch of one class is for partial_fit, with classes=..."
             )
         X, codes, sample_weight = _present(X, np.ascontiguousarray(codes, dtype=np.int64), sample_weight)
@@ -183,7 +183,7 @@ class SequentialMED(_Sequential, LargeMarginClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn a batch; what was learnt before is the prior.
+        """Learn a batch; what was learned before is the prior.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         Variance of its prior; 0 is the mean of K(x, x) in the first batch.
     forget : float, default=1.0
         What the belief is multiplied by before a batch; 1 forgets nothing.
-    neighbours : int, default=0
+    neighbors : int, default=0
         Nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this far apart in place of nearest others; 0 = nearest others.
@@ -262,7 +262,7 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         Weights of edges: binary, heat, or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
-    normalised : bool, default=True
+    normalized : bool, default=True
         Whether the Laplacian is divided by the degrees.
     power : int, default=1
         Power of the Laplacian.
@@ -329,13 +329,13 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         bias: str = "prior",
         bias_variance: float = 0.0,
         forget: float = 1.0,
-        neighbours: int = 0,
+        neighbors: int = 0,
         radius: float = 0.0,
         search: str = "exact",
         metric: str = "euclidean",
         weights: str = "heat",
         width: float = 0.0,
-        normalised: bool = True,
+        normalized: bool = True,
         power: int = 1,
         landmarks: int = 300,
         batch: int = 100,
@@ -361,13 +361,13 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
         self.bias = bias
         self.bias_variance = bias_variance
         self.forget = forget
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.radius = radius
         self.search = search
         self.metric = metric
         self.weights = weights
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.power = power
         self.landmarks = landmarks
         self.batch = batch
@@ -386,7 +386,7 @@ class SequentialLapMED(_Sequential, SemiSupervisedClassifier):
 
     @whole_or_nothing
     def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
-        """Learn a batch, with labels or without; what was learnt before is the prior.
+        """Learn a batch, with labels or without; what was learned before is the prior.
 
         Parameters
         ----------

@@ -113,7 +113,7 @@ def _probabilities(estimator, X):
 
 
 def or_equal(measure: Callable, estimator, X):
-    """A measure of each row; the same for all while nothing is learnt."""
+    """A measure of each row; the same for all while nothing is learned."""
     try:
         return measure(estimator, X)
     except NotFittedError:

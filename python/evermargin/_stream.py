@@ -37,8 +37,8 @@ MOST_EVENTS = 1000
 class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
     """A classifier for a stream with few labels, that asks for those worth having.
 
-    Each batch is labelled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
-    learns one at once. When the next batch arrives, the one before is summarised: exemplars of samples without
+    Each batch is labeled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
+    learns one at once. When the next batch arrives, the one before is summarized: exemplars of samples without
     a label, true labels up to a cap. Classes may appear at any time. Memory is bounded by the parameters and
     the largest batch, however long the stream. Parameters that are changed later count from the next ``fit`` on.
 
@@ -64,7 +64,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         Most questions about a batch.
     total_budget : int or None, default=None
         Most questions of all time.
-    labelling : "auto", "model" or "transduction", default="auto"
+    labeling : "auto", "model" or "transduction", default="auto"
         Who labels a batch: the classifier, its structure, or whichever was right more often.
     forgetting : tuple or None, default=None
         ``("window", n)`` keeps the last n labels, ``("half_life", n)`` lets a label count half after n
@@ -127,7 +127,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         strategy: str = "small-pool",
         budget_per_batch: int = 10,
         total_budget: int | None = None,
-        labelling: str = "auto",
+        labeling: str = "auto",
         forgetting: tuple[str, int] | None = None,
         max_labels: int = 4000,
         max_points: int = 4000,
@@ -144,7 +144,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self.strategy = strategy
         self.budget_per_batch = budget_per_batch
         self.total_budget = total_budget
-        self.labelling = labelling
+        self.labeling = labeling
         self.forgetting = forgetting
         self.max_labels = max_labels
         self.max_points = max_points
@@ -232,7 +232,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
             "c": self.C,
             "class_weight": self.class_weight if isinstance(self.class_weight, str) else "none",
             "class_weights": book.weights,
-            "labelling": self.labelling,
+            "labeling": self.labeling,
             "asking": self.strategy,
             "budget": {"per_batch": self.budget_per_batch, "total": self.total_budget, "round": 0},
             "explore": self.explore,
@@ -335,7 +335,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         return sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.vstack(found)
 
     def answer(self, ids: ArrayLike, labels: ArrayLike) -> Self:
-        """Tell the classes of samples that were asked about; each is learnt at once.
+        """Tell the classes of samples that were asked about; each is learned at once.
 
         Parameters
         ----------
@@ -431,7 +431,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def close_batch(self) -> Self:
-        """End the last batch: no more answers are waited for, and it is labelled with all that is known now.
+        """End the last batch: no more answers are waited for, and it is labeled with all that is known now.
 
         The next ``partial_fit`` does so too; this is for whoever wants ``labels_`` of the end.
 

@@ -1,4 +1,4 @@
-"""Classifiers that learn from labelled rows."""
+"""Classifiers that learn from labeled rows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SVC(LargeMarginClassifier):
         Of two classes, move the boundary to where held-out rows score best: g-means, f1, accuracy, mcc,
         break-even or rate=SHARE.
     decision_function_shape : "ovr" or "ovo", default="ovr"
-        Of many classes learnt in pairs: one value a class, or one a pair.
+        Of many classes learned in pairs: one value a class, or one a pair.
     verbose : bool, default=False
         Print progress every second.
 
@@ -130,7 +130,7 @@ class SVC(LargeMarginClassifier):
 class LinearSVC(LargeMarginClassifier):
     """Linear support vector machine with squared hinge loss, for many rows or columns.
 
-    The problem of LIBLINEAR with a regularised constant. Of many classes each is learnt against the rest.
+    The problem of LIBLINEAR with a regularized constant. Of many classes each is learned against the rest.
 
     Equations, when it fails and what it costs: ``docs/linear.md``.
 
@@ -211,9 +211,9 @@ class LinearSVC(LargeMarginClassifier):
 
 
 class RLSClassifier(LargeMarginClassifier):
-    """Regularised least squares with any kernel.
+    """Regularized least squares with any kernel.
 
-    One factorisation, up to 20 000 rows.
+    One factorization, up to 20 000 rows.
 
     Equations, when it fails and what it costs: ``docs/rls.md``.
 
@@ -246,7 +246,7 @@ class RLSClassifier(LargeMarginClassifier):
         Of two classes, move the boundary to where held-out rows score best: g-means, f1, accuracy, mcc,
         break-even or rate=SHARE.
     decision_function_shape : "ovr" or "ovo", default="ovr"
-        Of many classes learnt in pairs: one value a class, or one a pair.
+        Of many classes learned in pairs: one value a class, or one a pair.
     verbose : bool, default=False
         Print progress every second.
 
@@ -349,7 +349,7 @@ class RampSVC(LargeMarginClassifier):
         Of two classes, move the boundary to where held-out rows score best: g-means, f1, accuracy, mcc,
         break-even or rate=SHARE.
     decision_function_shape : "ovr" or "ovo", default="ovr"
-        Of many classes learnt in pairs: one value a class, or one a pair.
+        Of many classes learned in pairs: one value a class, or one a pair.
     verbose : bool, default=False
         Print progress every second.
 
@@ -456,7 +456,7 @@ class Perceptron(LargeMarginClassifier):
         Of two classes, move the boundary to where held-out rows score best: g-means, f1, accuracy, mcc,
         break-even or rate=SHARE.
     decision_function_shape : "ovr" or "ovo", default="ovr"
-        Of many classes learnt in pairs: one value a class, or one a pair.
+        Of many classes learned in pairs: one value a class, or one a pair.
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is 1, so that the answer is the same every time.
     verbose : bool, default=False
@@ -532,7 +532,7 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
 
     ``loss`` names the variant: ``hinge`` (LASVM), ``gap`` (steps follow the duality gap), ``ramp`` (wrong
     labels do not pull), ``filter`` (samples outside the margin are passed over), ``full`` (no point is
-    dropped) or ``local`` (each sample among its neighbours). A parameter that the variant does not take must
+    dropped) or ``local`` (each sample among its neighbors). A parameter that the variant does not take must
     keep its default; None is the default of the variant.
 
     Equations, when it fails and what it costs: ``docs/lasvm.md``.
@@ -571,7 +571,7 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         Whether to solve anew after every sample, to compare with.
     virtual : float or None, default=None
         Virtual points for each positive that becomes a support vector.
-    neighbours : int or None, default=None
+    neighbors : int or None, default=None
         Nearest positives among which virtual points are made.
     max_points : int, default=100000
         Most points kept, support vectors or not.
@@ -582,19 +582,19 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
     clean_keep : int or None, default=None
         Idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors.
     s : float or None, default=None
-        End of the ramp: samples with y·f below it are taken for mislabelled.
+        End of the ramp: samples with y·f below it are taken for mislabeled.
     warm_up : int or None, default=None
         Support vectors before the ramp is trusted.
     mode : str or None, default=None
         Who moves: adaptive, radius, iterative, radius-iterative, nearest or full (all samples).
     gap : float or None, default=None
-        Adaptive: neighbours are added while the violation among all samples is larger.
+        Adaptive: neighbors are added while the violation among all samples is larger.
     nu : float or None, default=None
         Radius: length of the radius in widths of the rbf kernel.
     change : float or None, default=None
-        Iterative: neighbours are added while a coefficient moves more, a share of its cost.
+        Iterative: neighbors are added while a coefficient moves more, a share of its cost.
     nearest : int or None, default=None
-        Nearest: number of neighbours.
+        Nearest: number of neighbors.
     class_weight : "balanced", "ratio", dict or None, default=None
         Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or one a class.
     scale : str, default="none"
@@ -608,7 +608,7 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         Of two classes, move the boundary to where held-out rows score best: g-means, f1, accuracy, mcc,
         break-even or rate=SHARE.
     decision_function_shape : "ovr" or "ovo", default="ovr"
-        Of many classes learnt in pairs: one value a class, or one a pair.
+        Of many classes learned in pairs: one value a class, or one a pair.
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is 1, so that the answer is the same every time.
     verbose : bool, default=False
@@ -658,7 +658,7 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         stop: str | None = None,
         retrain: bool | None = None,
         virtual: float | None = None,
-        neighbours: int | None = None,
+        neighbors: int | None = None,
         max_points: int = 100000,
         cache_size: int = 1000,
         clean_every: int | None = None,
@@ -695,7 +695,7 @@ class LASVMClassifier(OnlineMixin, LargeMarginClassifier):
         self.stop = stop
         self.retrain = retrain
         self.virtual = virtual
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.max_points = max_points
         self.cache_size = cache_size
         self.clean_every = clean_every

@@ -66,7 +66,7 @@ def _has(name):
 
 
 class ActiveLearner:
-    """A classifier that says which rows it wants labelled, with the names of modAL.
+    """A classifier that says which rows it wants labeled, with the names of modAL.
 
     It may begin without any label: rows are remembered until there are two classes to tell apart, and chance
     asks until then. What the estimator refuses to learn from is not remembered.
@@ -78,7 +78,7 @@ class ActiveLearner:
     query_strategy : callable, default=uncertainty_sampling
         ``strategy(learner, X, ...)`` that gives rows of ``X``: one of this module, or your own function.
     X_training, y_training : array-like, default=None
-        Labelled rows to begin with; the estimator is fitted to them at once, if they are of two classes.
+        Labeled rows to begin with; the estimator is fitted to them at once, if they are of two classes.
     bootstrap_init : bool, default=False
         Whether the first fit is to rows drawn with replacement.
     random_state : int, RandomState instance or None, default=None
@@ -89,7 +89,7 @@ class ActiveLearner:
     Attributes
     ----------
     X_training, y_training : array-like
-        All labelled rows so far.
+        All labeled rows so far.
 
     Examples
     --------
@@ -130,12 +130,12 @@ class ActiveLearner:
             self._learn(X_training, y_training, (X_training, y_training), bootstrap_init, fit_kwargs)
 
     def fit(self, X, y, bootstrap: bool = False, **fit_kwargs) -> ActiveLearner:
-        """Forget all labelled rows and learn from these, unless the estimator refuses them.
+        """Forget all labeled rows and learn from these, unless the estimator refuses them.
 
         Parameters
         ----------
         X, y : array-like
-            Labelled rows.
+            Labeled rows.
         bootstrap : bool, default=False
             Whether to learn from as many rows drawn with replacement.
         **fit_kwargs

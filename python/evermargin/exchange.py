@@ -212,7 +212,7 @@ def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     """A fitted ``SVC`` or ``LinearSVC`` of scikit-learn as one of ours, which predicts the same.
 
     Fitted again it is nearly the same, not exactly: a ``LinearSVC`` of ours always has the squared hinge loss and the
-    l2 penalty, a constant that is regularised as any weight (``intercept_scaling=1``), its own measure of ``tol`` and
+    l2 penalty, a constant that is regularized as any weight (``intercept_scaling=1``), its own measure of ``tol`` and
     no limit of steps; and of three classes or more ``class_weight`` weighs all rows, where LIBLINEAR weighs those of
     the class that is told from the rest. Probabilities of theirs are not taken over. Decision values of pairs
     (``decision_function_shape="ovo"``) of three classes or more are positive for the second class of the pair here,

@@ -6,11 +6,11 @@ Examples
 >>> from sklearn.datasets import make_moons
 >>> from sklearn.model_selection import GridSearchCV
 >>> from sklearn.semi_supervised import LabelSpreading
->>> from evermargin.model_selection import LabelledKFold
+>>> from evermargin.model_selection import LabeledKFold
 >>> X, y = make_moons(120, noise=0.1, random_state=0)
 >>> y[30:] = -1
 >>> grid = {"gamma": [0.01, 10]}
->>> search = GridSearchCV(LabelSpreading(), grid, cv=LabelledKFold(3, shuffle=True, random_state=0)).fit(X, y)
+>>> search = GridSearchCV(LabelSpreading(), grid, cv=LabeledKFold(3, shuffle=True, random_state=0)).fit(X, y)
 >>> search.best_params_
 {'gamma': 10}
 """
@@ -27,18 +27,18 @@ from sklearn.utils.validation import _num_samples, column_or_1d
 
 from ._base import is_missing
 
-__all__ = ["LabelledKFold", "labelled_scorer"]
+__all__ = ["LabeledKFold", "labeled_scorer"]
 
 
-class LabelledKFold:
-    """Stratified folds of labelled rows; the others are in every training part and in no test part.
+class LabeledKFold:
+    """Stratified folds of labeled rows; the others are in every training part and in no test part.
 
     Parameters
     ----------
     n_splits : int, default=5
         Folds.
     shuffle : bool, default=False
-        Whether to shuffle labelled rows first.
+        Whether to shuffle labeled rows first.
     random_state : int, RandomState instance or None, default=None
         What the shuffle depends on.
     missing_label : scalar or None, default=-1
@@ -47,9 +47,9 @@ class LabelledKFold:
     Examples
     --------
     >>> import numpy as np
-    >>> from evermargin.model_selection import LabelledKFold
+    >>> from evermargin.model_selection import LabeledKFold
     >>> y = np.array([0, 1, -1, 0, 1, -1])
-    >>> for train, test in LabelledKFold(2).split(np.zeros((6, 1)), y):
+    >>> for train, test in LabeledKFold(2).split(np.zeros((6, 1)), y):
     ...     print(train, test)
     [2 3 4 5] [0 1]
     [0 1 2 5] [3 4]
@@ -79,7 +79,7 @@ class LabelledKFold:
             Numbers of rows, ascending.
         """
         if y is None:
-            raise ValueError("LabelledKFold needs y: without it no row is known to have a label")
+            raise ValueError("LabeledKFold needs y: without it no row is known to have a label")
         y = column_or_1d(y)
         if _num_samples(X) != len(y):
             raise ValueError(
@@ -99,7 +99,7 @@ class LabelledKFold:
         classes, counts = np.unique(labels, return_counts=True)
         if counts.min() < self.n_splits:
             raise ValueError(
-                f"class {classes[np.argmin(counts)]} has {counts.min()} labelled rows, fewer than the "
+                f"class {classes[np.argmin(counts)]} has {counts.min()} labeled rows, fewer than the "
                 f"{self.n_splits} folds: take fewer folds or label more rows"
             )
 
@@ -120,7 +120,7 @@ class LabelledKFold:
 
     def __repr__(self) -> str:
         return (
-            f"LabelledKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, "
+            f"LabeledKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, "
             f"random_state={self.random_state}, missing_label={self.missing_label!r})"
         )
 
@@ -134,7 +134,7 @@ def _plain(labels):
     return labels
 
 
-def labelled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> Callable:
+def labeled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> Callable:
     """A scorer that skips rows without a label.
 
     Parameters
@@ -152,15 +152,15 @@ def labelled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> 
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
-    >>> from evermargin.model_selection import labelled_scorer
+    >>> from evermargin.model_selection import labeled_scorer
     >>> guess = DummyClassifier().fit([[0], [0]], [1, 1])
-    >>> labelled_scorer("accuracy")(guess, [[0], [0], [0]], [1, 0, -1])
+    >>> labeled_scorer("accuracy")(guess, [[0], [0], [0]], [1, 0, -1])
     0.5
     """
-    return _LabelledScorer(scoring, missing_label)
+    return _LabeledScorer(scoring, missing_label)
 
 
-class _LabelledScorer:
+class _LabeledScorer:
     """Picklable, unlike a function within a function."""
 
     def __init__(self, scoring, missing_label):
@@ -176,4 +176,4 @@ class _LabelledScorer:
         return score(estimator, _safe_indexing(X, known), _plain(y[known]), **kwargs)
 
     def __repr__(self) -> str:
-        return f"labelled_scorer({self.scoring!r}, missing_label={self.missing_label!r})"
+        return f"labeled_scorer({self.scoring!r}, missing_label={self.missing_label!r})"

@@ -1,7 +1,7 @@
 """Pictures: where a classifier decides, what labels bring, which rows stand for all.
 
 Needs ``pip install evermargin[plot]``. Every function draws into ``ax`` (a new figure without it) and returns
-it. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; classes differ in shape
+it. Colors are those of Okabe and Ito, which color-blind readers can tell apart; classes differ in shape
 too.
 
 Examples
@@ -27,7 +27,7 @@ from ._base import is_missing
 
 __all__ = ["decision_surface", "exemplars", "learning_curve"]
 
-#: Blue, orange, green, purple, sky, vermilion, black: no two alike to the colour-blind.
+#: Blue, orange, green, purple, sky, vermilion, black: no two alike to the color-blind.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#9A9A9A"
@@ -158,7 +158,7 @@ def _lines(ax, across, up, decision, margin):
 
 
 def _rows(ax, X, y, classes, missing_label):
-    """Rows without a label small and grey below, labelled rows large above."""
+    """Rows without a label small and grey below, labeled rows large above."""
     if y is None:
         missing, y = np.ones(len(X), dtype=bool), np.zeros(len(X))
     else:
@@ -171,8 +171,8 @@ def _rows(ax, X, y, classes, missing_label):
         own = ~missing & (y == class_)
         if own.any():
             style = {"s": 38, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
-            colour, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
-            ax.scatter(*X[own].T, c=colour, marker=marker, label=str(class_), **style)
+            color, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
+            ax.scatter(*X[own].T, c=color, marker=marker, label=str(class_), **style)
 
 
 def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: str = "accuracy"):
@@ -218,13 +218,13 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
 
 
 def _curve(ax, number, name, labels, scores):
-    colour = COLOURS[number % len(COLOURS)]
+    color = COLOURS[number % len(COLOURS)]
     style = ("-", "--", "-.", ":")[number % 4]
     mean = scores.mean(axis=0)
-    ax.plot(labels, mean, color=colour, linestyle=style, linewidth=2, label=str(name))
+    ax.plot(labels, mean, color=color, linestyle=style, linewidth=2, label=str(name))
     if len(scores) > 1:
         error = scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
-        ax.fill_between(labels, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
+        ax.fill_between(labels, mean - error, mean + error, color=color, alpha=0.18, linewidth=0)
 
 
 def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):

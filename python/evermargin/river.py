@@ -31,7 +31,7 @@ LARGEST = 1e100
 class EverMarginClassifier(base.MiniBatchClassifier):
     """A support vector machine that never stops learning, with classes and features that come and go.
 
-    Records are learnt in batches of `batch_size`, whose borders depend on the records alone: so prediction
+    Records are learned in batches of `batch_size`, whose borders depend on the records alone: so prediction
     changes nothing, and `learn_many` is a loop of `learn_one`. A prediction knows all full batches; the records
     of the batch that is not full wait. Before the first batch is full, classes are predicted by how often they
     came.
@@ -55,7 +55,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
     window
         Labels before the last so many are forgotten; 0 forgets nothing but what exceeds the caps.
     batch_size
-        Records that are learnt together.
+        Records that are learned together.
     max_features
         Columns.
     max_labels
@@ -184,7 +184,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             "kernel": kernel,
             "loss": self.loss,
             "scale": "none",
-            "labelling": "model",
+            "labeling": "model",
             "transduction": None,
             "asking": "none",
             "forget": {"window": self.window} if self.window > 0 else "nothing",

@@ -124,7 +124,7 @@ class RandomSampling(_Strategy):
         y : array-like of shape (n_samples,)
             Labels, some missing.
         candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
-            Unlabelled rows of ``X``, rows of ``X`` by number, or other samples.
+            Unlabeled rows of ``X``, rows of ``X`` by number, or other samples.
         batch_size : int, default=1
             Candidates to choose.
         return_utilities : bool, default=False
@@ -187,13 +187,13 @@ class MarginSampling(_Strategy):
         y : array-like of shape (n_samples,)
             Labels, some missing.
         clf : object
-            A classifier of scikit-activeml, or any of scikit-learn, which sees labelled rows only.
+            A classifier of scikit-activeml, or any of scikit-learn, which sees labeled rows only.
         fit_clf : bool, default=True
             Whether to fit a copy of it first.
         sample_weight : array-like of shape (n_samples,), default=None
             For that fit.
         candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
-            Unlabelled rows of ``X``, rows of ``X`` by number, or other samples.
+            Unlabeled rows of ``X``, rows of ``X`` by number, or other samples.
         batch_size : int, default=1
             Candidates to choose.
         return_utilities : bool, default=False
@@ -337,7 +337,7 @@ class SubmodularBatch(_Strategy):
         Similarity; linear is of rows brought to unit length.
     gamma : float or "scale" or "auto", default="scale"
         Of the rbf kernel.
-    diversity, labelled, density : float or "auto", default="auto"
+    diversity, labeled, density : float or "auto", default="auto"
         Weights of the terms.
     seek : {"outliers", "dense"}, default="outliers"
         Whether candidates unlike most others are preferred, as in the source, or candidates like many.
@@ -359,7 +359,7 @@ class SubmodularBatch(_Strategy):
         kernel="rbf",
         gamma="scale",
         diversity="auto",
-        labelled="auto",
+        labeled="auto",
         density="auto",
         seek="outliers",
         missing_label=MISSING_LABEL,
@@ -369,7 +369,7 @@ class SubmodularBatch(_Strategy):
         self.kernel = kernel
         self.gamma = gamma
         self.diversity = diversity
-        self.labelled = labelled
+        self.labeled = labeled
         self.density = density
         self.seek = seek
 
@@ -383,7 +383,7 @@ class SubmodularBatch(_Strategy):
         y : array-like of shape (n_samples,)
             Labels, some missing.
         candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
-            Unlabelled rows of ``X``, rows of ``X`` by number, or other samples.
+            Unlabeled rows of ``X``, rows of ``X`` by number, or other samples.
         batch_size : int, default=1
             Candidates to choose.
         return_utilities : bool, default=False
@@ -400,8 +400,8 @@ class SubmodularBatch(_Strategy):
 
     def _choose(self, X, y, pool, batch_size):
         known = is_labeled(y, self.missing_label_)
-        options = {"X_labelled": X[known], "y_labelled": y[known]} if known.any() else {}
-        options |= {name: getattr(self, name) for name in ("diversity", "labelled", "density", "seek")}
+        options = {"X_labeled": X[known], "y_labeled": y[known]} if known.any() else {}
+        options |= {name: getattr(self, name) for name in ("diversity", "labeled", "density", "seek")}
         options |= {"kernel": self.kernel, "gamma": self.gamma}
         places = submod_sampling(None, pool, batch_size, **options)
         return places, lambda: self._gains(X[known], y[known], pool, places)
@@ -417,7 +417,7 @@ class SubmodularBatch(_Strategy):
             sign = 2.0 * np.unique(labels, return_inverse=True)[1] - 1.0
             pull = similarity(pool, known, how) @ sign
         weight = self._weights(len(pool), len(known), len(places))
-        gain = -weight["labelled"] * np.abs(pull) - weight["density"] * alike.sum(axis=1)
+        gain = -weight["labeled"] * np.abs(pull) - weight["density"] * alike.sum(axis=1)
         gain -= weight["diversity"] * np.diag(alike)
         steps = np.empty((len(places), len(pool)))
         for step, place in enumerate(places):
@@ -427,7 +427,7 @@ class SubmodularBatch(_Strategy):
         return steps
 
     def _weights(self, rows, labels, count):
-        means = {"diversity": 1 / (2 * count), "labelled": 1 / max(1, labels), "density": 1 / rows}
+        means = {"diversity": 1 / (2 * count), "labeled": 1 / max(1, labels), "density": 1 / rows}
         given = {name: getattr(self, name) for name in means}
         weight = {name: mean if isinstance(given[name], str) else given[name] for name, mean in means.items()}
         if self.seek == "dense":

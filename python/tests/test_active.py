@@ -414,7 +414,7 @@ def test_submodular_batch_is_the_greedy_one_and_its_relaxation_is_no_worse():
 def test_submodular_batches_are_of_two_classes(iris):
     X, y = iris
     with pytest.raises(ValueError, match="two classes, and there are 3"):
-        active.submod_sampling(None, X, X_labelled=X[:30], y_labelled=y[:30])
+        active.submod_sampling(None, X, X_labeled=X[:30], y_labeled=y[:30])
     with pytest.raises(ValueError, match="kernel='cosine'"):
         active.submod_sampling(None, X, kernel="cosine")
     assert len(active.submod_sampling(None, X, n_instances=4)) == 4

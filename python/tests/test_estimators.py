@@ -47,7 +47,7 @@ def quick(cls, **kwargs):
 
 
 def few_labels(cls, y):
-    """Labels as ``cls`` takes them: all, or one in four for those that use unlabelled rows."""
+    """Labels as ``cls`` takes them: all, or one in four for those that use unlabeled rows."""
     if not issubclass(cls, SemiSupervisedClassifier):
         return y
     few = np.where(np.arange(len(y)) % 4 == 0, y, -1)
@@ -166,7 +166,7 @@ def test_feature_names_and_words_as_classes():
 
 def test_minus_one_teaches():
     X, y = make_moons(40, random_state=0)
-    with pytest.raises(ValueError, match="-1 means unlabelled here.*missing_label=None"):
+    with pytest.raises(ValueError, match="-1 means unlabeled here.*missing_label=None"):
         LapSVC().fit(X, 2 * y - 1)
     model = LapSVC(missing_label=None).fit(X, 2 * y - 1)
     assert list(model.classes_) == [-1, 1]

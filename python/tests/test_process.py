@@ -57,7 +57,7 @@ def test_other_threads_run_meanwhile_and_can_interrupt():
     with pytest.raises(KeyboardInterrupt):
         SVC(C=1e4, tol=1e-9, cache_size=1).fit(X, y)
     thread.join()
-    assert ticks[-1] - ticks[0] < 5, "the lock was held while it learnt"
+    assert ticks[-1] - ticks[0] < 5, "the lock was held while it learned"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of another kind")

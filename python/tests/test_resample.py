@@ -50,7 +50,7 @@ def test_smote_makes_classes_equal_on_segments(three):
 
 
 def test_every_row_starts_as_many_segments():
-    """Far from each other with one neighbour each, made-up rows tell which pair they came from."""
+    """Far from each other with one neighbor each, made-up rows tell which pair they came from."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [50.0, 0.0], [51.0, 0.0]])
     X = np.concatenate([corners, np.random.RandomState(0).normal(100, 1, (15, 2))])
     y = np.repeat([1, 0], [4, 15])

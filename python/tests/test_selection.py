@@ -12,7 +12,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
 from evermargin import LapRLS
-from evermargin.model_selection import LabelledKFold, labelled_scorer
+from evermargin.model_selection import LabeledKFold, labeled_scorer
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_parts(moons, missing):
     y = np.array(
         [missing if c == -1 else (kind(c) if kind is not object else int(c)) for c in codes], dtype=kind
     )
-    folds = LabelledKFold(4, shuffle=True, random_state=1, missing_label=missing)
+    folds = LabeledKFold(4, shuffle=True, random_state=1, missing_label=missing)
     known = np.flatnonzero(codes != -1)
     tested = []
     for train, test in folds.split(X, y):
@@ -46,7 +46,7 @@ def test_parts(moons, missing):
 
 def test_without_gaps_it_is_stratified_folds():
     X, y = make_moons(60, random_state=0)
-    ours = list(LabelledKFold(3, shuffle=True, random_state=5).split(X, y))
+    ours = list(LabeledKFold(3, shuffle=True, random_state=5).split(X, y))
     theirs = list(StratifiedKFold(3, shuffle=True, random_state=5).split(X, y))
     assert all(np.array_equal(a, b) for o, t in zip(ours, theirs) for a, b in zip(o, t))
 
@@ -68,7 +68,7 @@ class Spy(ClassifierMixin, BaseEstimator):
 def test_training_parts_have_all_gaps(moons):
     X, y = moons
     Spy.seen.clear()
-    scores = cross_val_score(Spy(), X, y, cv=LabelledKFold(4))
+    scores = cross_val_score(Spy(), X, y, cv=LabeledKFold(4))
     assert Spy.seen == [110] * 4
     assert scores.mean() == pytest.approx((y[y != -1] == 0).mean(), abs=0.02)
 
@@ -79,7 +79,7 @@ def test_training_parts_have_all_gaps(moons):
 @pytest.mark.filterwarnings("ignore")
 def test_semi_supervised_estimators(moons, estimator):
     X, y = moons
-    scores = cross_val_score(estimator, X, y, cv=LabelledKFold(4, shuffle=True, random_state=0))
+    scores = cross_val_score(estimator, X, y, cv=LabeledKFold(4, shuffle=True, random_state=0))
     assert scores.mean() > 0.8
 
 
@@ -88,8 +88,8 @@ def test_a_search_by_scikit_learn(moons):
     search = GridSearchCV(
         LabelSpreading(max_iter=100),
         {"gamma": [0.01, 10]},
-        cv=LabelledKFold(4, shuffle=True, random_state=0),
-        scoring=labelled_scorer("balanced_accuracy"),
+        cv=LabeledKFold(4, shuffle=True, random_state=0),
+        scoring=labeled_scorer("balanced_accuracy"),
     ).fit(X, y)
     assert search.best_params_ == {"gamma": 10} and search.best_score_ > 0.9
     assert clone(search).get_params()["cv"] is not None
@@ -101,22 +101,22 @@ def test_a_scorer_skips_gaps(moons):
     known = y != -1
     expected = accuracy_score(y[known], model.predict(X[known]))
     for scoring in ("accuracy", None, make_scorer(accuracy_score)):
-        assert labelled_scorer(scoring)(model, X, y) == expected
+        assert labeled_scorer(scoring)(model, X, y) == expected
     assert accuracy_score(y, model.predict(X)) < 0.5, "which skipping avoids"
     gaps = np.where(known, y, np.nan)
-    assert labelled_scorer("accuracy", missing_label=float("nan"))(model, X, gaps) == expected
-    assert np.isnan(labelled_scorer("accuracy")(model, X[:3], [-1, -1, -1]))
-    assert pickle.loads(pickle.dumps(labelled_scorer("accuracy")))(model, X, y) == expected
+    assert labeled_scorer("accuracy", missing_label=float("nan"))(model, X, gaps) == expected
+    assert np.isnan(labeled_scorer("accuracy")(model, X[:3], [-1, -1, -1]))
+    assert pickle.loads(pickle.dumps(labeled_scorer("accuracy")))(model, X, y) == expected
 
 
 def test_mistakes_are_explained(moons):
     X, y = moons
     with pytest.raises(ValueError, match="needs y"):
-        next(LabelledKFold().split(X))
+        next(LabeledKFold().split(X))
     with pytest.raises(ValueError, match="no row has a label"):
-        next(LabelledKFold().split(X, np.full(150, -1)))
+        next(LabeledKFold().split(X, np.full(150, -1)))
     with pytest.raises(ValueError, match="fewer than the 50"):
-        next(LabelledKFold(50).split(X, y))
+        next(LabeledKFold(50).split(X, y))
     with pytest.raises(ValueError, match="150 rows and 149 labels"):
-        next(LabelledKFold().split(X, y[:149]))
-    assert repr(LabelledKFold(3)).startswith("LabelledKFold(n_splits=3")
+        next(LabeledKFold().split(X, y[:149]))
+    assert repr(LabeledKFold(3)).startswith("LabeledKFold(n_splits=3")

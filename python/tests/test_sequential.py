@@ -14,7 +14,7 @@ from evermargin._base import REGISTRY, RENAMED, class_names, rows
 
 
 def explained(estimator):
-    order = "rows are learnt in batches as they stand: two copies may stand in two batches"
+    order = "rows are learned in batches as they stand: two copies may stand in two batches"
     return {
         "check_sample_weight_equivalence_on_dense_data": order,
         "check_sample_weight_equivalence_on_sparse_data": order,
@@ -90,7 +90,7 @@ def test_it_goes_on_after_fit_and_after_a_pickle(kind):
     assert a.n_features_in_ == 2 and a._belief.batches == 3, "fit forgets"
 
 
-def test_unlabelled_batches_teach():
+def test_unlabeled_batches_teach():
     X, y = make_moons(800, noise=0.06, random_state=0)
     few = np.full(800, -1)
     few[:100:10] = y[:100:10]

@@ -58,7 +58,7 @@ class TestRules:
         index, utilities = ask(make(random_state=0), X, y, batch_size=size, return_utilities=True)
         assert index.shape == (size,) and utilities.shape == (size, 60)
         assert np.isnan(y[index]).all() and len(set(index)) == size
-        assert np.isnan(utilities[:, :12]).all(), "labelled rows have no utility"
+        assert np.isnan(utilities[:, :12]).all(), "labeled rows have no utility"
         for step in range(size):
             assert np.isnan(utilities[step, index[:step]]).all()
             best = np.nanmax(utilities[step])
@@ -100,7 +100,7 @@ class TestRules:
         as_samples = ask(make(random_state=0), X, y, candidates=X[few], batch_size=4)
         assert np.array_equal(by_number, few[as_samples])
 
-    def test_nothing_labelled(self, make, pool):
+    def test_nothing_labeled(self, make, pool):
         X, _, _ = pool
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -118,7 +118,7 @@ class TestRules:
 
 
 @pytest.mark.parametrize("make", [MarginSampling, SmallPool, DiverseBatch])
-def test_plain_classifiers_see_labelled_rows_only(make, pool):
+def test_plain_classifiers_see_labeled_rows_only(make, pool):
     X, y, _ = pool
     wrapped = make(random_state=0).query(X, y, classifier(), batch_size=3)
     assert np.array_equal(wrapped, make(random_state=0).query(X, y, SVC(C=10), batch_size=3))

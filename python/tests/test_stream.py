@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evermargin import NeverEndingClassifier
 
-MINUS_ONE = "-1 is a class in this check, and means unlabelled here unless missing_label says otherwise"
+MINUS_ONE = "-1 is a class in this check, and means unlabeled here unless missing_label says otherwise"
 
 
 def explained(estimator):
@@ -20,7 +20,7 @@ def explained(estimator):
 
 
 @parametrize_with_checks(
-    [NeverEndingClassifier(), NeverEndingClassifier(missing_label=None, labelling="model", loss="ramp")],
+    [NeverEndingClassifier(), NeverEndingClassifier(missing_label=None, labeling="model", loss="ramp")],
     expected_failed_checks=explained,
 )
 def test_conformance(estimator, check):
@@ -57,7 +57,7 @@ def test_few_answers_are_enough():
     assert model.confidence_.shape == (100,) and np.all(model.confidence_ >= 0)
 
 
-def test_a_labelled_batch_is_learnt_like_an_ordinary_classifier():
+def test_a_labeled_batch_is_learnt_like_an_ordinary_classifier():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = NeverEndingClassifier().fit(X, names)
@@ -197,7 +197,7 @@ def test_damage_is_found():
 def test_memory_is_bounded_over_a_long_stream():
     rng = np.random.RandomState(3)
     model = NeverEndingClassifier(
-        gamma=5.0, budget_per_batch=3, max_labels=40, max_points=40, labelling="model", random_state=0
+        gamma=5.0, budget_per_batch=3, max_labels=40, max_points=40, labeling="model", random_state=0
     )
     sizes = []
     for batch in range(60):
@@ -218,7 +218,7 @@ def test_memory_is_bounded_over_a_long_stream():
 
 def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
     rng = np.random.RandomState(0)
-    model = NeverEndingClassifier(gamma=2.0, forgetting=("on_drift", 2), labelling="model")
+    model = NeverEndingClassifier(gamma=2.0, forgetting=("on_drift", 2), labeling="model")
     for batch in range(24):
         X, y = make_moons(60, noise=0.1, random_state=rng)
         model.partial_fit(X, y if batch < 16 else 1 - y)

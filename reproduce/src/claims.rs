@@ -2,7 +2,7 @@
 
 use crate::ertekin;
 use crate::failure::Result;
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::Bench;
 
 /// A statement.
@@ -12,7 +12,7 @@ pub struct Claim {
     /// What is claimed.
     pub title: &'static str,
     /// Measures it.
-    pub check: fn(&Bench<'_>) -> Result<Found>,
+    pub check: fn(&Bench<'_>) -> Result<SearchResult>,
 }
 
 /// Every statement.
@@ -54,7 +54,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "emara-bound",
-        title: "The bound that QP-S3VM minimises grows with the S3VM objective (section III.3)",
+        title: "The bound that QP-S3VM minimizes grows with the S3VM objective (section III.3)",
         check: crate::few::claims::hamming,
     },
     Claim {
@@ -64,13 +64,13 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "emara-vi",
-        title: "Learning each sample among its neighbours: a fixed radius is faster, growth nearer to the optimum (figures \
+        title: "Learning each sample among its neighbors: a fixed radius is faster, growth nearer to the optimum (figures \
                 VI.11 and VI.12)",
-        check: crate::local::neighbourhoods,
+        check: crate::local::neighborhoods,
     },
     Claim {
         id: "emara-iv",
-        title: "Streams labelled with three batches of memory as well as with all of it, in constant time (figures IV.19 to IV.30)",
+        title: "Streams labeled with three batches of memory as well as with all of it, in constant time (figures IV.19 to IV.30)",
         check: crate::stream::memory::streams,
     },
     Claim {
@@ -90,7 +90,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "emara-iv-exemplars",
-        title: "One exemplar in a hundred rows stands for a batch when the next is labelled (figures IV.13 to IV.15)",
+        title: "One exemplar in a hundred rows stands for a batch when the next is labeled (figures IV.13 to IV.15)",
         check: crate::stream::pairs::agreement,
     },
     Claim {
@@ -105,7 +105,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "sindhwani-2.3",
-        title: "Letters of Isolet, one speaker labelled",
+        title: "Letters of Isolet, one speaker labeled",
         check: crate::sindhwani::benchmarks::isolet,
     },
     Claim {
@@ -115,12 +115,12 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "sindhwani-2.6",
-        title: "Error on unlabelled rows of four data sets",
+        title: "Error on unlabeled rows of four data sets",
         check: crate::sindhwani::benchmarks::four_sets,
     },
     Claim {
         id: "sindhwani-2.7",
-        title: "WebKB: 100 less the break-even point on unlabelled pages",
+        title: "WebKB: 100 less the break-even point on unlabeled pages",
         check: crate::sindhwani::pages::joint,
     },
     Claim {
@@ -130,7 +130,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "sindhwani-2.9",
-        title: "Error on unlabelled and on test rows of four data sets",
+        title: "Error on unlabeled and on test rows of four data sets",
         check: crate::sindhwani::benchmarks::out_of_sample,
     },
     Claim {
@@ -160,7 +160,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "sindhwani-4.1",
-        title: "WebKB in two views: break-even point on unlabelled pages",
+        title: "WebKB in two views: break-even point on unlabeled pages",
         check: crate::sindhwani::pages::two_views,
     },
     Claim {
@@ -191,12 +191,12 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         id: "sindhwani-two-moons-two-lines",
         title: "Two views get right what neither does alone (figures 4.2 and 4.3)",
-        check: |bench| crate::few::lines::moons_and_lines(bench).map(Found::notes),
+        check: |bench| crate::few::lines::moons_and_lines(bench).map(SearchResult::notes),
     },
     Claim {
         id: "sindhwani-5-large",
         title: "Sparse manifold regularization of 60,000 digits: accuracy against basis and seconds",
-        check: |bench| crate::few::sparse::large(bench).map(Found::notes),
+        check: |bench| crate::few::sparse::large(bench).map(SearchResult::notes),
     },
     Claim {
         id: "hou-hero-1",
@@ -210,7 +210,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "hou-hero-3",
-        title: "Sequential Laplacian MED on Isolet, 24 batches of five speakers, one labelled (figure 3)",
+        title: "Sequential Laplacian MED on Isolet, 24 batches of five speakers, one labeled (figure 3)",
         check: crate::sequential::letters,
     },
 ];

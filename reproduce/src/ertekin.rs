@@ -1,7 +1,7 @@
 //! Ertekin's statements about figures and about several cells at once.
 
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::found::{SearchResult, Series};
 use crate::judge::Verdict;
 use crate::methods::{Method, Open, Outcome, Task, run, score};
 use crate::online;
@@ -25,7 +25,7 @@ fn runs(
     bench: &Bench<'_>,
     rows: &[Row],
     methods: &[Method],
-    found: &mut Found,
+    found: &mut SearchResult,
 ) -> Vec<Option<Vec<Vec<Outcome>>>> {
     let pieces: Vec<(&Row, Method)> =
         rows.iter().flat_map(|row| methods.iter().map(move |method| (row, *method))).collect();
@@ -46,7 +46,7 @@ fn runs(
     rows.iter().zip(done.chunks(methods.len())).map(whole).collect()
 }
 
-fn refuse(found: &mut Found, row: &str, (verdict, why): &(Verdict, String)) {
+fn refuse(found: &mut SearchResult, row: &str, (verdict, why): &(Verdict, String)) {
     match verdict {
         Verdict::Missing => found.missing(row, why),
         _ => found.left_out(row, "", why),
@@ -62,8 +62,8 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Adult: one pass of LASVM against the exact solution.
-pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let rows = [row("ertekin-3.2", "Adult")?];
     let done = runs(bench, &rows, &[Method::Libsvm, Method::Lasvm], &mut found);
     for (row, runs) in rows.iter().zip(done.iter().flatten()) {
@@ -78,8 +78,8 @@ pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// Noisy labels: LASVM-NC and LASVM-I against the exact solution.
-pub(crate) fn sparse(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn sparse(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let rows = [row("ertekin-6.3", "Adult")?, row("ertekin-6.3", "USPS+N")?, row("ertekin-6.3", "Banana")?];
     let methods = [Method::Libsvm, Method::LasvmNc, Method::LasvmI];
     let done = runs(bench, &rows, &methods, &mut found);
@@ -108,13 +108,13 @@ const RAMPS: [(&str, Method, Option<bool>); 3] = [
 ];
 
 /// Figure 6.5: a sweep of s on the same samples.
-pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<SearchResult> {
     let options = bench.options;
     let mut pieces = Vec::new();
     let wanted = |name: &&str| {
         options.data_sets.is_empty() || options.data_sets.iter().any(|s| s.eq_ignore_ascii_case(name))
     };
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     let mut rows = Vec::new();
     for name in ["Banana", "USPS+N", "Adult"].into_iter().filter(wanted) {
         let row = row("ertekin-6.3", name)?;
@@ -163,7 +163,7 @@ fn swept(bench: &Bench<'_>, row: &Row, repetition: usize, way: usize) -> Result<
 }
 
 /// Sweeps come repetition by repetition, and learner by learner within.
-fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Found) {
+fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut SearchResult) {
     let of = |way: usize| sweeps.iter().skip(way).step_by(RAMPS.len());
     let at = |way: usize, end: usize, c: usize| mean(&of(way).map(|s| s[end][c]).collect::<Vec<_>>());
     let minus_one = ENDS.iter().position(|s| *s == -1.0).unwrap_or(0);
@@ -186,10 +186,10 @@ fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Found) {
     found.figures.push(figure(&title, ("support vectors", "accuracy %"), series));
 }
 
-/// A model along the way: examples learnt from, support vectors, share of test rows right.
+/// A model along the way: examples learned from, support vectors, share of test rows right.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Station {
-    learnt: usize,
+    learned: usize,
     labels: usize,
     support: usize,
     accuracy: f64,
@@ -222,10 +222,10 @@ const DIVISIONS: usize = 10;
 /// Support vectors that the statement allows.
 const SMALL: usize = 2500;
 
-/// Figures 3.8 and 3.9: accuracy against support vectors, by which examples are learnt. Data are divided anew each time, as
+/// Figures 3.8 and 3.9: accuracy against support vectors, by which examples are learned. Data are divided anew each time, as
 /// in the source, and the exact solution is that of the same division.
-pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let row = row("ertekin-3.2", "Adult")?;
     if bench.options.quick {
         found.left_out(&row.name, "", "left out by --quick");
@@ -293,9 +293,9 @@ fn stations(task: &Task, params: &LasvmParams) -> Result<Vec<Station>> {
     let targets = Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] };
     let online = params.fit(train.x.view(), &[targets], &())?.online;
     let stops = online.map(|o| o.curve).unwrap_or_default();
-    let scored = stops.iter().filter(|c| c.learnt >= 100).map(|c| {
+    let scored = stops.iter().filter(|c| c.learned >= 100).map(|c| {
         let accuracy = score(&c.model, task, 0, 0.0)?.accuracy;
-        Ok(Station { learnt: c.learnt, labels: c.labels, support: c.support, accuracy })
+        Ok(Station { learned: c.learned, labels: c.labels, support: c.support, accuracy })
     });
     scored.collect()
 }
@@ -321,10 +321,10 @@ fn examples_for(support: usize, curve: &[Station]) -> Option<f64> {
     let pair = curve.windows(2).find(|w| w[0].support <= support && w[1].support > support)?;
     let (before, after) = (&pair[0], &pair[1]);
     let share = (support - before.support) as f64 / (after.support - before.support) as f64;
-    Some(before.learnt as f64 + share * (after.learnt - before.learnt) as f64)
+    Some(before.learned as f64 + share * (after.learned - before.learned) as f64)
 }
 
-fn tell_divisions(row: &str, divisions: &[Division], found: &mut Found) {
+fn tell_divisions(row: &str, divisions: &[Division], found: &mut SearchResult) {
     let mut series = Vec::new();
     let (mut first, mut last) = (f64::INFINITY, 0.0f64);
     for (way, (name, ..)) in CHOOSING.iter().enumerate() {
@@ -354,7 +354,7 @@ fn tell_divisions(row: &str, divisions: &[Division], found: &mut Found) {
 }
 
 /// Waveform with 32 negatives a positive: active learning with class costs against every other remedy, final models.
-pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<SearchResult> {
     let methods = [
         Method::AlDc,
         Method::Batch,
@@ -370,7 +370,7 @@ pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
     let options = Options { open, ..bench.options.clone() };
     let say = |line: &str| bench.say(line);
     let to_the_end = Bench::new(&options, &say);
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     let rows = [row("ertekin-waveform-imbalance", "Waveform IR 32")?];
     for runs in runs(&to_the_end, &rows, &methods, &mut found).into_iter().flatten() {
         let best = values(&runs[0], "g_means");
@@ -395,8 +395,8 @@ struct Said {
 const PASSES: [(&str, usize); 3] = [("LIBSVM", 0), ("LASVM×1", 1), ("LASVM×2", 2)];
 
 /// Figure 3.4: ten machines, one a digit; the largest decision value names the digit.
-pub(crate) fn digits(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn digits(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let like = row("ertekin-4.3", "MNIST-8")?;
     if !bench.options.slow {
         found.left_out("", "", "takes many minutes: left out without --slow");
@@ -451,13 +451,13 @@ fn wrong(ten: &[&Said]) -> f64 {
 mod tests {
     use super::*;
 
-    fn value(found: &Found, row: &str, method: &str, metric: &str) -> f64 {
+    fn value(found: &SearchResult, row: &str, method: &str, metric: &str) -> f64 {
         mean(found.of(row, method, metric).unwrap().runs.as_ref().unwrap())
     }
 
     #[test]
     fn examples_lie_on_the_line_between_stations() {
-        let station = |learnt, support| Station { learnt, labels: learnt, support, accuracy: 0.5 };
+        let station = |learned, support| Station { learned, labels: learned, support, accuracy: 0.5 };
         let curve = [station(100, 90), station(200, 150), station(300, 250)];
         assert_eq!(examples_for(200, &curve), Some(250.0));
         assert_eq!(examples_for(150, &curve), Some(200.0));
@@ -467,12 +467,12 @@ mod tests {
 
     #[test]
     fn small_models_are_held_against_the_exact_one_of_their_division() {
-        let at = |support, accuracy| Station { learnt: 200, labels: 210, support, accuracy };
+        let at = |support, accuracy| Station { learned: 200, labels: 210, support, accuracy };
         let division = |exact, small: Station| {
             let way = (vec![at(100, 0.86), at(2600, 0.8)], Some(small));
             Division { exact, ways: vec![way.clone(), way.clone(), way] }
         };
-        let mut found = Found::default();
+        let mut found = SearchResult::default();
         let divisions = [division(0.85, at(2400, 0.84)), division(0.87, at(2500, 0.88))];
         tell_divisions("Adult", &divisions, &mut found);
         assert!(value(&found, "Adult", "auto-active", "behind").abs() < 1e-12);
@@ -485,7 +485,7 @@ mod tests {
     fn ends_of_the_ramp_are_held_against_each_other() {
         let sweep =
             |base: f64| (0..ENDS.len()).map(|e| [base + 0.01 * e as f64, 10.0 * (e + 1) as f64]).collect();
-        let mut found = Found::default();
+        let mut found = SearchResult::default();
         tell_ends(
             "here",
             &[sweep(0.5), sweep(0.6), sweep(0.4), sweep(0.7), sweep(0.6), sweep(0.4)],

@@ -1,4 +1,4 @@
-//! How much of the optimum a machine keeps that lets only the neighbours of a newcomer move (Emara 2012, figures VI.10 to
+//! How much of the optimum a machine keeps that lets only the neighbors of a newcomer move (Emara 2012, figures VI.10 to
 //! VI.12, printed without numbers): a fifth of the rows at once, two fifths one at a time, two fifths to score on. And how
 //! much a newcomer changes samples that lie farther away than a width of the kernel.
 
@@ -6,12 +6,12 @@ use crate::clock::Clock;
 use crate::data::Scaling;
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::{Found, Series};
+use crate::found::{SearchResult, Series};
 use crate::run::{Bench, seed_of};
 use crate::stream::curves::figure;
 use evermargin::estimators::online::incremental::locality::changes;
 use evermargin::estimators::online::incremental::{ExactParams, ExactSvm};
-use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighbourhood};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighborhood};
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Targets};
 use evermargin::model::Model;
@@ -26,7 +26,7 @@ const SETS: [&str; 7] =
     ["ssl:COIL2", "fourclass", "breast-cancer", "german", "svmguide1", "diabetes", "ionosphere"];
 
 /// Most rows of a set that take part: the exact machine is for thousands.
-const MOST_ROWS: usize = 2500;
+const MAX_ROWS: usize = 2500;
 
 /// One way to take in a sample.
 #[derive(Clone, Copy)]
@@ -71,13 +71,13 @@ struct Draw {
     x: Matrix,
     targets: Targets,
     first: usize,
-    learnt: usize,
+    learned: usize,
     kernel: Kernel,
     c: f64,
 }
 
 /// The claim.
-pub(crate) fn neighbourhoods(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<SearchResult> {
     let options = bench.options;
     let usual = if options.quick { 1 } else { 5 };
     let repetitions = options.repetitions.unwrap_or(usual).max(1);
@@ -91,7 +91,7 @@ pub(crate) fn neighbourhoods(bench: &Bench<'_>) -> Result<Found> {
     }
     let done = bench.each(&pieces, |(name, narrower, repetition)| -> Result<Drawn> {
         let key = format!(
-            "neighbours {name} {narrower} {repetition} {} {:?} {:?} {:?}",
+            "neighbors {name} {narrower} {repetition} {} {:?} {:?} {:?}",
             options.seed, options.scaling, options.c, options.gamma
         );
         bench.cached(&key, || {
@@ -99,7 +99,7 @@ pub(crate) fn neighbourhoods(bench: &Bench<'_>) -> Result<Found> {
             Draw::new(bench, &rows, *narrower, *repetition)?.measure()
         })
     });
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     let mut points: Vec<Vec<[f64; 2]>> = vec![Vec::new(); WAYS.len()];
     for (pieces, done) in pieces.chunks(repetitions).zip(chunks(done, repetitions)) {
         let (name, narrower, _) = pieces[0];
@@ -138,7 +138,7 @@ fn place(name: &str) -> usize {
     WAYS.iter().position(|(n, _)| *n == name).unwrap_or(0)
 }
 
-fn tell(row: &str, drawn: &[Drawn], points: &mut [Vec<[f64; 2]>], found: &mut Found) {
+fn tell(row: &str, drawn: &[Drawn], points: &mut [Vec<[f64; 2]>], found: &mut SearchResult) {
     let (radius, growth) = (place("radius σ"), place("iterative"));
     for (k, (way, _)) in WAYS.iter().enumerate() {
         let of = |value: &dyn Fn(&Drawn) -> f64| drawn.iter().map(value).collect::<Vec<f64>>();
@@ -157,7 +157,7 @@ impl Draw {
         let mut rng = Pcg64::seed_from_u64(seed_of(bench.options.seed, repetition));
         let mut order: Vec<usize> = (0..rows.labels.of.len()).collect();
         order.shuffle(&mut rng);
-        order.truncate(MOST_ROWS);
+        order.truncate(MAX_ROWS);
         let x = rows.x.view().select(&order).view().to_dense();
         let scaling = bench.options.scaling.unwrap_or(Scaling::Standard).fit(&x)?;
         let x = scaling.apply(x)?;
@@ -166,7 +166,7 @@ impl Draw {
         let gamma = bench.options.gamma.unwrap_or(narrower / x.cols() as f64);
         Ok(Self {
             first: order.len() / 5,
-            learnt: order.len() * 3 / 5,
+            learned: order.len() * 3 / 5,
             kernel: Kernel::Rbf { gamma },
             c: bench.options.c.unwrap_or(10.0),
             x,
@@ -174,10 +174,10 @@ impl Draw {
         })
     }
 
-    /// Accuracy of training on all samples learnt, and its objective.
+    /// Accuracy of training on all samples learned, and its objective.
     fn batch(&self) -> Result<(f64, f64)> {
-        let learnt: Vec<usize> = (0..self.learnt).collect();
-        let (x, t) = (self.x.view().select(&learnt), self.targets.select(&learnt));
+        let learned: Vec<usize> = (0..self.learned).collect();
+        let (x, t) = (self.x.view().select(&learned), self.targets.select(&learned));
         let svc = |tolerance| SvcParams { kernel: self.kernel, c: self.c, tolerance, ..SvcParams::default() };
         let fitted = svc(1e-6).fit(x.view(), &[t], &())?;
         Ok((self.accuracy(&fitted.model)?, fitted.reports[0].objective))
@@ -192,7 +192,7 @@ impl Draw {
     /// Mean |Δα|/C beyond σ over the samples that a newcomer changes; newcomers that change nothing are passed over.
     fn beyond(&self) -> Result<f64> {
         let (newcomers, most) = NEWCOMERS;
-        let known = self.learnt.min(most);
+        let known = self.learned.min(most);
         let params = ExactParams { kernel: self.kernel, c: self.c, ..ExactParams::default() };
         let mut machine = ExactSvm::new(&params, self.x.cols(), false)?;
         for row in 0..known {
@@ -239,10 +239,10 @@ impl Draw {
         saved.params = params.clone();
         let mut state = Lasvm::resume(&saved)?;
         let clock = Clock::start();
-        for row in self.first..self.learnt {
+        for row in self.first..self.learned {
             state.learn(self.x.view(), &[row], 0, problems, &())?;
         }
-        let micros = 1e6 * clock.seconds() / (self.learnt - self.first) as f64;
+        let micros = 1e6 * clock.seconds() / (self.learned - self.first) as f64;
         Ok((state.model(), state.output(0).objective(), micros))
     }
 
@@ -250,13 +250,13 @@ impl Draw {
         let params = ExactParams { kernel: self.kernel, c: self.c, ..ExactParams::default() };
         let mut machine = ExactSvm::new(&params, self.x.cols(), false)?;
         let mut clock = Clock::start();
-        for row in 0..self.learnt {
+        for row in 0..self.learned {
             if row == self.first {
                 clock = Clock::start();
             }
             machine.add(self.x.view(), row, self.targets.y[row], 1.0, row as u64)?;
         }
-        let micros = 1e6 * clock.seconds() / (self.learnt - self.first) as f64;
+        let micros = 1e6 * clock.seconds() / (self.learned - self.first) as f64;
         // ½αᵀQα − Σα = −½Σα(1 − g), for Qα = g + 1 − yb and Σyα = 0
         let (alpha, g) = (machine.alpha(), machine.g());
         let objective = -0.5 * alpha.iter().zip(g).map(|(a, g)| a * (1.0 - g)).sum::<f64>();
@@ -265,15 +265,15 @@ impl Draw {
     }
 
     fn accuracy(&self, model: &Model) -> Result<f64> {
-        let test: Vec<usize> = (self.learnt..self.x.rows()).collect();
+        let test: Vec<usize> = (self.learned..self.x.rows()).collect();
         let f = model.decision(self.x.view().select(&test).view())?;
         let right = test.iter().zip(&f).filter(|(i, f)| (**f > 0.0) == (self.targets.y[**i] == Label::Pos));
         Ok(right.count() as f64 / test.len() as f64)
     }
 }
 
-fn near(mode: Mode, nu: f64) -> Neighbourhood {
-    Neighbourhood { mode, nu, ..Neighbourhood::default() }
+fn near(mode: Mode, nu: f64) -> Neighborhood {
+    Neighborhood { mode, nu, ..Neighborhood::default() }
 }
 
 #[cfg(test)]
@@ -284,7 +284,7 @@ mod tests {
     fn ways_are_held_against_training_at_once() {
         let ways = (0..WAYS.len()).map(|k| [0.9 - 0.01 * k as f64, 1.0, 10.0 * (k + 1) as f64]).collect();
         let drawn = [Drawn { ways, batch: 0.95, beyond: 0.02 }];
-        let (mut found, mut points) = (Found::default(), vec![Vec::new(); WAYS.len()]);
+        let (mut found, mut points) = (SearchResult::default(), vec![Vec::new(); WAYS.len()]);
         tell("here", &drawn, &mut points, &mut found);
         let value = |way: &str, metric: &str| found.of("here", way, metric).unwrap().runs.clone().unwrap()[0];
         assert!((value("radius σ", "loss") - 0.05).abs() < 1e-12);

@@ -44,7 +44,7 @@ pub fn params(task: &Task, seed: u64) -> LasvmParams {
         warm_up: task.open.warm_up,
         s: task.open.s,
         clean_keep: task.open.keep,
-        neighbours: NEIGHBOURS,
+        neighbors: NEIGHBOURS,
         ..LasvmParams::default()
     }
 }

@@ -4,7 +4,7 @@ use crate::claims::{CLAIMS, Claim};
 use crate::data::{Origin, Scaling, Split};
 use crate::explain::explain;
 use crate::failure::{Failure, Result};
-use crate::found::{Figure, Found};
+use crate::found::{Figure, SearchResult};
 use crate::judge::{Counts, Judged, Verdict, judge};
 use crate::keep::Keep;
 use crate::methods::{Method, Open, Outcome, Task, run as run_method};
@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
         let found = match (claim, &table) {
             (Some(claim), _) => self.claimed(claim)?,
             (None, Some(table)) => self.found(table)?,
-            (None, None) => Found::default(),
+            (None, None) => SearchResult::default(),
         };
         let cells = table.as_ref().map_or_else(Vec::new, |table| self.judged(table, &found));
         let kind = table.as_ref().map_or(Kind::Published, |t| t.kind);
@@ -162,10 +162,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs a statement; without its data all its cells are missing.
-    fn claimed(&self, claim: &Claim) -> Result<Found> {
+    fn claimed(&self, claim: &Claim) -> Result<SearchResult> {
         match (claim.check)(self) {
             Err(missing @ Failure::Missing { .. }) => {
-                let mut found = Found::notes(format!("{missing}.\n"));
+                let mut found = SearchResult::notes(format!("{missing}.\n"));
                 found.missing("", &missing.to_string());
                 Ok(found)
             }
@@ -178,7 +178,7 @@ impl<'a> Bench<'a> {
         Ok(self.judged(table, &self.found(table)?))
     }
 
-    fn judged(&self, table: &Table, found: &Found) -> Vec<Judged> {
+    fn judged(&self, table: &Table, found: &SearchResult) -> Vec<Judged> {
         let some = |asked: &[String], names: &[&str]| {
             asked.is_empty() || asked.iter().any(|a| names.iter().any(|n| a.eq_ignore_ascii_case(n)))
         };
@@ -191,7 +191,7 @@ impl<'a> Bench<'a> {
         judged
     }
 
-    fn found(&self, table: &Table) -> Result<Found> {
+    fn found(&self, table: &Table) -> Result<SearchResult> {
         if table.has_few_labels() {
             return crate::few::table(self, table);
         }
@@ -201,7 +201,7 @@ impl<'a> Bench<'a> {
             pieces.extend(methods.iter().filter(|m| has_cells(table, row, **m)).map(|m| (row, *m)));
         }
         let runs = self.each(&pieces, |(row, method)| self.runs(row, *method));
-        let mut found = Found::default();
+        let mut found = SearchResult::default();
         for ((row, method), runs) in pieces.iter().zip(&runs) {
             put(&mut found, table, row, method.name(), runs);
         }
@@ -358,7 +358,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The measures of a method's runs on a row, for every column that shows one.
-pub(crate) fn put(found: &mut Found, table: &Table, row: &Row, method: &str, runs: &Runs) {
+pub(crate) fn put(found: &mut SearchResult, table: &Table, row: &Row, method: &str, runs: &Runs) {
     match runs {
         Err((Verdict::Missing, why)) => found.missing(&row.name, why),
         Err((_, why)) => found.left_out(&row.name, method, why),
@@ -433,7 +433,7 @@ fn held_out(split: &Split, share: f64, rng: &mut Pcg64) -> Split {
     Split { train: split.train.select(train), test: split.train.select(test) }
 }
 
-/// Seeds of repetitions lie far apart, so that neighbouring seeds of a user share none.
+/// Seeds of repetitions lie far apart, so that neighboring seeds of a user share none.
 pub fn seed_of(seed: u64, repetition: usize) -> u64 {
     seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ repetition as u64
 }

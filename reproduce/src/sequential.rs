@@ -1,10 +1,10 @@
-//! Hou & Hero's figures: batches of a stream, learnt one after the other, beside the current batch alone and all batches
+//! Hou & Hero's figures: batches of a stream, learned one after the other, beside the current batch alone and all batches
 //! again. The figures are pictures and the text has no numbers, so what is judged is what the text says of them: the sequential
 //! learner is above the current batch alone from the third batch on, and near what learning everything again gives.
 
 use crate::data::existing;
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::found::{SearchResult, Series};
 use crate::run::{Bench, seed_of};
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
@@ -167,7 +167,7 @@ fn figure(
     plan: &Plan<'_>,
     lines: &[Line],
     make: &(impl Fn(usize) -> Result<Stream> + Sync),
-) -> Result<Found> {
+) -> Result<SearchResult> {
     let best = chosen(bench, plan, lines, make)?;
     let tests = if bench.options.quick { 1 } else { plan.tests };
     let pairs = || lines.iter().zip(&best);
@@ -184,8 +184,8 @@ fn figure(
 }
 
 /// Cells and curves: for each line and stream the accuracies at the batches shown.
-fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Found {
-    let mut found = Found::default();
+fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> SearchResult {
+    let mut found = SearchResult::default();
     let at = |c: usize, k: usize| curves[c].iter().map(|r| r[k]).collect::<Vec<f64>>();
     let mut series = Vec::new();
     for (c, line) in lines.iter().enumerate() {
@@ -215,7 +215,7 @@ fn targets(labels: &Labels, known: usize) -> Targets {
     Targets { y: labels.of.iter().enumerate().map(one).collect(), cost: vec![1.0; labels.of.len()] }
 }
 
-/// A stream of generated batches of 97 to 103 rows, a share of each labelled, and 1000 test rows.
+/// A stream of generated batches of 97 to 103 rows, a share of each labeled, and 1000 test rows.
 fn generated(name: &str, batches: usize, share: f64, seed: u64) -> Result<Stream> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let draw =
@@ -259,8 +259,8 @@ fn weighted(stream: Stream) -> Result<Stream> {
     Ok(Stream { batches, test: weigh(&stream.test)?, truth: stream.truth })
 }
 
-/// Figure 1: categories, all rows labelled.
-pub(crate) fn categories(bench: &Bench<'_>) -> Result<Found> {
+/// Figure 1: categories, all rows labeled.
+pub(crate) fn categories(bench: &Bench<'_>) -> Result<SearchResult> {
     const SHOWN: [usize; 7] = [1, 2, 3, 5, 10, 20, 30];
     let tests = bench.options.repetitions.unwrap_or(10).max(1);
     let make = |k| generated("categories", 30, 1.0, seed(bench, k)).and_then(weighted);
@@ -290,13 +290,13 @@ pub(crate) fn categories(bench: &Bench<'_>) -> Result<Found> {
     figure(bench, &plan, &lines, &make)
 }
 
-/// Figure 2: the centre and the shell of a ball, a tenth of the rows labelled.
-pub(crate) fn ball(bench: &Bench<'_>) -> Result<Found> {
+/// Figure 2: the center and the shell of a ball, a tenth of the rows labeled.
+pub(crate) fn ball(bench: &Bench<'_>) -> Result<SearchResult> {
     const SHOWN: [usize; 8] = [1, 2, 3, 4, 6, 8, 10, 12];
     let tests = bench.options.repetitions.unwrap_or(20).max(1);
     let make = |k| generated("ball", 12, 0.1, seed(bench, k));
     // exp(−d²/4t), t = 0.01, is a width of √(2t)
-    let penalty = PenaltyParams { neighbours: 20, width: 0.02f64.sqrt(), ..PenaltyParams::default() };
+    let penalty = PenaltyParams { neighbors: 20, width: 0.02f64.sqrt(), ..PenaltyParams::default() };
     let base =
         MedParams { kernel: Kernel::Rbf { gamma: 0.5 }, penalty, landmarks: 100, ..MedParams::default() };
     let grid = |form: Form, betas: &[f64], landmarks: usize| {
@@ -340,8 +340,8 @@ fn held_out(batches: &[(Matrix, Targets)], keep: usize) -> Stream {
     Stream { batches: first.to_vec(), test, truth }
 }
 
-/// Figure 3: Isolet, five speakers a batch, the first of them labelled; the first against the second half of the alphabet.
-pub(crate) fn letters(bench: &Bench<'_>) -> Result<Found> {
+/// Figure 3: Isolet, five speakers a batch, the first of them labeled; the first against the second half of the alphabet.
+pub(crate) fn letters(bench: &Bench<'_>) -> Result<SearchResult> {
     const SHOWN: [usize; 10] = [1, 2, 3, 4, 6, 9, 12, 16, 20, 24];
     let open = |file: &str| -> Result<(Matrix, Vec<Label>)> {
         let path = existing(&bench.options.folder, file, "the UCI repository (Isolet)")?;
@@ -366,7 +366,7 @@ pub(crate) fn letters(bench: &Bench<'_>) -> Result<Found> {
         _ => Ok(Stream { batches: batches.clone(), test: test.clone(), truth: truth.clone() }),
     };
     // the source has γ_A·l = γ_I·l/n² = 0.005, that is C = 100 and 2β = 1, and σ = 10
-    let penalty = PenaltyParams { neighbours: 10, ..PenaltyParams::default() };
+    let penalty = PenaltyParams { neighbors: 10, ..PenaltyParams::default() };
     let kernel = Kernel::Rbf { gamma: 0.005 };
     let base = MedParams { kernel, penalty, ..MedParams::default() };
     let grid = |beta: f64, landmarks: usize, costs: &[f64]| {

@@ -178,29 +178,29 @@ impl Protocol {
     }
 }
 
-/// Few labels: the other rows are unlabelled, and what is found for them is scored.
+/// Few labels: the other rows are unlabeled, and what is found for them is scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Few {
     /// Rows with a label.
     pub labeled: usize,
-    /// Draws of the labelled rows.
+    /// Draws of the labeled rows.
     pub draws: usize,
     /// Only so many draws count, the worst for a supervised machine; 0: all.
     pub worst: usize,
     /// Share of positives in the rows, where they are drawn from more.
     pub ratio: Option<f64>,
-    /// Cost of an unlabelled row over that of a labelled one (QP-S3VM and SUBMOD-S3VM).
+    /// Cost of an unlabeled row over that of a labeled one (QP-S3VM and SUBMOD-S3VM).
     pub kappa: Option<f64>,
     /// The same in terms of both terms, for the polished search; none: `kappa`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rho: Option<f64>,
-    /// Whether the linear kernel is that of centred rows; none: what the learner does.
+    /// Whether the linear kernel is that of centered rows; none: what the learner does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center: Option<bool>,
     /// Weight of the norm in the other machines; none: their default, 0: the best of a grid.
     pub lambda: Option<f64>,
-    /// Weight of the unlabelled rows in them.
+    /// Weight of the unlabeled rows in them.
     pub lambda_u: f64,
 }
 
@@ -294,8 +294,8 @@ fn honest(table: &Table) -> Table {
     twin.honest = true;
     twin.columns.iter_mut().for_each(|c| c.judged = false);
     twin.remarks = vec![format!(
-        "{DRAWS} random draws ({LARGE_DRAWS} above 10,000 rows, one above 100,000 with --large 1), no parameter, scaling or centring chosen for the data; \
-         the share of positives is that of the labelled rows. Printed beside it: the numbers of {}, whose protocol is \
+        "{DRAWS} random draws ({LARGE_DRAWS} above 10,000 rows, one above 100,000 with --large 1), no parameter, scaling or centering chosen for the data; \
+         the share of positives is that of the labeled rows. Printed beside it: the numbers of {}, whose protocol is \
          another",
         table.id
     )];

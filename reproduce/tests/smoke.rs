@@ -86,12 +86,12 @@ fn finished_work_is_found_again() {
     let cached = || reproduce(&[&TABLE[..], &["--cache", folder.path().to_str().unwrap()]].concat());
     let (first, second) = (cached(), cached());
     assert_eq!(numbers(&first), numbers(&second));
-    let learnt = |o: &Output| String::from_utf8_lossy(&o.stderr).matches(" error ").count();
-    assert!(learnt(&first) >= 10 && learnt(&second) == 0, "{}", String::from_utf8_lossy(&second.stderr));
+    let learned = |o: &Output| String::from_utf8_lossy(&o.stderr).matches(" error ").count();
+    assert!(learned(&first) >= 10 && learned(&second) == 0, "{}", String::from_utf8_lossy(&second.stderr));
     let pieces: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
-    assert_eq!(pieces.len(), learnt(&first), "one file a piece");
+    assert_eq!(pieces.len(), learned(&first), "one file a piece");
     std::fs::remove_file(&pieces[0]).unwrap();
-    assert_eq!(learnt(&cached()), 1, "only what is not there is done again");
+    assert_eq!(learned(&cached()), 1, "only what is not there is done again");
 }
 
 /// Options that change samples are part of what a piece is found by.

@@ -1,4 +1,4 @@
-//! Opening files: `-` is standard input; gzip, xz and zstd are recognised by their first bytes and decompressed
+//! Opening files: `-` is standard input; gzip, xz and zstd are recognized by their first bytes and decompressed
 //! on the fly. What comes out is bounded, so that a small file cannot fill the memory.
 
 use crate::error::{Error, Result};

@@ -30,7 +30,7 @@ fn recheck_model(model: &mut Model) -> evermargin::Result<()> {
     }
 }
 
-/// Deserialising fills the fields of a matrix without the checks of its constructors.
+/// Deserializing fills the fields of a matrix without the checks of its constructors.
 fn recheck(points: &mut Matrix) -> evermargin::Result<()> {
     let empty = Matrix::dense(Vec::new(), 0, 0)?;
     *points = match std::mem::replace(points, empty) {

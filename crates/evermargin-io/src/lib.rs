@@ -18,7 +18,7 @@ pub mod onnx;
 mod output;
 mod stream;
 
-pub use artifacts::artifact::{Kept, read_kept};
+pub use artifacts::artifact::{Artifact, read_kept};
 pub use artifacts::validate::check;
 pub use decompress::{decompress, open, read_whole};
 pub use error::{Error, Place, Result};

@@ -27,13 +27,13 @@ const LONG: usize = 1000;
 /// What is kept of an engine, and what its owner says about it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct Artifact {
     about: String,
     state: EngineState,
 }
 
 /// Classes of the rows of the batch (-1 = none yet), how sure they are, and all else as JSON.
-type Told<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, String);
+type LabeledSample<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, String);
 
 /// Samples, and how many each stands for.
 type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
@@ -43,7 +43,7 @@ impl PyEngine {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Told<'py>> {
+    fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<LabeledSample<'py>> {
         let done = if matches!(&event, Event::Batch { labels, .. } if labels.len() >= LONG) {
             self.apply_to_a_copy(py, event)?
         } else {
@@ -85,7 +85,7 @@ impl PyEngine {
     }
 
     fn open(bytes: &[u8]) -> PyResult<(Self, String)> {
-        let kept: Kept = unseal(ENGINE, "state", bytes).map_err(|e| of_format(&e))?;
+        let kept: Artifact = unseal(ENGINE, "state", bytes).map_err(|e| of_format(&e))?;
         let engine = Engine::resume(kept.state).map_err(|e| of_core(&e))?;
         Ok((Self(Mutex::new(engine)), kept.about))
     }
@@ -122,39 +122,39 @@ impl PyEngine {
         py: Python<'py>,
         x: Rows<'py>,
         codes: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Told<'py>> {
+    ) -> PyResult<LabeledSample<'py>> {
         let name = |c: &i64| (*c >= 0).then(|| c.to_string());
         let labels = codes.as_array().iter().map(name).collect();
         self.apply(py, Event::Batch { x: x.view()?.to_matrix(), labels })
     }
 
     /// A question is answered.
-    fn answer<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<Told<'py>> {
+    fn answer<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<LabeledSample<'py>> {
         self.apply(py, Event::Answer { sample, label: code.to_string() })
     }
 
     /// A question is passed over.
-    fn skip<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Told<'py>> {
+    fn skip<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<LabeledSample<'py>> {
         self.apply(py, Event::Skip { sample })
     }
 
     /// A label is changed.
-    fn correct<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<Told<'py>> {
+    fn correct<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<LabeledSample<'py>> {
         self.apply(py, Event::Correct { sample, label: code.to_string() })
     }
 
     /// A label is taken back.
-    fn withdraw<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Told<'py>> {
+    fn withdraw<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<LabeledSample<'py>> {
         self.apply(py, Event::Withdraw { sample })
     }
 
     /// So many questions are wanted.
-    fn ask<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Told<'py>> {
+    fn ask<'py>(&self, py: Python<'py>, count: usize) -> PyResult<LabeledSample<'py>> {
         self.apply(py, Event::Ask { count })
     }
 
     /// The batch is done with.
-    fn tick<'py>(&self, py: Python<'py>, now: u64) -> PyResult<Told<'py>> {
+    fn tick<'py>(&self, py: Python<'py>, now: u64) -> PyResult<LabeledSample<'py>> {
         self.apply(py, Event::Tick { now })
     }
 
@@ -167,7 +167,7 @@ impl PyEngine {
     fn metrics(&self) -> String {
         let engine = self.held();
         let meter = engine.meter();
-        let late = |rate: &Rate| (rate.of > 0).then_some(rate.late);
+        let late = |rate: &Rate| (rate.of > 0).then_some(rate.ema);
         json!({
             "rows": engine.rows(),
             "batches": engine.batches(),
@@ -211,7 +211,7 @@ impl PyEngine {
     /// Its bytes, with what its owner says about it.
     #[pyo3(signature = (about=""))]
     fn to_bytes<'py>(&self, py: Python<'py>, about: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let kept = Kept { about: about.into(), state: self.held().save() };
+        let kept = Artifact { about: about.into(), state: self.held().save() };
         Ok(PyBytes::new(py, &seal(ENGINE, &kept).map_err(|e| of_format(&e))?))
     }
 

@@ -6,7 +6,7 @@ use crate::rows::{Rows, numbers};
 use crate::work::long;
 use evermargin::Labels;
 use evermargin::estimators::LEARNERS;
-use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::pipeline::train::{ClassWeight, TrainOptions, Trained, train};
 use evermargin::solver::{Exit, Watch};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -30,7 +30,7 @@ pub struct Settings {
     pub folds: usize,
     pub seed: u64,
     pub compare: bool,
-    pub warp: Option<WarpParams>,
+    pub warp: Option<DeformedKernelParams>,
 }
 
 impl Default for Settings {

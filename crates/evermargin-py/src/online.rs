@@ -5,7 +5,7 @@ use crate::fit::{Settings, Training};
 use crate::rows::{Rows, classes, numbers};
 use crate::work::{long, quick};
 use evermargin::Labels;
-use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin_io::artifacts::state;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ impl Checkpoint {
 
     /// Learns more rows: what it gave, and the state after it. This one stays as it is.
     #[pyo3(signature = (x, codes, weights=None, seed=1, verbose=false))]
-    fn go_on(
+    fn partial_fit(
         &self,
         py: Python<'_>,
         x: Rows<'_>,
@@ -58,10 +58,10 @@ impl Checkpoint {
     ) -> PyResult<(Training, Self)> {
         let labels = Labels { classes: self.0.classes.clone(), of: classes(&codes) };
         let weights = numbers(weights.as_ref());
-        let how = GoOn { weights: weights.as_deref(), seed, ..GoOn::default() };
+        let how = PartialFitOptions { weights: weights.as_deref(), seed, ..PartialFitOptions::default() };
         let view = x.view()?;
         let name = verbose.then_some(self.0.learner.as_str());
-        let gone = long(py, name, |watch| go_on(&self.0, view.to_matrix(), &labels, how, watch))?;
+        let gone = long(py, name, |watch| partial_fit(&self.0, view.to_matrix(), &labels, how, watch))?;
         gone.map(|(trained, next)| (trained.into(), Self(next))).map_err(|e| of_core(&e))
     }
 
@@ -81,7 +81,7 @@ impl Checkpoint {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// Labelled rows of each class so far.
+    /// Labeled rows of each class so far.
     #[getter]
     fn counts(&self) -> Vec<usize> {
         self.0.counts.clone()

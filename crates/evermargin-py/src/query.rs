@@ -83,19 +83,19 @@ pub fn diverse_batch<'py>(
     Ok((order(py, &picks.order), picks.gains.into_pyarray(py)))
 }
 
-/// A batch of ambiguous rows unlike each other. `signs` are those of the labelled rows; `settings` is JSON.
+/// A batch of ambiguous rows unlike each other. `signs` are those of the labeled rows; `settings` is JSON.
 #[pyfunction]
 pub fn submod_batch<'py>(
     py: Python<'py>,
     x: Rows<'py>,
-    labelled: Rows<'py>,
+    labeled: Rows<'py>,
     signs: PyReadonlyArray1<'py, f64>,
     settings: &str,
     count: usize,
 ) -> PyResult<Picked<'py>> {
     let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
-    let (view, labelled, signs) = (x.view()?, labelled.view()?, signs.as_array().to_vec());
-    let picks = long(py, None, |watch| active::submod_batch(view, labelled, &signs, &params, count, watch))?;
+    let (view, labeled, signs) = (x.view()?, labeled.view()?, signs.as_array().to_vec());
+    let picks = long(py, None, |watch| active::submod_batch(view, labeled, &signs, &params, count, watch))?;
     let picks = picks.map_err(|e| of_core(&e))?;
     Ok((order(py, &picks.order), picks.gains.into_pyarray(py)))
 }
@@ -105,7 +105,7 @@ pub fn submod_batch<'py>(
 pub fn relaxed_batch<'py>(
     py: Python<'py>,
     x: Rows<'py>,
-    labelled: Rows<'py>,
+    labeled: Rows<'py>,
     signs: PyReadonlyArray1<'py, f64>,
     settings: &str,
     count: usize,
@@ -113,10 +113,10 @@ pub fn relaxed_batch<'py>(
     max_steps: u64,
 ) -> PyResult<Relaxed<'py>> {
     let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
-    let (view, labelled, signs) = (x.view()?, labelled.view()?, signs.as_array().to_vec());
+    let (view, labeled, signs) = (x.view()?, labeled.view()?, signs.as_array().to_vec());
     let stop = Stop { tolerance, max_steps };
     let relaxed =
-        long(py, None, |watch| active::relaxed_batch(view, labelled, &signs, &params, count, stop, watch))?;
+        long(py, None, |watch| active::relaxed_batch(view, labeled, &signs, &params, count, stop, watch))?;
     let relaxed = relaxed.map_err(|e| of_core(&e))?;
     Ok((order(py, &relaxed.rows), relaxed.share.into_pyarray(py), relaxed.objective))
 }

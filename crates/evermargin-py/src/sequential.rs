@@ -73,7 +73,7 @@ impl Sequential {
         Ok(variance.into_pyarray(py))
     }
 
-    /// Labelled rows of each class so far.
+    /// Labeled rows of each class so far.
     #[getter]
     fn counts(&self) -> Vec<usize> {
         self.held().counts().to_vec()

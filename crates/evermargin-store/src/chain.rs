@@ -27,14 +27,14 @@ pub(crate) struct Contents {
     /// The hash of the last event.
     pub head: Hash,
     /// At most two, oldest first.
-    pub snapshots: Vec<Kept>,
+    pub snapshots: Vec<StoredLink>,
     /// Bodies of this kind before this number were forgotten.
     pub forgotten: BTreeMap<String, u64>,
 }
 
 /// A snapshot, but for its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredLink {
     /// The state after all events before this one.
     pub seq: u64,
     /// Bytes.

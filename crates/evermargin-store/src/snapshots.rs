@@ -1,6 +1,6 @@
 //! Snapshots: the state after so many events, in pieces that a row can hold. The two newest are kept.
 
-use crate::chain::{Contents, Kept};
+use crate::chain::{Contents, StoredLink};
 use crate::error::{Error, Result};
 use blake3::Hasher;
 use rusqlite::Connection;
@@ -22,7 +22,7 @@ pub struct Snapshot {
 pub(crate) fn insert(
     connection: &Connection,
     contents: &mut Contents,
-    kept: Kept,
+    kept: StoredLink,
     body: &[u8],
 ) -> rusqlite::Result<()> {
     let row = "INSERT INTO snapshots (seq, length, hash) VALUES (?1, ?2, ?3)";
@@ -61,7 +61,7 @@ pub(crate) fn check(file: &Path, connection: &Connection, contents: &Contents) -
 pub(crate) fn read(
     file: &Path,
     connection: &Connection,
-    kept: &Kept,
+    kept: &StoredLink,
     mut take: impl FnMut(&[u8]),
 ) -> Result<i64> {
     let reading = |error| Error::reading(file, Some(kept.seq))(error);

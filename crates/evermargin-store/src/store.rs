@@ -1,6 +1,6 @@
 //! The store: opened, written by one writer, read.
 
-use crate::chain::{Contents, Kept};
+use crate::chain::{Contents, StoredLink};
 use crate::create;
 use crate::database::{self, Way};
 use crate::error::{Error, Result};
@@ -125,7 +125,7 @@ impl Store {
     /// before this returns. To keep the same once more changes nothing.
     pub fn keep_snapshot(&mut self, seq: u64, body: &[u8]) -> Result<()> {
         self.check_sound()?;
-        let kept = Kept { seq, length: body.len() as u64, hash: blake3::hash(body) };
+        let kept = StoredLink { seq, length: body.len() as u64, hash: blake3::hash(body) };
         if self.contents.snapshots.last() == Some(&kept) {
             return Ok(());
         }
@@ -205,8 +205,8 @@ impl Store {
             self.logged = 0;
         }
         let mut next = self.contents.clone();
-        let behaviour = TransactionBehavior::Immediate;
-        let transaction = self.database.transaction_with_behavior(behaviour).map_err(failed)?;
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self.database.transaction_with_behavior(behavior).map_err(failed)?;
         let done = work(&transaction, &mut next).map_err(failed)?;
         next.generation += 1;
         if !advance(&transaction, &next).map_err(failed)? {

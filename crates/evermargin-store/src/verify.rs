@@ -4,7 +4,7 @@
 //! readable), the chain of events from the first to the last with every body, the snapshots, the digest of all, and last
 //! the seal.
 
-use crate::chain::{Contents, Kept};
+use crate::chain::{Contents, StoredLink};
 use crate::database::{self, SCHEMA, Way};
 use crate::error::{Error, Result};
 use crate::seal::Mark;
@@ -93,7 +93,7 @@ fn outline(file: &Path, connection: &Connection) -> Result<(Contents, Hash)> {
     each(file, connection, "SELECT seq, length, hash FROM snapshots ORDER BY seq", |row| {
         let (seq, length) = (row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64);
         let hash = events::hash(row.get_ref(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
-        contents.snapshots.push(Kept { seq, length, hash });
+        contents.snapshots.push(StoredLink { seq, length, hash });
         Ok(())
     })?;
     Ok((contents, digest))

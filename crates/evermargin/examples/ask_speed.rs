@@ -20,8 +20,8 @@ fn main() -> evermargin::Result<()> {
     let mut y = Vec::with_capacity(ROWS);
     for row in values.chunks_exact_mut(COLS) {
         let positive = rng.random_bool(0.5);
-        let centre = if positive { 0.52 } else { 0.48 };
-        row.iter_mut().for_each(|v| *v = (centre + rng.random_range(-0.5..0.5f64)).clamp(0.0, 1.0));
+        let center = if positive { 0.52 } else { 0.48 };
+        row.iter_mut().for_each(|v| *v = (center + rng.random_range(-0.5..0.5f64)).clamp(0.0, 1.0));
         y.push(if positive { Label::Pos } else { Label::Neg });
     }
     let x = Matrix::dense(values, ROWS, COLS)?;

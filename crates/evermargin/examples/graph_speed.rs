@@ -1,4 +1,4 @@
-//! Seconds to find the neighbours of every row: `graph_speed [ROWS] [COLS] [K] [FILE]`.
+//! Seconds to find the neighbors of every row: `graph_speed [ROWS] [COLS] [K] [FILE]`.
 //!
 //! FILE holds ROWS·COLS bytes from its end (an IDX image file will do); without it rows are mixtures of 40 blurred shapes,
 //! which have the low inner dimension of images.
@@ -21,7 +21,7 @@ fn main() -> evermargin::Result<()> {
         if cfg!(feature = "approximate") { &[Search::Exact, Search::Approximate] } else { &[Search::Exact] };
     let mut graphs = Vec::new();
     for &search in searches {
-        let params = GraphParams { neighbours: k, weights: Weights::Heat, search, ..Default::default() };
+        let params = GraphParams { neighbors: k, weights: Weights::Heat, search, ..Default::default() };
         let (clock, cpu) = (Instant::now(), cpu_seconds());
         let graph = Graph::nearest(x.view(), &params, &())?;
         println!(

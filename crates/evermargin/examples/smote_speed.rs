@@ -1,4 +1,4 @@
-//! Seconds to find the neighbours of every row: `smote_speed [ROWS] [COLS]`.
+//! Seconds to find the neighbors of every row: `smote_speed [ROWS] [COLS]`.
 
 use evermargin::resampling::smote;
 use evermargin::{Kernel, Matrix};

@@ -14,7 +14,7 @@ const SIDE: f64 = 320.0;
 const EDGE: f64 = 12.0;
 /// Squares along an edge of the field.
 const SQUARES: usize = 64;
-/// Light and full colour of either side.
+/// Light and full color of either side.
 const COLOURS: [[&str; 2]; 2] = [["#d1e0f3", "#2868c8"], ["#fae0c8", "#e6781e"]];
 
 fn main() -> Outcome<()> {

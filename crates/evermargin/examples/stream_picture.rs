@@ -16,7 +16,7 @@ use std::path::Path;
 type Point = [f64; 2];
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// A dot: where, how large, its colour.
+/// A dot: where, how large, its color.
 type Dot = (Point, f64, &'static str);
 
 const COLOURS: [&str; 2] = ["#2868c8", "#e6781e"];
@@ -46,19 +46,19 @@ fn points(x: &Matrix) -> Vec<Point> {
 
 /// The classes given to a batch; 0 before anything is known.
 fn label(memory: &Transduction, known: &[(Point, u32)], batch: &[Point]) -> Outcome<Vec<u32>> {
-    let (x, class) = labelled(known);
+    let (x, class) = labeled(known);
     let known = Known { x: x.view(), class: &class, classes: 2, shares: &[0.5, 0.5] };
     let given = memory.label(known, rows(batch).view(), &())?;
     Ok(given.map_or_else(|| vec![0; batch.len()], |g| g.iter().map(|g| g.class).collect()))
 }
 
-fn labelled(known: &[(Point, u32)]) -> (Matrix, Vec<u32>) {
+fn labeled(known: &[(Point, u32)]) -> (Matrix, Vec<u32>) {
     let (places, class): (Vec<Point>, Vec<u32>) = known.iter().copied().unzip();
     (rows(&places), class)
 }
 
 fn absorb(memory: &mut Transduction, known: &[(Point, u32)], batch: &[Point]) -> Outcome<()> {
-    let (x, class) = labelled(known);
+    let (x, class) = labeled(known);
     let known = Known { x: x.view(), class: &class, classes: 2, shares: &[0.5, 0.5] };
     let given = memory.label(known, rows(batch).view(), &())?;
     memory.absorb(known, rows(batch), given.as_deref(), 1, &())?;
@@ -99,7 +99,7 @@ fn cube(path: &Path) -> Outcome<()> {
         (right(&mut frozen[known.len()..].iter().map(|f| f.1)), right(&mut anew.iter().copied()));
     let shades = ["#17407c", "#c02860", "#8c8c8c", "#8c8c8c", "#8c8c8c"];
     let arrival = batches.iter().zip(shades).flat_map(|(b, s)| b.iter().map(move |b| (b.0, 2.2, s)));
-    let coloured = |given: &mut dyn Iterator<Item = (Point, u32)>| {
+    let colored = |given: &mut dyn Iterator<Item = (Point, u32)>| {
         given.map(|(p, c)| (p, 2.2, COLOURS[c as usize])).collect::<Vec<Dot>>()
     };
     let remembered = points(memory.exemplars());
@@ -107,12 +107,12 @@ fn cube(path: &Path) -> Outcome<()> {
         ("batch 1 dark, 2 red, 3 to 5 grey".to_string(), arrival.collect(), vec![]),
         (
             format!("earlier labels stay: {before:.0} % right"),
-            coloured(&mut frozen[known.len()..].iter().copied()),
+            colored(&mut frozen[known.len()..].iter().copied()),
             vec![],
         ),
         (
-            format!("labelled anew, exemplars ringed: {after:.0} % right"),
-            coloured(&mut places.iter().copied().zip(anew)),
+            format!("labeled anew, exemplars ringed: {after:.0} % right"),
+            colored(&mut places.iter().copied().zip(anew)),
             remembered.iter().map(|p| (*p, 4.5)).collect(),
         ),
     ];
@@ -155,7 +155,7 @@ fn moons(path: &Path) -> Outcome<()> {
     let weights = kept.iter().zip(memory.weights());
     remembered.extend(weights.map(|(p, w)| (*p, 1.5 + 0.5 * w.sqrt(), "#2868c8")));
     let last = rows(&batches[19]);
-    let (x, class) = labelled(&known);
+    let (x, class) = labeled(&known);
     let told = Known { x: x.view(), class: &class, classes: 2, shares: &[0.5, 0.5] };
     let sure = memory.label(told, last.view(), &())?.unwrap_or_default();
     let closeness: Vec<f64> = sure.iter().map(|g| g.confidence).collect();
@@ -166,9 +166,9 @@ fn moons(path: &Path) -> Outcome<()> {
     asked.extend(batches[19].iter().map(|p| (*p, 2.2, "#707070")));
     asked.extend(diverse.iter().map(|&i| (batches[19][i], 5.0, "#2868c8")));
     let rings = submod.iter().map(|&i| (batches[19][i], 7.0)).collect();
-    let coloured: Vec<Dot> = all.iter().zip(&given).map(|(p, c)| (*p, 1.8, COLOURS[*c as usize])).collect();
+    let colored: Vec<Dot> = all.iter().zip(&given).map(|(p, c)| (*p, 1.8, COLOURS[*c as usize])).collect();
     let panels = [
-        (format!("2000 rows, 2 labels: {right:.0} % right"), coloured, vec![]),
+        (format!("2000 rows, 2 labels: {right:.0} % right"), colored, vec![]),
         (format!("remembered: {} exemplars, area by weight", kept.len()), remembered, vec![]),
         ("asked about: diverse (blue), submod (rings)".to_string(), asked, rings),
     ];
@@ -178,7 +178,7 @@ fn moons(path: &Path) -> Outcome<()> {
 /// A title, dots, and rings with their radius.
 type Panel = (String, Vec<Dot>, Vec<(Point, f64)>);
 
-/// Panels side by side over `[left, right, bottom, top]`; labelled points are squares.
+/// Panels side by side over `[left, right, bottom, top]`; labeled points are squares.
 fn draw(path: &Path, span: [f64; 4], known: &[(Point, u32)], panels: &[Panel]) -> Outcome<()> {
     let inner = SIDE - 30.0;
     let (width, height) = (SIDE * panels.len() as f64, SIDE + 20.0);
@@ -191,13 +191,10 @@ fn draw(path: &Path, span: [f64; 4], known: &[(Point, u32)], panels: &[Panel]) -
             let (x, y) = ((p[0] - span[0]) / (span[1] - span[0]), (p[1] - span[2]) / (span[3] - span[2]));
             (k as f64 * SIDE + 15.0 + x * inner, SIDE - 15.0 - y * inner)
         };
-        // dots of one size and colour are one path: a point drawn with a round pen
+        // dots of one size and color are one path: a point drawn with a round pen
         for same in dots.chunk_by(|a, b| a.1 == b.1 && a.2 == b.2) {
-            let (wide, colour) = (2.0 * same[0].1, same[0].2);
-            write!(
-                out,
-                "<path stroke=\"{colour}\" stroke-width=\"{wide:.1}\" stroke-linecap=\"round\" d=\""
-            )?;
+            let (wide, color) = (2.0 * same[0].1, same[0].2);
+            write!(out, "<path stroke=\"{color}\" stroke-width=\"{wide:.1}\" stroke-linecap=\"round\" d=\"")?;
             for (p, ..) in same {
                 let (x, y) = place(p);
                 write!(out, "M{x:.1} {y:.1}h0")?;

@@ -47,9 +47,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let closeness: Vec<f64> = (0..n).map(|i| 4.0 * (alike(i, known[0]) - alike(i, known[1])).abs()).collect();
     let mut nearest: Vec<usize> = (0..n).collect();
     nearest.sort_by(|&a, &b| closeness[a].total_cmp(&closeness[b]));
-    let labelled = view.select(&known);
+    let labeled = view.select(&known);
     let params = SubmodParams { kernel: KERNEL, ..Default::default() };
-    let submod = submod_batch(view, labelled.view(), &[-1.0, 1.0], &params, 12, &())?;
+    let submod = submod_batch(view, labeled.view(), &[-1.0, 1.0], &params, 12, &())?;
     let diverse = diverse_batch(view, &closeness, KERNEL, 12, &())?;
     let plain = |rows: &[usize]| rows.iter().map(|&i| (i, 12.0)).collect();
     let asked = [

@@ -460,7 +460,7 @@ impl Row<'_> {
 pub enum Label {
     /// The first class.
     Neg = -1,
-    /// Not labelled.
+    /// Not labeled.
     Unknown = 0,
     /// The second class.
     Pos = 1,
@@ -483,7 +483,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Labels from tokens; `None`, `?` and the empty token are unlabelled. Numbers that are equal are one
+    /// Labels from tokens; `None`, `?` and the empty token are unlabeled. Numbers that are equal are one
     /// class (`+1` and `1`), named as first written without a leading `+`.
     pub fn from_tokens<'t>(tokens: impl Iterator<Item = Option<&'t str>>) -> Self {
         let tokens: Vec<Option<&str>> =

@@ -53,7 +53,7 @@ struct Generator {
     fill: fn(&Shape<'_>, &mut Pcg64) -> Result<Matrix>,
 }
 
-const MOST_COLS: usize = 1 << 24;
+const MAX_COLS: usize = 1 << 24;
 
 static GENERATORS: [Generator; 11] = [
     Generator {
@@ -101,7 +101,7 @@ static GENERATORS: [Generator; 11] = [
         about: "two Gaussians with a Bayes error of 5 %",
         classes: 2..=2,
         default_classes: 2,
-        cols: 1..=MOST_COLS,
+        cols: 1..=MAX_COLS,
         default_cols: 50,
         noise: 1.0,
         fill: g50c,
@@ -111,7 +111,7 @@ static GENERATORS: [Generator; 11] = [
         about: "concentric spheres, one a class",
         classes: 2..=100,
         default_classes: 2,
-        cols: 2..=MOST_COLS,
+        cols: 2..=MAX_COLS,
         default_cols: 3,
         noise: 0.05,
         fill: spheres,
@@ -121,7 +121,7 @@ static GENERATORS: [Generator; 11] = [
         about: "the middle of a ball against its shell, which overlap a little",
         classes: 2..=2,
         default_classes: 2,
-        cols: 2..=MOST_COLS,
+        cols: 2..=MAX_COLS,
         default_cols: 3,
         noise: 0.0,
         fill: ball,
@@ -151,7 +151,7 @@ static GENERATORS: [Generator; 11] = [
         about: "sparse text-like rows of unit length: Zipf's law, log tf times idf",
         classes: 2..=2,
         default_classes: 2,
-        cols: 10..=MOST_COLS,
+        cols: 10..=MAX_COLS,
         default_cols: 50_000,
         noise: 0.0,
         fill: text,
@@ -161,7 +161,7 @@ static GENERATORS: [Generator; 11] = [
         about: "a stream of two Gaussians whose means turn once around the origin",
         classes: 2..=2,
         default_classes: 2,
-        cols: 2..=MOST_COLS,
+        cols: 2..=MAX_COLS,
         default_cols: 2,
         noise: 0.5,
         fill: drift,
@@ -506,7 +506,7 @@ mod tests {
         assert!((wrong as f64 / 20_000.0 - 0.05).abs() < 0.006, "{wrong}");
     }
 
-    /// Means by hand: (11 + 15)/2 is the centre of the first class, and the rest, half (11, 7) and half (15, 7), has
+    /// Means by hand: (11 + 15)/2 is the center of the first class, and the rest, half (11, 7) and half (15, 7), has
     /// a quarter of the second wave.
     #[test]
     fn two_classes_of_waves_are_the_first_against_the_rest() {

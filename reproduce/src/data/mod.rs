@@ -20,7 +20,7 @@ use crate::failure::{Failure, Result};
 use evermargin::{Label, Matrix};
 use std::path::{Path, PathBuf};
 
-/// Rows with labels; nothing is unlabelled.
+/// Rows with labels; nothing is unlabeled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// One example a row.

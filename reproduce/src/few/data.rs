@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// Rows, all labels, and the draws of labelled rows that come with them.
+/// Rows, all labels, and the draws of labeled rows that come with them.
 #[derive(Debug, Clone)]
 pub struct Rows {
     /// One example a row.
@@ -169,7 +169,7 @@ fn two_classes(folder: &Path, files: &[&str], positive: &str) -> Result<Rows> {
     Ok(Rows { x, labels: signed(of.into_iter()), splits: Vec::new() })
 }
 
-/// A file with its draws of labelled rows.
+/// A file with its draws of labeled rows.
 fn with_splits(folder: &Path, stem: &str, labeled: usize, origin: &str) -> Result<Rows> {
     let mut rows = whole(&existing(folder, &format!("{stem}.libsvm.xz"), origin)?)?;
     let path = existing(folder, &format!("{stem}.splits-l{labeled}.txt.xz"), origin)?;

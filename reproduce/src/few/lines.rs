@@ -28,7 +28,7 @@ fn toy(noise: f64, seed: u64) -> Result<Toy> {
     Ok(Toy { x, class, known, problem: Targets { y, cost: vec![1.0; ROWS] } })
 }
 
-/// A learner by name for one of the views (1, 2) or both (0); `alone` leaves the unlabelled rows out.
+/// A learner by name for one of the views (1, 2) or both (0); `alone` leaves the unlabeled rows out.
 fn model(toy: &Toy, name: &str, more: &Value, view: usize, alone: bool) -> Result<Model> {
     let mut params = json!({ "views": "1..2;3..4", "kernels": "rbf=2;linear", "view": view });
     if let (Value::Object(all), Value::Object(more)) = (&mut params, more) {
@@ -169,11 +169,11 @@ fn panel(toy: &Toy, model: &Model, column: usize, out: &mut String) -> Result<()
     );
     for (i, (p, class)) in points.iter().zip(&toy.class).enumerate() {
         let (x, y) = (SIZE * (p[0] - start[0]) / side, SIZE * (1.0 - (p[1] - start[1]) / side));
-        let colour = if *class { "#1b6ca8" } else { "#c7522a" };
+        let color = if *class { "#1b6ca8" } else { "#c7522a" };
         let known = toy.known.contains(&i);
         let _ = writeln!(
             out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{}\" fill=\"{colour}\"{}/>",
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{}\" fill=\"{color}\"{}/>",
             if known { 7 } else { 2 },
             if known { " stroke=\"#111\" stroke-width=\"2\"" } else { "" }
         );

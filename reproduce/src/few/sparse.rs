@@ -8,7 +8,7 @@ use crate::run::{Bench, seed_of};
 use evermargin::estimators::Targets;
 use evermargin::estimators::manifold::dictionary::Dictionary;
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
-use evermargin::estimators::manifold::sparse::objective::{Aim, Known, transduce};
+use evermargin::estimators::manifold::sparse::objective::{LabeledTargets, SparseObjective, transduce};
 use evermargin::solver::matching_pursuit::{Backfit, Candidates, Norm, Pursuit};
 use evermargin::{Kernel, Label, Labels, Matrix, Model};
 use rand::SeedableRng;
@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use std::fmt::Write;
 
-/// Rows and which of them are labelled.
+/// Rows and which of them are labeled.
 struct Draw {
     train: Rows,
     labeled: Vec<usize>,
@@ -41,7 +41,7 @@ fn problem(draw: &Draw) -> Targets {
     Targets { cost: vec![1.0; y.len()], y }
 }
 
-/// A model on the way: method, power of the Laplacian, basis functions, share of unlabelled rows right, seconds.
+/// A model on the way: method, power of the Laplacian, basis functions, share of unlabeled rows right, seconds.
 type Line = (&'static str, usize, usize, f64, f64);
 
 const GAMMA: [f64; 2] = [1e-3, 0.1];
@@ -56,7 +56,7 @@ pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
         return Ok("Left out by --quick.\n".into());
     }
     let draw = even_and_odd(bench)?;
-    let params = PenaltyParams { neighbours: 10, ..PenaltyParams::default() };
+    let params = PenaltyParams { neighbors: 10, ..PenaltyParams::default() };
     let met = bench.each(&[()], |()| {
         let start = Clock::start();
         params.graph(draw.train.x.view(), &()).map(|graph| graph.map(|g| (g, start.seconds())))
@@ -66,8 +66,8 @@ pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
     };
     bench.say(&format!("graph: {seconds:.1} s"));
     let mut out = format!(
-        "60,000 × 784, γ 0.02, γ_A 0.001, γ_I 0.1, 10 neighbours; as many positives as among the labels. The graph takes \
-         {seconds:.0} s, once; processor seconds, one thread.\n\n| method | power of L | basis | accuracy % on unlabelled rows | \
+        "60,000 × 784, γ 0.02, γ_A 0.001, γ_I 0.1, 10 neighbors; as many positives as among the labels. The graph takes \
+         {seconds:.0} s, once; processor seconds, one thread.\n\n| method | power of L | basis | accuracy % on unlabeled rows | \
          seconds beside the graph |\n|---|--:|--:|--:|--:|\n"
     );
     let done = bench.each(&WAYS, |&(method, power)| {
@@ -112,15 +112,15 @@ fn along(
         bench.say(&format!("{method} {power} {basis}: {right:.2} %, {seconds:.1} s"));
         lines.push((method, power, basis, right, seconds));
     };
-    let known = Known::of(&[problem(draw)])?;
+    let known = LabeledTargets::of(&[problem(draw)])?;
     let dictionary = Dictionary::new(view, vec![KERNEL])?;
     let start = Clock::start();
     let aim = if method == "greedy" {
-        Aim::plain(GAMMA, &known, Some(penalty))
+        SparseObjective::plain(GAMMA, &known, Some(penalty))
     } else {
         let Some(fields) = transduce(GAMMA[1], &known, penalty, &()) else { return Ok(lines) };
         tell("graph alone", view.rows(), &fields[0], start.seconds());
-        Aim::decoupled(GAMMA[0], fields)
+        SparseObjective::decoupled(GAMMA[0], fields)
     };
     let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Candidates::of(50, Backfit::Post, 1));
     let mut seconds = start.seconds();

@@ -71,7 +71,7 @@ impl Way {
         WAYS.iter().find(|(_, w)| *w == self).map_or("?", |(n, _)| n)
     }
 
-    /// Whether it uses labelled rows alone.
+    /// Whether it uses labeled rows alone.
     pub fn is_supervised(self) -> bool {
         self == Self::Svm
     }

@@ -1,4 +1,4 @@
-//! Curves as SVG: one figure, its axes with round numbers, a colour and a name a curve.
+//! Curves as SVG: one figure, its axes with round numbers, a color and a name a curve.
 
 use crate::found::Figure;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ const RIGHT: f64 = 700.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 310.0;
 
-/// Distinguishable by those who see fewer colours (Okabe and Ito).
+/// Distinguishable by those who see fewer colors (Okabe and Ito).
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#e69f00", "#444444"];
 
@@ -96,22 +96,22 @@ pub fn svg(figure: &Figure) -> String {
         let seen = series.points.iter().filter(|p| p[0].is_finite() && p[1].is_finite());
         let dots: Vec<String> =
             seen.map(|p| format!("{:.1},{:.1}", x.at(p[0]), y.at(p[1]).clamp(TOP, BOTTOM))).collect();
-        let (colour, dash) = (COLOURS[k % COLOURS.len()], DASHES[k / COLOURS.len() % DASHES.len()]);
+        let (color, dash) = (COLOURS[k % COLOURS.len()], DASHES[k / COLOURS.len() % DASHES.len()]);
         let _ = writeln!(
             out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" stroke-dasharray=\"{dash}\"/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.8\" stroke-dasharray=\"{dash}\"/>",
             dots.join(" ")
         );
         if dots.len() <= 40 {
             for dot in &dots {
                 let (cx, cy) = dot.split_once(',').unwrap_or((dot, "0"));
-                let _ = write!(out, "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"2.6\" fill=\"{colour}\"/>");
+                let _ = write!(out, "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"2.6\" fill=\"{color}\"/>");
             }
         }
         let (left, top) = (LEFT + 320.0 * (k % 2) as f64, HEIGHT + 20.0 * (k / 2) as f64);
         let _ = writeln!(
             out,
-            "<line x1=\"{left}\" y1=\"{0}\" x2=\"{1}\" y2=\"{0}\" stroke=\"{colour}\" stroke-width=\"3\" stroke-dasharray=\"{dash}\"/>\
+            "<line x1=\"{left}\" y1=\"{0}\" x2=\"{1}\" y2=\"{0}\" stroke=\"{color}\" stroke-width=\"3\" stroke-dasharray=\"{dash}\"/>\
              <text x=\"{2}\" y=\"{3}\">{4}</text>",
             top - 4.0,
             left + 22.0,

@@ -86,7 +86,7 @@ pub(crate) fn protocol(p: &Protocol) -> String {
         p.tolerance
     );
     if let Some(few) = &p.few {
-        text = format!("{} of {} labelled, {} kernel", few.labeled, p.train, p.kernel);
+        text = format!("{} of {} labeled, {} kernel", few.labeled, p.train, p.kernel);
         match few.kappa {
             Some(kappa) => {
                 let _ = write!(text, ", C {}, C*/C {kappa:e}, scaling {}", p.c, scaling_name(p));
@@ -94,7 +94,7 @@ pub(crate) fn protocol(p: &Protocol) -> String {
                     let _ = write!(text, ", polished with ρ {rho}");
                 }
                 if few.center == Some(false) {
-                    text.push_str(", not centred");
+                    text.push_str(", not centered");
                 }
             }
             None => {

@@ -73,7 +73,7 @@ fn metrics(table: &Table) -> Vec<&str> {
     found
 }
 
-/// Rows by methods of one measure: ours with its spread, print, the difference in the colour of its meaning.
+/// Rows by methods of one measure: ours with its spread, print, the difference in the color of its meaning.
 fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
     let of: Vec<&Judged> = cells.iter().filter(|j| j.column.metric == metric).collect();
     let Some(first) = of.first() else { return };

@@ -1,14 +1,14 @@
 //! Deterministic annealing beside its rivals and beside fixed temperatures: tables 3.6 and 3.7.
 //!
-//! Rows are divided into labelled, unlabelled, validation and test rows, class by class in proportion, so that the share of
-//! each class among the labels is the true one. All divisions are learnt together (file `many.rs`); rows for validation and test
+//! Rows are divided into labeled, unlabeled, validation and test rows, class by class in proportion, so that the share of
+//! each class among the labels is the true one. All divisions are learned together (file `many.rs`); rows for validation and test
 //! take no part.
 
 use super::many::{Draw, Pool, Scores, mean};
 use super::{asked, asked_method, repetitions};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::{Bench, seed_of};
 use evermargin::estimators::Fit;
 use evermargin::estimators::supervised::svc::SvcParams;
@@ -20,7 +20,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// A data set: its name in the tables and on disk, how many rows are labelled, unlabelled, for validation, for test, and how
+/// A data set: its name in the tables and on disk, how many rows are labeled, unlabeled, for validation, for test, and how
 /// often it is divided (the source: 10 times). The grid is λ and the width of the kernel in median distances (0: linear).
 #[derive(Debug)]
 struct Set {
@@ -115,11 +115,11 @@ fn machine(method: &str, kernel: Kernel, lambda: f64, labeled: usize) -> Result<
     })
 }
 
-/// Errors on unlabelled, validation and test rows of each division.
+/// Errors on unlabeled, validation and test rows of each division.
 type Errors = Vec<[f64; 3]>;
 
-/// Errors by the sign of f and, of two classes, by the score where the known share divides the unlabelled rows. (Machines
-/// that give the unlabelled rows labels keep these by the first reading.)
+/// Errors by the sign of f and, of two classes, by the score where the known share divides the unlabeled rows. (Machines
+/// that give the unlabeled rows labels keep these by the first reading.)
 fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: usize) -> Result<Vec<Errors>> {
     let rows = Rows::open(set.rows, &bench.options.folder)?;
     let pool = Pool::new(rows.x, &rows.labels);
@@ -128,8 +128,8 @@ fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: u
     let draws: Vec<Draw> = divisions.iter().map(|d| d.draw.clone()).collect();
     let (lambda, width) = point;
     let machine = machine(method, kernel(&pool.x, width), lambda, set.parts[0])?;
-    let learnt = pool.learn(machine.as_ref(), &draws)?;
-    let mut outside = learnt.outside(&pool.x)?;
+    let learned = pool.learn(machine.as_ref(), &draws)?;
+    let mut outside = learned.outside(&pool.x)?;
     let read = |inside: &Scores, outside: &Scores| {
         let one = |(k, d): (usize, &Division)| {
             let error = |scores: &Scores, rows: &[usize]| scores.error(k, &pool.class, rows);
@@ -137,7 +137,7 @@ fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: u
         };
         divisions.iter().enumerate().map(one).collect::<Errors>()
     };
-    let mut readings = vec![read(&learnt.inside, &outside)];
+    let mut readings = vec![read(&learned.inside, &outside)];
     if pool.classes == 2 {
         for (k, d) in divisions.iter().enumerate() {
             let threshold = super::threshold(&outside.of[k], &d.open, pool.shares(&d.draw)[0]);
@@ -154,7 +154,7 @@ fn number(bench: &Bench<'_>, name: &str) -> Option<f64> {
 }
 
 /// Runs methods on all sets at all points of their grids.
-fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
+fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<SearchResult> {
     let points = |set: &Set| match (number(bench, "lambda"), number(bench, "width")) {
         (Some(lambda), Some(width)) => vec![(lambda, width)],
         _ if bench.options.quick => set.grid[..2].to_vec(),
@@ -178,7 +178,7 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
         Ok(found)
     };
     let mut all = bench.each(&items, work).into_iter();
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for (set, method) in cells {
         let of: Result<Vec<Vec<Errors>>> = all.by_ref().take(points(set).len()).collect();
         match of {
@@ -191,7 +191,7 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
 
 /// By validation a setting is chosen for each division; at best it is the one with the least mean, for each column. How a
 /// class is read from f is a part of the setting.
-fn tell(found: &mut Found, set: &str, method: &str, grid: &[Errors]) {
+fn tell(found: &mut SearchResult, set: &str, method: &str, grid: &[Errors]) {
     let runs = grid.first().map_or(0, Vec::len);
     let least = |k: usize| (1..grid.len()).fold(0, |b, p| if grid[p][k][1] < grid[b][k][1] { p } else { b });
     for (column, name) in [(0, "error"), (2, "error_test")] {
@@ -204,12 +204,12 @@ fn tell(found: &mut Found, set: &str, method: &str, grid: &[Errors]) {
 }
 
 /// Table 3.6.
-pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn rivals(bench: &Bench<'_>) -> Result<SearchResult> {
     grid(bench, &["SVM", "JTSVM", "gradTSVM", "DA l2", "DA square"])
 }
 
 /// Table 3.7.
-pub(crate) fn temperatures(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn temperatures(bench: &Bench<'_>) -> Result<SearchResult> {
     grid(bench, &["DA l2", "T = 0.1", "T = 0.01", "T = 0.001"])
 }
 
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn settings_are_chosen_by_validation_or_by_what_is_measured() {
         let grid = vec![vec![[0.4, 0.0, 0.5], [0.2, 0.5, 0.1]], vec![[0.1, 0.3, 0.2], [0.3, 0.1, 0.9]]];
-        let mut found = Found::default();
+        let mut found = SearchResult::default();
         tell(&mut found, "s", "m", &grid);
         let of = |metric: &str| found.of("s", "m", metric).unwrap().runs.clone().unwrap();
         assert_eq!(of("error_val"), [0.4, 0.3]);

@@ -11,7 +11,7 @@ const ROUNDS: usize = 30;
 const SEEN: usize = 75;
 const LABELLED: [usize; 2] = [3, 1];
 
-/// Scores of all rows: log odds of class 1 by the words of labelled rows, every word once more than it was seen.
+/// Scores of all rows: log odds of class 1 by the words of labeled rows, every word once more than it was seen.
 fn odds(counts: MatrixView<'_>, known: &[(usize, u32)]) -> Vec<f64> {
     let mut words = [vec![1.0; counts.cols()], vec![1.0; counts.cols()]];
     let mut rows = [1.0_f64, 1.0];
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn views_teach_each_other() {
-        // word 0 or 1 of the first view tells the class, but the labelled rows have other words; the second view tells too
+        // word 0 or 1 of the first view tells the class, but the labeled rows have other words; the second view tells too
         let (mut page, mut link, mut class) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..400u32 {
             let c = i % 2;

@@ -1,6 +1,6 @@
 //! Four data sets in and out of sample (tables 2.6 and 2.9), and letters of Isolet (2.3).
 //!
-//! Widths, neighbours and powers of the Laplacian machines are those others published for the same sets (Melacci & Belkin
+//! Widths, neighbors and powers of the Laplacian machines are those others published for the same sets (Melacci & Belkin
 //! 2011, as the digest quotes them).
 
 use super::many::{Draw, Pool, Scores, mean};
@@ -11,7 +11,7 @@ use super::{asked, asked_method, best, draws_of, folds, repetitions};
 use crate::data::existing;
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::{Bench, seed_of};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::estimators::{Fit, learner};
@@ -23,7 +23,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A data set: its name in the tables and on disk, labels, of each class at least, width of the kernel, neighbours and power
+/// A data set: its name in the tables and on disk, labels, of each class at least, width of the kernel, neighbors and power
 /// of the graph.
 #[derive(Debug)]
 struct Set {
@@ -32,15 +32,15 @@ struct Set {
     labeled: usize,
     each: usize,
     sigma: f64,
-    neighbours: usize,
+    neighbors: usize,
     power: usize,
 }
 
 const SETS: [Set; 4] = [
-    Set { name: "g50c", rows: "g50c", labeled: 50, each: 1, sigma: 9.0, neighbours: 50, power: 5 },
-    Set { name: "Coil20", rows: "coil20", labeled: 40, each: 2, sigma: 2.0, neighbours: 2, power: 1 },
-    Set { name: "Uspst", rows: "uspst", labeled: 50, each: 1, sigma: 9.4, neighbours: 10, power: 2 },
-    Set { name: "mac-win", rows: "text1", labeled: 50, each: 1, sigma: 2.7, neighbours: 50, power: 5 },
+    Set { name: "g50c", rows: "g50c", labeled: 50, each: 1, sigma: 9.0, neighbors: 50, power: 5 },
+    Set { name: "Coil20", rows: "coil20", labeled: 40, each: 2, sigma: 2.0, neighbors: 2, power: 1 },
+    Set { name: "Uspst", rows: "uspst", labeled: 50, each: 1, sigma: 9.4, neighbors: 10, power: 2 },
+    Set { name: "mac-win", rows: "text1", labeled: 50, each: 1, sigma: 2.7, neighbors: 50, power: 5 },
 ];
 
 impl Set {
@@ -56,8 +56,8 @@ impl Set {
     }
 
     fn penalty(&self, pool: &Pool) -> Result<Penalty> {
-        let (neighbours, power, width) = (self.neighbours, self.power, self.sigma);
-        let params = PenaltyParams { neighbours, power, width, ..PenaltyParams::default() };
+        let (neighbors, power, width) = (self.neighbors, self.power, self.sigma);
+        let params = PenaltyParams { neighbors, power, width, ..PenaltyParams::default() };
         params.penalty(pool.x.view(), &())?.ok_or_else(|| Failure::Content("no graph".into()))
     }
 }
@@ -132,7 +132,7 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
         }
         "label-propagation" => {
             out.push(("label-propagation", json!({})));
-            out.extend([5, 10].map(|k| ("label-propagation", json!({ "neighbours": k }))));
+            out.extend([5, 10].map(|k| ("label-propagation", json!({ "neighbors": k }))));
         }
         _ => {}
     }
@@ -203,11 +203,11 @@ fn dense_paths(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     Ok(all)
 }
 
-/// Errors of the spectral graph transducer, one class against the rest, every number of neighbours.
+/// Errors of the spectral graph transducer, one class against the rest, every number of neighbors.
 fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let mut all = Vec::new();
-    for neighbours in [3, 5, 10, 20, 50, 100] {
-        let graph = PenaltyParams { neighbours, ..PenaltyParams::default() }.graph(pool.x.view(), &())?;
+    for neighbors in [3, 5, 10, 20, 50, 100] {
+        let graph = PenaltyParams { neighbors, ..PenaltyParams::default() }.graph(pool.x.view(), &())?;
         let transducer =
             Transducer::new(&graph.ok_or_else(|| Failure::Content("no graph".into()))?, VECTORS)?;
         let classes = if pool.classes == 2 { 1..2 } else { 0..pool.classes as u32 };
@@ -271,7 +271,7 @@ fn transductive(
 }
 
 /// Table 2.6.
-pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<SearchResult> {
     let mut items = Vec::new();
     for set in SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name == "Uspst")) {
         // shortest paths, eigenvectors and gradTSVM of many classes take longer than everything else
@@ -291,7 +291,7 @@ pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Found> {
         );
         bench.cached(&key, || transductive(bench, set, method, set.runs(bench, method)))
     };
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for ((set, _), values) in items.iter().zip(bench.each(&items, work)) {
         match values {
             Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
@@ -301,7 +301,7 @@ pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Found> {
     Ok(found)
 }
 
-/// Errors of a setting: on unlabelled and on test rows of each draw.
+/// Errors of a setting: on unlabeled and on test rows of each draw.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Point {
     method: String,
@@ -364,8 +364,8 @@ fn points(set: &Set, pool: &Pool, other: &Pool, draws: &[Draw]) -> Result<Vec<Po
             let wide = [0.7, 1.0, 1.4, 2.0, 4.0, 8.0].map(|times| (times, true));
             for (times, bias) in narrow.into_iter().chain(wide) {
                 let params = rbf(set.kernel(times), json!({ "c": c, "bias": bias }));
-                let learnt = pool.learn(make(name, &params)?.as_ref(), draws)?;
-                tell(method, params.to_string(), &learnt.inside, &learnt.outside(&other.x)?);
+                let learned = pool.learn(make(name, &params)?.as_ref(), draws)?;
+                tell(method, params.to_string(), &learned.inside, &learned.outside(&other.x)?);
             }
         }
     }
@@ -384,7 +384,7 @@ fn points(set: &Set, pool: &Pool, other: &Pool, draws: &[Draw]) -> Result<Vec<Po
 }
 
 /// Table 2.9.
-pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<SearchResult> {
     let sets: Vec<&Set> =
         SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name != "g50c")).collect();
     let items: Vec<(&Set, usize)> = sets.iter().flat_map(|s| (0..4).map(move |held| (*s, held))).collect();
@@ -394,7 +394,7 @@ pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Found> {
         bench.cached(&key, || chunk(bench, set, held, runs))
     };
     let done = bench.each(&items, work);
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for (set, chunks) in sets.iter().zip(done.chunks(4)) {
         let mut points: Vec<Point> = Vec::new();
         for chunk in chunks {
@@ -408,7 +408,7 @@ pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Found> {
             let of: Vec<Point> = points.iter().filter(|p| p.method == method).cloned().collect();
             let Ok(point) = best(of, |p| mean(&p.open) + mean(&p.test)) else { continue };
             bench.say(&format!("{} {method}: {}", set.name, point.setting));
-            found.add(set.name, method, "error_unlabelled", point.open);
+            found.add(set.name, method, "error_unlabeled", point.open);
             found.add(set.name, method, "error_test", point.test);
         }
     }
@@ -434,7 +434,7 @@ fn letters(bench: &Bench<'_>) -> Result<[Pool; 2]> {
     Ok([first.part(&(0..UTTERANCES).collect::<Vec<_>>()), test])
 }
 
-/// Errors of a method on unlabelled and on test rows, a speaker each.
+/// Errors of a method on unlabeled and on test rows, a speaker each.
 fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String, [Vec<f64>; 2])>> {
     let [pool, test] = letters(bench)?;
     let speaker = |s: usize| Draw::of((SPEAKER * s..SPEAKER * (s + 1)).collect());
@@ -448,10 +448,10 @@ fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String
     let kernel = Kernel::Rbf { gamma: 0.005 };
     if method == "TSVM" {
         let params = rbf(kernel, json!({ "lambda": 0.001, "ratio": pool.shares(&draws[0]) }));
-        let learnt = pool.learn(make("tsvm", &params)?.as_ref(), &draws)?;
-        return Ok(vec![tell(method, &learnt.inside, &learnt.outside(&test.x)?)]);
+        let learned = pool.learn(make("tsvm", &params)?.as_ref(), &draws)?;
+        return Ok(vec![tell(method, &learned.inside, &learned.outside(&test.x)?)]);
     }
-    let graph = PenaltyParams { neighbours: 10, ..PenaltyParams::default() };
+    let graph = PenaltyParams { neighbors: 10, ..PenaltyParams::default() };
     let penalty = graph.penalty(pool.x.view(), &())?;
     let plane = Plane::new(&pool.x, kernel, penalty.as_ref())?;
     let mut out = Vec::new();
@@ -466,7 +466,7 @@ fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String
 }
 
 /// Table 2.3.
-pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn isolet(bench: &Bench<'_>) -> Result<SearchResult> {
     let (all, some) = (repetitions(bench, 30).min(30), 1);
     let items: Vec<(&str, usize)> = [("Lap", all), ("TSVM", some)]
         .into_iter()
@@ -476,10 +476,10 @@ pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Found> {
         let key = format!("sindhwani 2.3 {method} {count}");
         bench.cached(&key, || speakers(bench, method, count))
     };
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for values in bench.each(&items, work) {
         for (method, [open, test]) in values? {
-            found.add("Isolet", &method, "error_unlabelled", open);
+            found.add("Isolet", &method, "error_unlabeled", open);
             found.add("Isolet", &method, "error_test", test);
         }
     }

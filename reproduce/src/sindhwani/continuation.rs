@@ -1,10 +1,10 @@
 //! The continuation method (Chapelle, Chi & Zien 2006), a rival of tables 3.1 and 3.2.
 //!
-//! Problem: (λ/2)|w|² + (1/l) Σ ½max(0, 1 − yᵢfᵢ)² + (λᵤ/u) Σ ½exp(−3fⱼ²), f = w·x + 2r − 1, x centred on the unlabelled rows.
+//! Problem: (λ/2)|w|² + (1/l) Σ ½max(0, 1 − yᵢfᵢ)² + (λᵤ/u) Σ ½exp(−3fⱼ²), f = w·x + 2r − 1, x centered on the unlabeled rows.
 //! Convolved with a Gaussian of variance γ/2 in each direction of w it has one minimum for large γ; the minimum is followed as
 //! γ falls to 0. In a row f then has the variance v = γ|x|²/2, and the terms are
 //!
-//! - ½[(a² + v)Φ(a/√v) + a√v·φ(a/√v)] of a labelled row, a = 1 − yf;
+//! - ½[(a² + v)Φ(a/√v) + a√v·φ(a/√v)] of a labeled row, a = 1 − yf;
 //! - ½(1 + 6v)^(−½) exp(−3f²/(1 + 6v)) of another.
 //!
 //! As in `grad-tsvm` the Newton loop is given the positive part of the curvature.

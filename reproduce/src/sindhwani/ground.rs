@@ -10,14 +10,14 @@ use crate::failure::{Failure, Result};
 use crate::run::{Bench, seed_of};
 use evermargin::estimators::manifold::dictionary::Dictionary;
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
-use evermargin::estimators::manifold::sparse::objective::Known;
+use evermargin::estimators::manifold::sparse::objective::LabeledTargets;
 use evermargin::{Kernel, Matrix, Model};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Neighbours and power of a graph, width of the kernel in median distances, γ_A, γ_I/γ_A.
+/// Neighbors and power of a graph, width of the kernel in median distances, γ_A, γ_I/γ_A.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Setting {
     pub graph: [usize; 2],
@@ -33,7 +33,7 @@ impl Setting {
     }
 }
 
-/// Errors on unlabelled training rows and on validation rows.
+/// Errors on unlabeled training rows and on validation rows.
 pub(super) type Errors = [f64; 2];
 
 /// Draws of many rows where one takes long.
@@ -109,17 +109,17 @@ impl Ground {
         Ok(Gram { inside: of(&self.near)?, outside: of(&self.far)? })
     }
 
-    pub fn penalty(&self, [neighbours, power]: [usize; 2]) -> Result<Penalty> {
-        let params = PenaltyParams { neighbours, power, ..PenaltyParams::default() };
+    pub fn penalty(&self, [neighbors, power]: [usize; 2]) -> Result<Penalty> {
+        let params = PenaltyParams { neighbors, power, ..PenaltyParams::default() };
         let penalty = params.penalty(self.train.x.view(), &())?;
         penalty.ok_or_else(|| Failure::Content("no graph".into()))
     }
 
-    pub fn known(&self, draw: &Draw) -> Result<Known> {
-        Ok(Known::of(&self.train.problems(std::slice::from_ref(draw)))?)
+    pub fn known(&self, draw: &Draw) -> Result<LabeledTargets> {
+        Ok(LabeledTargets::of(&self.train.problems(std::slice::from_ref(draw)))?)
     }
 
-    /// All training rows labelled.
+    /// All training rows labeled.
     pub fn full(&self) -> Draw {
         Draw::of((0..self.train.class.len()).collect())
     }

@@ -1,5 +1,5 @@
 //! Many draws of labels at once: the draws of a data set are problems on the same rows, and a learner fits them together, so
-//! that graphs, kernel rows and factorisations are made once. Two classes are one problem a draw, more are one a class.
+//! that graphs, kernel rows and factorizations are made once. Two classes are one problem a draw, more are one a class.
 
 use crate::failure::Result;
 use evermargin::estimators::{Fit, Targets};
@@ -78,25 +78,25 @@ impl Pool {
     }
 
     /// Learns all draws together.
-    pub fn learn(&self, fit: &dyn Fit, draws: &[Draw]) -> Result<Learnt> {
+    pub fn learn(&self, fit: &dyn Fit, draws: &[Draw]) -> Result<Learned> {
         let fitted = fit.fit(self.x.view(), &self.problems(draws), &())?;
         let inside = match fitted.transduced {
             Some(told) => told.scores,
             None => by_problem(&fitted.model, &self.x)?,
         };
-        Ok(Learnt { model: fitted.model, inside: Scores { width: self.width(), of: inside } })
+        Ok(Learned { model: fitted.model, inside: Scores { width: self.width(), of: inside } })
     }
 }
 
-/// What was learnt from all draws.
+/// What was learned from all draws.
 #[derive(Debug)]
-pub(super) struct Learnt {
+pub(super) struct Learned {
     pub model: Model,
-    /// Scores of the rows that were learnt from.
+    /// Scores of the rows that were learned from.
     pub inside: Scores,
 }
 
-impl Learnt {
+impl Learned {
     /// Scores of other rows.
     pub fn outside(&self, x: &Matrix) -> Result<Scores> {
         Ok(Scores { width: self.inside.width, of: by_problem(&self.model, x)? })

@@ -46,7 +46,7 @@ fn best<T>(all: Vec<T>, cost: impl Fn(&T) -> f64) -> Result<T> {
     least.map(|(_, one)| one).ok_or_else(|| Failure::Content("an empty grid".into()))
 }
 
-/// Labelled rows at random, `each` of every class at least.
+/// Labeled rows at random, `each` of every class at least.
 fn draw(class: &[u32], classes: usize, labeled: usize, each: usize, rng: &mut Pcg64) -> Result<Vec<usize>> {
     let mut order: Vec<usize> = (0..class.len()).collect();
     for _ in 0..100_000 {

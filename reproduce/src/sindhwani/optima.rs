@@ -8,10 +8,10 @@ use super::many::{Draw, Pool};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::{Bench, seed_of};
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
 use evermargin::estimators::manifold::lap::Loss;
 use evermargin::estimators::manifold::penalty::PenaltyParams;
 use evermargin::estimators::{Fit, Targets, learner};
@@ -34,18 +34,14 @@ const METHODS: [(&str, &str, bool); 7] = [
 struct Scene {
     kernel: Kernel,
     gamma: f64,
-    neighbours: usize,
+    neighbors: usize,
     nodes: u64,
 }
 
-const MOONS: Scene = Scene { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, neighbours: 3, nodes: 20_000 };
+const MOONS: Scene = Scene { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, neighbors: 3, nodes: 20_000 };
 /// Pixels from 0 to 1 in place of 0 to 255: σ = 3000/255.
-const CARS: Scene = Scene {
-    kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) },
-    gamma: 0.01,
-    neighbours: 2,
-    nodes: 4_000,
-};
+const CARS: Scene =
+    Scene { kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) }, gamma: 0.01, neighbors: 2, nodes: 4_000 };
 /// Rows of a draw of two moons; the source does not say how many.
 const ROWS: usize = 50;
 /// Noise of two moons and of two circles; the source shows both as thin lines.
@@ -59,7 +55,7 @@ fn make(name: &str, params: Value) -> Result<Box<dyn Fit>> {
 }
 
 impl Scene {
-    /// Error on the unlabelled rows and the objective.
+    /// Error on the unlabeled rows and the objective.
     fn run(&self, (_, name, squared): (&str, &str, bool), pool: &Pool, draw: &Draw) -> Result<[f64; 2]> {
         let open = pool.open(draw);
         if name.is_empty() {
@@ -91,7 +87,7 @@ impl Scene {
 
     /// The continuation method on the features of the kernel space.
     fn followed(&self, pool: &Pool, draw: &Draw, [lambda, lambda_u]: [f64; 2]) -> Result<Outputs> {
-        let span = Span::new(pool.x.view(), self.kernel, pool.x.rows(), 1, &())?;
+        let span = LandmarkSpace::new(pool.x.view(), self.kernel, pool.x.rows(), 1, &())?;
         let (x, columns) = (span.features(), span.dim());
         balanced(pool, draw, |problem, r| {
             let y: Vec<f64> = problem.y.iter().map(|y| y.sign()).collect();
@@ -130,9 +126,9 @@ impl Scene {
     /// LapSVM at its best, each class with the threshold at its true share.
     fn along_graph(&self, pool: &Pool, draw: &Draw, open: &[usize]) -> Result<f64> {
         let mut errors = Vec::new();
-        for (neighbours, power) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
-            let neighbours = neighbours * self.neighbours;
-            let graph = PenaltyParams { neighbours, power, ..PenaltyParams::default() };
+        for (neighbors, power) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
+            let neighbors = neighbors * self.neighbors;
+            let graph = PenaltyParams { neighbors, power, ..PenaltyParams::default() };
             let penalty = graph.penalty(pool.x.view(), &())?;
             let plane = super::warped::Plane::new(&pool.x, self.kernel, penalty.as_ref())?;
             for ratio in [1e2, 1e4, 1e6] {
@@ -215,7 +211,7 @@ fn table(
     scene: &Scene,
     runs: usize,
     draw: impl Fn(usize) -> Result<(Pool, Draw)> + Sync,
-) -> Result<Found> {
+) -> Result<SearchResult> {
     let mut items = Vec::new();
     for method in METHODS.into_iter().filter(|m| asked_method(bench, m.0)) {
         items.extend((0..runs).map(|k| (method, k)));
@@ -228,7 +224,7 @@ fn table(
         })
     };
     let all = bench.each(&items, work).into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for (of, runs) in items.chunks(runs).zip(all.chunks(runs)) {
         let method = of[0].0.0;
         found.add(row, method, "error", runs.iter().map(|r| r[0]).collect());
@@ -240,7 +236,7 @@ fn table(
 }
 
 /// Table 3.1.
-pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<SearchResult> {
     let runs = repetitions(bench, 100);
     let seed = bench.options.seed;
     table(bench, "two moons", &MOONS, runs, |k| {
@@ -254,7 +250,7 @@ pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<Found> {
 const CAR: [&str; 3] = ["3", "6", "19"];
 
 /// Table 3.2.
-pub(crate) fn three_cars(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn three_cars(bench: &Bench<'_>) -> Result<SearchResult> {
     let rows = Rows::open("coil20", &bench.options.folder)?;
     let place =
         |c: Option<u32>| c.and_then(|c| CAR.iter().position(|name| *name == rows.labels.classes[c as usize]));
@@ -300,7 +296,7 @@ fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed:
             let mut params = json!({ "lambda": lambda });
             let mut here = pool.clone();
             if name == "linear-tsvm" {
-                let span = Span::new(pool.x.view(), kernel, pool.x.rows(), 1, &())?;
+                let span = LandmarkSpace::new(pool.x.view(), kernel, pool.x.rows(), 1, &())?;
                 here.x = Matrix::dense(span.features().to_vec(), span.rows(), span.dim())?;
             } else {
                 params["kernel"] = json!("rbf");
@@ -309,8 +305,8 @@ fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed:
             if !loss.is_empty() {
                 params["loss"] = json!(loss);
             }
-            let learnt = here.learn(make(name, params)?.as_ref(), &draws)?;
-            let right = |&k: &usize| learnt.inside.error(k, &pool.class, &pool.open(&draws[k])) == 0.0;
+            let learned = here.learn(make(name, params)?.as_ref(), &draws)?;
+            let right = |&k: &usize| learned.inside.error(k, &pool.class, &pool.open(&draws[k])) == 0.0;
             most = most.max((0..draws.len()).filter(right).count());
             if most == draws.len() {
                 return Ok(most as f64);
@@ -321,7 +317,7 @@ fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed:
 }
 
 /// Table 3.4.
-pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<SearchResult> {
     let shapes = [("2moons", "two-moons"), ("2circles", "circles")];
     let mut items = Vec::new();
     for shape in shapes.into_iter().filter(|s| asked(bench, s.0)) {
@@ -332,7 +328,7 @@ pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<Found> {
         let key = format!("sindhwani 3.4 {shape:?} {method:?} {seed}");
         bench.cached(&key, || perfect(shape.1, method, 10, seed))
     };
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for ((shape, method), count) in items.iter().zip(bench.each(&items, work)) {
         found.add(shape.0, method.0, "perfect", vec![count?]);
     }

@@ -1,7 +1,7 @@
 //! WebKB pages in two views: tables 2.7, 2.8, 4.1 and 4.2.
 //!
 //! Per view one space, per graph one penalty in it, made once for all weights and draws (file `warped.rs`). All rows are
-//! shuffled once: many pages have no word in common, and among neighbours equally far the order decides.
+//! shuffled once: many pages have no word in common, and among neighbors equally far the order decides.
 
 use super::many::{Draw, Pool, mean};
 use super::transducer::{Transducer, VECTORS, WEIGHT};
@@ -9,7 +9,7 @@ use super::warped::{LOSSES, Plane};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::data::webkb::{Reading, UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::Bench;
 use evermargin::estimators::manifold::lap::Loss;
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
@@ -155,7 +155,7 @@ pub(super) fn even(scores: &[f64], class: &[u32], rows: &[usize]) -> Option<f64>
 
 fn graph(x: &Matrix, weights: Weights) -> Result<Graph> {
     let params =
-        PenaltyParams { neighbours: 200, metric: Metric::Cosine, weights, ..PenaltyParams::default() };
+        PenaltyParams { neighbors: 200, metric: Metric::Cosine, weights, ..PenaltyParams::default() };
     params.graph(x.view(), &())?.ok_or_else(|| Failure::Content("no graph".into()))
 }
 
@@ -254,11 +254,11 @@ const OTHERS: &[Other] = &[
     Other { name: "SVM (full)", learner: "svc", views: 3, draws: 10, settings: |_| supervised(&[1.0, 10.0]) },
 ];
 
-/// Break-even points of the transducer: neighbours of its graph, eigenvectors and weights of the labels.
+/// Break-even points of the transducer: neighbors of its graph, eigenvectors and weights of the labels.
 fn connected(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let mut out = Vec::new();
-    for neighbours in [25, 50, 100, 200] {
-        let most = Transducer::of(pool.x.view(), neighbours, 2 * VECTORS)?;
+    for neighbors in [25, 50, 100, 200] {
+        let most = Transducer::of(pool.x.view(), neighbors, 2 * VECTORS)?;
         for transducer in [VECTORS / 2, VECTORS, 2 * VECTORS].map(|d| most.first(d)) {
             for c in [0.01, 0.1, 1.0, 10.0].map(|t| t * WEIGHT) {
                 let mut runs = Vec::new();
@@ -343,14 +343,15 @@ impl Other {
             for draw in &stage.draws {
                 let mut params = params.clone();
                 params["ratio"] = json!(pool.shares(draw)[0]);
-                let learnt = pool.learn(made(self.learner, &params)?.as_ref(), std::slice::from_ref(draw))?;
-                let scores = learnt.outside(&pool.x)?;
+                let learned =
+                    pool.learn(made(self.learner, &params)?.as_ref(), std::slice::from_ref(draw))?;
+                let scores = learned.outside(&pool.x)?;
                 out.extend(even(&scores.of[0], &pool.class, &pool.open(draw)));
             }
             return Ok(out);
         }
-        let learnt = pool.learn(made(self.learner, params)?.as_ref(), &stage.draws)?;
-        let scores = learnt.inside.of.iter().zip(&stage.draws);
+        let learned = pool.learn(made(self.learner, params)?.as_ref(), &stage.draws)?;
+        let scores = learned.inside.of.iter().zip(&stage.draws);
         Ok(scores.filter_map(|(s, draw)| even(s, &pool.class, &pool.open(draw))).collect())
     }
 }
@@ -404,8 +405,8 @@ fn transductive(bench: &Bench<'_>, name: fn(&str) -> &str) -> Result<Vec<(&'stat
 }
 
 /// Table 4.1.
-pub(crate) fn two_views(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn two_views(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     for (method, view, runs) in transductive(bench, |method| method)? {
         found.add(VIEWS[view], method, "prbep", runs);
     }
@@ -425,8 +426,8 @@ fn earlier(method: &str) -> &str {
 }
 
 /// Table 2.7.
-pub(crate) fn joint(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn joint(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     for (method, view, runs) in transductive(bench, earlier)? {
         found.add(VIEWS[view], earlier(method), "prbep_loss", runs.iter().map(|r| 1.0 - r).collect());
     }
@@ -448,10 +449,10 @@ fn all_labels(web: &Web, view: usize, held: usize) -> Result<f64> {
     Ok(most)
 }
 
-/// Rows of a table with their unlabelled and test values, and what machines of all labels reach.
+/// Rows of a table with their unlabeled and test values, and what machines of all labels reach.
 type Held = (Vec<(String, Vec<f64>, Vec<f64>)>, String);
 
-/// Unlabelled and test break-even points of each university and view, the graph being the view's own or the mean of all.
+/// Unlabeled and test break-even points of each university and view, the graph being the view's own or the mean of all.
 fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Held> {
     let web = Web::open(bench)?;
     let (seed, draws) = (bench.options.seed, repetitions(bench, 100));
@@ -498,23 +499,23 @@ fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Held> {
 }
 
 /// Table 2.8.
-pub(crate) fn one_view_out(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn one_view_out(bench: &Bench<'_>) -> Result<SearchResult> {
     let (rows, notes) = held_out(bench, Joint::Own)?;
-    let mut found = Found::notes(notes);
+    let mut found = SearchResult::notes(notes);
     for (row, open, test) in rows {
         let loss = |v: Vec<f64>| v.iter().map(|r| 1.0 - r).collect();
-        found.add(&row, "LapSVM", "prbep_loss_unlabelled", loss(open));
+        found.add(&row, "LapSVM", "prbep_loss_unlabeled", loss(open));
         found.add(&row, "LapSVM", "prbep_loss_test", loss(test));
     }
     Ok(found)
 }
 
 /// Table 4.2.
-pub(crate) fn views_out(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn views_out(bench: &Bench<'_>) -> Result<SearchResult> {
     let (rows, notes) = held_out(bench, Joint::Three)?;
-    let mut found = Found::notes(notes);
+    let mut found = SearchResult::notes(notes);
     for (row, open, test) in rows {
-        found.add(&row, "Co-LapSVM2", "prbep_unlabelled", open);
+        found.add(&row, "Co-LapSVM2", "prbep_unlabeled", open);
         found.add(&row, "Co-LapSVM2", "prbep_test", test);
     }
     Ok(found)

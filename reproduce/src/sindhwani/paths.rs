@@ -47,8 +47,8 @@ fn shorten(d: &mut [f64], n: usize) {
 pub(super) fn coordinates(squared: &[f64], n: usize, left: f64) -> Result<Matrix> {
     let means: Vec<f64> = squared.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
     let mean = means.iter().sum::<f64>() / n as f64;
-    let centred = |at: usize| -0.5 * (squared[at] - means[at / n] - means[at % n] + mean);
-    let products: Vec<f64> = (0..n * n).map(centred).collect();
+    let centered = |at: usize| -0.5 * (squared[at] - means[at / n] - means[at % n] + mean);
+    let products: Vec<f64> = (0..n * n).map(centered).collect();
     let (roots, vectors) = linalg::eigen(&products, n)?;
     let spread: f64 = roots.iter().map(|r| r.max(0.0)).sum();
     let most = roots.last().copied().unwrap_or(0.0);

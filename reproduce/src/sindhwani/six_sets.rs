@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_axis_comes_last_and_is_centred() {
+    fn the_longest_axis_comes_last_and_is_centered() {
         let values: Vec<f64> = (0..20).flat_map(|i| [f64::from(i), 2.0 * f64::from(i), 5.0]).collect();
         let Matrix::Dense { values, .. } = principal(values, 3, 1).unwrap() else { panic!("not dense") };
         let length = 5.0_f64.sqrt();

@@ -2,7 +2,7 @@
 //!
 //! Rows are divided 3 : 1 into training and validation rows once, 5 % of the training rows keep their label (two moons: one a
 //! class), drawn anew each repetition. As in the source, all settings, those of the graph among them, are those of the least
-//! error on the validation rows; what counts is the error on the unlabelled training rows (of machines with all labels, on
+//! error on the validation rows; what counts is the error on the unlabeled training rows (of machines with all labels, on
 //! the validation rows). The source prints no grid.
 //!
 //! The source keeps all of GREEDY's settings for table 5.3 and SUP, its basis, graph and width for SLACK.
@@ -13,18 +13,18 @@ use super::six_sets::{SETS, Set};
 use super::warped::Plane;
 use super::{asked, asked_method, best, repetitions};
 use crate::failure::{Failure, Result};
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::Bench;
 use evermargin::Kernel;
 use evermargin::estimators::learner;
 use evermargin::estimators::manifold::dictionary::{Atom, Dictionary};
 use evermargin::estimators::manifold::lap::Loss;
 use evermargin::estimators::manifold::penalty::Penalty;
-use evermargin::estimators::manifold::sparse::objective::{Aim, transduce};
+use evermargin::estimators::manifold::sparse::objective::{SparseObjective, transduce};
 use evermargin::estimators::manifold::sparse::restricted::Restricted;
 use evermargin::estimators::manifold::sparse::sigmoid::Squashed;
 use evermargin::solver::Stop;
-use evermargin::solver::matching_pursuit::{Backfit, Candidates, Held, Norm, Pursuit};
+use evermargin::solver::matching_pursuit::{Backfit, Candidates, Norm, Pursuit, PursuitCache};
 use evermargin::solver::newton_cg::newton;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ const FREE: [f64; 2] = [1e-2, 1.0];
 /// γ_A/ν of SLACK.
 const FIRM: f64 = 1e-3;
 /// Where the descent of squashed outputs ends. A step is a Newton step with a line search; 30 of them, for time, are not always a
-/// stationary point, and what is left of the start counts in favour of Sigmoid (the source stopped by a stringent rule).
+/// stationary point, and what is left of the start counts in favor of Sigmoid (the source stopped by a stringent rule).
 const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: 30 };
 
 /// What methods need to know of others: the settings of LapRLS and GREEDY, graphs to try, errors of LapRLS.
@@ -103,7 +103,7 @@ impl<'s> Stage<'s> {
     }
 
     /// A pursuit's, with columns that are at hand.
-    fn basis(&self, aim: &Aim<'_>, held: Option<&Held<'_>>) -> Vec<Atom> {
+    fn basis(&self, aim: &SparseObjective<'_>, held: Option<&PursuitCache<'_>>) -> Vec<Atom> {
         let pursuit = Pursuit::new(aim, &self.dictionary, Norm::Kernel, CANDIDATES);
         match held {
             Some(held) => pursued(pursuit.with(held), self.set.basis),
@@ -112,13 +112,13 @@ impl<'s> Stage<'s> {
     }
 
     /// Errors of the best function of a basis.
-    fn fitted(&self, draw: &Draw, atoms: &[Atom], aim: &Aim<'_>) -> Result<Errors> {
+    fn fitted(&self, draw: &Draw, atoms: &[Atom], aim: &SparseObjective<'_>) -> Result<Errors> {
         let space = Restricted::of(&self.dictionary, atoms, Norm::Kernel)?;
         let solved = space.solve(aim, &())?.ok_or_else(unsolved)?;
         self.ground.score(draw, self.gram, &space.model(&solved.functions)?)
     }
 
-    fn pursued(&self, draw: &Draw, aim: &Aim<'_>) -> Result<Errors> {
+    fn pursued(&self, draw: &Draw, aim: &SparseObjective<'_>) -> Result<Errors> {
         self.fitted(draw, &self.basis(aim, None), aim)
     }
 
@@ -127,11 +127,11 @@ impl<'s> Stage<'s> {
         &self,
         s: Setting,
         penalty: &Penalty,
-        held: &Held<'_>,
+        held: &PursuitCache<'_>,
         draws: &[Draw],
     ) -> Result<Vec<Errors>> {
         let one = |d: &Draw| {
-            let aim = Aim::plain(s.gamma(), &self.ground.known(d)?, Some(penalty));
+            let aim = SparseObjective::plain(s.gamma(), &self.ground.known(d)?, Some(penalty));
             self.fitted(d, &self.basis(&aim, Some(held)), &aim)
         };
         draws.iter().map(one).collect()
@@ -143,9 +143,9 @@ fn alone(ground: &Ground, gram: &Gram, gamma_a: f64, draws: &[Draw]) -> Result<V
     let params = json!({ "kernel": "precomputed", "c": 1.0 / gamma_a, "bias": false });
     let Value::Object(params) = params else { return Err(Failure::Unknown("rls".into())) };
     let rows = Pool { x: gram.inside.clone(), class: ground.train.class.clone(), classes: 2 };
-    let learnt = rows.learn(learner("rls")?.make(&params)?.as_ref(), draws)?;
-    let outside = learnt.outside(&gram.outside)?;
-    let one = |(k, d): (usize, &Draw)| ground.errors(d, &learnt.inside.of[k], &outside.of[k]);
+    let learned = rows.learn(learner("rls")?.make(&params)?.as_ref(), draws)?;
+    let outside = learned.outside(&gram.outside)?;
+    let one = |(k, d): (usize, &Draw)| ground.errors(d, &learned.inside.of[k], &outside.of[k]);
     Ok(draws.iter().enumerate().map(one).collect())
 }
 
@@ -186,7 +186,7 @@ fn bent(ground: &Ground, gram: &Gram, plane: &Plane, graph: [usize; 2], width: f
 /// The best full solution, and the graphs on which few functions are tried.
 fn whole(ground: &Ground) -> Result<(Whole, Vec<[usize; 2]>)> {
     let graphs: Vec<[usize; 2]> =
-        NEIGHBOURS.into_iter().flat_map(|neighbours| POWERS.map(|power| [neighbours, power])).collect();
+        NEIGHBOURS.into_iter().flat_map(|neighbors| POWERS.map(|power| [neighbors, power])).collect();
     let penalties = graphs.iter().map(|&g| ground.penalty(g)).collect::<Result<Vec<_>>>()?;
     let (mut leaders, mut ranks) = (Vec::new(), vec![0.0; graphs.len()]);
     for width in NARROW {
@@ -232,7 +232,7 @@ fn judged(
             if here.is_empty() {
                 continue;
             }
-            let held = Held::new(&stage.dictionary, penalty);
+            let held = PursuitCache::new(&stage.dictionary, penalty);
             for tried in here {
                 out.push((*tried, validated(&stage.pursuits(tried.1, penalty, &held, draws)?)));
             }
@@ -268,20 +268,20 @@ fn scouted(bench: &Bench<'_>, set: &Set, runs: usize) -> Result<Scout> {
 fn fixed(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     let (gram, penalty) = (ground.gram(scout.full.width)?, ground.penalty(scout.full.graph)?);
     let stage = Stage::new(set, ground, &gram)?;
-    let held = Held::new(&stage.dictionary, &penalty);
+    let held = PursuitCache::new(&stage.dictionary, &penalty);
     let errors = stage.pursuits(scout.full, &penalty, &held, &ground.draws)?;
     Ok(vec![("LapRLS".into(), scout.errors.clone()), ("GREEDY fixed".into(), inside(&errors))])
 }
 
 /// One of the ways of `sparse-lap`.
-fn learnt(set: &Set, ground: &Ground, method: &str, s: Setting, draw: &Draw) -> Result<Errors> {
+fn learned(set: &Set, ground: &Ground, method: &str, s: Setting, draw: &Draw) -> Result<Errors> {
     let Kernel::Rbf { gamma } = ground.kernel(s.width) else { return Err(Failure::Unknown(method.into())) };
     let ridge = method == "greedy ridge";
     let [gamma_a, gamma_i] = s.gamma();
     let params = json!({
         "kernel": "rbf", "gamma": gamma, "gamma_a": gamma_a, "gamma_i": gamma_i, "basis": set.basis,
         "method": if ridge { "greedy" } else { method }, "ridge": ridge, "exchange": 1,
-        "neighbours": s.graph[0], "power": s.graph[1],
+        "neighbors": s.graph[0], "power": s.graph[1],
     });
     let Value::Object(params) = params else { return Err(Failure::Unknown(method.into())) };
     let problems = ground.train.problems(std::slice::from_ref(draw));
@@ -294,7 +294,7 @@ fn learnt(set: &Set, ground: &Ground, method: &str, s: Setting, draw: &Draw) -> 
 /// The pursuit over seven widths: a model of one kernel cannot hold its answer, so the rows are scored here.
 fn multi_scale(set: &Set, ground: &Ground, s: Setting, draw: &Draw) -> Result<Errors> {
     let (known, penalty) = (ground.known(draw)?, ground.penalty(s.graph)?);
-    let aim = Aim::plain(s.gamma(), &known, Some(&penalty));
+    let aim = SparseObjective::plain(s.gamma(), &known, Some(&penalty));
     let dictionary = Dictionary::multi_scale(ground.train.x.view(), ground.kernel(s.width))?;
     let norm = Norm::Ridge(1.0);
     let atoms = pursued(Pursuit::new(&aim, &dictionary, norm, CANDIDATES), set.basis);
@@ -309,7 +309,7 @@ fn chosen(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     for name in GROUPS[2] {
         let one = |d: &Draw| match *name {
             "GREEDY multi-scale" => multi_scale(set, ground, s, d),
-            name => learnt(set, ground, &name.to_lowercase(), s, d),
+            name => learned(set, ground, &name.to_lowercase(), s, d),
         };
         let errors = ground.draws.iter().map(one).collect::<Result<Vec<_>>>()?;
         out.push(((*name).to_string(), inside(&errors)));
@@ -325,7 +325,7 @@ fn all_labels(set: &Set, ground: &Ground) -> Result<f64> {
         let gram = ground.gram(width)?;
         let stage = Stage::new(set, ground, &gram)?;
         for gamma_a in [1e-4, 1e-2, 1.0] {
-            errors.push(stage.pursued(&full, &Aim::plain([gamma_a, 0.0], &known, None))?[1]);
+            errors.push(stage.pursued(&full, &SparseObjective::plain([gamma_a, 0.0], &known, None))?[1]);
         }
     }
     best(errors, |e| *e)
@@ -362,9 +362,11 @@ fn oracles(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     let (gram, penalty) = (ground.gram(s.width)?, ground.penalty(s.graph)?);
     let stage = Stage::new(set, ground, &gram)?;
     let all = ground.known(&ground.full())?;
-    let aim = Aim::plain([s.gamma_a, 0.0], &all, None);
+    let aim = SparseObjective::plain([s.gamma_a, 0.0], &all, None);
     let atoms = stage.basis(&aim, None);
-    let one = |d: &Draw| stage.fitted(d, &atoms, &Aim::plain(s.gamma(), &ground.known(d)?, Some(&penalty)));
+    let one = |d: &Draw| {
+        stage.fitted(d, &atoms, &SparseObjective::plain(s.gamma(), &ground.known(d)?, Some(&penalty)))
+    };
     let plain = ground.draws.iter().map(one).collect::<Result<Vec<_>>>()?;
     let space = Restricted::of(&stage.dictionary, &atoms, Norm::Kernel)?;
     let start = &space.solve(&aim, &())?.ok_or_else(unsolved)?.functions[0];
@@ -389,14 +391,15 @@ fn slackened(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
     let s = scout.greedy;
     let (gram, penalty) = (ground.gram(s.width)?, ground.penalty(s.graph)?);
     let stage = Stage::new(set, ground, &gram)?;
-    let held = Held::new(&stage.dictionary, &penalty);
+    let held = PursuitCache::new(&stage.dictionary, &penalty);
     let basis = |d: &Draw| {
-        let aim = Aim::plain(s.gamma(), &ground.known(d)?, Some(&penalty));
+        let aim = SparseObjective::plain(s.gamma(), &ground.known(d)?, Some(&penalty));
         Ok(stage.basis(&aim, Some(&held)))
     };
     let bases = ground.draws.iter().map(basis).collect::<Result<Vec<_>>>()?;
     let aim = |d: &Draw, [gamma_i, nu]: [f64; 2]| {
-        Aim::slack([FIRM * nu, gamma_i], nu, &ground.known(d)?, &penalty, &()).ok_or_else(unsolved)
+        SparseObjective::slack([FIRM * nu, gamma_i], nu, &ground.known(d)?, &penalty, &())
+            .ok_or_else(unsolved)
     };
     let mut tried = Vec::new();
     for weights in FREE.into_iter().flat_map(|gamma_i| FREE.map(|nu| [gamma_i, nu])) {
@@ -420,8 +423,9 @@ fn decoupled(set: &Set, ground: &Ground, scout: &Scout) -> Result<Told> {
         }
     }
     let of = |stage: &Stage<'_>, gamma_a: f64, fields: &[Vec<Vec<f64>>], draws: &[Draw]| {
-        let one =
-            |(d, field): (&Draw, &Vec<Vec<f64>>)| stage.pursued(d, &Aim::decoupled(gamma_a, field.clone()));
+        let one = |(d, field): (&Draw, &Vec<Vec<f64>>)| {
+            stage.pursued(d, &SparseObjective::decoupled(gamma_a, field.clone()))
+        };
         draws.iter().zip(fields).map(one).collect::<Result<Vec<Errors>>>()
     };
     let mut tried = Vec::new();
@@ -462,11 +466,11 @@ fn group(bench: &Bench<'_>, set: &Set, group: usize, scout: Option<&Scout>) -> R
 }
 
 /// Values of the methods of a table.
-fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
+fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<SearchResult> {
     let wanted = |g: &usize| GROUPS[*g].iter().any(|m| methods.contains(m) && asked_method(bench, m));
     let groups: Vec<usize> = (0..GROUPS.len()).filter(wanted).collect();
     if groups.is_empty() {
-        return Ok(Found::default());
+        return Ok(SearchResult::default());
     }
     let sets: Vec<&Set> =
         SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.train > 500)).collect();
@@ -478,7 +482,7 @@ fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
         let settings = || bench.cached(&key("settings", set), || scouted(bench, set, runs(bench, set)));
         if groups == [0] { Ok(None) } else { settings().map(Some) }
     };
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     let mut items = Vec::new();
     for (set, scout) in sets.iter().zip(bench.each(&sets, scout)) {
         match scout {
@@ -505,22 +509,22 @@ fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
 }
 
 /// Table 5.2.
-pub(crate) fn greedy(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn greedy(bench: &Bench<'_>) -> Result<SearchResult> {
     table(bench, &["LapRLS", "GREEDY fixed", "GREEDY", "RLS (l)", "RLS (n, d_max)", "RLS (n)"])
 }
 
 /// Table 5.3.
-pub(crate) fn choices(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn choices(bench: &Bench<'_>) -> Result<SearchResult> {
     let pursuits = GROUPS[2].iter().copied();
     table(bench, &["RLS (l)", "RLS (n)", "SUP"].into_iter().chain(pursuits).collect::<Vec<_>>())
 }
 
 /// Table 5.4.
-pub(crate) fn oracle(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn oracle(bench: &Bench<'_>) -> Result<SearchResult> {
     table(bench, &["SUP", "Sigmoid"])
 }
 
 /// Table 5.5.
-pub(crate) fn slack(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn slack(bench: &Bench<'_>) -> Result<SearchResult> {
     table(bench, &["GREEDY", "SLACK", "GREEDY+SLACK", "LapRLS", "decoupled"])
 }

@@ -13,7 +13,7 @@ use super::many::Draw;
 use crate::failure::{Failure, Result};
 use evermargin::MatrixView;
 use evermargin::estimators::manifold::spectral::plain;
-use evermargin::graph::{Graph, neighbours};
+use evermargin::graph::{Graph, neighbors};
 use evermargin::math::linalg;
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct Transducer {
 
 /// Rows of length 1 joined with their nearest others.
 fn joined(x: MatrixView<'_>, count: usize) -> Result<Graph> {
-    let near = neighbours(x, count, &()).ok_or_else(|| Failure::Content("no neighbours".into()))?;
+    let near = neighbors(x, count, &()).ok_or_else(|| Failure::Content("no neighbors".into()))?;
     let mut weights = BTreeMap::<(usize, usize), f64>::new();
     for (i, near) in near.iter().enumerate() {
         let alike: Vec<f64> = near.iter().map(|&j| x.row(i).dot(x.row(j as usize)).max(0.0)).collect();
@@ -68,10 +68,10 @@ impl Transducer {
     }
 
     /// Of rows of length 1.
-    pub fn of(x: MatrixView<'_>, neighbours: usize, most: usize) -> Result<Self> {
-        let all = joined(x, neighbours)?;
+    pub fn of(x: MatrixView<'_>, neighbors: usize, most: usize) -> Result<Self> {
+        let all = joined(x, neighbors)?;
         let within: Vec<usize> = (0..x.rows()).filter(|&i| all.degrees()[i] > 0.0).collect();
-        let part = Self::new(&joined(x.select(&within).view(), neighbours)?, most)?;
+        let part = Self::new(&joined(x.select(&within).view(), neighbors)?, most)?;
         let spread = |v: &Vec<f64>| {
             let mut out = vec![0.0; x.rows()];
             within.iter().zip(v).for_each(|(&i, v)| out[i] = *v);

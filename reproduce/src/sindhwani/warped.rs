@@ -5,8 +5,8 @@
 
 use super::many::{Draw, Pool, Scores};
 use crate::failure::{Failure, Result};
-use evermargin::estimators::manifold::deformed_kernel::Warp;
-use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::deformed_kernel::DeformedKernel;
+use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
 use evermargin::estimators::manifold::lap::Loss;
 use evermargin::estimators::manifold::penalty::Penalty;
 use evermargin::estimators::supervised::rls::RlsParams;
@@ -19,14 +19,14 @@ pub(super) const LOSSES: [Loss; 2] = [Loss::Hinge, Loss::Square];
 
 /// The rows of a pool in the space of a kernel, and the penalty in it.
 pub(super) struct Plane {
-    span: Span,
+    span: LandmarkSpace,
     quadratic: Vec<f64>,
 }
 
 /// A plane deformed by γ_I/γ_A times the penalty, for some draws.
 pub(super) struct Bent<'p> {
-    warp: Warp<'p>,
-    span: &'p Span,
+    warp: DeformedKernel<'p>,
+    span: &'p LandmarkSpace,
     rows: Vec<usize>,
     gram: Matrix,
     problems: Vec<Targets>,
@@ -36,7 +36,7 @@ pub(super) struct Bent<'p> {
 impl Plane {
     /// Without a penalty the labels are alone.
     pub fn new(x: &Matrix, kernel: Kernel, penalty: Option<&Penalty>) -> Result<Self> {
-        let span = Span::new(x.view(), kernel, x.rows(), 1, &())?;
+        let span = LandmarkSpace::new(x.view(), kernel, x.rows(), 1, &())?;
         let quadratic = penalty.map_or_else(|| vec![0.0; span.dim() * span.dim()], |p| p.quadratic(&span));
         Ok(Self { span, quadratic })
     }
@@ -50,7 +50,7 @@ impl Plane {
         let problems = pool.problems(draws);
         let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown);
         let rows: Vec<usize> = (0..self.span.rows()).filter(known).collect();
-        let warp = Warp::new(&self.span, &self.quadratic, ratio)?;
+        let warp = DeformedKernel::new(&self.span, &self.quadratic, ratio)?;
         let gram = warp.gram(&rows)?;
         let problems = problems.iter().map(|p| p.select(&rows)).collect();
         Ok(Bent { warp, span: &self.span, rows, gram, problems, width: pool.width() })
@@ -110,7 +110,7 @@ mod tests {
                 Draw::of(vec![first(0), first(1)])
             })
             .collect();
-        let graph = PenaltyParams { neighbours: 6, ..PenaltyParams::default() };
+        let graph = PenaltyParams { neighbors: 6, ..PenaltyParams::default() };
         let kernel = Kernel::Rbf { gamma: 4.0 };
         let penalty = graph.penalty(pool.x.view(), &()).unwrap().unwrap();
         let plane = Plane::new(&pool.x, kernel, Some(&penalty)).unwrap();

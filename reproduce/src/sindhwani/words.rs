@@ -8,7 +8,7 @@ use super::warped::{LOSSES, Plane};
 use super::{best, repetitions};
 use crate::data::webkb::{Reading, WebKb};
 use crate::failure::{Failure, Result};
-use crate::found::Found;
+use crate::found::SearchResult;
 use crate::run::{Bench, seed_of};
 use evermargin::estimators::learner;
 use evermargin::estimators::manifold::penalty::PenaltyParams;
@@ -19,7 +19,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// Pages by their words, shuffled: among neighbours equally far the order decides. Also the counts of words and of links.
+/// Pages by their words, shuffled: among neighbors equally far the order decides. Also the counts of words and of links.
 fn pages(bench: &Bench<'_>) -> Result<(Pool, [Matrix; 2])> {
     let data = WebKb::open(&bench.options.folder, Reading::Apart)?;
     let mut order: Vec<usize> = (0..data.positive.len()).collect();
@@ -43,8 +43,8 @@ fn evens<'s>(pool: &Pool, draws: &[Draw], scores: impl Iterator<Item = &'s Vec<f
     draws.iter().zip(scores).filter_map(|(d, s)| even(s, &pool.class, &pool.open(d))).collect()
 }
 
-/// Similarity to the nearest labelled pages: of course pages less that of others, among the k nearest.
-fn neighbours(pool: &Pool, draw: &Draw, k: usize) -> Vec<f64> {
+/// Similarity to the nearest labeled pages: of course pages less that of others, among the k nearest.
+fn neighbors(pool: &Pool, draw: &Draw, k: usize) -> Vec<f64> {
     let x = pool.x.view();
     let one = |i: usize| {
         let mut near: Vec<(f64, u32)> =
@@ -58,7 +58,7 @@ fn neighbours(pool: &Pool, draw: &Draw, k: usize) -> Vec<f64> {
 /// Graph and cost as printed: SVM and LapSVM γ_A·l = 1, RLS and LapRLS 0.01, γ_I·l/n² = 100 γ_A·l.
 fn machines(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     let graph = PenaltyParams {
-        neighbours: 15,
+        neighbors: 15,
         power: 3,
         metric: Metric::Cosine,
         weights: Weights::Cosine,
@@ -85,9 +85,9 @@ fn switching(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
         for draw in draws {
             let params = json!({ "lambda": lambda, "ratio": pool.shares(draw)[0] });
             let Value::Object(params) = params else { return Err(Failure::Unknown("linear-tsvm".into())) };
-            let learnt =
+            let learned =
                 pool.learn(learner("linear-tsvm")?.make(&params)?.as_ref(), std::slice::from_ref(draw))?;
-            let scores = learnt.outside(&pool.x)?;
+            let scores = learned.outside(&pool.x)?;
             found.extend(evens(pool, std::slice::from_ref(draw), scores.of.iter()));
         }
         all.push(found);
@@ -97,17 +97,17 @@ fn switching(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
 
 fn nearest(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     let of = |k: usize| {
-        let scores: Vec<Vec<f64>> = draws.iter().map(|d| neighbours(pool, d, k)).collect();
+        let scores: Vec<Vec<f64>> = draws.iter().map(|d| neighbors(pool, d, k)).collect();
         evens(pool, draws, scores.iter())
     };
     Ok(vec![("k-NN".into(), best([1, 3, 5, 7, 9].map(of).into(), |e| -mean(e))?)])
 }
 
-/// The transducer, the best of four numbers of neighbours.
+/// The transducer, the best of four numbers of neighbors.
 fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     let mut all = Vec::new();
-    for neighbours in [25, 50, 100, 200] {
-        let transducer = Transducer::of(pool.x.view(), neighbours, VECTORS)?;
+    for neighbors in [25, 50, 100, 200] {
+        let transducer = Transducer::of(pool.x.view(), neighbors, VECTORS)?;
         let scores =
             draws.iter().map(|d| transducer.scores(d, &pool.class, 1, WEIGHT)).collect::<Result<Vec<_>>>()?;
         all.push(evens(pool, draws, scores.iter()));
@@ -116,7 +116,7 @@ fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
 }
 
 /// Table 2.4.
-pub(crate) fn table(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn table(bench: &Bench<'_>) -> Result<SearchResult> {
     let (pool, counts) = pages(bench)?;
     let (seed, runs) = (bench.options.seed, repetitions(bench, 100));
     let draws: Vec<Draw> = (0..runs).map(|k| draw(&pool, seed_of(seed, k))).collect();
@@ -128,7 +128,7 @@ pub(crate) fn table(bench: &Bench<'_>) -> Result<Found> {
             _ => nearest(&pool, &draws),
         })
     };
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for values in bench.each(&["machines", "TSVM", "SGT", "k-NN"], work) {
         for (method, evens) in values? {
             // at the break-even point as many are missed as are taken wrongly

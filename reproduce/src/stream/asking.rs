@@ -1,12 +1,12 @@
 //! Figures V.2 to V.4: questions at every batch of a stream. As the source has it: rows of the batch are chosen, their labels
-//! join those known, then the batch is labelled. Rows that were asked about are not scored.
+//! join those known, then the batch is labeled. Rows that were asked about are not scored.
 
 use super::curves::{binned, figure};
 use super::shelf::{CONNECTIONS, PLANS, Plan, Run, Shelf, Track, chosen, repetitions};
 use super::walk::{Ask, Mode, Way};
 use super::{mean, params};
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::found::{SearchResult, Series};
 use crate::run::Bench;
 use evermargin::active::Seek;
 
@@ -30,7 +30,7 @@ struct Together {
 }
 
 /// The claim.
-pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<SearchResult> {
     let params = params(bench)?;
     let mut plans = chosen(bench, &PLANS);
     plans.retain(|p| p.batch < 1000);
@@ -51,7 +51,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
         let way = Way { mode, params: params.clone(), true_share: true, ask: *ask, seed };
         shelf.track(bench, *run, &way)
     });
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     let mut done = done.into_iter();
     for plan in plans {
         let mut runs = Vec::new();
@@ -78,7 +78,7 @@ fn together(done: &mut impl Iterator<Item = Result<Track>>, shares: usize) -> Re
     Ok(Together { none, asked: rest.chunks(ASKS.len()).map(<[Track]>::to_vec).collect() })
 }
 
-fn tell(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Found) {
+fn tell(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut SearchResult) {
     for (s, share) in shares.iter().enumerate() {
         let row = format!("{}, {} %", plan.name, 100.0 * share);
         for (k, (name, _)) in ASKS.iter().enumerate().skip(1) {
@@ -123,7 +123,7 @@ mod tests {
         let rates = [0.5, 0.6, 0.7, 0.8, 0.9, 0.1, 0.2, 0.3, 0.4];
         let mut done = rates.into_iter().map(|r| Ok(track(r)));
         let runs = [together(&mut done, 2).unwrap()];
-        let mut found = Found::default();
+        let mut found = SearchResult::default();
         tell(&PLANS[0], &[0.25, 0.05], &runs, &mut found);
         let value = |row: &str, method: &str, metric: &str| {
             found.of(row, method, metric).unwrap().runs.clone().unwrap()[0]

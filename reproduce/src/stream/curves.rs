@@ -6,7 +6,7 @@ use crate::found::{Figure, Series};
 /// Points of a curve at most.
 const POINTS: usize = 25;
 
-/// Means over the repetitions and over neighbouring batches; batches are counted from 1.
+/// Means over the repetitions and over neighboring batches; batches are counted from 1.
 pub(super) fn binned(runs: &[Vec<Option<f64>>]) -> Vec<[f64; 2]> {
     let length = runs.iter().map(Vec::len).min().unwrap_or(0);
     let bins = length.min(POINTS);
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_averaged_and_gaps_left_out() {
+    fn neighbors_are_averaged_and_gaps_left_out() {
         let run = |from: f64| (0..50).map(|i| (i > 1).then_some(from + f64::from(i))).collect::<Vec<_>>();
         let points = binned(&[run(0.0), run(10.0)]);
         assert_eq!(points.len(), 24, "the first two batches have no value");

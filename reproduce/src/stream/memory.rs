@@ -1,4 +1,4 @@
-//! Figures IV.19 to IV.35: is a stream with a bounded memory labelled as well as one that is kept whole, at a cost that does
+//! Figures IV.19 to IV.35: is a stream with a bounded memory labeled as well as one that is kept whole, at a cost that does
 //! not grow?
 
 use super::curves::{binned, figure};
@@ -7,10 +7,10 @@ use super::shelf::{CONNECTIONS, Look, PLANS, Plan, Run, Shelf, Track, chosen, lo
 use super::walk::{Mode, Way};
 use super::{mean, params};
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::found::{SearchResult, Series};
 use crate::run::Bench;
 use crate::show::markdown::spread;
-use evermargin::engine::transduction::{Remember, TransductionParams};
+use evermargin::engine::transduction::{MemoryPolicy, TransductionParams};
 use evermargin::estimators::transductive::submod::Variant;
 use std::fmt::Write;
 
@@ -18,16 +18,16 @@ use std::fmt::Write;
 struct Line {
     name: &'static str,
     mode: Mode,
-    remember: Remember,
+    remember: MemoryPolicy,
     tolerance: f64,
     true_share: bool,
     labels_alone: bool,
     /// Whether what left memory still counts.
-    echo: bool,
+    evicted_weight: bool,
     polished: bool,
 }
 
-const fn line(name: &'static str, mode: Mode, remember: Remember, tolerance: f64) -> Line {
+const fn line(name: &'static str, mode: Mode, remember: MemoryPolicy, tolerance: f64) -> Line {
     Line {
         name,
         mode,
@@ -35,25 +35,28 @@ const fn line(name: &'static str, mode: Mode, remember: Remember, tolerance: f64
         tolerance,
         true_share: true,
         labels_alone: false,
-        echo: true,
+        evicted_weight: true,
         polished: false,
     }
 }
 
 static LINES: [Line; 10] = [
-    line("incremental tolerant", Mode::Incremental, Remember::Exemplars, 0.05),
-    line("incremental strict", Mode::Incremental, Remember::Exemplars, 0.0),
-    line("online tolerant", Mode::Online, Remember::Exemplars, 0.05),
-    line("online strict", Mode::Online, Remember::Exemplars, 0.0),
-    line("random rows", Mode::Incremental, Remember::Random, 0.05),
-    line("last batch alone", Mode::Incremental, Remember::Nothing, 0.0),
-    Line { labels_alone: true, ..line("labels alone", Mode::Incremental, Remember::Nothing, 0.0) },
-    Line { true_share: false, ..line("share of labels", Mode::Incremental, Remember::Exemplars, 0.05) },
-    Line { echo: false, ..line("exemplars alone", Mode::Incremental, Remember::Exemplars, 0.05) },
+    line("incremental tolerant", Mode::Incremental, MemoryPolicy::Exemplars, 0.05),
+    line("incremental strict", Mode::Incremental, MemoryPolicy::Exemplars, 0.0),
+    line("online tolerant", Mode::Online, MemoryPolicy::Exemplars, 0.05),
+    line("online strict", Mode::Online, MemoryPolicy::Exemplars, 0.0),
+    line("random rows", Mode::Incremental, MemoryPolicy::Random, 0.05),
+    line("last batch alone", Mode::Incremental, MemoryPolicy::Nothing, 0.0),
+    Line { labels_alone: true, ..line("labels alone", Mode::Incremental, MemoryPolicy::Nothing, 0.0) },
+    Line { true_share: false, ..line("share of labels", Mode::Incremental, MemoryPolicy::Exemplars, 0.05) },
     Line {
-        echo: false,
+        evicted_weight: false,
+        ..line("exemplars alone", Mode::Incremental, MemoryPolicy::Exemplars, 0.05)
+    },
+    Line {
+        evicted_weight: false,
         polished: true,
-        ..line("exemplars alone, polished", Mode::Incremental, Remember::Exemplars, 0.05)
+        ..line("exemplars alone, polished", Mode::Incremental, MemoryPolicy::Exemplars, 0.05)
     },
 ];
 
@@ -62,7 +65,7 @@ impl Line {
         let mut params =
             TransductionParams { remember: self.remember, tolerance: self.tolerance, ..params.clone() };
         params.rho *= f64::from(u8::from(!self.labels_alone));
-        params.echo *= f64::from(u8::from(self.echo));
+        params.evicted_weight *= f64::from(u8::from(self.evicted_weight));
         if self.polished {
             params.variant = Variant::Polished;
         }
@@ -104,8 +107,8 @@ impl Together {
 }
 
 /// The claim of figures IV.19 to IV.30.
-pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let names: Vec<&str> = LINES.iter().map(|l| l.name).collect();
     let _ = writeln!(
         found.notes,
@@ -120,8 +123,8 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// The claim of figure IV.25.
-pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn connections(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let lines = [&LINES[0], &LINES[2], &LINES[6], &LINES[8]];
     let _ = writeln!(
         found.notes,
@@ -132,7 +135,12 @@ pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &mut Found) -> Result<()> {
+fn measure(
+    bench: &Bench<'_>,
+    plans: &[Plan],
+    lines: &[&'static Line],
+    found: &mut SearchResult,
+) -> Result<()> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
     for plan in chosen(bench, plans) {
@@ -177,7 +185,7 @@ fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &m
 }
 
 /// Cells, curves and a line of the notes.
-fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Found) {
+fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut SearchResult) {
     let of = |name: &str| runs.iter().filter_map(|r| Some((r, r.track(name)?))).collect::<Vec<_>>();
     let late = |name: &str| of(name).iter().map(|(_, t)| t.late()).collect::<Vec<f64>>();
     for line in lines {
@@ -208,7 +216,7 @@ fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Fou
     draw(plan, runs, found);
 }
 
-fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
+fn draw(plan: &Plan, runs: &[Together], found: &mut SearchResult) {
     let series = |names: &[&str], value: &dyn Fn(&Track) -> Vec<Option<f64>>| {
         let of = |name: &&str| {
             let all: Vec<Vec<Option<f64>>> = runs.iter().filter_map(|r| r.track(name)).map(value).collect();
@@ -236,7 +244,7 @@ fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
     let title = |what: &str| format!("{}: {what}", plan.name);
     found.figures.push(figure(&title("accuracy"), ("batch", "accuracy %"), accuracy));
     let cost = series(&["incremental tolerant", "incremental strict"], &|t| some(&t.cost, 100.0));
-    found.figures.push(figure(&title("cost of summarising"), ("batch", "labels changed %"), cost));
+    found.figures.push(figure(&title("cost of summarizing"), ("batch", "labels changed %"), cost));
     let mut seconds = series(&["incremental tolerant", "incremental strict", "online tolerant"], &|t| {
         some(&t.seconds, 1.0)
     });
@@ -257,7 +265,7 @@ fn growth(seconds: &[f64]) -> f64 {
 }
 
 /// The claim of figures IV.33 to IV.35: the batch lends its density to what is remembered of those before (η = 1), or not.
-pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn dependence(bench: &Bench<'_>) -> Result<SearchResult> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
     for plan in chosen(bench, &PLANS) {
@@ -267,10 +275,10 @@ pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
     }
     let shelf = Shelf::default();
     let done = bench.each(&pieces, |(run, beyond)| {
-        let params = TransductionParams { beyond: *beyond, ..params.clone() };
+        let params = TransductionParams { next_batch_weight: *beyond, ..params.clone() };
         shelf.track(bench, *run, &LINES[0].way(&params, run.repetition))
     });
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for plan in chosen(bench, &PLANS) {
         let (mut on, mut off) = (Vec::new(), Vec::new());
         for ((run, beyond), track) in pieces.iter().zip(&done).filter(|((r, _), _)| r.plan.name == plan.name)

@@ -1,8 +1,8 @@
-//! Emara's streams: batches with few labels, labelled by what is remembered of the batches before (Emara 2012, chapters IV
+//! Emara's streams: batches with few labels, labeled by what is remembered of the batches before (Emara 2012, chapters IV
 //! and V).
 //!
 //! [`Stream`] is a data set in random order, cut into batches, a few rows of which carry a label. [`walk`](mod@walk) goes along
-//! it in one way: labels seen before the batch is labelled or after, exemplars or something else remembered, questions or
+//! it in one way: labels seen before the batch is labeled or after, exemplars or something else remembered, questions or
 //! none. The claims: [`memory`] (figures IV.19 to IV.35), [`pairs`] (IV.13 to IV.16), [`asking`] (V.2 to V.4). The figures are
 //! pictures without numbers, so what the text says of them is judged.
 //!
@@ -99,7 +99,8 @@ fn place(truth: &[u32], labels: usize, rng: &mut Pcg64) -> Result<Vec<bool>> {
 /// what `--set` says.
 fn params(bench: &Bench<'_>) -> Result<TransductionParams> {
     let bad = |e: serde_json::Error| Failure::Unknown(format!("--set: {e}"));
-    let params = TransductionParams { variant: Variant::Swift, echo: 5.0, ..TransductionParams::default() };
+    let params =
+        TransductionParams { variant: Variant::Swift, evicted_weight: 5.0, ..TransductionParams::default() };
     let mut value = serde_json::to_value(params).map_err(bad)?;
     if let Some(fields) = value.as_object_mut() {
         fields.extend(bench.options.set.clone());

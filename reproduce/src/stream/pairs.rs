@@ -1,7 +1,7 @@
-//! Figures IV.13 to IV.16: how many exemplars of one batch stand for it when the next is labelled, and does the relaxed
+//! Figures IV.13 to IV.16: how many exemplars of one batch stand for it when the next is labeled, and does the relaxed
 //! problem (QP-EXMP) find better ones than the greedy choice (SUBMOD-EXMP)?
 //!
-//! Pairs of batches B1 and B2 and a few labels from elsewhere. B2 is labelled together with B1, with exemplars E1 of B1, with
+//! Pairs of batches B1 and B2 and a few labels from elsewhere. B2 is labeled together with B1, with exemplars E1 of B1, with
 //! random rows of B1, and alone. *Agreement* is the share of B2's labels that are the same with E1 as with B1 (the formula is
 //! lost in the source); *dissimilarity* the share that differs between B2 alone and with B1. The source does not say how many
 //! labels there were, nor the width of its RBF kernel: here 20, and γ = 1 / mean squared distance of rows.
@@ -12,9 +12,9 @@ use super::shelf::Shelf;
 use super::{generator, mean, params, place, wanted};
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::found::{SearchResult, Series};
 use crate::run::Bench;
-use evermargin::engine::transduction::{Known, Transduction, TransductionParams};
+use evermargin::engine::transduction::{LabeledRows, Transduction, TransductionParams};
 use evermargin::solver::Stop;
 use evermargin::summary::{ExemplarParams, Pool, choose, relax};
 use evermargin::{Kernel, Matrix};
@@ -51,7 +51,7 @@ struct Block {
 }
 
 /// All pairs, piece by piece; sets that are not at hand go to `found`.
-fn blocks(bench: &Bench<'_>, most: usize, relaxed: bool, found: &mut Found) -> Result<Vec<Block>> {
+fn blocks(bench: &Bench<'_>, most: usize, relaxed: bool, found: &mut SearchResult) -> Result<Vec<Block>> {
     let pairs = bench.options.repetitions.unwrap_or(if bench.options.quick { 2 } else { most });
     let params = params(bench)?;
     let mut pieces = Vec::new();
@@ -105,8 +105,8 @@ impl Block {
 }
 
 /// The claim of figures IV.13 to IV.15.
-pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn agreement(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let blocks = blocks(bench, PAIRS, false, &mut found)?;
     for block in &blocks {
         let mut order: Vec<&Pair> = block.pairs.iter().collect();
@@ -135,8 +135,8 @@ pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// The claim of figure IV.16.
-pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let blocks = blocks(bench, 20, true, &mut found)?;
     for block in &blocks {
         let behind = block.pairs.iter().map(|p| mean(&p.agree[2]) - mean(&p.agree[0])).collect();
@@ -188,11 +188,11 @@ fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) 
     let truth: Vec<u32> = third.iter().map(|&i| set.truth[i]).collect();
     let told = place(&truth, LABELS, rng)?;
     let known: Vec<usize> = third.iter().zip(&told).filter(|(_, t)| **t).map(|(i, _)| *i).collect();
-    let (labelled, class) =
+    let (labeled, class) =
         (set.x.view().select(&known), known.iter().map(|&i| set.truth[i]).collect::<Vec<_>>());
     let positive = set.truth.iter().map(|c| f64::from(*c)).sum::<f64>() / set.truth.len() as f64;
     let shares = [1.0 - positive, positive];
-    let known = Known { x: labelled.view(), class: &class, classes: 2, shares: &shares };
+    let known = LabeledRows { x: labeled.view(), class: &class, classes: 2, shares: &shares };
     let (b1, b2) = (set.x.view().select(first), set.x.view().select(second));
     let given = |past: Matrix| -> Result<Vec<u32>> {
         let mut memory = Transduction::new(params, set.x.cols(), matches!(set.x, Matrix::Csr { .. }))?;
@@ -206,7 +206,7 @@ fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) 
     };
     let unlike = 1.0 - same(&given(b1.view().select(&[]))?);
     let how = ExemplarParams { kernel: params.kernel, ..ExemplarParams::default() };
-    let pool = Pool { labelled: Some(labelled.view()), ..Pool::of(b1.view()) };
+    let pool = Pool { labeled: Some(labeled.view()), ..Pool::of(b1.view()) };
     let counts = SIZES.map(|size| ((size * b1.rows() as f64).ceil() as usize).min(b1.rows()));
     let most = counts[SIZES.len() - 1];
     let exemplars = choose(&how, &pool, most, &())?.order;

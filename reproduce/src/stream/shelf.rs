@@ -169,7 +169,7 @@ pub(super) struct Look {
 /// What is kept of a walk, one entry a batch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Track {
-    /// Share of the scored rows labelled rightly; none before there are labels.
+    /// Share of the scored rows labeled rightly; none before there are labels.
     pub accuracy: Vec<Option<f64>>,
     pub cost: Vec<f64>,
     pub kept: Vec<f64>,

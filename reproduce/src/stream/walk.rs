@@ -1,19 +1,21 @@
 //! One way along a stream.
 //!
 //! The procedure of Emara 2012, chapter IV: at each batch the labels known so far, the batch, the batch before it and the
-//! exemplars of all older ones are labelled together ([`Transduction`]); then what was known before the batch is summarised.
-//! *Incremental*: the labels of a batch are seen before it is labelled, and its other rows are scored. *Online*: all its rows
-//! are labelled and scored, then its labels are seen.
+//! exemplars of all older ones are labeled together ([`Transduction`]); then what was known before the batch is summarized.
+//! *Incremental*: the labels of a batch are seen before it is labeled, and its other rows are scored. *Online*: all its rows
+//! are labeled and scored, then its labels are seen.
 //!
-//! Departure: where labels of the batch come afterwards, it is labelled once more with them before the past is summarised;
-//! otherwise what those labels changed would count as the cost of summarising.
+//! Departure: where labels of the batch come afterwards, it is labeled once more with them before the past is summarized;
+//! otherwise what those labels changed would count as the cost of summarizing.
 
 use super::Stream;
 use crate::clock::Clock;
 use crate::failure::Result;
 use evermargin::Matrix;
 use evermargin::active::{Seek, SubmodParams, diverse_batch, submod_batch};
-use evermargin::engine::transduction::{Given, Known, Remember, Transduction, TransductionParams};
+use evermargin::engine::transduction::{
+    LabeledRows, MemoryPolicy, Transduction, TransductionParams, TransductiveLabel,
+};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -54,9 +56,9 @@ pub(super) struct Step {
     /// Rows that were scored, and their labels; no labels before both classes are known.
     pub rows: Vec<usize>,
     pub labels: Option<Vec<u32>>,
-    /// Share of labels that summarising would change.
+    /// Share of labels that summarizing would change.
     pub cost: f64,
-    /// Samples held while the batch was labelled, in batches.
+    /// Samples held while the batch was labeled, in batches.
     pub kept: f64,
     pub exemplars: usize,
     pub seconds: f64,
@@ -65,7 +67,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Share of the rows labelled rightly; `None` before there are labels.
+    /// Share of the rows labeled rightly; `None` before there are labels.
     pub(super) fn accuracy(&self, truth: &[u32]) -> Option<f64> {
         let labels = self.labels.as_ref().filter(|l| !l.is_empty())?;
         let right = labels.iter().zip(&self.rows).filter(|(l, i)| **l == truth[**i]).count();
@@ -73,14 +75,14 @@ impl Step {
     }
 }
 
-/// Labelled rows.
-struct Labelled {
+/// Labeled rows.
+struct Labeled {
     x: Matrix,
     class: Vec<u32>,
     shares: Vec<f64>,
 }
 
-impl Labelled {
+impl Labeled {
     fn of(stream: &Stream, way: &Way) -> Self {
         let shares = if way.true_share { stream.shares().to_vec() } else { Vec::new() };
         Self { x: stream.x.view().select(&[]), class: Vec::new(), shares }
@@ -93,8 +95,8 @@ impl Labelled {
         }
     }
 
-    fn known(&self) -> Known<'_> {
-        Known { x: self.x.view(), class: &self.class, classes: 2, shares: &self.shares }
+    fn known(&self) -> LabeledRows<'_> {
+        LabeledRows { x: self.x.view(), class: &self.class, classes: 2, shares: &self.shares }
     }
 }
 
@@ -105,7 +107,7 @@ fn memory(stream: &Stream, params: &TransductionParams) -> Result<Transduction> 
 /// Goes along the whole stream.
 pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
     let mut memory = memory(stream, &way.params)?;
-    let mut labelled = Labelled::of(stream, way);
+    let mut labeled = Labeled::of(stream, way);
     let mut rng = Pcg64::seed_from_u64(way.seed);
     let (mut asked, mut left, mut steps) = (0, [0usize; 2], Vec::new());
     for t in 0..stream.batches() {
@@ -113,34 +115,34 @@ pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
         let (told, rest) = stream.parts(t);
         let mut rows = match way.mode {
             Mode::Incremental => {
-                labelled.add(stream, &told);
+                labeled.add(stream, &told);
                 rest.clone()
             }
             Mode::Online => stream.rows(t).collect(),
         };
         if let Some((ask, share)) = way.ask {
             let due = (share * stream.rows(t).end as f64) as usize;
-            let mut chosen = choose(stream, &rows, ask, due - asked, &memory, &labelled, &mut rng)?;
+            let mut chosen = choose(stream, &rows, ask, due - asked, &memory, &labeled, &mut rng)?;
             asked = due;
-            labelled.add(stream, &chosen);
+            labeled.add(stream, &chosen);
             chosen.sort_unstable();
             rows.retain(|i| chosen.binary_search(i).is_err());
             rows.iter().for_each(|&i| left[stream.truth[i] as usize] += 1);
             if way.true_share {
-                labelled.shares = left.map(|n| n as f64 / (left[0] + left[1]).max(1) as f64).to_vec();
+                labeled.shares = left.map(|n| n as f64 / (left[0] + left[1]).max(1) as f64).to_vec();
             }
         }
         let mut batch = stream.x.view().select(&rows);
-        let mut given = memory.label(labelled.known(), batch.view(), &())?;
+        let mut given = memory.label(labeled.known(), batch.view(), &())?;
         let labels = given.as_ref().map(|g| g.iter().map(|g| g.class).collect());
         let kept = (memory.len() + stream.batch) as f64 / stream.batch as f64;
         if way.mode == Mode::Online && !told.is_empty() {
-            labelled.add(stream, &told);
+            labeled.add(stream, &told);
             let without: Vec<usize> = rows.iter().copied().filter(|i| !stream.told[*i]).collect();
             batch = stream.x.view().select(&without);
-            given = memory.label(labelled.known(), batch.view(), &())?;
+            given = memory.label(labeled.known(), batch.view(), &())?;
         }
-        let told = memory.absorb(labelled.known(), batch, given.as_deref(), way.seed, &())?;
+        let told = memory.absorb(labeled.known(), batch, given.as_deref(), way.seed, &())?;
         steps.push(Step {
             rows,
             labels,
@@ -148,28 +150,28 @@ pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
             kept,
             exemplars: told.exemplars,
             seconds: clock.seconds(),
-            known: labelled.class.len(),
+            known: labeled.class.len(),
         });
     }
     Ok(steps)
 }
 
 /// Batch learning at some batches: the batch and everything before it at once. Nothing carries over from batch to batch, so
-/// the others need not be labelled.
+/// the others need not be labeled.
 pub(super) fn all_at_once(stream: &Stream, way: &Way, at: &[usize]) -> Result<Vec<Step>> {
-    let params = TransductionParams { remember: Remember::Everything, ..way.params.clone() };
+    let params = TransductionParams { remember: MemoryPolicy::Everything, ..way.params.clone() };
     let one = |&t: &usize| {
         let clock = Clock::start();
-        let (mut memory, mut labelled) = (memory(stream, &params)?, Labelled::of(stream, way));
+        let (mut memory, mut labeled) = (memory(stream, &params)?, Labeled::of(stream, way));
         let (told, rest): (Vec<usize>, Vec<usize>) = (0..stream.rows(t).end).partition(|&i| stream.told[i]);
-        labelled.add(stream, &told);
+        labeled.add(stream, &told);
         let (before, rows): (Vec<usize>, Vec<usize>) =
             rest.into_iter().partition(|&i| i < stream.rows(t).start);
-        memory.absorb(labelled.known(), stream.x.view().select(&before), None, way.seed, &())?;
-        let given = memory.label(labelled.known(), stream.x.view().select(&rows).view(), &())?;
+        memory.absorb(labeled.known(), stream.x.view().select(&before), None, way.seed, &())?;
+        let given = memory.label(labeled.known(), stream.x.view().select(&rows).view(), &())?;
         let kept = (before.len() + rows.len()) as f64 / stream.batch as f64;
         let labels = given.map(|g| g.iter().map(|g| g.class).collect());
-        let (seconds, known) = (clock.seconds(), labelled.class.len());
+        let (seconds, known) = (clock.seconds(), labeled.class.len());
         Ok(Step { rows, labels, kept, seconds, known, ..Step::default() })
     };
     at.iter().map(one).collect()
@@ -182,7 +184,7 @@ fn choose(
     ask: Ask,
     count: usize,
     memory: &Transduction,
-    labelled: &Labelled,
+    labeled: &Labeled,
     rng: &mut Pcg64,
 ) -> Result<Vec<usize>> {
     if count == 0 {
@@ -192,13 +194,13 @@ fn choose(
     let order = match ask {
         Ask::Random => None,
         Ask::Submod(seek) => {
-            let signs: Vec<f64> = labelled.class.iter().map(|c| 2.0 * f64::from(*c) - 1.0).collect();
+            let signs: Vec<f64> = labeled.class.iter().map(|c| 2.0 * f64::from(*c) - 1.0).collect();
             let params = SubmodParams { seek, ..SubmodParams::default() };
-            Some(submod_batch(batch.view(), labelled.x.view(), &signs, &params, count, &())?.order)
+            Some(submod_batch(batch.view(), labeled.x.view(), &signs, &params, count, &())?.order)
         }
-        Ask::Diverse => match memory.label(labelled.known(), batch.view(), &())? {
+        Ask::Diverse => match memory.label(labeled.known(), batch.view(), &())? {
             Some(given) => {
-                let closeness: Vec<f64> = given.iter().map(|g: &Given| g.confidence).collect();
+                let closeness: Vec<f64> = given.iter().map(|g: &TransductiveLabel| g.confidence).collect();
                 let kernel = evermargin::Kernel::Linear;
                 Some(diverse_batch(batch.view(), &closeness, kernel, count, &())?.order)
             }
@@ -234,7 +236,7 @@ mod tests {
         Stream::of(&set, (30, 0, 8), &mut rng).unwrap()
     }
 
-    fn way(mode: Mode, remember: Remember) -> Way {
+    fn way(mode: Mode, remember: MemoryPolicy) -> Way {
         let params = TransductionParams { remember, ..TransductionParams::default() };
         Way { mode, params, true_share: true, ask: None, seed: 1 }
     }
@@ -242,7 +244,7 @@ mod tests {
     /// A label of batch t that is turned changes nothing online up to and with batch t. Seen first, it must change something
     /// in one of these streams at the batch itself, or this test could not fail.
     #[test]
-    fn online_labels_are_not_seen_before_the_batch_is_labelled() {
+    fn online_labels_are_not_seen_before_the_batch_is_labeled() {
         let mut early = 0;
         for seed in 0..10 {
             let stream = clouds(seed);
@@ -253,7 +255,7 @@ mod tests {
             let other = (0..300).find(|&i| !stream.told[i] && stream.truth[i] != stream.truth[last]).unwrap();
             turned.truth[other] = 1 - turned.truth[other];
             let labels = |s: &Stream, mode| {
-                let steps = walk(s, &way(mode, Remember::Exemplars)).unwrap();
+                let steps = walk(s, &way(mode, MemoryPolicy::Exemplars)).unwrap();
                 steps.into_iter().map(|s| s.labels).collect::<Vec<_>>()
             };
             assert_eq!(labels(&stream, Mode::Online)[..=t], labels(&turned, Mode::Online)[..=t]);
@@ -268,7 +270,7 @@ mod tests {
     fn rows_scored_are_those_without_a_label_or_all() {
         let stream = clouds(1);
         let scored = |mode| {
-            walk(&stream, &way(mode, Remember::Exemplars))
+            walk(&stream, &way(mode, MemoryPolicy::Exemplars))
                 .unwrap()
                 .iter()
                 .map(|s| s.rows.len())
@@ -285,9 +287,9 @@ mod tests {
             let steps = walk(&stream, &way(Mode::Incremental, remember)).unwrap();
             steps.iter().map(|s| s.kept).fold(0.0, f64::max)
         };
-        assert!(most(Remember::Exemplars) <= 3.0);
-        assert!(most(Remember::Nothing) <= 2.0 && most(Remember::Nothing) > 1.9);
-        assert!(most(Remember::Everything) > 9.5);
+        assert!(most(MemoryPolicy::Exemplars) <= 3.0);
+        assert!(most(MemoryPolicy::Nothing) <= 2.0 && most(MemoryPolicy::Nothing) > 1.9);
+        assert!(most(MemoryPolicy::Everything) > 9.5);
     }
 
     /// Batch learning at one batch is what the walk that keeps everything says there.
@@ -295,7 +297,7 @@ mod tests {
     fn batch_learning_needs_no_walk() {
         for seed in 0..5 {
             let stream = clouds(seed);
-            let everything = way(Mode::Incremental, Remember::Everything);
+            let everything = way(Mode::Incremental, MemoryPolicy::Everything);
             let walked = walk(&stream, &everything).unwrap();
             for (t, step) in [4, 9].into_iter().zip(all_at_once(&stream, &everything, &[4, 9]).unwrap()) {
                 assert_eq!((&step.rows, &step.labels), (&walked[t].rows, &walked[t].labels), "{seed} {t}");
@@ -308,7 +310,7 @@ mod tests {
     fn questions_are_counted_and_not_scored() {
         let stream = clouds(3);
         for ask in [Ask::Random, Ask::Submod(Seek::Outliers), Ask::Submod(Seek::Dense), Ask::Diverse] {
-            let way = Way { ask: Some((ask, 0.05)), ..way(Mode::Incremental, Remember::Exemplars) };
+            let way = Way { ask: Some((ask, 0.05)), ..way(Mode::Incremental, MemoryPolicy::Exemplars) };
             let steps = walk(&stream, &way).unwrap();
             assert_eq!(steps[9].known, 8 + 15, "{ask:?}");
             let scored: usize = steps.iter().map(|s| s.rows.len()).sum();

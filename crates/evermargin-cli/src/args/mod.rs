@@ -51,7 +51,7 @@ pub enum Verb {
     Inspect(crate::commands::inspect::InspectArgs),
     /// Make a data set to play with
     Generate(crate::commands::generate::GenerateArgs),
-    /// See a stream being learnt, in seconds
+    /// See a stream being learned, in seconds
     Demo(crate::commands::demo::DemoArgs),
 }
 

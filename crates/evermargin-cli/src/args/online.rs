@@ -35,10 +35,10 @@ pub struct OnlineArgs {
     /// Go on from a state with the rows of DATA; learner, parameters, scaling and classes are those of the state
     #[arg(long, value_name = "STATE", conflicts_with_all = ["probability", "threshold"])]
     pub resume: Option<PathBuf>,
-    /// File for the learning curve, tab separated: labels, learnt, support_count, accuracy, g_means
+    /// File for the learning curve, tab separated: labels, learned, support_count, accuracy, g_means
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub curve: Option<PathBuf>,
-    /// Data on which the curve is scored [default: all labelled rows of DATA]
+    /// Data on which the curve is scored [default: all labeled rows of DATA]
     #[arg(long, value_name = "DATA", requires = "curve")]
     pub test: Option<PathBuf>,
     /// File for rows whose label the model does not believe, tab separated, the worst first: row, label, predicted,

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::console::{count, short};
 use evermargin::Labels;
-use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::estimators::transductive::Semi;
 use evermargin::estimators::{LEARNERS, Learner};
 use evermargin::metrics::Confusion;
@@ -36,10 +36,10 @@ pub struct UnlabeledArgs {
     #[arg(long, value_name = "SHARE", value_parser = crate::args::values::ratio, allow_hyphen_values = true)]
     pub ratio: Option<Value>,
     /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
-    /// of the graph, and what else it takes, as in 100,neighbours=10,power=2,normalised=false,basis=500
+    /// of the graph, and what else it takes, as in 100,neighbors=10,power=2,normalized=false,basis=500
     #[arg(long, value_name = "WEIGHT", value_parser = crate::args::values::warp)]
-    pub warp: Option<WarpParams>,
-    /// Graph for lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbours: a text file, one edge a line, as in `12 40 0.7` (two
+    pub warp: Option<DeformedKernelParams>,
+    /// Graph for lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbors: a text file, one edge a line, as in `12 40 0.7` (two
     /// rows counted from 1, and a weight if it is not 1)
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
@@ -88,7 +88,7 @@ impl UnlabeledArgs {
 
 /// How well the labels given agree with the truth on rows that had none.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Found {
+pub struct TransductionSummary {
     /// Rows scored.
     pub rows: usize,
     /// Share of them that is right.
@@ -101,7 +101,7 @@ pub struct Found {
     pub mcc: Option<f64>,
 }
 
-impl Found {
+impl TransductionSummary {
     /// Scores `class` where `truth` is known and `given` is not; `classes` are those of the learner.
     pub fn new(class: &[u32], given: &[bool], truth: &Labels, classes: &[String]) -> Self {
         let number = |c: u32| classes.iter().position(|k| *k == truth.classes[c as usize]);
@@ -131,7 +131,9 @@ impl Found {
 /// What a semi-supervised learner adds to the line of `--json`.
 pub fn keys(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> Map<String, Value> {
     let unlabeled = semi.given.iter().filter(|g| !**g).count();
-    let score = |class: &[u32]| truth.map(|t| Found::new(class, &semi.given, t, classes)).unwrap_or_default();
+    let score = |class: &[u32]| {
+        truth.map(|t| TransductionSummary::new(class, &semi.given, t, classes)).unwrap_or_default()
+    };
     let (found, alone) =
         (score(&semi.class), semi.baseline.as_ref().map(|b| score(&b.class)).unwrap_or_default());
     let held = semi.baseline.as_ref().and_then(|b| b.cross_validated);
@@ -165,9 +167,11 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
     let shares: Vec<String> =
         classes.iter().enumerate().take(12).map(|(c, name)| format!("{name} {}", count_of(c))).collect();
     let more = if classes.len() > 12 { ", …" } else { "" };
-    let _ = write!(out, "labelled {}: {}{more}", count(unlabeled, "row"), shares.join(", "));
+    let _ = write!(out, "labeled {}: {}{more}", count(unlabeled, "row"), shares.join(", "));
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-    let score = |class: &[u32]| truth.map(|t| Found::new(class, &semi.given, t, classes)).unwrap_or_default();
+    let score = |class: &[u32]| {
+        truth.map(|t| TransductionSummary::new(class, &semi.given, t, classes)).unwrap_or_default()
+    };
     let found = score(&semi.class);
     if let Some(accuracy) = found.accuracy {
         let _ = write!(out, "\nright on {}: {}", count(found.rows, "hidden label"), percent(accuracy));
@@ -202,14 +206,14 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
         Some([without, with]) => {
             let _ = write!(
                 out,
-                "\nheld-out labels right ({} folds): {} with the unlabelled rows, {} without{}",
+                "\nheld-out labels right ({} folds): {} with the unlabeled rows, {} without{}",
                 alone.folds,
                 percent(with),
                 percent(without),
                 if with < without { ": they may hurt here" } else { "" }
             );
         }
-        None => out.push_str("\nheld-out labels: too few of some class to tell whether unlabelled rows help"),
+        None => out.push_str("\nheld-out labels: too few of some class to tell whether unlabeled rows help"),
     }
     out
 }

@@ -1,7 +1,7 @@
 //! Small languages inside option values: ranges, grids, weights, assignments.
 
 use evermargin::active::pool_size;
-use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::metrics::Criterion;
 use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, ScalingChoice};
 use evermargin_io::Format;
@@ -87,7 +87,7 @@ pub fn ratio(text: &str) -> Result<Value, String> {
 }
 
 /// A weight, then parameters of the deformation as NAME=VALUE, with commas between.
-pub fn warp(text: &str) -> Result<WarpParams, String> {
+pub fn warp(text: &str) -> Result<DeformedKernelParams, String> {
     let mut parts = text.split(',');
     let mut given = serde_json::Map::new();
     given.insert("ratio".into(), number(parts.next().unwrap_or_default())?.into());

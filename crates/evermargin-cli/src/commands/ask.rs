@@ -1,7 +1,7 @@
 //! `evermargin ask`: the rows that are worth a label.
 
 use crate::args::{Common, DataArgs, HideArgs};
-use crate::commands::ask_batch::{self, Labelled};
+use crate::commands::ask_batch::{self, Labeled};
 use crate::commands::convert::read_model;
 use crate::commands::fit;
 use crate::commands::predict::{cell, load_for};
@@ -119,8 +119,8 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     }
     console::note(common, &source.data.notes);
     let rows = source.data.x.rows();
-    let labelled = match args.strategy {
-        Strategy::Submod => Some(Labelled::of(&source.data.x, &source.data.labels)?),
+    let labeled = match args.strategy {
+        Strategy::Submod => Some(Labeled::of(&source.data.x, &source.data.labels)?),
         _ => None,
     };
     let (numbers, x) = candidates(args, common, source)?;
@@ -129,10 +129,9 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     let watch = Watcher::start(common, None)?;
     let opinion = classifier.map(|c| opinion(c, x)).transpose().map_err(about)?;
     let number = usize::try_from(args.number).unwrap_or(usize::MAX);
-    let chosen = match (&together, &labelled, &opinion) {
-        (Some(x), Some(labelled), o) => {
-            ask_batch::submod(o.as_ref().map(|o| &o.classifier), x, labelled, number, &watch)
-                .map_err(about)?
+    let chosen = match (&together, &labeled, &opinion) {
+        (Some(x), Some(labeled), o) => {
+            ask_batch::submod(o.as_ref().map(|o| &o.classifier), x, labeled, number, &watch).map_err(about)?
         }
         (Some(x), None, Some(o)) => {
             ask_batch::diverse(&o.classifier, x, &o.closeness, number, &watch).map_err(about)?

@@ -9,12 +9,12 @@ use evermargin::{Kernel, Model};
 
 /// Rows with a label, and −1 or +1 of each.
 #[derive(Debug)]
-pub struct Labelled {
+pub struct Labeled {
     x: Matrix,
     signs: Vec<f64>,
 }
 
-impl Labelled {
+impl Labeled {
     /// The rows of a file that have one of two labels.
     pub fn of(x: &Matrix, labels: &Labels) -> Result<Self, Failure> {
         if labels.classes.len() > 2 {
@@ -43,14 +43,14 @@ fn seen_by(model: Option<&Classifier>, x: &Matrix) -> evermargin::Result<(Matrix
 pub fn submod(
     model: Option<&Classifier>,
     x: &Matrix,
-    labelled: &Labelled,
+    labeled: &Labeled,
     number: usize,
     watch: &Watcher,
 ) -> evermargin::Result<Vec<usize>> {
     let (x, kernel) = seen_by(model, x)?;
-    let (known, _) = seen_by(model, &labelled.x)?;
+    let (known, _) = seen_by(model, &labeled.x)?;
     let params = SubmodParams { kernel, ..SubmodParams::default() };
-    Ok(submod_batch(x.view(), known.view(), &labelled.signs, &params, number, watch)?.order)
+    Ok(submod_batch(x.view(), known.view(), &labeled.signs, &params, number, watch)?.order)
 }
 
 /// Doubtful rows that speak for all doubtful rows of `x`.

@@ -10,7 +10,7 @@ use evermargin::model::Classifier;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The curve as text, scored on labelled rows.
+/// The curve as text, scored on labeled rows.
 pub fn table(
     classifier: &Classifier,
     curve: &[Checkpoint],
@@ -28,7 +28,8 @@ pub fn table(
         let scores = scores(&then, &then.predict(x.clone())?, &truth);
         let number = |name: &str| scores.get(name).and_then(Value::as_f64).map(exact).unwrap_or_default();
         let (accuracy, g_means) = (number("accuracy"), number("g_means"));
-        let _ = writeln!(out, "{}\t{}\t{}\t{accuracy}\t{g_means}", point.labels, point.learnt, point.support);
+        let _ =
+            writeln!(out, "{}\t{}\t{}\t{accuracy}\t{g_means}", point.labels, point.learned, point.support);
     }
     Ok(out)
 }

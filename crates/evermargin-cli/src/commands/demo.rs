@@ -1,7 +1,7 @@
-//! `evermargin demo`: a stream that turns, labelled with a few answers a batch, in seconds.
+//! `evermargin demo`: a stream that turns, labeled with a few answers a batch, in seconds.
 
 use crate::args::Common;
-use crate::commands::run::{Batch, Begin, FORM, Live, Oracle, Session, report};
+use crate::commands::run::{Batch, Begin, FORM, Oracle, ProgressLine, Session, report};
 use crate::failure::Failure;
 use crate::output::console::{self, short};
 use crate::output::heatmap::escaped;
@@ -9,7 +9,7 @@ use crate::output::picture::Picture;
 use crate::output::progress::Watcher;
 use evermargin::Matrix;
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::engine::{Budget, EngineParams, Forget};
+use evermargin::engine::{Budget, EngineParams, Forgetting};
 use evermargin::model::ScalingName;
 use evermargin_io::{Format, Position, Schema, write_atomic};
 use serde_json::json;
@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// See a stream being learnt, in seconds
+/// See a stream being learned, in seconds
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  evermargin demo -o demo.html")]
 pub struct DemoArgs {
@@ -37,7 +37,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     let (x, labels) =
         generate("drift", &GenerateParams { rows: ROWS, seed: common.seed, ..Default::default() })?;
     let mut session = Session::new(begin(common), None)?;
-    let mut live = Live::new(&watch, common);
+    let mut live = ProgressLine::new(&watch, common);
     for start in (0..ROWS).step_by(BATCH).take_while(|_| !watch.stopped()) {
         let began = Instant::now();
         let rows: Vec<usize> = (start..start + BATCH).collect();
@@ -79,15 +79,15 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     console::answer(common, &json, &terminal(&session, &scene, args, seconds)?)
 }
 
-const ABOUT: &str = "Two classes whose centres turn once around the middle while 30,000 samples arrive. The engine may ask \
+const ABOUT: &str = "Two classes whose centers turn once around the middle while 30,000 samples arrive. The engine may ask \
     for three labels in a batch of 200; a label counts half after six batches. Rings: the labels it remembers.";
 
 fn begin(common: &Common) -> Begin {
     let params = EngineParams {
         budget: Budget { per_batch: 3, ..Default::default() },
-        forget: Forget::HalfLife(6),
+        forget: Forgetting::HalfLife(6),
         scale: Some(ScalingName::None),
-        most_labels: 100,
+        max_labels: 100,
         seed: common.seed,
         ..Default::default()
     };
@@ -120,7 +120,7 @@ struct Scene {
 
 impl Scene {
     fn of(session: &Session, x: &Matrix) -> Result<Self, Failure> {
-        let missing = || Failure::Failed("interrupted before anything was learnt".into());
+        let missing = || Failure::Failed("interrupted before anything was learned".into());
         let classifier = session.engine.classifier().ok_or_else(missing)?;
         let memory = session.engine.memory().ok_or_else(missing)?;
         let seen = session.engine.rows() as usize;
@@ -148,9 +148,9 @@ fn side_by_side(picture: &str, chart: &str) -> String {
 
 /// The picture, and what it shows.
 fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> Result<String, Failure> {
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut out = String::from("\n");
-    for line in scene.picture().lines(48, colour)? {
+    for line in scene.picture().lines(48, color)? {
         let _ = writeln!(out, "  {line}");
     }
     let percent = |share: Option<f64>| share.map_or("?".into(), |s| format!("{} %", short(100.0 * s)));

@@ -32,7 +32,7 @@ pub struct EmbedArgs {
     /// Clusters: 2, the signs of the first coordinate [default: none]
     #[arg(long, value_name = "2", value_parser = two)]
     pub clusters: Option<u64>,
-    /// Write the rows of this file instead, placed by the functions that were learnt from DATA
+    /// Write the rows of this file instead, placed by the functions that were learned from DATA
     #[arg(long, value_name = "FILE")]
     pub place: Option<PathBuf>,
     /// Width of the rbf kernel of the functions: a number, scale = 1/(d·Var X) or auto = 1/d
@@ -43,7 +43,7 @@ pub struct EmbedArgs {
     pub smoothness: f64,
     /// Nearest others each row is joined with
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::args::values::from_one)]
-    pub neighbours: u64,
+    pub neighbors: u64,
     /// Count rows by their degrees in the graph
     #[arg(long)]
     pub by_degree: bool,
@@ -152,7 +152,7 @@ fn params(args: &EmbedArgs, common: &Common, gamma: f64) -> SpectralParams {
     SpectralParams {
         kernel: Kernel::Rbf { gamma },
         gamma: args.smoothness,
-        graph: GraphParams { neighbours: size(args.neighbours), ..default.graph },
+        graph: GraphParams { neighbors: size(args.neighbors), ..default.graph },
         by_degree: args.by_degree,
         landmarks: size(args.landmarks),
         seed: common.seed,

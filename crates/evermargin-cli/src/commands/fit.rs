@@ -15,7 +15,7 @@ use crate::output::progress::Watcher;
 use evermargin::Labels;
 use evermargin::data::Matrix;
 use evermargin::estimators::Learner;
-use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::metrics::Criterion;
 use evermargin::model::{CalibrationKind, Classifier};
 use evermargin::pipeline::train::{Gamma, TrainOptions, Trained, train};
@@ -81,7 +81,7 @@ pub struct FitArgs {
 /// What is to be done.
 enum Work {
     Begin(&'static Learner, Box<TrainOptions>),
-    GoOn(Box<OnlineCheckpoint>, GoOn<'static>),
+    PartialFitOptions(Box<OnlineCheckpoint>, PartialFitOptions<'static>),
 }
 
 /// Rows to learn from, and what is known about them.
@@ -108,7 +108,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
             }
             let state = state::load(path)?;
             let how = resume::agree(args, common, &state)?;
-            Work::GoOn(Box::new(state), how)
+            Work::PartialFitOptions(Box::new(state), how)
         }
     };
     let output = args.output.clone().unwrap_or_else(|| default_model(&args.data));
@@ -140,7 +140,9 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         data: &args.data,
         gamma: match &work {
             Work::Begin(_, options) => options.gamma,
-            Work::GoOn(state, _) => state.params.get("gamma").and_then(Value::as_f64).map(Gamma::Value),
+            Work::PartialFitOptions(state, _) => {
+                state.params.get("gamma").and_then(Value::as_f64).map(Gamma::Value)
+            }
         },
         trained: &trained,
         truth: rows.truth.as_ref(),
@@ -198,7 +200,9 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         Work::Begin(learner, options) => {
             (ReadOptions::default(), options.kernel(learner).as_deref() == Some("precomputed"))
         }
-        Work::GoOn(s, _) => (input::known(&s.params, &s.classes, &s.columns, s.features()), false),
+        Work::PartialFitOptions(s, _) => {
+            (input::known(&s.params, &s.classes, &s.columns, s.features()), false)
+        }
     };
     let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), vec![known])?;
     let weights = source.weights(args.learn.weights.as_deref())?;
@@ -206,7 +210,7 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
     let Input { data, truth, files, .. } = source;
     let mut rows = Rows { data, weights, truth, numbers, files, serial: false };
     rows.serial = precomputed && input::drop_serial(&mut rows.data)?;
-    if let Work::GoOn(state, _) = work
+    if let Work::PartialFitOptions(state, _) = work
         && let Some(class) = state.params.get("positive").and_then(Value::as_str)
     {
         rows.data.labels = input::one_against_rest(&rows.data.labels, class);
@@ -239,11 +243,11 @@ fn learn(
             let state = online.map(|o| OnlineCheckpoint::new(&trained.classifier, o, &trained.counts));
             Ok((trained, state))
         }
-        Work::GoOn(state, how) => {
-            let how = GoOn { weights: rows.weights.as_deref(), ..*how };
-            let (mut trained, next) = go_on(state, x, &rows.data.labels, how, watch).map_err(about)?;
+        Work::PartialFitOptions(state, how) => {
+            let how = PartialFitOptions { weights: rows.weights.as_deref(), ..*how };
+            let (mut trained, next) = partial_fit(state, x, &rows.data.labels, how, watch).map_err(about)?;
             if args.online.state.is_none() {
-                let kept = "what was learnt is in the model alone; --state FILE keeps it to go on from";
+                let kept = "what was learned is in the model alone; --state FILE keeps it to go on from";
                 trained.notes.push(kept.into());
             }
             Ok((trained, Some(next)))

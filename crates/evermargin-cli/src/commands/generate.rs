@@ -42,7 +42,7 @@ pub struct GenerateArgs {
 }
 
 /// Most values one may ask for.
-const MOST_VALUES: usize = 1_000_000_000;
+const MAX_VALUES: usize = 1_000_000_000;
 
 /// Refuses what no memory holds, before any is asked for.
 fn check_size(args: &GenerateArgs) -> Result<(), Failure> {
@@ -52,12 +52,12 @@ fn check_size(args: &GenerateArgs) -> Result<(), Failure> {
         "waveform" => 21,
         _ => args.cols.unwrap_or(3),
     };
-    if args.rows.checked_mul(values).is_none_or(|n| n > MOST_VALUES) {
+    if args.rows.checked_mul(values).is_none_or(|n| n > MAX_VALUES) {
         return Err(Failure::Usage(format!(
-            "--rows {}: with about {values} values a row that is over the cap of {MOST_VALUES} values; ask for {} rows \
+            "--rows {}: with about {values} values a row that is over the cap of {MAX_VALUES} values; ask for {} rows \
              or fewer",
             args.rows,
-            MOST_VALUES / values.max(1)
+            MAX_VALUES / values.max(1)
         )));
     }
     Ok(())

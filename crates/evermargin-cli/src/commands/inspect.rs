@@ -9,7 +9,7 @@ use evermargin::estimators::online::lasvm::Lasvm;
 use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
 use evermargin::model::{Calibration, Classifier, Column, Scheme};
 use evermargin::{Kernel, Matrix, Model};
-use evermargin_io::{Kept, Limits, read_kept};
+use evermargin_io::{Artifact, Limits, read_kept};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -25,8 +25,8 @@ pub struct InspectArgs {
 /// Runs the verb.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
     let (classifier, state) = match read_kept(&args.model, &Limits::default())? {
-        Kept::Model(classifier) => (*classifier, None),
-        Kept::State(state) => {
+        Artifact::Model(classifier) => (*classifier, None),
+        Artifact::State(state) => {
             let model = Lasvm::resume(&state.saved).map_err(|e| Failure::about(&args.model, e))?.model();
             (state.classifier(model), Some(state))
         }

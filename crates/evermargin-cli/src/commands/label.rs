@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// Label the rows of a file from the few that have a label
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin label mails.csv --label spam -o labelled.tsv\n\n\
+#[command(after_help = "Example:\n  evermargin label mails.csv --label spam -o labeled.tsv\n\n\
     Rows without a label are those whose label is ? or empty. To try it on data whose labels are known:\n  \
     evermargin label g50c.libsvm --labeled-rows splits.txt --split 3 --learner linear-da")]
 pub struct LabelArgs {
@@ -90,7 +90,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     if !learner.semi {
         return Err(Failure::Usage(format!(
-            "--learner {}: it uses labelled rows alone; fit and predict do that, or choose a learner that uses all rows",
+            "--learner {}: it uses labeled rows alone; fit and predict do that, or choose a learner that uses all rows",
             learner.name
         )));
     }

@@ -7,7 +7,7 @@ use crate::output::console::{self, count, short};
 use crate::output::progress::Watcher;
 use evermargin::summary::{Pool, Summary, objective};
 use evermargin_io::Limits;
-use evermargin_io::artifacts::summary::{self, KeptSummary};
+use evermargin_io::artifacts::summary::{self, SavedSummary};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Fa
         .summaries
         .iter()
         .try_fold(false, |_, path| check_output(path, args.output.as_deref(), common))?;
-    let parts: Vec<KeptSummary> = args
+    let parts: Vec<SavedSummary> = args
         .summaries
         .iter()
         .map(|path| summary::load(path, &Limits::default()))
@@ -87,10 +87,10 @@ pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Fa
 }
 
 /// A summary of nothing, made like another.
-fn empty_like(part: &KeptSummary, cap: usize) -> Result<KeptSummary, Failure> {
+fn empty_like(part: &SavedSummary, cap: usize) -> Result<SavedSummary, Failure> {
     let rows = part.summary.exemplars();
     let sparse = matches!(rows, evermargin::Matrix::Csr { .. });
-    Ok(KeptSummary {
+    Ok(SavedSummary {
         summary: Summary::new(part.summary.params().clone(), cap, rows.cols(), sparse)?,
         scaling: part.scaling.clone(),
         columns: part.columns.clone(),
@@ -100,7 +100,7 @@ fn empty_like(part: &KeptSummary, cap: usize) -> Result<KeptSummary, Failure> {
 }
 
 /// Refuses summaries of different spaces.
-fn agree(a: &KeptSummary, b: &KeptSummary, first: &Path, other: &Path) -> Result<(), Failure> {
+fn agree(a: &SavedSummary, b: &SavedSummary, first: &Path, other: &Path) -> Result<(), Failure> {
     let (p, q) = (a.summary.params(), b.summary.params());
     let differ = [
         ("columns", a.summary.exemplars().cols() != b.summary.exemplars().cols() || a.columns != b.columns),
@@ -126,7 +126,7 @@ fn agree(a: &KeptSummary, b: &KeptSummary, first: &Path, other: &Path) -> Result
 }
 
 /// Forgets files none of whose rows are left, so that the list is never longer than the summary.
-fn drop_unused_sources(kept: &mut KeptSummary) {
+fn drop_unused_sources(kept: &mut SavedSummary) {
     let mut used: Vec<u32> = kept.origin.iter().map(|o| o.0).collect();
     used.sort_unstable();
     used.dedup();
@@ -137,7 +137,7 @@ fn drop_unused_sources(kept: &mut KeptSummary) {
 }
 
 /// The objective of the merged exemplars on all exemplars of the parts, by their weights.
-fn represented(merged: &KeptSummary, parts: &[KeptSummary]) -> evermargin::Result<f64> {
+fn represented(merged: &SavedSummary, parts: &[SavedSummary]) -> evermargin::Result<f64> {
     let mut rows = merged.summary.exemplars().clone();
     let chosen: Vec<usize> = (0..rows.rows()).collect();
     let mut weight = vec![0.0; rows.rows()];

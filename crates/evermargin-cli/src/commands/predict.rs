@@ -175,7 +175,7 @@ pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
         .iter()
         .map(|name| c.classes.iter().position(|k| same(k, name)).map_or(u32::MAX, |at| at as u32))
         .collect();
-    // of one class learnt without labels nothing but their own names can be right or wrong
+    // of one class learned without labels nothing but their own names can be right or wrong
     if c.learner == "one-class" && known.iter().all(|k| *k == u32::MAX) {
         return vec![None; labels.of.len()];
     }
@@ -277,7 +277,7 @@ fn roc(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Result<String,
     let (decision, positive): (Vec<f64>, Vec<bool>) = rows.unzip();
     let Some(cuts) = metrics::curve(&decision, &positive, &[]) else {
         return Err(Failure::Failed(
-            "--roc: the curve needs labelled rows of both classes of the model".into(),
+            "--roc: the curve needs labeled rows of both classes of the model".into(),
         ));
     };
     let mut out = String::from("threshold\tfalse_positive_rate\ttrue_positive_rate\tprecision\n");

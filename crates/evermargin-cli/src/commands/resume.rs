@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::commands::fit::FitArgs;
 use crate::failure::Failure;
-use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint};
+use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions};
 use evermargin::model::Scheme;
 use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, TrainOptions};
 use serde_json::{Value, json};
@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 const CHOOSING: [&str; 5] = ["select", "pool", "labels", "stop", "virtual"];
 
 /// Refuses options that say otherwise than the state; those that agree with it may be repeated. Gives how to go on.
-pub fn agree(args: &FitArgs, common: &Common, state: &OnlineCheckpoint) -> Result<GoOn<'static>, Failure> {
+pub fn agree(
+    args: &FitArgs,
+    common: &Common,
+    state: &OnlineCheckpoint,
+) -> Result<PartialFitOptions<'static>, Failure> {
     if let Some(name) = args.learn.learner.as_ref().filter(|name| **name != state.learner) {
         return Err(contradiction("--learner", name, &state.learner));
     }
@@ -27,7 +31,7 @@ pub fn agree(args: &FitArgs, common: &Common, state: &OnlineCheckpoint) -> Resul
     let cache = options.params.remove("cache_bytes").and_then(|v| v.as_u64()).map(|b| b as usize);
     if let Some(name) = CHOOSING.iter().find(|name| options.params.contains_key(**name)) {
         return Err(Failure::Usage(format!(
-            "{name}: --resume learns every labelled row of DATA and chooses none; name the rows worth a label with \
+            "{name}: --resume learns every labeled row of DATA and chooses none; name the rows worth a label with \
              `evermargin ask` and give it those"
         )));
     }
@@ -38,7 +42,7 @@ pub fn agree(args: &FitArgs, common: &Common, state: &OnlineCheckpoint) -> Resul
         }
     }
     others(args, &options, state)?;
-    Ok(GoOn { weights: None, seed: common.seed, finish, cache_bytes: cache })
+    Ok(PartialFitOptions { weights: None, seed: common.seed, finish, cache_bytes: cache })
 }
 
 /// Gamma, scaling, scheme, class weights, the class asked for.

@@ -14,7 +14,7 @@ use evermargin::solver::Exit;
 use evermargin::summary::{
     ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose_and_score,
 };
-use evermargin_io::artifacts::summary::{self, KeptSummary};
+use evermargin_io::artifacts::summary::{self, SavedSummary};
 use evermargin_io::{ReadOptions, write_atomic};
 use serde_json::json;
 use std::fmt::Write;
@@ -142,7 +142,7 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
         console::note(common, &[format!("stopped early, after {} exemplars", picks.order.len())]);
     }
     let (rows, exemplars) = (x.rows(), x.view().select(&picks.order));
-    let kept = KeptSummary {
+    let kept = SavedSummary {
         summary: Summary::of(params, most, exemplars, weights, rows as u64).map_err(about)?,
         scaling,
         columns: source.data.columns,
@@ -182,7 +182,7 @@ pub fn check_output(data: &Path, output: Option<&Path>, common: &Common) -> Resu
 
 /// Writes a summary where it belongs and says what was done.
 pub fn tell(
-    kept: &KeptSummary,
+    kept: &SavedSummary,
     output: Option<&Path>,
     to_stdout: bool,
     common: &Common,
@@ -209,12 +209,12 @@ pub fn tell(
 }
 
 /// Whether exemplars come from several files, whose names then matter.
-fn is_mixed(kept: &KeptSummary) -> bool {
+fn is_mixed(kept: &SavedSummary) -> bool {
     kept.origin.iter().any(|o| Some(o.0) != kept.origin.first().map(|first| first.0))
 }
 
 /// Where exemplar `k` came from, and its weight, with a separator between.
-fn origin(kept: &KeptSummary, k: usize, comma: char) -> String {
+fn origin(kept: &SavedSummary, k: usize, comma: char) -> String {
     let (source, row) = kept.origin[k];
     let weight = exact(kept.summary.weights()[k]);
     if is_mixed(kept) {
@@ -224,12 +224,12 @@ fn origin(kept: &KeptSummary, k: usize, comma: char) -> String {
     }
 }
 
-fn heading(kept: &KeptSummary, comma: char) -> String {
+fn heading(kept: &SavedSummary, comma: char) -> String {
     let file = if is_mixed(kept) { format!("file{comma}") } else { String::new() };
     format!("{file}row{comma}weight")
 }
 
-fn rows_and_weights(kept: &KeptSummary) -> String {
+fn rows_and_weights(kept: &SavedSummary) -> String {
     let mut out = heading(kept, '\t') + "\n";
     (0..kept.origin.len()).for_each(|k| {
         let _ = writeln!(out, "{}", origin(kept, k, '\t'));
@@ -238,12 +238,12 @@ fn rows_and_weights(kept: &KeptSummary) -> String {
 }
 
 /// Most values of a table.
-const MOST_VALUES: usize = 100_000_000;
+const MAX_VALUES: usize = 100_000_000;
 
 /// A line an exemplar: where it came from, its weight, its values.
-fn table(kept: &KeptSummary) -> Result<String, Failure> {
+fn table(kept: &SavedSummary) -> Result<String, Failure> {
     let x = kept.summary.exemplars().view();
-    if x.rows().saturating_mul(x.cols()) > MOST_VALUES {
+    if x.rows().saturating_mul(x.cols()) > MAX_VALUES {
         return Err(Failure::Failed(format!(
             "{} with {} columns are too many values for a table; give the summary a name that does not end in .csv",
             count(x.rows(), "exemplar"),

@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Where the ramp ends for learners that have none.
 const DEFAULT_END: f64 = -1.0;
 
-/// The suspects as text, the worst first, and how many there are: labelled rows whose margin towards their label is
+/// The suspects as text, the worst first, and how many there are: labeled rows whose margin towards their label is
 /// below the end of the ramp. `numbers` are the numbers of the rows in their file.
 pub fn table(
     classifier: &Classifier,

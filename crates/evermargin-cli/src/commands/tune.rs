@@ -28,10 +28,10 @@ use std::time::Instant;
 /// Find good parameters by cross-validation
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The best mean accuracy wins; among equals the point whose neighbours in the grid are best, then the \
+    after_help = "The best mean accuracy wins; among equals the point whose neighbors in the grid are best, then the \
                   smaller C, then the smaller gamma.\n\nExample:\n  evermargin tune train.csv --c 0.1..100 --gamma \
                   0.001..10 --plot tune.svg\n  evermargin tune few.csv --learner lapsvm --over gamma_i=0,0.1,1,10 \
-                  --over neighbours=6,10,20"
+                  --over neighbors=6,10,20"
 )]
 pub struct TuneArgs {
     /// Data with labels, in any format `fit` reads; - is standard input
@@ -82,7 +82,7 @@ struct Point {
 }
 
 /// More points of a grid than anybody waits for.
-const MOST_POINTS: f64 = 1e5;
+const MAX_POINTS: f64 = 1e5;
 
 /// The grid.
 #[derive(Debug)]
@@ -136,9 +136,9 @@ impl Search {
             )));
         }
         let points: f64 = axes.iter().map(|(_, values)| values.len() as f64).product();
-        if points > MOST_POINTS {
+        if points > MAX_POINTS {
             return Err(Failure::Usage(format!(
-                "the grid has {points} points; at most {MOST_POINTS} are tried"
+                "the grid has {points} points; at most {MAX_POINTS} are tried"
             )));
         }
         let (name, costs) = axes.remove(along);
@@ -377,7 +377,7 @@ fn best_of_all(points: &[Point], search: &Search) -> Option<Point> {
     each.reduce(|a, b| if b.accuracy > a.accuracy + 1e-12 { b } else { a })
 }
 
-/// The highest accuracy; among equals the one whose neighbours in the grid are best (the middle of a plateau rather
+/// The highest accuracy; among equals the one whose neighbors in the grid are best (the middle of a plateau rather
 /// than its edge), then the smaller cost, then the smaller gamma. `points` stand row by row, `width` costs a gamma.
 fn best(points: &[Point], width: usize) -> Option<Point> {
     let near = |i: usize| {

@@ -128,7 +128,7 @@ pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
     ReadOptions {
         format: args.format,
         label: args.label.as_deref().filter(|l| *l != NO_LABEL).map(column).or(options.label.clone()),
-        unlabelled: args.label.as_deref() == Some(NO_LABEL),
+        unlabeled: args.label.as_deref() == Some(NO_LABEL),
         text: args.text.iter().map(|name| column(name)).collect(),
         only: args.columns.as_ref().map(|names| names.iter().map(|name| column(name)).collect()),
         header: args.header,

@@ -390,8 +390,8 @@ mod tests {
 
     fn columns() -> Vec<Column> {
         let number = |name: &str| Column::Number { name: name.into() };
-        let colour = Column::Category { name: "colour".into(), values: vec!["b".into(), "r".into()] };
-        vec![number("title"), colour, number("7"), number("a..b"), number("size")]
+        let color = Column::Category { name: "color".into(), values: vec!["b".into(), "r".into()] };
+        vec![number("title"), color, number("7"), number("a..b"), number("size")]
     }
 
     #[test]
@@ -400,10 +400,10 @@ mod tests {
         let names = Names::of(&columns);
         for (written, numbers) in [
             ("title", "1"),
-            ("colour", "2..3"),
-            ("title,size;colour", "1,6;2..3"),
-            ("title..colour; 4..size", "1..3;4..6"),
-            ("colour..colour", "2..3"),
+            ("color", "2..3"),
+            ("title,size;color", "1,6;2..3"),
+            ("title..color; 4..size", "1..3;4..6"),
+            ("color..color", "2..3"),
             ("a..b,1..2", "5,1..2"),
             ("7", "7"),
             ("1..3,9;4..6", "1..3,9;4..6"),
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(wrong(&columns, "title;sise"), "no column is named 'sise'; near it: size");
         assert_eq!(
             wrong(&columns, "words..size"),
-            "no column is named 'words'; columns are: title, colour, 7, a..b, size"
+            "no column is named 'words'; columns are: title, color, 7, a..b, size"
         );
         assert_eq!(wrong(&columns, "size..title"), "title stands before size");
         let nameless = "columns have no names, so there is no 'title'; write their numbers, from 1 on";

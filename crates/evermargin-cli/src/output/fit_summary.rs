@@ -17,7 +17,7 @@ const ONE_CLASS: &str = "one-class";
 
 /// What `fit` tells about a training.
 pub struct Summary<'a> {
-    /// The file learnt from.
+    /// The file learned from.
     pub data: &'a Path,
     /// How the width of the kernel was given.
     pub gamma: Option<Gamma>,

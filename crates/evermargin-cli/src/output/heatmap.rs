@@ -107,7 +107,7 @@ impl Heatmap {
                      fill=\"{ink}\">{:.1}</text>",
                     w - 3,
                     h - 3,
-                    colour(share),
+                    color(share),
                     x + w / 2 - 1,
                     y + h / 2 + 4,
                     100.0 * a
@@ -147,7 +147,7 @@ impl Heatmap {
 }
 
 /// Dark blue through green to yellow (five stops of viridis).
-fn colour(share: f64) -> String {
+fn color(share: f64) -> String {
     const STOPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],
         [59.0, 82.0, 139.0],

@@ -1,4 +1,4 @@
-//! The plane as a classifier sees it: colours of the classes, fading towards the boundary, with the samples and
+//! The plane as a classifier sees it: colors of the classes, fading towards the boundary, with the samples and
 //! the support vectors on top. As SVG, and as characters for the terminal.
 
 use crate::failure::Failure;
@@ -7,10 +7,10 @@ use evermargin::{Labels, Matrix, Model};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Class colours: orange, blue, green, purple.
+/// Class colors: orange, blue, green, purple.
 const COLOURS: [[f64; 3]; 4] =
     [[230.0, 120.0, 30.0], [40.0, 110.0, 200.0], [50.0, 150.0, 80.0], [140.0, 80.0, 170.0]];
-/// Letters of the classes where there is no colour.
+/// Letters of the classes where there is no color.
 const LETTERS: [char; 4] = ['o', 'x', '+', '*'];
 
 /// A square part of the plane.
@@ -107,18 +107,18 @@ impl<'a> Picture<'a> {
         );
         let mut fields: BTreeMap<String, String> = BTreeMap::new();
         for (i, row) in grid.chunks(n).enumerate() {
-            let colours: Vec<String> = row.iter().map(|(c, s, _)| hex(tint(*c, *s))).collect();
+            let colors: Vec<String> = row.iter().map(|(c, s, _)| hex(tint(*c, *s))).collect();
             let mut start = 0;
             for j in 1..=n {
-                if j == n || colours[j] != colours[start] {
-                    let field = fields.entry(colours[start].clone()).or_default();
+                if j == n || colors[j] != colors[start] {
+                    let field = fields.entry(colors[start].clone()).or_default();
                     let _ = write!(field, "M{start} {i}h{}v1H{start}z", j - start);
                     start = j;
                 }
             }
         }
-        for (colour, field) in fields {
-            let _ = writeln!(out, "<path fill=\"{colour}\" d=\"{field}\"/>");
+        for (color, field) in fields {
+            let _ = writeln!(out, "<path fill=\"{color}\" d=\"{field}\"/>");
         }
         out.push_str("</g>\n");
         if self.classifier.scheme == Scheme::Binary {
@@ -155,10 +155,10 @@ impl<'a> Picture<'a> {
         Ok(out)
     }
 
-    /// Lines for a terminal, `width` characters wide and half as many high: two pixels a character in colour,
+    /// Lines for a terminal, `width` characters wide and half as many high: two pixels a character in color,
     /// letters (capital for a support vector's place) without.
-    pub fn lines(&self, width: usize, colour: bool) -> Result<Vec<String>, Failure> {
-        let rows = if colour { width } else { width / 2 };
+    pub fn lines(&self, width: usize, color: bool) -> Result<Vec<String>, Failure> {
+        let rows = if color { width } else { width / 2 };
         let grid = self.sample(width, rows)?;
         let mut marks: Vec<Option<usize>> = vec![None; width * rows];
         let Window { left, bottom, side } = self.window;
@@ -172,7 +172,7 @@ impl<'a> Picture<'a> {
             None => tint(grid[i].0, grid[i].1),
         };
         let mut lines = Vec::new();
-        if colour {
+        if color {
             for pair in 0..rows / 2 {
                 let mut line = String::new();
                 for j in 0..width {
@@ -218,22 +218,22 @@ fn confidence(scheme: Scheme, k: usize, class: usize, f: &[f64]) -> f64 {
     margin.max(0.0).tanh()
 }
 
-/// The colour of a class, paler where the classifier is less sure.
+/// The color of a class, paler where the classifier is less sure.
 fn tint(class: usize, confidence: f64) -> [f64; 3] {
     let strength = 0.1 + 0.45 * (confidence * 8.0).round() / 8.0;
     COLOURS[class % COLOURS.len()].map(|c| 255.0 + strength * (c - 255.0))
 }
 
-fn hex(colour: [f64; 3]) -> String {
-    let [r, g, b] = colour.map(|v| v.round() as u8);
+fn hex(color: [f64; 3]) -> String {
+    let [r, g, b] = color.map(|v| v.round() as u8);
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Where `f`, given on an n × n grid of cell centres, crosses `level`: straight pieces within each square of
-/// four neighbours (marching squares).
+/// Where `f`, given on an n × n grid of cell centers, crosses `level`: straight pieces within each square of
+/// four neighbors (marching squares).
 fn contour(f: &[f64], n: usize, level: f64, cell: f64) -> String {
     let mut path = String::new();
-    let centre = |i: usize| (i as f64 + 0.5) * cell;
+    let center = |i: usize| (i as f64 + 0.5) * cell;
     for i in 0..n - 1 {
         for j in 0..n - 1 {
             let corner = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)];
@@ -243,7 +243,7 @@ fn contour(f: &[f64], n: usize, level: f64, cell: f64) -> String {
                 let (p, q) = (e, (e + 1) % 4);
                 if (value[p] > 0.0) != (value[q] > 0.0) {
                     let t = value[p] / (value[p] - value[q]);
-                    let mix = |a: usize, b: usize| centre(a) + t * (centre(b) - centre(a));
+                    let mix = |a: usize, b: usize| center(a) + t * (center(b) - center(a));
                     crossings.push((mix(corner[p].1, corner[q].1), mix(corner[p].0, corner[q].0)));
                 }
             }

@@ -15,7 +15,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 #[derive(Debug)]
 pub struct Watcher {
     started: Instant,
-    learnt: OnceLock<Duration>,
+    learned: OnceLock<Duration>,
     deadline: Option<Instant>,
     late: AtomicBool,
     bar: ProgressBar,
@@ -53,12 +53,18 @@ impl Watcher {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {prefix}{msg}") {
             bar.set_style(style);
         }
-        Self { started: Instant::now(), learnt: OnceLock::new(), deadline, late: AtomicBool::new(false), bar }
+        Self {
+            started: Instant::now(),
+            learned: OnceLock::new(),
+            deadline,
+            late: AtomicBool::new(false),
+            bar,
+        }
     }
 
     /// Seconds of learning: until it said so, or until now.
     pub fn seconds(&self) -> f64 {
-        self.learnt.get().copied().unwrap_or_else(|| self.started.elapsed()).as_secs_f64()
+        self.learned.get().copied().unwrap_or_else(|| self.started.elapsed()).as_secs_f64()
     }
 
     /// Whether training was told to end.
@@ -112,8 +118,8 @@ impl Watch for Watcher {
         !self.stopped()
     }
 
-    fn learnt(&self) {
-        let _ = self.learnt.set(self.started.elapsed());
+    fn learned(&self) {
+        let _ = self.learned.set(self.started.elapsed());
         self.bar.set_prefix("comparing with the labels alone: ");
     }
 }

@@ -44,10 +44,7 @@ fn bad_data_ends_with_1() {
         &[
             ("fit nothing.svm", "nothing.svm: cannot read: No such file or directory (os error 2)"),
             ("fit empty.svm", "empty.svm: the file is empty"),
-            (
-                "fit one.svm",
-                "one.svm: training needs two classes or more; all 2 labelled rows are of class 1",
-            ),
+            ("fit one.svm", "one.svm: training needs two classes or more; all 2 labeled rows are of class 1"),
             (
                 "fit none.svm",
                 "none.svm: no row has a label; name the label column, or give labels in a file of their own",
@@ -135,7 +132,7 @@ fn bad_usage_ends_with_2() {
             ),
             ("fit d.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
             ("tune d.svm --folds 1", "parameter folds = 1: must be 2 or more"),
-            ("tune d.svm --folds 99", "parameter folds = 99: must be at most 40, the labelled rows"),
+            ("tune d.svm --folds 99", "parameter folds = 99: must be at most 40, the labeled rows"),
             ("tune d.svm --plot x.png", "--plot x.png: must end in .svg or .html"),
             ("tune d.svm --kernel linear --gamma 1,2", "--gamma: the linear kernel has none; leave it out"),
             (

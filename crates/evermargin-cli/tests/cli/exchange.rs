@@ -74,10 +74,8 @@ fn onnx_is_written_and_what_it_lacks_is_said() {
     let said = shell.run("predict m.onnx d.svm");
     assert_eq!(said.code, 1);
     assert!(said.err.contains("an ONNX model (which we write but do not read)"), "{}", said.err);
-    shell.write(
-        "t.csv",
-        "size,colour,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n",
-    );
+    shell
+        .write("t.csv", "size,color,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n");
     shell.ok("fit t.csv --label class -o t.evm");
     let said = shell.ok("convert t.evm t.onnx --to onnx");
     assert!(said.err.contains("note: X is the 4 features that the columns become"), "{}", said.err);

@@ -73,7 +73,7 @@ fn every_learner_labels_and_keeps_the_order() {
 }
 
 #[test]
-fn question_marks_are_unlabelled_rows() {
+fn question_marks_are_unlabeled_rows() {
     let shell = gaussians();
     let hidden = shell.ok(&format!("label all.svm {SPLIT} -o a.tsv --json")).json();
     let marked = shell.ok("label few.svm -o b.tsv --json").json();
@@ -115,11 +115,11 @@ fn a_model_is_left_for_rows_to_come() {
 }
 
 #[test]
-fn many_classes_are_labelled() {
+fn many_classes_are_labeled() {
     let shell = Shell::new();
-    let centres = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 4.0)];
+    let centers = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 4.0)];
     let row = |i: usize| {
-        let (a, b) = centres[i % 4];
+        let (a, b) = centers[i % 4];
         let noise = |k: f64| (i as f64 * k).sin();
         format!("{},{},c{}", a + noise(1.3), b + noise(2.1), i % 4)
     };
@@ -146,7 +146,7 @@ fn what_cannot_be_is_refused() {
         (format!("label all.svm {SPLIT} --ratio 1"), 2, "between 0 and 1"),
         (format!("label all.svm {SPLIT} --ratio 0"), 2, "between 0 and 1"),
         (format!("label all.svm {SPLIT} --ratio half"), 2, "labels, auto"),
-        (format!("label all.svm {SPLIT} --learner svc"), 2, "labelled rows alone"),
+        (format!("label all.svm {SPLIT} --learner svc"), 2, "labeled rows alone"),
         (format!("fit all.svm {SPLIT} --learner svc --ratio 0.5"), 2, "does not use rows without a label"),
         (format!("label all.svm {SPLIT} -o - --json"), 2, "standard output"),
         ("label all.svm --labeled-rows split.txt --split 9".into(), 2, "has 2 splits"),
@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn all_labelled_duplicates_and_zero_rows_are_defined() {
+fn all_labeled_duplicates_and_zero_rows_are_defined() {
     let shell = Shell::new();
     shell.write("all.csv", "a,b,label\n1,2,x\n2,1,y\n3,3,x\n4,0,y\n");
     shell.write("same.csv", "a,b,label\n1,2,x\n1,2,y\n1,2,\n1,2,\n1,2,\n");
@@ -224,7 +224,7 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
     let json = shell.ok("predict m.evm d.csv --json").json();
     assert_eq!(json["accuracy"], 1.0);
     // any learner on the deformed kernel, and a graph of the user's own: two chains of rows in order of x1
-    shell.ok("fit d.csv --labeled-rows one --learner svc --c 100 --warp 1000,neighbours=8 -o w.evm");
+    shell.ok("fit d.csv --labeled-rows one --learner svc --c 100 --warp 1000,neighbors=8 -o w.evm");
     assert!(shell.ok("predict w.evm d.csv --json").json()["accuracy"].as_f64().unwrap() > 0.95);
     std::fs::write(shell.path("edges"), "1 2\n2 3 0.5\n").unwrap();
     shell.ok("label d.csv --labeled-rows six --learner laprls --graph edges");
@@ -234,10 +234,10 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
     let said = shell.run("label d.csv --labeled-rows six --learner tsvm --graph edges");
     assert!(said.err.contains("learner tsvm has none"), "{}", said.err);
     let json = shell
-        .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over neighbours=4,8 --json")
+        .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over neighbors=4,8 --json")
         .json();
     assert_eq!(json["grid"].as_array().unwrap().len(), 4);
-    assert!(json["best"]["neighbours"].is_number() && json["best"]["gamma_i"].is_number());
+    assert!(json["best"]["neighbors"].is_number() && json["best"]["gamma_i"].is_number());
     let said = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
     assert!(said.code == 2 && said.err.contains("takes no gama_i"), "{}", said.err);
 }
@@ -284,7 +284,7 @@ fn tune_scores_what_fit_holds_out_with_graph_warp_and_ratio() {
     }
     for learner in ["tsvm", "da"] {
         let plain = both(&format!("--learner {learner}"), "lambda=0.01");
-        let warped = both(&format!("--learner {learner} --warp 1000,neighbours=4"), "lambda=0.01");
+        let warped = both(&format!("--learner {learner} --warp 1000,neighbors=4"), "lambda=0.01");
         assert!(warped > plain + 0.05, "{learner}: {plain}, warped {warped}");
     }
     assert!(both("--learner da --ratio 0.05", "lambda=0.01") < both("--learner da", "lambda=0.01"));
@@ -299,8 +299,8 @@ fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
     shell.ok(&command.replace("m.evm", "again.evm"));
     let decisions = ["m.evm", "again.evm"].map(|model| shell.ok(&format!("predict {model} d.csv")).out);
     assert_eq!(decisions[0], decisions[1]);
-    shell.ok("tune d.csv --labeled-rows known --c 10,100 --gamma 0.5,1 --warp 100,neighbours=6 -o w.evm");
-    assert!(shell.ok("inspect w.evm").out.contains("\"neighbours\":6"));
+    shell.ok("tune d.csv --labeled-rows known --c 10,100 --gamma 0.5,1 --warp 100,neighbors=6 -o w.evm");
+    assert!(shell.ok("inspect w.evm").out.contains("\"neighbors\":6"));
     shell.write("far", "1 121\n");
     for (line, code, said) in [
         ("tune d.csv --graph edges", 2, "parameter graph = given: must be left out: learner svc has none"),

@@ -5,9 +5,9 @@ use crate::shell::Shell;
 /// Two moons as `moons.csv`, and without their labels as `rows.csv`.
 fn moons(shell: &Shell) {
     shell.ok("generate two-moons --rows 300 --noise 0.1 -o moons.csv");
-    let unlabelled: Vec<String> =
+    let unlabeled: Vec<String> =
         shell.text("moons.csv").lines().map(|l| l.rsplit_once(',').unwrap().0.to_string()).collect();
-    shell.write("rows.csv", &(unlabelled.join("\n") + "\n"));
+    shell.write("rows.csv", &(unlabeled.join("\n") + "\n"));
 }
 
 fn outside(table: &str) -> usize {
@@ -82,7 +82,7 @@ fn what_it_cannot_do_is_refused_with_a_remedy() {
         (
             "fit waves.csv --learner one-class",
             1,
-            "waves.csv: 3 classes, and one can be learnt: name it (--positive ",
+            "waves.csv: 3 classes, and one can be learned: name it (--positive ",
         ),
         (
             "fit holes.csv --learner one-class --label none",

@@ -2,7 +2,7 @@
 
 use crate::shell::Shell;
 use evermargin::Labels;
-use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::{TrainOptions, train};
 use evermargin_io::artifacts::{model, state};
 use evermargin_io::{ReadOptions, read};
@@ -147,8 +147,8 @@ fn going_on_is_what_the_library_does_bit_by_bit() {
         let online = trained.online.unwrap();
         let kept = OnlineCheckpoint::new(&trained.classifier, &online, &trained.counts);
         assert_eq!(state::to_bytes(&kept).unwrap(), first, "{learner}");
-        let how = GoOn { seed: 7, ..GoOn::default() };
-        let (trained, next) = go_on(&kept, tuesday.x, &tuesday.labels, how, &()).unwrap();
+        let how = PartialFitOptions { seed: 7, ..PartialFitOptions::default() };
+        let (trained, next) = partial_fit(&kept, tuesday.x, &tuesday.labels, how, &()).unwrap();
         assert_eq!(model::to_bytes(&trained.classifier).unwrap(), model, "{learner}");
         assert_eq!(state::to_bytes(&next).unwrap(), state, "{learner}");
     }
@@ -168,7 +168,7 @@ fn more_data_makes_a_better_model() {
     // the order of new rows follows from the seed
     let model = |seed: u32| {
         let said = shell.ok(&format!("fit monday.svm --resume s.evs -o x.evm --seed {seed}"));
-        assert!(said.err.contains("note: what was learnt is in the model alone"), "{}", said.err);
+        assert!(said.err.contains("note: what was learned is in the model alone"), "{}", said.err);
         shell.read("x.evm")
     };
     assert!(model(1) == model(1) && model(1) != model(2));
@@ -230,8 +230,8 @@ fn what_contradicts_a_state_is_refused() {
         ("--select active", "cannot be used with"),
         ("--pool 20", "cannot be used with"),
         ("--labels-budget 20", "cannot be used with"),
-        ("--set select=active", "select: --resume learns every labelled row of DATA and chooses none;"),
-        ("--set virtual=1", "virtual: --resume learns every labelled row of DATA and chooses none;"),
+        ("--set select=active", "select: --resume learns every labeled row of DATA and chooses none;"),
+        ("--set virtual=1", "virtual: --resume learns every labeled row of DATA and chooses none;"),
         ("--probability sigmoid", "cannot be used with"),
         ("--threshold f1", "cannot be used with"),
         ("--curve c.tsv", "cannot be used with"),
@@ -280,7 +280,7 @@ fn a_state_that_chose_its_samples_goes_on_with_all_rows() {
     shell.ok("fit monday.svm --learner lasvm --select active --labels-budget 40 --state s.evs -o m.evm");
     let said = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
     assert!(
-        said.err.contains("note: the state chose its samples; now every labelled row is learnt from"),
+        said.err.contains("note: the state chose its samples; now every labeled row is learned from"),
         "{}",
         said.err
     );

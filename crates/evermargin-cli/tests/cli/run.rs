@@ -19,10 +19,10 @@ const KEYS: [&str; 10] = [
 ];
 
 #[test]
-fn a_stream_is_labelled_with_few_answers() {
+fn a_stream_is_labeled_with_few_answers() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 2000 --noise 0.1 -o d.csv");
-    let json = shell.ok("run d.csv --batch 100 --per-batch 5 --report r.html --json").json();
+    let json = shell.ok("run d.csv --batch 100 --queries-per-batch 5 --report r.html --json").json();
     for key in KEYS {
         assert!(json[key].is_number(), "{key}: {json}");
     }
@@ -35,7 +35,8 @@ fn a_stream_is_labelled_with_few_answers() {
         page.contains("<svg") && page.contains("at random") && !page.contains("src="),
         "nothing is loaded"
     );
-    let said = shell.ok("run d.csv --batch 100 --per-batch 5 --budget 17 --model m.evm -o labels.tsv");
+    let said =
+        shell.ok("run d.csv --batch 100 --queries-per-batch 5 --budget 17 --model m.evm -o labels.tsv");
     assert!(said.out.contains("17 questions"), "{}", said.out);
     assert_eq!(shell.text("labels.tsv").lines().count(), 2001);
     let right = shell.ok("predict m.evm d.csv --json").json()["accuracy"].as_f64().unwrap();
@@ -66,7 +67,7 @@ fn files_folders_and_pipes_are_one_stream() {
 fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
     let shell = Shell::new();
     shell.ok("generate drift --rows 1200 -o d.csv");
-    let run = "run d.csv --batch 60 --per-batch 3 --json";
+    let run = "run d.csv --batch 60 --queries-per-batch 3 --json";
     let whole = shell.ok(&format!("{run} --state whole -o whole.tsv")).json();
     for batches in [1, 4, 7] {
         shell.ok(&format!("{run} --state parts -o parts.tsv --batches {batches}"));
@@ -79,14 +80,14 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
     let again = shell.ok(&format!("{run} --state parts -o parts.tsv")).json();
     assert_eq!((&again["rows"], &again["state_hash"]), (&whole["rows"], &whole["state_hash"]));
     for other in [
-        "--batch 60 --per-batch 4",
-        "--batch 61 --per-batch 3",
-        "--batch 60 --per-batch 3 --strategy random",
-        "--batch 60 --per-batch 3 --seed 2",
-        "--batch 60 --per-batch 3 --oracle none",
-        "--batch 60 --per-batch 3 --c 7",
-        "--batch 60 --per-batch 3 --positive 1",
-        "d.csv --batch 60 --per-batch 3",
+        "--batch 60 --queries-per-batch 4",
+        "--batch 61 --queries-per-batch 3",
+        "--batch 60 --queries-per-batch 3 --strategy random",
+        "--batch 60 --queries-per-batch 3 --seed 2",
+        "--batch 60 --queries-per-batch 3 --oracle none",
+        "--batch 60 --queries-per-batch 3 --c 7",
+        "--batch 60 --queries-per-batch 3 --positive 1",
+        "d.csv --batch 60 --queries-per-batch 3",
     ] {
         let said = shell.fails(&format!("run d.csv {other} --state parts"), 2);
         assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
@@ -101,7 +102,7 @@ fn kills_change_nothing() {
     let kills: u32 = std::env::var("EVERMARGIN_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(12);
     let shell = Shell::new();
     shell.ok("generate drift --rows 4000 -o d.csv");
-    let run = "run d.csv --batch 40 --per-batch 3 --json --report r.html -o labels.tsv";
+    let run = "run d.csv --batch 40 --queries-per-batch 3 --json --report r.html -o labels.tsv";
     let whole = shell.ok(&format!("{run} --state whole")).json();
     let began = Instant::now();
     shell.ok(&format!("{run} --state timed"));
@@ -182,8 +183,7 @@ fn a_person_answers() {
     };
     let text = String::from("words,class\n") + &(0..40).map(line).collect::<String>();
     std::fs::write(shell.path("mail.csv"), text).unwrap();
-    let run =
-        "run mail.csv --text words --label class --oracle terminal --batch 20 --per-batch 4 --state s --json";
+    let run = "run mail.csv --text words --label class --oracle terminal --batch 20 --queries-per-batch 4 --state s --json";
     let said = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nu\nq\n");
     assert!(said.err.contains("pills") || said.err.contains("meeting"), "{}", said.err);
     assert!(said.err.contains("once more"), "{}", said.err);
@@ -244,13 +244,13 @@ fn hostile_streams_are_refused_in_words() {
         "run d.csv --forget much",
         "run d.csv --per-time 3",
         "run d.csv --kernel odd",
-        "run d.csv --explore 2",
+        "run d.csv --exploration-rate 2",
         "run d.csv --c -1",
         "run d.csv --rows 1..5",
         "run d.csv -o d.csv",
         "run d.csv --model d.csv",
         "run d.csv -o -",
-        "run d.csv --round 2000 --per-batch 2000",
+        "run d.csv --queries-per-round 2000 --queries-per-batch 2000",
         "run",
     ] {
         shell.fails(line, 2);

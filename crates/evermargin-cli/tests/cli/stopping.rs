@@ -21,10 +21,10 @@ fn a_time_limit_gives_a_valid_model() {
         assert_eq!(said["exit"], "interrupted", "{learner}");
         assert_eq!(shell.ok("predict m.evm d.csv --json").json()["rows"], 500);
     }
-    // one factorisation: there is no half of it
+    // one factorization: there is no half of it
     let before = shell.read("m.evm");
     let said = shell.run("fit d.csv -o m.evm --learner rls --max-seconds 0 -q");
-    let text = "error: d.csv: interrupted before the factorisation; there is no partial answer\n";
+    let text = "error: d.csv: interrupted before the factorization; there is no partial answer\n";
     assert_eq!((said.err.as_str(), said.code), (text, 1));
     assert_eq!(shell.read("m.evm"), before);
 }

@@ -86,8 +86,8 @@ fn a_model_without_names_takes_a_table_of_its_width_without_label() {
     shell.write("d.svm", "-1 1:0.5 2:1\n1 1:2 2:3\n-1 1:0.25 2:0.5\n1 1:3 2:2\n");
     shell.ok("fit d.svm -o m.evm --scale none");
     shell.write("bare.csv", "a,b\n0.5,1\n2,3\n0.25,0.5\n3,2\n");
-    shell.write("labelled.csv", "a,b,label\n0.5,1,-1\n2,3,1\n0.25,0.5,-1\n3,2,1\n");
+    shell.write("labeled.csv", "a,b,label\n0.5,1,-1\n2,3,1\n0.25,0.5,-1\n3,2,1\n");
     let said = |data: &str| shell.ok(&format!("predict m.evm {data}")).out;
     assert_eq!(said("bare.csv"), said("d.svm"));
-    assert_eq!(said("labelled.csv"), said("d.svm"));
+    assert_eq!(said("labeled.csv"), said("d.svm"));
 }

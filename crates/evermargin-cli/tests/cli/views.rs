@@ -115,13 +115,13 @@ fn fit_tune_and_ask_know_files_as_label_does() {
 /// `d.csv` with names, a column of words among numbers, a label in every other row.
 fn table() -> Shell {
     let shell = Shell::new();
-    let mut text = String::from("title,colour,size,link_a,link_b,class\n");
+    let mut text = String::from("title,color,size,link_a,link_b,class\n");
     for i in 0..40u32 {
         let (side, noise) = (i % 2, f64::from(i * 37 % 11) / 20.0);
         let x = f64::from(side) + noise;
-        let colour = ["red", "green", "blue"][(i % 3) as usize];
+        let color = ["red", "green", "blue"][(i % 3) as usize];
         let class = if i < 20 { ["no", "yes"][side as usize] } else { "" };
-        writeln!(text, "{x},{colour},{},{},{},{class}", x * noise, 1.0 - x, noise - x).unwrap();
+        writeln!(text, "{x},{color},{},{},{},{class}", x * noise, 1.0 - x, noise - x).unwrap();
     }
     shell.write("d.csv", &text);
     shell
@@ -144,7 +144,7 @@ fn columns_by_name_are_their_numbers() {
     for (names, numbers) in [
         ("title,size;link_a..link_b", "1,5;6..7"),
         ("title..size;link_a,7", "1..5;6,7"),
-        ("colour;1,5..link_b", "2..4;1,5..7"),
+        ("color;1,5..link_b", "2..4;1,5..7"),
     ] {
         shell.ok(&format!("fit d.csv --learner corls --set views={names} -o names.evm"));
         shell.ok(&format!("fit d.csv --learner corls --set views={numbers} -o numbers.evm"));
@@ -154,7 +154,7 @@ fn columns_by_name_are_their_numbers() {
     }
     for (views, said) in [
         ("title;linka", "--set views=title;linka: d.csv: no column is named 'linka'; near it: link_a"),
-        ("title;words", "no column is named 'words'; columns are: title, colour, size, link_a, link_b"),
+        ("title;words", "no column is named 'words'; columns are: title, color, size, link_a, link_b"),
         ("size..title", "title stands before size"),
         ("title;8", "views = 1;8: must be all, or the columns of each view"),
     ] {
@@ -168,7 +168,7 @@ fn columns_by_name_are_their_numbers() {
 #[test]
 fn tables_side_by_side_keep_names_words_and_order() {
     let shell = table();
-    cut(&shell, &["title", "colour", "size", "class"], "pages.csv");
+    cut(&shell, &["title", "color", "size", "class"], "pages.csv");
     cut(&shell, &["link_a", "link_b"], "links.csv");
     cut(&shell, &["class", "link_b", "link_a"], "turned.csv");
     let one = "label d.csv --learner corls --set views=title..size;link_a..link_b -o one.tsv --model one.evm";

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// A model in any form we know, or a state.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kept {
+pub enum Artifact {
     /// A classifier.
     Model(Box<Classifier>),
     /// An online learner that will go on.
@@ -18,11 +18,11 @@ pub enum Kept {
 }
 
 /// Reads whichever of the two a file is, told by its bytes; `-` is standard input.
-pub fn read_kept(path: impl AsRef<Path>, limits: &Limits) -> Result<Kept> {
+pub fn read_kept(path: impl AsRef<Path>, limits: &Limits) -> Result<Artifact> {
     let path = path.as_ref();
     let (name, bytes) = (display_name(path), read_whole(path, limits)?);
     if state::is_state(&bytes) {
-        return Ok(Kept::State(Box::new(state::from_bytes_within(&name, &bytes, limits)?)));
+        return Ok(Artifact::State(Box::new(state::from_bytes_within(&name, &bytes, limits)?)));
     }
-    Ok(Kept::Model(Box::new(model::import_bytes(&name, &bytes, limits)?)))
+    Ok(Artifact::Model(Box::new(model::import_bytes(&name, &bytes, limits)?)))
 }

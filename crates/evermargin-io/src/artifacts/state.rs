@@ -53,7 +53,7 @@ struct Head {
 #[serde(deny_unknown_fields)]
 struct PackingHead {
     cols: usize,
-    centred: bool,
+    centered: bool,
     sparse: bool,
     double: bool,
 }
@@ -136,11 +136,11 @@ pub fn reseal(bytes: &mut [u8]) {
 }
 
 fn save_packing(packing: &Packing, bundle: &mut Bundle) -> PackingHead {
-    let centred = !packing.center.is_empty();
-    if centred {
+    let centered = !packing.center.is_empty();
+    if centered {
         bundle.f64("center", &[packing.center.len()], &packing.center);
     }
-    PackingHead { cols: packing.cols, centred, sparse: packing.sparse, double: packing.double }
+    PackingHead { cols: packing.cols, centered, sparse: packing.sparse, double: packing.double }
 }
 
 fn save_variables(saved: &Saved, bundle: &mut Bundle) {
@@ -175,7 +175,7 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
     }
     let points = tensor_parts::load_points(head.packing.cols, head.sparse, "", &mut tensors)?;
     let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
-    let center = if head.packing.centred { tensors.f64("center", 1)?.1 } else { Vec::new() };
+    let center = if head.packing.centered { tensors.f64("center", 1)?.1 } else { Vec::new() };
     if center.iter().any(|v| !v.is_finite()) {
         return Err("tensor center: values must be finite".into());
     }

@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 
 /// A summary and what is needed to add to it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KeptSummary {
+pub struct SavedSummary {
     /// The exemplars, scaled, and their weights.
     pub summary: Summary,
     /// How samples were scaled.
@@ -50,24 +50,24 @@ struct Head {
 }
 
 /// Writes a summary file; `-` is standard output. The file appears whole or not at all.
-pub fn save(path: impl AsRef<Path>, kept: &KeptSummary) -> Result<()> {
+pub fn save(path: impl AsRef<Path>, kept: &SavedSummary) -> Result<()> {
     write_atomic(path, &to_bytes(kept)?)
 }
 
 /// Reads and checks a summary file; `-` is standard input.
-pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<KeptSummary> {
+pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<SavedSummary> {
     let path = path.as_ref();
     let (name, bytes) = (display_name(path), tensor_parts::read_raw(path, limits)?);
     restore(&bytes, limits).map_err(|what| Error::content(&name, what))
 }
 
 /// The summary in the bytes of a summary file; `name` stands for the file in messages.
-pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<KeptSummary> {
+pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<SavedSummary> {
     restore(bytes, &Limits::default()).map_err(|what| Error::content(name, what))
 }
 
 /// The bytes of a summary file.
-pub fn to_bytes(kept: &KeptSummary) -> Result<Vec<u8>> {
+pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
     check(kept).map_err(Error::inexpressible)?;
     let (summary, mut bundle) = (&kept.summary, Bundle::default());
     let head = Head {
@@ -93,7 +93,7 @@ pub fn to_bytes(kept: &KeptSummary) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn restore(bytes: &[u8], limits: &Limits) -> Restored<KeptSummary> {
+fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
     if let Some(kind) = foreign(bytes) {
         return Err(format!("{kind}, not a summary; summaries are written by `evermargin summarize -o`"));
     }
@@ -127,13 +127,13 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<KeptSummary> {
     let summary =
         Summary::of(head.params, head.cap, points, weights, head.seen).map_err(|e| e.to_string())?;
     let origin = source.into_iter().zip(row).collect();
-    let kept = KeptSummary { summary, scaling, columns: head.columns, sources: head.sources, origin };
+    let kept = SavedSummary { summary, scaling, columns: head.columns, sources: head.sources, origin };
     check(&kept)?;
     Ok(kept)
 }
 
 /// Refuses a summary whose parts do not fit together; the sentence says which.
-fn check(kept: &KeptSummary) -> Restored<()> {
+fn check(kept: &SavedSummary) -> Restored<()> {
     let cols = kept.summary.exemplars().cols();
     if cols == 0 {
         return Err("its exemplars have no columns".into());
@@ -155,11 +155,11 @@ mod tests {
     use super::*;
     use evermargin::data::Matrix;
 
-    fn kept(sparse: bool) -> KeptSummary {
+    fn kept(sparse: bool) -> SavedSummary {
         let rows = Matrix::dense(vec![1.0, 0.1, 0.0, 4.0, -2.5, 1e-9], 3, 2).unwrap();
         let rows = if sparse { rows.view().to_csr() } else { rows };
         let summary = Summary::of(ExemplarParams::default(), 5, rows, vec![2.0, 0.1 + 0.2, 4.0], 9).unwrap();
-        KeptSummary {
+        SavedSummary {
             summary,
             scaling: Scaling::Affine {
                 name: "standard".into(),

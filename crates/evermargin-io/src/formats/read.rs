@@ -55,7 +55,7 @@ pub struct ReadOptions {
     pub label: Option<LabelColumn>,
     /// Whether the data have no label: every column of a table is a feature, and labels beside rows are not looked at, unless in
     /// `labels_file`.
-    pub unlabelled: bool,
+    pub unlabeled: bool,
     /// Whether a table without that column, or of which no label is known, has none: nothing is guessed.
     pub label_optional: bool,
     /// Columns of raw text: each becomes the weights of its words.
@@ -147,7 +147,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
         return Err(Error::content(&name, "no rows"));
     }
     let labels = match label_path {
-        _ if options.unlabelled && options.labels_file.is_none() => labels::none(x.rows()),
+        _ if options.unlabeled && options.labels_file.is_none() => labels::none(x.rows()),
         Some(file) => {
             if own_labels.as_ref().is_some_and(|l| l.labeled() > 0) {
                 notes.push(format!("labels in {name} were replaced by those of {}", file.display()));

@@ -10,7 +10,7 @@
 //!
 //! divided by the length of the whole; n_j of the n documents seen first hold j (Salton & Buckley 1988, with the
 //! smoothing of scikit-learn, so that a bucket never seen has a weight too). The counts are frozen: a model codes
-//! a new document as it coded those it learnt from. A document without words is a row of zeros.
+//! a new document as it coded those it learned from. A document without words is a row of zeros.
 
 use evermargin::model::Column;
 

@@ -24,7 +24,7 @@ use evermargin::kernel::Kernel;
 use evermargin::model::{Classifier, Model, Scheme};
 
 /// Bytes a protobuf message may have.
-pub(super) const MOST_BYTES: usize = i32::MAX as usize;
+pub(super) const MAX_BYTES: usize = i32::MAX as usize;
 
 /// What decisions rest on: f = Σ coefficient·K(point, x) + bias.
 struct Ground<'a> {
@@ -115,7 +115,7 @@ fn voting(own: &Ground<'_>, standing: &[Standing], names: Names, graph: &mut Gra
     };
     let coefficients =
         (0..n - 1).flat_map(|r| ranks.iter().map(move |(class, vector)| coefficient(r, *class, *vector)));
-    let machine = Machine {
+    let machine = DecisionGraph {
         names,
         kernel: own.kernel,
         coefficients: single("coefficients", coefficients)?,
@@ -145,7 +145,7 @@ fn against_rest(own: &Ground<'_>, coef: &[Vec<f64>], names: Names, graph: &mut G
     } else {
         (single("coefficients", coef.iter().flatten().copied())?, rows(own.points, (0..m).map(Some))?)
     };
-    let machine = Machine {
+    let machine = DecisionGraph {
         names: Names::Whole((0..=k as i64).collect()),
         kernel: own.kernel,
         coefficients,
@@ -163,7 +163,7 @@ fn against_rest(own: &Ground<'_>, coef: &[Vec<f64>], names: Names, graph: &mut G
 }
 
 /// The attributes of SVMClassifier.
-struct Machine {
+struct DecisionGraph {
     names: Names,
     kernel: Kernel,
     coefficients: Vec<f32>,
@@ -172,7 +172,7 @@ struct Machine {
     rho: Vec<f32>,
 }
 
-impl Machine {
+impl DecisionGraph {
     fn write(self, graph: &mut Graph, x: &str, outputs: [&str; 2]) -> Result<()> {
         let (name, gamma, coef0, degree) = match self.kernel {
             Kernel::Linear => ("LINEAR", 1.0, 0.0, 1),
@@ -239,7 +239,7 @@ fn single(what: &str, values: impl IntoIterator<Item = f64>) -> Result<Vec<f32>>
 fn check_size(vectors: usize, cols: usize, rows: usize, pairs: usize) -> Result<()> {
     let cells = vectors.saturating_mul(cols.saturating_add(rows)).saturating_add(pairs);
     let bytes = cells.saturating_mul(4);
-    if bytes > MOST_BYTES {
+    if bytes > MAX_BYTES {
         return Err(too_large(bytes));
     }
     Ok(())

@@ -58,7 +58,7 @@ pub fn to_onnx(classifier: &Classifier) -> Result<Vec<u8>> {
         opset_import: vec![set(TENSORS, 13), set(ML, 1)],
     };
     let bytes = model.encoded_len();
-    if bytes > machine::MOST_BYTES {
+    if bytes > machine::MAX_BYTES {
         return Err(machine::too_large(bytes));
     }
     Ok(model.encode_to_vec())

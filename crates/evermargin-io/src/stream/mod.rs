@@ -402,8 +402,8 @@ impl Stream {
                 self.notes.push(Coded::unknown_note(&name, count, &value));
             }
         }
-        let unlabelled = self.options.read.unlabelled;
-        let labels = if unlabelled { vec![None; piece.x.rows()] } else { class_names(&piece.labels) };
+        let unlabeled = self.options.read.unlabeled;
+        let labels = if unlabeled { vec![None; piece.x.rows()] } else { class_names(&piece.labels) };
         match batch {
             None => {
                 let position = Position::default();

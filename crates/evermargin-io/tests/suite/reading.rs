@@ -95,15 +95,15 @@ fn a_table_is_coded_as_in_training() {
     assert_eq!(new.notes, ["column 'job': 1 values never seen in training, such as 'baker', count as none"]);
     // By position, without header, with and without label.
     assert_eq!(dense(&with("x.csv", "5,nurse\n6,miller\n", &options).x), [[5.0, 0.0, 1.0], [6.0, 1.0, 0.0]]);
-    let labelled = with("x.csv", "5,nurse,a\n6,miller,b\n", &options);
-    assert_eq!(labels(&labelled), ["a", "b"]);
+    let labeled = with("x.csv", "5,nurse,a\n6,miller,b\n", &options);
+    assert_eq!(labels(&labeled), ["a", "b"]);
     // The one column the model does not know, standing last, is the label.
     assert_eq!(labels(&with("x.csv", "age,job,answer\n5,nurse,a\n", &options)), ["a"]);
 }
 
 #[test]
 fn without_a_label_every_column_is_a_feature() {
-    let none = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+    let none = ReadOptions { unlabeled: true, ..ReadOptions::default() };
     let named = with("x.csv", "a,b\n1,2\n3,4\n", &none);
     assert_eq!((dense(&named.x), named.labels.labeled()), (vec![vec![1.0, 2.0], vec![3.0, 4.0]], 0));
     assert_eq!(named.notes, ["no label: all 2 columns are features"]);

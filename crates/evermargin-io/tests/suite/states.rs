@@ -3,7 +3,7 @@ use crate::samples::{checkpoint, clouds, online_options};
 use evermargin::data::{Label, Labels};
 use evermargin::estimators::Targets;
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin::estimators::online::partial_fit::{GoOn, OnlineCheckpoint, go_on};
+use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::model::Scheme;
 use evermargin::pipeline::train::train;
 use evermargin_io::artifacts::{model, state};
@@ -72,11 +72,11 @@ fn go_on_is_the_same_from_memory_and_from_a_file() {
             let mut file = memory.clone();
             for seed in 20..23 {
                 let (x, labels) = clouds(seed, classes, sparse, 100);
-                let how = GoOn { seed: 5, ..GoOn::default() };
+                let how = PartialFitOptions { seed: 5, ..PartialFitOptions::default() };
                 file = state::from_bytes("s", &state::to_bytes(&file).unwrap()).unwrap();
-                let (a, next) = go_on(&memory, x.clone(), &labels, how, &()).unwrap();
+                let (a, next) = partial_fit(&memory, x.clone(), &labels, how, &()).unwrap();
                 memory = next;
-                let (b, next) = go_on(&file, x, &labels, how, &()).unwrap();
+                let (b, next) = partial_fit(&file, x, &labels, how, &()).unwrap();
                 file = next;
                 assert_eq!(state::to_bytes(&memory).unwrap(), state::to_bytes(&file).unwrap());
                 let models = [&a, &b].map(|t| model::to_bytes(&t.classifier).unwrap());
@@ -102,7 +102,7 @@ fn more_rows_make_a_better_model() {
         let kept =
             OnlineCheckpoint::new(&trained.classifier, trained.online.as_ref().unwrap(), &trained.counts);
         let (more, labels) = clouds(4, 3, false, 1500);
-        let (trained, _) = go_on(&kept, more, &labels, GoOn::default(), &()).unwrap();
+        let (trained, _) = partial_fit(&kept, more, &labels, PartialFitOptions::default(), &()).unwrap();
         let after = accuracy(&trained.classifier);
         assert!(after > before, "{learner}: {before} then {after}");
     }
@@ -112,7 +112,8 @@ fn more_rows_make_a_better_model() {
 fn what_does_not_fit_is_refused() {
     let kept = checkpoint("lasvm", 2, false, 60);
     let (x, mut labels) = clouds(5, 2, false, 10);
-    let go = |x, labels: &Labels| go_on(&kept, x, labels, GoOn::default(), &()).map(|_| ());
+    let go =
+        |x, labels: &Labels| partial_fit(&kept, x, labels, PartialFitOptions::default(), &()).map(|_| ());
     labels.classes = vec!["ant".into(), "wasp".into()];
     let error = go(x.clone(), &labels).unwrap_err().to_string();
     assert!(error.starts_with("class wasp is new: the state knows ant, bee;"), "{error}");
@@ -139,13 +140,13 @@ fn class_weights_count_all_rows() {
     // 30 and 30, then 72 and 9
     let cost = |c: Option<u32>| if c == Some(1) { 102.0 / 39.0 } else { 1.0 };
     let weights: Vec<f64> = labels.of.iter().map(|c| cost(*c)).collect();
-    let (a, kept) = go_on(&ratio, x.clone(), &labels, GoOn::default(), &()).unwrap();
+    let (a, kept) = partial_fit(&ratio, x.clone(), &labels, PartialFitOptions::default(), &()).unwrap();
     assert_eq!((kept.counts, kept.rows), (vec![102, 39], 141));
     assert_eq!(a.notes, ["9 rows without a label are left out"]);
-    let how = GoOn { weights: Some(&weights), ..GoOn::default() };
-    let (b, _) = go_on(&plain, x.clone(), &labels, how, &()).unwrap();
+    let how = PartialFitOptions { weights: Some(&weights), ..PartialFitOptions::default() };
+    let (b, _) = partial_fit(&plain, x.clone(), &labels, how, &()).unwrap();
     assert_eq!(a.classifier.model, b.classifier.model);
-    let (c, _) = go_on(&plain, x, &labels, GoOn::default(), &()).unwrap();
+    let (c, _) = partial_fit(&plain, x, &labels, PartialFitOptions::default(), &()).unwrap();
     assert_ne!(a.classifier.model, c.classifier.model);
 }
 
@@ -237,8 +238,8 @@ fn a_state_that_has_met_nothing_comes_back_too() {
             let bytes = state::to_bytes(&begun).unwrap();
             let back = state::from_bytes("s", &bytes).unwrap();
             assert_eq!(back, begun, "{learner}");
-            let (a, _) = go_on(&begun, x.clone(), &labels, GoOn::default(), &()).unwrap();
-            let (b, _) = go_on(&back, x, &labels, GoOn::default(), &()).unwrap();
+            let (a, _) = partial_fit(&begun, x.clone(), &labels, PartialFitOptions::default(), &()).unwrap();
+            let (b, _) = partial_fit(&back, x, &labels, PartialFitOptions::default(), &()).unwrap();
             assert_eq!(a.classifier, b.classifier, "{learner}");
         }
     }

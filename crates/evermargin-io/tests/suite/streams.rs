@@ -67,7 +67,7 @@ fn without_a_label_a_stream_has_none() {
     for (name, text) in [("d.csv", "a,b\n1,2\n3,4\n5,6\n"), ("d.svm", "1 1:1 2:2\n-1 1:3 2:4\n1 1:5 2:6\n")] {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
-        let read = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        let read = ReadOptions { unlabeled: true, ..ReadOptions::default() };
         let chunks = all(&mut Stream::open(files(&path), asking(read)).unwrap(), 2);
         let rows: Plain =
             [[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]].map(|row| (row.map(f64::to_bits).to_vec(), None)).into();

@@ -33,12 +33,12 @@ pub fn dbscan(n: usize, eps: f64, min_points: usize, distance: impl Fn(usize, us
             if std::mem::replace(&mut visited[p], true) {
                 continue;
             }
-            let neighbours = near(p);
-            if neighbours.len() < min_points {
+            let neighbors = near(p);
+            if neighbors.len() < min_points {
                 continue;
             }
             (core[p], grown) = (true, true);
-            for q in neighbours {
+            for q in neighbors {
                 cluster[q].get_or_insert(clusters);
                 queue.push(q);
             }
@@ -84,7 +84,7 @@ mod tests {
         d
     }
 
-    /// Whether two labellings put the same of the chosen records together.
+    /// Whether two labelings put the same of the chosen records together.
     fn same_partition(a: &[usize], b: &[usize], chosen: &[bool]) -> bool {
         let chosen: Vec<usize> = (0..a.len()).filter(|&i| chosen[i]).collect();
         chosen.iter().all(|&i| chosen.iter().all(|&j| (a[i] == a[j]) == (b[i] == b[j])))

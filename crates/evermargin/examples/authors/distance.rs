@@ -1,4 +1,4 @@
-//! Distances between records: one minus a similarity, or learned from labelled pairs.
+//! Distances between records: one minus a similarity, or learned from labeled pairs.
 //!
 //! The learned distance is d = 1/(1 + exp f), f being the decision of a support vector machine for "same author"
 //! (rbf kernel, C = 1, γ = 0.05 as in Ertekin 2009, section 3.4): symmetric because the features are, in (0, 1), ½ on

@@ -36,7 +36,7 @@ pub struct Choice {
     pub cut: f64,
     /// Radius of DBSCAN.
     pub eps: f64,
-    /// Neighbours, itself included, that make a record core.
+    /// Neighbors, itself included, that make a record core.
     pub min_points: usize,
     /// The B-cubed F1 of the clusters of the training names, their mean.
     pub f1: f64,

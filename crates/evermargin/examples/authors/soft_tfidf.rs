@@ -3,7 +3,7 @@
 //!     sim(S, T) = Σ_{w ∈ CLOSE(θ,S,T)} V(w,S)·V(w′,T)·jw(w,w′)
 //!
 //! CLOSE has the words of S for which some word of T has a Jaro–Winkler similarity jw above θ = 0.9, w′ is the closest,
-//! and V(w,S) = log(tf+1)·log(idf), normalised to length 1 over S. Rare words weigh more: of "David Johnson" the last
+//! and V(w,S) = log(tf+1)·log(idf), normalized to length 1 over S. Rare words weigh more: of "David Johnson" the last
 //! name, which all of a block have, says little.
 //!
 //! Departures: the mean of both directions, since the sum is not symmetric, and at most 1, which it passes when two
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_logarithms_normalised() {
+    fn weights_are_logarithms_normalized() {
         // smith: ln(4/4) = 0, john: ln 2 · ln 2, mary: ln 2 · ln 4 = 2 (ln 2)²: 1/√5 and 2/√5 of the length
         let bag = corpus().bag("Mary John Smith");
         let expected = [("john", 1.0 / 5.0_f64.sqrt()), ("mary", 2.0 / 5.0_f64.sqrt()), ("smith", 0.0)];

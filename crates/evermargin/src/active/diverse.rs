@@ -1,7 +1,7 @@
 //! A batch of doubtful rows that speak for all doubtful rows.
 //!
 //! Problem: the rows nearest to the boundary are often copies of each other, and one answer would do for all of them. Let
-//! D be the rows inside the margin (closeness below 1) and their doubt uᵢ = 1 − closenessᵢ. Choose V ⊆ D to maximise
+//! D be the rows inside the margin (closeness below 1) and their doubt uᵢ = 1 − closenessᵢ. Choose V ⊆ D to maximize
 //!
 //! F(V) = Σ_{i∈D} uᵢ max_{e∈V} s(i, e):
 //!
@@ -22,7 +22,7 @@ use crate::summary::quadratic::check_kernel;
 use crate::summary::{ExemplarParams, represent};
 
 /// Most rows a batch is chosen from.
-pub const MOST_DOUBTFUL: usize = 4096;
+pub const MAX_DOUBTFUL: usize = 4096;
 
 /// Chooses `count` rows to ask about, or all if there are fewer; `closeness` is how near each is to the boundary, 1 at the
 /// margin ([`super::closeness`]).
@@ -43,7 +43,7 @@ pub fn diverse_batch(
     let mut near: Vec<usize> = (0..x.rows()).collect();
     near.sort_by(|&a, &b| closeness[a].total_cmp(&closeness[b]).then(a.cmp(&b)));
     let inside = near.partition_point(|&i| closeness[i] < 1.0);
-    let doubtful = &near[..inside.min(MOST_DOUBTFUL.max(count))];
+    let doubtful = &near[..inside.min(MAX_DOUBTFUL.max(count))];
     let doubts: Vec<f64> = doubtful.iter().map(|&i| 1.0 - closeness[i].max(0.0)).collect();
     let rows = x.select(doubtful);
     let (rows, kernel) = match kernel {

@@ -15,7 +15,7 @@ pub struct PoolScores {
     sums: Vec<Vec<f64>>,
     /// Coefficients of each point, one an output, as the sums have them.
     known: BTreeMap<u64, Vec<f64>>,
-    rows: BTreeMap<u64, Held>,
+    rows: BTreeMap<u64, CachedScores>,
     bytes: usize,
     clock: u64,
     queries: Queries,
@@ -25,7 +25,7 @@ pub struct PoolScores {
 }
 
 #[derive(Debug)]
-struct Held {
+struct CachedScores {
     used: u64,
     values: Vec<f32>,
 }
@@ -131,7 +131,7 @@ impl PoolScores {
         );
         self.evaluations += (n * missing.len()) as u64;
         for ((id, _), values) in missing.into_iter().zip(rows) {
-            self.rows.insert(id, Held { used: 0, values });
+            self.rows.insert(id, CachedScores { used: 0, values });
         }
         for change in changes.iter().filter(|c| c.place.is_none()) {
             if !self.rows.contains_key(&change.id) {
@@ -139,7 +139,7 @@ impl PoolScores {
                 self.pool.load_own(&[change.id as usize], &mut self.queries);
                 fill(&self.pool, &self.queries, 0..n, &mut [&mut values[..]]);
                 self.evaluations += n as u64;
-                self.rows.insert(change.id, Held { used: 0, values });
+                self.rows.insert(change.id, CachedScores { used: 0, values });
             }
         }
         for change in changes {

@@ -96,7 +96,7 @@ impl Stopping {
         (self.rule == StopRule::Margin && self.misses >= MISSES).then_some(Stopped::Margin)
     }
 
-    /// After a sample was learnt: whether it became a support vector, and how many there are.
+    /// After a sample was learned: whether it became a support vector, and how many there are.
     pub fn after(&mut self, became_support: bool, support: usize) -> Option<Stopped> {
         self.choices += 1;
         self.became_support += usize::from(became_support);

@@ -1,7 +1,7 @@
 //! SUBMOD-ACTV: a batch of questions that are ambiguous, apart from each other and, as the source has it, off the crowd.
 //!
 //! Problem (Emara 2012, chapter V, equations V.7 and V.8): of n rows without a label choose V, as many as may be asked, to
-//! maximise
+//! maximize
 //!
 //! Jv(V) = −λ₂ Σ_V |aₘ| − λ₃ Σ_V tₘ − λ₁ Σ_{V,V} K,   aₘ = Σ_L yᵢKᵢₘ,   tₘ = Σ_U Kₘⱼ.
 //!
@@ -42,7 +42,7 @@ pub struct SubmodParams {
     /// λ₁: questions unlike each other.
     pub diversity: Lambda,
     /// λ₂: far from labels, or between them.
-    pub labelled: Lambda,
+    pub labeled: Lambda,
     /// λ₃.
     pub density: Lambda,
     /// The sign of λ₃.
@@ -56,7 +56,7 @@ impl Default for SubmodParams {
         Self {
             kernel: Kernel::Linear,
             diversity: Lambda::Auto,
-            labelled: Lambda::Auto,
+            labeled: Lambda::Auto,
             density: Lambda::Auto,
             seek: Seek::Outliers,
             cache_bytes: 512 << 20,
@@ -112,18 +112,18 @@ pub(crate) fn unit_rows(x: MatrixView<'_>) -> Matrix {
 /// The λs as numbers.
 struct Weights {
     diversity: f64,
-    labelled: f64,
+    labeled: f64,
     density: f64,
 }
 
 fn weights(params: &SubmodParams, n: usize, l: usize, count: usize) -> Result<Weights> {
     params.diversity.check("diversity")?;
-    params.labelled.check("labelled")?;
+    params.labeled.check("labeled")?;
     params.density.check("density")?;
     let size = params.density.or(1.0 / n.max(1) as f64);
     Ok(Weights {
         diversity: params.diversity.or(1.0 / (2.0 * count.max(1) as f64)),
-        labelled: params.labelled.or(1.0 / l.max(1) as f64),
+        labeled: params.labeled.or(1.0 / l.max(1) as f64),
         density: if params.seek == Seek::Dense { -size } else { size },
     })
 }
@@ -131,7 +131,7 @@ fn weights(params: &SubmodParams, n: usize, l: usize, count: usize) -> Result<We
 /// −λ₂|a| − λ₃t of every row; `None` if told to stop.
 fn merits<'a>(
     x: MatrixView<'a>,
-    labelled: MatrixView<'_>,
+    labeled: MatrixView<'_>,
     signs: &[f64],
     params: &SubmodParams,
     weights: &Weights,
@@ -143,28 +143,28 @@ fn merits<'a>(
         return Ok(None);
     };
     let mut pull = vec![0.0; x.rows()];
-    if labelled.rows() > 0 {
-        ground.add_others(labelled, signs, &mut pull)?;
+    if labeled.rows() > 0 {
+        ground.add_others(labeled, signs, &mut pull)?;
     }
     for (merit, pull) in merit.iter_mut().zip(pull) {
-        *merit = -weights.labelled * pull.abs() - weights.density * *merit;
+        *merit = -weights.labeled * pull.abs() - weights.density * *merit;
     }
     Ok(Some((ground, merit)))
 }
 
-fn check(x: MatrixView<'_>, labelled: MatrixView<'_>, signs: &[f64]) -> Result<()> {
-    if labelled.rows() != signs.len() {
+fn check(x: MatrixView<'_>, labeled: MatrixView<'_>, signs: &[f64]) -> Result<()> {
+    if labeled.rows() != signs.len() {
         return Err(Error::Shape {
-            what: "signs of labelled rows",
-            expected: labelled.rows(),
+            what: "signs of labeled rows",
+            expected: labeled.rows(),
             found: signs.len(),
         });
     }
-    if labelled.rows() > 0 && labelled.cols() != x.cols() {
+    if labeled.rows() > 0 && labeled.cols() != x.cols() {
         return Err(Error::Shape {
-            what: "columns of labelled rows",
+            what: "columns of labeled rows",
             expected: x.cols(),
-            found: labelled.cols(),
+            found: labeled.cols(),
         });
     }
     match signs.iter().find(|s| s.is_nan() || s.abs() > 1e100) {
@@ -173,30 +173,30 @@ fn check(x: MatrixView<'_>, labelled: MatrixView<'_>, signs: &[f64]) -> Result<(
     }
 }
 
-/// Chooses `count` rows of `x` to ask about, or all if there are fewer. `labelled` are the rows with a label, `signs` ±1 (or
+/// Chooses `count` rows of `x` to ask about, or all if there are fewer. `labeled` are the rows with a label, `signs` ±1 (or
 /// any weight) of each; there may be none.
 pub fn submod_batch(
     x: MatrixView<'_>,
-    labelled: MatrixView<'_>,
+    labeled: MatrixView<'_>,
     signs: &[f64],
     params: &SubmodParams,
     count: usize,
     watch: &dyn Watch,
 ) -> Result<Picks> {
-    check(x, labelled, signs)?;
+    check(x, labeled, signs)?;
     let count = count.min(x.rows());
-    let weights = weights(params, x.rows(), labelled.rows(), count)?;
-    let (own, others) = (Directions::of(x, params.kernel), Directions::of(labelled, params.kernel));
-    let (x, labelled) = (own.view(x), others.view(labelled));
+    let weights = weights(params, x.rows(), labeled.rows(), count)?;
+    let (own, others) = (Directions::of(x, params.kernel), Directions::of(labeled, params.kernel));
+    let (x, labeled) = (own.view(x), others.view(labeled));
     if count == 0 {
         return Ok(Picks::none(Exit::Converged));
     }
-    let Some((ground, mut merit)) = merits(x, labelled, signs, params, &weights, watch)? else {
+    let Some((ground, mut merit)) = merits(x, labeled, signs, params, &weights, watch)? else {
         return Ok(Picks::none(Exit::Interrupted));
     };
     // below what any row with a direction can fall to
     let reach: f64 = signs.iter().map(|s| s.abs()).sum();
-    let last = weights.labelled * reach
+    let last = weights.labeled * reach
         + weights.density.abs() * x.rows() as f64
         + weights.diversity * (2 * count + 2) as f64;
     merit.iter_mut().zip(&own.zero).filter(|(_, zero)| **zero).for_each(|(m, _)| *m = -2.0 * last);
@@ -208,19 +208,19 @@ pub fn submod_batch(
 /// QP-ACTV: the convex relaxation of [`submod_batch`], a check of it on small pools.
 pub fn relaxed_batch(
     x: MatrixView<'_>,
-    labelled: MatrixView<'_>,
+    labeled: MatrixView<'_>,
     signs: &[f64],
     params: &SubmodParams,
     count: usize,
     stop: Stop,
     watch: &dyn Watch,
 ) -> Result<Relaxed> {
-    check(x, labelled, signs)?;
+    check(x, labeled, signs)?;
     let count = count.min(x.rows());
-    let weights = weights(params, x.rows(), labelled.rows(), count)?;
-    let (own, others) = (Directions::of(x, params.kernel), Directions::of(labelled, params.kernel));
-    let (x, labelled) = (own.view(x), others.view(labelled));
-    let Some((ground, merit)) = merits(x, labelled, signs, params, &weights, &())? else {
+    let weights = weights(params, x.rows(), labeled.rows(), count)?;
+    let (own, others) = (Directions::of(x, params.kernel), Directions::of(labeled, params.kernel));
+    let (x, labeled) = (own.view(x), others.view(labeled));
+    let Some((ground, merit)) = merits(x, labeled, signs, params, &weights, &())? else {
         return Err(Error::Data("stopped before there was a problem to solve".into()));
     };
     let mut gram = match ground {

@@ -13,7 +13,7 @@ pub struct Classes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// It was known.
-    Known(u32),
+    LabeledRows(u32),
     /// It is new; the numbers the classes before it have now.
     New(u32, Vec<u32>),
 }
@@ -48,7 +48,7 @@ impl Classes {
     /// The number of a name, which is taken in if it is new.
     pub(super) fn place(&mut self, name: &str) -> Place {
         if let Some(class) = self.find(name) {
-            return Place::Known(class);
+            return Place::LabeledRows(class);
         }
         let before = self.names.clone();
         self.names.push(tidy(name).to_string());
@@ -82,7 +82,7 @@ mod tests {
         let mut c = Classes::default();
         assert_eq!(c.place("10"), Place::New(0, vec![]));
         assert_eq!(c.place("+2"), Place::New(0, vec![1]));
-        assert_eq!(c.place(" 2.0 "), Place::Known(0));
+        assert_eq!(c.place(" 2.0 "), Place::LabeledRows(0));
         assert_eq!(c.place("-1"), Place::New(0, vec![1, 2]));
         assert_eq!(c.names(), ["-1", "2", "10"]);
         assert_eq!(c.place("spam"), Place::New(3, vec![0, 2, 1]), "then by bytes: -1, 10, 2, spam");

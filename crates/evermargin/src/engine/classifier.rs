@@ -2,8 +2,8 @@
 //! again when a batch is closed, and is made anew from them when a label is changed, taken back or of a new class.
 
 use super::Classes;
-use super::label_memory::Memory;
-use super::params::{EngineParams, Forget, Weighing};
+use super::label_memory::LabelMemory;
+use super::params::{ClassWeighting, EngineParams, Forgetting};
 use crate::data::{Labels, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
@@ -24,9 +24,9 @@ const CHUNK: usize = 64;
 /// The mark of an inferred label: the sample may get a true one later.
 const INFERRED: u64 = 1 << 63;
 
-/// What the machine is made of, whatever it has learnt.
+/// What the machine is made of, whatever it has learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Frame {
+pub(super) struct FeatureSpace {
     pub kernel: Kernel,
     pub packing: Packing,
     pub sparse: bool,
@@ -34,7 +34,7 @@ pub(super) struct Frame {
 
 /// A classifier of the classes that have labels.
 #[derive(Debug)]
-pub(super) struct Inductive {
+pub(super) struct StreamClassifier {
     machine: Lasvm,
     /// Numbers of the classes that have labels.
     present: Vec<u32>,
@@ -42,18 +42,18 @@ pub(super) struct Inductive {
 
 /// What is kept of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct SavedInductive {
+pub(super) struct SavedClassifier {
     machine: Saved,
     present: Vec<u32>,
 }
 
-impl Inductive {
+impl StreamClassifier {
     /// A machine that has met all labels; none unless two classes have some.
     pub fn of(
-        memory: &Memory,
+        memory: &LabelMemory,
         classes: &Classes,
         now: u64,
-        frame: &Frame,
+        frame: &FeatureSpace,
         params: &EngineParams,
     ) -> Result<Option<Self>> {
         let counts = memory.counts(classes.len());
@@ -66,12 +66,12 @@ impl Inductive {
         let mut made = Self { machine, present };
         let all: Vec<usize> = (0..memory.len()).collect();
         made.learn(memory, &all, now, classes, params)?;
-        made.settle();
+        made.optimize();
         Ok(Some(made))
     }
 
     /// Whether it knows just the classes that have labels.
-    pub fn knows(&self, memory: &Memory, classes: usize) -> bool {
+    pub fn knows(&self, memory: &LabelMemory, classes: usize) -> bool {
         let counts = memory.counts(classes);
         (0..classes as u32).filter(|&c| counts[c as usize] > 0).eq(self.present.iter().copied())
     }
@@ -79,16 +79,16 @@ impl Inductive {
     /// Meets remembered labels, once each.
     pub fn learn(
         &mut self,
-        memory: &Memory,
+        memory: &LabelMemory,
         rows: &[usize],
         now: u64,
         classes: &Classes,
         params: &EngineParams,
     ) -> Result<()> {
-        let told = memory.told();
-        let of = told.iter().map(|t| self.place(t.class)).collect();
+        let labeled = memory.labeled();
+        let of = labeled.iter().map(|t| self.place(t.class)).collect();
         let weight = self.class_weights(memory, classes, params);
-        let cost: Vec<f64> = told
+        let cost: Vec<f64> = labeled
             .iter()
             .map(|t| {
                 self.place(t.class).map_or(1.0, |c| weight[c as usize]) * fresh(now - t.batch, params.forget)
@@ -96,9 +96,9 @@ impl Inductive {
             .collect();
         let problems = self.problems(of, &cost);
         for rows in rows.chunks(CHUNK) {
-            self.machine.meet(memory.rows(), rows)?;
+            self.machine.compute_kernel_block(memory.rows(), rows)?;
             for (c, &r) in rows.iter().enumerate() {
-                self.machine.take(c, false, memory.rows(), r, told[r].sample, &problems)?;
+                self.machine.process(c, false, memory.rows(), r, labeled[r].sample, &problems)?;
             }
         }
         Ok(())
@@ -107,7 +107,7 @@ impl Inductive {
     /// Meets some remembered labels again, in turns if there are many, then solves the problem of its points.
     pub fn review(
         &mut self,
-        memory: &Memory,
+        memory: &LabelMemory,
         now: u64,
         classes: &Classes,
         params: &EngineParams,
@@ -116,7 +116,7 @@ impl Inductive {
         let start = if n > AGAIN { (now as usize).wrapping_mul(AGAIN) % n } else { 0 };
         let rows: Vec<usize> = (0..n.min(AGAIN)).map(|i| (start + i) % n).collect();
         self.learn(memory, &rows, now, classes, params)?;
-        self.settle();
+        self.optimize();
         Ok(())
     }
 
@@ -134,16 +134,16 @@ impl Inductive {
         let problems = self.problems(of, &cost);
         let rows: Vec<usize> = labels.iter().map(|(row, _)| *row).collect();
         for rows in rows.chunks(CHUNK) {
-            self.machine.meet(x, rows)?;
+            self.machine.compute_kernel_block(x, rows)?;
             for (c, &r) in rows.iter().enumerate() {
-                self.machine.take(c, false, x, r, INFERRED | (base + r as u64), &problems)?;
+                self.machine.process(c, false, x, r, INFERRED | (base + r as u64), &problems)?;
             }
         }
-        self.settle();
+        self.optimize();
         Ok(())
     }
 
-    fn settle(&mut self) {
+    fn optimize(&mut self) {
         self.machine.finish(&());
     }
 
@@ -201,15 +201,15 @@ impl Inductive {
         same_order
     }
 
-    pub fn save(&self) -> SavedInductive {
+    pub fn save(&self) -> SavedClassifier {
         let mut machine = self.machine.save();
-        // how often kernel values were computed depends on what was in memory, not on what was learnt
+        // how often kernel values were computed depends on what was in memory, not on what was learned
         (machine.counts.evaluations, machine.counts.spare) = (0, 0);
-        SavedInductive { machine, present: self.present.clone() }
+        SavedClassifier { machine, present: self.present.clone() }
     }
 
     /// Goes on from what was saved; refuses what does not fit.
-    pub fn resume(saved: &SavedInductive, classes: usize, frame: &Frame) -> Result<Self> {
+    pub fn resume(saved: &SavedClassifier, classes: usize, frame: &FeatureSpace) -> Result<Self> {
         let outputs = if saved.present.len() == 2 { 1 } else { saved.present.len() };
         let fits = saved.present.len() >= 2
             && saved.present.is_sorted_by(|a, b| a < b)
@@ -232,13 +232,13 @@ impl Inductive {
         problems(&labels, self.scheme(), cost)
     }
 
-    fn class_weights(&self, memory: &Memory, classes: &Classes, params: &EngineParams) -> Vec<f64> {
+    fn class_weights(&self, memory: &LabelMemory, classes: &Classes, params: &EngineParams) -> Vec<f64> {
         let mut counts = vec![0; self.present.len()];
-        memory.told().iter().filter_map(|t| self.place(t.class)).for_each(|c| counts[c as usize] += 1);
+        memory.labeled().iter().filter_map(|t| self.place(t.class)).for_each(|c| counts[c as usize] += 1);
         let mut weights = match params.class_weight {
-            Weighing::None => vec![1.0; counts.len()],
-            Weighing::Ratio => class_costs(&counts),
-            Weighing::Balanced => {
+            ClassWeighting::None => vec![1.0; counts.len()],
+            ClassWeighting::Ratio => class_costs(&counts),
+            ClassWeighting::Balanced => {
                 let share = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
                 counts.iter().map(|&n| share / n.max(1) as f64).collect::<Vec<f64>>()
             }
@@ -251,9 +251,9 @@ impl Inductive {
 }
 
 /// What a label weighs after so many batches.
-fn fresh(age: u64, forget: Forget) -> f64 {
+fn fresh(age: u64, forget: Forgetting) -> f64 {
     match forget {
-        Forget::HalfLife(batches) => 0.5f64.powf(age as f64 / batches as f64).max(1e-6),
+        Forgetting::HalfLife(batches) => 0.5f64.powf(age as f64 / batches as f64).max(1e-6),
         _ => 1.0,
     }
 }

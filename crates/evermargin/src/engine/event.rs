@@ -67,7 +67,7 @@ pub struct Question {
     /// Number of its row in its batch.
     pub row: usize,
     /// Why it is asked about.
-    pub why: Why,
+    pub why: QueryReason,
     /// Name of the class it is taken for, if there is one.
     pub guess: Option<String>,
     /// How near it is to the boundary; 1 is the margin.
@@ -77,18 +77,18 @@ pub struct Question {
 /// Why a sample is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum QueryReason {
     /// It stands for many: there is no boundary yet.
-    Typical,
+    Representative,
     /// By the strategy.
-    Strategy,
+    Informative,
     /// Drawn at random, so that what is measured is not of chosen samples alone.
-    Check,
+    RandomCheck,
 }
 
 /// The label the engine gives a sample of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Inferred {
+pub struct InferredLabel {
     /// Number of the class in [`super::Engine::classes`]; none while fewer than two are known.
     pub class: Option<u32>,
     /// How sure: 1 is the edge of the margin.
@@ -100,7 +100,7 @@ pub struct Inferred {
 pub struct Effects {
     /// Labels of the rows of the batch, before any answer about it; after the batch was closed, the labels as they are
     /// then.
-    pub labels: Vec<Inferred>,
+    pub labels: Vec<InferredLabel>,
     /// Questions to ask.
     pub questions: Vec<Question>,
     /// A model was published: its version.

@@ -5,7 +5,7 @@
 //! those that left, weighing as many samples, says about the cut what all of them would say together. Their labels are as
 //! they were when they left: what the source (Emara 2012, IV.3) warns of, because early mistakes last. Hence old rows
 //! fade, together they count as `most` samples at the most, and they are believed as far as the nearest of their means is
-//! right about the labels known today ([`Gone::trust`]).
+//! right about the labels known today ([`EvictedCentroids::trust`]).
 
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
@@ -16,19 +16,19 @@ const WIDEST: usize = 1 << 16;
 
 /// Means of the samples that left, one row a class, and as how many samples they count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Gone {
+pub(super) struct EvictedCentroids {
     mean: Matrix,
     count: Vec<f64>,
 }
 
-impl Default for Gone {
+impl Default for EvictedCentroids {
     /// Nobody left, as in states that were saved before this was kept.
     fn default() -> Self {
         Self::new(0, false)
     }
 }
 
-impl Gone {
+impl EvictedCentroids {
     /// Nobody left.
     pub(super) fn new(cols: usize, sparse: bool) -> Self {
         Self { mean: Matrix::empty(cols, sparse), count: Vec::new() }
@@ -59,7 +59,8 @@ impl Gone {
         }
         let recall = |c: u32| {
             let own = class.iter().zip(&nearest).filter(|(k, _)| **k == c);
-            let (all, right) = own.fold((0, 0), |(n, r), (_, (_, said))| (n + 1, r + i32::from(*said == c)));
+            let (all, right) =
+                own.fold((0, 0), |(n, r), (_, (_, predictions))| (n + 1, r + i32::from(*predictions == c)));
             (all > 0).then(|| f64::from(right) / f64::from(all))
         };
         let rates: Vec<f64> = self.classes().filter_map(|(c, ..)| recall(c)).collect();
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(values, [0.0, 0.0, 0.0, -5.0, 0.0, 0.0]);
     }
 
-    fn told(gone: &Gone) -> Vec<(u32, Vec<f64>, f64)> {
+    fn labeled(gone: &EvictedCentroids) -> Vec<(u32, Vec<f64>, f64)> {
         let values = |r: Row<'_>| {
             let mut v = vec![0.0; 2];
             r.for_each(|j, x| v[j] = x);
@@ -168,12 +169,12 @@ mod tests {
         let dense = Matrix::dense(vec![1.0, 0.0, 3.0, 0.0, 0.0, 8.0], 3, 2).unwrap();
         for x in [dense.clone(), dense.view().to_csr()] {
             let sparse = matches!(x, Matrix::Csr { .. });
-            let one = Gone::new(2, sparse).joined(x.view(), &[(0, 1), (2, 0)], 100.0);
-            assert_eq!(told(&one), [(0, vec![0.0, 8.0], 1.0), (1, vec![1.0, 0.0], 1.0)]);
+            let one = EvictedCentroids::new(2, sparse).joined(x.view(), &[(0, 1), (2, 0)], 100.0);
+            assert_eq!(labeled(&one), [(0, vec![0.0, 8.0], 1.0), (1, vec![1.0, 0.0], 1.0)]);
             let two = one.joined(x.view(), &[(1, 1)], 100.0);
-            assert_eq!(told(&two), [(0, vec![0.0, 8.0], 1.0), (1, vec![2.0, 0.0], 2.0)]);
+            assert_eq!(labeled(&two), [(0, vec![0.0, 8.0], 1.0), (1, vec![2.0, 0.0], 2.0)]);
             let faded = two.joined(x.view(), &[], 1.5);
-            assert_eq!(told(&faded), [(0, vec![0.0, 8.0], 0.5), (1, vec![2.0, 0.0], 1.0)]);
+            assert_eq!(labeled(&faded), [(0, vec![0.0, 8.0], 0.5), (1, vec![2.0, 0.0], 1.0)]);
         }
     }
 
@@ -181,25 +182,29 @@ mod tests {
     fn they_are_believed_as_far_as_they_are_right() {
         let x = Matrix::dense(vec![0.0, 1.0, 0.0, 2.0, 1.0, 0.0, 2.0, 0.0], 4, 2).unwrap();
         for x in [x.clone(), x.view().to_csr()] {
-            let gone = Gone::new(2, matches!(x, Matrix::Csr { .. })).joined(x.view(), &[(0, 0), (2, 1)], 9.0);
+            let gone = EvictedCentroids::new(2, matches!(x, Matrix::Csr { .. })).joined(
+                x.view(),
+                &[(0, 0), (2, 1)],
+                9.0,
+            );
             for (class, trust) in [([0, 0, 1, 1], 1.0), ([1, 1, 0, 0], 0.0), ([0, 0, 0, 1], 2.0 / 3.0)] {
                 let found = gone.trust(x.view(), &class).unwrap();
                 assert!((found - trust).abs() < 1e-12, "{class:?}: {found}");
             }
             assert_eq!(gone.trust(x.view(), &[0, 0, 0, 0]), None);
-            assert_eq!(Gone::new(2, false).trust(x.view(), &[0, 0, 1, 1]), None);
+            assert_eq!(EvictedCentroids::new(2, false).trust(x.view(), &[0, 0, 1, 1]), None);
         }
     }
 
     #[test]
     fn classes_are_numbered_anew() {
         let x = Matrix::dense(vec![1.0, 2.0, 3.0, 4.0], 2, 2).unwrap();
-        let mut gone = Gone::new(2, false).joined(x.view(), &[(0, 0), (1, 1)], 9.0);
+        let mut gone = EvictedCentroids::new(2, false).joined(x.view(), &[(0, 0), (1, 1)], 9.0);
         gone.renumber(&[2, 0]);
-        assert_eq!(told(&gone), [(0, vec![3.0, 4.0], 1.0), (2, vec![1.0, 2.0], 1.0)]);
+        assert_eq!(labeled(&gone), [(0, vec![3.0, 4.0], 1.0), (2, vec![1.0, 2.0], 1.0)]);
         assert!(gone.check(2, 3).is_ok());
         assert!(gone.check(2, 2).is_err() && gone.check(3, 3).is_err());
-        let mut none = Gone::default();
+        let mut none = EvictedCentroids::default();
         none.renumber(&[1, 0]);
         assert!(none.check(7, 0).is_ok());
     }

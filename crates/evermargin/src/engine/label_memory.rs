@@ -1,6 +1,6 @@
 //! True labels: the samples people spoke about, up to a cap.
 
-use super::event::Why;
+use super::event::QueryReason;
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use crate::summary::{ExemplarParams, Pool, choose};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A sample with a label, beside its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct LabeledSample {
     /// Number of the sample in the stream.
     pub sample: u64,
     /// Number of its class.
@@ -16,22 +16,22 @@ pub struct Told {
     /// Number of the batch in which the label came.
     pub batch: u64,
     /// Why it was asked about; none if it came with its label or follows from another.
-    pub why: Option<Why>,
+    pub why: Option<QueryReason>,
     /// The sample whose label this one follows from, if it was said of a pair.
     pub follows: Option<u64>,
 }
 
 /// Samples with labels, in the order in which these came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct LabelMemory {
     rows: Matrix,
-    told: Vec<Told>,
+    labeled: Vec<LabeledSample>,
 }
 
-impl Memory {
+impl LabelMemory {
     /// Nothing is known.
     pub fn new(cols: usize, sparse: bool) -> Self {
-        Self { rows: Matrix::empty(cols, sparse), told: Vec::new() }
+        Self { rows: Matrix::empty(cols, sparse), labeled: Vec::new() }
     }
 
     /// The samples.
@@ -40,39 +40,39 @@ impl Memory {
     }
 
     /// What is known about them.
-    pub fn told(&self) -> &[Told] {
-        &self.told
+    pub fn labeled(&self) -> &[LabeledSample] {
+        &self.labeled
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.told.len()
+        self.labeled.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.told.is_empty()
+        self.labeled.is_empty()
     }
 
     /// Labels of each class.
     pub fn counts(&self, classes: usize) -> Vec<usize> {
         let mut counts = vec![0; classes];
-        self.told.iter().for_each(|t| counts[t.class as usize] += 1);
+        self.labeled.iter().for_each(|t| counts[t.class as usize] += 1);
         counts
     }
 
     /// Where a sample is.
     pub fn find(&self, sample: u64) -> Option<usize> {
-        self.told.iter().rposition(|t| t.sample == sample)
+        self.labeled.iter().rposition(|t| t.sample == sample)
     }
 
-    pub(super) fn push(&mut self, row: Row<'_>, told: Told) {
+    pub(super) fn push(&mut self, row: Row<'_>, labeled: LabeledSample) {
         self.rows.push(row);
-        self.told.push(told);
+        self.labeled.push(labeled);
     }
 
     pub(super) fn relabel(&mut self, at: usize, class: u32) {
-        self.told[at].class = class;
+        self.labeled[at].class = class;
     }
 
     pub(super) fn remove(&mut self, at: usize) {
@@ -81,16 +81,16 @@ impl Memory {
     }
 
     /// Removes the labels that follow from that of a sample, and those that follow from them; gives the samples.
-    pub(super) fn remove_followers(&mut self, sample: u64) -> Vec<u64> {
+    pub(super) fn remove_implied(&mut self, sample: u64) -> Vec<u64> {
         let mut gone = vec![sample];
         let mut at = 0;
         while at < gone.len() {
             let from = gone[at];
-            gone.extend(self.told.iter().filter(|t| t.follows == Some(from)).map(|t| t.sample));
+            gone.extend(self.labeled.iter().filter(|t| t.follows == Some(from)).map(|t| t.sample));
             at += 1;
         }
         gone.remove(0);
-        let keep: Vec<usize> = (0..self.len()).filter(|&i| !gone.contains(&self.told[i].sample)).collect();
+        let keep: Vec<usize> = (0..self.len()).filter(|&i| !gone.contains(&self.labeled[i].sample)).collect();
         self.keep(&keep);
         gone
     }
@@ -99,13 +99,13 @@ impl Memory {
     pub(super) fn keep(&mut self, keep: &[usize]) {
         if keep.len() < self.len() {
             self.rows = self.rows.view().select(keep);
-            self.told = keep.iter().map(|&i| self.told[i]).collect();
+            self.labeled = keep.iter().map(|&i| self.labeled[i]).collect();
         }
     }
 
     /// Renumbers the classes.
     pub(super) fn renumber(&mut self, now: &[u32]) {
-        self.told.iter_mut().for_each(|t| t.class = now[t.class as usize]);
+        self.labeled.iter_mut().for_each(|t| t.class = now[t.class as usize]);
     }
 
     /// When there are more than `most`: four fifths of that stay, of every class its share, but of none less than an
@@ -117,7 +117,8 @@ impl Memory {
         let rooms = rooms(&self.counts(classes), most * 4 / 5);
         let mut keep = Vec::with_capacity(most);
         for (class, &room) in rooms.iter().enumerate() {
-            let own: Vec<usize> = (0..self.len()).filter(|&i| self.told[i].class as usize == class).collect();
+            let own: Vec<usize> =
+                (0..self.len()).filter(|&i| self.labeled[i].class as usize == class).collect();
             if own.len() <= room {
                 keep.extend(own);
                 continue;
@@ -133,9 +134,9 @@ impl Memory {
 
     /// Refuses parts that do not fit together (a file may say anything).
     pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
-        let wrong = self.rows.rows() != self.told.len()
+        let wrong = self.rows.rows() != self.labeled.len()
             || self.rows.cols() != cols
-            || self.told.iter().any(|t| t.class as usize >= classes);
+            || self.labeled.iter().any(|t| t.class as usize >= classes);
         if wrong { Err(Error::State("its labels and their samples differ".into())) } else { Ok(()) }
     }
 }

@@ -4,12 +4,12 @@
 //! worth it, keep a classifier current, in memory that the parameters bound. Source: Emara 2012 (digest section 12: the
 //! loop is implied there, never printed); Ertekin 2009 for the classifier and the questions.
 //!
-//! A batch is labelled when it arrives, before anything is known about it: by the classifier or by
+//! A batch is labeled when it arrives, before anything is known about it: by the classifier or by
 //! transduction over the batch, the one before and exemplars of all older ones ([`transduction`]), if that was right more
-//! often, by more than chance, on labels that were not chosen. Then questions go out in rounds; every answer is learnt at once, and the
+//! often, by more than chance, on labels that were not chosen. Then questions go out in rounds; every answer is learned at once, and the
 //! next round is chosen by the classifier as it is then. When the batch is closed (by a tick, or by the next batch) the
-//! classifier meets remembered labels again and is solved, the batch is labelled once more with all that is known, the past
-//! is summarised, and a new version of the model is published.
+//! classifier meets remembered labels again and is solved, the batch is labeled once more with all that is known, the past
+//! is summarized, and a new version of the model is published.
 //!
 //! Departures: what is fed to the classifier beside true labels (the source leaves it open) are labels inferred with
 //! enough confidence, at the cost C*, and only if that is set. A label that is corrected or taken back makes the
@@ -17,7 +17,7 @@
 //!
 //! Invariants: the same events give the same state and the same effects, whatever the number of threads; an event that is
 //! refused changes nothing; a state that was saved goes on bit by bit; labels of a batch are never looked at before the
-//! batch was labelled. There is no clock and no ambient randomness: time is told by ticks, and every draw follows from
+//! batch was labeled. There is no clock and no ambient randomness: time is told by ticks, and every draw follows from
 //! the seed and the number of the draw.
 
 mod classes;
@@ -39,31 +39,33 @@ pub mod transduction;
 mod validate;
 
 pub use classes::Classes;
-pub use event::{Drift, DriftSign, Effects, Event, Inferred, Question, Why};
-pub use label_memory::{Memory, Told};
-pub use monitor::{Detector, Duel, Meter, Rate};
-pub use params::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
-pub use query_context::Spent;
+pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Question};
+pub use label_memory::{LabelMemory, LabeledSample};
+pub use monitor::{Detector, PairedComparison, Rate, StreamMetrics};
+pub use params::{
+    Budget, ClassWeighting, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
+};
+pub use query_context::BudgetUsage;
 pub use saved::EngineState;
 
 use crate::error::Result;
 use crate::model::Classifier;
 use crate::summary::ExemplarParams;
-use classifier::Inductive;
+use classifier::StreamClassifier;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
-use state::Body;
-use transduction::{Absorbed, Transduction};
+use state::StreamState;
+use transduction::{SummaryReport, Transduction};
 
 /// The engine. See [`self`](crate::engine).
 #[derive(Debug)]
 pub struct Engine {
     params: EngineParams,
     classes: Classes,
-    body: Option<Body>,
-    meter: Meter,
-    spent: Spent,
+    body: Option<StreamState>,
+    meter: StreamMetrics,
+    spent: BudgetUsage,
     rows: u64,
     batches: u64,
     version: u64,
@@ -72,7 +74,7 @@ pub struct Engine {
     /// Whether a change was noticed since the last batch was closed.
     drifted: bool,
     now: u64,
-    absorbed: Absorbed,
+    absorbed: SummaryReport,
     /// Labels of each class that came by themselves or were asked for at random.
     unchosen: Vec<u64>,
 }
@@ -85,8 +87,8 @@ impl Engine {
             params: params.clone(),
             classes: Classes::default(),
             body: None,
-            meter: Meter::default(),
-            spent: Spent::default(),
+            meter: StreamMetrics::default(),
+            spent: BudgetUsage::default(),
             rows: 0,
             batches: 0,
             version: 0,
@@ -94,17 +96,17 @@ impl Engine {
             misses: 0,
             drifted: false,
             now: 0,
-            absorbed: Absorbed::default(),
+            absorbed: SummaryReport::default(),
             unchosen: Vec::new(),
         })
     }
 
     /// Takes an event in. One that is refused changes nothing.
     pub fn apply(&mut self, event: Event) -> Result<Effects> {
-        self.admit(&event)?;
+        self.validate(&event)?;
         let mut effects = Effects::default();
         match event {
-            Event::Batch { x, labels } => self.arrive(x, &labels, &mut effects)?,
+            Event::Batch { x, labels } => self.on_batch(x, &labels, &mut effects)?,
             Event::Answer { sample, label } => self.answer(sample, &label, &mut effects)?,
             Event::Skip { sample } => self.skip(sample, &mut effects)?,
             Event::Correct { sample, label } => self.correct(sample, &label, &mut effects)?,
@@ -120,9 +122,9 @@ impl Engine {
         Ok(effects)
     }
 
-    fn thin(&self, body: &mut Body) -> Result<()> {
+    fn thin(&self, body: &mut StreamState) -> Result<()> {
         let how = ExemplarParams { kernel: body.frame.kernel, ..Default::default() };
-        body.memory.thin(self.params.most_labels, self.classes.len(), &how)?;
+        body.memory.thin(self.params.max_labels, self.classes.len(), &how)?;
         Ok(())
     }
 
@@ -169,12 +171,12 @@ impl Engine {
     }
 
     /// What it knows about itself.
-    pub fn meter(&self) -> &Meter {
+    pub fn meter(&self) -> &StreamMetrics {
         &self.meter
     }
 
     /// Questions asked so far.
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> BudgetUsage {
         self.spent
     }
 
@@ -199,12 +201,12 @@ impl Engine {
     }
 
     /// True labels remembered.
-    pub fn memory(&self) -> Option<&Memory> {
+    pub fn memory(&self) -> Option<&LabelMemory> {
         self.body.as_ref().map(|b| &b.memory)
     }
 
     /// What the last summary told.
-    pub fn absorbed(&self) -> Absorbed {
+    pub fn absorbed(&self) -> SummaryReport {
         self.absorbed
     }
 
@@ -215,7 +217,7 @@ impl Engine {
 
     /// Support vectors of the classifier.
     pub fn support_count(&self) -> usize {
-        self.body.as_ref().and_then(|b| b.inductive.as_ref()).map_or(0, Inductive::support_count)
+        self.body.as_ref().and_then(|b| b.inductive.as_ref()).map_or(0, StreamClassifier::support_count)
     }
 
     /// Samples kept in all: labels, exemplars, batches, questions, points.
@@ -225,7 +227,7 @@ impl Engine {
                 + b.transduction.as_ref().map_or(0, Transduction::len)
                 + b.current.x.rows()
                 + b.open.of.len()
-                + b.inductive.as_ref().map_or(0, Inductive::len)
+                + b.inductive.as_ref().map_or(0, StreamClassifier::len)
         })
     }
 

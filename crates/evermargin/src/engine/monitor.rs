@@ -19,7 +19,7 @@ pub struct Rate {
     /// Times it was so.
     pub yes: u64,
     /// Share of late: each trial counts 2 % less than the one after it.
-    pub late: f64,
+    pub ema: f64,
     /// What the trials of late weigh.
     weight: f64,
 }
@@ -32,7 +32,7 @@ impl Rate {
     pub fn add(&mut self, yes: bool) {
         (self.of, self.yes) = (self.of + 1, self.yes + u64::from(yes));
         self.weight = self.weight * FADE + 1.0;
-        self.late += (f64::from(u8::from(yes)) - self.late) / self.weight;
+        self.ema += (f64::from(u8::from(yes)) - self.ema) / self.weight;
     }
 
     /// The share of all; none without a trial.
@@ -43,12 +43,12 @@ impl Rate {
 
 /// Two ways to label, held against each other where one was right and the other wrong; what is old counts less.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Duel {
+pub struct PairedComparison {
     won: f64,
     lost: f64,
 }
 
-impl Duel {
+impl PairedComparison {
     /// One more sample: whether the first way was right, and the second.
     pub fn add(&mut self, first: bool, second: bool) {
         (self.won, self.lost) = (FADE * self.won, FADE * self.lost);
@@ -57,7 +57,7 @@ impl Duel {
     }
 
     /// By how many standard deviations of chance the first way is ahead.
-    pub fn lead(&self) -> f64 {
+    pub fn z_score(&self) -> f64 {
         (self.won - self.lost) / (self.won + self.lost + 1.0).sqrt()
     }
 }
@@ -109,7 +109,7 @@ impl Detector {
 
 /// All that is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Meter {
+pub struct StreamMetrics {
     /// Right, of the labels that were given out.
     pub given: Rate,
     /// Right, of what the classifier said.
@@ -117,21 +117,21 @@ pub struct Meter {
     /// Right, of what transduction said.
     pub transduction: Rate,
     /// Transduction against the classifier.
-    pub duel: Duel,
+    pub paired: PairedComparison,
     errors: Detector,
     margin: Detector,
     /// Changes of the stream so far.
     pub drifts: u64,
 }
 
-impl Meter {
+impl StreamMetrics {
     /// A label that was not chosen, and whether what was said was right: given out, by the classifier, by transduction.
     pub fn label(&mut self, given: bool, model: Option<bool>, transduction: Option<bool>) -> Option<Drift> {
         self.given.add(given);
         model.into_iter().for_each(|right| self.model.add(right));
         transduction.into_iter().for_each(|right| self.transduction.add(right));
         if let (Some(model), Some(transduction)) = (model, transduction) {
-            self.duel.add(transduction, model);
+            self.paired.add(transduction, model);
         }
         let risen = self.errors.add(u64::from(!given), 1);
         self.changed(DriftSign::Errors, risen)
@@ -173,14 +173,14 @@ mod tests {
 
     #[test]
     fn a_duel_is_won_by_more_than_chance() {
-        let mut duel = Duel::default();
-        assert_eq!(duel.lead(), 0.0);
-        (0..5).for_each(|_| duel.add(true, true));
-        assert_eq!(duel.lead(), 0.0, "where both are right nothing is told");
-        (0..4).for_each(|_| duel.add(true, false));
-        assert!(duel.lead() > 1.0);
-        (0..200).for_each(|_| duel.add(false, true));
-        assert!(duel.lead() < -5.0);
+        let mut paired = PairedComparison::default();
+        assert_eq!(paired.z_score(), 0.0);
+        (0..5).for_each(|_| paired.add(true, true));
+        assert_eq!(paired.z_score(), 0.0, "where both are right nothing is told");
+        (0..4).for_each(|_| paired.add(true, false));
+        assert!(paired.z_score() > 1.0);
+        (0..200).for_each(|_| paired.add(false, true));
+        assert!(paired.z_score() < -5.0);
     }
 
     #[test]
@@ -190,6 +190,6 @@ mod tests {
         (0..100).for_each(|_| r.add(true));
         (0..100).for_each(|_| r.add(false));
         assert_eq!(r.share(), Some(0.5));
-        assert!(r.late < 0.15, "{}", r.late);
+        assert!(r.ema < 0.15, "{}", r.ema);
     }
 }

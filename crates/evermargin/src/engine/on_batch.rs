@@ -1,11 +1,11 @@
-//! A batch arrives: it is labelled, then its own labels are looked at.
+//! A batch arrives: it is labeled, then its own labels are looked at.
 
 use super::classes::Place;
-use super::classifier::{Frame, Inductive};
-use super::pairwise_constraints::Relations;
-use super::state::{Body, Current, Open, Said};
-use super::transduction::{Given, Known, Transduction};
-use super::{Drift, Effects, Engine, Inferred, Labelling, Memory, Told};
+use super::classifier::{FeatureSpace, StreamClassifier};
+use super::pairwise_constraints::PairwiseConstraints;
+use super::state::{CurrentBatch, PendingQueries, RowPrediction, StreamState};
+use super::transduction::{LabeledRows, Transduction, TransductiveLabel};
+use super::{Drift, Effects, Engine, InferredLabel, LabelMemory, LabelSource, LabeledSample};
 use crate::active::closeness;
 use crate::data::{Matrix, MatrixView};
 use crate::error::Result;
@@ -25,7 +25,7 @@ const TRY_EVERY: u64 = 16;
 const FIRST: usize = 1000;
 
 impl Engine {
-    pub(super) fn arrive(
+    pub(super) fn on_batch(
         &mut self,
         x: Matrix,
         labels: &[Option<String>],
@@ -38,14 +38,14 @@ impl Engine {
         *effects =
             Effects { notes: std::mem::take(&mut effects.notes), drift: effects.drift, ..Default::default() };
         let Some(mut body) = self.body.take() else { return Ok(()) };
-        let done = self.arrive_at(&mut body, x, labels, effects);
+        let done = self.label_and_store(&mut body, x, labels, effects);
         self.body = Some(body);
         done?;
         self.ask(effects)
     }
 
     /// Fixes scaling, kernel and packing by the first batch.
-    pub(super) fn begin(&self, x: &Matrix) -> Result<Body> {
+    pub(super) fn begin(&self, x: &Matrix) -> Result<StreamState> {
         let name = self.params.scale.unwrap_or_else(|| Scaling::choose(x.view()).0);
         let scaling = Scaling::fit(name, x.view())?;
         let scaled = scaling.apply(x.clone())?;
@@ -56,37 +56,37 @@ impl Engine {
         let transduction =
             self.params.transduction.as_ref().map(|p| Transduction::new(p, cols, sparse)).transpose()?;
         let none = Matrix::empty(cols, sparse);
-        Ok(Body {
+        Ok(StreamState {
             scaling,
-            frame: Frame { kernel, packing, sparse },
-            memory: Memory::new(cols, sparse),
+            frame: FeatureSpace { kernel, packing, sparse },
+            memory: LabelMemory::new(cols, sparse),
             inductive: None,
             transduction,
-            current: Current {
+            current: CurrentBatch {
                 base: 0,
                 x: none.clone(),
                 truth: Vec::new(),
                 asked: Vec::new(),
-                said: Vec::new(),
+                predictions: Vec::new(),
                 closed: true,
-                news: false,
+                has_new_labels: false,
             },
-            open: Open { rows: none, of: Vec::new() },
-            relations: Relations::default(),
+            open: PendingQueries { rows: none, of: Vec::new() },
+            relations: PairwiseConstraints::default(),
         })
     }
 
-    /// A batch is labelled, then its own labels are looked at.
-    pub(super) fn arrive_at(
+    /// A batch is labeled, then its own labels are looked at.
+    pub(super) fn label_and_store(
         &mut self,
-        body: &mut Body,
+        body: &mut StreamState,
         x: Matrix,
         labels: &[Option<String>],
         effects: &mut Effects,
     ) -> Result<()> {
         let x = body.scaling.apply(x)?;
         let rows = x.rows();
-        let (said, given, within) = self.label(body, &x)?;
+        let (predictions, given, within) = self.label(body, &x)?;
         if self.params.watch_drift
             && let Some(within) = within
         {
@@ -97,21 +97,21 @@ impl Engine {
         self.rows += rows as u64;
         self.batches += 1;
         (self.spent.batch, self.spent.checks) = (0, 0);
-        body.open.of.iter_mut().for_each(|q| q.round = false);
-        body.current = Current {
+        body.open.of.iter_mut().for_each(|q| q.in_round = false);
+        body.current = CurrentBatch {
             base,
             x,
             truth: vec![None; rows],
             asked: vec![false; rows],
-            said,
+            predictions,
             closed: false,
-            news: false,
+            has_new_labels: false,
         };
         let mut fresh = Vec::new();
         for (row, name) in labels.iter().enumerate() {
             let Some(name) = name else { continue };
             let class = self.class(body, name, effects);
-            if let Some(drift) = self.hear(body.current.said[row], class) {
+            if let Some(drift) = self.record_outcome(body.current.predictions[row], class) {
                 effects.drift = Some(drift);
             }
             fresh.push((row, class));
@@ -122,96 +122,112 @@ impl Engine {
         }
         for &(row, _) in &fresh {
             let Some(class) = body.current.truth[row] else { continue };
-            let told =
-                Told { sample: base + row as u64, class, batch: self.batches, why: None, follows: None };
-            body.memory.push(body.current.x.view().row(row), told);
+            let labeled = LabeledSample {
+                sample: base + row as u64,
+                class,
+                batch: self.batches,
+                why: None,
+                follows: None,
+            };
+            body.memory.push(body.current.x.view().row(row), labeled);
         }
-        self.learn_last(body, fresh.len())?;
+        self.learn_recent(body, fresh.len())?;
         self.thin(body)
     }
 
     /// What is said about the rows of a batch, the labels given out, and how many lie within the margin.
-    pub(super) fn label(&self, body: &Body, x: &Matrix) -> Result<(Vec<Said>, Vec<Inferred>, Option<u64>)> {
+    pub(super) fn label(
+        &self,
+        body: &StreamState,
+        x: &Matrix,
+    ) -> Result<(Vec<RowPrediction>, Vec<InferredLabel>, Option<u64>)> {
         let rows = x.rows();
-        let mut said = vec![Said::default(); rows];
+        let mut predictions = vec![RowPrediction::default(); rows];
         let mut near = vec![0.0; rows];
         let mut within = None;
         if let Some(machine) = &body.inductive {
             let f = machine.decisions(x.view())?;
-            for ((said, near), f) in said.iter_mut().zip(&mut near).zip(f.chunks(machine.outputs())) {
-                said.model = Some(machine.vote(f));
+            for ((predictions, near), f) in
+                predictions.iter_mut().zip(&mut near).zip(f.chunks(machine.outputs()))
+            {
+                predictions.model = Some(machine.vote(f));
                 *near = closeness(f);
             }
             within = Some(near.iter().filter(|c| **c < 1.0).count() as u64);
         }
-        let transduced = self.transduce(body, x.view(), &said)?;
-        for (said, given) in said.iter_mut().zip(transduced.iter().flatten()) {
-            said.transduction = Some(given.class);
+        let transduced = self.transduce(body, x.view(), &predictions)?;
+        for (predictions, given) in predictions.iter_mut().zip(transduced.iter().flatten()) {
+            predictions.transduction = Some(given.class);
         }
-        let by_model = self.by_model(&said);
+        let by_model = self.by_model(&predictions);
         let mut labels = Vec::with_capacity(rows);
-        for (i, said) in said.iter_mut().enumerate() {
+        for (i, predictions) in predictions.iter_mut().enumerate() {
             let (class, confidence) = match (by_model, &transduced) {
-                (false, Some(given)) => (said.transduction, given[i].confidence),
-                _ => (said.model, near[i]),
+                (false, Some(given)) => (predictions.transduction, given[i].confidence),
+                _ => (predictions.model, near[i]),
             };
-            said.given = class;
-            labels.push(Inferred { class, confidence });
+            predictions.given = class;
+            labels.push(InferredLabel { class, confidence });
         }
-        Ok((said, labels, within))
+        Ok((predictions, labels, within))
     }
 
     /// Whether labels are given out by the classifier.
-    pub(super) fn by_model(&self, said: &[Said]) -> bool {
-        let both = said.first().is_some_and(|s| s.model.is_some() && s.transduction.is_some());
-        match self.params.labelling {
-            _ if !both => said.first().is_some_and(|s| s.model.is_some()),
-            Labelling::Model => true,
-            Labelling::Transduction => false,
-            Labelling::Auto => self.meter.duel.lead() < AHEAD,
+    pub(super) fn by_model(&self, predictions: &[RowPrediction]) -> bool {
+        let both = predictions.first().is_some_and(|s| s.model.is_some() && s.transduction.is_some());
+        match self.params.label_source {
+            _ if !both => predictions.first().is_some_and(|s| s.model.is_some()),
+            LabelSource::Model => true,
+            LabelSource::Transduction => false,
+            LabelSource::Auto => self.meter.paired.z_score() < AHEAD,
         }
     }
 
     pub(super) fn transduce(
         &self,
-        body: &Body,
+        body: &StreamState,
         x: MatrixView<'_>,
-        said: &[Said],
-    ) -> Result<Option<Vec<Given>>> {
+        predictions: &[RowPrediction],
+    ) -> Result<Option<Vec<TransductiveLabel>>> {
         let Some(t) = body.transduction.as_ref().filter(|_| self.wants_transduction()) else {
             return Ok(None);
         };
-        let class: Vec<u32> = body.memory.told().iter().map(|t| t.class).collect();
-        let shares = self.shares(said);
+        let class: Vec<u32> = body.memory.labeled().iter().map(|t| t.class).collect();
+        let shares = self.shares(predictions);
         t.label(self.known(body, &class, &shares), x, &())
     }
 
     /// Whether transduction is of use: always if asked for; else unless it is clearly behind the classifier, and then
     /// now and again, for that may change.
     pub(super) fn wants_transduction(&self) -> bool {
-        match self.params.labelling {
-            Labelling::Transduction => true,
-            Labelling::Model => self.params.c_inferred > 0.0,
-            Labelling::Auto => {
-                self.meter.duel.lead() > -AHEAD
+        match self.params.label_source {
+            LabelSource::Transduction => true,
+            LabelSource::Model => self.params.c_inferred > 0.0,
+            LabelSource::Auto => {
+                self.meter.paired.z_score() > -AHEAD
                     || self.params.c_inferred > 0.0
                     || self.batches.is_multiple_of(TRY_EVERY)
             }
         }
     }
 
-    pub(super) fn known<'a>(&self, body: &'a Body, class: &'a [u32], shares: &'a [f64]) -> Known<'a> {
-        Known { x: body.memory.rows(), class, classes: self.classes.len(), shares }
+    pub(super) fn known<'a>(
+        &self,
+        body: &'a StreamState,
+        class: &'a [u32],
+        shares: &'a [f64],
+    ) -> LabeledRows<'a> {
+        LabeledRows { x: body.memory.rows(), class, classes: self.classes.len(), shares }
     }
 
     /// Shares of the classes: of labels that were not chosen if there are enough, else as the classifier sees them;
     /// empty if there is none.
-    pub(super) fn shares(&self, said: &[Said]) -> Vec<f64> {
+    pub(super) fn shares(&self, predictions: &[RowPrediction]) -> Vec<f64> {
         let mut counts: Vec<f64> = vec![1.0; self.classes.len()];
         if self.unchosen.iter().sum::<u64>() >= ENOUGH as u64 {
             counts.iter_mut().zip(&self.unchosen).for_each(|(c, n)| *c += *n as f64);
-        } else if said.iter().any(|s| s.model.is_some()) {
-            said.iter().filter_map(|s| s.model).for_each(|c| counts[c as usize] += 1.0);
+        } else if predictions.iter().any(|s| s.model.is_some()) {
+            predictions.iter().filter_map(|s| s.model).for_each(|c| counts[c as usize] += 1.0);
         } else {
             return Vec::new();
         }
@@ -220,9 +236,9 @@ impl Engine {
     }
 
     /// The number of a class, new or not.
-    pub(super) fn class(&mut self, body: &mut Body, name: &str, effects: &mut Effects) -> u32 {
+    pub(super) fn class(&mut self, body: &mut StreamState, name: &str, effects: &mut Effects) -> u32 {
         match self.classes.place(name) {
-            Place::Known(class) => class,
+            Place::LabeledRows(class) => class,
             Place::New(class, now) => {
                 if now.len() >= 2 {
                     effects.notes.push(format!("class {} is new", self.classes.names()[class as usize]));
@@ -240,32 +256,34 @@ impl Engine {
     }
 
     /// A label that was not chosen is held against what was said.
-    pub(super) fn hear(&mut self, said: Said, class: u32) -> Option<Drift> {
+    pub(super) fn record_outcome(&mut self, predictions: RowPrediction, class: u32) -> Option<Drift> {
         self.unchosen[class as usize] += 1;
-        let given = said.given?;
-        let right = |said: Option<u32>| said.map(|c| c == class);
-        let drift = self.meter.label(given == class, right(said.model), right(said.transduction));
+        let given = predictions.given?;
+        let right = |predictions: Option<u32>| predictions.map(|c| c == class);
+        let drift =
+            self.meter.label(given == class, right(predictions.model), right(predictions.transduction));
         drift.filter(|_| self.params.watch_drift)
     }
 
     /// Learns the last `count` labels, or makes the machine anew if the classes have changed.
-    pub(super) fn learn_last(&mut self, body: &mut Body, count: usize) -> Result<()> {
+    pub(super) fn learn_recent(&mut self, body: &mut StreamState, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());
         }
-        body.current.news = true;
+        body.current.has_new_labels = true;
         let n = body.memory.len();
         match &mut body.inductive {
             Some(machine) if machine.knows(&body.memory, self.classes.len()) => {
                 let rows: Vec<usize> = (n - count..n).collect();
                 machine.learn(&body.memory, &rows, self.batches, &self.classes, &self.params)
             }
-            _ => self.make_anew(body),
+            _ => self.rebuild_classifier(body),
         }
     }
 
-    pub(super) fn make_anew(&self, body: &mut Body) -> Result<()> {
-        body.inductive = Inductive::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
+    pub(super) fn rebuild_classifier(&self, body: &mut StreamState) -> Result<()> {
+        body.inductive =
+            StreamClassifier::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
         Ok(())
     }
 }

@@ -1,22 +1,22 @@
 //! What people say: answers, corrections, labels taken back, pairs.
 
-use super::state::Body;
-use super::{Effects, Engine, Told, Why};
+use super::state::StreamState;
+use super::{Effects, Engine, LabeledSample, QueryReason};
 use crate::data::Row;
 use crate::error::Result;
 
 impl Engine {
     pub(super) fn answer(&mut self, sample: u64, label: &str, effects: &mut Effects) -> Result<()> {
         let Some(mut body) = self.body.take() else { return Ok(()) };
-        let done = self.answer_to(&mut body, sample, label, effects);
+        let done = self.store_answer(&mut body, sample, label, effects);
         self.body = Some(body);
         done?;
         self.ask(effects)
     }
 
-    pub(super) fn answer_to(
+    pub(super) fn store_answer(
         &mut self,
-        body: &mut Body,
+        body: &mut StreamState,
         sample: u64,
         label: &str,
         effects: &mut Effects,
@@ -24,29 +24,29 @@ impl Engine {
         let class = self.class(body, label, effects);
         let Some(at) = body.open.find(sample) else { return Ok(()) };
         let (asked, row) = body.open.remove(at);
-        if asked.why == Why::Check {
-            effects.drift = self.hear(asked.said, class).or(effects.drift);
+        if asked.why == QueryReason::RandomCheck {
+            effects.drift = self.record_outcome(asked.predictions, class).or(effects.drift);
         }
-        self.tell(body, sample, row.view().row(0), class, Some(asked.why), None)?;
-        self.follow(body, sample)?;
+        self.remember_label(body, sample, row.view().row(0), class, Some(asked.why), None)?;
+        self.propagate_constraints(body, sample)?;
         self.thin(body)
     }
 
     /// Remembers a label and learns it.
-    pub(super) fn tell(
+    pub(super) fn remember_label(
         &mut self,
-        body: &mut Body,
+        body: &mut StreamState,
         sample: u64,
         row: Row<'_>,
         class: u32,
-        why: Option<Why>,
+        why: Option<QueryReason>,
         follows: Option<u64>,
     ) -> Result<()> {
-        body.memory.push(row, Told { sample, class, batch: self.batches, why, follows });
+        body.memory.push(row, LabeledSample { sample, class, batch: self.batches, why, follows });
         if let Some(row) = body.current.row_of(sample) {
             body.current.truth[row] = Some(class);
         }
-        self.learn_last(body, 1)
+        self.learn_recent(body, 1)
     }
 
     pub(super) fn skip(&mut self, sample: u64, effects: &mut Effects) -> Result<()> {
@@ -67,8 +67,9 @@ impl Engine {
         if let Some(row) = body.current.row_of(sample) {
             body.current.truth[row] = Some(class);
         }
-        body.take_back_followers(sample);
-        let done = self.make_anew(&mut body).and_then(|()| self.follow(&mut body, sample));
+        body.withdraw_implied_labels(sample);
+        let done =
+            self.rebuild_classifier(&mut body).and_then(|()| self.propagate_constraints(&mut body, sample));
         self.body = Some(body);
         done?;
         self.publish(effects);
@@ -80,12 +81,12 @@ impl Engine {
         if let Some(at) = body.memory.find(sample) {
             body.memory.remove(at);
         }
-        body.take_back_followers(sample);
+        body.withdraw_implied_labels(sample);
         body.relations.forget(sample);
         if let Some(row) = body.current.row_of(sample) {
             body.current.truth[row] = None;
         }
-        let done = self.make_anew(&mut body);
+        let done = self.rebuild_classifier(&mut body);
         self.body = Some(body);
         done?;
         self.publish(effects);
@@ -98,7 +99,7 @@ impl Engine {
         let mut done = Ok(());
         for sample in [a, b] {
             if done.is_ok() && body.memory.find(sample).is_some() {
-                done = self.follow(&mut body, sample);
+                done = self.propagate_constraints(&mut body, sample);
             }
         }
         self.body = Some(body);
@@ -107,10 +108,10 @@ impl Engine {
     }
 
     /// Labels that follow from that of a sample through what was said of pairs. Of two classes "different" says which.
-    pub(super) fn follow(&mut self, body: &mut Body, sample: u64) -> Result<()> {
+    pub(super) fn propagate_constraints(&mut self, body: &mut StreamState, sample: u64) -> Result<()> {
         let mut waiting = vec![sample];
         while let Some(known) = waiting.pop() {
-            let Some(class) = body.memory.find(known).map(|at| body.memory.told()[at].class) else {
+            let Some(class) = body.memory.find(known).map(|at| body.memory.labeled()[at].class) else {
                 continue;
             };
             for (other, same) in body.relations.of(known) {
@@ -126,7 +127,7 @@ impl Engine {
                 if let Some(at) = body.open.find(other) {
                     body.open.remove(at);
                 }
-                self.tell(body, other, row.view().row(0), implied, None, Some(known))?;
+                self.remember_label(body, other, row.view().row(0), implied, None, Some(known))?;
                 waiting.push(other);
             }
         }

@@ -7,11 +7,11 @@ const MOST: usize = 10_000;
 
 /// Pairs, in the order in which they were told.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Relations {
+pub(super) struct PairwiseConstraints {
     pairs: Vec<(u64, u64, bool)>,
 }
 
-impl Relations {
+impl PairwiseConstraints {
     /// One more pair; what was said of it before is replaced.
     pub fn add(&mut self, a: u64, b: u64, same: bool) {
         let (a, b) = (a.min(b), a.max(b));
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn pairs_have_no_order_and_a_cap() {
-        let mut r = Relations::default();
+        let mut r = PairwiseConstraints::default();
         r.add(5, 2, true);
         r.add(2, 5, false);
         assert_eq!((r.of(5), r.of(2), r.of(3)), (vec![(2, false)], vec![(5, false)], vec![]));

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// How samples to ask about are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Asking {
+pub enum QueryStrategy {
     /// The nearest to the boundary of a small random pool of the batch.
     SmallPool,
     /// The nearest to the boundary of the whole batch.
@@ -27,7 +27,7 @@ pub enum Asking {
     None,
 }
 
-impl Asking {
+impl QueryStrategy {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::SmallPool, Self::Margin, Self::Diverse, Self::Submod, Self::Random, Self::None];
@@ -57,19 +57,19 @@ pub struct Budget {
     pub per_time: Option<(u64, u64)>,
     /// Questions that are open at a time; those of one round are chosen without knowing each other's answers. 0 = none
     /// is asked unless [`super::Event::Ask`] wants it.
-    pub round: usize,
+    pub queries_per_round: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { per_batch: 10, total: None, per_time: None, round: 1 }
+        Self { per_batch: 10, total: None, per_time: None, queries_per_round: 1 }
     }
 }
 
 /// Which labels a batch is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Labelling {
+pub enum LabelSource {
     /// Those of the classifier, or of transduction if that was right more often of late, by more than chance, on labels
     /// that were not chosen.
     Auto,
@@ -82,7 +82,7 @@ pub enum Labelling {
 /// What is forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Forget {
+pub enum Forgetting {
     /// Nothing but what exceeds the caps.
     Nothing,
     /// Labels before the last so many.
@@ -102,13 +102,13 @@ pub enum KernelChoice {
     /// Radial with gamma = 1/(d·Var X) of the first batch.
     Rbf,
     /// This one.
-    Given(Kernel),
+    Fixed(Kernel),
 }
 
 /// Weights of classes by their numbers of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Weighing {
+pub enum ClassWeighting {
     /// All 1.
     None,
     /// Every class weighs the same in sum.
@@ -134,37 +134,37 @@ pub struct EngineParams {
     /// Least confidence of an inferred label that the classifier learns from.
     pub confidence: f64,
     /// Weights of classes.
-    pub class_weight: Weighing,
+    pub class_weight: ClassWeighting,
     /// What the labels of a class weigh beside that, by its name; 1 for those not named.
     pub class_weights: BTreeMap<String, f64>,
     /// Which labels a batch is given.
-    pub labelling: Labelling,
+    pub label_source: LabelSource,
     /// Transduction over batches; none = off.
     pub transduction: Option<TransductionParams>,
     /// How samples to ask about are chosen.
-    pub asking: Asking,
+    pub query_strategy: QueryStrategy,
     /// How many.
     pub budget: Budget,
     /// Samples in a small pool.
     pub pool: usize,
     /// Share of questions that are drawn at random.
-    pub explore: f64,
+    pub exploration_rate: f64,
     /// What a question is worth: samples further from the boundary than this are not asked about; 1 is the margin.
-    pub worth: f64,
+    pub max_margin_distance: f64,
     /// What is forgotten.
-    pub forget: Forget,
+    pub forget: Forgetting,
     /// Whether to watch for changes of the stream.
     pub watch_drift: bool,
     /// Most true labels remembered.
-    pub most_labels: usize,
+    pub max_labels: usize,
     /// Most points of the classifier.
-    pub most_points: usize,
+    pub max_points: usize,
     /// Most samples of a batch; larger ones are refused.
-    pub most_rows: usize,
+    pub max_rows: usize,
     /// Most questions that stay open; older ones lapse.
-    pub most_open: usize,
+    pub max_open: usize,
     /// Most classes.
-    pub most_classes: usize,
+    pub max_classes: usize,
     /// Bytes for kernel rows.
     pub cache_bytes: usize,
     /// Seed of everything random.
@@ -180,22 +180,22 @@ impl Default for EngineParams {
             c: 3.0,
             c_inferred: 0.0,
             confidence: 1.0,
-            class_weight: Weighing::None,
+            class_weight: ClassWeighting::None,
             class_weights: BTreeMap::new(),
-            labelling: Labelling::Auto,
+            label_source: LabelSource::Auto,
             transduction: Some(TransductionParams::default()),
-            asking: Asking::SmallPool,
+            query_strategy: QueryStrategy::SmallPool,
             budget: Budget::default(),
             pool: crate::active::POOL,
-            explore: 0.1,
-            worth: 1.0,
-            forget: Forget::Nothing,
+            exploration_rate: 0.1,
+            max_margin_distance: 1.0,
+            forget: Forgetting::Nothing,
             watch_drift: true,
-            most_labels: 4000,
-            most_points: 4000,
-            most_rows: 100_000,
-            most_open: 1000,
-            most_classes: 100,
+            max_labels: 4000,
+            max_points: 4000,
+            max_rows: 100_000,
+            max_open: 1000,
+            max_classes: 100,
             cache_bytes: 1 << 28,
             seed: 1,
         }
@@ -214,20 +214,20 @@ impl EngineParams {
         if !(0.0..=1e15).contains(&self.c_inferred) {
             return Err(Error::parameter("c_inferred", self.c_inferred, "a number from 0 to 1e15"));
         }
-        for (name, value) in [("confidence", self.confidence), ("worth", self.worth)] {
+        for (name, value) in [("confidence", self.confidence), ("worth", self.max_margin_distance)] {
             if value.is_nan() || value < 0.0 {
                 return Err(Error::parameter(name, value, "0 or a positive number"));
             }
         }
-        if !(0.0..=1.0).contains(&self.explore) {
-            return Err(Error::parameter("explore", self.explore, "a share from 0 to 1"));
+        if !(0.0..=1.0).contains(&self.exploration_rate) {
+            return Err(Error::parameter("explore", self.exploration_rate, "a share from 0 to 1"));
         }
         let counts = [
-            ("most_labels", self.most_labels, 10),
-            ("most_points", self.most_points, 10),
-            ("most_rows", self.most_rows, 1),
-            ("most_open", self.most_open, 1),
-            ("most_classes", self.most_classes, 2),
+            ("most_labels", self.max_labels, 10),
+            ("most_points", self.max_points, 10),
+            ("most_rows", self.max_rows, 1),
+            ("most_open", self.max_open, 1),
+            ("most_classes", self.max_classes, 2),
             ("pool", self.pool, 1),
         ];
         for (name, value, least) in counts {
@@ -238,17 +238,21 @@ impl EngineParams {
         if let Some(w) = self.class_weights.values().find(|w| !(**w > 0.0 && **w <= 1e15)) {
             return Err(Error::parameter("class_weights", w, "numbers above 0, at most 1e15"));
         }
-        if self.budget.round > self.most_open {
-            return Err(Error::parameter("round", self.budget.round, format!("at most {}", self.most_open)));
+        if self.budget.queries_per_round > self.max_open {
+            return Err(Error::parameter(
+                "round",
+                self.budget.queries_per_round,
+                format!("at most {}", self.max_open),
+            ));
         }
-        if let Forget::Window(0) | Forget::HalfLife(0) | Forget::OnDrift(0) = self.forget {
+        if let Forgetting::Window(0) | Forgetting::HalfLife(0) | Forgetting::OnDrift(0) = self.forget {
             return Err(Error::parameter("forget", 0, "1 or more"));
         }
         if let Some((_, 0)) = self.budget.per_time {
             return Err(Error::parameter("per_time", 0, "1 second or more"));
         }
-        if self.labelling == Labelling::Transduction && self.transduction.is_none() {
-            return Err(Error::parameter("labelling", "transduction", "another where transduction is off"));
+        if self.label_source == LabelSource::Transduction && self.transduction.is_none() {
+            return Err(Error::parameter("labeling", "transduction", "another where transduction is off"));
         }
         self.transduction.as_ref().map_or(Ok(()), TransductionParams::check)?;
         self.machine(Kernel::Linear).check()
@@ -260,7 +264,7 @@ impl EngineParams {
             loss: self.loss,
             kernel,
             c: self.c,
-            max_points: self.most_points,
+            max_points: self.max_points,
             cache_bytes: self.cache_bytes,
             seed: self.seed,
             ..Default::default()
@@ -271,7 +275,7 @@ impl EngineParams {
     pub(super) fn kernel_for(&self, x: crate::data::MatrixView<'_>) -> Result<Kernel> {
         let sparse = matches!(x, crate::data::MatrixView::Csr { .. });
         let kernel = match self.kernel {
-            KernelChoice::Given(kernel) => kernel,
+            KernelChoice::Fixed(kernel) => kernel,
             KernelChoice::Auto if sparse && x.cols() >= MANY_COLUMNS => Kernel::Linear,
             KernelChoice::Auto | KernelChoice::Rbf => {
                 Kernel::Rbf { gamma: crate::pipeline::train::Gamma::Scale.on(x) }

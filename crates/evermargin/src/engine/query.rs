@@ -1,8 +1,8 @@
 //! Questions about the batch that is open, a round at a time.
 
-use super::query_context::Scene;
-use super::state::Body;
-use super::{Asking, Effects, Engine, Why, draw};
+use super::query_context::QueryContext;
+use super::state::StreamState;
+use super::{Effects, Engine, QueryReason, QueryStrategy, draw};
 use crate::active::Stopped;
 use crate::error::Result;
 use rand::RngExt;
@@ -14,8 +14,8 @@ impl Engine {
     /// The next round of questions about the batch, if the last one is over.
     pub(super) fn ask(&mut self, effects: &mut Effects) -> Result<()> {
         let Some(mut body) = self.body.take() else { return Ok(()) };
-        let round = self.params.budget.round;
-        let over = !body.open.of.iter().any(|q| q.round);
+        let round = self.params.budget.queries_per_round;
+        let over = !body.open.of.iter().any(|q| q.in_round);
         let asked = if over { self.ask_about(&mut body, round, effects) } else { Ok(()) };
         self.body = Some(body);
         asked
@@ -24,7 +24,7 @@ impl Engine {
     /// So many questions about the batch, or fewer where the budget is spent or no more are worth it.
     pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects) -> Result<()> {
         let Some(mut body) = self.body.take() else { return Ok(()) };
-        let count = count.min(self.params.most_open);
+        let count = count.min(self.params.max_open);
         let mut asked = Ok(());
         while asked.is_ok() && effects.questions.len() < count {
             let before = effects.questions.len();
@@ -39,15 +39,19 @@ impl Engine {
 
     /// Questions of this batch that are drawn at random: `explore` of its budget, rounded up or down by chance.
     fn checks(&self) -> usize {
-        let share = if self.params.asking == Asking::Random { 1.0 } else { self.params.explore };
+        let share = if self.params.query_strategy == QueryStrategy::Random {
+            1.0
+        } else {
+            self.params.exploration_rate
+        };
         let wanted = share * self.params.budget.per_batch as f64;
         let more = draw(!self.params.seed, self.batches).random::<f64>() < wanted.fract();
         wanted as usize + usize::from(more)
     }
 
-    fn ask_about(&mut self, body: &mut Body, most: usize, effects: &mut Effects) -> Result<()> {
+    fn ask_about(&mut self, body: &mut StreamState, most: usize, effects: &mut Effects) -> Result<()> {
         let current = &body.current;
-        if current.closed || self.params.asking == Asking::None {
+        if current.closed || self.params.query_strategy == QueryStrategy::None {
             return Ok(());
         }
         let count = self.spent.left(&self.params.budget, self.now).min(most);
@@ -57,26 +61,26 @@ impl Engine {
             return Ok(());
         }
         let signs: Vec<f64> =
-            body.memory.told().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
-        let mut scene = Scene {
+            body.memory.labeled().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
+        let mut scene = QueryContext {
             x: &current.x,
             free,
-            labelled: (body.memory.rows(), &signs),
+            labeled: (body.memory.rows(), &signs),
             open: body.open.rows.view(),
             kernel: body.frame.kernel,
             pool: self.params.pool,
-            worth: self.params.worth,
+            max_margin_distance: self.params.max_margin_distance,
         };
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
         let checks = self.checks();
         // SUBMOD-ACTV knows two signs
-        let asking = match self.params.asking {
-            Asking::Submod if self.classes.len() > 2 => Asking::Diverse,
-            asking => asking,
+        let query_strategy = match self.params.query_strategy {
+            QueryStrategy::Submod if self.classes.len() > 2 => QueryStrategy::Diverse,
+            query_strategy => query_strategy,
         };
         let chosen = match &mut body.inductive {
-            None if self.params.asking != Asking::Random => scene.typical(count)?,
+            None if self.params.query_strategy != QueryStrategy::Random => scene.typical(count)?,
             None => scene.checks(count, &mut rng),
             // first, for of all rows: what the strategy leaves is no fair draw
             Some(_) if self.spent.checks < checks => {
@@ -85,7 +89,7 @@ impl Engine {
             Some(machine) => {
                 let x = current.x.view();
                 let mut decide = |rows: &[usize]| machine.decisions_now(x, rows);
-                let chosen = scene.choose(asking, count, &mut rng, &mut decide)?;
+                let chosen = scene.choose(query_strategy, count, &mut rng, &mut decide)?;
                 if self.spent.batch == self.spent.checks {
                     self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };
                     if self.misses == MISSES {
@@ -95,12 +99,12 @@ impl Engine {
                 chosen
             }
         };
-        self.spent.checks += chosen.iter().filter(|c| c.why == Why::Check).count();
+        self.spent.checks += chosen.iter().filter(|c| c.why == QueryReason::RandomCheck).count();
         self.spent.note(chosen.len());
         for c in chosen {
             effects.questions.push(body.question(c, &self.classes));
         }
-        body.open.cap(self.params.most_open);
+        body.open.cap(self.params.max_open);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Which samples of a batch are asked about, and how many.
 
-use super::event::Why;
-use super::params::{Asking, Budget};
+use super::event::QueryReason;
+use super::params::{Budget, QueryStrategy};
 use crate::active::{SubmodParams, closeness, diverse_batch, draw_pool, submod_batch};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::Result;
@@ -14,7 +14,7 @@ const TYPICAL: usize = 16;
 
 /// What was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Spent {
+pub struct BudgetUsage {
     /// Questions of this batch.
     pub batch: usize,
     /// Those of them that were drawn at random.
@@ -25,7 +25,7 @@ pub struct Spent {
     period: (u64, u64),
 }
 
-impl Spent {
+impl BudgetUsage {
     /// How many may be asked yet.
     pub(super) fn left(&mut self, budget: &Budget, now: u64) -> usize {
         let mut left = (budget.per_batch - self.batch.min(budget.per_batch)) as u64;
@@ -49,34 +49,34 @@ impl Spent {
 }
 
 /// The batch as a strategy sees it.
-pub(super) struct Scene<'a> {
+pub(super) struct QueryContext<'a> {
     pub x: &'a Matrix,
     /// Rows that have no label and were not asked about, ascending.
     pub free: Vec<usize>,
     /// Samples with a label, and their classes.
-    pub labelled: (MatrixView<'a>, &'a [f64]),
+    pub labeled: (MatrixView<'a>, &'a [f64]),
     /// Samples that wait for an answer.
     pub open: MatrixView<'a>,
     pub kernel: crate::kernel::Kernel,
     pub pool: usize,
     /// Samples further from the boundary are not asked about.
-    pub worth: f64,
+    pub max_margin_distance: f64,
 }
 
 /// A row chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Chosen {
+pub(super) struct Selection {
     pub row: usize,
-    pub why: Why,
+    pub why: QueryReason,
     pub closeness: Option<f64>,
 }
 
 /// Decisions of some rows.
 pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'd;
 
-impl Scene<'_> {
+impl QueryContext<'_> {
     /// While there is no boundary: of rows that stand for many, those furthest from what has a label or is asked about.
-    pub fn typical(&self, count: usize) -> Result<Vec<Chosen>> {
+    pub fn typical(&self, count: usize) -> Result<Vec<Selection>> {
         let how = ExemplarParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);
         let mut left = choose(&how, &Pool::of(rows.view()), TYPICAL + count, &())?.order;
@@ -84,7 +84,7 @@ impl Scene<'_> {
             let own = rows.view().row(p);
             self.kernel.eval(own, own) + self.kernel.eval(row, row) - 2.0 * self.kernel.eval(own, row)
         };
-        let known = (0..self.labelled.0.rows()).map(|i| self.labelled.0.row(i));
+        let known = (0..self.labeled.0.rows()).map(|i| self.labeled.0.row(i));
         let known: Vec<Row<'_>> = known.chain((0..self.open.rows()).map(|i| self.open.row(i))).collect();
         let nearest = |p: usize| known.iter().map(|r| apart(p, *r)).fold(f64::INFINITY, f64::min);
         let mut distance: Vec<f64> = left.iter().map(|&p| nearest(p)).collect();
@@ -96,48 +96,48 @@ impl Scene<'_> {
             let p = left.remove(most);
             let row = rows.view().row(p);
             distance.iter_mut().zip(&left).for_each(|(d, &other)| *d = d.min(apart(other, row)));
-            out.push(Chosen { row: self.free[p], why: Why::Typical, closeness: None });
+            out.push(Selection { row: self.free[p], why: QueryReason::Representative, closeness: None });
         }
         Ok(out)
     }
 
     /// Any rows.
-    pub fn checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Chosen> {
+    pub fn checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Selection> {
         let count = count.min(self.free.len());
         if count > 0 {
             draw_pool(&mut self.free, count, rng);
         }
-        let chosen = |row| Chosen { row, why: Why::Check, closeness: None };
+        let chosen = |row| Selection { row, why: QueryReason::RandomCheck, closeness: None };
         self.free.drain(..count).map(chosen).collect()
     }
 
     /// Rows by the strategy; fewer than `count` where no more are worth it.
     pub fn choose(
         &mut self,
-        strategy: Asking,
+        strategy: QueryStrategy,
         count: usize,
         rng: &mut Pcg64,
         decide: &mut Decide<'_>,
-    ) -> Result<Vec<Chosen>> {
+    ) -> Result<Vec<Selection>> {
         let count = count.min(self.free.len());
         match strategy {
-            Asking::Random | Asking::None => Ok(Vec::new()),
+            QueryStrategy::Random | QueryStrategy::None => Ok(Vec::new()),
             _ if count == 0 => Ok(Vec::new()),
-            Asking::SmallPool | Asking::Margin => self.nearest(strategy, count, rng, decide),
-            Asking::Diverse => self.diverse(count, decide),
-            Asking::Submod => self.submod(count),
+            QueryStrategy::SmallPool | QueryStrategy::Margin => self.nearest(strategy, count, rng, decide),
+            QueryStrategy::Diverse => self.diverse(count, decide),
+            QueryStrategy::Submod => self.submod(count),
         }
     }
 
     fn nearest(
         &mut self,
-        strategy: Asking,
+        strategy: QueryStrategy,
         count: usize,
         rng: &mut Pcg64,
         decide: &mut Decide<'_>,
-    ) -> Result<Vec<Chosen>> {
+    ) -> Result<Vec<Selection>> {
         let mut out = Vec::with_capacity(count);
-        if strategy == Asking::Margin {
+        if strategy == QueryStrategy::Margin {
             let mut near = near(&self.free, decide)?;
             near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             out.extend(near.into_iter().take(count));
@@ -152,27 +152,34 @@ impl Scene<'_> {
                 self.free.swap_remove(at);
             }
         }
-        let worth = out.into_iter().filter(|(_, c)| *c <= self.worth);
-        Ok(worth.map(|(row, c)| Chosen { row, why: Why::Strategy, closeness: Some(c) }).collect())
+        let max_margin_distance = out.into_iter().filter(|(_, c)| *c <= self.max_margin_distance);
+        Ok(max_margin_distance
+            .map(|(row, c)| Selection { row, why: QueryReason::Informative, closeness: Some(c) })
+            .collect())
     }
 
-    fn diverse(&self, count: usize, decide: &mut Decide<'_>) -> Result<Vec<Chosen>> {
+    fn diverse(&self, count: usize, decide: &mut Decide<'_>) -> Result<Vec<Selection>> {
         let near: Vec<(usize, f64)> =
-            near(&self.free, decide)?.into_iter().filter(|(_, c)| *c <= self.worth).collect();
+            near(&self.free, decide)?.into_iter().filter(|(_, c)| *c <= self.max_margin_distance).collect();
         let rows: Vec<usize> = near.iter().map(|(row, _)| *row).collect();
         let close: Vec<f64> = near.iter().map(|(_, c)| *c).collect();
         let x = self.x.view().select(&rows);
         let picks = diverse_batch(x.view(), &close, self.kernel, count, &())?;
-        let chosen = |p: &usize| Chosen { row: rows[*p], why: Why::Strategy, closeness: Some(close[*p]) };
+        let chosen = |p: &usize| Selection {
+            row: rows[*p],
+            why: QueryReason::Informative,
+            closeness: Some(close[*p]),
+        };
         Ok(picks.order.iter().map(chosen).collect())
     }
 
-    fn submod(&self, count: usize) -> Result<Vec<Chosen>> {
+    fn submod(&self, count: usize) -> Result<Vec<Selection>> {
         let how = SubmodParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);
-        let (labelled, signs) = self.labelled;
-        let picks = submod_batch(rows.view(), labelled, signs, &how, count, &())?;
-        let chosen = |p: &usize| Chosen { row: self.free[*p], why: Why::Strategy, closeness: None };
+        let (labeled, signs) = self.labeled;
+        let picks = submod_batch(rows.view(), labeled, signs, &how, count, &())?;
+        let chosen =
+            |p: &usize| Selection { row: self.free[*p], why: QueryReason::Informative, closeness: None };
         Ok(picks.order.iter().map(chosen).collect())
     }
 }

@@ -1,11 +1,11 @@
 //! Checkpoints of the engine: everything that is needed to go on bit by bit, as plain data.
 
-use super::classifier::{Frame, Inductive, SavedInductive};
-use super::label_memory::Memory;
-use super::pairwise_constraints::Relations;
-use super::state::{Body, Current, Open};
-use super::transduction::{Absorbed, Transduction};
-use super::{Classes, Engine, EngineParams, Meter, Spent};
+use super::classifier::{FeatureSpace, SavedClassifier, StreamClassifier};
+use super::label_memory::LabelMemory;
+use super::pairwise_constraints::PairwiseConstraints;
+use super::state::{CurrentBatch, PendingQueries, StreamState};
+use super::transduction::{SummaryReport, Transduction};
+use super::{BudgetUsage, Classes, Engine, EngineParams, StreamMetrics};
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::model::Scaling;
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct EngineState {
     params: EngineParams,
     classes: Classes,
-    body: Option<SavedBody>,
-    meter: Meter,
-    spent: Spent,
+    body: Option<SavedStreamState>,
+    meter: StreamMetrics,
+    spent: BudgetUsage,
     rows: u64,
     batches: u64,
     version: u64,
@@ -26,20 +26,20 @@ pub struct EngineState {
     misses: u32,
     drifted: bool,
     now: u64,
-    absorbed: Absorbed,
+    absorbed: SummaryReport,
     unchosen: Vec<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct SavedBody {
+struct SavedStreamState {
     scaling: Scaling,
-    frame: Frame,
-    memory: Memory,
-    inductive: Option<SavedInductive>,
+    frame: FeatureSpace,
+    memory: LabelMemory,
+    inductive: Option<SavedClassifier>,
     transduction: Option<Transduction>,
-    current: Current,
-    open: Open,
-    relations: Relations,
+    current: CurrentBatch,
+    open: PendingQueries,
+    relations: PairwiseConstraints,
 }
 
 impl Engine {
@@ -48,11 +48,11 @@ impl Engine {
         EngineState {
             params: self.params.clone(),
             classes: self.classes.clone(),
-            body: self.body.as_ref().map(|b| SavedBody {
+            body: self.body.as_ref().map(|b| SavedStreamState {
                 scaling: b.scaling.clone(),
                 frame: b.frame.clone(),
                 memory: b.memory.clone(),
-                inductive: b.inductive.as_ref().map(Inductive::save),
+                inductive: b.inductive.as_ref().map(StreamClassifier::save),
                 transduction: b.transduction.clone(),
                 current: b.current.clone(),
                 open: b.open.clone(),
@@ -98,8 +98,8 @@ impl Engine {
     }
 }
 
-impl SavedBody {
-    fn resume(self, classes: usize) -> Result<Body> {
+impl SavedStreamState {
+    fn resume(self, classes: usize) -> Result<StreamState> {
         let cols = self.frame.packing.cols;
         self.memory.check(cols, classes)?;
         if let Some(t) = &self.transduction {
@@ -107,10 +107,10 @@ impl SavedBody {
         }
         let (current, open) = (&self.current, &self.open);
         let rows = current.x.rows();
-        let lengths = [current.truth.len(), current.asked.len(), current.said.len()];
-        let said = current.said.iter().chain(open.of.iter().map(|q| &q.said));
+        let lengths = [current.truth.len(), current.asked.len(), current.predictions.len()];
+        let predictions = current.predictions.iter().chain(open.of.iter().map(|q| &q.predictions));
         let named =
-            said.flat_map(|s| [s.given, s.model, s.transduction]).chain(current.truth.iter().copied());
+            predictions.flat_map(|s| [s.given, s.model, s.transduction]).chain(current.truth.iter().copied());
         let fits = lengths == [rows; 3]
             && current.x.cols() == cols
             && open.rows.rows() == open.of.len()
@@ -122,8 +122,8 @@ impl SavedBody {
         let matrices = [Some(&current.x), Some(&open.rows)];
         matrices.into_iter().flatten().try_for_each(Matrix::recheck)?;
         let inductive =
-            self.inductive.as_ref().map(|i| Inductive::resume(i, classes, &self.frame)).transpose()?;
-        Ok(Body {
+            self.inductive.as_ref().map(|i| StreamClassifier::resume(i, classes, &self.frame)).transpose()?;
+        Ok(StreamState {
             scaling: self.scaling,
             frame: self.frame,
             memory: self.memory,

@@ -1,33 +1,33 @@
 //! All of the engine that depends on what samples look like.
 
-use super::classifier::{Frame, Inductive};
-use super::pairwise_constraints::Relations;
-use super::query_context::Chosen;
+use super::classifier::{FeatureSpace, StreamClassifier};
+use super::pairwise_constraints::PairwiseConstraints;
+use super::query_context::Selection;
 use super::transduction::Transduction;
-use super::{Classes, Memory, Question, Why};
+use super::{Classes, LabelMemory, QueryReason, Question};
 use crate::data::Matrix;
 use crate::model::Scaling;
 use serde::{Deserialize, Serialize};
 
 /// What was said about a sample when it arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Said {
+pub(super) struct RowPrediction {
     pub(super) given: Option<u32>,
     pub(super) model: Option<u32>,
     pub(super) transduction: Option<u32>,
 }
 
-impl Said {
+impl RowPrediction {
     pub(super) fn renumber(&mut self, now: &[u32]) {
-        for said in [&mut self.given, &mut self.model, &mut self.transduction] {
-            *said = said.map(|c| now[c as usize]);
+        for predictions in [&mut self.given, &mut self.model, &mut self.transduction] {
+            *predictions = predictions.map(|c| now[c as usize]);
         }
     }
 }
 
 /// The batch that is being asked about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Current {
+pub(super) struct CurrentBatch {
     /// Number of its first sample.
     pub(super) base: u64,
     pub(super) x: Matrix,
@@ -35,34 +35,34 @@ pub(super) struct Current {
     pub(super) truth: Vec<Option<u32>>,
     pub(super) asked: Vec<bool>,
     /// What was said about the rows when they arrived.
-    pub(super) said: Vec<Said>,
+    pub(super) predictions: Vec<RowPrediction>,
     pub(super) closed: bool,
-    /// Whether a label came since it was labelled.
-    pub(super) news: bool,
+    /// Whether a label came since it was labeled.
+    pub(super) has_new_labels: bool,
 }
 
 /// Questions that wait for an answer: each with a copy of its sample, which may be forgotten meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Open {
+pub(super) struct PendingQueries {
     pub(super) rows: Matrix,
-    pub(super) of: Vec<Asked>,
+    pub(super) of: Vec<PendingQuery>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PendingQuery {
     pub(super) sample: u64,
-    pub(super) why: Why,
-    pub(super) said: Said,
+    pub(super) why: QueryReason,
+    pub(super) predictions: RowPrediction,
     /// Whether it is one of the batch that is being asked about.
-    pub(super) round: bool,
+    pub(super) in_round: bool,
 }
 
-impl Open {
+impl PendingQueries {
     pub(super) fn find(&self, sample: u64) -> Option<usize> {
         self.of.iter().position(|q| q.sample == sample)
     }
 
-    pub(super) fn remove(&mut self, at: usize) -> (Asked, Matrix) {
+    pub(super) fn remove(&mut self, at: usize) -> (PendingQuery, Matrix) {
         let row = self.rows.view().select(&[at]);
         let keep: Vec<usize> = (0..self.of.len()).filter(|&i| i != at).collect();
         self.rows = self.rows.view().select(&keep);
@@ -81,24 +81,24 @@ impl Open {
 
 /// All that depends on what samples look like, fixed by the first batch.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct StreamState {
     pub(super) scaling: Scaling,
-    pub(super) frame: Frame,
-    pub(super) memory: Memory,
-    pub(super) inductive: Option<Inductive>,
+    pub(super) frame: FeatureSpace,
+    pub(super) memory: LabelMemory,
+    pub(super) inductive: Option<StreamClassifier>,
     pub(super) transduction: Option<Transduction>,
-    pub(super) current: Current,
-    pub(super) open: Open,
-    pub(super) relations: Relations,
+    pub(super) current: CurrentBatch,
+    pub(super) open: PendingQueries,
+    pub(super) relations: PairwiseConstraints,
 }
 
-impl Current {
+impl CurrentBatch {
     pub(super) fn row_of(&self, sample: u64) -> Option<usize> {
         sample.checked_sub(self.base).map(|r| r as usize).filter(|r| *r < self.truth.len())
     }
 }
 
-impl Body {
+impl StreamState {
     /// Whether a sample is at hand.
     pub(super) fn holds(&self, sample: u64) -> bool {
         self.memory.find(sample).is_some()
@@ -107,9 +107,9 @@ impl Body {
     }
 
     /// Labels that followed from that of a sample are known no more.
-    pub(super) fn take_back_followers(&mut self, sample: u64) {
-        self.current.news = true;
-        for other in self.memory.remove_followers(sample) {
+    pub(super) fn withdraw_implied_labels(&mut self, sample: u64) {
+        self.current.has_new_labels = true;
+        for other in self.memory.remove_implied(sample) {
             if let Some(row) = self.current.row_of(other) {
                 self.current.truth[row] = None;
             }
@@ -127,9 +127,9 @@ impl Body {
     pub(super) fn renumber(&mut self, now: &[u32]) {
         self.memory.renumber(now);
         self.transduction.iter_mut().for_each(|t| t.renumber(now));
-        self.open.of.iter_mut().for_each(|q| q.said.renumber(now));
+        self.open.of.iter_mut().for_each(|q| q.predictions.renumber(now));
         self.current.truth.iter_mut().for_each(|t| *t = t.map(|c| now[c as usize]));
-        self.current.said.iter_mut().for_each(|s| s.renumber(now));
+        self.current.predictions.iter_mut().for_each(|s| s.renumber(now));
         if let Some(machine) = &mut self.inductive
             && !machine.renumber(now)
         {
@@ -138,13 +138,13 @@ impl Body {
     }
 
     /// Opens a question.
-    pub(super) fn question(&mut self, chosen: Chosen, classes: &Classes) -> Question {
-        let Chosen { row, why, closeness } = chosen;
-        let (sample, said) = (self.current.base + row as u64, self.current.said[row]);
+    pub(super) fn question(&mut self, chosen: Selection, classes: &Classes) -> Question {
+        let Selection { row, why, closeness } = chosen;
+        let (sample, predictions) = (self.current.base + row as u64, self.current.predictions[row]);
         self.current.asked[row] = true;
         self.open.rows.push(self.current.x.view().row(row));
-        self.open.of.push(Asked { sample, why, said, round: true });
-        let guess = said.given.map(|c| classes.names()[c as usize].clone());
+        self.open.of.push(PendingQuery { sample, why, predictions, in_round: true });
+        let guess = predictions.given.map(|c| classes.names()[c as usize].clone());
         Question { sample, row, why, guess, closeness }
     }
 }

@@ -1,9 +1,9 @@
 //! Labels for the batches of a stream from structure: SUBMOD-S3VM over what is remembered of it.
 //!
-//! Problem: label the unlabelled samples of a batch Bₜ by the few labels there are and by how all samples lie, when the
-//! stream does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). All that is at hand is labelled
+//! Problem: label the unlabeled samples of a batch Bₜ by the few labels there are and by how all samples lie, when the
+//! stream does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). All that is at hand is labeled
 //! anew at each step, so that early mistakes do not last: the batch, the batch before it, and exemplars E of everything
-//! older, whose labels are not kept. Afterwards E and the batch before it are summarised by [`crate::summary`]: their
+//! older, whose labels are not kept. Afterwards E and the batch before it are summarized by [`crate::summary`]: their
 //! number grows by tenths until the labels of the batch come out as they did with all of them, but for a share
 //! `tolerance` (0 is the source's strict procedure, 0.05 its tolerant one), and never beyond |B|. So memory is three
 //! batches and the labels. The batch lends its density to what is remembered (`beyond`, the source's inter-batch
@@ -13,10 +13,10 @@
 //! Departures: κ = 2ρl/n of each pool, because a fixed one drowns the labels as pools grow; exemplars are chosen once, to
 //! the cap, and their prefixes are the smaller summaries; every exemplar carries the number of samples it stands for, but
 //! counts as one row in the share of positives (`weigh` lets it count in the cut); the mean of a class that left counts in the
-//! cut as half κ for each of its samples, as these would, in the centre of the rows with the same weight, and not in the share. Without labels of two classes nothing
-//! is labelled, and summaries go on.
+//! cut as half κ for each of its samples, as these would, in the center of the rows with the same weight, and not in the share. Without labels of two classes nothing
+//! is labeled, and summaries go on.
 
-use super::evicted_centroids::Gone;
+use super::evicted_centroids::EvictedCentroids;
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
@@ -37,25 +37,25 @@ pub struct TransductionParams {
     pub rho: f64,
     /// How the positives are chosen.
     pub variant: Variant,
-    /// Share of the labels of a batch that may change when the past is summarised.
+    /// Share of the labels of a batch that may change when the past is summarized.
     pub tolerance: f64,
     /// Most exemplars; 0 = as many as the largest batch has samples.
     pub exemplars: usize,
     /// How much the samples of the batch count as density for what is remembered of those before.
-    pub beyond: f64,
+    pub next_batch_weight: f64,
     /// Whether an exemplar weighs as many samples as it stands for.
     pub weigh: bool,
     /// What is remembered: exemplars, or any samples, to compare with.
-    pub remember: Remember,
+    pub remember: MemoryPolicy,
     /// Batches as which the samples that left memory count at the most; 0 = they are forgotten, as the source has it. Only
     /// with a linear kernel, and where exemplars do not weigh.
-    pub echo: f64,
+    pub evicted_weight: f64,
 }
 
 /// What is remembered of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Remember {
+pub enum MemoryPolicy {
     /// Exemplars.
     Exemplars,
     /// As many samples at random.
@@ -74,10 +74,10 @@ impl Default for TransductionParams {
             variant: Variant::Polished,
             tolerance: 0.05,
             exemplars: 0,
-            beyond: 1.0,
+            next_batch_weight: 1.0,
             weigh: false,
-            remember: Remember::Exemplars,
-            echo: 0.0,
+            remember: MemoryPolicy::Exemplars,
+            evicted_weight: 0.0,
         }
     }
 }
@@ -92,7 +92,9 @@ impl TransductionParams {
         if !(0.0..=1.0).contains(&self.tolerance) {
             return Err(Error::parameter("tolerance", self.tolerance, "a share from 0 to 1"));
         }
-        for (name, value) in [("rho", self.rho), ("beyond", self.beyond), ("echo", self.echo)] {
+        for (name, value) in
+            [("rho", self.rho), ("beyond", self.next_batch_weight), ("echo", self.evicted_weight)]
+        {
             if !(0.0..=1e15).contains(&value) {
                 return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
             }
@@ -109,15 +111,15 @@ impl TransductionParams {
     }
 
     /// Whether samples that left memory still count.
-    fn echoes(&self) -> bool {
-        let bounded = matches!(self.remember, Remember::Exemplars | Remember::Random);
-        self.echo > 0.0 && self.rho > 0.0 && bounded && self.kernel == Kernel::Linear && !self.weigh
+    fn uses_evicted_centroids(&self) -> bool {
+        let bounded = matches!(self.remember, MemoryPolicy::Exemplars | MemoryPolicy::Random);
+        self.evicted_weight > 0.0 && self.rho > 0.0 && bounded && self.kernel == Kernel::Linear && !self.weigh
     }
 }
 
 /// The labels there are.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct LabeledRows<'a> {
     /// Samples with a label.
     pub x: MatrixView<'a>,
     /// Number of the class of each.
@@ -130,19 +132,19 @@ pub struct Known<'a> {
 
 /// A label given to a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Given {
+pub struct TransductiveLabel {
     /// Number of the class.
     pub class: u32,
     /// How sure: 1 is the mean distance from the threshold.
     pub confidence: f64,
 }
 
-/// What summarising told.
+/// What summarizing told.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Absorbed {
+pub struct SummaryReport {
     /// Exemplars now.
     pub exemplars: usize,
-    /// Share of the labels of the batch that would have come out otherwise with the summary: the cost of summarisation.
+    /// Share of the labels of the batch that would have come out otherwise with the summary: the cost of summarization.
     pub cost: f64,
     /// Sizes that were tried.
     pub rounds: usize,
@@ -161,7 +163,7 @@ pub struct Transduction {
     /// Samples of the largest batch so far.
     largest: usize,
     #[serde(default)]
-    gone: Gone,
+    gone: EvictedCentroids,
 }
 
 impl Transduction {
@@ -170,7 +172,7 @@ impl Transduction {
         params.check()?;
         let none = Matrix::empty(cols, sparse);
         let (exemplars, previous) = (none.clone(), none);
-        let (params, weight, gone) = (params.clone(), Vec::new(), Gone::new(cols, sparse));
+        let (params, weight, gone) = (params.clone(), Vec::new(), EvictedCentroids::new(cols, sparse));
         Ok(Self { params, exemplars, weight, previous, batches: 0, largest: 0, gone })
     }
 
@@ -197,28 +199,28 @@ impl Transduction {
     /// Labels for the rows of a batch; none unless labels of two classes are known.
     pub fn label(
         &self,
-        known: Known<'_>,
+        known: LabeledRows<'_>,
         batch: MatrixView<'_>,
         watch: &dyn Watch,
-    ) -> Result<Option<Vec<Given>>> {
+    ) -> Result<Option<Vec<TransductiveLabel>>> {
         let past = [(self.previous.view(), None), (self.exemplars.view(), Some(self.weight.as_slice()))];
         self.label_among(known, batch, &past, (&self.gone, self.trust(known).unwrap_or(0.0)), watch)
     }
 
-    fn trust(&self, known: Known<'_>) -> Option<f64> {
-        self.params.echoes().then(|| self.gone.trust(known.x, known.class)).flatten()
+    fn trust(&self, known: LabeledRows<'_>) -> Option<f64> {
+        self.params.uses_evicted_centroids().then(|| self.gone.trust(known.x, known.class)).flatten()
     }
 
     /// Labels for the rows of a batch that follow from it, the labels, samples of the past with their weights, and those
     /// that left, as far as they are believed.
     fn label_among(
         &self,
-        known: Known<'_>,
+        known: LabeledRows<'_>,
         batch: MatrixView<'_>,
         past: &[(MatrixView<'_>, Option<&[f64]>)],
-        (gone, trust): (&Gone, f64),
+        (gone, trust): (&EvictedCentroids, f64),
         watch: &dyn Watch,
-    ) -> Result<Option<Vec<Given>>> {
+    ) -> Result<Option<Vec<TransductiveLabel>>> {
         let l = known.x.rows();
         let present: Vec<u32> = (0..known.classes as u32).filter(|c| known.class.contains(c)).collect();
         if present.len() < 2 || batch.rows() == 0 {
@@ -249,73 +251,73 @@ impl Transduction {
         let params = self.params.submod(shares(known, &present), kappa);
         let scores = params.transduce(x.view(), &problems, watch)?.scores;
         let of = |i: usize| match scores.as_slice() {
-            [f] => Given { class: present[usize::from(f[i] > 0.0)], confidence: f[i].abs() },
+            [f] => TransductiveLabel { class: present[usize::from(f[i] > 0.0)], confidence: f[i].abs() },
             many => most(many, &present, i),
         };
         Ok(Some((l..l + batch.rows()).map(of).collect()))
     }
 
-    /// Takes a batch in that was given these labels: what was known before it is summarised, it is the last batch now.
+    /// Takes a batch in that was given these labels: what was known before it is summarized, it is the last batch now.
     pub fn absorb(
         &mut self,
-        known: Known<'_>,
+        known: LabeledRows<'_>,
         batch: Matrix,
-        given: Option<&[Given]>,
+        given: Option<&[TransductiveLabel]>,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Absorbed> {
+    ) -> Result<SummaryReport> {
         self.batches += 1;
         self.largest = self.largest.max(batch.rows());
         let all = Matrix::stacked(&[self.exemplars.view(), self.previous.view()]);
         let mut weight = self.weight.clone();
         weight.resize(all.rows(), 1.0);
-        let told = self.summarise(&all, &weight, known, batch.view(), given, seed, watch)?;
+        let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch)?;
         self.previous = batch;
-        Ok(told)
+        Ok(labeled)
     }
 
-    fn summarise(
+    fn summarize(
         &mut self,
         all: &Matrix,
         weight: &[f64],
-        known: Known<'_>,
+        known: LabeledRows<'_>,
         batch: MatrixView<'_>,
-        given: Option<&[Given]>,
+        given: Option<&[TransductiveLabel]>,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Absorbed> {
+    ) -> Result<SummaryReport> {
         let n = all.rows();
         let given = given.filter(|_| batch.rows() > 0); // no label to compare is no leave to forget
         let cap = if self.params.exemplars > 0 { self.params.exemplars } else { self.largest }.min(n);
-        if n == 0 || self.params.remember == Remember::Everything {
+        if n == 0 || self.params.remember == MemoryPolicy::Everything {
             (self.exemplars, self.weight) = (all.clone(), weight.to_vec());
-            return Ok(Absorbed { exemplars: n, ..Default::default() });
+            return Ok(SummaryReport { exemplars: n, ..Default::default() });
         }
         let order = self.order(all, weight, known, batch, cap, seed, watch)?;
         let trust = self.trust(known);
         if trust == Some(0.0) {
-            self.gone = Gone::new(all.cols(), matches!(all, Matrix::Csr { .. }));
+            self.gone = EvictedCentroids::new(all.cols(), matches!(all, Matrix::Csr { .. }));
         }
         let trust = trust.unwrap_or(0.0);
         let past = self.classes_of(all, known, batch, given.is_some(), trust, watch)?;
         let step = ((STEP * n as f64).ceil() as usize).max(1);
-        let (mut size, mut told) = (if given.is_some() { step } else { cap }, Absorbed::default());
+        let (mut size, mut labeled) = (if given.is_some() { step } else { cap }, SummaryReport::default());
         loop {
             size = size.min(order.len());
-            told = Absorbed { exemplars: size, rounds: told.rounds + 1, ..told };
+            labeled = SummaryReport { exemplars: size, rounds: labeled.rounds + 1, ..labeled };
             let picks = &order[..size];
             let some = all.view().select(picks);
             let carried = carry_weights(all.view(), weight, picks, self.params.kernel)?;
-            let gone = self.gone_but(all, picks, &past);
+            let gone = self.evicted_except(all, picks, &past);
             if let Some(given) = given {
                 let kept = [(some.view(), Some(carried.as_slice()))];
                 let anew = self.label_among(known, batch, &kept, (&gone, trust), watch)?.unwrap_or_default();
                 let other = given.iter().zip(&anew).filter(|(a, b)| a.class != b.class).count();
-                told.cost = other as f64 / batch.rows() as f64;
+                labeled.cost = other as f64 / batch.rows() as f64;
             }
-            if given.is_none() || told.cost <= self.params.tolerance || size >= order.len() {
+            if given.is_none() || labeled.cost <= self.params.tolerance || size >= order.len() {
                 (self.exemplars, self.weight, self.gone) = (some, carried, gone);
-                return Ok(told);
+                return Ok(labeled);
             }
             size += step;
         }
@@ -325,13 +327,13 @@ impl Transduction {
     fn classes_of(
         &self,
         all: &Matrix,
-        known: Known<'_>,
+        known: LabeledRows<'_>,
         batch: MatrixView<'_>,
-        labelled: bool,
+        labeled: bool,
         trust: f64,
         watch: &dyn Watch,
     ) -> Result<Vec<u32>> {
-        if !labelled || !self.params.echoes() {
+        if !labeled || !self.params.uses_evicted_centroids() {
             return Ok(Vec::new());
         }
         let given = self.label_among(known, all.view(), &[(batch, None)], (&self.gone, trust), watch)?;
@@ -339,7 +341,7 @@ impl Transduction {
     }
 
     /// Those that have left when all samples but `picks` do; those of unknown class leave no trace.
-    fn gone_but(&self, all: &Matrix, picks: &[usize], class: &[u32]) -> Gone {
+    fn evicted_except(&self, all: &Matrix, picks: &[usize], class: &[u32]) -> EvictedCentroids {
         if class.is_empty() {
             return self.gone.clone();
         }
@@ -347,7 +349,7 @@ impl Transduction {
         picks.iter().for_each(|&i| stays[i] = true);
         let leave: Vec<(usize, u32)> =
             (0..all.rows()).zip(class.iter().copied()).filter(|(i, _)| !stays[*i]).collect();
-        self.gone.joined(all.view(), &leave, self.params.echo * self.largest as f64)
+        self.gone.joined(all.view(), &leave, self.params.evicted_weight * self.largest as f64)
     }
 
     /// Class c has the number `now[c]`.
@@ -360,26 +362,27 @@ impl Transduction {
         &self,
         all: &Matrix,
         weight: &[f64],
-        known: Known<'_>,
+        known: LabeledRows<'_>,
         batch: MatrixView<'_>,
         cap: usize,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Vec<usize>> {
         match self.params.remember {
-            Remember::Nothing => Ok(Vec::new()),
-            Remember::Random => {
+            MemoryPolicy::Nothing => Ok(Vec::new()),
+            MemoryPolicy::Random => {
                 let mut order: Vec<usize> = (0..all.rows()).collect();
                 super::shuffle(&mut order, seed, self.batches);
                 order.truncate(cap);
                 Ok(order)
             }
-            Remember::Exemplars | Remember::Everything => {
+            MemoryPolicy::Exemplars | MemoryPolicy::Everything => {
                 let how = ExemplarParams { kernel: self.params.kernel, ..Default::default() };
                 let pool = Pool {
                     weight,
-                    labelled: (known.x.rows() > 0).then_some(known.x),
-                    beyond: (self.params.beyond > 0.0).then_some((batch, self.params.beyond)),
+                    labeled: (known.x.rows() > 0).then_some(known.x),
+                    next_batch_weight: (self.params.next_batch_weight > 0.0)
+                        .then_some((batch, self.params.next_batch_weight)),
                     ..Pool::of(all.view())
                 };
                 Ok(choose(&how, &pool, cap, watch)?.order)
@@ -401,7 +404,7 @@ impl Transduction {
 }
 
 /// The class with the largest score, and half its lead.
-fn most(scores: &[Vec<f64>], present: &[u32], i: usize) -> Given {
+fn most(scores: &[Vec<f64>], present: &[u32], i: usize) -> TransductiveLabel {
     let (mut best, mut next) = ((0, f64::NEG_INFINITY), f64::NEG_INFINITY);
     for (&c, f) in present.iter().zip(scores) {
         if f[i] > best.1 {
@@ -410,7 +413,7 @@ fn most(scores: &[Vec<f64>], present: &[u32], i: usize) -> Given {
             next = next.max(f[i]);
         }
     }
-    Given { class: best.0, confidence: 0.5 * (best.1 - next) }
+    TransductiveLabel { class: best.0, confidence: 0.5 * (best.1 - next) }
 }
 
 /// One problem for two classes, one a class for more; rows without a class have no label.
@@ -427,7 +430,7 @@ fn problems(class: &[Option<u32>], present: &[u32], cost: &[f64]) -> Vec<Targets
 }
 
 /// The shares of the classes that have labels: those given, kept off 0 and 1, or those of the labels.
-fn shares(known: Known<'_>, present: &[u32]) -> Vec<f64> {
+fn shares(known: LabeledRows<'_>, present: &[u32]) -> Vec<f64> {
     let given = known.shares.len() == known.classes;
     let of_labels = |c: u32| known.class.iter().filter(|k| **k == c).count() as f64;
     let share = |&c: &u32| if given { known.shares[c as usize].max(1e-3) } else { of_labels(c) };
@@ -481,8 +484,8 @@ mod tests {
         (Matrix::dense(values, n, cols).unwrap(), class)
     }
 
-    fn known<'a>(x: &'a Matrix, class: &'a [u32]) -> Known<'a> {
-        Known { x: x.view(), class, classes: 2, shares: &[2.0 / 3.0, 1.0 / 3.0] }
+    fn known<'a>(x: &'a Matrix, class: &'a [u32]) -> LabeledRows<'a> {
+        LabeledRows { x: x.view(), class, classes: 2, shares: &[2.0 / 3.0, 1.0 / 3.0] }
     }
 
     /// The mean of the rows that left speaks as they would, had they stayed with the class they were given: the same
@@ -491,18 +494,20 @@ mod tests {
     fn a_mean_says_what_its_rows_would_say() {
         let (x, class) = clouds(60, 5, 1);
         let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
-        let (told, batch, left) = (part(0..6), part(6..30), part(30..60));
-        let params = TransductionParams { variant: Variant::Swift, echo: 5.0, ..Default::default() };
+        let (labeled, batch, left) = (part(0..6), part(6..30), part(30..60));
+        let params =
+            TransductionParams { variant: Variant::Swift, evicted_weight: 5.0, ..Default::default() };
         for sparse in [false, true] {
-            let [told, batch, left] =
-                [&told, &batch, &left].map(|m| if sparse { m.view().to_csr() } else { m.clone() });
+            let [labeled, batch, left] =
+                [&labeled, &batch, &left].map(|m| if sparse { m.view().to_csr() } else { m.clone() });
             let memory = Transduction::new(&params, 5, sparse).unwrap();
             let leave: Vec<(usize, u32)> = (0..30).map(|i| (i, class[30 + i])).collect();
             let gone = memory.gone.joined(left.view(), &leave, 1e9);
-            let by_mean = memory.label_among(known(&told, &class[..6]), batch.view(), &[], (&gone, 1.0), &());
+            let by_mean =
+                memory.label_among(known(&labeled, &class[..6]), batch.view(), &[], (&gone, 1.0), &());
             // one problem in which the rows that left have labels of weight κ/2
             let kappa = 2.0 * params.rho * 6.0 / 54.0;
-            let all = Matrix::stacked(&[told.view(), batch.view(), left.view()]);
+            let all = Matrix::stacked(&[labeled.view(), batch.view(), left.view()]);
             let of = |i: usize| if (6..30).contains(&i) { None } else { Some(class[i]) };
             let weight: Vec<f64> = (0..60).map(|i| if i < 30 { 1.0 } else { 0.5 * kappa }).collect();
             let problem = problems(&(0..60).map(of).collect::<Vec<_>>(), &[0, 1], &weight);
@@ -518,13 +523,13 @@ mod tests {
     /// Batches of a dozen rows in 40 columns show little: with what left counting, more labels are right.
     #[test]
     fn what_left_helps_small_batches() {
-        let right = |echo: f64| -> usize {
-            let params = TransductionParams { variant: Variant::Swift, echo, ..Default::default() };
+        let right = |evicted_weight: f64| -> usize {
+            let params = TransductionParams { variant: Variant::Swift, evicted_weight, ..Default::default() };
             (0..10)
                 .map(|seed| {
                     let (x, class) = clouds(612, 40, seed);
-                    let told = x.view().select(&(0..12).collect::<Vec<_>>());
-                    let known = known(&told, &class[..12]);
+                    let labeled = x.view().select(&(0..12).collect::<Vec<_>>());
+                    let known = known(&labeled, &class[..12]);
                     let mut memory = Transduction::new(&params, 40, false).unwrap();
                     let mut right = 0;
                     for t in 1..51 {
@@ -534,7 +539,7 @@ mod tests {
                         right += given.iter().zip(truth).filter(|(g, c)| t > 25 && g.class == **c).count();
                         memory.absorb(known, batch, Some(&given), 1, &()).unwrap();
                         let left: f64 = memory.gone.classes().map(|(.., n)| n).sum();
-                        assert!(memory.len() <= 24 && left <= 12.0 * echo + 1e-9);
+                        assert!(memory.len() <= 24 && left <= 12.0 * evicted_weight + 1e-9);
                     }
                     right
                 })
@@ -544,17 +549,18 @@ mod tests {
         assert!(with > without + 100, "{with} of 3000 right, {without} without");
     }
 
-    /// What was learnt from labels that turn out to be exchanged is dropped, not defended.
+    /// What was learned from labels that turn out to be exchanged is dropped, not defended.
     #[test]
     fn what_left_yields_to_labels() {
         let (x, class) = clouds(612, 5, 3);
-        let told = x.view().select(&(0..12).collect::<Vec<_>>());
+        let labeled = x.view().select(&(0..12).collect::<Vec<_>>());
         let wrong: Vec<u32> = class[..12].iter().map(|c| 1 - c).collect();
-        let params = TransductionParams { variant: Variant::Swift, echo: 5.0, ..Default::default() };
+        let params =
+            TransductionParams { variant: Variant::Swift, evicted_weight: 5.0, ..Default::default() };
         let mut memory = Transduction::new(&params, 5, false).unwrap();
         let mut last = 0;
         for t in 1..51 {
-            let known = known(&told, if t < 25 { &wrong } else { &class[..12] });
+            let known = known(&labeled, if t < 25 { &wrong } else { &class[..12] });
             let batch = x.view().select(&(12 * t..12 * (t + 1)).collect::<Vec<_>>());
             let given = memory.label(known, batch.view(), &()).unwrap().unwrap();
             last = given.iter().zip(&class[12 * t..]).filter(|(g, c)| g.class == **c).count();
@@ -566,11 +572,11 @@ mod tests {
 
     /// A batch whose rows all have labels has none to compare with: what is remembered is as much as may be.
     #[test]
-    fn a_batch_that_is_labelled_whole_forgets_nothing() {
+    fn a_batch_that_is_labeled_whole_forgets_nothing() {
         let (x, class) = clouds(72, 5, 4);
         let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
-        let told = part(0..12);
-        let known = known(&told, &class[..12]);
+        let labeled = part(0..12);
+        let known = known(&labeled, &class[..12]);
         let params = TransductionParams { exemplars: 20, ..Default::default() };
         let mut memory = Transduction::new(&params, 5, false).unwrap();
         for t in 1..5 {

@@ -7,15 +7,15 @@ use crate::error::{Error, Result};
 
 impl Engine {
     /// Refuses what cannot be applied, before anything is changed.
-    pub fn admit(&self, event: &Event) -> Result<()> {
+    pub fn validate(&self, event: &Event) -> Result<()> {
         let unknown = |sample: u64, what: &str| {
             Err(Error::Data(format!("sample {sample} {what}; it may have lapsed, or have an answer already")))
         };
         let body = self.body.as_ref();
         match event {
-            Event::Batch { x, labels } => self.admit_batch(x, labels),
+            Event::Batch { x, labels } => self.validate_batch(x, labels),
             Event::Answer { sample, label } => {
-                self.admit_name(label)?;
+                self.validate_class_name(label)?;
                 if body.is_some_and(|b| b.open.find(*sample).is_some()) {
                     return Ok(());
                 }
@@ -28,7 +28,7 @@ impl Engine {
                 unknown(*sample, "is not asked about")
             }
             Event::Correct { sample, label } => {
-                self.admit_name(label)?;
+                self.validate_class_name(label)?;
                 if body.is_some_and(|b| b.memory.find(*sample).is_some()) {
                     return Ok(());
                 }
@@ -57,12 +57,12 @@ impl Engine {
     }
 
     /// [`Engine::admit`] of a batch.
-    pub fn admit_batch(&self, x: &Matrix, labels: &[Option<String>]) -> Result<()> {
+    pub fn validate_batch(&self, x: &Matrix, labels: &[Option<String>]) -> Result<()> {
         if x.rows() != labels.len() {
             return Err(Error::Shape { what: "labels", expected: x.rows(), found: labels.len() });
         }
-        if x.rows() > self.params.most_rows {
-            let (rows, most) = (x.rows(), self.params.most_rows);
+        if x.rows() > self.params.max_rows {
+            let (rows, most) = (x.rows(), self.params.max_rows);
             return Err(Error::Data(format!(
                 "a batch of {rows} rows; {most} are the most: use smaller batches"
             )));
@@ -81,27 +81,27 @@ impl Engine {
         names.dedup();
         let mut known = self.classes.clone();
         for name in names {
-            self.admit_name(name)?;
+            self.validate_class_name(name)?;
             known.place(name);
         }
-        if known.len() > self.params.most_classes {
+        if known.len() > self.params.max_classes {
             return Err(self.too_many(known.len()));
         }
         Ok(())
     }
 
-    pub(super) fn admit_name(&self, name: &str) -> Result<()> {
+    pub(super) fn validate_class_name(&self, name: &str) -> Result<()> {
         if name.trim().is_empty() || name.len() > LONGEST {
             return Err(Error::Data(format!("a class needs a name of 1 to {LONGEST} bytes")));
         }
-        if self.classes.find(name).is_none() && self.classes.len() >= self.params.most_classes {
+        if self.classes.find(name).is_none() && self.classes.len() >= self.params.max_classes {
             return Err(self.too_many(self.classes.len() + 1));
         }
         Ok(())
     }
 
     pub(super) fn too_many(&self, classes: usize) -> Error {
-        let most = self.params.most_classes;
+        let most = self.params.max_classes;
         Error::Data(format!("{classes} classes; {most} are the most: is the label in another column?"))
     }
 }

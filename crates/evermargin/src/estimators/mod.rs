@@ -53,24 +53,24 @@ impl Fitted {
 }
 
 /// A learner with its parameters. Several problems on one matrix are fitted together so that kernel rows,
-/// graphs and factorisations are shared.
+/// graphs and factorizations are shared.
 pub trait Fit: Send + Sync + std::fmt::Debug {
     /// Checks parameters and data, then learns.
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted>;
 
-    /// For learners that use unlabelled rows: the same parameters for the labelled rows alone, to compare with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
+    /// For learners that use unlabeled rows: the same parameters for the labeled rows alone, to compare with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
     fn supervised(&self) -> Option<Box<dyn Fit>> {
         None
     }
 
-    /// For learners along a graph of all rows: the same with this graph in place of one of neighbours.
+    /// For learners along a graph of all rows: the same with this graph in place of one of neighbors.
     fn along(&self, _graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
         None
     }
 }
 
 impl Targets {
-    /// The rows that take part in supervised learning: labelled, with weight.
+    /// The rows that take part in supervised learning: labeled, with weight.
     pub fn used(&self) -> Vec<usize> {
         (0..self.y.len()).filter(|&i| self.y[i] != Label::Unknown && self.cost[i] > 0.0).collect()
     }
@@ -90,7 +90,7 @@ impl Targets {
         for class in [Label::Neg, Label::Pos] {
             if !self.y.iter().zip(&self.cost).any(|(y, c)| *y == class && *c > 0.0) {
                 return Err(Error::Data(
-                    "training needs labelled rows of two classes; only one class (or none) has any".into(),
+                    "training needs labeled rows of two classes; only one class (or none) has any".into(),
                 ));
             }
         }

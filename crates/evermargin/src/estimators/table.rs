@@ -6,7 +6,7 @@ use super::baselines::parzen::ParzenParams;
 use super::baselines::perceptron::PerceptronParams;
 use super::manifold::lap::{self, LapParams};
 use super::manifold::sparse::SparseLapParams;
-use super::med::{LabelsAlone, MedParams};
+use super::med::{LabelsOnly, MedParams};
 use super::multiview::colap::CoLapParams;
 use super::multiview::coreg::CoRlsParams;
 use super::online::lasvm::{LasvmParams, Loss};
@@ -77,15 +77,15 @@ const LAPLACIAN: [Parameter; 26] = [
     parameter("gamma_a", "0.001", "weight of |f|² against the sum of losses"),
     parameter("gamma_i", "0.1", "weight of the variation of f along the graph; 0 = labels alone"),
     parameter("scaling", "raw", "raw, or paper = mean loss and variation divided by n²"),
-    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+    parameter("neighbors", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
     RADIUS,
     SEARCH,
     parameter("metric", "euclidean", "euclidean or cosine"),
     parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
     parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
-    parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+    parameter("normalized", "true", "whether the Laplacian is divided by the degrees"),
     parameter("power", "1", "power of the Laplacian"),
-    parameter("class_wise", "false", "whether the graph joins labelled rows of one class alone"),
+    parameter("class_wise", "false", "whether the graph joins labeled rows of one class alone"),
     parameter(
         "solver",
         "auto",
@@ -123,13 +123,13 @@ const VIEW_LAPLACIAN: [Parameter; 27] = [
     parameter("gamma_c", "0.1", VIEW_GAMMA_C),
     parameter("shares", "1", "weight of each view's graph in the joint one; a list has one a view"),
     parameter("scaling", "raw", "raw, or paper = mean loss, disagreement / n, variation / n²"),
-    parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+    parameter("neighbors", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
     RADIUS,
     SEARCH,
     parameter("metric", "euclidean", "euclidean or cosine"),
     parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
     parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
-    parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+    parameter("normalized", "true", "whether the Laplacian is divided by the degrees"),
     parameter("power", "1", "power of the Laplacian"),
     VIEW,
     parameter("basis", "0", "most points a view may rest on; 0 = all of 2500 rows, 1000 of more"),
@@ -140,7 +140,7 @@ const VIEW_LAPLACIAN: [Parameter; 27] = [
     parameter("seed", "1", "seed of the draw of points the model rests on"),
 ];
 
-const BATCH: Parameter = parameter("batch", "100", "rows learnt together, in the order of the table");
+const BATCH: Parameter = parameter("batch", "100", "rows learned together, in the order of the table");
 const MED_GAMMA_A: Parameter =
     parameter("gamma_a", "0", "weight of |f|² as for lapsvm, C = 1/(2·labels·gamma_a); 0 = c and beta");
 const MED_LOSS: Parameter =
@@ -196,7 +196,7 @@ const fn ramp_family(finish: Parameter) -> [Parameter; 15] {
         COEF0,
         COST,
         TOLERANCE,
-        parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabelled"),
+        parameter("s", "-1", "end of the ramp: samples with y·f below it are taken for mislabeled"),
         parameter("warm_up", "50", "support vectors before the ramp is trusted"),
         EPOCHS,
         finish,
@@ -217,7 +217,7 @@ fn build_lasvm(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<Bo
 pub(crate) fn lasvm_params(name: &str, loss: Loss, params: &Map<String, Value>) -> Result<LasvmParams> {
     let mut params = with_kernel(params)?;
     if loss == Loss::Local {
-        gather_neighbourhood(&mut params);
+        gather_neighborhood(&mut params);
     }
     params.entry("finish").or_insert_with(|| matches!(loss, Loss::Hinge | Loss::Ramp).into());
     Ok(LasvmParams { loss, ..read::<LasvmParams>(name, &params)? })
@@ -235,14 +235,14 @@ const LOCAL: [Parameter; 16] = [
         "adaptive",
         "who moves: adaptive, radius, iterative, radius-iterative, nearest or full (all samples)",
     ),
-    parameter("gap", "0.2", "adaptive: neighbours are added while the violation among all samples is larger"),
+    parameter("gap", "0.2", "adaptive: neighbors are added while the violation among all samples is larger"),
     parameter("nu", "1", "radius: length of the radius in widths of the rbf kernel"),
     parameter(
         "change",
         "0.01",
-        "iterative: neighbours are added while a coefficient moves more, a share of its cost",
+        "iterative: neighbors are added while a coefficient moves more, a share of its cost",
     ),
-    parameter("nearest", "50", "nearest: number of neighbours"),
+    parameter("nearest", "50", "nearest: number of neighbors"),
     EPOCHS,
     FINISH,
     MAX_POINTS,
@@ -250,8 +250,8 @@ const LOCAL: [Parameter; 16] = [
     SEED,
 ];
 
-/// Of `local-svc`: the parameters of the neighbourhood are an object of their own.
-fn gather_neighbourhood(params: &mut Map<String, Value>) {
+/// Of `local-svc`: the parameters of the neighborhood are an object of their own.
+fn gather_neighborhood(params: &mut Map<String, Value>) {
     let names = ["mode", "gap", "nu", "change", "nearest"];
     let near: Map<String, Value> =
         names.iter().filter_map(|n| params.remove(*n).map(|v| ((*n).to_string(), v))).collect();
@@ -262,9 +262,9 @@ const KERNEL_OR_LINEAR: Parameter =
     parameter("kernel", "linear", "linear, rbf, poly, sigmoid or precomputed");
 const RHO: Parameter =
     parameter("rho", "10", "weight of the cut over that of the labels; 0 = the labels alone");
-const KAPPA: Parameter = parameter("kappa", "0", "C*/C itself; 0 = 2·rho·labelled/unlabelled");
+const KAPPA: Parameter = parameter("kappa", "0", "C*/C itself; 0 = 2·rho·labeled/unlabeled");
 const COST_UNLABELED: Parameter = parameter("c_unlabeled", "0", "C*, cost of an inferred label; 0 = kappa·c");
-const CENTRED: Parameter = parameter("center", "true", "whether the linear kernel is that of centred rows");
+const CENTRED: Parameter = parameter("center", "true", "whether the linear kernel is that of centered rows");
 const LABEL_WEIGHTS: Parameter =
     parameter("weights", "none", "weights of labels: none, or balanced = both classes pull alike");
 
@@ -324,7 +324,7 @@ pub static LEARNERS: &[Learner] = &[
             parameter("curve", "false", "whether to keep models along the way"),
             parameter("retrain", "false", "whether to solve anew after every sample, to compare with"),
             parameter("virtual", "0", "virtual points for each positive that becomes a support vector"),
-            parameter("neighbours", "5", "nearest positives among which virtual points are made"),
+            parameter("neighbors", "5", "nearest positives among which virtual points are made"),
             MAX_POINTS,
             CACHE,
             SEED,
@@ -372,7 +372,7 @@ pub static LEARNERS: &[Learner] = &[
     },
     Learner {
         name: "local-svc",
-        summary: "support vector machine that learns each sample among its neighbours (any kernel)",
+        summary: "support vector machine that learns each sample among its neighbors (any kernel)",
         parameters: &LOCAL,
         multi: Multi::OneVsRest,
         semi: false,
@@ -461,7 +461,7 @@ pub static LEARNERS: &[Learner] = &[
     },
     Learner {
         name: "rls",
-        summary: "regularised least squares with any kernel (one factorisation, up to 20 000 rows)",
+        summary: "regularized least squares with any kernel (one factorization, up to 20 000 rows)",
         parameters: &[
             KERNEL,
             GAMMA,
@@ -478,7 +478,7 @@ pub static LEARNERS: &[Learner] = &[
     },
     Learner {
         name: "linear-tsvm",
-        summary: "linear S3VM for many rows: labels of unlabelled rows are switched in pairs",
+        summary: "linear S3VM for many rows: labels of unlabeled rows are switched in pairs",
         parameters: &[
             LAMBDA,
             LAMBDA_U,
@@ -596,7 +596,7 @@ pub static LEARNERS: &[Learner] = &[
             KERNEL_LAMBDA,
             LAMBDA_U,
             RATIO,
-            parameter("s", "-0.3", "end of the ramp: the loss of an unlabelled row is at most 1 + s"),
+            parameter("s", "-0.3", "end of the ramp: the loss of an unlabeled row is at most 1 + s"),
             TOLERANCE,
             parameter("rounds", "100", "most rounds of the concave-convex procedure"),
         ],
@@ -673,7 +673,7 @@ pub static LEARNERS: &[Learner] = &[
         semi: false,
         build: |params| {
             let params: MedParams = read("seq-med", &with_kernel(params)?)?;
-            Ok(Box::new(LabelsAlone(params.labels_alone())))
+            Ok(Box::new(LabelsOnly(params.labels_alone())))
         },
         path: None,
     },
@@ -699,13 +699,13 @@ pub static LEARNERS: &[Learner] = &[
             MED_BIAS,
             MED_BIAS_VARIANCE,
             MED_FORGET,
-            parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+            parameter("neighbors", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
             RADIUS,
             SEARCH,
             parameter("metric", "euclidean", "euclidean or cosine"),
             parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
             parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
-            parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+            parameter("normalized", "true", "whether the Laplacian is divided by the degrees"),
             parameter("power", "1", "power of the Laplacian"),
             MED_LANDMARKS,
             BATCH,
@@ -810,13 +810,13 @@ pub static LEARNERS: &[Learner] = &[
                 "scores of points with the other coefficients kept (post) or fitted (pre)",
             ),
             parameter("ridge", "false", "whether |f|² is the sum of squared coefficients"),
-            parameter("neighbours", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
+            parameter("neighbors", "0", "nearest others each row is joined with; 0 = max(6, n^(2/(d+2))/2)"),
             RADIUS,
             SEARCH,
             parameter("metric", "euclidean", "euclidean or cosine"),
             parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
             parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
-            parameter("normalised", "true", "whether the Laplacian is divided by the degrees"),
+            parameter("normalized", "true", "whether the Laplacian is divided by the degrees"),
             parameter("power", "1", "power of the Laplacian"),
             parameter("balance", "false", "whether to move the threshold to the share of positives"),
             RATIO,
@@ -829,16 +829,16 @@ pub static LEARNERS: &[Learner] = &[
     },
     Learner {
         name: "label-propagation",
-        summary: "labels spread along a neighbourhood graph; svc learns from them",
+        summary: "labels spread along a neighborhood graph; svc learns from them",
         parameters: &[
             parameter("method", "harmonic", "harmonic or spreading (local and global consistency)"),
-            parameter("neighbours", "10", "nearest others each row is joined with"),
+            parameter("neighbors", "10", "nearest others each row is joined with"),
             RADIUS,
             SEARCH,
             parameter("metric", "euclidean", "euclidean or cosine"),
             parameter("weights", "heat", "weights of edges: binary, heat, or cosine with that metric"),
             parameter("width", "0", "width of heat weights; 0 = mean length of an edge"),
-            parameter("alpha", "0.99", "spreading: how much a row listens to its neighbours"),
+            parameter("alpha", "0.99", "spreading: how much a row listens to its neighbors"),
             parameter("mass", "true", "whether the mass of each class is made its ratio"),
             RATIO,
             KERNEL,
@@ -857,7 +857,7 @@ pub static LEARNERS: &[Learner] = &[
     },
     Learner {
         name: "submod-s3vm",
-        summary: "labels unlabelled rows by a seeded cut of the data, very fast (semi-supervised)",
+        summary: "labels unlabeled rows by a seeded cut of the data, very fast (semi-supervised)",
         parameters: &[
             KERNEL_OR_LINEAR,
             GAMMA,

@@ -1,8 +1,8 @@
-//! Neighbours that are nearly always the nearest, for so many rows that all pairs are too many.
+//! Neighbors that are nearly always the nearest, for so many rows that all pairs are too many.
 //!
 //! Problem: as in `search.rs`, but a few of the k nearest may be missed. Random trees give each row a first guess: halves
-//! along the difference of two random rows, down to leaves whose rows all meet (Dasgupta & Freund 2008). Then neighbours of
-//! neighbours are tried until hardly any is nearer (Dong, Moses & Li, "Efficient k-nearest neighbor graph construction for
+//! along the difference of two random rows, down to leaves whose rows all meet (Dasgupta & Freund 2008). Then neighbors of
+//! neighbors are tried until hardly any is nearer (Dong, Moses & Li, "Efficient k-nearest neighbor graph construction for
 //! generic similarity measures", WWW 2011). Both in the picture of the leading directions (`projection.rs`), where a
 //! distance costs a sixth; what is left is measured in double precision.
 //!
@@ -13,7 +13,7 @@
 //! Sparse rows, few columns and few rows are searched exactly: there it is quick enough, or a picture would be too large.
 
 use super::pairs::Picture;
-use super::search::{self, Found, Nearest, Steps, each, filled, within};
+use super::search::{self, Nearest, NeighborList, Steps, each, filled, within};
 use crate::data::{Matrix, MatrixView};
 use crate::math::simd;
 use crate::solver::Watch;
@@ -25,15 +25,15 @@ const FEWEST_ROWS: usize = 4096;
 /// Trees, and most rows of their leaves.
 const TREES: u64 = 6;
 const LEAF: usize = 48;
-/// Most rounds of trying neighbours of neighbours, and the share of changed places that ends them.
+/// Most rounds of trying neighbors of neighbors, and the share of changed places that ends them.
 const ROUNDS: usize = 8;
 const SETTLED: f64 = 0.002;
 
-/// A neighbour in the picture: squared distance, row, and whether it came in the last round.
+/// A neighbor in the picture: squared distance, row, and whether it came in the last round.
 type Place = (f32, u32, bool);
 
 /// As the exact search, nearly.
-pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<Found>> {
+pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<NeighborList>> {
     let filled = filled(x);
     let view = filled.as_ref().map_or(x, Matrix::view);
     let picture = match view {
@@ -125,7 +125,7 @@ impl Descent<'_> {
         rayon::join(|| self.split(low, tree, 2 * node), || self.split(high, tree, 2 * node + 1));
     }
 
-    /// The lists after trying neighbours of neighbours, and how many of the first k places changed.
+    /// The lists after trying neighbors of neighbors, and how many of the first k places changed.
     fn round(&self, lists: &[Vec<Place>]) -> (Vec<Vec<Place>>, usize) {
         let reverse = self.reversed(lists);
         let around = |i: usize| lists[i].iter().take(self.k).chain(&reverse[i]);

@@ -1,4 +1,4 @@
-//! Neighbourhoods of a radius in place of a number of neighbours.
+//! Neighborhoods of a radius in place of a number of neighbors.
 //!
 //! i and j are joined if |i − j|² ≤ radius², as the search computes distances. Their number is not known before: a cap on
 //! it is a parameter, and going beyond is an error, not a slow death. Rows far from all others stay without edges, or are
@@ -8,7 +8,7 @@
 //! exceeds the radius.
 
 use super::build::{check_weights, drop_strangers};
-use super::search::{Finder, Found, each, filled};
+use super::search::{Finder, NeighborList, each, filled};
 use super::{Graph, Metric, Weights};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What graph of a radius to make.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ball {
-    /// How far neighbours may be.
+    /// How far neighbors may be.
     pub radius: f64,
     /// Distance.
     pub metric: Metric,
@@ -27,15 +27,15 @@ pub struct Ball {
     /// σ of heat weights; `None` is the mean length of an edge.
     pub width: Option<f64>,
     /// Most edges.
-    pub most_edges: usize,
-    /// Join rows that have no neighbour to their nearest other.
+    pub max_edges: usize,
+    /// Join rows that have no neighbor to their nearest other.
     pub join: bool,
 }
 
 impl Default for Ball {
     fn default() -> Self {
         let (metric, weights) = (Metric::default(), Weights::default());
-        Self { radius: 1.0, metric, weights, width: None, most_edges: 50_000_000, join: false }
+        Self { radius: 1.0, metric, weights, width: None, max_edges: 50_000_000, join: false }
     }
 }
 
@@ -52,8 +52,8 @@ impl Graph {
         let filled = filled(x);
         let finder = Finder::new(filled.as_ref().map_or(x, Matrix::view));
         let ends = AtomicUsize::new(0);
-        let most = ball.most_edges.saturating_mul(2);
-        let find = |i: usize, scratch: &mut Vec<f64>| -> Found {
+        let most = ball.max_edges.saturating_mul(2);
+        let find = |i: usize, scratch: &mut Vec<f64>| -> NeighborList {
             let left = most.saturating_sub(ends.load(Ordering::Relaxed));
             let found = finder.within(i, reach, left, scratch);
             let all = ends.fetch_add(found.len(), Ordering::Relaxed) + found.len();
@@ -65,7 +65,7 @@ impl Graph {
         };
         let found = each(x.rows(), watch, find);
         if ends.into_inner() > most {
-            let edges = ball.most_edges;
+            let edges = ball.max_edges;
             return Err(Error::parameter(
                 "radius",
                 ball.radius,
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn too_many_edges_are_an_error_at_the_very_edge() {
         let x = moons();
-        let ball = |radius, most_edges| {
-            Graph::within(x.view(), &Ball { radius, most_edges, ..Default::default() }, &())
+        let ball = |radius, max_edges| {
+            Graph::within(x.view(), &Ball { radius, max_edges, ..Default::default() }, &())
                 .map(Option::unwrap)
         };
         let edges = ball(0.3, usize::MAX).unwrap().edges();

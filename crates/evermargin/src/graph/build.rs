@@ -1,6 +1,6 @@
-//! From neighbours or from a user's edges to a graph.
+//! From neighbors or from a user's edges to a graph.
 
-use super::search::{self, Found};
+use super::search::{self, NeighborList};
 use super::{Ball, Graph, GraphParams, Metric, Search, Weights};
 use crate::data::{MAX_ABS, Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -22,14 +22,14 @@ impl Graph {
                 let ball = Ball { radius, metric, weights, width, ..Ball::default() };
                 return Self::within(x, &ball, watch);
             }
-            None if params.neighbours == 0 => return Err(Error::parameter("neighbours", 0, "1 or more")),
+            None if params.neighbors == 0 => return Err(Error::parameter("neighbors", 0, "1 or more")),
             None => check_weights(metric, weights, width)?,
         }
         let unit = params.metric.scaled(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
         let found = match params.search {
-            Search::Exact => search::nearest(x, params.neighbours, watch),
-            Search::Approximate => approximately(x, params.neighbours, watch)?,
+            Search::Exact => search::nearest(x, params.neighbors, watch),
+            Search::Approximate => approximately(x, params.neighbors, watch)?,
         };
         Ok(found.map(|mut found| {
             if params.metric == Metric::Cosine {
@@ -71,8 +71,8 @@ impl Graph {
         Ok(Self::of_lists(&lists, 1.0))
     }
 
-    /// Joins rows with their neighbours, whichever named the other.
-    pub(super) fn joining(found: Vec<Found>, weights: Weights, width: Option<f64>) -> Self {
+    /// Joins rows with their neighbors, whichever named the other.
+    pub(super) fn joining(found: Vec<NeighborList>, weights: Weights, width: Option<f64>) -> Self {
         let mut joined: Vec<Vec<(u32, f64)>> =
             found.iter().map(|list| list.iter().map(|&(d, j)| (j, d)).collect()).collect();
         for (i, list) in found.into_iter().enumerate() {
@@ -111,9 +111,9 @@ impl Graph {
     }
 }
 
-/// Rows of length 1 at right angles or beyond, and rows of zeros, are nobody's neighbours: texts without a common word are all
+/// Rows of length 1 at right angles or beyond, and rows of zeros, are nobody's neighbors: texts without a common word are all
 /// equally far, and which of them were found is chance.
-pub(super) fn drop_strangers(unit: MatrixView<'_>, found: &mut [Found]) {
+pub(super) fn drop_strangers(unit: MatrixView<'_>, found: &mut [NeighborList]) {
     const RIGHT_ANGLE: f64 = 2.0 - 1e-9;
     let empty: Vec<bool> = (0..unit.rows()).map(|i| unit.row(i).norm2() == 0.0).collect();
     for (i, list) in found.iter_mut().enumerate() {
@@ -172,12 +172,12 @@ pub(super) fn check_weights(metric: Metric, weights: Weights, width: Option<f64>
 
 #[cfg(feature = "approximate")]
 #[allow(clippy::unnecessary_wraps)]
-fn approximately(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Result<Option<Vec<Found>>> {
+fn approximately(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Result<Option<Vec<NeighborList>>> {
     Ok(super::approximate::nearest(x, k, watch))
 }
 
 #[cfg(not(feature = "approximate"))]
-fn approximately(_: MatrixView<'_>, _: usize, _: &dyn Watch) -> Result<Option<Vec<Found>>> {
+fn approximately(_: MatrixView<'_>, _: usize, _: &dyn Watch) -> Result<Option<Vec<NeighborList>>> {
     Err(Error::parameter(
         "search",
         "approximate",

@@ -1,12 +1,12 @@
-//! Neighbourhood graphs: who is near whom, how near, and the Laplacians that measure smoothness along the data.
+//! Neighborhood graphs: who is near whom, how near, and the Laplacians that measure smoothness along the data.
 //!
 //! i and j are joined if one is among the k nearest others of the other (Belkin & Niyogi's OR; Sindhwani 2007, section 2.5),
 //! if they are within a radius of each other ([`Graph::within`]), or if the user says so ([`Graph::from_edges`]).
 //! Weights W are 1 or exp(−d²/2σ²), σ by default the mean length of an edge. D is the diagonal of degrees, L = D − W,
-//! normalised I − D^(−½)WD^(−½). Σᵢⱼ Wᵢⱼ(fᵢ − fⱼ)² = 2fᵀLf over ordered pairs.
+//! normalized I − D^(−½)WD^(−½). Σᵢⱼ Wᵢⱼ(fᵢ − fⱼ)² = 2fᵀLf over ordered pairs.
 //!
 //! What is odd has an answer. A row without edges has a zero row in both Laplacians: nothing is asked of f there. (The
-//! author's code leaves 1 on the diagonal of the normalised one, which pulls f to 0.) Pieces that are not joined are no
+//! author's code leaves 1 on the diagonal of the normalized one, which pulls f to 0.) Pieces that are not joined are no
 //! error; [`Graph::components`] tells them apart, and f may differ freely between them. Copies of a row are 0 apart: joined
 //! to each other first, with weight 1; when all edges have length 0 the mean length is taken as 1. There are no loops.
 
@@ -22,7 +22,7 @@ mod tree;
 mod approximate;
 
 pub use ball::Ball;
-pub use search::neighbours;
+pub use search::neighbors;
 
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ pub enum Weights {
     Cosine,
 }
 
-/// How neighbours are searched.
+/// How neighbors are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Search {
@@ -67,14 +67,14 @@ pub enum Search {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GraphParams {
     /// Nearest others of each row.
-    pub neighbours: usize,
+    pub neighbors: usize,
     /// Distance.
     pub metric: Metric,
     /// Weights of edges.
     pub weights: Weights,
     /// σ of heat weights; `None` is the mean length of an edge.
     pub width: Option<f64>,
-    /// How neighbours are searched.
+    /// How neighbors are searched.
     pub search: Search,
     /// Joins all rows up to this far apart, whatever their number, in place of nearest others.
     pub radius: Option<f64>,
@@ -83,7 +83,7 @@ pub struct GraphParams {
 impl Default for GraphParams {
     fn default() -> Self {
         let (metric, weights, search) = (Metric::default(), Weights::default(), Search::default());
-        Self { neighbours: 10, metric, weights, width: None, search, radius: None }
+        Self { neighbors: 10, metric, weights, width: None, search, radius: None }
     }
 }
 
@@ -138,7 +138,7 @@ impl Graph {
         &self.degree
     }
 
-    /// Neighbours of a row, ascending, with weights.
+    /// Neighbors of a row, ascending, with weights.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.indptr[i]..self.indptr[i + 1];
         self.indices[range.clone()].iter().map(|&j| j as usize).zip(self.weights[range].iter().copied())
@@ -151,13 +151,13 @@ impl Graph {
         });
     }
 
-    /// out = Lf, or of the normalised Laplacian.
-    pub fn laplacian(&self, f: &[f64], normalised: bool, out: &mut [f64]) {
-        self.laplacian_rows(f, 1, normalised, out);
+    /// out = Lf, or of the normalized Laplacian.
+    pub fn laplacian(&self, f: &[f64], normalized: bool, out: &mut [f64]) {
+        self.laplacian_rows(f, 1, normalized, out);
     }
 
-    /// out = LF, or of the normalised Laplacian, for F and out of `columns` columns, row-major.
-    pub fn laplacian_rows(&self, f: &[f64], columns: usize, normalised: bool, out: &mut [f64]) {
+    /// out = LF, or of the normalized Laplacian, for F and out of `columns` columns, row-major.
+    pub fn laplacian_rows(&self, f: &[f64], columns: usize, normalized: bool, out: &mut [f64]) {
         if columns == 0 {
             return;
         }
@@ -166,12 +166,12 @@ impl Graph {
             |(i, out)| {
                 out.fill(0.0);
                 for (j, w) in self.row(i) {
-                    let w = if normalised { w * self.root[j] } else { w };
+                    let w = if normalized { w * self.root[j] } else { w };
                     out.iter_mut().zip(of(j)).for_each(|(o, f)| *o += w * f);
                 }
                 let root = self.root[i];
                 let (own, sum) =
-                    if normalised { (f64::from(u8::from(root > 0.0)), root) } else { (self.degree[i], 1.0) };
+                    if normalized { (f64::from(u8::from(root > 0.0)), root) } else { (self.degree[i], 1.0) };
                 out.iter_mut().zip(of(i)).for_each(|(o, f)| *o = own * f - sum * *o);
             },
         );
@@ -217,14 +217,14 @@ mod tests {
         (a.norm2() + b.norm2() - 2.0 * a.dot(b)).sqrt()
     }
 
-    fn params(neighbours: usize, weights: Weights) -> GraphParams {
-        GraphParams { neighbours, weights, ..Default::default() }
+    fn params(neighbors: usize, weights: Weights) -> GraphParams {
+        GraphParams { neighbors, weights, ..Default::default() }
     }
 
     #[test]
     fn the_graph_is_symmetric_and_joins_whoever_names_the_other() {
         let x = data(150, 1);
-        let near = neighbours(x.view(), 5, &()).unwrap();
+        let near = neighbors(x.view(), 5, &()).unwrap();
         let graph = Graph::nearest(x.view(), &params(5, Weights::Heat), &()).unwrap().unwrap();
         let mut pairs = 0;
         for i in 0..150 {
@@ -326,10 +326,10 @@ mod tests {
         };
         let cosine = near(Metric::Cosine);
         assert!(cosine.row(0).any(|(j, _)| j == 1) && cosine.row(2).any(|(j, _)| j == 4));
-        assert_eq!(neighbours(x.view(), 1, &()).unwrap()[0], [3]);
+        assert_eq!(neighbors(x.view(), 1, &()).unwrap()[0], [3]);
         let unit = Metric::Cosine.scaled(x.view()).unwrap();
-        assert_eq!(neighbours(unit.view(), 1, &()).unwrap()[0], [1]);
-        assert_eq!(cosine.degrees()[3], 0.0, "a row of zeros has no neighbour");
+        assert_eq!(neighbors(unit.view(), 1, &()).unwrap()[0], [1]);
+        assert_eq!(cosine.degrees()[3], 0.0, "a row of zeros has no neighbor");
         // right angles are no edges, and weights are cosines where that is asked for
         let p = GraphParams { metric: Metric::Cosine, ..params(4, Weights::Cosine) };
         let all = Graph::nearest(x.view(), &p, &()).unwrap().unwrap();
@@ -376,15 +376,15 @@ mod tests {
         let graph = Graph::nearest(x.view(), &params(4, Weights::Heat), &()).unwrap().unwrap();
         for columns in [1, 3, 7] {
             let f: Vec<f64> = (0..300 * columns).map(|k| (k as f64 * 0.31).sin()).collect();
-            for normalised in [false, true] {
+            for normalized in [false, true] {
                 let mut all = vec![7.0; f.len()];
-                graph.laplacian_rows(&f, columns, normalised, &mut all);
+                graph.laplacian_rows(&f, columns, normalized, &mut all);
                 for c in 0..columns {
                     let one: Vec<f64> = f.iter().skip(c).step_by(columns).copied().collect();
                     let mut alone = vec![0.0; 300];
-                    graph.laplacian(&one, normalised, &mut alone);
+                    graph.laplacian(&one, normalized, &mut alone);
                     let plain = |i: usize| -> f64 {
-                        let d = |i: usize| if normalised { graph.degrees()[i].sqrt() } else { 1.0 };
+                        let d = |i: usize| if normalized { graph.degrees()[i].sqrt() } else { 1.0 };
                         graph.row(i).map(|(j, w)| w / d(i) * (one[i] / d(i) - one[j] / d(j))).sum()
                     };
                     for i in 0..300 {

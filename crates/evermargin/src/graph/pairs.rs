@@ -7,8 +7,8 @@
 //! data (`projection.rs`), if they hold most of its variance; all columns; none. So copies, ties and columns far from
 //! their mean cost time, never truth; and nothing depends on the order in which tiles meet.
 //!
-//! Each pair of tiles is multiplied once and offered to both sides. Columns are centred and scaled by a power of two to at
-//! most 1 (distances keep, products shrink). With nᵢ = |aᵢ|² of the centred rows, u = 2⁻²⁴ and d columns, rounding the
+//! Each pair of tiles is multiplied once and offered to both sides. Columns are centered and scaled by a power of two to at
+//! most 1 (distances keep, products shrink). With nᵢ = |aᵢ|² of the centered rows, u = 2⁻²⁴ and d columns, rounding the
 //! values, multiplying and adding them in any order errs by at most γ(nᵢ + nⱼ)/2, γ = (d + 2)u/(1 − (d + 2)u), because
 //! Σ|aᵢaⱼ| ≤ (nᵢ + nⱼ)/2 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). A few roundings more, of
 //! lengths, sums and of the double-precision answer, are covered by 16u. So with c = γ + 16u and the computed product p
@@ -18,7 +18,7 @@
 //! Memory: a picture in single precision, 8k + 64 candidates a row, a tile of products a thread.
 
 use super::projection;
-use super::search::{Found, Nearest, Steps, each, within};
+use super::search::{Nearest, NeighborList, Steps, each, within};
 use crate::math::{linalg, simd};
 use crate::solver::Watch;
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ const UNIT: f64 = 1.0 / 16_777_216.0;
 /// More than all that underflows in a product of values of at most 1.
 const UNDERFLOW: f64 = 1e-30;
 /// Columns for which the bound still says something.
-const MOST_COLUMNS: usize = 1 << 20;
+const MAX_COLUMNS: usize = 1 << 20;
 
 /// The k ≥ 1 nearest others of each of `rows` rows of `values`.
 pub(super) fn nearest(
@@ -41,16 +41,16 @@ pub(super) fn nearest(
     cols: usize,
     k: usize,
     watch: &dyn Watch,
-) -> Option<Vec<Found>> {
+) -> Option<Vec<NeighborList>> {
     let row = |i: usize| &values[i * cols..(i + 1) * cols];
     let mut out = vec![Vec::new(); rows];
     let mut asking: Vec<u32> = (0..rows as u32).collect();
-    let centre = Centre::new(values, cols);
+    let center = Center::new(values, cols);
     for stage in [projection::picture, Picture::whole] {
         if asking.is_empty() {
             return Some(out);
         }
-        let Some(picture) = stage(values, cols, &centre) else { continue };
+        let Some(picture) = stage(values, cols, &center) else { continue };
         let kept = picture.candidates(&asking, 4 * k + 32, watch)?;
         let answers = each(asking.len(), watch, |a, _| {
             let i = asking[a] as usize;
@@ -71,7 +71,7 @@ pub(super) fn nearest(
 }
 
 /// Compares row `i` with all others, lower rows first; none is nearer than k copies.
-fn scan<'v>(i: usize, rows: usize, row: impl Fn(usize) -> &'v [f64], k: usize) -> Found {
+fn scan<'v>(i: usize, rows: usize, row: impl Fn(usize) -> &'v [f64], k: usize) -> NeighborList {
     let mut list = Nearest::new(k);
     for j in (0..rows).filter(|&j| j != i) {
         if list.reach() == 0.0 {
@@ -84,13 +84,13 @@ fn scan<'v>(i: usize, rows: usize, row: impl Fn(usize) -> &'v [f64], k: usize) -
     list.found
 }
 
-/// How columns are centred and scaled.
-pub(super) struct Centre {
+/// How columns are centered and scaled.
+pub(super) struct Center {
     mean: Vec<f64>,
     scale: f64,
 }
 
-impl Centre {
+impl Center {
     pub(super) fn new(x: &[f64], cols: usize) -> Self {
         let mut mean = vec![0.0; cols];
         for row in x.chunks_exact(cols) {
@@ -129,15 +129,15 @@ impl Picture {
     }
 
     /// All columns.
-    fn whole(x: &[f64], cols: usize, centre: &Centre) -> Option<Self> {
-        if cols > MOST_COLUMNS {
+    fn whole(x: &[f64], cols: usize, center: &Center) -> Option<Self> {
+        if cols > MAX_COLUMNS {
             return None;
         }
         let mut values = vec![0.0f32; x.len()];
         let rows = values.par_chunks_exact_mut(cols).zip(x.par_chunks_exact(cols));
         let fill = |(out, row): (&mut [f32], &[f64])| {
             out.iter_mut()
-                .zip(centre.of(row))
+                .zip(center.of(row))
                 .map(|(out, v)| {
                     *out = v as f32;
                     v * v
@@ -145,14 +145,14 @@ impl Picture {
                 .sum()
         };
         let norms: Vec<f64> = rows.map(fill).collect();
-        Some(Self::new(values, cols, &norms, 0.0, centre.scale))
+        Some(Self::new(values, cols, &norms, 0.0, center.scale))
     }
 
     /// The first that can be had.
     #[cfg(feature = "approximate")]
     pub(super) fn best(x: &[f64], cols: usize) -> Option<Self> {
-        let centre = Centre::new(x, cols);
-        projection::picture(x, cols, &centre).or_else(|| Self::whole(x, cols, &centre))
+        let center = Center::new(x, cols);
+        projection::picture(x, cols, &center).or_else(|| Self::whole(x, cols, &center))
     }
 
     #[cfg(feature = "approximate")]
@@ -161,7 +161,7 @@ impl Picture {
     }
 
     /// For each row asking the `room` nearest here, at least.
-    fn candidates(&self, asking: &[u32], room: usize, watch: &dyn Watch) -> Option<Vec<Kept>> {
+    fn candidates(&self, asking: &[u32], room: usize, watch: &dyn Watch) -> Option<Vec<CandidateNeighbors>> {
         let all: Vec<Range<usize>> =
             (0..self.rows()).step_by(TILE).map(|t| t..self.rows().min(t + TILE)).collect();
         let pieces = if asking.len() == self.rows() {
@@ -229,7 +229,13 @@ impl Picture {
     }
 
     /// The answer for row `i`, if what was kept is enough to know it.
-    fn settle<'v>(&self, i: usize, k: usize, kept: &Kept, row: impl Fn(usize) -> &'v [f64]) -> Option<Found> {
+    fn settle<'v>(
+        &self,
+        i: usize,
+        k: usize,
+        kept: &CandidateNeighbors,
+        row: impl Fn(usize) -> &'v [f64],
+    ) -> Option<NeighborList> {
         let half = f64::from(self.half[i]) - UNDERFLOW;
         let far = |s: f32, reach: f64| half - f64::from(s) > reach * self.scale * self.scale / 2.0;
         let mut near = kept.near.clone();
@@ -262,7 +268,7 @@ struct Scratch {
 }
 
 /// Nearness and number of the rows kept; nobody nearer than `limit` was dropped.
-struct Kept {
+struct CandidateNeighbors {
     near: Vec<(f32, u32)>,
     limit: f32,
 }
@@ -271,14 +277,15 @@ struct Kept {
 struct Side {
     own: Vec<u32>,
     limits: Vec<f32>,
-    kept: Vec<Kept>,
+    kept: Vec<CandidateNeighbors>,
     room: usize,
 }
 
 impl Side {
     fn new(own: Vec<u32>, room: usize) -> Self {
         let limits = vec![f32::NEG_INFINITY; own.len()];
-        let kept = own.iter().map(|_| Kept { near: Vec::new(), limit: f32::NEG_INFINITY }).collect();
+        let kept =
+            own.iter().map(|_| CandidateNeighbors { near: Vec::new(), limit: f32::NEG_INFINITY }).collect();
         Self { own, limits, kept, room }
     }
 
@@ -328,10 +335,10 @@ mod tests {
         let (rows, cols, k) = (900, 12, 5);
         let values: Vec<f64> = (0..rows * cols).map(|v| ((v * v + v / 3) % 101) as f64).collect();
         let row = |i: usize| &values[i * cols..(i + 1) * cols];
-        let picture = Picture::whole(&values, cols, &Centre::new(&values, cols)).unwrap();
+        let picture = Picture::whole(&values, cols, &Center::new(&values, cols)).unwrap();
         let some: Vec<u32> = (0..rows as u32).filter(|i| i % 3 == 1).collect();
         let all: Vec<u32> = (0..rows as u32).collect();
-        let answers = |asking: &[u32]| -> Vec<(u32, Option<Found>)> {
+        let answers = |asking: &[u32]| -> Vec<(u32, Option<NeighborList>)> {
             let kept = picture.candidates(asking, 4 * k + 32, &()).unwrap();
             asking.iter().zip(&kept).map(|(&i, kept)| (i, picture.settle(i as usize, k, kept, row))).collect()
         };
@@ -350,10 +357,10 @@ mod tests {
         // 300 copies of three points: nobody can tell which five to take
         let values: Vec<f64> = (0..900 * 12).map(|v| (v / 12 % 3 * (v % 12)) as f64).collect();
         let row = |i: usize| &values[i * 12..(i + 1) * 12];
-        let picture = Picture::whole(&values, 12, &Centre::new(&values, 12)).unwrap();
+        let picture = Picture::whole(&values, 12, &Center::new(&values, 12)).unwrap();
         let kept = picture.candidates(&(0..900).collect::<Vec<_>>(), 52, &()).unwrap();
         assert!((0..900).all(|i| picture.settle(i, 5, &kept[i], row).is_none()));
-        let expected: Found = [3, 6, 9, 12, 15].map(|j| (0.0, j)).to_vec();
+        let expected: NeighborList = [3, 6, 9, 12, 15].map(|j| (0.0, j)).to_vec();
         assert_eq!(nearest(&values, 900, 12, 5, &()).unwrap()[0], expected);
     }
 }

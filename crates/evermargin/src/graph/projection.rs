@@ -9,14 +9,14 @@
 //! precision Qᵀx is off by at most (√p·γ + δ)|x| for p directions of d columns, γ = d·2⁻⁵³; its square by twice that; r by
 //! the root ρ|x| of that, if nothing else is lost; and so squared distances by (4ρ + 2ρ²)(nᵢ + nⱼ) < 5ρ(nᵢ + nⱼ).
 
-use super::pairs::{Centre, Picture};
+use super::pairs::{Center, Picture};
 use crate::math::linalg;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
 /// Directions, with the rest as one more column.
 const DIRECTIONS: usize = 127;
-/// Rows the directions are learnt from, and steps.
+/// Rows the directions are learned from, and steps.
 const SAMPLE: usize = 1000;
 const STEPS: usize = 4;
 /// With fewer rows or columns the whole is as quick.
@@ -28,25 +28,25 @@ const SHARE: f64 = 0.6;
 const BLOCK: usize = 256;
 
 /// The picture, if it promises to pay.
-pub(super) fn picture(x: &[f64], cols: usize, centre: &Centre) -> Option<Picture> {
+pub(super) fn picture(x: &[f64], cols: usize, center: &Center) -> Option<Picture> {
     let rows = x.len() / cols;
     if rows < FEWEST_ROWS || cols < FEWEST_COLUMNS {
         return None;
     }
-    let q = directions(x, cols, centre)?;
+    let q = directions(x, cols, center)?;
     let width = DIRECTIONS + 1;
     let mut values = vec![0.0f32; rows * width];
     let blocks = values.par_chunks_mut(BLOCK * width).zip(x.par_chunks(BLOCK * cols));
     let measured: Vec<Vec<(f64, f64)>> = blocks
         .map_init(
             || (vec![0.0; BLOCK * cols], vec![0.0; BLOCK * DIRECTIONS]),
-            |(centred, along), (out, x)| {
+            |(centered, along), (out, x)| {
                 let count = x.len() / cols;
-                for (to, row) in centred.chunks_exact_mut(cols).zip(x.chunks_exact(cols)) {
-                    to.iter_mut().zip(centre.of(row)).for_each(|(to, v)| *to = v);
+                for (to, row) in centered.chunks_exact_mut(cols).zip(x.chunks_exact(cols)) {
+                    to.iter_mut().zip(center.of(row)).for_each(|(to, v)| *to = v);
                 }
-                linalg::cross_products(&q, DIRECTIONS, centred, count, cols, along);
-                let rows = centred.chunks_exact(cols).zip(along.chunks_exact(DIRECTIONS));
+                linalg::cross_products(&q, DIRECTIONS, centered, count, cols, along);
+                let rows = centered.chunks_exact(cols).zip(along.chunks_exact(DIRECTIONS));
                 let place = |(out, (row, along)): (&mut [f32], (&[f64], &[f64]))| {
                     let (norm, held) = (dot(row, row), dot(along, along));
                     out.iter_mut().zip(along).for_each(|(out, v)| *out = *v as f32);
@@ -62,18 +62,18 @@ pub(super) fn picture(x: &[f64], cols: usize, centre: &Centre) -> Option<Picture
     let rounding = (DIRECTIONS as f64).sqrt() * (cols + DIRECTIONS + 10) as f64 * f64::EPSILON;
     let rho = (2.0 * (rounding + defect(&q, cols))).sqrt();
     (held >= SHARE * norms.iter().sum::<f64>())
-        .then(|| Picture::new(values, width, &norms, 5.0 * rho, centre.scale()))
+        .then(|| Picture::new(values, width, &norms, 5.0 * rho, center.scale()))
 }
 
 /// Orthonormal rows near the leading eigenvectors of the covariance.
-fn directions(x: &[f64], cols: usize, centre: &Centre) -> Option<Vec<f64>> {
+fn directions(x: &[f64], cols: usize, center: &Center) -> Option<Vec<f64>> {
     let rows = x.len() / cols;
     let count = SAMPLE.min(rows);
     // columns of the sample as rows, so that the covariance is a table of products
     let mut sample = vec![0.0f32; count * cols];
     for s in 0..count {
         let i = s * rows / count;
-        let row = centre.of(&x[i * cols..(i + 1) * cols]);
+        let row = center.of(&x[i * cols..(i + 1) * cols]);
         row.enumerate().for_each(|(c, v)| sample[c * count + s] = v as f32);
     }
     let mut covariance = vec![0.0f32; cols * cols];
@@ -85,14 +85,14 @@ fn directions(x: &[f64], cols: usize, centre: &Centre) -> Option<Vec<f64>> {
     for _ in 0..STEPS {
         linalg::cross_products(&covariance, cols, &q, DIRECTIONS, cols, &mut image);
         exact = image.iter().map(|v| f64::from(*v)).collect();
-        orthonormalise(&mut exact, cols)?;
+        orthonormalize(&mut exact, cols)?;
         q.iter_mut().zip(&exact).for_each(|(q, e)| *q = *e as f32);
     }
     Some(exact)
 }
 
 /// Gram and Schmidt, twice, which is enough (Kahan and Parlett); none if a row depends on those before it.
-fn orthonormalise(q: &mut [f64], cols: usize) -> Option<()> {
+fn orthonormalize(q: &mut [f64], cols: usize) -> Option<()> {
     for at in 0..q.len() / cols {
         let (before, rest) = q.split_at_mut(at * cols);
         let own = &mut rest[..cols];
@@ -153,26 +153,26 @@ mod tests {
     fn directions_are_orthonormal_and_hold_the_variance() {
         let (rows, cols) = (1100, FEWEST_COLUMNS);
         let x = data(rows, cols);
-        let centre = Centre::new(&x, cols);
-        let q = directions(&x, cols, &centre).unwrap();
+        let center = Center::new(&x, cols);
+        let q = directions(&x, cols, &center).unwrap();
         assert!(defect(&q, cols) < 1e-10);
         let mut bent = q.clone();
         bent[cols..2 * cols].copy_from_slice(&q[..cols]);
         assert!(defect(&bent, cols) > 0.9);
-        assert!(picture(&x, cols, &centre).is_some());
+        assert!(picture(&x, cols, &center).is_some());
         // noise has no leading directions, and few rows are not worth it
         let noise: Vec<f64> = (0..rows * 800).map(|k| ((k * k % 10_007) as f64 * 1.7).sin()).collect();
-        assert!(picture(&noise, 800, &Centre::new(&noise, 800)).is_none());
-        assert!(picture(&x[..500 * cols], cols, &centre).is_none());
+        assert!(picture(&noise, 800, &Center::new(&noise, 800)).is_none());
+        assert!(picture(&x[..500 * cols], cols, &center).is_none());
     }
 
     #[test]
     fn what_depends_on_others_is_no_direction() {
         let mut q = vec![1.0, 2.0, 2.0, 2.0, 4.0, 4.0];
-        assert!(orthonormalise(&mut q, 3).is_none());
-        assert!(orthonormalise(&mut [0.0; 6], 3).is_none());
+        assert!(orthonormalize(&mut q, 3).is_none());
+        assert!(orthonormalize(&mut [0.0; 6], 3).is_none());
         let mut q = vec![1.0, 2.0, 2.0, 2.0, 4.0, 4.001];
-        orthonormalise(&mut q, 3).unwrap();
+        orthonormalize(&mut q, 3).unwrap();
         assert!(dot(&q[..3], &q[3..]).abs() < 1e-15);
     }
 }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Squared distances and rows, the nearest first.
-pub(super) type Found = Vec<(f64, u32)>;
+pub(super) type NeighborList = Vec<(f64, u32)>;
 
 /// Rows searched between two questions to the watch.
 const QUERIES: usize = 64;
@@ -28,13 +28,13 @@ const SPARSE: usize = 8;
 
 /// The k nearest others of every row (fewer if there are not so many), the nearest first, ties to the lower row; none if
 /// `watch` ends the search.
-pub fn neighbours(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<Vec<u32>>> {
+pub fn neighbors(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<Vec<u32>>> {
     let found = nearest(x, k, watch)?;
     Some(found.into_iter().map(|list| list.into_iter().map(|(_, j)| j).collect()).collect())
 }
 
-/// As [`neighbours`], with squared distances.
-pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<Found>> {
+/// As [`neighbors`], with squared distances.
+pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<NeighborList>> {
     let k = k.min(x.rows().saturating_sub(1));
     if k == 0 {
         return Some(vec![Vec::new(); x.rows()]);
@@ -73,7 +73,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The k nearest others of row `i`.
-    pub(super) fn nearest(&self, i: usize, k: usize, scratch: &mut Vec<f64>) -> Found {
+    pub(super) fn nearest(&self, i: usize, k: usize, scratch: &mut Vec<f64>) -> NeighborList {
         let mut list = Nearest::new(k);
         match self {
             Self::Tree(tree) => tree.nearest(i, &mut list),
@@ -90,7 +90,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The others of row `i` within a squared distance, at most `most` of them and one more, by rows.
-    pub(super) fn within(&self, i: usize, reach: f64, most: usize, scratch: &mut Vec<f64>) -> Found {
+    pub(super) fn within(&self, i: usize, reach: f64, most: usize, scratch: &mut Vec<f64>) -> NeighborList {
         match self {
             Self::Tree(tree) => tree.within(i, reach, most),
             Self::Columns(columns) => {
@@ -150,7 +150,7 @@ impl<'w> Steps<'w> {
 
 /// The nearest so far, in order.
 pub(super) struct Nearest {
-    pub(super) found: Found,
+    pub(super) found: NeighborList,
     k: usize,
 }
 
@@ -226,7 +226,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     /// All others of a row, sorted.
-    fn plainly(x: MatrixView<'_>, i: usize, k: usize) -> Found {
+    fn plainly(x: MatrixView<'_>, i: usize, k: usize) -> NeighborList {
         let distance = |j: usize| match (x.row(i), x.row(j)) {
             (Row::Dense(a), Row::Dense(b)) => {
                 let mut sums = [0.0; 8];
@@ -235,7 +235,8 @@ mod tests {
             }
             (a, b) => apart(a.dot(b), a.norm2(), b.norm2()),
         };
-        let mut others: Found = (0..x.rows()).filter(|&j| j != i).map(|j| (distance(j), j as u32)).collect();
+        let mut others: NeighborList =
+            (0..x.rows()).filter(|&j| j != i).map(|j| (distance(j), j as u32)).collect();
         others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         others.truncate(k);
         others
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_and_sparse_rows_have_the_same_neighbours() {
+    fn dense_and_sparse_rows_have_the_same_neighbors() {
         // whole numbers: every product is exact, and ties and copies are many
         let sparse: Vec<f64> =
             (0..200 * 40).map(|k| if k % 11 == 0 { (k % 7) as f64 } else { 0.0 }).collect();

@@ -9,7 +9,7 @@
 //! Our own because the crates looked at (kiddo, kdtree) fix the number of columns when compiled or promise nothing about
 //! ties, and kiddo refuses more copies of a point than fit into a leaf.
 
-use super::search::{Found, Nearest, squares, within};
+use super::search::{Nearest, NeighborList, squares, within};
 
 /// Most rows of a leaf.
 const LEAF: usize = 12;
@@ -100,7 +100,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The rows but `own` within a squared distance, by number; if they are more than `most`, only so many and one more.
-    pub(super) fn within(&self, own: usize, reach: f64, most: usize) -> Found {
+    pub(super) fn within(&self, own: usize, reach: f64, most: usize) -> NeighborList {
         let query = row(self.values, self.cols, own);
         let (mut found, mut stack) = (Vec::new(), vec![0]);
         while let Some(at) = stack.pop() {

@@ -38,7 +38,7 @@ impl Cholesky {
         let positive = factored.is_ok() && (0..n).all(|i| values[i * n + i].is_normal());
         if !positive {
             return Err(Error::Data(
-                "the matrix to solve is not positive definite; lower C (regularise more), or choose a kernel \
+                "the matrix to solve is not positive definite; lower C (regularize more), or choose a kernel \
                  that is positive definite, such as rbf"
                     .into(),
             ));
@@ -54,7 +54,7 @@ impl Cholesky {
         solve_upper_triangular_in_place(self.factor().transpose(), x.as_mut(), Par::Seq);
     }
 
-    /// LLᵀ·x, which is A·x to the rounding of the factorisation.
+    /// LLᵀ·x, which is A·x to the rounding of the factorization.
     pub fn multiply(&self, x: &[f64]) -> Vec<f64> {
         let n = self.n;
         let column = |j: usize| &self.values[j * n + j..(j + 1) * n];

@@ -5,7 +5,7 @@
 //! result does not depend on the number of threads. A piece costs a vector of d numbers, hence pieces are few
 //! where rows are short: a partial sum is never more than an eighth of the work it saves.
 //!
-//! Centring. (X − 1μᵀ)v = Xv − (μ·v)1 and (X − 1μᵀ)ᵀu = Xᵀu − (Σu)μ: sparse rows stay sparse.
+//! Centering. (X − 1μᵀ)v = Xv − (μ·v)1 and (X − 1μᵀ)ᵀu = Xᵀu − (Σu)μ: sparse rows stay sparse.
 
 use crate::data::{MatrixView, Row};
 use rayon::prelude::*;
@@ -19,14 +19,14 @@ pub struct Design<'a> {
     constant: bool,
     pieces: usize,
     /// What is taken from every row.
-    centre: Option<Vec<f64>>,
+    center: Option<Vec<f64>>,
     /// Partial sums, kept from one product to the next.
     partial: Mutex<Vec<Vec<f64>>>,
 }
 
 /// Below this many stored values threads cost more than they bring.
 const WORTH_THREADS: usize = 1 << 16;
-const MOST_PIECES: usize = 32;
+const MAX_PIECES: usize = 32;
 
 impl<'a> Design<'a> {
     /// The rows named of `x`; `constant` adds a column of ones.
@@ -34,16 +34,16 @@ impl<'a> Design<'a> {
         let stored: usize = rows.iter().map(|&i| stored(x.row(i as usize))).sum();
         let dim = x.cols() + usize::from(constant);
         let pieces =
-            if stored < WORTH_THREADS { 1 } else { (stored / (8 * dim).max(1)).clamp(1, MOST_PIECES) };
-        Self { x, rows, constant, pieces, centre: None, partial: Mutex::default() }
+            if stored < WORTH_THREADS { 1 } else { (stored / (8 * dim).max(1)).clamp(1, MAX_PIECES) };
+        Self { x, rows, constant, pieces, center: None, partial: Mutex::default() }
     }
 
-    /// The same with `centre`, one number a column of `x`, taken from every row. (Products only: [`Self::row`],
+    /// The same with `center`, one number a column of `x`, taken from every row. (Products only: [`Self::row`],
     /// [`Self::norm2`] and [`Self::add_row`] stay those of `x`.)
     #[must_use]
-    pub fn centred(self, centre: Option<Vec<f64>>) -> Self {
-        debug_assert!(centre.as_ref().is_none_or(|c| c.len() == self.x.cols()));
-        Self { centre, ..self }
+    pub fn centered(self, center: Option<Vec<f64>>) -> Self {
+        debug_assert!(center.as_ref().is_none_or(|c| c.len() == self.x.cols()));
+        Self { center, ..self }
     }
 
     /// Number of rows.
@@ -125,11 +125,11 @@ impl<'a> Design<'a> {
             }
         });
         // Σd(x − μ)² = Σdx² − 2μ·Σd(x − μ) − μ²·Σd
-        if let Some(centre) = &self.centre {
+        if let Some(center) = &self.center {
             let mut rest = vec![0.0; self.dim()];
             self.add_transposed(active, |i| weight[i], &mut rest);
             let mass: f64 = active.iter().map(|&i| weight[i as usize]).sum();
-            for ((o, r), m) in out.iter_mut().zip(&rest).zip(centre) {
+            for ((o, r), m) in out.iter_mut().zip(&rest).zip(center) {
                 *o = (*o - m * (2.0 * r + m * mass)).max(0.0);
             }
         }
@@ -137,20 +137,20 @@ impl<'a> Design<'a> {
 
     fn split<'v>(&self, v: &'v [f64]) -> (&'v [f64], f64) {
         let (weights, rest) = v.split_at(self.x.cols());
-        let shift = self.centre.as_ref().map_or(0.0, |m| crate::solver::newton_cg::dot(m, weights));
+        let shift = self.center.as_ref().map_or(0.0, |m| crate::solver::newton_cg::dot(m, weights));
         (weights, rest.first().copied().unwrap_or(0.0) - shift)
     }
 
-    /// Adds up what `add(i, sum)` adds for each active row, then takes the centre from each.
+    /// Adds up what `add(i, sum)` adds for each active row, then takes the center from each.
     fn sum_rows(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
-        let Some(centre) = &self.centre else { return self.sum_pieces(active, out, add) };
-        let mut sum = vec![0.0; centre.len() + 1];
+        let Some(center) = &self.center else { return self.sum_pieces(active, out, add) };
+        let mut sum = vec![0.0; center.len() + 1];
         self.sum_pieces(active, &mut sum, add);
-        let mass = sum[centre.len()];
-        for ((o, s), m) in out.iter_mut().zip(&sum).zip(centre) {
+        let mass = sum[center.len()];
+        for ((o, s), m) in out.iter_mut().zip(&sum).zip(center) {
             *o += s - mass * m;
         }
-        if let Some(constant) = out.get_mut(centre.len()) {
+        if let Some(constant) = out.get_mut(center.len()) {
             *constant += mass;
         }
     }

@@ -341,13 +341,13 @@ dispatch! {
     /// The partner j of a pair step: largest `(top − down[j])² / max(kii + diag[j] − 2·row[j], tiny)` over
     /// all j with `down[j] < top`. `down` is +∞ where j cannot go down. Lengths must be equal.
     second_order => second_order_body(
-        down: &[f64], top: f64, row: &[f32], diag: &[f64], kii: f64) -> Partner
+        down: &[f64], max_up: f64, row: &[f32], diag: &[f64], kii: f64) -> Partner
 }
 
 #[inline(always)]
 fn second_order_body<const FMA: bool>(
     down: &[f64],
-    top: f64,
+    max_up: f64,
     row: &[f32],
     diag: &[f64],
     kii: f64,
@@ -357,7 +357,7 @@ fn second_order_body<const FMA: bool>(
     let (rc, rr) = row[..down.len()].as_chunks::<8>();
     let (qc, qr) = diag[..down.len()].as_chunks::<8>();
     let gain = |d: f64, r: f32, q: f64| {
-        let rise = (top - d).max(0.0);
+        let rise = (max_up - d).max(0.0);
         let curve = (kii + q - 2.0 * f64::from(r)).max(TINY);
         rise * rise / curve
     };
@@ -428,7 +428,7 @@ fn pair_step_body<const FMA: bool>(g: &mut [f64], row_i: &[f32], row_j: &[f32], 
 
 dispatch! {
     /// Largest gradient where a variable may rise (−∞ if none may), smallest where one may fall (+∞).
-    extremes => extremes_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64)
+    gradient_bounds => extremes_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64)
 }
 
 #[inline(always)]
@@ -442,25 +442,25 @@ fn extremes_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f6
 
 /// The extremes of eight interleaved parts.
 struct Ends {
-    top: [f64; 8],
-    bottom: [f64; 8],
+    max_up: [f64; 8],
+    min_down: [f64; 8],
 }
 
 impl Ends {
-    const NONE: Self = Self { top: [f64::NEG_INFINITY; 8], bottom: [f64::INFINITY; 8] };
+    const NONE: Self = Self { max_up: [f64::NEG_INFINITY; 8], min_down: [f64::INFINITY; 8] };
 
     #[inline(always)]
     fn see(&mut self, l: usize, alpha: f64, lo: f64, hi: f64, g: f64) {
         let up = if alpha < hi { g } else { f64::NEG_INFINITY };
         let down = if alpha > lo { g } else { f64::INFINITY };
-        self.top[l] = if up > self.top[l] { up } else { self.top[l] };
-        self.bottom[l] = if down < self.bottom[l] { down } else { self.bottom[l] };
+        self.max_up[l] = if up > self.max_up[l] { up } else { self.max_up[l] };
+        self.min_down[l] = if down < self.min_down[l] { down } else { self.min_down[l] };
     }
 
     #[inline(always)]
     fn outermost(self) -> (f64, f64) {
-        let top = self.top.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        (top, self.bottom.into_iter().fold(f64::INFINITY, f64::min))
+        let max_up = self.max_up.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        (max_up, self.min_down.into_iter().fold(f64::INFINITY, f64::min))
     }
 }
 
@@ -526,9 +526,9 @@ pub struct GapSums {
     /// Their number.
     pub count: f64,
     /// As of [`extremes`].
-    pub top: f64,
+    pub max_up: f64,
     /// As of [`extremes`].
-    pub bottom: f64,
+    pub min_down: f64,
 }
 
 dispatch! {
@@ -553,8 +553,8 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
         ends.see(l, alpha[i], lo[i], hi[i], g[i]);
     });
     let [gap, loss, squares, count] = sums.map(|s| s.into_iter().sum());
-    let (top, bottom) = ends.outermost();
-    GapSums { gap, loss, squares, count, top, bottom }
+    let (max_up, min_down) = ends.outermost();
+    GapSums { gap, loss, squares, count, max_up, min_down }
 }
 
 #[inline(always)]

@@ -16,7 +16,7 @@ pub struct SignedRanks {
 }
 
 /// Most pairs for the exact distribution.
-const MOST_EXACT_PAIRS: usize = 25;
+const MAX_EXACT_PAIRS: usize = 25;
 
 /// Wilcoxon's signed-rank test of paired results, two-tailed: how likely rank sums as uneven as these are when
 /// every sign is a toss-up (Wilcoxon 1945).
@@ -41,7 +41,7 @@ pub fn wilcoxon(first: &[f64], second: &[f64], tolerance: f64) -> Option<SignedR
     let positive: usize = doubled.iter().zip(&signed).filter(|(_, d)| **d > 0.0).map(|(r, _)| *r).sum();
     let total: usize = doubled.iter().sum();
     let smaller = positive.min(total - positive);
-    let exact = signed.len() <= MOST_EXACT_PAIRS;
+    let exact = signed.len() <= MAX_EXACT_PAIRS;
     let p = if exact { exact_tail(&doubled, smaller) } else { normal_tail(&groups, smaller) };
     Some(SignedRanks {
         pairs: signed.len(),
@@ -171,7 +171,7 @@ pub struct Disagreement {
 }
 
 /// Most rows of one right and one wrong answer for the exact distribution; 2⁻¹⁰⁰⁰ is still a number.
-const MOST_EXACT_ROWS: usize = 1000;
+const MAX_EXACT_ROWS: usize = 1000;
 
 /// McNemar's test (1947), two-tailed: among rows where exactly one of two classifiers is right, how likely a split
 /// as uneven as this is when both are as good. Exact (binomial) up to 1000 such rows, above normal with
@@ -185,7 +185,7 @@ pub fn mcnemar(truth: &[u32], first: &[u32], second: &[u32]) -> Option<Disagreem
     };
     let (only_first, only_second) = (only(first, second), only(second, first));
     let (n, fewer) = (only_first + only_second, only_first.min(only_second));
-    let exact = n <= MOST_EXACT_ROWS;
+    let exact = n <= MAX_EXACT_ROWS;
     let p = if exact {
         let mut term = 0.5_f64.powi(n as i32);
         let mut sum = term;

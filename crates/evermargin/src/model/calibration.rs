@@ -114,7 +114,7 @@ fn logistic(z: f64) -> f64 {
 
 /// min over a, b of −Σ wᵢ(tᵢ ln pᵢ + (1 − tᵢ) ln(1 − pᵢ)), pᵢ = 1/(1 + exp(a·fᵢ + b)), with Platt's smoothed targets
 /// t₊ = (N₊ + 1)/(N₊ + 2), t₋ = 1/(N₋ + 2): Newton with backtracking in the stable form of Lin, Lin & Weng
-/// (2007). Departures: decision values are standardised inside, so that the ridge on the Hessian has a meaning;
+/// (2007). Departures: decision values are standardized inside, so that the ridge on the Hessian has a meaning;
 /// where the best slope falls with f (a > 0: a model worse than chance) the answer is the constant, a = 0.
 fn sigmoid(samples: &Samples) -> Calibration {
     let (positives, negatives) = (samples.total(true), samples.total(false));
@@ -125,10 +125,10 @@ fn sigmoid(samples: &Samples) -> Calibration {
     let mean = |v: &dyn Fn(usize) -> f64| {
         (0..samples.weight.len()).map(|i| samples.weight[i] / total * v(i)).sum::<f64>()
     };
-    let centre = mean(&|i| samples.decision[i]);
-    let spread = mean(&|i| (samples.decision[i] - centre).powi(2)).sqrt();
+    let center = mean(&|i| samples.decision[i]);
+    let spread = mean(&|i| (samples.decision[i] - center).powi(2)).sqrt();
     let spread = if spread.is_normal() { spread } else { 1.0 };
-    let z: Vec<f64> = samples.decision.iter().map(|f| (f - centre) / spread).collect();
+    let z: Vec<f64> = samples.decision.iter().map(|f| (f - center) / spread).collect();
     let loss = |a: f64, b: f64| {
         mean(&|i| {
             let s = a * z[i] + b;
@@ -174,7 +174,7 @@ fn sigmoid(samples: &Samples) -> Calibration {
         value = loss(a, b);
     }
     if a < 0.0 && a.is_finite() && b.is_finite() {
-        Calibration::Sigmoid { a: a / spread, b: b - a * centre / spread }
+        Calibration::Sigmoid { a: a / spread, b: b - a * center / spread }
     } else {
         Calibration::Sigmoid { a: 0.0, b: constant }
     }

@@ -79,7 +79,7 @@ impl std::str::FromStr for ScalingName {
 }
 
 /// Most cells a sparse matrix may be blown up to by a shift.
-const MOST_DENSE_CELLS: usize = 1 << 30;
+const MAX_DENSE_CELLS: usize = 1 << 30;
 /// Columns from which sparse data count as text-like.
 const WIDE: usize = 1000;
 
@@ -138,7 +138,7 @@ impl Scaling {
     /// stay if no column is far smaller than the others; wide sparse non-negative data are text (`tfidf` for
     /// whole numbers, else `unit`, which leaves rows of unit length alone); columns that share one range
     /// (pixels) are scaled by that common range, since each by its own would blow up the faint ones; other
-    /// sparse data are divided by the largest value of each column; other dense data are standardised.
+    /// sparse data are divided by the largest value of each column; other dense data are standardized.
     pub fn choose(x: MatrixView<'_>) -> (ScalingName, &'static str) {
         let columns = Columns::of(x);
         let (low, high) = columns.range();
@@ -281,7 +281,7 @@ fn densify(x: Matrix) -> Result<Matrix> {
     let cells = x.rows().saturating_mul(x.cols());
     match x {
         dense @ Matrix::Dense { .. } => Ok(dense),
-        sparse if cells <= MOST_DENSE_CELLS => Ok(sparse.view().to_dense()),
+        sparse if cells <= MAX_DENSE_CELLS => Ok(sparse.view().to_dense()),
         _ => Err(Error::Data(format!(
             "this scaling shifts columns, which would make {} sparse values {:.0} GB of dense ones; train on \
              sparse data, or scale with unit or none",

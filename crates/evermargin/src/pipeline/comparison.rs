@@ -1,5 +1,5 @@
-//! What unlabelled rows brought: the labels a semi-supervised learner gave, beside those of the same learner with the
-//! labels alone, and both on labelled rows that were held out.
+//! What unlabeled rows brought: the labels a semi-supervised learner gave, beside those of the same learner with the
+//! labels alone, and both on labeled rows that were held out.
 
 use crate::data::{Labels, MatrixView};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub struct Semi {
     pub confidence: Vec<f64>,
     /// Rows whose label was given.
     pub given: Vec<bool>,
-    /// Share of the unlabelled rows each problem aimed at.
+    /// Share of the unlabeled rows each problem aimed at.
     pub ratio: Vec<f64>,
     /// What else the learner has to tell.
     pub facts: Map<String, Value>,
@@ -31,14 +31,14 @@ pub struct Semi {
     pub baseline: Option<Baseline>,
 }
 
-/// The same learner without the unlabelled rows.
+/// The same learner without the unlabeled rows.
 #[derive(Debug, Clone)]
 pub struct Baseline {
     /// The class of each row; labels that were given are kept.
     pub class: Vec<u32>,
-    /// Share of the unlabelled rows on which both agree.
+    /// Share of the unlabeled rows on which both agree.
     pub agreement: f64,
-    /// Share of held-out labelled rows that are right with labels alone, and with the unlabelled rows; `None` if some
+    /// Share of held-out labeled rows that are right with labels alone, and with the unlabeled rows; `None` if some
     /// class has too few labels.
     pub cross_validated: Option<[f64; 2]>,
     /// Folds of that.
@@ -69,7 +69,7 @@ impl Semi {
             own[i] = scores[c as usize];
             confidence[i] = 1.0 / scores.iter().map(|s| (s - own[i]).exp()).sum::<f64>();
         }
-        watch.learnt();
+        watch.learned();
         let wanted = options.compare && watch.proceed(&START);
         let baseline = if wanted { Baseline::new(fit, prepared, &class, options, watch)? } else { None };
         Ok(Self {

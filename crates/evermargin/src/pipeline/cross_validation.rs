@@ -50,7 +50,7 @@ impl PathTask<'_> {
 
 /// Parameters that count something.
 const COUNTS: [&str; 10] =
-    ["neighbours", "power", "basis", "candidates", "degree", "rounds", "switch", "grow", "view", "seed"];
+    ["neighbors", "power", "basis", "candidates", "degree", "rounds", "switch", "grow", "view", "seed"];
 
 /// Whether a parameter counts something.
 pub fn is_count(name: &str) -> bool {
@@ -66,7 +66,7 @@ pub fn number(name: &str, value: f64) -> Value {
 /// major, 0 for rows never held out). Shorter than the values when interrupted. None: these parameters need refitting.
 pub type Path = fn(&PathTask<'_>, &dyn Watch) -> Result<Option<Vec<Vec<f64>>>>;
 
-/// Deals the labelled rows into `k` folds, each class spread as evenly as can be, in an order set by the seed.
+/// Deals the labeled rows into `k` folds, each class spread as evenly as can be, in an order set by the seed.
 pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Option<u32>>> {
     if k < 2 {
         return Err(Error::parameter("folds", k, "2 or more"));
@@ -74,12 +74,12 @@ pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Opti
     let counts = labels.counts();
     if let Some(class) = counts.iter().position(|n| *n < 2) {
         return Err(Error::Data(format!(
-            "cross-validation needs 2 or more labelled rows of each class; class {} has {}",
+            "cross-validation needs 2 or more labeled rows of each class; class {} has {}",
             labels.classes[class], counts[class]
         )));
     }
     if labels.labeled() < k {
-        return Err(Error::parameter("folds", k, format!("at most {}, the labelled rows", labels.labeled())));
+        return Err(Error::parameter("folds", k, format!("at most {}, the labeled rows", labels.labeled())));
     }
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let mut folds = vec![None; labels.of.len()];
@@ -111,8 +111,8 @@ pub fn held_out(
     Ok((held_decisions(&fitted.model, x, problems.len(), folds)?, fitted.reports))
 }
 
-/// The same, fold after fold: a semi-supervised learner takes the problems given together for one labelling, in which
-/// held-out rows are unlabelled ones, or for functions on one basis.
+/// The same, fold after fold: a semi-supervised learner takes the problems given together for one labeling, in which
+/// held-out rows are unlabeled ones, or for functions on one basis.
 pub(crate) fn held_out_by_fold(
     fit: &dyn Fit,
     x: MatrixView<'_>,
@@ -226,8 +226,8 @@ impl Watch for Noticing<'_> {
         go
     }
 
-    fn learnt(&self) {
-        self.watch.learnt();
+    fn learned(&self) {
+        self.watch.learned();
     }
 }
 

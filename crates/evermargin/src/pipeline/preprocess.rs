@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// What a learner is given, and how it came to be.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Scaled samples. Unlabelled rows are dropped, except for learners that use them and from a precomputed kernel,
+    /// Scaled samples. Unlabeled rows are dropped, except for learners that use them and from a precomputed kernel,
     /// whose rows are its columns.
     pub x: Matrix,
     /// Their labels; every class has a row.
@@ -100,11 +100,11 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
 }
 
 /// Most classes for which each pair is a problem unless asked for: the problems grow with the square.
-const MOST_PAIRED_CLASSES: usize = 30;
+const MAX_PAIRED_CLASSES: usize = 30;
 /// Most classes of all.
-pub(crate) const MOST_CLASSES: usize = 10_000;
+pub(crate) const MAX_CLASSES: usize = 10_000;
 /// Most bytes for labels and weights of the problems; each problem has its own, as long as the data.
-const MOST_TARGET_BYTES: usize = 4 << 30;
+const MAX_TARGET_BYTES: usize = 4 << 30;
 
 /// The scheme asked for, or the one that suits; refuses labels that are hardly classes, and more problems than
 /// fit into memory.
@@ -120,7 +120,7 @@ fn scheme(
     }
     if k > 10 && k > labeled / 2 {
         return Err(Error::Data(format!(
-            "{k} different labels in {labeled} labelled rows are hardly classes: if the label is in another \
+            "{k} different labels in {labeled} labeled rows are hardly classes: if the label is in another \
              column, name it (--label); a number cannot be predicted, only a class"
         )));
     }
@@ -136,19 +136,19 @@ fn scheme(
     let all = learner.semi || options.kernel(learner).as_deref() == Some("precomputed");
     let rows = if all { labels.of.len() } else { labeled };
     let bytes = problems.saturating_mul(rows).saturating_mul(size_of::<Label>() + size_of::<f64>());
-    if k <= MOST_CLASSES && bytes <= MOST_TARGET_BYTES {
+    if k <= MAX_CLASSES && bytes <= MAX_TARGET_BYTES {
         return Ok(scheme);
     }
-    let remedy = if scheme == Scheme::OneVsOne && k <= MOST_CLASSES {
+    let remedy = if scheme == Scheme::OneVsOne && k <= MAX_CLASSES {
         "train each class against the rest (--multi one-vs-rest)"
     } else {
         "use fewer classes or rows"
     };
     Err(Error::Data(format!(
-        "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; {MOST_CLASSES} classes \
+        "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; {MAX_CLASSES} classes \
          and {:.1} GB are the most: {remedy}",
         bytes as f64 * 1e-9,
-        MOST_TARGET_BYTES as f64 * 1e-9
+        MAX_TARGET_BYTES as f64 * 1e-9
     )))
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn scheme_for(
         _ if k == 2 => Scheme::Binary,
         Multi::OneVsRest => Scheme::OneVsRest,
         Multi::Auto | Multi::OneClass if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto | Multi::OneClass if k > MOST_PAIRED_CLASSES => {
+        Multi::Auto | Multi::OneClass if k > MAX_PAIRED_CLASSES => {
             notes
                 .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
             Scheme::OneVsRest
@@ -184,7 +184,7 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         }
         [only] => {
             return Err(Error::Data(format!(
-                "training needs two classes or more; all {} labelled rows are of class {}",
+                "training needs two classes or more; all {} labeled rows are of class {}",
                 counts[*only], labels.classes[*only]
             )));
         }
@@ -195,7 +195,7 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         number[old] = Some(new as u32);
     }
     for (class, _) in labels.classes.iter().zip(&number).filter(|(_, n)| n.is_none()) {
-        notes.push(format!("class {class} has no labelled row and will never be predicted"));
+        notes.push(format!("class {class} has no labeled row and will never be predicted"));
     }
     Ok(Labels {
         classes: kept.iter().map(|&c| labels.classes[c].clone()).collect(),
@@ -207,7 +207,7 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
 const OUTSIDE: &str = "outside";
 const INSIDE: &str = "inside";
 
-/// Labels for a learner of one class, the second: rows of it and rows without a label are learnt from, rows of another are not.
+/// Labels for a learner of one class, the second: rows of it and rows without a label are learned from, rows of another are not.
 fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     let counts = labels.counts();
     let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
@@ -217,7 +217,7 @@ fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         [only] => (vec![not(&name(*only)), name(*only)], Some(*only)),
         [other, inside] => {
             notes.push(format!(
-                "{} is inside; the {} rows of class {} are not learnt from",
+                "{} is inside; the {} rows of class {} are not learned from",
                 name(*inside),
                 counts[*other],
                 name(*other)
@@ -226,14 +226,14 @@ fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         }
         many => {
             return Err(Error::Data(format!(
-                "{} classes, and one can be learnt: name it (--positive {}), or say that no column is the label (--label none)",
+                "{} classes, and one can be learned: name it (--positive {}), or say that no column is the label (--label none)",
                 many.len(),
                 name(many[0])
             )));
         }
     };
-    let learnt = |class: &Option<u32>| class.is_none_or(|c| Some(c as usize) == inside).then_some(1);
-    Ok(Labels { classes, of: labels.of.iter().map(learnt).collect() })
+    let learned = |class: &Option<u32>| class.is_none_or(|c| Some(c as usize) == inside).then_some(1);
+    Ok(Labels { classes, of: labels.of.iter().map(learned).collect() })
 }
 
 /// The name of everything but a class.
@@ -257,7 +257,7 @@ fn refuse_what_needs_two(learner: &Learner, options: &TrainOptions) -> Result<()
     }
 }
 
-/// The labels of rows that weigh something: a weight of 0 is absence, where rows without a label are not learnt from.
+/// The labels of rows that weigh something: a weight of 0 is absence, where rows without a label are not learned from.
 fn weighty<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, Labels> {
     if needs_all || weights.iter().all(|w| *w != 0.0) {
         return Cow::Borrowed(labels);
@@ -266,7 +266,7 @@ fn weighty<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, 
     Cow::Owned(Labels { classes: labels.classes.clone(), of })
 }
 
-/// The weight of all labelled rows of each class.
+/// The weight of all labeled rows of each class.
 fn sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; labels.classes.len()];
     for (class, w) in labels.of.iter().zip(weights) {

@@ -3,7 +3,7 @@
 
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::estimators::manifold::deformed_kernel::{WarpParams, Warped};
+use crate::estimators::manifold::deformed_kernel::{DeformedKernelParams, DeformedSpace};
 use crate::estimators::online::lasvm::Online;
 use crate::estimators::registry::{KernelOnly, read, with_kernel};
 use crate::estimators::transductive::Semi;
@@ -28,7 +28,7 @@ pub enum Multi {
     OneVsRest,
     /// Each pair of classes.
     OneVsOne,
-    /// No classes to tell apart: one function, learnt from rows of one class alone. For learners of that kind; of others it is
+    /// No classes to tell apart: one function, learned from rows of one class alone. For learners of that kind; of others it is
     /// [`Multi::Auto`].
     OneClass,
 }
@@ -95,8 +95,8 @@ pub struct TrainOptions {
     pub seed: u64,
     /// Whether a semi-supervised learner is held against the labels alone, by cross-validation where they allow it.
     pub compare: bool,
-    /// Deforms the kernel along a graph of all rows, labelled or not; for learners with a kernel.
-    pub warp: Option<WarpParams>,
+    /// Deforms the kernel along a graph of all rows, labeled or not; for learners with a kernel.
+    pub warp: Option<DeformedKernelParams>,
     /// A graph of the rows, for learners along one.
     pub graph: Option<Arc<Graph>>,
 }
@@ -143,7 +143,7 @@ pub struct Trained {
     pub semi: Option<Semi>,
     /// What was chosen or left out, for people.
     pub notes: Vec<String>,
-    /// Labelled rows of each class.
+    /// Labeled rows of each class.
     pub counts: Vec<usize>,
 }
 
@@ -223,7 +223,7 @@ fn warp(
     learner: &Learner,
     options: &TrainOptions,
     watch: &dyn Watch,
-) -> Result<Option<(Warped, Matrix)>> {
+) -> Result<Option<(DeformedSpace, Matrix)>> {
     let Some(warp) = &options.warp else { return Ok(None) };
     let Some(warped) = deformed(warp, prepared.x.view(), params, learner, options, watch)? else {
         return Err(Error::Data("interrupted before the graph was made; there is no partial answer".into()));
@@ -232,15 +232,15 @@ fn warp(
     Ok(Some((warped, x)))
 }
 
-/// The space of the learner's kernel deformed along a graph of all rows; none if `watch` ends the search for neighbours.
+/// The space of the learner's kernel deformed along a graph of all rows; none if `watch` ends the search for neighbors.
 fn deformed(
-    warp: &WarpParams,
+    warp: &DeformedKernelParams,
     x: MatrixView<'_>,
     params: &Map<String, Value>,
     learner: &Learner,
     options: &TrainOptions,
     watch: &dyn Watch,
-) -> Result<Option<Warped>> {
+) -> Result<Option<DeformedSpace>> {
     if !learner.takes("kernel") || learner.takes("gamma_i") || learner.takes("views") {
         let who = if learner.takes("kernel") { "has its own geometry" } else { "has no kernel" };
         return Err(Error::parameter(

@@ -5,7 +5,7 @@
 
 mod synthetic;
 
-pub use synthetic::{Neighbours, SyntheticRows, between, neighbours, smote};
+pub use synthetic::{Neighbors, SyntheticRows, between, neighbors, smote};
 
 use crate::data::Labels;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ pub fn class_costs(counts: &[usize]) -> Vec<f64> {
 }
 
 /// The rows that stay, ascending, when class `majority` keeps a uniform sample of round(ratio·m) of its rows, m being
-/// the labelled rows of all other classes. All its rows stay where it has no more than that. Other rows all stay.
+/// the labeled rows of all other classes. All its rows stay where it has no more than that. Other rows all stay.
 pub fn undersample(labels: &Labels, majority: u32, ratio: f64, rng: &mut Pcg64) -> Result<Vec<usize>> {
     positive("ratio", ratio)?;
     let rows = rows_of(labels, majority)?;

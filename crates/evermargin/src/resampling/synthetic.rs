@@ -1,7 +1,7 @@
-//! Rows made up between rows: neighbours in the feature space of a kernel, points on the segment between two
+//! Rows made up between rows: neighbors in the feature space of a kernel, points on the segment between two
 //! rows, and SMOTE (Chawla et al. 2002) made of both.
 //!
-//! Departures from Chawla et al.: neighbours are nearest in feature space, |Φ(s) − Φ(m)|² = K_ss − 2K_sm + K_mm, and a
+//! Departures from Chawla et al.: neighbors are nearest in feature space, |Φ(s) − Φ(m)|² = K_ss − 2K_sm + K_mm, and a
 //! synthetic row lies on the segment between two rows (one λ for all columns), as in Ertekin 2009, section 5. For the
 //! RBF kernel feature space and input space have the same order, and the order of input space is used: it does
 //! not underflow.
@@ -14,21 +14,21 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
-/// Rows whose neighbours are sought together.
+/// Rows whose neighbors are sought together.
 const BLOCK: usize = 64;
 /// Sparse data of more columns than this is not spread out for matrix products.
 const WIDE: usize = 4096;
 
 /// An exact search for nearest rows among some rows of a matrix, by distance in feature space, then by place.
 #[derive(Debug)]
-pub struct Neighbours {
+pub struct Neighbors {
     points: Matrix,
     kernel: Kernel,
     /// |x|² of each point.
     norm2: Vec<f64>,
 }
 
-impl Neighbours {
+impl Neighbors {
     /// Search among `rows` of `x`.
     pub fn new(x: MatrixView<'_>, rows: &[usize], kernel: Kernel) -> Result<Self> {
         kernel.check()?;
@@ -47,7 +47,7 @@ impl Neighbours {
         Ok(Self { points, kernel, norm2 })
     }
 
-    /// Places (in the `rows` given to [`Neighbours::new`]) of the `k` points nearest to the row at place `of`, itself
+    /// Places (in the `rows` given to [`Neighbors::new`]) of the `k` points nearest to the row at place `of`, itself
     /// left out; fewer where there are fewer, none for a place past the end.
     pub fn of(&self, of: usize, k: usize) -> Vec<usize> {
         if of >= self.points.rows() {
@@ -168,7 +168,7 @@ impl Products {
 }
 
 /// The `k` of `rows` nearest to row `of_row` of `x`, itself left out, by distance in feature space, then by place.
-pub fn neighbours(
+pub fn neighbors(
     x: MatrixView<'_>,
     rows: &[usize],
     of_row: usize,
@@ -177,7 +177,7 @@ pub fn neighbours(
 ) -> Result<Vec<usize>> {
     let others: Vec<usize> = rows.iter().copied().filter(|&i| i != of_row).collect();
     let with_itself: Vec<usize> = others.iter().copied().chain([of_row]).collect();
-    let found = Neighbours::new(x, &with_itself, kernel)?.of(others.len(), k);
+    let found = Neighbors::new(x, &with_itself, kernel)?.of(others.len(), k);
     Ok(found.into_iter().map(|place| with_itself[place]).collect())
 }
 
@@ -241,7 +241,7 @@ pub fn between(a: Row<'_>, b: Row<'_>, lambda: f64, cols: usize) -> Result<Matri
 
 /// Synthetic rows of a class: for each of its rows `per_row` points, each on the segment to one of its `k` nearest
 /// of the class (feature space of `kernel`), drawn evenly, at an even place. Row by row, in the order given. A
-/// class of one row has no neighbours: its synthetic rows are copies.
+/// class of one row has no neighbors: its synthetic rows are copies.
 pub fn smote(
     x: MatrixView<'_>,
     minority_rows: &[usize],
@@ -251,12 +251,12 @@ pub fn smote(
     rng: &mut Pcg64,
 ) -> Result<Matrix> {
     if k == 0 {
-        return Err(Error::parameter("neighbours", k, "1 or more"));
+        return Err(Error::parameter("neighbors", k, "1 or more"));
     }
     if minority_rows.is_empty() {
         return Err(Error::Data("synthetic rows need rows of the class to start from".into()));
     }
-    let near = Neighbours::new(x, minority_rows, kernel)?;
+    let near = Neighbors::new(x, minority_rows, kernel)?;
     let mut rows = SyntheticRows::new(x.cols(), matches!(x, MatrixView::Csr { .. }));
     if per_row == 0 {
         return rows.finish();

@@ -1,4 +1,4 @@
-//! Dual coordinate descent for the linear squared hinge, the fast way to the neighbourhood of the optimum.
+//! Dual coordinate descent for the linear squared hinge, the fast way to the neighborhood of the optimum.
 //!
 //! min over α ≥ 0 of ½|w|² + Σᵢ αᵢ²/(4cᵢ) − Σᵢ αᵢ with w = Σᵢ αᵢyᵢxᵢ, the dual of ½|w|² + Σᵢ cᵢ·max(0, 1 − yᵢw·xᵢ)².
 //! Hsieh, Chang, Lin, Keerthi & Sundararajan (2008), algorithm 3: one example at a time in random order, with
@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 
 /// The state: α, w, and the examples still in play.
 #[derive(Debug)]
-pub struct Ascent<'a> {
+pub struct CoordinateDescent<'a> {
     design: &'a Design<'a>,
     target: &'a [f64],
     cost: &'a [f64],
@@ -43,7 +43,7 @@ pub enum Reached {
 /// Over this many passes the violation must fall to a third.
 const PATIENCE: usize = 10;
 
-impl<'a> Ascent<'a> {
+impl<'a> CoordinateDescent<'a> {
     /// Starts at the α that `w` and its outputs Xw imply (at 0 when w is 0), and sets `w` to match α.
     pub fn new(
         design: &'a Design<'a>,

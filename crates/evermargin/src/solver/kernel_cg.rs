@@ -1,8 +1,8 @@
 //! Manifold regularization over all rows, without a basis: conjugate gradients on the coefficients, stopped early.
 //!
-//! Problem: that of [`super`] over f = Σ αᵢK(xᵢ, ·), all n rows, with the squared loss or the squared hinge of labelled rows,
+//! Problem: that of [`super`] over f = Σ αᵢK(xᵢ, ·), all n rows, with the squared loss or the squared hinge of labeled rows,
 //! cost ½cᵢ each (Melacci & Belkin 2011: "Laplacian Support Vector Machines Trained in the Primal"; the plain hinge of the
-//! dual has no curvature). F(α) = ½αᵀKα + ½Σ cᵢ(yᵢ − fᵢ)² + ½fᵀMf with f = Kα, labelled rows that violate their margin
+//! dual has no curvature). F(α) = ½αᵀKα + ½Σ cᵢ(yᵢ − fᵢ)² + ½fᵀMf with f = Kα, labeled rows that violate their margin
 //! alone in the sum for the hinge.
 //!
 //! Method: ∇F = Ks, s = α + Mf + C(f − y). In the inner product ⟨a, b⟩ = aᵀKb the gradient is s itself and the Hessian
@@ -95,14 +95,14 @@ pub(crate) struct Iterate<'a, 'b> {
 }
 
 /// α, f = Kα and what was done.
-pub(crate) struct Found {
+pub(crate) struct CgSolution {
     pub alpha: Vec<f64>,
     pub outputs: Vec<f64>,
     pub report: Report,
 }
 
 impl Iterate<'_, '_> {
-    pub fn run(&mut self, watch: &dyn Watch) -> Found {
+    pub fn run(&mut self, watch: &dyn Watch) -> CgSolution {
         let n = self.y.len();
         let (mut alpha, mut f) = (vec![0.0; n], vec![0.0; n]);
         let before = self.products.evaluations();
@@ -121,7 +121,7 @@ impl Iterate<'_, '_> {
         }
         let objective = self.value(&alpha, &f);
         let kernel_evaluations = self.products.evaluations() - before;
-        Found { alpha, outputs: f, report: Report { steps, objective, gap, kernel_evaluations, exit } }
+        CgSolution { alpha, outputs: f, report: Report { steps, objective, gap, kernel_evaluations, exit } }
     }
 
     /// Costs of the rows whose loss has curvature at f.

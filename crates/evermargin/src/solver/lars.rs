@@ -13,7 +13,7 @@ use crate::solver::newton_cg::dot;
 use crate::solver::{Exit, Progress, Watch};
 
 /// Most rows: H and what it is made of take 600 MB.
-pub const MOST_ROWS: usize = 5_000;
+pub const MAX_ROWS: usize = 5_000;
 /// A function of which J leaves less than this share of Hⱼⱼ is explained by it.
 const EXPLAINED: f64 = 1e-12;
 

@@ -17,7 +17,7 @@ use crate::solver::newton_cg::dot;
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 
-/// K among the labelled rows of a batch, in the precision of each loop.
+/// K among the labeled rows of a batch, in the precision of each loop.
 #[derive(Debug)]
 pub(crate) struct Rows {
     n: usize,
@@ -35,23 +35,23 @@ pub(crate) struct Problem {
 
 /// Signed α, and the constant where it is free and the batch tells it.
 #[derive(Debug)]
-pub(crate) struct Solved {
+pub(crate) struct DualSolution {
     pub alpha: Vec<f64>,
     pub bias: Option<f64>,
     pub report: Report,
 }
 
 /// Beyond this, single precision has no room.
-const MOST_KERNEL: f64 = 1e30;
+const MAX_KERNEL: f64 = 1e30;
 /// Most turns over the variables of a barrier problem.
-const MOST_TURNS: u64 = 20_000;
+const MAX_TURNS: u64 = 20_000;
 /// Halvings of the interval of a free constant.
 const HALVINGS: usize = 60;
 
 impl Rows {
     /// Takes K, n × n, to be used with one loss.
     pub fn new(kernel: Vec<f64>, n: usize, loss: Loss) -> Result<Self> {
-        if kernel.iter().any(|k| k.is_nan() || k.abs() > MOST_KERNEL) {
+        if kernel.iter().any(|k| k.is_nan() || k.abs() > MAX_KERNEL) {
             return Err(Error::Data("kernel values of a batch are too large; scale the data".into()));
         }
         let matrix = Matrix::Dense { values: kernel, rows: n, cols: n };
@@ -61,13 +61,13 @@ impl Rows {
     }
 
     /// Solves a problem; with a `free` constant under Σα = 0.
-    pub fn solve(&self, problem: Problem, free: bool, tolerance: f64, watch: &dyn Watch) -> Solved {
+    pub fn solve(&self, problem: Problem, free: bool, tolerance: f64, watch: &dyn Watch) -> DualSolution {
         let has = |sign: f64| problem.y.iter().zip(&problem.cost).any(|(y, c)| y * sign > 0.0 && *c > 0.0);
         if free && !(has(1.0) && has(-1.0)) {
             // Σα = 0 of one class: α = 0
             let report =
                 Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit: Exit::Converged };
-            return Solved { alpha: vec![0.0; self.n], bias: None, report };
+            return DualSolution { alpha: vec![0.0; self.n], bias: None, report };
         }
         match &self.single {
             Some(gram) => boxed(gram.clone(), problem, free, tolerance, watch),
@@ -76,7 +76,13 @@ impl Rows {
     }
 }
 
-fn boxed(mut gram: MatrixGram, problem: Problem, free: bool, tolerance: f64, watch: &dyn Watch) -> Solved {
+fn boxed(
+    mut gram: MatrixGram,
+    problem: Problem,
+    free: bool,
+    tolerance: f64,
+    watch: &dyn Watch,
+) -> DualSolution {
     let Problem { y, target, cost } = problem;
     let bounds = |sign: f64| -> Vec<f64> {
         y.iter().zip(&cost).map(|(y, c)| if y * sign > 0.0 { sign * c } else { 0.0 }).collect()
@@ -85,7 +91,7 @@ fn boxed(mut gram: MatrixGram, problem: Problem, free: bool, tolerance: f64, wat
     let mut dual = if free { dual } else { dual.without_bias() };
     let steps = 10_000_000.max(100 * y.len() as u64);
     let report = dual.run(&mut gram, Stop { tolerance, max_steps: steps }, watch);
-    Solved { alpha: dual.alpha().to_vec(), bias: free.then(|| dual.bias()), report }
+    DualSolution { alpha: dual.alpha().to_vec(), bias: free.then(|| dual.bias()), report }
 }
 
 /// A barrier problem under way. Invariant: `gradient` = t − b − Kα.
@@ -107,7 +113,7 @@ impl<'a> Barrier<'a> {
         Self { rows, problem, tolerance, watch, alpha, gradient, bias: 0.0, turns: 0, exit: Exit::Converged }
     }
 
-    fn solve(mut self, free: bool) -> Solved {
+    fn solve(mut self, free: bool) -> DualSolution {
         if free {
             let known = || self.problem.target.iter().zip(&self.problem.y).filter(|(_, y)| **y != 0.0);
             let mut low = known().fold(f64::INFINITY, |a, (t, _)| a.min(*t));
@@ -128,7 +134,7 @@ impl<'a> Barrier<'a> {
             exit: self.exit,
         };
         let moved = self.alpha.iter().any(|a| *a != 0.0);
-        Solved { bias: (free && moved).then_some(self.bias), alpha: self.alpha, report }
+        DualSolution { bias: (free && moved).then_some(self.bias), alpha: self.alpha, report }
     }
 
     fn shift(&mut self, bias: f64) {
@@ -147,7 +153,7 @@ impl<'a> Barrier<'a> {
                 Exit::Converged
             } else if !self.watch.proceed(&progress) {
                 Exit::Interrupted
-            } else if self.turns >= MOST_TURNS {
+            } else if self.turns >= MAX_TURNS {
                 Exit::Limit
             } else {
                 continue;

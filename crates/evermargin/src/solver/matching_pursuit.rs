@@ -1,7 +1,7 @@
 //! Kernel matching pursuit: a basis chosen one function at a time (Sindhwani 2007, section 5.2.1; Keerthi, Chapelle & DeCoste
 //! 2006).
 //!
-//! Problem: over bases J of at most d functions, make min_β ½aβᵀGβ + Σₖ(½oₖᵀQoₖ − rₖᵀoₖ) small, oₖ = Φβₖ ([`Aim`]); G is K_JJ,
+//! Problem: over bases J of at most d functions, make min_β ½aβᵀGβ + Σₖ(½oₖᵀQoₖ − rₖᵀoₖ) small, oₖ = Φβₖ ([`SparseObjective`]); G is K_JJ,
 //! or a multiple of I with a ridge. With g = aGβ − Φᵀ(r − Qo) the gradient and H = aG + ΦᵀQΦ, taking j lowers the objective by
 //! gⱼ²/2Hⱼⱼ with the other coefficients kept (post-backfitting, the source), by gⱼ²/2sⱼ with all fitted anew
 //! (pre-backfitting), sⱼ = Hⱼⱼ − H_jJ H_JJ⁻¹H_Jj; over several problems the sums. The best of a few candidates is taken, then
@@ -23,7 +23,7 @@
 use crate::estimators::manifold::dictionary::{Atom, Dictionary};
 use crate::estimators::manifold::penalty::Penalty;
 use crate::estimators::manifold::sparse::factor::Growing;
-use crate::estimators::manifold::sparse::objective::Aim;
+use crate::estimators::manifold::sparse::objective::SparseObjective;
 use crate::solver::newton_cg::{add, dot};
 use crate::solver::{Exit, Progress, Watch};
 use rand::SeedableRng;
@@ -91,7 +91,7 @@ impl Candidates {
 
 /// Columns of all atoms, and L^p of each.
 #[derive(Debug)]
-pub struct Held<'p> {
+pub struct PursuitCache<'p> {
     dictionary: &'p Dictionary<'p>,
     penalty: &'p Penalty,
     rows: usize,
@@ -100,7 +100,7 @@ pub struct Held<'p> {
     images: Vec<f64>,
 }
 
-impl<'p> Held<'p> {
+impl<'p> PursuitCache<'p> {
     /// Of a dictionary along a graph.
     pub fn new(dictionary: &'p Dictionary<'p>, penalty: &'p Penalty) -> Self {
         let (rows, width) = (dictionary.rows(), dictionary.len());
@@ -150,11 +150,11 @@ struct Candidate {
 /// A pursuit under way.
 #[derive(Debug)]
 pub struct Pursuit<'p> {
-    aim: &'p Aim<'p>,
+    aim: &'p SparseObjective<'p>,
     dictionary: &'p Dictionary<'p>,
     norm: Norm,
     candidates: Candidates,
-    held: Option<&'p Held<'p>>,
+    held: Option<&'p PursuitCache<'p>>,
     /// Atoms to draw, the next last; and those drawn and put back.
     deck: Vec<usize>,
     aside: Vec<usize>,
@@ -183,7 +183,7 @@ const ROWS: usize = 4096;
 impl<'p> Pursuit<'p> {
     /// Starts with no basis.
     pub fn new(
-        aim: &'p Aim<'p>,
+        aim: &'p SparseObjective<'p>,
         dictionary: &'p Dictionary<'p>,
         norm: Norm,
         mut candidates: Candidates,
@@ -216,7 +216,7 @@ impl<'p> Pursuit<'p> {
 
     /// With columns that are at hand. Those of another dictionary or graph, told by their places in memory, are not used.
     #[must_use]
-    pub fn with(self, held: &'p Held<'p>) -> Self {
+    pub fn with(self, held: &'p PursuitCache<'p>) -> Self {
         let same = std::ptr::eq(self.dictionary, held.dictionary);
         let serves = same && self.aim.curvature.is_along(held.penalty);
         Self { held: serves.then_some(held), ..self }

@@ -41,7 +41,7 @@ pub struct Report {
     /// Steps taken (pair updates, Newton steps …).
     pub steps: u64,
     /// The objective at the end, in the form each learner's page states (for the dual solver: the dual
-    /// objective to be minimised, as LIBSVM prints it).
+    /// objective to be minimized, as LIBSVM prints it).
     pub objective: f64,
     /// Duality gap where there is a dual; norm of the gradient otherwise.
     pub gap: f64,
@@ -69,7 +69,7 @@ pub trait Watch: Sync {
     fn proceed(&self, progress: &Progress) -> bool;
 
     /// Called when learning is done and what follows only tells about it.
-    fn learnt(&self) {}
+    fn learned(&self) {}
 }
 
 /// Never stops.

@@ -1,7 +1,7 @@
-//! Loop 2: truncated Newton. Minimises a convex, once differentiable F with a (generalised) Hessian.
+//! Loop 2: truncated Newton. Minimizes a convex, once differentiable F with a (generalized) Hessian.
 //!
 //! A round solves H d = −∇F(w) by preconditioned conjugate gradients, only as exactly as the distance to the
-//! optimum deserves, then minimises F along d exactly. For the piecewise quadratic objectives of the squared
+//! optimum deserves, then minimizes F along d exactly. For the piecewise quadratic objectives of the squared
 //! hinge this is the modified finite Newton method of Keerthi & DeCoste (2005; Sindhwani 2007, section 6.2):
 //! once the set of active examples is right, one round lands on the optimum. Departures: the inner solver is
 //! preconditioned and stops by a forcing rule in place of a fixed cap and tolerance; the line search finds the
@@ -13,7 +13,7 @@
 
 use super::{Exit, Progress, Report, Stop, Watch};
 
-/// A function to minimise. It keeps its own state (outputs, active examples) at one point, set by
+/// A function to minimize. It keeps its own state (outputs, active examples) at one point, set by
 /// [`value`](Self::value) and moved by [`line_search`](Self::line_search); `gradient`, `hess_vec` and
 /// `precond` speak of that point.
 pub trait Objective {
@@ -64,9 +64,9 @@ pub trait Objective {
 }
 
 /// Most inner steps a round; a direction that is not exact still goes down.
-const MOST_INNER: usize = 2000;
+const MAX_INNER: usize = 2000;
 
-/// Minimises `f` from `w`. `stop.max_steps` counts rounds (0: no limit); `Report::steps` too.
+/// Minimizes `f` from `w`. `stop.max_steps` counts rounds (0: no limit); `Report::steps` too.
 pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watch) -> Report {
     let value = f.value(w);
     Newton::new(f.dim()).run(f, w, value, stop, watch)
@@ -85,7 +85,7 @@ impl Newton {
         Self { solver: Inner::new(dim), gradient: vec![0.0; dim] }
     }
 
-    /// Minimises `f` from `w`, where `f` already stands with that `value`.
+    /// Minimizes `f` from `w`, where `f` already stands with that `value`.
     pub fn run(
         &mut self,
         f: &mut dyn Objective,
@@ -172,7 +172,7 @@ impl Inner {
         }
         let target = forcing * norm(gradient);
         let mut rho = dot(&self.residual, &self.search);
-        for _ in 0..MOST_INNER {
+        for _ in 0..MAX_INNER {
             f.hess_vec(&self.search, &mut self.image);
             let curvature = dot(&self.search, &self.image);
             if !(curvature > 0.0 && rho > 0.0) {

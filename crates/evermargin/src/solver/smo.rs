@@ -1,11 +1,11 @@
 //! LOOP 1: dual steps.
 //!
-//! Problem: minimise ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and, with a bias, Σα = constant, for a symmetric K
+//! Problem: minimize ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and, with a bias, Σα = constant, for a symmetric K
 //! with non-negative curvature. Signed α (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of
 //! the negative class [−C, 0], target ±1; so cost per example, ramp loss and shifted targets are only other
 //! bounds and targets.
 //!
-//! Method: sequential minimal optimisation with second-order pairs (Fan, Chen & Lin 2005) inside working sets
+//! Method: sequential minimal optimization with second-order pairs (Fan, Chen & Lin 2005) inside working sets
 //! (Joachims 1999). The pairs of largest violation are gathered, their kernel rows computed as one block, the
 //! small problem solved, and the gradient of everything updated once. Shrinking: when many variables sit
 //! firmly at a bound, the problem of the others is solved on a compact sub-matrix; then the gradient is
@@ -47,11 +47,11 @@ pub struct Dual {
 /// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when top ≤ bottom with a
 /// bias, when top ≤ 0 ≤ bottom without.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Extremes {
+pub struct GradientBounds {
     /// −∞ when no variable may rise.
-    pub top: f64,
+    pub max_up: f64,
     /// +∞ when no variable may fall.
-    pub bottom: f64,
+    pub min_down: f64,
 }
 
 /// What [`Dual::run_among`] did.
@@ -146,16 +146,16 @@ impl Dual {
 
     /// Violation of the optimality conditions: how far the best pair step is from flat; ≤ 0 when none is left.
     pub fn violation(&self) -> f64 {
-        self.violation_at(self.extremes())
+        self.violation_at(self.gradient_bounds())
     }
 
-    pub(crate) fn violation_at(&self, e: Extremes) -> f64 {
-        if self.bias { e.top - e.bottom } else { e.top.max(-e.bottom) }
+    pub(crate) fn violation_at(&self, e: GradientBounds) -> f64 {
+        if self.bias { e.max_up - e.min_down } else { e.max_up.max(-e.min_down) }
     }
 
     /// What a gradient is compared with: the best partner of a pair, or 0.
-    fn partners(&self, e: Extremes) -> Extremes {
-        if self.bias { e } else { Extremes { top: 0.0, bottom: 0.0 } }
+    fn partners(&self, e: GradientBounds) -> GradientBounds {
+        if self.bias { e } else { GradientBounds { max_up: 0.0, min_down: 0.0 } }
     }
 
     /// The constant b of f = Kα + b: the mean gradient of the variables inside their bounds, or the middle of
@@ -171,12 +171,12 @@ impl Dual {
                 count += 1.0;
             }
         }
-        let Extremes { top, bottom } = self.extremes();
-        match (count > 0.0, top.is_finite(), bottom.is_finite()) {
+        let GradientBounds { max_up, min_down } = self.gradient_bounds();
+        match (count > 0.0, max_up.is_finite(), min_down.is_finite()) {
             (true, ..) => sum / count,
-            (_, true, true) => f64::midpoint(top, bottom),
-            (_, true, false) => top,
-            (_, false, true) => bottom,
+            (_, true, true) => f64::midpoint(max_up, min_down),
+            (_, true, false) => max_up,
+            (_, false, true) => min_down,
             _ => 0.0,
         }
     }
@@ -216,9 +216,9 @@ impl Dual {
     fn solve(&mut self, gram: &mut dyn Gram, run: &mut Run<'_>) -> Exit {
         let mut set = WorkingSet::default();
         loop {
-            let extremes = self.extremes();
-            let violation = self.violation_at(extremes);
-            let extremes = self.partners(extremes);
+            let gradient_bounds = self.gradient_bounds();
+            let violation = self.violation_at(gradient_bounds);
+            let gradient_bounds = self.partners(gradient_bounds);
             if violation.is_nan() {
                 return Exit::Stalled;
             }
@@ -228,7 +228,7 @@ impl Dual {
             if let Some(exit) = run.ended(violation) {
                 return exit;
             }
-            let active = |&i: &usize| self.is_active(i, extremes);
+            let active = |&i: &usize| self.is_active(i, gradient_bounds);
             if (0..self.alpha.len()).filter(active).count() * 2 < self.alpha.len() {
                 let active: Vec<usize> = (0..self.alpha.len()).filter(active).collect();
                 match self.solve_subset(gram, &active, run) {
@@ -238,11 +238,11 @@ impl Dual {
                 }
             }
             let size = WORKING_SET.min(gram.capacity());
-            let rows = self.pick(extremes, &set.rows, size);
+            let rows = self.pick(gradient_bounds, &set.rows, size);
             gram.fetch(&rows);
             set.load(self, gram, rows);
             let goal = (INNER_SHARE * violation).max(run.stop.tolerance);
-            let steps = set.optimise(goal, run.steps_left());
+            let steps = set.optimize(goal, run.steps_left());
             run.steps += steps;
             if steps == 0 {
                 return Exit::Stalled;
@@ -263,7 +263,7 @@ impl Dual {
         let mut set = WorkingSet::default();
         set.load(self, gram, rows.to_vec());
         let exit = loop {
-            let steps = set.optimise(stop.tolerance, run.steps_left());
+            let steps = set.optimize(stop.tolerance, run.steps_left());
             run.steps += steps;
             if steps < 100 * rows.len() as u64 {
                 break if run.steps_left() == 0 { Exit::Limit } else { Exit::Converged };
@@ -297,33 +297,33 @@ impl Dual {
     }
 
     /// The extremes now.
-    pub fn extremes(&self) -> Extremes {
-        let (top, bottom) = simd::extremes(&self.alpha, &self.lo, &self.hi, &self.gradient);
-        Extremes { top, bottom }
+    pub fn gradient_bounds(&self) -> GradientBounds {
+        let (max_up, min_down) = simd::gradient_bounds(&self.alpha, &self.lo, &self.hi, &self.gradient);
+        GradientBounds { max_up, min_down }
     }
 
     /// Whether a variable is not held at a bound with room to spare.
-    fn is_active(&self, i: usize, e: Extremes) -> bool {
+    fn is_active(&self, i: usize, e: GradientBounds) -> bool {
         let (a, g) = (self.alpha[i], self.gradient[i]);
-        (a < self.hi[i] && g >= e.bottom) || (a > self.lo[i] && g <= e.top)
+        (a < self.hi[i] && g >= e.min_down) || (a > self.lo[i] && g <= e.max_up)
     }
 
     /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
     /// places at most), then the largest violators from both ends.
-    fn pick(&self, e: Extremes, last: &[usize], size: usize) -> Vec<usize> {
+    fn pick(&self, e: GradientBounds, last: &[usize], size: usize) -> Vec<usize> {
         let free = |i: &usize| self.lo[*i] < self.alpha[*i] && self.alpha[*i] < self.hi[*i];
         let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size / 2).collect();
         let mut taken = vec![false; self.alpha.len()];
         rows.iter().for_each(|&i| taken[i] = true);
         let want = ((size - rows.len()) / 2).max(1);
         let up = (0..self.alpha.len())
-            .filter(|&i| !taken[i] && self.alpha[i] < self.hi[i] && self.gradient[i] > e.bottom);
+            .filter(|&i| !taken[i] && self.alpha[i] < self.hi[i] && self.gradient[i] > e.min_down);
         let up = largest(up, |i| self.gradient[i], want);
         up.iter().for_each(|&i| taken[i] = true);
         rows.extend(up);
         let want = size - rows.len();
         let down = (0..self.alpha.len())
-            .filter(|&i| !taken[i] && self.alpha[i] > self.lo[i] && self.gradient[i] < e.top);
+            .filter(|&i| !taken[i] && self.alpha[i] > self.lo[i] && self.gradient[i] < e.max_up);
         rows.extend(largest(down, |i| -self.gradient[i], want));
         rows.sort_unstable();
         rows
@@ -436,7 +436,7 @@ impl WorkingSet {
     }
 
     /// Steps until the violation inside the set is at most `goal`; returns their number.
-    fn optimise(&mut self, goal: f64, max_steps: u64) -> u64 {
+    fn optimize(&mut self, goal: f64, max_steps: u64) -> u64 {
         if self.bias { self.optimise_pairs(goal, max_steps) } else { self.optimise_freely(goal, max_steps) }
     }
 
@@ -446,14 +446,14 @@ impl WorkingSet {
         let q = self.rows.len();
         let mut steps = 0;
         while steps < max_steps.min(100 * q as u64) {
-            let ((i, top), (j, low)) = (simd::argmax(&self.up), simd::argmin(&self.down));
-            if top.max(-low) <= goal {
+            let ((i, max_up), (j, low)) = (simd::argmax(&self.up), simd::argmin(&self.down));
+            if max_up.max(-low) <= goal {
                 break;
             }
             let partner =
-                simd::second_order(&self.down, top, &self.k[i * q..(i + 1) * q], &self.diag, self.diag[i]);
-            let j = if top.is_finite() && partner.gain > 0.0 { partner.index } else { j };
-            let i = if top.is_finite() { i } else { j };
+                simd::second_order(&self.down, max_up, &self.k[i * q..(i + 1) * q], &self.diag, self.diag[i]);
+            let j = if max_up.is_finite() && partner.gain > 0.0 { partner.index } else { j };
+            let i = if max_up.is_finite() { i } else { j };
             let free = |k: usize| Free {
                 g: self.gradient(k),
                 room: [self.lo[k] - self.alpha[k], self.hi[k] - self.alpha[k]],
@@ -492,13 +492,13 @@ impl WorkingSet {
         let q = self.rows.len();
         let mut steps = 0;
         while steps < max_steps.min(100 * q as u64) {
-            let (i, top) = simd::argmax(&self.up);
-            if top == f64::NEG_INFINITY {
+            let (i, max_up) = simd::argmax(&self.up);
+            if max_up == f64::NEG_INFINITY {
                 break;
             }
             let row = &self.k[i * q..(i + 1) * q];
-            let partner = simd::second_order(&self.down, top, row, &self.diag, self.diag[i]);
-            if top - partner.least <= goal || partner.gain <= 0.0 {
+            let partner = simd::second_order(&self.down, max_up, row, &self.diag, self.diag[i]);
+            if max_up - partner.least <= goal || partner.gain <= 0.0 {
                 break;
             }
             self.step(i, partner.index);
@@ -568,7 +568,7 @@ impl Free {
     }
 }
 
-/// Steps (a, b) of two variables that maximise g·step − ½ stepᵀK step within their room; `k` is K of the two. The
+/// Steps (a, b) of two variables that maximize g·step − ½ stepᵀK step within their room; `k` is K of the two. The
 /// optimum lies inside or on an edge, where one variable is at a bound and the other at its best.
 pub(crate) fn best_of_two(i: Free, j: Free, k: f64, same: bool) -> (f64, f64) {
     if same {

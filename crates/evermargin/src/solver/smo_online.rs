@@ -9,7 +9,7 @@
 //! Invariants: `gradient = target − Kα`; α within its bounds, equal to a bound when a step ends there; with a bias Σα
 //! does not change.
 
-use super::smo::{Dual, Extremes, Free, best_of_pair, best_of_two, snapped};
+use super::smo::{Dual, Free, GradientBounds, best_of_pair, best_of_two, snapped};
 use crate::kernel::gram::Gram;
 use crate::math::simd::{self, TINY};
 
@@ -84,45 +84,45 @@ impl Dual {
 
     /// First step of newcomer `k`, at 0: with the partner that violates most, or alone when there is no bias. `e` are
     /// the extremes of the others. Says whether it moved.
-    pub fn process(&mut self, gram: &mut dyn Gram, k: usize, e: Extremes, tolerance: f64) -> bool {
+    pub fn process(&mut self, gram: &mut dyn Gram, k: usize, e: GradientBounds, tolerance: f64) -> bool {
         if !self.bias {
             let g = self.gradient[k];
             return (if g < 0.0 { self.lo[k] < 0.0 } else { self.hi[k] > 0.0 }) && self.step_one(gram, k);
         }
         let g = self.gradient[k];
-        if self.hi[k] > 0.0 && g - e.bottom > tolerance {
-            return self.falling(e.bottom).is_some_and(|j| self.step_pair(gram, k, j));
+        if self.hi[k] > 0.0 && g - e.min_down > tolerance {
+            return self.falling(e.min_down).is_some_and(|j| self.step_pair(gram, k, j));
         }
-        if self.lo[k] < 0.0 && e.top - g > tolerance {
-            return self.rising(e.top).is_some_and(|i| self.step_pair(gram, i, k));
+        if self.lo[k] < 0.0 && e.max_up - g > tolerance {
+            return self.rising(e.max_up).is_some_and(|i| self.step_pair(gram, i, k));
         }
         false
     }
 
     /// The step of largest violation among all variables, whose extremes are `e`; says whether there was one.
-    pub fn reprocess(&mut self, gram: &mut dyn Gram, e: Extremes, tolerance: f64) -> bool {
+    pub fn reprocess(&mut self, gram: &mut dyn Gram, e: GradientBounds, tolerance: f64) -> bool {
         let violation = self.violation_at(e);
         if !(violation.is_finite() && violation > tolerance) {
             return false;
         }
         if self.bias {
-            let (i, j) = (self.rising(e.top), self.falling(e.bottom));
+            let (i, j) = (self.rising(e.max_up), self.falling(e.min_down));
             return i.zip(j).is_some_and(|(i, j)| self.step_pair(gram, i, j));
         }
-        let k = if e.top >= -e.bottom { self.rising(e.top) } else { self.falling(e.bottom) };
+        let k = if e.max_up >= -e.min_down { self.rising(e.max_up) } else { self.falling(e.min_down) };
         k.is_some_and(|k| self.step_one(gram, k))
     }
 
     /// The first variable of gradient `top`, to rounding, that may rise.
-    fn rising(&self, top: f64) -> Option<usize> {
-        let least = top - TIE * top.abs();
+    fn rising(&self, max_up: f64) -> Option<usize> {
+        let least = max_up - TIE * max_up.abs();
         let s = simd::first_rising(&self.alpha, &self.hi, &self.gradient, least);
         (s < self.len()).then_some(s)
     }
 
     /// The first variable of gradient `bottom`, to rounding, that may fall.
-    fn falling(&self, bottom: f64) -> Option<usize> {
-        let most = bottom + TIE * bottom.abs();
+    fn falling(&self, min_down: f64) -> Option<usize> {
+        let most = min_down + TIE * min_down.abs();
         let s = simd::first_falling(&self.alpha, &self.lo, &self.gradient, most);
         (s < self.len()).then_some(s)
     }
@@ -148,9 +148,9 @@ impl Dual {
 
     /// Without bias: the two variables of largest violation, one on each side, go to their common optimum. Where the
     /// kernel has a common part (all values near 1), steps of one variable undo each other for long; these do not.
-    pub fn reprocess_two(&mut self, gram: &mut dyn Gram, e: Extremes, tolerance: f64) -> bool {
+    pub fn reprocess_two(&mut self, gram: &mut dyn Gram, e: GradientBounds, tolerance: f64) -> bool {
         let violation = self.violation_at(e);
-        let (i, j) = (self.rising(e.top), self.falling(e.bottom));
+        let (i, j) = (self.rising(e.max_up), self.falling(e.min_down));
         let (false, Some((i, j))) = (violation <= tolerance, i.zip(j)) else {
             return self.reprocess(gram, e, tolerance);
         };
@@ -183,10 +183,10 @@ impl Dual {
     }
 
     /// Takes variable `k` to 0 and holds it there. With a bias its share goes to the partners that then lose least.
-    pub fn retire(&mut self, gram: &mut dyn Gram, k: usize) {
+    pub fn remove_variable(&mut self, gram: &mut dyn Gram, k: usize) {
         if self.bias {
             while self.alpha[k] != 0.0 {
-                let Some((j, step)) = self.heir(gram, k) else { break };
+                let Some((j, step)) = self.best_receiver(gram, k) else { break };
                 let done = step.abs() >= self.alpha[k].abs();
                 self.alpha[k] = if done { 0.0 } else { self.alpha[k] - step };
                 let to = self.alpha[j] + step;
@@ -201,7 +201,7 @@ impl Dual {
 
     /// The variable that can take over from α_k (the amount, with its sign, as much as it has room for) at the best
     /// objective.
-    fn heir(&self, gram: &mut dyn Gram, k: usize) -> Option<(usize, f64)> {
+    fn best_receiver(&self, gram: &mut dyn Gram, k: usize) -> Option<(usize, f64)> {
         gram.fetch(&[k]);
         let (row, sign) = (gram.row(k), self.alpha[k].signum());
         let mut best: Option<(f64, usize, f64)> = None;
@@ -235,10 +235,10 @@ impl Dual {
     }
 
     /// [`Dual::gap_and_target`] and the extremes, in one pass.
-    pub fn standing(&self) -> (f64, f64, Extremes) {
+    pub fn standing(&self) -> (f64, f64, GradientBounds) {
         let sums = simd::gap(&self.alpha, &self.lo, &self.hi, &self.gradient);
         let spread = sums.squares - sums.loss * sums.loss / sums.count.max(1.0);
-        (sums.gap, spread.max(0.0).sqrt(), Extremes { top: sums.top, bottom: sums.bottom })
+        (sums.gap, spread.max(0.0).sqrt(), GradientBounds { max_up: sums.max_up, min_down: sums.min_down })
     }
 
     /// How far variable `s`, at 0, is from taking part: its gradient to the side its bounds are closed. Negative
@@ -255,12 +255,12 @@ impl Dual {
 
     /// Whether variable `s` is 0 and beyond the extremes on the side its bounds are closed: no pair step will move it
     /// as things stand.
-    pub fn is_idle(&self, s: usize, e: Extremes) -> bool {
+    pub fn is_idle(&self, s: usize, e: GradientBounds) -> bool {
         let g = self.gradient[s];
         self.alpha[s] == 0.0
             && match (self.lo[s] < 0.0, self.hi[s] > 0.0) {
-                (true, false) => g >= e.top,
-                (false, true) => g <= e.bottom,
+                (true, false) => g >= e.max_up,
+                (false, true) => g <= e.min_down,
                 (true, true) => false,
                 (false, false) => true,
             }

@@ -26,7 +26,7 @@ pub fn carry_weights(x: MatrixView<'_>, weight: &[f64], picks: &[usize], kernel:
     if picks.is_empty() {
         return Ok(carried);
     }
-    let mut nearest = most_alike(x, &Packed::new(x.select(picks).view(), kernel)?);
+    let mut nearest = max_alike(x, &Packed::new(x.select(picks).view(), kernel)?);
     (0..picks.len()).rev().for_each(|k| nearest[picks[k]] = k as u32);
     for (i, &k) in nearest.iter().enumerate() {
         carried[k as usize] += weight.get(i).copied().unwrap_or(1.0);
@@ -35,7 +35,7 @@ pub fn carry_weights(x: MatrixView<'_>, weight: &[f64], picks: &[usize], kernel:
 }
 
 /// The number of the packed row most like each row of `x`.
-fn most_alike(x: MatrixView<'_>, packed: &Packed) -> Vec<u32> {
+fn max_alike(x: MatrixView<'_>, packed: &Packed) -> Vec<u32> {
     let (pass, mut nearest) = (packed.pass(), vec![0; x.rows()]);
     nearest.par_chunks_mut(pass).enumerate().for_each_init(
         || (Queries::default(), Scratch::default(), Vec::new()),

@@ -1,8 +1,8 @@
 //! SUBMOD-EXMP: the rows worth remembering.
 //!
-//! Problem (Emara 2012, chapter IV, equation IV.16): of n rows choose E, as large as asked for, to maximise
+//! Problem (Emara 2012, chapter IV, equation IV.16): of n rows choose E, as large as asked for, to maximize
 //!
-//! G(E) = λ₃ Σ_E tₘ + λ₂ Σ_E bₘ − λ₁ Σ_{E,E} K,   tₘ = Σⱼ wⱼKₘⱼ (density),   bₘ = Σ_L Kᵢₘ (near labelled rows)
+//! G(E) = λ₃ Σ_E tₘ + λ₂ Σ_E bₘ − λ₁ Σ_{E,E} K,   tₘ = Σⱼ wⱼKₘⱼ (density),   bₘ = Σ_L Kᵢₘ (near labeled rows)
 //!
 //! by lazy greedy (the source prints the plain one, algorithm 6; the picks are the same). wⱼ is the number of samples of the
 //! stream a row stands for. With the rows of the next batch given, tₘ gets η Σ K over them: what is thin here and dense
@@ -72,12 +72,12 @@ impl Lambda {
 pub struct ExemplarParams {
     /// Similarity of rows.
     pub kernel: Kernel,
-    /// What is maximised; the three weights are those of [`Objective::Exemplars`].
+    /// What is maximized; the three weights are those of [`Objective::Exemplars`].
     pub objective: Objective,
     /// λ₁: exemplars unlike each other.
     pub diversity: Lambda,
-    /// λ₂: exemplars near labelled rows.
-    pub labelled: Lambda,
+    /// λ₂: exemplars near labeled rows.
+    pub labeled: Lambda,
     /// λ₃: exemplars where rows are dense.
     pub density: Lambda,
     /// Most bytes of kernel values held.
@@ -90,7 +90,7 @@ impl Default for ExemplarParams {
             kernel: Kernel::Linear,
             objective: Objective::Exemplars,
             diversity: Lambda::Auto,
-            labelled: Lambda::Auto,
+            labeled: Lambda::Auto,
             density: Lambda::Auto,
             cache_bytes: 512 << 20,
         }
@@ -102,7 +102,7 @@ impl ExemplarParams {
     pub fn check(&self) -> Result<()> {
         check_kernel(&self.kernel)?;
         self.diversity.check("diversity")?;
-        self.labelled.check("labelled")?;
+        self.labeled.check("labeled")?;
         self.density.check("density")
     }
 }
@@ -114,16 +114,16 @@ pub struct Pool<'a> {
     pub x: MatrixView<'a>,
     /// Samples of the stream each row stands for; empty for one each.
     pub weight: &'a [f64],
-    /// Labelled rows, which are remembered anyway. Facility location makes no use of them.
-    pub labelled: Option<MatrixView<'a>>,
+    /// Labeled rows, which are remembered anyway. Facility location makes no use of them.
+    pub labeled: Option<MatrixView<'a>>,
     /// Rows of the next batch, and η, how much each counts.
-    pub beyond: Option<(MatrixView<'a>, f64)>,
+    pub next_batch_weight: Option<(MatrixView<'a>, f64)>,
 }
 
 impl<'a> Pool<'a> {
     /// Rows that stand for themselves, and nothing else.
     pub fn of(x: MatrixView<'a>) -> Self {
-        Self { x, weight: &[], labelled: None, beyond: None }
+        Self { x, weight: &[], labeled: None, next_batch_weight: None }
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -134,12 +134,12 @@ impl<'a> Pool<'a> {
         if let Some(w) = self.weight.iter().find(|w| !(**w >= 0.0 && **w <= 1e100)) {
             return Err(Error::parameter("weight", w, "a number from 0 to 1e100"));
         }
-        for other in self.labelled.iter().chain(self.beyond.iter().map(|(x, _)| x)) {
+        for other in self.labeled.iter().chain(self.next_batch_weight.iter().map(|(x, _)| x)) {
             if other.cols() != cols {
                 return Err(Error::Shape { what: "columns", expected: cols, found: other.cols() });
             }
         }
-        match self.beyond {
+        match self.next_batch_weight {
             Some((_, eta)) if !(0.0..=1e100).contains(&eta) => {
                 Err(Error::parameter("eta", eta, "a number from 0 to 1e100"))
             }
@@ -154,7 +154,7 @@ impl<'a> Pool<'a> {
 
     /// N: samples that all rows stand for.
     pub(super) fn total(&self, weight: &[f64]) -> f64 {
-        weight.iter().sum::<f64>() + self.beyond.map_or(0.0, |(x, eta)| eta * x.rows() as f64)
+        weight.iter().sum::<f64>() + self.next_batch_weight.map_or(0.0, |(x, eta)| eta * x.rows() as f64)
     }
 }
 
@@ -265,12 +265,12 @@ pub(super) fn merits<'a>(
         return Ok(None);
     };
     merit.iter_mut().for_each(|m| *m *= density);
-    if let Some((beyond, eta)) = pool.beyond {
-        ground.add_others(beyond, &vec![density * eta; beyond.rows()], &mut merit)?;
+    if let Some((next_batch_weight, eta)) = pool.next_batch_weight {
+        ground.add_others(next_batch_weight, &vec![density * eta; next_batch_weight.rows()], &mut merit)?;
     }
-    if let Some(labelled) = pool.labelled.filter(|l| l.rows() > 0) {
-        let near = params.labelled.or(0.05 * total / labelled.rows() as f64);
-        ground.add_others(labelled, &vec![near; labelled.rows()], &mut merit)?;
+    if let Some(labeled) = pool.labeled.filter(|l| l.rows() > 0) {
+        let near = params.labeled.or(0.05 * total / labeled.rows() as f64);
+        ground.add_others(labeled, &vec![near; labeled.rows()], &mut merit)?;
     }
     Ok(Some((ground, merit)))
 }
@@ -283,10 +283,12 @@ fn cover(
     take: Loop<'_>,
 ) -> Result<Option<Picks>> {
     let mut weight = pool.weights();
-    let stacked = pool.beyond.filter(|(beyond, _)| beyond.rows() > 0).map(|(beyond, eta)| {
-        weight.resize(pool.x.rows() + beyond.rows(), eta);
-        Matrix::stacked(&[pool.x, beyond])
-    });
+    let stacked = pool.next_batch_weight.filter(|(next_batch_weight, _)| next_batch_weight.rows() > 0).map(
+        |(next_batch_weight, eta)| {
+            weight.resize(pool.x.rows() + next_batch_weight.rows(), eta);
+            Matrix::stacked(&[pool.x, next_batch_weight])
+        },
+    );
     let x = stacked.as_ref().map_or(pool.x, Matrix::view);
     if least_value(&params.kernel, x) < 0.0 {
         return Err(Error::Data(format!(

@@ -1,6 +1,6 @@
 //! Facility location: the rows that are, all together, most similar to everything.
 //!
-//! Problem: choose E to maximise F(E) = Σᵢ wᵢ max_{e∈E} K(xᵢ, xₑ) for K ≥ 0: how well each row is represented by the
+//! Problem: choose E to maximize F(E) = Σᵢ wᵢ max_{e∈E} K(xᵢ, xₑ) for K ≥ 0: how well each row is represented by the
 //! exemplar most like it. F is monotone and submodular, so the greedy reaches 1 − 1/e of the optimum (Nemhauser, Wolsey &
 //! Fisher 1978), and lazy bounds hold as they are.
 //!

@@ -1,6 +1,6 @@
 //! QP-EXMP and QP-ACTV: the convex relaxations, a check of the greedy picks on small pools.
 //!
-//! Problem (Emara 2012, sections IV and V, equation V.1): maximise cᵀe − λ eᵀKe subject to Σe = M, 0 ≤ e ≤ 1, with the c of
+//! Problem (Emara 2012, sections IV and V, equation V.1): maximize cᵀe − λ eᵀKe subject to Σe = M, 0 ≤ e ≤ 1, with the c of
 //! exemplars or of queries. Divided by −2λ it is ½eᵀKe − (c/2λ)ᵀe: box, one sum held, a kernel matrix, which is the dual
 //! solver's problem ([`crate::solver::smo`]), so there is no loop here.
 //!
@@ -52,7 +52,7 @@ pub fn relax(
     solve(&mut gram, &merit, lambda, count, stop, watch)
 }
 
-/// Maximises cᵀe − λ eᵀKe from e = M/n.
+/// Maximizes cᵀe − λ eᵀKe from e = M/n.
 pub(crate) fn solve(
     gram: &mut KernelGram<'static>,
     merit: &[f64],

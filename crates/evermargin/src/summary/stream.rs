@@ -87,7 +87,7 @@ impl Summary {
         self.check_columns(other.rows.cols())?;
         if self.params.kernel != other.params.kernel || self.params.objective != other.params.objective {
             return Err(Error::Data(
-                "the two summaries were made with different kernels or objectives; summarise the data of one of them anew"
+                "the two summaries were made with different kernels or objectives; summarize the data of one of them anew"
                     .into(),
             ));
         }

@@ -86,8 +86,8 @@ fn every_sample_is_taken_once() {
         let p = LasvmParams { stop: StopRule::Never, curve: true, ..params(select) };
         let (_, online) = fit(&p, &x, &problems);
         assert_eq!((online.labels, online.counts.seen, online.stopped), (200, 200, Stopped::Exhausted));
-        let learnt: Vec<usize> = online.curve.iter().map(|c| c.learnt).collect();
-        assert!(learnt.windows(2).all(|w| w[0] < w[1]) && learnt.last() == Some(&200), "{learnt:?}");
+        let learned: Vec<usize> = online.curve.iter().map(|c| c.learned).collect();
+        assert!(learned.windows(2).all(|w| w[0] < w[1]) && learned.last() == Some(&200), "{learned:?}");
     }
 }
 
@@ -133,7 +133,7 @@ fn a_budget_is_never_overspent_and_seeds_count() {
         let (_, online) = fit(&LasvmParams { labels: 380, ..params(select) }, &x, &problems);
         assert_eq!(
             online.counts.seen as usize, online.labels,
-            "every label that was paid for is learnt from"
+            "every label that was paid for is learned from"
         );
         let (_, online) = fit(&LasvmParams { curve: true, ..params(select) }, &x, &problems);
         assert!(
@@ -153,7 +153,7 @@ fn what_does_not_go_together_is_refused() {
     let both = LasvmParams { labels: 20, stop: StopRule::CrossValidated, ..p.clone() };
     assert!(refused(both).contains("labels = 20"));
     assert!(refused(LasvmParams { virtual_points: 101, ..p.clone() }).contains("virtual = 101"));
-    assert!(refused(LasvmParams { neighbours: 0, ..p }).contains("neighbours = 0"));
+    assert!(refused(LasvmParams { neighbors: 0, ..p }).contains("neighbors = 0"));
 }
 
 #[test]

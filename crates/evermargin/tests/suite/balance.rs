@@ -1,8 +1,8 @@
-//! Neighbours, synthetic rows, sampling and injected damage, against slow and obvious ways and invariants.
+//! Neighbors, synthetic rows, sampling and injected damage, against slow and obvious ways and invariants.
 
 use evermargin::data::Row;
 use evermargin::resampling::{
-    Neighbours, between, class_costs, flip_labels, imbalance_ratio, neighbours, smote, thin, undersample,
+    Neighbors, between, class_costs, flip_labels, imbalance_ratio, neighbors, smote, thin, undersample,
 };
 use evermargin::{Kernel, Labels, Matrix};
 use proptest::prelude::*;
@@ -32,9 +32,9 @@ fn matrix(rows: usize, cols: usize, seed: u64) -> Matrix {
     .unwrap()
 }
 
-fn labels(counts: &[usize], unlabelled: usize, seed: u64) -> Labels {
+fn labels(counts: &[usize], unlabeled: usize, seed: u64) -> Labels {
     let mut of: Vec<Option<u32>> =
-        counts.iter().zip(0..).flat_map(|(&n, c)| vec![Some(c); n]).chain(vec![None; unlabelled]).collect();
+        counts.iter().zip(0..).flat_map(|(&n, c)| vec![Some(c); n]).chain(vec![None; unlabeled]).collect();
     let mut rng = rng(seed);
     for i in (1..of.len()).rev() {
         of.swap(i, rng.random_range(0..=i));
@@ -57,20 +57,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn neighbours_are_the_nearest_in_feature_space(n in 2..90_usize, k in 1..8_usize, seed in 0..1000_u64) {
+    fn neighbors_are_the_nearest_in_feature_space(n in 2..90_usize, k in 1..8_usize, seed in 0..1000_u64) {
         let x = matrix(n, 4, seed);
         let rows: Vec<usize> = (0..n).filter(|i| i % 3 != 1).collect();
         for kernel in KERNELS {
-            let search = Neighbours::new(x.view(), &rows, kernel).unwrap();
+            let search = Neighbors::new(x.view(), &rows, kernel).unwrap();
             let sparse = x.view().to_csr().with_cols(if n % 2 == 0 { 4 } else { 5000 });
             let all = search.all(k);
-            prop_assert_eq!(&all, &Neighbours::new(sparse.view(), &rows, kernel).unwrap().all(k));
+            prop_assert_eq!(&all, &Neighbors::new(sparse.view(), &rows, kernel).unwrap().all(k));
             for (place, found) in all.iter().enumerate() {
                 prop_assert_eq!(found.len(), k.min(rows.len() - 1));
                 prop_assert_eq!(found, &search.of(place, k));
                 prop_assert!(!found.contains(&place));
                 let named: Vec<usize> = found.iter().map(|&p| rows[p]).collect();
-                prop_assert_eq!(&named, &neighbours(x.view(), &rows, rows[place], kernel, k).unwrap());
+                prop_assert_eq!(&named, &neighbors(x.view(), &rows, rows[place], kernel, k).unwrap());
                 let far = |p: usize| {
                     feature_distance(kernel, x.view().row(rows[place]), x.view().row(rows[p]))
                 };
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn synthetic_rows_lie_between_two_neighbours(n in 1..40_usize, v in 0..4_usize, k in 1..7_usize, seed in 0..1000_u64) {
+    fn synthetic_rows_lie_between_two_neighbors(n in 1..40_usize, v in 0..4_usize, k in 1..7_usize, seed in 0..1000_u64) {
         let x = matrix(n + 5, 5, seed);
         let rows: Vec<usize> = (5..n + 5).collect();
         let made = smote(x.view(), &rows, RBF, k, v, &mut rng(seed)).unwrap();
@@ -96,7 +96,7 @@ proptest! {
         let (all, made) = (dense(&x), dense(&made));
         for (i, s) in made.iter().enumerate() {
             let a = &all[rows[i / v]];
-            let near = neighbours(x.view(), &rows, rows[i / v], RBF, k).unwrap();
+            let near = neighbors(x.view(), &rows, rows[i / v], RBF, k).unwrap();
             let on_segment = |b: &[f64]| {
                 // one λ for all columns, in [0, 1]
                 let wide = (0..5).max_by(|&p, &q| (a[p] - b[p]).abs().total_cmp(&(a[q] - b[q]).abs())).unwrap();
@@ -109,13 +109,13 @@ proptest! {
 
     #[test]
     fn undersampling_keeps_the_ratio_asked_for(
-        counts in (1..40_usize, 1..200_usize), unlabelled in 0..5_usize, ratio in 0.1..5.0_f64, seed in 0..1000_u64,
+        counts in (1..40_usize, 1..200_usize), unlabeled in 0..5_usize, ratio in 0.1..5.0_f64, seed in 0..1000_u64,
     ) {
-        let y = labels(&[counts.1, counts.0], unlabelled, seed);
+        let y = labels(&[counts.1, counts.0], unlabeled, seed);
         let kept = undersample(&y, 0, ratio, &mut rng(seed)).unwrap();
         prop_assert!(kept.windows(2).all(|w| w[0] < w[1]));
         let count = |class| kept.iter().filter(|&&i| y.of[i] == class).count();
-        prop_assert_eq!((count(Some(1)), count(None)), (counts.0, unlabelled));
+        prop_assert_eq!((count(Some(1)), count(None)), (counts.0, unlabeled));
         let wanted = (ratio * counts.0 as f64).min(counts.1 as f64);
         prop_assert!((count(Some(0)) as f64 - wanted).abs() <= 0.5);
     }
@@ -207,15 +207,15 @@ fn ties_go_to_the_earlier_row() {
     let x = Matrix::dense(vec![0.0, 1.0, -1.0, 1.0, 0.0, 2.0], 6, 1).unwrap();
     let rows = [0, 1, 2, 3, 4, 5];
     for kernel in [Kernel::Linear, RBF] {
-        assert_eq!(neighbours(x.view(), &rows, 0, kernel, 9).unwrap(), [4, 1, 2, 3, 5]);
-        assert_eq!(neighbours(x.view(), &rows, 0, kernel, 2).unwrap(), [4, 1]);
-        assert_eq!(Neighbours::new(x.view(), &rows, kernel).unwrap().all(2)[0], [4, 1]);
+        assert_eq!(neighbors(x.view(), &rows, 0, kernel, 9).unwrap(), [4, 1, 2, 3, 5]);
+        assert_eq!(neighbors(x.view(), &rows, 0, kernel, 2).unwrap(), [4, 1]);
+        assert_eq!(Neighbors::new(x.view(), &rows, kernel).unwrap().all(2)[0], [4, 1]);
     }
     // far out the kernel is 0 for every pair, and the order is still right
     let x = Matrix::dense(vec![0.0, 900.0, 500.0, 700.0], 4, 1).unwrap();
-    assert_eq!(neighbours(x.view(), &[0, 1, 2, 3], 0, RBF, 3).unwrap(), [2, 3, 1]);
+    assert_eq!(neighbors(x.view(), &[0, 1, 2, 3], 0, RBF, 3).unwrap(), [2, 3, 1]);
     // a row that is not among the rows searched
-    assert_eq!(neighbours(x.view(), &[0, 1], 3, RBF, 3).unwrap(), [1, 0]);
+    assert_eq!(neighbors(x.view(), &[0, 1], 3, RBF, 3).unwrap(), [1, 0]);
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn degenerate_input_is_answered_or_refused() {
     assert_eq!(smote(x.view(), &[0, 1], RBF, 5, 0, &mut rng(1)).unwrap().rows(), 0);
     let refused =
         |rows: &[usize], kernel, k| smote(x.view(), rows, kernel, k, 1, &mut rng(1)).unwrap_err().to_string();
-    assert_eq!(refused(&[0], RBF, 0), "parameter neighbours = 0: must be 1 or more");
+    assert_eq!(refused(&[0], RBF, 0), "parameter neighbors = 0: must be 1 or more");
     assert!(refused(&[], RBF, 5).contains("rows of the class"));
     assert_eq!(refused(&[4], RBF, 5), "parameter row = 4: must be below 4");
     assert!(refused(&[0], Kernel::Precomputed, 5).contains("precomputed"));

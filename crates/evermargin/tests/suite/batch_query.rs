@@ -60,8 +60,8 @@ fn sets_of(n: usize, count: u32) -> impl Iterator<Item = Vec<usize>> {
 fn golden_questions() {
     let x = matrix(&[1.0, 0.0, 0.9, 0.1, 0.8, 0.3, 0.2, 0.9, 0.0, 1.0, 0.1, 0.7], 2);
     let l = matrix(&[1.0, 0.2, 0.1, 1.0], 2);
-    let [diversity, labelled, density] = [1.0, 1.0, 0.1].map(Lambda::Value);
-    let params = SubmodParams { diversity, labelled, density, ..params(NARROW) };
+    let [diversity, labeled, density] = [1.0, 1.0, 0.1].map(Lambda::Value);
+    let params = SubmodParams { diversity, labeled, density, ..params(NARROW) };
     let picks = submod_batch(x.view(), l.view(), &[1.0, -1.0], &params, 3, &()).unwrap();
     assert_eq!(picks.order, [5, 0, 4]);
     let gains = [-2.035809, -2.332826, -3.905203];
@@ -207,15 +207,15 @@ fn smallest_cases_and_what_is_refused() {
     let p = params(NARROW);
     let text = |e: evermargin::Error| e.to_string();
     let short = submod_batch(x.view(), x.view(), &[1.0], &p, 2, &()).unwrap_err();
-    assert_eq!(text(short), "signs of labelled rows: expected 5, found 1");
+    assert_eq!(text(short), "signs of labeled rows: expected 5, found 1");
     let wide = random(1, 3, 1);
     let wide = submod_batch(x.view(), wide.view(), &[1.0], &p, 2, &()).unwrap_err();
-    assert_eq!(text(wide), "columns of labelled rows: expected 2, found 3");
+    assert_eq!(text(wide), "columns of labeled rows: expected 2, found 3");
     let sign = submod_batch(x.view(), x.view(), &[f64::NAN; 5], &p, 2, &()).unwrap_err();
     assert_eq!(text(sign), "parameter sign = NaN: must be a number");
-    let lambda = SubmodParams { labelled: Lambda::Value(-2.0), ..params(NARROW) };
+    let lambda = SubmodParams { labeled: Lambda::Value(-2.0), ..params(NARROW) };
     let lambda = submod_batch(x.view(), x.view(), &[1.0; 5], &lambda, 2, &()).unwrap_err();
-    assert_eq!(text(lambda), "parameter labelled = -2: must be auto, static or a number from 0");
+    assert_eq!(text(lambda), "parameter labeled = -2: must be auto, static or a number from 0");
     let near = diverse_batch(x.view(), &[0.0], NARROW, 2, &()).unwrap_err();
     assert_eq!(text(near), "closeness of rows: expected 5, found 1");
     let near = diverse_batch(x.view(), &[0.0, 0.0, f64::NAN, 0.0, 0.0], NARROW, 2, &()).unwrap_err();

@@ -2,7 +2,7 @@
 
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin::estimators::online::partial_fit::{GoOn, ONLINE, OnlineCheckpoint, go_on};
+use evermargin::estimators::online::partial_fit::{ONLINE, OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::metrics::Criterion;
 use evermargin::model::{Model, ScalingName};
 use evermargin::pipeline::train::{Multi, ScalingChoice, TrainOptions, train};
@@ -30,8 +30,8 @@ fn rows_of(x: &Matrix, labels: &Labels, classes: &[u32]) -> (Matrix, Labels) {
     (x.view().select(&keep), Labels { classes: labels.classes.clone(), of })
 }
 
-fn how() -> GoOn<'static> {
-    GoOn { seed: 1, ..GoOn::default() }
+fn how() -> PartialFitOptions<'static> {
+    PartialFitOptions { seed: 1, ..PartialFitOptions::default() }
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn beginning_and_going_on_is_training_where_the_first_rows_hold_every_class() {
                     let whole = train(x.clone(), labels, &options, &()).unwrap();
                     let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
                     begun.check().unwrap();
-                    let (trained, next) = go_on(&begun, x, labels, how(), &()).unwrap();
+                    let (trained, next) = partial_fit(&begun, x, labels, how(), &()).unwrap();
                     assert_eq!(trained.classifier, whole.classifier, "{learner} {multi:?}");
                     let saved = &whole.online.as_ref().unwrap().saved;
                     let kept = OnlineCheckpoint::new(
@@ -79,11 +79,11 @@ fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
                 train(x.clone(), &labels, &options, &()).unwrap().classifier.predict(x.clone()).unwrap();
             let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
             let (early, few) = rows_of(&x, &labels, &[0]);
-            let (_, next) = go_on(&begun, early, &few, how(), &()).unwrap();
+            let (_, next) = partial_fit(&begun, early, &few, how(), &()).unwrap();
             let (more, some) = rows_of(&x, &labels, &[2]);
-            let (_, next) = go_on(&next, more, &some, how(), &()).unwrap();
+            let (_, next) = partial_fit(&next, more, &some, how(), &()).unwrap();
             let (late, rest) = rows_of(&x, &labels, &[1]);
-            let (trained, next) = go_on(&next, late, &rest, how(), &()).unwrap();
+            let (trained, next) = partial_fit(&next, late, &rest, how(), &()).unwrap();
             assert_eq!(next.counts, labels.counts());
             let said = trained.classifier.predict(x.clone()).unwrap();
             for (a, b) in said.decision.iter().zip(&whole.decision) {
@@ -104,7 +104,7 @@ fn only_classes_that_were_met_are_answered() {
             for one in 0..3u32 {
                 let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
                 let (early, few) = rows_of(&x, &labels, &[one]);
-                let (trained, next) = go_on(&begun, early, &few, how(), &()).unwrap();
+                let (trained, next) = partial_fit(&begun, early, &few, how(), &()).unwrap();
                 trained.classifier.check().unwrap();
                 for rows in [&x, &far] {
                     let said = trained.classifier.predict(rows.clone()).unwrap();
@@ -113,12 +113,12 @@ fn only_classes_that_were_met_are_answered() {
                 }
                 let other = (one + 1) % 3;
                 let (more, some) = rows_of(&x, &labels, &[other]);
-                let (trained, next) = go_on(&next, more, &some, how(), &()).unwrap();
+                let (trained, next) = partial_fit(&next, more, &some, how(), &()).unwrap();
                 let said = trained.classifier.predict(x.clone()).unwrap();
                 assert!(said.class.iter().all(|c| [one, other].contains(c)), "{case}");
                 assert!(trained.classifier.predict(far.clone()).unwrap().class[0] != (one + 2) % 3, "{case}");
                 let (late, rest) = rows_of(&x, &labels, &[(one + 2) % 3]);
-                let (trained, _) = go_on(&next, late, &rest, how(), &()).unwrap();
+                let (trained, _) = partial_fit(&next, late, &rest, how(), &()).unwrap();
                 let said = trained.classifier.predict(x.clone()).unwrap();
                 let right = said.class.iter().zip(&labels.of).filter(|(a, b)| Some(**a) == **b).count();
                 // rows sorted by class are the worst order there is for a single pass
@@ -137,7 +137,7 @@ fn a_class_that_never_comes_costs_no_points() {
     let points = |classes: &[String]| {
         let begun = OnlineCheckpoint::begin(&options, classes, x.view()).unwrap();
         let labels = Labels { classes: classes.to_vec(), ..labels.clone() };
-        let (_, next) = go_on(&begun, x.clone(), &labels, how(), &()).unwrap();
+        let (_, next) = partial_fit(&begun, x.clone(), &labels, how(), &()).unwrap();
         Lasvm::resume(&next.saved).unwrap().len()
     };
     let alone = points(&declared[..2]);
@@ -157,10 +157,10 @@ fn an_awakened_output_keeps_the_invariants_of_the_dual() {
     let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
     let (early, few) = rows_of(&x, &labels, &[0, 2]);
     let weights: Vec<f64> = (0..early.rows()).map(|i| 1.0 + (i % 3) as f64).collect();
-    let weighted = GoOn { weights: Some(&weights), ..how() };
-    let (_, next) = go_on(&begun, early, &few, weighted, &()).unwrap();
+    let weighted = PartialFitOptions { weights: Some(&weights), ..how() };
+    let (_, next) = partial_fit(&begun, early, &few, weighted, &()).unwrap();
     let (late, rest) = rows_of(&x, &labels, &[1]);
-    let (_, next) = go_on(&next, late, &rest, how(), &()).unwrap();
+    let (_, next) = partial_fit(&next, late, &rest, how(), &()).unwrap();
     let state = Lasvm::resume(&next.saved).unwrap();
     let points = state.points().view();
     let kernel = state.params().kernel;
@@ -197,8 +197,8 @@ fn what_cannot_begin_is_refused() {
     assert!(OnlineCheckpoint::begin(&plain, &names, none.view()).is_err());
     let begun = OnlineCheckpoint::begin(&plain, &names, x.view()).unwrap();
     let other = Labels { classes: vec!["new".into()], of: vec![Some(0); 30] };
-    let error = go_on(&begun, x.clone(), &other, how(), &()).unwrap_err().to_string();
+    let error = partial_fit(&begun, x.clone(), &other, how(), &()).unwrap_err().to_string();
     assert!(error.starts_with("class new is new: the state knows 1, 2, 3;"), "{error}");
     let model = Lasvm::resume(&begun.saved).unwrap().model();
-    assert!(matches!(begun.classifier(model).model, Model::Linear { .. }), "nothing learnt, yet a model");
+    assert!(matches!(begun.classifier(model).model, Model::Linear { .. }), "nothing learned, yet a model");
 }

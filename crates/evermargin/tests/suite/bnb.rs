@@ -132,11 +132,11 @@ fn three(rows: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Targets>) {
     let wanted = GenerateParams { rows, noise: Some(0.6), seed, ..Default::default() };
     let (noise, _) = generate("two-moons", &wanted).unwrap();
     let class: Vec<u32> = (0..rows as u32).map(|i| i % 3).collect();
-    let centre = [[0.0, 0.0], [1.2, 0.0], [0.0, 2.0]];
+    let center = [[0.0, 0.0], [1.2, 0.0], [0.0, 2.0]];
     let value = |i: usize, c: usize| {
         let mut at = 0.0;
         noise.view().row(i).for_each(|k, v| at += if k == c { v } else { 0.0 });
-        centre[class[i] as usize][c] + at
+        center[class[i] as usize][c] + at
     };
     let values = (0..rows).flat_map(|i| [value(i, 0), value(i, 1)]).collect();
     let one = |c: u32| {
@@ -264,7 +264,7 @@ fn no_heuristic_is_below_the_optimum() {
             let mut params = params.clone();
             if name == "label-propagation" {
                 params.remove("lambda");
-                params.insert("neighbours".into(), 4.into());
+                params.insert("neighbors".into(), 4.into());
             }
             let other = learner(name).unwrap().make(&params).unwrap();
             let told = other.fit(x.view(), from_ref(&targets), &()).unwrap().transduced.unwrap();
@@ -332,7 +332,7 @@ fn too_many_rows_are_refused() {
     let error = BnbParams::default().fit(x.view(), &[few(&labels, 0)], &()).unwrap_err().to_string();
     assert_eq!(
         error,
-        "bnb-s3vm searches the labels of at most 300 unlabelled rows, and there are 308; use tsvm or da"
+        "bnb-s3vm searches the labels of at most 300 unlabeled rows, and there are 308; use tsvm or da"
     );
 }
 
@@ -364,7 +364,7 @@ fn equal_rows_are_not_told_apart() {
     assert!((found - best).abs() < 1e-4 * best, "{found} {best}");
 }
 
-/// Labels spread from neighbour to neighbour, so the first way down the tree already finds both moons, where no search of so
+/// Labels spread from neighbor to neighbor, so the first way down the tree already finds both moons, where no search of so
 /// few nodes could.
 #[test]
 fn the_first_way_down_follows_the_moons() {

@@ -2,13 +2,13 @@
 
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::baselines::cotraining::{CoTrainingParams, Machine};
-use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::baselines::cotraining::{BaseLearner, CoTrainingParams};
+use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
 use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling};
 use evermargin::estimators::manifold::penalty::PenaltyParams;
 use evermargin::estimators::multiview::colap::{CoLapParams, Coupling};
 use evermargin::estimators::multiview::coreg::{CoRlsParams, LossOf, solve};
-use evermargin::estimators::multiview::coupled_views::{Form, Sample, Stack};
+use evermargin::estimators::multiview::coupled_views::{CoupledViews, Form, Sample};
 use evermargin::estimators::multiview::views::{PerView, ViewList};
 use evermargin::estimators::supervised::rls::RlsParams;
 use evermargin::estimators::transductive::Ratio;
@@ -23,7 +23,7 @@ use std::slice::from_ref;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.8 };
 
-/// n rows of d columns, the first l labelled.
+/// n rows of d columns, the first l labeled.
 fn sample(n: usize, d: usize, l: usize, seed: u64) -> (Matrix, Targets) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let values: Vec<f64> = (0..n * d).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -228,9 +228,12 @@ fn the_stacked_solve_is_the_kernel_of_the_source() {
     {
         let k = [gram(&parts[0], kernels[0]), gram(&parts[1], kernels[1])];
         let wanted = coregularization_kernel([&k[0], &k[1]], nu, mu);
-        let spans: Vec<Span> =
-            parts.iter().zip(kernels).map(|(p, k)| Span::new(p.view(), k, 18, 1, &()).unwrap()).collect();
-        let stack = Stack::new(&spans, None);
+        let spans: Vec<LandmarkSpace> = parts
+            .iter()
+            .zip(kernels)
+            .map(|(p, k)| LandmarkSpace::new(p.view(), k, 18, 1, &()).unwrap())
+            .collect();
+        let stack = CoupledViews::new(&spans, None);
         let cost = vec![1.0; 18];
         let form = Form { ridge: vec![1.0, nu], along: vec![None, None], agreement: mu, cost: &cost };
         let samples: Vec<Sample> = (0..18).map(|row| Sample { row, view: None }).collect();
@@ -247,8 +250,9 @@ fn the_stacked_solve_is_the_kernel_of_the_source() {
 fn agreement_goes_from_the_sum_kernel_to_equality() {
     let (x, targets) = sample(20, 4, 6, 7);
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 4)]).of(x.view())];
-    let spans: Vec<Span> = parts.iter().map(|p| Span::new(p.view(), RBF, 20, 1, &()).unwrap()).collect();
-    let stack = Stack::new(&spans, None);
+    let spans: Vec<LandmarkSpace> =
+        parts.iter().map(|p| LandmarkSpace::new(p.view(), RBF, 20, 1, &()).unwrap()).collect();
+    let stack = CoupledViews::new(&spans, None);
     let machine = RlsParams { kernel: Kernel::Precomputed, c: 10.0, bias: false, ..Default::default() };
     let outputs = |mu: f64| {
         let form = Form { ridge: vec![1.0; 2], along: vec![None, None], agreement: mu, cost: &targets.cost };
@@ -276,13 +280,13 @@ fn agreement_goes_from_the_sum_kernel_to_equality() {
 }
 
 fn colap(coupling: Coupling, loss: Loss, kernel: Kernel) -> CoLapParams {
-    let penalty = PenaltyParams { neighbours: 4, ..Default::default() };
+    let penalty = PenaltyParams { neighbors: 4, ..Default::default() };
     CoLapParams { views: list("1..2;3..5"), coupling, loss, kernel, penalty, ..Default::default() }
 }
 
 /// The Laplacian of a view's graph, dense.
 fn laplacian(x: &Matrix) -> Vec<Vec<f64>> {
-    let params = GraphParams { neighbours: 4, weights: Weights::Heat, ..Default::default() };
+    let params = GraphParams { neighbors: 4, weights: Weights::Heat, ..Default::default() };
     let graph = Graph::nearest(x.view(), &params, &()).unwrap().unwrap();
     let (n, degree) = (graph.len(), graph.degrees());
     let mut l = vec![vec![0.0; n]; n];
@@ -378,7 +382,7 @@ fn all(kernel: Kernel) -> Vec<(&'static str, Box<dyn Fit>)> {
             found.push(("colap", Box::new(CoLapParams { tolerance: 1e-8, ..colap(coupling, loss, kernel) })));
         }
     }
-    for machine in [Machine::Svc, Machine::Rls] {
+    for machine in [BaseLearner::Svc, BaseLearner::Rls] {
         let params = CoTrainingParams { views: views.clone(), kernel, machine, ..Default::default() };
         found.push(("cotraining", Box::new(CoTrainingParams { tolerance: 1e-8, rounds: 2, ..params })));
     }
@@ -438,7 +442,7 @@ fn dense_and_sparse_rows_and_any_threads_give_the_same() {
 
 #[test]
 fn a_row_of_weight_two_is_two_rows() {
-    // binary graphs see copies as neighbours: coupling by the kernel without a graph, and corls
+    // binary graphs see copies as neighbors: coupling by the kernel without a graph, and corls
     let (x, targets) = sample(30, 5, 8, 12);
     let twice: Vec<usize> = (0..30).chain([0, 3, 20]).collect();
     let copies = targets.select(&twice);
@@ -472,7 +476,7 @@ fn a_row_of_weight_two_is_two_rows() {
 }
 
 #[test]
-fn without_unlabelled_rows_the_labels_speak_alone() {
+fn without_unlabeled_rows_the_labels_speak_alone() {
     let (x, targets) = sample(25, 5, 25, 13);
     for kernel in [Kernel::Linear, RBF] {
         for (name, fit) in all(kernel) {
@@ -484,7 +488,7 @@ fn without_unlabelled_rows_the_labels_speak_alone() {
 }
 
 #[test]
-fn centred_outputs_have_mean_zero_in_every_view() {
+fn centered_outputs_have_mean_zero_in_every_view() {
     let (x, targets) = sample(40, 5, 6, 14);
     for kernel in [Kernel::Linear, RBF] {
         for view in [0, 1, 2] {
@@ -642,7 +646,7 @@ fn what_cannot_be_is_refused() {
     let one = Targets { y: vec![Label::Pos; 20], cost: vec![1.0; 20] };
     for (_, fit) in all(RBF) {
         let error = fit.fit(x.view(), from_ref(&one), &()).unwrap_err().to_string();
-        assert_eq!(error, "training needs labelled rows of two classes; only one class (or none) has any");
+        assert_eq!(error, "training needs labeled rows of two classes; only one class (or none) has any");
         let mut bad = targets.clone();
         bad.cost[3] = f64::NAN;
         let error = fit.fit(x.view(), &[bad], &()).unwrap_err().to_string();
@@ -673,7 +677,7 @@ fn an_interrupted_fit_has_a_model() {
                     assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name} {kernel:?}");
                     let known = sample(300, 5, 300, 19).1;
                     let fitted = fit.fit(x.view(), &[known], &Times(0.into())).unwrap();
-                    assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "all labelled: {name} {kernel:?}");
+                    assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "all labeled: {name} {kernel:?}");
                 }
             }
         }
@@ -732,7 +736,7 @@ fn two_moons_two_lines_need_both_views() {
         let greedy = CoTrainingParams {
             views,
             kernels,
-            machine: Machine::Rls,
+            machine: BaseLearner::Rls,
             grow: 2,
             rounds: 1,
             ..Default::default()

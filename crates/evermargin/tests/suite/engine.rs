@@ -3,7 +3,8 @@
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
-    Asking, Budget, Effects, Engine, EngineParams, EngineState, Event, Forget, KernelChoice, Labelling, Why,
+    Budget, Effects, Engine, EngineParams, EngineState, Event, Forgetting, KernelChoice, LabelSource,
+    QueryReason, QueryStrategy,
 };
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
@@ -26,7 +27,7 @@ fn clouds(rows: usize, cols: usize, shift: f64, rng: &mut Pcg64) -> (Matrix, Vec
     (Matrix::dense(values, rows, cols).unwrap(), names)
 }
 
-fn unlabelled(x: Matrix) -> Event {
+fn unlabeled(x: Matrix) -> Event {
     let labels = vec![None; x.rows()];
     Event::Batch { x, labels }
 }
@@ -34,7 +35,7 @@ fn unlabelled(x: Matrix) -> Event {
 /// Runs a batch with a person who knows everything; gives the effects of its arrival and of its end.
 fn with_answers(engine: &mut Engine, x: Matrix, names: &[String]) -> (Effects, Effects, Vec<Event>) {
     let base = engine.rows();
-    let mut events = vec![unlabelled(x)];
+    let mut events = vec![unlabeled(x)];
     let first = engine.apply(events[0].clone()).unwrap();
     let mut waiting = first.questions.clone();
     while let Some(q) = waiting.pop() {
@@ -59,7 +60,7 @@ fn accuracy(engine: &Engine, effects: &Effects, names: &[String]) -> f64 {
 fn small() -> EngineParams {
     EngineParams {
         budget: Budget { per_batch: 4, ..Default::default() },
-        kernel: KernelChoice::Given(Kernel::Rbf { gamma: 0.5 }),
+        kernel: KernelChoice::Fixed(Kernel::Rbf { gamma: 0.5 }),
         scale: Some(ScalingName::None),
         ..Default::default()
     }
@@ -67,7 +68,7 @@ fn small() -> EngineParams {
 
 /// Rows that left memory count on.
 fn echoing() -> TransductionParams {
-    TransductionParams { variant: Variant::Swift, echo: 5.0, ..Default::default() }
+    TransductionParams { variant: Variant::Swift, evicted_weight: 5.0, ..Default::default() }
 }
 
 /// All events of a stream of batches, by an engine with these parameters.
@@ -86,17 +87,17 @@ fn events_of(params: &EngineParams, batches: usize) -> (Engine, Vec<Event>, Vec<
 
 #[test]
 fn a_few_answers_a_batch_are_enough() {
-    for (asking, labelling) in [
-        (Asking::SmallPool, Labelling::Auto),
-        (Asking::Margin, Labelling::Model),
-        (Asking::Diverse, Labelling::Transduction),
-        (Asking::Submod, Labelling::Auto),
-        (Asking::Random, Labelling::Auto),
+    for (asking, labeling) in [
+        (QueryStrategy::SmallPool, LabelSource::Auto),
+        (QueryStrategy::Margin, LabelSource::Model),
+        (QueryStrategy::Diverse, LabelSource::Transduction),
+        (QueryStrategy::Submod, LabelSource::Auto),
+        (QueryStrategy::Random, LabelSource::Auto),
     ] {
-        let params = EngineParams { asking, labelling, ..small() };
+        let params = EngineParams { asking, labeling, ..small() };
         let (engine, _, right) = events_of(&params, 12);
         let late = right[6..].iter().sum::<f64>() / 6.0;
-        assert!(late > 0.93, "{asking:?} {labelling:?}: {right:?}");
+        assert!(late > 0.93, "{asking:?} {labeling:?}: {right:?}");
         assert_eq!(engine.spent().total, engine.memory().unwrap().len() as u64);
         assert!(engine.spent().total <= 48);
         assert_eq!(right[0], 0.0, "before a label nothing is said");
@@ -138,9 +139,9 @@ fn the_same_events_give_the_same_state() {
 #[test]
 fn what_left_memory_survives_new_classes_and_old_states() {
     let params = EngineParams {
-        labelling: Labelling::Transduction,
+        label_source: LabelSource::Transduction,
         transduction: Some(echoing()),
-        asking: Asking::Random,
+        query_strategy: QueryStrategy::Random,
         ..small()
     };
     let run = |save: bool, old: bool| {
@@ -176,11 +177,11 @@ fn what_left_memory_survives_new_classes_and_old_states() {
     assert_ne!(right, forgetful, "what left memory changes labels");
 }
 
-/// Labels that come with a batch are not looked at before it was labelled: other labels, the same answer.
+/// Labels that come with a batch are not looked at before it was labeled: other labels, the same answer.
 #[test]
-fn labels_of_a_batch_are_read_after_it_was_labelled() {
-    for labelling in [Labelling::Auto, Labelling::Transduction, Labelling::Model] {
-        let params = EngineParams { labelling, ..small() };
+fn labels_of_a_batch_are_read_after_it_was_labeled() {
+    for labeling in [LabelSource::Auto, LabelSource::Transduction, LabelSource::Model] {
+        let params = EngineParams { labeling, ..small() };
         let (_, events, _) = events_of(&params, 5);
         let mut rng = Pcg64::seed_from_u64(99);
         let (x, names) = clouds(50, 3, 0.0, &mut rng);
@@ -197,19 +198,19 @@ fn labels_of_a_batch_are_read_after_it_was_labelled() {
 
 #[test]
 fn what_is_refused_changes_nothing() {
-    let params = EngineParams { most_classes: 3, most_rows: 100, ..small() };
+    let params = EngineParams { max_classes: 3, max_rows: 100, ..small() };
     let (mut engine, _, _) = events_of(&params, 3);
     let mut rng = Pcg64::seed_from_u64(1);
     let (x, names) = clouds(20, 3, 0.0, &mut rng);
-    engine.apply(unlabelled(x)).unwrap();
+    engine.apply(unlabeled(x)).unwrap();
     let before = engine.save();
     let (wide, _) = clouds(5, 4, 0.0, &mut rng);
     let (long, _) = clouds(101, 3, 0.0, &mut rng);
     let (some, _) = clouds(5, 3, 0.0, &mut rng);
     let name = |n: &str| Some(n.to_string());
     let hostile = [
-        unlabelled(wide),
-        unlabelled(long),
+        unlabeled(wide),
+        unlabeled(long),
         Event::Batch { x: some.clone(), labels: vec![None; 4] },
         Event::Batch { x: some.clone(), labels: vec![name("a"), name("b"), None, None, None] },
         Event::Batch { x: some.clone(), labels: vec![name(" "), None, None, None, None] },
@@ -230,16 +231,16 @@ fn what_is_refused_changes_nothing() {
         assert_eq!(engine.save(), before, "{event:?}");
     }
     let mut fresh = Engine::new(&params).unwrap();
-    assert!(fresh.apply(unlabelled(Matrix::empty(3, false))).is_err());
+    assert!(fresh.apply(unlabeled(Matrix::empty(3, false))).is_err());
     assert!(fresh.apply(Event::Answer { sample: 0, label: "a".into() }).is_err());
-    assert!(fresh.apply(unlabelled(Matrix::empty(0, false))).is_err());
+    assert!(fresh.apply(unlabeled(Matrix::empty(0, false))).is_err());
     fresh.apply(Event::Tick { now: 5 }).unwrap();
 }
 
 /// A label taken back, or changed and changed again, leaves the model that never had it.
 #[test]
 fn labels_can_be_taken_back() {
-    let params = EngineParams { explore: 0.0, ..small() };
+    let params = EngineParams { exploration_rate: 0.0, ..small() };
     let (mut engine, _, _) = events_of(&params, 4);
     let told = engine.memory().unwrap().told().to_vec();
     let first = engine.classifier().unwrap();
@@ -267,7 +268,7 @@ fn labels_can_be_taken_back() {
 
 #[test]
 fn classes_may_come_later() {
-    let params = EngineParams { asking: Asking::None, ..small() };
+    let params = EngineParams { query_strategy: QueryStrategy::None, ..small() };
     let mut engine = Engine::new(&params).unwrap();
     let mut rng = Pcg64::seed_from_u64(2);
     let mut batch = |engine: &mut Engine, names: &[&str]| {
@@ -299,12 +300,12 @@ fn classes_may_come_later() {
 /// What people say of pairs labels samples; of two classes also "different".
 #[test]
 fn pairs_carry_labels() {
-    let params = EngineParams { explore: 0.0, ..small() };
+    let params = EngineParams { exploration_rate: 0.0, ..small() };
     let (mut engine, _, _) = events_of(&params, 3);
     let mut rng = Pcg64::seed_from_u64(3);
     let (x, _) = clouds(20, 3, 0.0, &mut rng);
     let base = engine.rows();
-    engine.apply(unlabelled(x)).unwrap();
+    engine.apply(unlabeled(x)).unwrap();
     let known = engine.memory().unwrap().told()[0];
     let class = |engine: &Engine, sample: u64| {
         let memory = engine.memory().unwrap();
@@ -331,7 +332,7 @@ fn pairs_carry_labels() {
 #[test]
 fn budgets_hold() {
     let params = EngineParams {
-        budget: Budget { per_batch: 5, total: Some(17), per_time: Some((3, 10)), round: 2 },
+        budget: Budget { per_batch: 5, total: Some(17), per_time: Some((3, 10)), queries_per_round: 2 },
         ..small()
     };
     let mut engine = Engine::new(&params).unwrap();
@@ -340,12 +341,12 @@ fn budgets_hold() {
     for batch in 0..30u64 {
         let (x, names) = clouds(40, 3, 0.0, &mut rng);
         let base = engine.rows();
-        let mut questions = engine.apply(unlabelled(x)).unwrap().questions;
+        let mut questions = engine.apply(unlabeled(x)).unwrap().questions;
         let mut of_batch = 0;
         while let Some(q) = questions.pop() {
             assert!(questions.len() < 2, "no more than a round is open");
             of_batch += 1;
-            checks += usize::from(q.why == Why::Check);
+            checks += usize::from(q.why == QueryReason::RandomCheck);
             let label = names[(q.sample - base) as usize].clone();
             let event = if of_batch == 2 {
                 Event::Skip { sample: q.sample }
@@ -365,15 +366,15 @@ fn budgets_hold() {
 /// With rounds of 0 nobody is asked unless somebody has time; then as many as are wanted, within the budget.
 #[test]
 fn questions_come_when_they_are_wanted() {
-    let budget = Budget { per_batch: 6, total: Some(20), round: 0, ..Default::default() };
-    let mut engine = Engine::new(&EngineParams { budget, explore: 0.3, ..small() }).unwrap();
+    let budget = Budget { per_batch: 6, total: Some(20), queries_per_round: 0, ..Default::default() };
+    let mut engine = Engine::new(&EngineParams { budget, exploration_rate: 0.3, ..small() }).unwrap();
     assert!(engine.apply(Event::Ask { count: 3 }).unwrap().questions.is_empty(), "there is no batch");
     let mut rng = Pcg64::seed_from_u64(8);
     let mut spent = 0;
     for _ in 0..5 {
         let (x, names) = clouds(60, 3, 0.0, &mut rng);
         let base = engine.rows();
-        assert!(engine.apply(unlabelled(x)).unwrap().questions.is_empty());
+        assert!(engine.apply(unlabeled(x)).unwrap().questions.is_empty());
         let mut of_batch = 0;
         for count in [2, 0, 3, 9] {
             let questions = engine.apply(Event::Ask { count }).unwrap().questions;
@@ -424,12 +425,12 @@ fn weights_of_classes_go_by_name() {
 #[test]
 fn memory_is_bounded_however_long_the_stream() {
     let params = EngineParams {
-        most_labels: 60,
-        most_points: 50,
-        most_open: 7,
-        labelling: Labelling::Transduction,
+        max_labels: 60,
+        max_points: 50,
+        max_open: 7,
+        label_source: LabelSource::Transduction,
         transduction: Some(TransductionParams { exemplars: 100, ..echoing() }),
-        budget: Budget { per_batch: 3, round: 2, ..Default::default() },
+        budget: Budget { per_batch: 3, queries_per_round: 2, ..Default::default() },
         ..small()
     };
     let mut engine = Engine::new(&params).unwrap();
@@ -465,9 +466,9 @@ fn memory_is_bounded_however_long_the_stream() {
 /// A boundary that jumps is noticed, and with forgetting the engine recovers sooner.
 #[test]
 fn changes_are_noticed_and_old_labels_forgotten() {
-    let run = |forget: Forget| {
+    let run = |forget: Forgetting| {
         let budget = Budget { per_batch: 8, ..Default::default() };
-        let params = EngineParams { forget, explore: 0.5, budget, ..small() };
+        let params = EngineParams { forget, exploration_rate: 0.5, budget, ..small() };
         let mut engine = Engine::new(&params).unwrap();
         let mut rng = Pcg64::seed_from_u64(6);
         let (mut right, mut noticed) = (Vec::new(), None);
@@ -478,7 +479,7 @@ fn changes_are_noticed_and_old_labels_forgotten() {
                 names.iter_mut().for_each(|n| *n = if n == "ham" { "spam" } else { "ham" }.into());
             }
             let base = engine.rows();
-            let first = engine.apply(unlabelled(x)).unwrap();
+            let first = engine.apply(unlabeled(x)).unwrap();
             right.push(accuracy(&engine, &first, &names));
             let mut questions = first.questions;
             while let Some(q) = questions.pop() {
@@ -493,9 +494,9 @@ fn changes_are_noticed_and_old_labels_forgotten() {
         }
         (right[110..].iter().sum::<f64>() / 10.0, noticed)
     };
-    let (kept, noticed) = run(Forget::Nothing);
+    let (kept, noticed) = run(Forgetting::Nothing);
     assert!(noticed.is_some_and(|b| (60..100).contains(&b)), "{noticed:?}");
-    for forget in [Forget::Window(40), Forget::HalfLife(8), Forget::OnDrift(10)] {
+    for forget in [Forgetting::Window(40), Forgetting::HalfLife(8), Forgetting::OnDrift(10)] {
         let (late, _) = run(forget);
         assert!(late > 0.9 && late > kept, "{forget:?}: {late} against {kept}");
     }

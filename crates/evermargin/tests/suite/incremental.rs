@@ -175,7 +175,7 @@ fn copies_contradictions_and_ties_do_no_harm() {
         let (value, ..) = batch(&machine, kernel, c);
         let exact = objective(&machine, kernel);
         assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
-        assert!(machine.settle().unwrap() < 1e-7);
+        assert!(machine.optimize().unwrap() < 1e-7);
         check(&machine, kernel);
         check_inverse(&machine);
     }
@@ -188,7 +188,7 @@ fn a_sample_that_came_and_went_leaves_no_trace() {
         let x = scattered(41, 2, rng);
         let mut machine = ExactSvm::new(&params(RBF, 2.0), 2, false).unwrap();
         change(&mut machine, &x.view().select(&(0..40).collect::<Vec<_>>()), 100, rng, |_| {});
-        machine.settle().unwrap();
+        machine.optimize().unwrap();
         let before = machine.clone();
         for y in [Label::Pos, Label::Neg] {
             machine.add(x.view(), 40, y, 1.0, 7).unwrap();
@@ -197,7 +197,7 @@ fn a_sample_that_came_and_went_leaves_no_trace() {
             for (a, b) in machine.alpha().iter().zip(before.alpha()) {
                 assert!((a - b).abs() < 1e-9, "{a} {b}");
             }
-            machine.settle().unwrap();
+            machine.optimize().unwrap();
             assert!(machine == before, "to the bit, {seed}");
         }
     }
@@ -222,8 +222,8 @@ fn two_histories_of_the_same_samples_have_the_same_bits() {
             fresh.add(machine.points().view(), i, y, weight, machine.ids()[i]).unwrap();
         }
         let (rough, ids) = (machine.decisions(), machine.ids().to_vec());
-        machine.settle().unwrap();
-        fresh.settle().unwrap();
+        machine.optimize().unwrap();
+        fresh.optimize().unwrap();
         assert_eq!(machine.places(), fresh.places(), "{seed}");
         assert_eq!(bits(&machine), bits(&fresh), "{seed}");
         assert!(machine == fresh && machine.model() == fresh.model());
@@ -356,7 +356,7 @@ fn with_one_class_there_is_no_model_yet() {
     let rng = &mut Pcg64::seed_from_u64(10);
     let x = scattered(30, 2, rng);
     let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
-    assert!(machine.model().is_none() && machine.is_empty() && machine.settle().unwrap() == 0.0);
+    assert!(machine.model().is_none() && machine.is_empty() && machine.optimize().unwrap() == 0.0);
     for i in 0..20 {
         machine.add(x.view(), i, Label::Neg, 1.0, i as u64).unwrap();
         assert!(machine.model().is_none() && machine.decisions().iter().all(|f| *f == -1.0));

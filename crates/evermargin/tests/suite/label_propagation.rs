@@ -33,7 +33,7 @@ fn graph(x: &Matrix, params: &LabelPropagationParams) -> Graph {
     Graph::nearest(
         x.view(),
         &GraphParams {
-            neighbours: params.neighbours,
+            neighbors: params.neighbors,
             metric: params.metric,
             weights: params.weights,
             width: None,
@@ -46,11 +46,11 @@ fn graph(x: &Matrix, params: &LabelPropagationParams) -> Graph {
 }
 
 #[test]
-fn harmonic_is_the_dense_solution_and_the_mean_of_neighbours() {
+fn harmonic_is_the_dense_solution_and_the_mean_of_neighbors() {
     let (x, labels) = moons(90, 0.2, 1);
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let known: Vec<usize> = (0..8).collect();
-    let params = LabelPropagationParams { neighbours: 6, ..plain(Method::Harmonic) };
+    let params = LabelPropagationParams { neighbors: 6, ..plain(Method::Harmonic) };
     let graph = graph(&x, &params);
     assert!(graph.components().iter().all(|c| *c == 0), "one component");
     let fitted = params.fit(x.view(), &problems(&class, &known), &()).unwrap();
@@ -115,7 +115,7 @@ fn spreading_agrees_with_scikit_learn() {
     let mut class = vec![0; 18];
     (class[1], class[9], class[2]) = (1, 1, 2);
     let params = LabelPropagationParams {
-        neighbours: 3,
+        neighbors: 3,
         weights: Weights::Binary,
         alpha: 0.9,
         ..plain(Method::Spreading)
@@ -143,7 +143,7 @@ fn both_methods_follow_the_moons_from_two_labels() {
         assert_eq!(wrong, 0, "{method:?}");
         let model = fitted.model.decision(x.view()).unwrap();
         let wrong = (0..400).filter(|&i| (model[i] > 0.0) != (class[i] == 1)).count();
-        assert!(wrong <= 2, "the model learnt it: {wrong}");
+        assert!(wrong <= 2, "the model learned it: {wrong}");
     }
 }
 
@@ -162,7 +162,7 @@ fn rows_out_of_reach_get_the_ratio() {
     for method in [Method::Harmonic, Method::Spreading] {
         for mass in [false, true] {
             let ratio = Ratio::Given(vec![share]);
-            let params = LabelPropagationParams { method, mass, ratio, neighbours: 4, ..Default::default() };
+            let params = LabelPropagationParams { method, mass, ratio, neighbors: 4, ..Default::default() };
             let fitted = params.fit(x.view(), &problems(&class, &[0, 1]), &()).unwrap();
             let told = fitted.transduced.unwrap();
             assert_eq!(told.facts["unreachable"], 15);

@@ -43,8 +43,8 @@ fn the_state_is_what_it_should_be_after_every_sample() {
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
         let mut before = 0.0;
         for row in 0..60 {
-            let e = state.extremes(0);
-            let (b, delta) = (f64::midpoint(e.top, e.bottom), e.top - e.bottom);
+            let e = state.gradient_bounds(0);
+            let (b, delta) = (f64::midpoint(e.max_up, e.min_down), e.max_up - e.min_down);
             let f = decisions(&state.model(), &x.view().select(&[row]))[0] - state.biases()[0];
             let process = state.counts().process;
             learn(&mut state, &x, &problems, row);
@@ -80,8 +80,8 @@ fn the_state_is_what_it_should_be_after_every_sample() {
                 assert_eq!(state.counts().process > process, slack > 0.0, "row {row}, slack {slack}");
             }
             // [8] nothing idle is left
-            let e = state.extremes(0);
-            if e.bottom < e.top && e.top.is_finite() && e.bottom.is_finite() {
+            let e = state.gradient_bounds(0);
+            if e.min_down < e.max_up && e.max_up.is_finite() && e.min_down.is_finite() {
                 assert!(live.iter().all(|&s| !dual.is_idle(s, e)));
             }
             // [6] learning a point again changes nothing
@@ -107,13 +107,13 @@ fn finishing_ends_at_the_optimum_of_the_points() {
         state.finish(&());
         // [4], [5]
         assert!(recompute(&state, RBF).dual >= before - 1e-9);
-        let e = state.extremes(0);
-        assert!(e.top - e.bottom <= p.tolerance);
+        let e = state.gradient_bounds(0);
+        assert!(e.max_up - e.min_down <= p.tolerance);
         let saved = state.save();
         assert_eq!(state.finish(&())[0].steps, 0, "finishing again is no work");
         assert_eq!(state.save().outputs, saved.outputs);
         // [9] margins, with b in the middle
-        let (dual, b) = (state.output(0), f64::midpoint(e.top, e.bottom));
+        let (dual, b) = (state.output(0), f64::midpoint(e.max_up, e.min_down));
         let half = 0.5 * p.tolerance + 1e-6;
         for s in 0..dual.len() {
             let (y, (lo, hi), a) = (dual.target()[s], dual.bounds(s), dual.alpha()[s]);

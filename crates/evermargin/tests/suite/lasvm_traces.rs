@@ -31,10 +31,10 @@ fn check(state: &Lasvm, ids: &[u64], alpha: &[f64], gradient: &[f64], middle: f6
         assert!((dual.alpha()[*s] - a).abs() < EXACT, "alpha of {id}: {} not {a}", dual.alpha()[*s]);
         assert!((dual.gradient()[*s] - g).abs() < EXACT, "gradient of {id}: {} not {g}", dual.gradient()[*s]);
     }
-    let e = state.extremes(0);
+    let e = state.gradient_bounds(0);
     if middle.is_finite() {
-        assert!((f64::midpoint(e.top, e.bottom) - middle).abs() < EXACT, "b: {e:?}");
-        assert!((e.top - e.bottom - spread).abs() < EXACT, "delta: {e:?}");
+        assert!((f64::midpoint(e.max_up, e.min_down) - middle).abs() < EXACT, "b: {e:?}");
+        assert!((e.max_up - e.min_down - spread).abs() < EXACT, "delta: {e:?}");
     }
 }
 

@@ -71,7 +71,7 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
 }
 
-/// The labelled problem of given labels: minimum over w by dual coordinate descent, in the units of the learners.
+/// The labeled problem of given labels: minimum over w by dual coordinate descent, in the units of the learners.
 fn minimum(x: MatrixView<'_>, t: &Targets, labels: &[bool], lambda: f64, lambda_u: f64) -> (f64, Fitted) {
     let known = |i: usize| t.y[i] != Label::Unknown;
     let mass = |which: bool| -> f64 { (0..x.rows()).filter(|&i| known(i) == which).map(|i| t.cost[i]).sum() };
@@ -136,7 +136,7 @@ fn labels_alone_are_the_dual_machine_with_squared_hinge() {
 }
 
 #[test]
-fn no_unlabelled_rows_or_no_weight_on_them_is_the_supervised_answer() {
+fn no_unlabeled_rows_or_no_weight_on_them_is_the_supervised_answer() {
     let (x, t) = clouds(30, 4, 10, 0.4, 2);
     let rows: Vec<usize> = (0..10).collect();
     let alone = minimum(x.view().select(&rows).view(), &t.select(&rows), &[true; 10], 0.02, 1.0).1;
@@ -244,7 +244,7 @@ fn annealing_ends_where_no_swap_gains_and_never_above_its_start() {
 }
 
 #[test]
-fn clean_blobs_are_labelled_right() {
+fn clean_blobs_are_labeled_right() {
     for seed in 0..10 {
         let (x, t) = clouds(200, 20, 6, 1.5, seed);
         for lambda in [0.0, 0.001, 0.1] {
@@ -332,11 +332,11 @@ fn columns_without_a_value_change_no_bit() {
 #[test]
 fn a_weight_of_two_is_two_copies_and_only_shares_count() {
     let (x, t) = clouds(60, 4, 10, 0.6, 6);
-    let labelled: Vec<usize> = (0..60).chain((0..10).filter(|i| i % 4 < 2)).collect();
+    let labeled: Vec<usize> = (0..60).chain((0..10).filter(|i| i % 4 < 2)).collect();
     let weighted =
         Targets { cost: (0..60).map(|i| if i % 4 < 2 && i < 10 { 2.0 } else { 1.0 }).collect(), ..t.clone() };
     for params in both() {
-        let copied = fit(params.as_ref(), x.view().select(&labelled).view(), &t.select(&labelled));
+        let copied = fit(params.as_ref(), x.view().select(&labeled).view(), &t.select(&labeled));
         let weighted = fit(params.as_ref(), x.view(), &weighted);
         assert!(close(&weights(&copied), &weights(&weighted), 1e-4), "{params:?}");
     }
@@ -357,7 +357,7 @@ fn implicit_centring_is_explicit_centring() {
     let mean = |c: usize| (0..60).map(|i| t.cost[i] * values[i * 5 + c]).sum::<f64>() / total;
     let mean: Vec<f64> = (0..5).map(mean).collect();
     assert!(mean.iter().any(|m| m.abs() > 0.05));
-    let centred =
+    let centered =
         Matrix::dense(values.iter().enumerate().map(|(i, v)| v - mean[i % 5]).collect(), 60, 5).unwrap();
     for bias in [true, false] {
         let pair = |center: bool| -> [Box<dyn Fit>; 2] {
@@ -368,9 +368,9 @@ fn implicit_centring_is_explicit_centring() {
         };
         for (implicit, explicit) in pair(true).iter().zip(pair(false)) {
             let a = fit(implicit.as_ref(), x.view().to_csr().view(), &t);
-            let b = fit(explicit.as_ref(), centred.view(), &t);
+            let b = fit(explicit.as_ref(), centered.view(), &t);
             let f = a.model.decision(x.view()).unwrap();
-            let g = b.model.decision(centred.view()).unwrap();
+            let g = b.model.decision(centered.view()).unwrap();
             assert!(close(&f, &g, 1e-5), "{implicit:?}");
             let c = fit(explicit.as_ref(), x.view(), &t);
             assert!(!close(&f, &c.model.decision(x.view()).unwrap(), 1e-3));
@@ -429,7 +429,7 @@ fn an_interrupted_fit_is_a_valid_model() {
             let semi = fitted.transduced.as_ref().unwrap();
             assert_eq!(semi.scores[0].len(), 80);
             assert!(semi.scores[0].iter().all(|s| s.is_finite()));
-            // the number of positives is kept whenever unlabelled rows were looked at
+            // the number of positives is kept whenever unlabeled rows were looked at
             assert_eq!(labels(&fitted)[8..].iter().filter(|p| **p).count(), 36);
         }
     }
@@ -549,7 +549,7 @@ fn odd_data_has_defined_answers() {
         assert!(fitted.transduced.as_ref().unwrap().scores[0].iter().all(|s| s.is_finite()));
     };
     for params in both() {
-        // one unlabelled row; rows of zeros; all rows the same; no column at all
+        // one unlabeled row; rows of zeros; all rows the same; no column at all
         let rows: Vec<usize> = (0..7).collect();
         finite(&fit(params.as_ref(), x.view().select(&rows).view(), &t.select(&rows)));
         finite(&fit(params.as_ref(), Matrix::dense(vec![0.0; 60], 20, 3).unwrap().view(), &t));

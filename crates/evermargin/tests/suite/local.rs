@@ -1,7 +1,7 @@
 //! `local-svc`: what must hold after every sample. [22] is the number of the invariant in the digest of Emara's thesis.
 use crate::common::{clouds, learn, recompute, whole};
 use evermargin::data::{Label, Matrix};
-use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighbourhood};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighborhood};
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Targets, learner};
 use evermargin::kernel::Kernel;
@@ -12,7 +12,7 @@ const MODES: [Mode; 6] =
     [Mode::Adaptive, Mode::Radius, Mode::Iterative, Mode::RadiusIterative, Mode::Nearest, Mode::Full];
 
 fn params(mode: Mode, c: f64) -> LasvmParams {
-    let local = Neighbourhood { mode, nearest: 10, ..Default::default() };
+    let local = Neighborhood { mode, nearest: 10, ..Default::default() };
     LasvmParams { loss: Loss::Local, kernel: RBF, c, local, finish: false, ..Default::default() }
 }
 
@@ -42,7 +42,7 @@ fn by_distance(x: &Matrix, row: usize) -> Vec<(f64, usize)> {
 }
 
 #[test]
-fn the_objective_never_falls_and_only_the_neighbourhood_moves() {
+fn the_objective_never_falls_and_only_the_neighborhood_moves() {
     // [22]
     for (seed, mode) in (0..12).map(|s| (s, MODES[s as usize % 6])) {
         let c = [0.3, 3.0, 30.0][seed as usize % 3];
@@ -97,11 +97,11 @@ fn the_gap_is_small_whenever_the_adaptive_mode_is_done() {
             open += usize::from(found > p.tolerance);
         }
     }
-    assert!(open > 0, "a neighbourhood that is always everything is no neighbourhood");
+    assert!(open > 0, "a neighborhood that is always everything is no neighborhood");
 }
 
 #[test]
-fn all_samples_as_neighbours_is_training_anew() {
+fn all_samples_as_neighbors_is_training_anew() {
     // [22]
     for seed in 0..4 {
         let (x, problems) = clouds(150, 3, seed);
@@ -121,19 +121,19 @@ fn all_samples_as_neighbours_is_training_anew() {
 }
 
 #[test]
-fn wider_neighbourhoods_come_nearer_to_the_optimum() {
+fn wider_neighborhoods_come_nearer_to_the_optimum() {
     let (x, problems) = clouds(400, 2, 5);
     let svc = SvcParams { kernel: RBF, c: 3.0, tolerance: 1e-6, ..Default::default() };
     let best = svc.fit(x.view(), &problems, &()).unwrap().reports[0].objective;
-    let share = |near: Neighbourhood| {
+    let share = |near: Neighborhood| {
         let p = LasvmParams { local: near, ..params(Mode::Full, 3.0) };
         p.fit(x.view(), &problems, &()).unwrap().reports[0].objective / best
     };
-    let radius = |nu: f64| share(Neighbourhood { mode: Mode::Radius, nu, ..Default::default() });
-    let gap = |gap: f64| share(Neighbourhood { gap, ..Default::default() });
+    let radius = |nu: f64| share(Neighborhood { mode: Mode::Radius, nu, ..Default::default() });
+    let gap = |gap: f64| share(Neighborhood { gap, ..Default::default() });
     assert!(radius(0.1) < radius(1.0) && radius(1.0) < 1.0 + 1e-6);
     assert!(gap(0.02) > 0.999 && gap(0.02) < 1.0 + 1e-6 && gap(1.0) < gap(0.02));
-    let change = |change: f64| share(Neighbourhood { mode: Mode::Iterative, change, ..Default::default() });
+    let change = |change: f64| share(Neighborhood { mode: Mode::Iterative, change, ..Default::default() });
     assert!(change(1e-4) > change(0.5), "{} {}", change(1e-4), change(0.5));
 }
 
@@ -210,6 +210,6 @@ fn bad_parameters_are_refused() {
     );
     assert!(says(r#"{"mode": "near"}"#).contains("unknown variant `near`"));
     assert!(says(r#"{"k": 5}"#).starts_with("learner local-svc has no parameter k: must be one of kernel,"));
-    let unlabelled = [Targets { y: vec![Label::Unknown; 20], cost: vec![1.0; 20] }];
-    assert!(params(Mode::Adaptive, 1.0).fit(x.view(), &unlabelled, &()).is_err());
+    let unlabeled = [Targets { y: vec![Label::Unknown; 20], cost: vec![1.0; 20] }];
+    assert!(params(Mode::Adaptive, 1.0).fit(x.view(), &unlabeled, &()).is_err());
 }

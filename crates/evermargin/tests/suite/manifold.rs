@@ -4,8 +4,8 @@
 use crate::common::eliminate;
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::manifold::deformed_kernel::{Warp, WarpParams};
-use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::deformed_kernel::{DeformedKernel, DeformedKernelParams};
+use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
 use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling, Solver};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams, class_wise};
 use evermargin::estimators::supervised::rls::RlsParams;
@@ -115,9 +115,9 @@ fn laprls_solves_its_linear_system_in_both_scalings_and_all_powers() {
     let first = t.used()[0];
     t.cost[first] = 2.5;
     for power in [1, 2, 3] {
-        for (normalised, scaling) in [(true, Scaling::Raw), (false, Scaling::Raw), (true, Scaling::Paper)] {
+        for (normalized, scaling) in [(true, Scaling::Raw), (false, Scaling::Raw), (true, Scaling::Paper)] {
             let mut p = params(Loss::Square);
-            p.penalty = PenaltyParams { power, normalised, neighbours: 5, ..Default::default() };
+            p.penalty = PenaltyParams { power, normalized, neighbors: 5, ..Default::default() };
             p.scaling = scaling;
             if scaling == Scaling::Paper {
                 p.gamma_i = 40.0;
@@ -133,7 +133,7 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
     // [3] K̃ = K − K(I + MK)⁻¹MK by elimination, column by column
     let (x, _) = moons(50, 0.2, 5);
     let n = x.rows();
-    let p = PenaltyParams { neighbours: 4, power: 2, ..Default::default() };
+    let p = PenaltyParams { neighbors: 4, power: 2, ..Default::default() };
     let penalty = penalty(&p, &x);
     let (k, ratio) = (kernel_matrix(&x, RBF), 30.0);
     let m: Vec<Vec<f64>> =
@@ -141,10 +141,10 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
     let mk = product(&m, &k);
     let mut system = mk.clone();
     (0..n).for_each(|i| system[i][i] += 1.0);
-    let span = Span::new(x.view(), RBF, n, 1, &()).unwrap();
+    let span = LandmarkSpace::new(x.view(), RBF, n, 1, &()).unwrap();
     let quadratic = penalty.quadratic(&span);
     let all: Vec<usize> = (0..n).collect();
-    let warped = Warp::new(&span, &quadratic, ratio).unwrap().gram(&all).unwrap();
+    let warped = DeformedKernel::new(&span, &quadratic, ratio).unwrap().gram(&all).unwrap();
     for j in 0..n {
         let inner = eliminate(system.clone(), mk.iter().map(|row| row[j]).collect()).unwrap();
         for i in 0..n {
@@ -172,7 +172,7 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
         assert!(warm > -1e-9 && warm <= plain + 1e-9, "{warm} {plain}");
     }
     // M = 0 leaves K
-    let same = Warp::new(&span, &quadratic, 0.0).unwrap().gram(&all).unwrap();
+    let same = DeformedKernel::new(&span, &quadratic, 0.0).unwrap().gram(&all).unwrap();
     for i in 0..n {
         same.view().row(i).for_each(|j, v| assert!((v - k[i][j]).abs() < 1e-8));
     }
@@ -180,7 +180,7 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
 
 #[test]
 fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
-    // [2] svc on K̃ = K(I + MK)⁻¹ of the labelled rows, α = a − Mf
+    // [2] svc on K̃ = K(I + MK)⁻¹ of the labeled rows, α = a − Mf
     let (x, class) = moons(60, 0.2, 8);
     let t = few(&class, 6);
     for bias in [false, true] {
@@ -231,7 +231,7 @@ fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
 }
 
 #[test]
-fn without_a_graph_it_is_the_supervised_machine_and_unlabelled_rows_have_no_part() {
+fn without_a_graph_it_is_the_supervised_machine_and_unlabeled_rows_have_no_part() {
     // [1]
     let (x, class) = moons(80, 0.2, 2);
     let t = few(&class, 10);
@@ -303,9 +303,9 @@ fn a_row_without_edges_changes_nothing() {
     let outputs = |x: &Matrix| {
         let graph = Graph::from_edges(x.rows(), &edges).unwrap();
         let penalty = params.of_graphs(vec![(1.0, graph)]);
-        let span = Span::new(x.view(), RBF, x.rows(), 1, &()).unwrap();
+        let span = LandmarkSpace::new(x.view(), RBF, x.rows(), 1, &()).unwrap();
         let quadratic = penalty.quadratic(&span);
-        let warp = Warp::new(&span, &quadratic, 15.0).unwrap();
+        let warp = DeformedKernel::new(&span, &quadratic, 15.0).unwrap();
         let rows = t.used();
         let gram = warp.gram(&rows).unwrap();
         let rls = RlsParams { kernel: Kernel::Precomputed, c: 50.0, bias: false, ..Default::default() };
@@ -328,8 +328,8 @@ fn a_heavy_penalty_makes_functions_constant_on_pieces_and_a_light_kernel_makes_t
     }
     let x = Matrix::dense(values, 40, 2).unwrap();
     let mut p = params(Loss::Square);
-    p.penalty.normalised = false;
-    p.penalty.neighbours = 8;
+    p.penalty.normalized = false;
+    p.penalty.neighbors = 8;
     p.gamma_i = 1e7;
     let f = fit(&p, &x, &few(&class, 2));
     for c in 0..2 {
@@ -422,11 +422,11 @@ fn the_basis_is_a_cap_and_close_to_all_points() {
 
 #[test]
 fn many_labels_in_a_small_space_are_solved_for_in_it() {
-    // v minimises ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are labelled
+    // v minimizes ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are labeled
     let (x, class) = moons(140, 0.2, 31);
     let t = few(&class, 60);
     let p = LapParams { basis: 12, ..params(Loss::Square) };
-    let span = Span::new(x.view(), RBF, 12, p.seed, &()).unwrap();
+    let span = LandmarkSpace::new(x.view(), RBF, 12, p.seed, &()).unwrap();
     let (m, c, ratio) = (span.dim(), 1.0 / p.gamma_a, p.gamma_i / p.gamma_a);
     let q = penalty(&p.penalty, &x).quadratic(&span);
     let mut system: Vec<Vec<f64>> =
@@ -442,7 +442,7 @@ fn many_labels_in_a_small_space_are_solved_for_in_it() {
     near(&fit(&p, &x, &t), &span.outputs(&eliminate(system, right).unwrap()), 1e-6);
     // the hinge in the same space: α by the other matrix
     let hinge = LapParams { basis: 12, ..params(Loss::Hinge) };
-    let warp = Warp::new(&span, &q, ratio).unwrap();
+    let warp = DeformedKernel::new(&span, &q, ratio).unwrap();
     let all = t.used();
     let svc = SvcParams {
         kernel: Kernel::Precomputed,
@@ -462,7 +462,7 @@ fn labels_that_are_chance_stay_chance_when_tuned() {
     let class: Vec<u32> = (0..120).map(|i| ((i * 7919 + 13) / 31 % 2) as u32).collect();
     let t = few(&class, 120);
     let folds: Vec<Option<u32>> = (0..120).map(|i| Some((i % 4) as u32)).collect();
-    let params = serde_json::from_str(r#"{"gamma": 0.1, "class_wise": true, "neighbours": 20}"#).unwrap();
+    let params = serde_json::from_str(r#"{"gamma": 0.1, "class_wise": true, "neighbors": 20}"#).unwrap();
     let (x, problems) = (x.view(), from_ref(&t));
     let task = PathTask {
         params: &params,
@@ -506,7 +506,7 @@ fn a_linear_kernel_has_weights_and_class_wise_graphs_need_no_open_rows() {
     let m = dense(&penalty(&p.penalty, &x));
     near(scores(&fitted), &laprls_by_elimination(&p, &x, &t, &m), 1e-8);
     near(&fitted.model.decision(x.view()).unwrap(), scores(&fitted), 1e-9);
-    // fully labelled: edges inside classes only, and the system with that Laplacian
+    // fully labeled: edges inside classes only, and the system with that Laplacian
     let all = few(&class, 90);
     let mut p = params(Loss::Square);
     p.penalty.class_wise = true;
@@ -576,7 +576,7 @@ fn what_makes_no_sense_is_refused_in_words() {
 }
 
 /// Trains a learner on two moons with three labels a class; decisions of all rows.
-fn train_decisions(learner: &str, params: &str, warp: Option<WarpParams>) -> Vec<f64> {
+fn train_decisions(learner: &str, params: &str, warp: Option<DeformedKernelParams>) -> Vec<f64> {
     let (x, class) = moons(100, 0.12, 21);
     let t = few(&class, 3);
     let tokens = t.y.iter().map(|y| match y {
@@ -599,7 +599,7 @@ fn train_decisions(learner: &str, params: &str, warp: Option<WarpParams>) -> Vec
 #[test]
 fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprls() {
     // [2]
-    let warp = || Some(WarpParams { ratio: 50.0, ..Default::default() });
+    let warp = || Some(DeformedKernelParams { ratio: 50.0, ..Default::default() });
     let lap = r#"{"gamma_a": 0.02, "gamma_i": 1.0, "tolerance": 1e-6}"#;
     let svc = r#"{"c": 25, "bias": false, "tolerance": 1e-6}"#;
     near(&train_decisions("svc", svc, warp()), &train_decisions("lapsvm", lap, None), 1e-3);
@@ -660,7 +660,7 @@ fn a_path_of_the_kernel_deforms_its_space_for_each_value() {
     let folds: Vec<Option<u32>> =
         (0..60).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
     let (rls, mut options) = (learner("rls").unwrap(), TrainOptions::new("rls"));
-    options.warp = Some(WarpParams { ratio: 10.0, ..Default::default() });
+    options.warp = Some(DeformedKernelParams { ratio: 10.0, ..Default::default() });
     let mut held = |params: &str, name: &str, values: &[f64]| {
         let params = serde_json::from_str(params).unwrap();
         let (x, problems) = (x.view(), from_ref(&t));

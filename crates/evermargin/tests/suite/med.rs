@@ -3,8 +3,8 @@
 
 use crate::common::eliminate;
 use evermargin::data::Label;
-use evermargin::estimators::manifold::deformed_kernel::Warp;
-use evermargin::estimators::manifold::landmark_space::Span;
+use evermargin::estimators::manifold::deformed_kernel::DeformedKernel;
+use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
 use evermargin::estimators::manifold::lap::{LapParams, Scaling};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::estimators::med::recursion::{Deformed, roots};
@@ -36,7 +36,7 @@ fn batch(n: usize, d: usize, labeled: usize, seed: u64) -> (Matrix, Targets) {
     (Matrix::dense(values, n, d).unwrap(), Targets { y, cost: vec![1.0; n] })
 }
 
-/// A stream of batches of 30 rows, 10 of them labelled.
+/// A stream of batches of 30 rows, 10 of them labeled.
 fn stream(batches: u64, d: usize) -> Vec<(Matrix, Targets)> {
     (0..batches).map(|t| batch(30, d, 10, 100 + t)).collect()
 }
@@ -47,7 +47,7 @@ fn params() -> MedParams {
         c: 5.0,
         beta: 0.4,
         tolerance: 1e-7,
-        penalty: PenaltyParams { neighbours: 4, ..Default::default() },
+        penalty: PenaltyParams { neighbors: 4, ..Default::default() },
         landmarks: 2000,
         ..Default::default()
     }
@@ -336,9 +336,9 @@ fn the_kernel_is_that_of_a_graph_in_blocks_in_whatever_order_they_come() {
     near(&found, &warped(&p, &forth, &a, &b).concat(), 1e-11);
     near(&found, &deformed(&p, &back).block(a.view(), b.view()), 1e-11);
     let one = &batches[0];
-    let span = Span::new(one.view(), RBF, 30, 1, &()).unwrap();
+    let span = LandmarkSpace::new(one.view(), RBF, 30, 1, &()).unwrap();
     let pen = penalty(&p, one);
-    let warp = Warp::new(&span, &pen.quadratic(&span), 2.0 * p.beta).unwrap();
+    let warp = DeformedKernel::new(&span, &pen.quadratic(&span), 2.0 * p.beta).unwrap();
     let all: Vec<usize> = (0..30).collect();
     let Matrix::Dense { values, .. } = warp.gram(&all).unwrap() else { panic!() };
     near(&deformed(&p, &[one]).block(one.view(), one.view()), &values, 1e-8);
@@ -463,7 +463,7 @@ fn a_batch_of_one_class_teaches_unless_the_constant_is_free() {
 }
 
 #[test]
-fn unlabelled_rows_alone_smooth_what_is_known() {
+fn unlabeled_rows_alone_smooth_what_is_known() {
     // [12] h stays; fᵀLf on the batch falls
     let first = batch(30, 2, 30, 70);
     let (x, t) = batch(60, 2, 0, 71);
@@ -495,7 +495,7 @@ fn a_piece_far_away_changes_nothing_here() {
     let mut more = t.clone();
     more.y.resize(38, Label::Unknown);
     more.cost.resize(38, 1.0);
-    let fixed = PenaltyParams { neighbours: 4, width: 0.5, ..Default::default() };
+    let fixed = PenaltyParams { neighbors: 4, width: 0.5, ..Default::default() };
     for form in [Form::Bounded, Form::Exact] {
         let p = MedParams { form, penalty: fixed.clone(), ..params() };
         let (a, b) = (learn(&p, &[(x.clone(), t.clone())]), learn(&p, &[(with.clone(), more.clone())]));

@@ -4,7 +4,7 @@
 use crate::common::eliminate;
 use crate::common::svc::{clouds, kernel_matrix};
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::manifold::deformed_kernel::WarpParams;
+use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::estimators::supervised::one_class::OneClassParams;
 use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::model::CalibrationKind;
@@ -302,7 +302,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     let two = trained(&two, as_is).unwrap();
     assert_eq!((two.classifier.classes, two.counts), (vec!["-1".to_string(), "1".into()], vec![0, 20]));
     assert!(
-        two.notes.iter().any(|n| n == "1 is inside; the 10 rows of class -1 are not learnt from"),
+        two.notes.iter().any(|n| n == "1 is inside; the 10 rows of class -1 are not learned from"),
         "{:?}",
         two.notes
     );
@@ -311,7 +311,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     (three[0], three[1]) = (Some("b"), Some("c"));
     assert_eq!(
         trained(&three, as_is).unwrap_err(),
-        "3 classes, and one can be learnt: name it (--positive a), or say that no column is the label (--label none)"
+        "3 classes, and one can be learned: name it (--positive a), or say that no column is the label (--label none)"
     );
 }
 
@@ -344,13 +344,13 @@ fn what_needs_two_classes_is_refused() {
 #[test]
 fn a_warped_kernel_is_another_one_with_as_many_rows_outside() {
     let (x, labels) = moons(300);
-    let unlabelled = Labels { classes: Vec::new(), of: vec![None; labels.of.len()] };
+    let unlabeled = Labels { classes: Vec::new(), of: vec![None; labels.of.len()] };
     let mut options = TrainOptions::new("one-class");
     options.scaling = Some(ScalingChoice::NONE);
     options.params.insert("nu".into(), 0.1.into());
-    let plain = train(x.clone(), &unlabelled, &options, &()).unwrap();
-    options.warp = Some(WarpParams::default());
-    let warped = train(x.clone(), &unlabelled, &options, &()).unwrap();
+    let plain = train(x.clone(), &unlabeled, &options, &()).unwrap();
+    options.warp = Some(DeformedKernelParams::default());
+    let warped = train(x.clone(), &unlabeled, &options, &()).unwrap();
     assert_eq!(warped.classifier.classes, ["outside", "inside"]);
     let share = |t: &Trained| {
         let class = t.classifier.predict(x.clone()).unwrap().class;

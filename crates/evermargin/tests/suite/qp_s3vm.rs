@@ -145,8 +145,8 @@ fn the_share_of_two_clouds_is_found() {
         let truth: Vec<bool> = (0..n).map(|i| (i as f64 * 0.618_034).fract() < share).collect();
         let mut values = Vec::new();
         for &t in &truth {
-            let centre = if t { 1.0 } else { -1.0 };
-            (0..5).for_each(|_| values.push(centre + rng.random_range(-1.5..1.5)));
+            let center = if t { 1.0 } else { -1.0 };
+            (0..5).for_each(|_| values.push(center + rng.random_range(-1.5..1.5)));
         }
         let x = Matrix::dense(values, n, 5).unwrap();
         let first = |mark: bool| truth.iter().position(|t| *t == mark).unwrap();
@@ -164,8 +164,8 @@ fn clouds(n: usize, share: f64, order: &[usize]) -> (Matrix, Targets, f64) {
     let truth: Vec<bool> = (0..n).map(|i| (i as f64 * 0.618_034).fract() < share).collect();
     let mut points: Vec<Vec<f64>> = Vec::new();
     for &t in &truth {
-        let centre = if t { 1.0 } else { -1.0 };
-        points.push((0..5).map(|_| centre + rng.random_range(-1.5..1.5)).collect());
+        let center = if t { 1.0 } else { -1.0 };
+        points.push((0..5).map(|_| center + rng.random_range(-1.5..1.5)).collect());
     }
     let mut y = vec![Label::Unknown; n];
     let first = |mark: bool| truth.iter().position(|t| *t == mark).unwrap();
@@ -207,7 +207,7 @@ fn exact_and_warm_started_paths_choose_the_same_share() {
         let params = ExactParams { kernel: Kernel::Linear, ..Default::default() };
         let mut path = ExactSvm::new(&params, 5, false).unwrap();
         t.used().iter().for_each(|&i| path.add(x.view(), i, t.y[i], 1.0, i as u64).unwrap());
-        // the chain: along the line through both centres
+        // the chain: along the line through both centers
         let mut chain: Vec<usize> = (0..n).filter(|i| t.y[*i] == Label::Unknown).collect();
         let sum = |i: usize| {
             let mut s = 0.0;

@@ -1,8 +1,8 @@
-//! Regularised least squares against elimination on the normal equations, refits and its own symmetries.
+//! Regularized least squares against elimination on the normal equations, refits and its own symmetries.
 
 use crate::common::eliminate;
 use evermargin::data::{Label, Matrix, MatrixView};
-use evermargin::estimators::supervised::rls::{MOST_ROWS, RlsParams};
+use evermargin::estimators::supervised::rls::{MAX_ROWS, RlsParams};
 use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
 use evermargin::model::Model;
@@ -244,7 +244,7 @@ fn what_cannot_be_solved_is_refused_with_a_remedy() {
     assert!(error(RlsParams { kernel: sigmoid, c: 1e6, ..d.clone() }, &x, &t).contains("positive definite"));
     let skew = Matrix::dense(vec![1.0, 0.5, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0, 1.0], 3, 3).unwrap();
     assert!(error(RlsParams { kernel: Kernel::Precomputed, ..d.clone() }, &skew, &t).contains("symmetric"));
-    let n = MOST_ROWS + 1;
+    let n = MAX_ROWS + 1;
     let many = Matrix::dense(vec![0.0; n], n, 1).unwrap();
     let mut labels = Targets { y: vec![Label::Pos; n], cost: vec![1.0; n] };
     labels.y[0] = Label::Neg;

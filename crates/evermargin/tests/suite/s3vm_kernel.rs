@@ -30,7 +30,7 @@ fn data(name: &str, rows: usize, seed: u64) -> (Matrix, Labels) {
     generate(name, &GenerateParams { rows, noise: Some(0.3), seed, ..Default::default() }).unwrap()
 }
 
-/// Rows before `known` keep their labels; the others are unlabelled.
+/// Rows before `known` keep their labels; the others are unlabeled.
 fn few(labels: &Labels, known: usize) -> Targets {
     let y = |i: usize| match labels.of[i] {
         Some(c) if i < known => [Label::Neg, Label::Pos][c as usize],
@@ -68,7 +68,7 @@ fn exchanged_labels_exchange_the_signs() {
 }
 
 #[test]
-fn no_weight_for_unlabelled_rows_is_learning_from_the_labels() {
+fn no_weight_for_unlabeled_rows_is_learning_from_the_labels() {
     let (x, labels) = data("two-moons", 60, 1);
     let targets = few(&labels, 24);
     let known: Vec<usize> = (0..24).collect();
@@ -248,7 +248,7 @@ fn several_classes_are_told_of_one_by_one_but_by_branch_and_bound() {
 }
 
 #[test]
-fn unlabelled_rows_help_where_classes_are_clusters() {
+fn unlabeled_rows_help_where_classes_are_clusters() {
     let (x, labels) = data("g50c", 300, 8);
     let targets = few(&labels, 10);
     let wrong = |s: &[f64]| (10..300).filter(|&i| (s[i] > 0.0) != (labels.of[i] == Some(1))).count();
@@ -283,8 +283,8 @@ fn odd_inputs_have_answers() {
     (0..24).filter(|i| i % 5 == 4).for_each(|i| nothing.cost[i] = 0.0);
     for (name, written) in FAMILY.into_iter().chain([("label-propagation", "{}")]) {
         for (what, x, targets) in [
-            ("no unlabelled row", &x, few(&labels, 24)),
-            ("one unlabelled row", &x, few(&labels, 23)),
+            ("no unlabeled row", &x, few(&labels, 24)),
+            ("one unlabeled row", &x, few(&labels, 23)),
             ("two labels", &x, two.clone()),
             ("zero rows", &zeros, few(&labels, 12)),
             ("equal rows", &same, few(&labels, 12)),
@@ -463,7 +463,7 @@ fn bad_parameters_are_refused_by_name() {
             r#"{"alpha": 1}"#,
             "parameter alpha = 1: must be between 0 and 1 (both excluded)",
         ),
-        ("label-propagation", r#"{"neighbours": 0}"#, "parameter neighbours = 0: must be 1 or more"),
+        ("label-propagation", r#"{"neighbors": 0}"#, "parameter neighbors = 0: must be 1 or more"),
     ] {
         let error = made(name, params, "{}").fit(x.view(), from_ref(&targets), &()).unwrap_err();
         assert_eq!(error.to_string(), text);

@@ -5,7 +5,7 @@ use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::manifold::dictionary::{Atom, Dictionary};
 use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
-use evermargin::estimators::manifold::sparse::objective::{Aim, Known, transduce};
+use evermargin::estimators::manifold::sparse::objective::{LabeledTargets, SparseObjective, transduce};
 use evermargin::estimators::manifold::sparse::restricted::Restricted;
 use evermargin::estimators::manifold::sparse::sigmoid::Squashed;
 use evermargin::estimators::manifold::sparse::{Method, SparseLapParams};
@@ -53,8 +53,8 @@ fn classes(labels: &Labels) -> Vec<u32> {
 fn three(rows: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let class: Vec<u32> = (0..rows as u32).map(|i| i % 3).collect();
-    let centre = [[0.0, 0.0], [2.2, 0.2], [1.0, 2.0]];
-    let at = |c: &u32| centre[*c as usize].map(|v| v + rng.random_range(-1.3..1.3));
+    let center = [[0.0, 0.0], [2.2, 0.2], [1.0, 2.0]];
+    let at = |c: &u32| center[*c as usize].map(|v| v + rng.random_range(-1.3..1.3));
     let x = Matrix::dense(class.iter().flat_map(at).collect(), rows, 2).unwrap();
     let mut known: Vec<usize> =
         (0..3).flat_map(|c| (0..rows).filter(|&i| class[i] == c).take(3).collect::<Vec<_>>()).collect();
@@ -117,9 +117,9 @@ fn laplacian(penalty: &Penalty, params: &PenaltyParams) -> Dense {
     let d = graph.degrees();
     let mut l = vec![vec![0.0; n]; n];
     for i in 0..n {
-        l[i][i] = if params.normalised { 1.0 } else { d[i] };
+        l[i][i] = if params.normalized { 1.0 } else { d[i] };
         for (j, w) in graph.row(i) {
-            l[i][j] -= if params.normalised { w / (d[i] * d[j]).sqrt() } else { w };
+            l[i][j] -= if params.normalized { w / (d[i] * d[j]).sqrt() } else { w };
         }
     }
     (1..params.power).fold(l.clone(), |m, _| product(&m, &l))
@@ -130,28 +130,28 @@ struct Case {
     x: Matrix,
     kernel: Kernel,
     penalty: Penalty,
-    known: Known,
+    known: LabeledTargets,
     gamma: [f64; 2],
     k: Dense,
     m: Dense,
 }
 
 impl Case {
-    fn new(rows: usize, power: usize, normalised: bool, seed: u64) -> Self {
+    fn new(rows: usize, power: usize, normalized: bool, seed: u64) -> Self {
         let (x, problems) = three(rows, seed);
         let kernel = Kernel::Rbf { gamma: 0.4 };
-        let params = PenaltyParams { neighbours: 5, power, normalised, ..Default::default() };
+        let params = PenaltyParams { neighbors: 5, power, normalized, ..Default::default() };
         let penalty = params.penalty(x.view(), &()).unwrap().unwrap();
         let (k, m) = (kernel_matrix(&x, kernel), laplacian(&penalty, &params));
-        Self { known: Known::of(&problems).unwrap(), x, kernel, penalty, gamma: [0.02, 0.3], k, m }
+        Self { known: LabeledTargets::of(&problems).unwrap(), x, kernel, penalty, gamma: [0.02, 0.3], k, m }
     }
 
     fn dictionary(&self) -> Dictionary<'_> {
         Dictionary::new(self.x.view(), vec![self.kernel]).unwrap()
     }
 
-    fn plain(&self) -> Aim<'_> {
-        Aim::plain(self.gamma, &self.known, Some(&self.penalty))
+    fn plain(&self) -> SparseObjective<'_> {
+        SparseObjective::plain(self.gamma, &self.known, Some(&self.penalty))
     }
 
     /// γ_I M + W + shift·I
@@ -240,7 +240,7 @@ fn a_basis_of_all_rows_is_laprls() {
     for (scaling, power, gamma_i) in
         [(Scaling::Raw, 1, 0.1), (Scaling::Raw, 3, 2.0), (Scaling::Paper, 2, 500.0)]
     {
-        let penalty = PenaltyParams { neighbours: 6, power, ..Default::default() };
+        let penalty = PenaltyParams { neighbors: 6, power, ..Default::default() };
         // narrow enough that no row is explained by the others: both spaces are the whole one
         let kernel = Kernel::Rbf { gamma: 20.0 };
         let full = LapParams {
@@ -530,7 +530,7 @@ fn alternate(case: &Case, atoms: &[usize], nu: f64, y: &[f64]) -> Vec<f64> {
     }
 }
 
-fn outputs(case: &Case, aim: &Aim<'_>, atoms: &[Atom]) -> Vec<Vec<f64>> {
+fn outputs(case: &Case, aim: &SparseObjective<'_>, atoms: &[Atom]) -> Vec<Vec<f64>> {
     let dictionary = case.dictionary();
     let space = Restricted::of(&dictionary, atoms, Norm::Kernel).unwrap();
     let solved = space.solve(aim, &()).unwrap().unwrap();
@@ -549,7 +549,7 @@ fn apart(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
 fn slack_at_once_is_slack_by_turns() {
     let case = Case::new(45, 2, true, 4);
     for nu in [0.01, 0.3, 3.0] {
-        let aim = Aim::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
+        let aim = SparseObjective::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
         let found = outputs(&case, &aim, &some_atoms());
         let turns: Vec<Vec<f64>> =
             case.known.y.iter().map(|y| alternate(&case, &rows(&some_atoms()), nu, y)).collect();
@@ -561,7 +561,11 @@ fn slack_at_once_is_slack_by_turns() {
 fn slack_lies_between_the_restricted_and_the_decoupled_solution() {
     let case = Case::new(45, 2, true, 4);
     let slack = |nu: f64, gamma: [f64; 2]| {
-        outputs(&case, &Aim::slack(gamma, nu, &case.known, &case.penalty, &()).unwrap(), &some_atoms())
+        outputs(
+            &case,
+            &SparseObjective::slack(gamma, nu, &case.known, &case.penalty, &()).unwrap(),
+            &some_atoms(),
+        )
     };
     let restricted = outputs(&case, &case.plain(), &some_atoms());
     let far: Vec<f64> =
@@ -573,7 +577,7 @@ fn slack_lies_between_the_restricted_and_the_decoupled_solution() {
         let wy: Vec<f64> = y.iter().zip(&case.known.weight).map(|(y, w)| y * w).collect();
         assert!(field.iter().zip(&solve(&s, &wy)).all(|(a, b)| (a - b).abs() < 1e-7));
     }
-    let decoupled = outputs(&case, &Aim::decoupled(0.05, fields), &some_atoms());
+    let decoupled = outputs(&case, &SparseObjective::decoupled(0.05, fields), &some_atoms());
     let near: Vec<f64> = [1e-2, 1e-4, 1e-6]
         .iter()
         .map(|nu| apart(&slack(*nu, [0.05 * nu, case.gamma[1]]), &decoupled))
@@ -585,7 +589,7 @@ fn slack_lies_between_the_restricted_and_the_decoupled_solution() {
 fn scores_with_slack_are_decreases_with_the_free_values_at_their_best() {
     let case = Case::new(40, 1, true, 9);
     let nu = 0.7;
-    let aim = Aim::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
+    let aim = SparseObjective::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
     let dictionary = case.dictionary();
     let (a, n) = (case.smooth(nu), 40);
     // ½γ_A|β|² + ½fᵀSf − fᵀWy + ½yᵀWy + ½ν|f − o|², f by elimination
@@ -673,7 +677,7 @@ fn squashing_ends_no_higher_than_it_starts() {
     let squashed = fit(&SparseLapParams { method: Method::Sigmoid, ..params.clone() }, &x, &problem);
     assert_eq!(points(&greedy.model), points(&squashed.model));
     let penalty = params.penalty.penalty(x.view(), &()).unwrap().unwrap();
-    let known = Known::of(&problem).unwrap();
+    let known = LabeledTargets::of(&problem).unwrap();
     let value = |fitted: &Fitted| {
         let Model::Expansion { points, coef, .. } = &fitted.model else { panic!("an expansion") };
         let o = &scores(fitted)[0];
@@ -738,7 +742,7 @@ fn the_basis_is_never_larger_than_asked() {
 }
 
 #[test]
-fn without_unlabelled_rows_it_is_least_squares_on_the_labels() {
+fn without_unlabeled_rows_it_is_least_squares_on_the_labels() {
     let (x, labels) = moons(90, 0.2, 2);
     let all: Vec<usize> = (0..90).collect();
     let problem = problems(&classes(&labels), &all);
@@ -754,7 +758,7 @@ fn without_unlabelled_rows_it_is_least_squares_on_the_labels() {
     assert_eq!(points(&few.model), 30);
     assert!(few.reports[0].objective >= found.reports[0].objective);
     assert!(few.reports[0].objective < 1.05 * found.reports[0].objective);
-    // and γ_I = 0 leaves unlabelled rows out
+    // and γ_I = 0 leaves unlabeled rows out
     let half = problems(&classes(&labels), &(0..45).collect::<Vec<_>>());
     let blind = fit(&SparseLapParams { gamma_i: 0.0, ..params.clone() }, &x, &half);
     let alone = params.supervised().unwrap().fit(x.view(), &half, &()).unwrap();
@@ -888,7 +892,7 @@ fn bad_parameters_are_refused() {
     unlike[0].cost[i] = 9.0;
     assert_eq!(
         ok().fit(x.view(), &unlike, &()).unwrap_err().to_string(),
-        "problems that share a basis must weigh the same labelled rows alike"
+        "problems that share a basis must weigh the same labeled rows alike"
     );
     let made = learner("sparse-lap").unwrap().make(&serde_json::from_str(r#"{"method": "gredy"}"#).unwrap());
     let error = made.unwrap_err().to_string();
@@ -915,7 +919,7 @@ fn rows_all_alike_and_odd_kernels_are_no_trouble() {
     let k = Matrix::dense(k.concat(), 60, 60).unwrap();
     let params = SparseLapParams { basis: 60, kernel: Kernel::Precomputed, ..Default::default() };
     let error = params.fit(k.view(), &problem, &()).unwrap_err().to_string();
-    assert!(error.contains("a kernel matrix has no rows to find neighbours of"), "{error}");
+    assert!(error.contains("a kernel matrix has no rows to find neighbors of"), "{error}");
     // with a graph given the kernel matrix does for laprls what the kernel does
     let plain = LapParams { loss: Loss::Square, kernel: Kernel::Rbf { gamma: 3.0 }, ..Default::default() };
     let graph = plain.penalty.graph(x.view(), &()).unwrap().unwrap();

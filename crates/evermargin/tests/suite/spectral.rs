@@ -14,8 +14,8 @@ fn made(name: &str, rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {
     (x, labels.of.iter().map(|c| c.unwrap()).collect())
 }
 
-fn params(gamma: f64, neighbours: usize) -> SpectralParams {
-    let graph = GraphParams { neighbours, weights: Weights::Heat, ..Default::default() };
+fn params(gamma: f64, neighbors: usize) -> SpectralParams {
+    let graph = GraphParams { neighbors, weights: Weights::Heat, ..Default::default() };
     SpectralParams { kernel: Kernel::Rbf { gamma: 2.0 }, gamma, graph, ..Default::default() }
 }
 
@@ -176,14 +176,14 @@ fn the_baseline_are_eigenvectors_orthogonal_to_what_costs_nothing() {
     let pieces = run(&x, 1, &params(1e-4, 6));
     assert_eq!((pieces.components, told(&pieces.coordinates[0], &class)), (3, 1.0));
     let graph = Graph::nearest(x.view(), &params(1.0, 10).graph, &()).unwrap().unwrap();
-    for normalised in [false, true] {
-        let found = plain(&graph, 2, normalised).unwrap();
+    for normalized in [false, true] {
+        let found = plain(&graph, 2, normalized).unwrap();
         assert_eq!(told(&found[0], &class), 1.0);
-        let free = |i: usize| if normalised { graph.degrees()[i].sqrt() } else { 1.0 };
+        let free = |i: usize| if normalized { graph.degrees()[i].sqrt() } else { 1.0 };
         assert!((0..300).map(|i| free(i) * found[0][i]).sum::<f64>().abs() < 1e-10);
         let mut lf = vec![0.0; 300];
         for f in &found {
-            graph.laplacian(f, normalised, &mut lf);
+            graph.laplacian(f, normalized, &mut lf);
             let lambda = dot(f, &lf);
             assert!(lf.iter().zip(f).all(|(l, f)| (l - lambda * f).abs() < 1e-10));
         }

@@ -80,14 +80,14 @@ fn every_step_gains_what_its_formula_says() {
                 let mut bench = Bench::new(&x, &problems[0], c, bias);
                 for k in 0..50 {
                     if bench.dual.alpha()[k] == 0.0 {
-                        let e = bench.dual.extremes();
+                        let e = bench.dual.gradient_bounds();
                         let steps = bench.watch(|d, g| d.process(g, k, e, TOLERANCE));
                         assert!(steps.len() <= if bias { 2 } else { 1 });
                         assert!(steps.is_empty() || steps.iter().any(|(i, _)| *i == k));
                         processed += usize::from(!steps.is_empty());
                     }
                     for two in [false, true] {
-                        let e = bench.dual.extremes();
+                        let e = bench.dual.gradient_bounds();
                         let violation = bench.dual.violation();
                         let steps = bench.watch(|d, g| {
                             if two && !bias {

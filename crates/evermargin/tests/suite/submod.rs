@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The two labelled rows first, then the six unlabelled ones of the digest.
+/// The two labeled rows first, then the six unlabeled ones of the digest.
 const GOLDEN: [f64; 16] = [1.0, 0.2, 0.1, 1.0, 1.0, 0.0, 0.9, 0.1, 0.8, 0.3, 0.2, 0.9, 0.0, 1.0, 0.1, 0.7];
 
 fn golden() -> (Matrix, Seeds) {
@@ -118,7 +118,7 @@ fn the_learner_tells_the_golden_objectives() {
     assert_eq!(positive, [0, 2, 3, 4]);
 }
 
-/// Small problems: rows, labels, weights, κ, with or without centring.
+/// Small problems: rows, labels, weights, κ, with or without centering.
 #[derive(Debug, Clone)]
 struct Small {
     x: Matrix,
@@ -150,7 +150,7 @@ impl Small {
         Space::Linear(LinearSpace::new(self.x.view(), self.center.then_some(self.seeds.weight.as_slice())))
     }
 
-    /// a and K' by plain sums over pairs of rows that were centred before.
+    /// a and K' by plain sums over pairs of rows that were centered before.
     fn dense(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let Matrix::Dense { values, rows, cols, .. } = self.x.view().to_dense() else { unreachable!() };
         let weight = &self.seeds.weight;
@@ -184,7 +184,7 @@ fn by_pairs(a: &[f64], k: &[Vec<f64>], kappa: f64, positive: &[bool]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Invariants 1 to 4: implicit centring, incremental gains, telescoping, the cut identity.
+    /// Invariants 1 to 4: implicit centering, incremental gains, telescoping, the cut identity.
     #[test]
     fn sums_equal_pairs(p in small(), bits in any::<u32>()) {
         let (a, k) = p.dense();
@@ -350,8 +350,8 @@ fn clouds(n: usize, seed: u64) -> (Matrix, Targets, Vec<bool>) {
     let mut values = Vec::new();
     let truth: Vec<bool> = (0..n).map(|i| i % 3 == 0).collect();
     for &t in &truth {
-        let centre = if t { 1.0 } else { -0.5 };
-        (0..4).for_each(|_| values.push(5.0 + centre + rng.random_range(-1.0..1.0)));
+        let center = if t { 1.0 } else { -0.5 };
+        (0..4).for_each(|_| values.push(5.0 + center + rng.random_range(-1.0..1.0)));
     }
     let label = |i: usize| match (i < 6, truth[i]) {
         (false, _) => Label::Unknown,
@@ -439,7 +439,7 @@ fn weights_of_labels_and_rows_count() {
     let sum = |sign: f64| seeds.pull.iter().filter(|p| **p * sign > 0.0).sum::<f64>();
     close(sum(1.0), 3.0);
     close(sum(-1.0), -3.0);
-    // a labelled row of weight 2 is two of them
+    // a labeled row of weight 2 is two of them
     let copied: Vec<usize> = (0..60).chain([0]).collect();
     let twice = t.select(&copied);
     t.cost[0] = 2.0;
@@ -469,7 +469,7 @@ fn without_a_cut_it_is_parzen() {
 }
 
 #[test]
-fn nothing_unlabelled_is_supervised_learning() {
+fn nothing_unlabeled_is_supervised_learning() {
     let (x, t, truth) = clouds(40, 7);
     let y = truth.iter().map(|t| if *t { Label::Pos } else { Label::Neg }).collect();
     let t = Targets { y, cost: t.cost };

@@ -30,8 +30,8 @@ fn clouds(n: usize, seed: u64) -> Matrix {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut values = Vec::new();
     for i in 0..n {
-        let centre = if i % 50 == 0 { [4.0, 4.0] } else { [f64::from((i % 2) as u8) * 2.0, 0.0] };
-        values.extend(centre.map(|c| c + rng.random_range(-0.5..0.5)));
+        let center = if i % 50 == 0 { [4.0, 4.0] } else { [f64::from((i % 2) as u8) * 2.0, 0.0] };
+        values.extend(center.map(|c| c + rng.random_range(-0.5..0.5)));
     }
     matrix(&values, 2)
 }
@@ -41,8 +41,8 @@ fn facility(kernel: Kernel) -> ExemplarParams {
 }
 
 fn weighted(kernel: Kernel, lambda: [f64; 3]) -> ExemplarParams {
-    let [diversity, labelled, density] = lambda.map(Lambda::Value);
-    ExemplarParams { kernel, diversity, labelled, density, ..Default::default() }
+    let [diversity, labeled, density] = lambda.map(Lambda::Value);
+    ExemplarParams { kernel, diversity, labeled, density, ..Default::default() }
 }
 
 fn with(kernel: Kernel, diversity: Lambda) -> ExemplarParams {
@@ -60,11 +60,11 @@ fn g(pool: &Pool<'_>, kernel: Kernel, lambda: [f64; 3], set: &[usize]) -> f64 {
     let mut value = 0.0;
     for &m in set {
         value -= lambda[0] * set.iter().map(|&j| k(kernel, x, m, x, j)).sum::<f64>();
-        if let Some(l) = pool.labelled {
+        if let Some(l) = pool.labeled {
             value += lambda[1] * (0..l.rows()).map(|i| k(kernel, x, m, l, i)).sum::<f64>();
         }
         value += lambda[2] * (0..x.rows()).map(|j| weight(j) * k(kernel, x, m, x, j)).sum::<f64>();
-        if let Some((b, eta)) = pool.beyond {
+        if let Some((b, eta)) = pool.next_batch_weight {
             value += lambda[2] * eta * (0..b.rows()).map(|j| k(kernel, x, m, b, j)).sum::<f64>();
         }
     }
@@ -77,7 +77,7 @@ fn f(pool: &Pool<'_>, kernel: Kernel, set: &[usize]) -> f64 {
     let best = |z: MatrixView<'_>, i: usize| set.iter().map(|&e| k(kernel, x, e, z, i)).fold(0.0, f64::max);
     let weight = |j: usize| pool.weight.get(j).copied().unwrap_or(1.0);
     let own: f64 = (0..x.rows()).map(|i| weight(i) * best(x, i)).sum();
-    own + pool.beyond.map_or(0.0, |(b, eta)| (0..b.rows()).map(|i| eta * best(b, i)).sum())
+    own + pool.next_batch_weight.map_or(0.0, |(b, eta)| (0..b.rows()).map(|i| eta * best(b, i)).sum())
 }
 
 /// Greedy by the definition: values of whole sets, no running sums. λ₁ may depend on the pick.
@@ -107,7 +107,7 @@ fn assert_close(a: f64, b: f64, tolerance: f64) {
 #[test]
 fn golden_picks_and_gains() {
     let (x, l) = (matrix(&GOLDEN, 2), matrix(&[1.0, 0.2, 0.1, 1.0], 2));
-    let pool = Pool { labelled: Some(l.view()), ..Pool::of(x.view()) };
+    let pool = Pool { labeled: Some(l.view()), ..Pool::of(x.view()) };
     for (lambda, order, gains) in [
         ([1.0, 1.0, 1.0], [2, 3, 0], [3.335395, 2.797261, 1.177203]),
         ([1.0, 0.0, 1.0], [2, 3, 0], [2.289699, 1.732121, 0.227304]),
@@ -139,8 +139,8 @@ fn picks_are_those_of_the_definition() {
         let (x, l, b) =
             (random(24, 3, low, seed), random(3, 3, low, 90 + seed), random(9, 3, low, 50 + seed));
         let weight: Vec<f64> = (0..24).map(|i| f64::from(1 + (i * 5) % 4)).collect();
-        let beyond = Some((b.view(), 0.5));
-        let pool = Pool { x: x.view(), weight: &weight, labelled: Some(l.view()), beyond };
+        let next_batch_weight = Some((b.view(), 0.5));
+        let pool = Pool { x: x.view(), weight: &weight, labeled: Some(l.view()), next_batch_weight };
         let total = weight.iter().sum::<f64>() + 4.5;
         let near = 0.05 * total / 3.0;
         for (params, lambda) in [
@@ -186,7 +186,7 @@ fn lazy_and_plain_picks_are_the_same() {
         let x = if seed % 3 == 0 { x.view().to_csr() } else { x };
         let kernel = kernels[seed as usize % 3];
         let l = random(2, 4, low, 7);
-        let pool = Pool { labelled: Some(l.view()), ..Pool::of(x.view()) };
+        let pool = Pool { labeled: Some(l.view()), ..Pool::of(x.view()) };
         for params in [
             with(kernel, Lambda::Auto),
             with(kernel, Lambda::Static),
@@ -310,8 +310,8 @@ fn without_a_matrix_the_linear_kernel_picks_the_same() {
     let l = x.view().select(&[1, 2, 3]);
     let same = Kernel::Poly { gamma: 1.0, coef0: 0.0, degree: 1 };
     for sparse in [x.view().to_csr(), x.clone()] {
-        let beyond = Some((x.view(), 0.5));
-        let pool = Pool { labelled: Some(l.view()), beyond, ..Pool::of(sparse.view()) };
+        let next_batch_weight = Some((x.view(), 0.5));
+        let pool = Pool { labeled: Some(l.view()), next_batch_weight, ..Pool::of(sparse.view()) };
         for lambda in [Lambda::Auto, Lambda::Static, Lambda::Value(8.0)] {
             let linear = choose(&with(Kernel::Linear, lambda), &pool, 50, &()).unwrap();
             let kernel = choose(&with(same, lambda), &pool, 50, &()).unwrap();
@@ -387,10 +387,10 @@ fn thin_clouds_are_remembered() {
     // a row alone here, a crowd in the next batch
     let here = matrix(&[0.0, 0.1, 0.05, 0.12, 5.0], 1);
     let next = matrix(&[5.0, 5.1, 4.9, 5.0, 5.05, 4.95, 5.1, 5.0], 1);
-    let beyond = Some((next.view(), 1.0));
+    let next_batch_weight = Some((next.view(), 1.0));
     for params in [with(NARROW, Lambda::Auto), facility(NARROW)] {
         let alone = choose(&params, &Pool::of(here.view()), 1, &()).unwrap();
-        let ahead = choose(&params, &Pool { beyond, ..Pool::of(here.view()) }, 1, &()).unwrap();
+        let ahead = choose(&params, &Pool { next_batch_weight, ..Pool::of(here.view()) }, 1, &()).unwrap();
         assert_ne!(alone.order, [4]);
         assert_eq!(ahead.order, [4]);
     }
@@ -566,7 +566,7 @@ fn what_cannot_be_is_refused() {
         "facility location needs similarities from 0 on, and the linear kernel of this data can be negative: take the \
          rbf kernel, or the exemplars objective"
     );
-    let pool = |weight, labelled, beyond| Pool { x: x.view(), weight, labelled, beyond };
+    let pool = |weight, labeled, next_batch_weight| Pool { x: x.view(), weight, labeled, next_batch_weight };
     let of = |pool: &Pool<'_>| text(choose(&ExemplarParams::default(), pool, 2, &()));
     assert_eq!(of(&pool(&[1.0], None, None)), "weights of rows: expected 5, found 1");
     assert_eq!(

@@ -184,7 +184,7 @@ fn bad_parameters_and_data_are_named() {
     let one_class = Targets { y: vec![Label::Pos; 10], cost: vec![1.0; 10] };
     assert_eq!(
         message(good.clone(), &one_class),
-        "training needs labelled rows of two classes; only one class (or none) has any"
+        "training needs labeled rows of two classes; only one class (or none) has any"
     );
     let short = Targets { y: vec![Label::Pos; 9], cost: vec![1.0; 10] };
     assert_eq!(message(good.clone(), &short), "labels: expected 10, found 9");

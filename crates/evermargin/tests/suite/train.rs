@@ -161,12 +161,12 @@ fn every_semi_supervised_learner_is_held_against_the_labels_alone() {
     }
 }
 
-/// As above, of labelled rows beside unlabelled ones. A graph of neighbours is left out: a copy is one more neighbour.
+/// As above, of labeled rows beside unlabeled ones. A graph of neighbors is left out: a copy is one more neighbor.
 #[test]
 fn a_label_of_weight_two_is_two_labels() {
     let (x, labels) = data("g50c", 60, None);
     let kept = |i: usize| labels.of[i].filter(|_| i < 12);
-    for l in LEARNERS.iter().filter(|l| l.semi && !l.takes("neighbours")) {
+    for l in LEARNERS.iter().filter(|l| l.semi && !l.takes("neighbors")) {
         let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
         options.scaling = Some(ScalingChoice::NONE);
         options.gamma = l.takes("gamma").then_some(Gamma::Value(0.02));
@@ -426,7 +426,7 @@ fn data_without_an_answer_is_refused() {
     let one = Labels { of: vec![Some(1); 20], ..labels.clone() };
     assert_eq!(
         says(x.clone(), &one, &options),
-        "training needs two classes or more; all 20 labelled rows are of class 1"
+        "training needs two classes or more; all 20 labeled rows are of class 1"
     );
     let mut wrong = options.clone();
     wrong.weights = Some(vec![1.0; 3]);
@@ -455,7 +455,7 @@ fn labels_that_are_hardly_classes_are_refused() {
     for (rows, classes) in [(2000, 2000), (2000, 1001), (21, 11)] {
         let (x, labels) = in_turn(rows, classes);
         let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
-        let start = format!("{classes} different labels in {rows} labelled rows ");
+        let start = format!("{classes} different labels in {rows} labeled rows ");
         assert!(error.starts_with(&start) && error.contains("--label"), "{error}");
     }
     let (x, labels) = in_turn(5, 3);

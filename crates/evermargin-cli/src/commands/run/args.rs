@@ -4,7 +4,9 @@ use super::record::Oracle;
 use crate::args::{Common, DataArgs};
 use crate::failure::Failure;
 use evermargin::engine::transduction::TransductionParams;
-use evermargin::engine::{Asking, Budget, EngineParams, Forget, KernelChoice, Labelling, Weighing};
+use evermargin::engine::{
+    Budget, ClassWeighting, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
+};
 use evermargin::estimators::online::lasvm::Loss;
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
@@ -50,7 +52,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "HTML")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub asking: AskingArgs,
+    pub query_strategy: QueryArgs,
     #[command(flatten)]
     pub learning: LearningArgs,
     #[command(flatten)]
@@ -60,7 +62,7 @@ pub struct RunArgs {
 /// Questions.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Asking")]
-pub struct AskingArgs {
+pub struct QueryArgs {
     /// Most questions in all [default: no limit]
     #[arg(long, value_name = "N")]
     pub budget: Option<u64>,
@@ -72,16 +74,16 @@ pub struct AskingArgs {
     pub per_time: Option<(u64, u64)>,
     /// Questions at a time; the next ones follow from the answers
     #[arg(long, value_name = "N", default_value_t = 1)]
-    pub round: usize,
+    pub queries_per_round: usize,
     /// How samples are chosen: small-pool, margin, diverse, submod, random or none
     #[arg(long, value_name = "NAME", default_value = "small-pool", value_parser = asking)]
-    pub strategy: Asking,
+    pub strategy: QueryStrategy,
     /// Share of questions drawn at random, which tell how good the labels are
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = crate::args::values::number)]
-    pub explore: f64,
+    pub exploration_rate: f64,
     /// Ask only about samples no further from the boundary than this; 1 is the margin
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = crate::args::values::number)]
-    pub worth: f64,
+    pub max_margin_distance: f64,
 }
 
 /// The classifier and what is remembered.
@@ -108,15 +110,15 @@ pub struct LearningArgs {
     pub loss: Loss,
     /// Weights of classes: none, balanced (all weigh the same in sum) or ratio (the largest keeps 1)
     #[arg(long, value_name = "NAME", default_value = "none", value_parser = weighing)]
-    pub class_weight: Weighing,
+    pub class_weight: ClassWeighting,
     /// Scaling, from the first batch: minmax, standard, range, unit, tfidf or none [default: chosen from it]
     #[arg(long, value_name = "NAME", value_parser = crate::args::values::scaling)]
     pub scale: Option<ScalingChoice>,
     /// Which labels rows are given: model, transduction (from structure), or auto: of the model unless transduction was
     /// right more often of late
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = labelling)]
-    pub labelling: Labelling,
-    /// Share of a batch's labels that may change when the past is summarised; 0 is strict
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = labeling)]
+    pub label_source: LabelSource,
+    /// Share of a batch's labels that may change when the past is summarized; 0 is strict
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = crate::args::values::number)]
     pub tolerance: f64,
     /// Most exemplars; 0 = as many as a batch has rows
@@ -124,11 +126,11 @@ pub struct LearningArgs {
     pub exemplars: usize,
     /// Batches as which rows that are remembered no more count in transduction, by the mean of their class; 0 = not at all
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = crate::args::values::number, allow_negative_numbers = true)]
-    pub echo: f64,
+    pub evicted_weight: f64,
     /// What is forgotten: nothing, window=N labels, half-life=N batches, or on-drift=N: labels older than N batches
     /// when the stream has changed
     #[arg(long, value_name = "RULE", default_value = "nothing", value_parser = forget)]
-    pub forget: Forget,
+    pub forget: Forgetting,
     /// Most labels remembered
     #[arg(long, value_name = "N", default_value_t = 4000)]
     pub max_labels: usize,
@@ -147,21 +149,31 @@ fn oracle(text: &str) -> Result<Oracle, String> {
     named(text, &[("truth", Oracle::Truth), ("terminal", Oracle::Terminal), ("none", Oracle::None)])
 }
 
-fn asking(text: &str) -> Result<Asking, String> {
-    named(text, &Asking::ALL.map(|a| (a.name(), a)))
+fn asking(text: &str) -> Result<QueryStrategy, String> {
+    named(text, &QueryStrategy::ALL.map(|a| (a.name(), a)))
 }
 
 fn loss(text: &str) -> Result<Loss, String> {
     named(text, &[("hinge", Loss::Hinge), ("ramp", Loss::Ramp)])
 }
 
-fn weighing(text: &str) -> Result<Weighing, String> {
-    named(text, &[("none", Weighing::None), ("balanced", Weighing::Balanced), ("ratio", Weighing::Ratio)])
+fn weighing(text: &str) -> Result<ClassWeighting, String> {
+    named(
+        text,
+        &[
+            ("none", ClassWeighting::None),
+            ("balanced", ClassWeighting::Balanced),
+            ("ratio", ClassWeighting::Ratio),
+        ],
+    )
 }
 
-fn labelling(text: &str) -> Result<Labelling, String> {
-    let all =
-        [("auto", Labelling::Auto), ("model", Labelling::Model), ("transduction", Labelling::Transduction)];
+fn labeling(text: &str) -> Result<LabelSource, String> {
+    let all = [
+        ("auto", LabelSource::Auto),
+        ("model", LabelSource::Model),
+        ("transduction", LabelSource::Transduction),
+    ];
     named(text, &all)
 }
 
@@ -170,17 +182,17 @@ fn per_time(text: &str) -> Result<(u64, u64), String> {
     parts.filter(|(_, s)| *s > 0).ok_or_else(|| "must be N/SECONDS, as in 20/3600".into())
 }
 
-fn forget(text: &str) -> Result<Forget, String> {
+fn forget(text: &str) -> Result<Forgetting, String> {
     let wrong = || "must be nothing, window=N, half-life=N or on-drift=N".to_string();
     if text == "nothing" {
-        return Ok(Forget::Nothing);
+        return Ok(Forgetting::Nothing);
     }
     let (name, n) = text.split_once('=').ok_or_else(wrong)?;
     let n: u64 = n.parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
     match name {
-        "window" => Ok(Forget::Window(n as usize)),
-        "half-life" => Ok(Forget::HalfLife(n)),
-        "on-drift" => Ok(Forget::OnDrift(n)),
+        "window" => Ok(Forgetting::Window(n as usize)),
+        "half-life" => Ok(Forgetting::HalfLife(n)),
+        "on-drift" => Ok(Forgetting::OnDrift(n)),
         _ => Err(wrong()),
     }
 }
@@ -201,7 +213,7 @@ impl RunArgs {
 
     /// The engine that was asked for.
     pub fn params(&self, common: &Common) -> Result<EngineParams, Failure> {
-        let (asking, learning) = (&self.asking, &self.learning);
+        let (asking, learning) = (&self.query_strategy, &self.learning);
         let scale = match learning.scale {
             None => None,
             Some(ScalingChoice::Named(name)) => Some(name),
@@ -209,8 +221,10 @@ impl RunArgs {
                 return Err(Failure::Usage("--scale divide=N: not for a stream; use another scaling".into()));
             }
         };
-        if asking.round == 0 {
-            return Err(Failure::Usage("--round 0: must be 1 or more; --strategy none asks nobody".into()));
+        if asking.queries_per_round == 0 {
+            return Err(Failure::Usage(
+                "--queries-per-round 0: must be 1 or more; --strategy none asks nobody".into(),
+            ));
         }
         let defaults = EngineParams::default();
         let params = EngineParams {
@@ -220,27 +234,27 @@ impl RunArgs {
             c: learning.c,
             c_inferred: learning.c_inferred,
             class_weight: learning.class_weight,
-            labelling: learning.labelling,
+            label_source: learning.label_source,
             transduction: Some(TransductionParams {
                 variant: Variant::Swift,
                 tolerance: learning.tolerance,
                 exemplars: learning.exemplars,
-                echo: learning.echo,
+                evicted_weight: learning.evicted_weight,
                 ..Default::default()
             }),
-            asking: asking.strategy,
+            query_strategy: asking.strategy,
             budget: Budget {
                 per_batch: asking.per_batch,
                 total: asking.budget,
                 per_time: asking.per_time,
-                round: asking.round,
+                queries_per_round: asking.queries_per_round,
             },
-            explore: asking.explore,
-            worth: asking.worth,
+            exploration_rate: asking.exploration_rate,
+            max_margin_distance: asking.max_margin_distance,
             forget: learning.forget,
-            most_labels: learning.max_labels,
-            most_points: learning.max_points,
-            most_rows: (self.batch as usize).max(defaults.most_rows),
+            max_labels: learning.max_labels,
+            max_points: learning.max_points,
+            max_rows: (self.batch as usize).max(defaults.max_rows),
             seed: common.seed,
             ..defaults
         };
@@ -259,13 +273,13 @@ impl LearningArgs {
             Some(Gamma::Scale) | None => None,
         };
         match (self.kernel.as_str(), gamma) {
-            ("auto" | "rbf", Some(gamma)) => Ok(KernelChoice::Given(Kernel::Rbf { gamma })),
+            ("auto" | "rbf", Some(gamma)) => Ok(KernelChoice::Fixed(Kernel::Rbf { gamma })),
             ("auto", None) => Ok(KernelChoice::Auto),
             ("rbf", None) => Ok(KernelChoice::Rbf),
-            ("linear", _) => Ok(KernelChoice::Given(Kernel::Linear)),
+            ("linear", _) => Ok(KernelChoice::Fixed(Kernel::Linear)),
             ("poly", gamma) => {
                 let (gamma, degree) = (gamma.unwrap_or(1.0), self.degree);
-                Ok(KernelChoice::Given(Kernel::Poly { gamma, coef0: 1.0, degree }))
+                Ok(KernelChoice::Fixed(Kernel::Poly { gamma, coef0: 1.0, degree }))
             }
             (other, _) => Err(Failure::Usage(format!("--kernel {other}: must be auto, rbf, linear or poly"))),
         }

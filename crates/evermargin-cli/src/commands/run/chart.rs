@@ -19,7 +19,7 @@ pub struct Chart<'a> {
 /// A curve.
 pub struct Curve<'a> {
     pub name: &'a str,
-    pub colour: &'a str,
+    pub color: &'a str,
     pub points: Vec<(f64, f64)>,
 }
 
@@ -88,7 +88,7 @@ impl Chart<'_> {
             let _ = writeln!(
                 out,
                 "<path d=\"{path}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>",
-                curve.colour
+                curve.color
             );
         }
         let mut at = WIDTH - RIGHT;
@@ -97,7 +97,7 @@ impl Chart<'_> {
                 out,
                 "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{}\">{}</text>",
                 HEIGHT - BOTTOM - 8.0,
-                curve.colour,
+                curve.color,
                 escaped(curve.name)
             );
             at -= 7.0 * curve.name.chars().count() as f64 + 18.0;

@@ -11,7 +11,7 @@ mod tally;
 mod terminal_oracle;
 
 pub use args::RunArgs;
-pub use progress_line::Live;
+pub use progress_line::ProgressLine;
 pub use record::{Batch, Begin, FORM, Oracle};
 pub use session::Session;
 
@@ -29,7 +29,7 @@ use progress_line::peak_memory;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use terminal_oracle::{Answered, Person};
+use terminal_oracle::{Answered, TerminalOracle};
 
 /// Batches between two writings of the model.
 const MODEL_EVERY: u64 = 20;
@@ -46,8 +46,8 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
         }
         None => None,
     };
-    let mut person = Person::new(session.begin.oracle, &args.streams)?;
-    let mut live = Live::new(&watch, common);
+    let mut person = TerminalOracle::new(session.begin.oracle, &args.streams)?;
+    let mut live = ProgressLine::new(&watch, common);
     live.resumed(&session);
     let mut left = args.batches.unwrap_or(u64::MAX);
     // a batch that was being asked about when the program stopped
@@ -64,7 +64,7 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
                 Err(e) => {
-                    fault = Some(e); // what was learnt before it is still handed out
+                    fault = Some(e); // what was learned before it is still handed out
                     break;
                 }
             };
@@ -246,9 +246,9 @@ fn against_rest(label: String, positive: Option<&str>) -> String {
     if positive.split(',').any(same) { positive.to_string() } else { format!("not-{positive}") }
 }
 
-/// Seconds, where a budget asks for them: otherwise time has no part in what is learnt.
+/// Seconds, where a budget asks for them: otherwise time has no part in what is learned.
 fn now(args: &RunArgs) -> u64 {
-    let timed = args.asking.per_time.is_some();
+    let timed = args.query_strategy.per_time.is_some();
     SystemTime::now().duration_since(UNIX_EPOCH).ok().filter(|_| timed).map_or(0, |d| d.as_secs())
 }
 
@@ -264,7 +264,7 @@ fn finish(
     args: &RunArgs,
     common: &Common,
     session: &Session,
-    live: &Live<'_>,
+    live: &ProgressLine<'_>,
     started: Instant,
 ) -> Result<(), Failure> {
     let (engine, tally) = (&session.engine, &session.tally);

@@ -1,7 +1,7 @@
 //! Labels of all rows, a line each. A run that goes on keeps the lines of the batches that were done with.
 
 use crate::failure::Failure;
-use evermargin::engine::{Classes, Inferred};
+use evermargin::engine::{Classes, InferredLabel};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write as _};
@@ -17,9 +17,9 @@ pub struct Output {
 const HEAD: &str = "row\tlabel\tconfidence\n";
 
 impl Output {
-    /// Opens the file of a run that has labelled `rows` rows, the last of them with these labels: those may be missing, for
+    /// Opens the file of a run that has labeled `rows` rows, the last of them with these labels: those may be missing, for
     /// the program may have been stopped before they were written.
-    pub fn open(path: &Path, rows: u64, last: &[Inferred], classes: &Classes) -> Result<Self, Failure> {
+    pub fn open(path: &Path, rows: u64, last: &[InferredLabel], classes: &Classes) -> Result<Self, Failure> {
         let wrong = |e: std::io::Error| Failure::io(&path.display().to_string(), &e);
         let fresh = !path.exists() || rows == 0;
         let mut file = OpenOptions::new()
@@ -37,7 +37,7 @@ impl Output {
         let all = end_of(&file, rows + 1).map_err(wrong)?;
         let most = if all.is_some() { all } else { end_of(&file, before + 1).map_err(wrong)? };
         let (whole, Some(end)) = (all.is_some(), most) else {
-            let what = "has fewer rows than the run has labelled; name another file, which then begins here";
+            let what = "has fewer rows than the run has labeled; name another file, which then begins here";
             return Err(Failure::Failed(format!("{}: {what}", path.display())));
         };
         file.set_len(end).map_err(wrong)?;
@@ -50,7 +50,7 @@ impl Output {
     }
 
     /// Writes the labels of a batch.
-    pub fn write(&mut self, labels: &[Inferred], classes: &Classes) -> Result<(), Failure> {
+    pub fn write(&mut self, labels: &[InferredLabel], classes: &Classes) -> Result<(), Failure> {
         let mut text = String::new();
         for label in labels {
             self.row += 1;

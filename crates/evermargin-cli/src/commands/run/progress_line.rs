@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const MOST: usize = 2000;
 
 /// Time and memory a batch took, and the line that is shown.
-pub struct Live<'w> {
+pub struct ProgressLine<'w> {
     watch: &'w Watcher,
     common: &'w Common,
     spent: Duration,
@@ -31,7 +31,7 @@ pub struct Live<'w> {
 /// Notes that are remembered.
 const SAID: usize = 100;
 
-impl<'w> Live<'w> {
+impl<'w> ProgressLine<'w> {
     pub fn new(watch: &'w Watcher, common: &'w Common) -> Self {
         let (times, drifts) = (Vec::new(), Vec::new());
         Self { watch, common, spent: Duration::ZERO, every: 1, times, drifts, batch: 0, said: Vec::new() }
@@ -101,7 +101,7 @@ fn line(session: &Session, took: Duration) -> String {
 }
 
 /// What is said at the end.
-pub fn summary(args: &RunArgs, session: &Session, live: &Live<'_>) -> String {
+pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> String {
     let (tally, engine) = (&session.tally, &session.engine);
     let percent = |share: Option<f64>| share.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(

@@ -1,7 +1,7 @@
 //! What `run` keeps: events as they are committed, and snapshots. Samples are packed bytes; what people said is JSON, to be
 //! read with any SQL tool.
 
-use super::session::Kept;
+use super::session::Artifact;
 use crate::failure::Failure;
 use evermargin::data::Matrix;
 use evermargin::engine::{EngineParams, Event};
@@ -118,11 +118,11 @@ impl Record {
 }
 
 /// A snapshot as bytes.
-pub fn pack_kept(kept: &Kept) -> Result<Vec<u8>, Failure> {
+pub fn pack_kept(kept: &Artifact) -> Result<Vec<u8>, Failure> {
     Ok(pack(kept)?)
 }
 
 /// A snapshot from bytes.
-pub fn unpack_kept(body: &[u8], place: &str) -> Result<Kept, Failure> {
+pub fn unpack_kept(body: &[u8], place: &str) -> Result<Artifact, Failure> {
     Ok(unpack(place, body)?)
 }

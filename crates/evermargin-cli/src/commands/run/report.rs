@@ -1,7 +1,7 @@
 //! The page of a run: curves and numbers, nothing to load from elsewhere.
 
 use super::chart::{Chart, Curve};
-use super::progress_line::{Live, peak_memory};
+use super::progress_line::{ProgressLine, peak_memory};
 use super::session::Session;
 use super::tally::{Point, Tally};
 use crate::output::console::short;
@@ -16,7 +16,7 @@ const THIRD: &str = "#4d9221";
 const WINDOW: usize = 10;
 
 /// The page; `more` follows what is said in words.
-pub fn page_of(session: &Session, live: &Live<'_>, more: &str) -> String {
+pub fn page_of(session: &Session, live: &ProgressLine<'_>, more: &str) -> String {
     let mut body = String::from("<h1>evermargin run</h1>\n");
     let _ = writeln!(body, "<p>{}</p>", escaped(&in_words(session)));
     body.push_str(more);
@@ -80,7 +80,7 @@ fn shares(history: &[Point], over: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
 }
 
 fn both<'a>(session: &Session, over: impl Fn(&Point) -> f64 + Copy) -> Vec<Curve<'a>> {
-    let curve = |name, colour, tally: &Tally| Curve { name, colour, points: shares(&tally.history, over) };
+    let curve = |name, color, tally: &Tally| Curve { name, color, points: shares(&tally.history, over) };
     let mut curves = vec![curve("by the strategy", OWN, &session.tally)];
     if session.random.now.judged > 0 {
         curves.push(curve("at random", OTHER, &session.random));
@@ -119,35 +119,35 @@ fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
         across: "batch",
         up: "samples",
         curves: vec![
-            Curve { name: "exemplars", colour: OWN, points: of(|p| p.exemplars) },
-            Curve { name: "support vectors", colour: OTHER, points: of(|p| p.support) },
-            Curve { name: "labels", colour: THIRD, points: of(|p| p.remembered) },
+            Curve { name: "exemplars", color: OWN, points: of(|p| p.exemplars) },
+            Curve { name: "support vectors", color: OTHER, points: of(|p| p.support) },
+            Curve { name: "labels", color: THIRD, points: of(|p| p.remembered) },
         ],
         marks: drifts.to_vec(),
         range: None,
     }
 }
 
-fn times<'a>(live: &Live<'_>) -> Chart<'a> {
+fn times<'a>(live: &ProgressLine<'_>) -> Chart<'a> {
     let points = live.times.iter().map(|t| (t.0 as f64, 1e3 * t.1)).collect();
     Chart {
         title: "time a batch, questions answered",
         across: "batch",
         up: "milliseconds",
-        curves: vec![Curve { name: "", colour: OWN, points }],
+        curves: vec![Curve { name: "", color: OWN, points }],
         marks: Vec::new(),
         range: None,
     }
 }
 
-fn memory<'a>(live: &Live<'_>) -> Chart<'a> {
+fn memory<'a>(live: &ProgressLine<'_>) -> Chart<'a> {
     let points: Vec<(f64, f64)> = live.times.iter().map(|t| (t.0 as f64, t.2)).collect();
     let most = points.iter().map(|p| p.1).fold(1.0, f64::max);
     Chart {
         title: "memory of the program",
         across: "batch",
         up: "MB",
-        curves: vec![Curve { name: "", colour: OWN, points }],
+        curves: vec![Curve { name: "", color: OWN, points }],
         marks: Vec::new(),
         range: Some((0.0, 1.1 * most)),
     }
@@ -158,10 +158,10 @@ fn cost<'a>(session: &Session) -> Chart<'a> {
         session.tally.history.iter().map(|p| (p.batch as f64, 100.0 * p.cost)).collect();
     let most = points.iter().map(|p| p.1).fold(5.0, f64::max);
     Chart {
-        title: "labels changed by summarising the past",
+        title: "labels changed by summarizing the past",
         across: "batch",
         up: "% of the batch",
-        curves: vec![Curve { name: "", colour: OWN, points }],
+        curves: vec![Curve { name: "", color: OWN, points }],
         marks: Vec::new(),
         range: Some((0.0, 1.1 * most)),
     }

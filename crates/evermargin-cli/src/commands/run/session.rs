@@ -7,7 +7,7 @@
 use super::record::{Batch, Begin, LARGE, Oracle, Record, pack_kept, unpack_kept};
 use super::tally::Tally;
 use crate::failure::Failure;
-use evermargin::engine::{Asking, Effects, Engine, EngineState, Event, Inferred, Question};
+use evermargin::engine::{Effects, Engine, EngineState, Event, InferredLabel, QueryStrategy, Question};
 use evermargin_io::Position;
 use evermargin_store::{Open, Store};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ const SNAPSHOT_EVERY: u64 = 32;
 /// Everything that is needed to go on, beside the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kept {
+pub struct Artifact {
     begin: Begin,
     engine: EngineState,
     beside: Option<EngineState>,
@@ -30,7 +30,7 @@ pub struct Kept {
     questions: Vec<Question>,
     told: Vec<usize>,
     closed: bool,
-    last: Vec<Inferred>,
+    last: Vec<InferredLabel>,
 }
 
 /// A session.
@@ -51,7 +51,7 @@ pub struct Session {
     /// Whether the last batch is done with.
     pub closed: bool,
     /// Labels of the batch that was closed last.
-    pub last: Vec<Inferred>,
+    pub last: Vec<InferredLabel>,
     /// What is to be told to people.
     news: Vec<Effects>,
     store: Option<Store>,
@@ -72,7 +72,7 @@ impl Session {
         let engine = Engine::new(&begin.params)?;
         let beside = begin.beside.then(|| {
             let mut params = begin.params.clone();
-            params.asking = Asking::Random;
+            params.query_strategy = QueryStrategy::Random;
             Engine::new(&params)
         });
         Ok(Self {
@@ -133,7 +133,7 @@ impl Session {
         Ok(Ok(session))
     }
 
-    fn from_kept(kept: Kept) -> Result<Self, Failure> {
+    fn from_kept(kept: Artifact) -> Result<Self, Failure> {
         Ok(Self {
             engine: Engine::resume(kept.engine)?,
             beside: kept.beside.map(Engine::resume).transpose()?,
@@ -152,8 +152,8 @@ impl Session {
         })
     }
 
-    fn kept(&self) -> Kept {
-        Kept {
+    fn kept(&self) -> Artifact {
+        Artifact {
             begin: self.begin.clone(),
             engine: self.engine.save(),
             beside: self.beside.as_ref().map(Engine::save),

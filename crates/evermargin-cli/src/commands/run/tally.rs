@@ -1,7 +1,7 @@
 //! What is counted along a stream whose labels are known: how often the engine was right before it knew anything about a
 //! batch, and after its questions. Bounded: a history that grows too long is thinned to every other batch.
 
-use evermargin::engine::{Classes, Inferred};
+use evermargin::engine::{Classes, InferredLabel};
 use serde::{Deserialize, Serialize};
 
 /// Batches of a history before every other one is dropped.
@@ -28,7 +28,7 @@ pub struct Point {
     pub remembered: u64,
     pub exemplars: u64,
     pub support: u64,
-    /// Share of the labels that summarising changed in this batch.
+    /// Share of the labels that summarizing changed in this batch.
     pub cost: f64,
     pub drifts: u64,
 }
@@ -46,7 +46,7 @@ pub struct Tally {
 
 impl Tally {
     /// Labels given on arrival.
-    pub fn arrived(&mut self, labels: &[Inferred], classes: &Classes, truth: &[Option<String>]) {
+    pub fn arrived(&mut self, labels: &[InferredLabel], classes: &Classes, truth: &[Option<String>]) {
         self.now.batch += 1;
         self.now.rows += labels.len() as u64;
         let (judged, right) = judge(labels, classes, truth, &[]);
@@ -57,7 +57,7 @@ impl Tally {
     /// Labels given in the end; `told` are the rows whose label the engine was told.
     pub fn closed(
         &mut self,
-        labels: &[Inferred],
+        labels: &[InferredLabel],
         classes: &Classes,
         truth: &[Option<String>],
         told: &[usize],
@@ -103,7 +103,12 @@ impl Tally {
 }
 
 /// Rows that have a label and a truth, and those where they agree.
-fn judge(labels: &[Inferred], classes: &Classes, truth: &[Option<String>], told: &[usize]) -> (u64, u64) {
+fn judge(
+    labels: &[InferredLabel],
+    classes: &Classes,
+    truth: &[Option<String>],
+    told: &[usize],
+) -> (u64, u64) {
     let (mut judged, mut right) = (0, 0);
     let mut open = vec![true; labels.len()];
     for &row in told {

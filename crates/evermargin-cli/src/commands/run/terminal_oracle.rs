@@ -3,7 +3,7 @@
 use super::record::Oracle;
 use super::session::Session;
 use crate::failure::Failure;
-use evermargin::engine::{Event, Question, Why};
+use evermargin::engine::{Event, QueryReason, Question};
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ enum Said {
 }
 
 /// A person.
-pub struct Person {
+pub struct TerminalOracle {
     words: Option<Box<dyn BufRead>>,
     keys: Option<::console::Term>,
     /// The last sample answered, and what it was shown as.
     last: Option<(u64, String)>,
 }
 
-impl Person {
+impl TerminalOracle {
     /// A person at the terminal; where standard input is the stream, at the terminal behind it.
     pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Result<Self, Failure> {
         let mut person = Self { words: None, keys: None, last: None };
@@ -182,9 +182,9 @@ fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
 
 fn show(session: &Session, question: &Question, shown: &str) {
     let why = match question.why {
-        Why::Typical => "it stands for many",
-        Why::Strategy => "it lies near the boundary",
-        Why::Check => "drawn at random",
+        QueryReason::Representative => "it stands for many",
+        QueryReason::Informative => "it lies near the boundary",
+        QueryReason::RandomCheck => "drawn at random",
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
     let number = session.engine.spent().total;

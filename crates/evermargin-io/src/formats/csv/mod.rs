@@ -58,7 +58,7 @@ pub(crate) fn form(file: &str, text: &str, format: Format, options: &ReadOptions
         Some(LabelColumn::Index(_)) => None,
         None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
     };
-    let unsaid = options.label.is_none() && asked.is_none() && !options.unlabelled && !options.label_optional;
+    let unsaid = options.label.is_none() && asked.is_none() && !options.unlabeled && !options.label_optional;
     let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits)?;
     if let Form::Objects(keys) = &mut form {
         let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
@@ -143,7 +143,7 @@ impl Plan {
         }
         // As many columns as a model has features, and it does not know their names: there is no label among them.
         let named = |n: &String| header && LABEL_NAMES.contains(&n.to_lowercase().as_str());
-        let all_features = options.unlabelled
+        let all_features = options.unlabeled
             || (options.cols == Some(names.len()) && options.label.is_none() && !names.iter().any(named));
         let label = if options.label_optional {
             options.label.as_ref().and_then(|l| asked_column(file, &names, header, l, "the label").ok())
@@ -226,12 +226,12 @@ impl Plan {
         let called = |name: &str| free.iter().copied().find(|c| survey.first[*c].eq_ignore_ascii_case(name));
         let trained = options.trained_label.as_ref().and_then(|l| l.name.as_deref());
         let mut label = match &options.label {
-            _ if options.unlabelled => None,
+            _ if options.unlabeled => None,
             Some(LabelColumn::Name(name)) => survey.first.iter().position(|c| c == name),
             Some(LabelColumn::Index(i)) => i.checked_sub(1).filter(|c| free.contains(c)),
             None => trained.and_then(|name| free.iter().copied().find(|c| survey.first[*c] == name)),
         };
-        let guessed = !options.unlabelled && !options.label_optional;
+        let guessed = !options.unlabeled && !options.label_optional;
         if options.label.is_none() && label.is_none() && guessed {
             let usual = LABEL_NAMES.iter().find_map(|n| called(n));
             let guess = usual.or_else(|| free.first().copied().filter(|c| free.len() == 1 && c + 1 == width));

@@ -3,7 +3,7 @@
 //! In rounds: each view learns from the labels there are; the `grow` rows it is most sure about, in the share `ratio` of
 //! positives and negatives, get their label for all views. What was given is never taken back: that is how it fails. The
 //! answer is the mean of the views' functions of the last round, the classes of several apart. One view alone is
-//! self-training. Departures: views choose one after the other from what is left, so no row is given two labels; all unlabelled rows are
+//! self-training. Departures: views choose one after the other from what is left, so no row is given two labels; all unlabeled rows are
 //! the pool.
 
 use crate::data::{Label, Matrix, MatrixView};
@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 /// What learns in each view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Machine {
+pub enum BaseLearner {
     /// A support vector machine.
     #[default]
     Svc,
@@ -42,7 +42,7 @@ pub struct CoTrainingParams {
     /// `same`, or the kernel of each view.
     pub kernels: String,
     /// What learns in each view.
-    pub machine: Machine,
+    pub machine: BaseLearner,
     /// Its cost.
     pub c: f64,
     /// Whether it learns a constant.
@@ -51,7 +51,7 @@ pub struct CoTrainingParams {
     pub grow: usize,
     /// Most rounds; 0 goes on until all rows have a label.
     pub rounds: usize,
-    /// Share of positives among the rows labelled.
+    /// Share of positives among the rows labeled.
     pub ratio: Ratio,
     /// The view that speaks; 0 is the mean of all.
     pub view: usize,
@@ -65,7 +65,7 @@ impl Default for CoTrainingParams {
             views: ViewList::default(),
             kernel: Kernel::Rbf { gamma: 1.0 },
             kernels: "same".into(),
-            machine: Machine::Svc,
+            machine: BaseLearner::Svc,
             c: 1.0,
             bias: true,
             grow: 4,
@@ -87,14 +87,14 @@ struct Teacher {
 impl CoTrainingParams {
     fn machine(&self, kernel: Kernel) -> Box<dyn Fit> {
         match self.machine {
-            Machine::Svc => Box::new(SvcParams {
+            BaseLearner::Svc => Box::new(SvcParams {
                 kernel,
                 c: self.c,
                 bias: self.bias,
                 tolerance: self.tolerance,
                 ..SvcParams::default()
             }),
-            Machine::Rls => {
+            BaseLearner::Rls => {
                 Box::new(RlsParams { kernel, c: self.c, bias: self.bias, ..RlsParams::default() })
             }
         }

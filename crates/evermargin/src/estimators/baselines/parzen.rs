@@ -1,8 +1,8 @@
 //! `parzen`: the k rows most similar to the positive labels, less to the negative ones. A baseline that is hard to beat.
 //!
-//! f(x) = Σ_L cᵢyᵢK(xᵢ, x); the k = round(ratio·n) unlabelled rows with the largest f are positive. It is
-//! [`submod`](crate::estimators::transductive::submod) with κ = 0: the unlabelled rows give the threshold and, centred, the origin, nothing else.
-//! With centred rows and balanced weights it is the nearest class mean with its threshold moved to the ratio.
+//! f(x) = Σ_L cᵢyᵢK(xᵢ, x); the k = round(ratio·n) unlabeled rows with the largest f are positive. It is
+//! [`submod`](crate::estimators::transductive::submod) with κ = 0: the unlabeled rows give the threshold and, centered, the origin, nothing else.
+//! With centered rows and balanced weights it is the nearest class mean with its threshold moved to the ratio.
 
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 pub struct ParzenParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Whether the linear kernel is that of centred rows.
+    /// Whether the linear kernel is that of centered rows.
     pub center: bool,
     /// Weights of the labels.
     pub weights: LabelWeights,
@@ -49,15 +49,15 @@ impl Fit for ParzenParams {
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(LabelsAlone(Self { ratio: Ratio::Labels, ..self.clone() })))
+        Some(Box::new(LabelsOnly(Self { ratio: Ratio::Labels, ..self.clone() })))
     }
 }
 
-/// The same without unlabelled rows: the threshold is where labelled rows of the weight of the positive ones lie above.
+/// The same without unlabeled rows: the threshold is where labeled rows of the weight of the positive ones lie above.
 #[derive(Debug)]
-struct LabelsAlone(ParzenParams);
+struct LabelsOnly(ParzenParams);
 
-impl Fit for LabelsAlone {
+impl Fit for LabelsOnly {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         let mut few = FewLabels::of(x, problems, &Ratio::Labels, watch)?;
         few.iter_mut().for_each(|f| f.unlabeled.clear());
@@ -130,7 +130,7 @@ impl ParzenParams {
     }
 }
 
-/// Where the labelled rows above weigh what the positive ones do: between two rows, or at a row whose weight is in both
+/// Where the labeled rows above weigh what the positive ones do: between two rows, or at a row whose weight is in both
 /// sides, as one of its copies would be on each.
 fn threshold(scores: &[f64], few: &FewLabels, targets: &Targets) -> f64 {
     let mut rows = few.labeled.clone();

@@ -146,7 +146,7 @@ impl<'a> State<'a> {
     }
 
     fn learn(&mut self, x: MatrixView<'_>, rows: &[usize], problems: &[Targets]) -> Result<()> {
-        self.gram.meet(x, rows, &mut self.block)?;
+        self.gram.compute_kernel_block(x, rows, &mut self.block)?;
         let mut kernel = Vec::new();
         for (c, &r) in rows.iter().enumerate() {
             self.time += 1.0;

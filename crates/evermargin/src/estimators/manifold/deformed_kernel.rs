@@ -1,12 +1,12 @@
 //! A space deformed by a penalty: the data-dependent kernel.
 //!
 //! With the inner product ⟨f, g⟩ + fᵀMg the kernel is K̃ = (K⁻¹ + M)⁻¹ on the rows and K̃(x, z) = K(x, z) − k_xᵀ(I +
-//! MK)⁻¹Mk_z elsewhere (Sindhwani 2007, equation 2.22). Here K = RRᵀ ([`Span`]), so K̃ = R(I + RᵀMR)⁻¹Rᵀ: one Cholesky
-//! factorisation I + RᵀMR = CCᵀ, nothing inverted, no difference of nearly equal numbers (the digest's stable form with
+//! MK)⁻¹Mk_z elsewhere (Sindhwani 2007, equation 2.22). Here K = RRᵀ ([`LandmarkSpace`]), so K̃ = R(I + RᵀMR)⁻¹Rᵀ: one Cholesky
+//! factorization I + RᵀMR = CCᵀ, nothing inverted, no difference of nearly equal numbers (the digest's stable form with
 //! its roles exchanged: K is factored instead of M). Rows are ϕ = C⁻¹r, K̃ their inner products, and a linear function w·ϕ
 //! is f = Rv with v = C⁻ᵀw, that is an expansion over the landmarks: prediction needs neither M nor the other rows.
 
-use super::landmark_space::Span;
+use super::landmark_space::LandmarkSpace;
 use super::penalty::PenaltyParams;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 
 /// A space and the factor of its quadratic form.
 #[derive(Debug)]
-pub struct Warp<'s> {
-    span: &'s Span,
+pub struct DeformedKernel<'s> {
+    span: &'s LandmarkSpace,
     factor: Lower,
 }
 
-impl<'s> Warp<'s> {
+impl<'s> DeformedKernel<'s> {
     /// Deforms by `ratio` times the quadratic form RᵀL^pR (m × m, row-major).
-    pub fn new(span: &'s Span, quadratic: &[f64], ratio: f64) -> Result<Self> {
+    pub fn new(span: &'s LandmarkSpace, quadratic: &[f64], ratio: f64) -> Result<Self> {
         let m = span.dim();
         let mut form: Vec<f64> = quadratic.iter().map(|q| ratio * q).collect();
         (0..m).for_each(|i| form[i * m + i] += 1.0);
@@ -35,7 +35,7 @@ impl<'s> Warp<'s> {
     }
 
     /// Deforms so that |f|² is vᵀAv, A = `form` positive definite.
-    pub fn of_form(span: &'s Span, form: Vec<f64>) -> Result<Self> {
+    pub fn of_form(span: &'s LandmarkSpace, form: Vec<f64>) -> Result<Self> {
         Ok(Self { span, factor: Cholesky::new(form, span.dim())?.lower() })
     }
 
@@ -81,11 +81,11 @@ impl<'s> Warp<'s> {
 /// expansion in the kernel it was meant to have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct WarpParams {
+pub struct DeformedKernelParams {
     /// γ_I/γ_A: weight of the variation along the graph against |f|².
     pub ratio: f64,
     /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
-    pub neighbours: usize,
+    pub neighbors: usize,
     /// Joins rows up to this far apart in place of nearest others; 0 does not.
     pub radius: f64,
     /// How nearest others are searched.
@@ -93,27 +93,27 @@ pub struct WarpParams {
     /// Power of the Laplacian.
     pub power: usize,
     /// Whether the Laplacian is divided by the degrees.
-    pub normalised: bool,
+    pub normalized: bool,
     /// Most landmarks; 0 as for `lapsvm`.
     pub basis: usize,
 }
 
-impl Default for WarpParams {
+impl Default for DeformedKernelParams {
     fn default() -> Self {
         let search = Search::Exact;
-        Self { ratio: 100.0, neighbours: 0, radius: 0.0, search, power: 1, normalised: true, basis: 0 }
+        Self { ratio: 100.0, neighbors: 0, radius: 0.0, search, power: 1, normalized: true, basis: 0 }
     }
 }
 
 /// Rows in a deformed space.
 #[derive(Debug)]
-pub struct Warped {
-    span: Span,
+pub struct DeformedSpace {
+    span: LandmarkSpace,
     factor: Lower,
 }
 
-impl WarpParams {
-    /// Deforms the space of `kernel` along a graph of all rows, the one given or that of neighbours; none if `watch` ends the
+impl DeformedKernelParams {
+    /// Deforms the space of `kernel` along a graph of all rows, the one given or that of neighbors; none if `watch` ends the
     /// search for them.
     pub fn warp(
         &self,
@@ -122,7 +122,7 @@ impl WarpParams {
         graph: Option<&Graph>,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Option<Warped>> {
+    ) -> Result<Option<DeformedSpace>> {
         if !(0.0..=1e15).contains(&self.ratio) {
             return Err(Error::parameter("warp", self.ratio, "a number from 0 to 1e15"));
         }
@@ -133,29 +133,29 @@ impl WarpParams {
                 "one of samples: --warp makes a space of them",
             ));
         }
-        let Self { neighbours, radius, search, power, normalised, .. } = *self;
+        let Self { neighbors, radius, search, power, normalized, .. } = *self;
         let penalty =
-            PenaltyParams { neighbours, radius, search, normalised, power, ..PenaltyParams::default() };
+            PenaltyParams { neighbors, radius, search, normalized, power, ..PenaltyParams::default() };
         let penalty = match graph {
             Some(graph) => Some(penalty.given(graph, x.rows())?),
             None => penalty.penalty(x, watch)?,
         };
         let Some(penalty) = penalty else { return Ok(None) };
-        let span = Span::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
-        let factor = Warp::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
-        Ok(Some(Warped { span, factor }))
+        let span = LandmarkSpace::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
+        let factor = DeformedKernel::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
+        Ok(Some(DeformedSpace { span, factor }))
     }
 }
 
-impl Warped {
+impl DeformedSpace {
     /// ϕ of all rows.
     pub fn matrix(&self) -> Result<Matrix> {
-        Warp { span: &self.span, factor: self.factor.clone() }.matrix()
+        DeformedKernel { span: &self.span, factor: self.factor.clone() }.matrix()
     }
 
     /// The model in terms of samples `x` of one that is linear in ϕ.
     pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Result<Model> {
-        let warp = Warp { span: &self.span, factor: self.factor.clone() };
+        let warp = DeformedKernel { span: &self.span, factor: self.factor.clone() };
         let functions: Vec<Vec<f64>> = linear_weights(model)?.iter().map(|w| warp.unfold(w)).collect();
         Ok(self.span.model(x, &functions, model.bias().to_vec()))
     }

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::math::linalg;
 use rayon::prelude::*;
 
-/// A kernel function: the row it is centred on, and which kernel.
+/// A kernel function: the row it is centered on, and which kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atom {
     /// The row.

@@ -3,7 +3,7 @@
 //! K ≈ RRᵀ with R = K_{·P}L⁻ᵀ, P the landmarks and K_PP = LLᵀ. A function f = Σ αₚK(xₚ, ·) is f = Rv on the rows, with
 //! v = Lᵀα and |f|² = |v|².
 //!
-//! Landmarks are chosen by a Cholesky factorisation of K with random pivots: a row is drawn with a probability in
+//! Landmarks are chosen by a Cholesky factorization of K with random pivots: a row is drawn with a probability in
 //! proportion to what of K(x, x) is still missing at it (Chen, Epperly, Tropp & Webber 2022). Departures: rows are drawn a
 //! block at a time, so that the work is matrix products, and those of a block that its other rows already explain are
 //! dropped; a row of which less than 1e-9 of the largest K(x, x) is missing is not drawn. If the limit is not
@@ -31,11 +31,11 @@ const NEW: f64 = 0.01;
 /// Rows a thread takes at a time.
 const ROWS: usize = 256;
 /// Most bytes of a space.
-const MOST_BYTES: usize = 8 << 30;
+const MAX_BYTES: usize = 8 << 30;
 
 /// A space of functions and the rows in it.
 #[derive(Debug, Clone)]
-pub struct Span {
+pub struct LandmarkSpace {
     kernel: Kernel,
     /// n × m, row-major.
     features: Vec<f64>,
@@ -44,7 +44,7 @@ pub struct Span {
     basis: Option<(Vec<usize>, Lower)>,
 }
 
-impl Span {
+impl LandmarkSpace {
     /// The space of at most `most` landmarks of all rows of `x`.
     pub fn new(x: MatrixView<'_>, kernel: Kernel, most: usize, seed: u64, watch: &dyn Watch) -> Result<Self> {
         if kernel == Kernel::Linear && x.cols() <= most.min(x.rows()) {
@@ -157,7 +157,7 @@ pub(crate) fn expansion(
     }
 }
 
-/// A factorisation under way.
+/// A factorization under way.
 struct Draw<'a> {
     atoms: Dictionary<'a>,
     most: usize,
@@ -178,9 +178,9 @@ impl<'a> Draw<'a> {
     fn new(x: MatrixView<'a>, kernel: Kernel, most: usize, seed: u64) -> Result<Self> {
         let n = x.rows();
         let bytes = n.saturating_mul(most).saturating_mul(size_of::<f64>());
-        if bytes > MOST_BYTES {
-            let fits = MOST_BYTES / size_of::<f64>() / n.max(1);
-            let allowed = format!("at most {fits} for {n} rows ({} GB)", MOST_BYTES >> 30);
+        if bytes > MAX_BYTES {
+            let fits = MAX_BYTES / size_of::<f64>() / n.max(1);
+            let allowed = format!("at most {fits} for {n} rows ({} GB)", MAX_BYTES >> 30);
             return Err(Error::parameter("basis", most, allowed));
         }
         let atoms = Dictionary::new(x, vec![kernel])?;
@@ -261,7 +261,7 @@ impl<'a> Draw<'a> {
         taken
     }
 
-    fn finish(self) -> Span {
+    fn finish(self) -> LandmarkSpace {
         let (n, m, most) = (self.atoms.rows(), self.landmarks.len(), self.most);
         let mut features = self.features;
         if m < most {
@@ -273,7 +273,7 @@ impl<'a> Draw<'a> {
         let factor: Vec<f64> =
             self.landmarks.iter().flat_map(|&p| features[p * m..(p + 1) * m].to_vec()).collect();
         let basis = Some((self.landmarks, Lower::new(factor, m)));
-        Span { kernel: self.atoms.kernels()[0], features, rows: n, basis }
+        LandmarkSpace { kernel: self.atoms.kernels()[0], features, rows: n, basis }
     }
 }
 

@@ -1,21 +1,21 @@
 //! `lapsvm` and `laprls`: manifold regularization (Sindhwani 2007, chapter 2).
 //!
-//! Problem: min Σ wᵢV(yᵢ, f(xᵢ)) + γ_A|f|² + γ_I·fᵀL^p f, V the hinge or the square of labelled rows, L the Laplacian of a
-//! graph of all rows. With `scaling` = paper it is equation 2.5, which divides the loss by the labelled weight l and the last
+//! Problem: min Σ wᵢV(yᵢ, f(xᵢ)) + γ_A|f|² + γ_I·fᵀL^p f, V the hinge or the square of labeled rows, L the Laplacian of a
+//! graph of all rows. With `scaling` = paper it is equation 2.5, which divides the loss by the labeled weight l and the last
 //! term by n²: γ_A·l and γ_I·l/n² take the place of γ_A and γ_I. Without (raw), it is what the source's tables 2.6 to 2.9
 //! were made with (section 0.3 of the digest). Divided by 2γ_A (hinge) or γ_A (square, with a ½) it is the form of
 //! [`super`]: C = 1/(2γ_A) or 1/γ_A, M = (γ_I/γ_A)L^p.
 //!
 //! Method: the space is deformed by M ([`super::deformed_kernel`]); `svc` and `rls` solve what remains on the kernel matrix of the
-//! labelled rows, one problem a class on one graph, one space and one factorisation. Departures: functions live in the span
+//! labeled rows, one problem a class on one graph, one space and one factorization. Departures: functions live in the span
 //! of at most `basis` landmarks ([`super::landmark_space`]), all rows where those are few; there is no constant unless asked for
-//! (the penalty does not see it, and with a normalised Laplacian and few labels it lands anywhere: section 3.3 of the
-//! digest), and `balance` moves the threshold so that the share `ratio` of the unlabelled rows is positive.
+//! (the penalty does not see it, and with a normalized Laplacian and few labels it lands anywhere: section 3.3 of the
+//! digest), and `balance` moves the threshold so that the share `ratio` of the unlabeled rows is positive.
 //!
-//! Rows without weight take no part. Weights of unlabelled rows do not enter the graph.
+//! Rows without weight take no part. Weights of unlabeled rows do not enter the graph.
 
-use super::deformed_kernel::{Warp, linear_weights};
-use super::landmark_space::Span;
+use super::deformed_kernel::{DeformedKernel, linear_weights};
+use super::landmark_space::LandmarkSpace;
 use super::penalty::{Penalty, PenaltyParams, class_wise};
 use super::transduction::{absent, columns, merged, told, told_by_model};
 use crate::data::{Label, Matrix, MatrixView};
@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The loss of labelled rows.
+/// The loss of labeled rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Loss {
     /// max(0, 1 − yf): `lapsvm`.
@@ -52,7 +52,7 @@ pub enum Scaling {
     /// The sum over rows.
     #[default]
     Raw,
-    /// The mean over labelled rows, and over all pairs of rows (equation 2.5).
+    /// The mean over labeled rows, and over all pairs of rows (equation 2.5).
     Paper,
 }
 
@@ -81,7 +81,7 @@ impl Scaling {
 
 /// What a kernel matrix alone does not tell.
 pub(crate) const NEEDS_GRAPH: &str =
-    "one of samples, or a graph given: a kernel matrix has no rows to find neighbours of";
+    "one of samples, or a graph given: a kernel matrix has no rows to find neighbors of";
 
 /// Refuses weights no objective has.
 pub(crate) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
@@ -105,7 +105,7 @@ pub struct LapParams {
     pub kernel: Kernel,
     /// Weight of |f|².
     pub gamma_a: f64,
-    /// Weight of the variation of f along the graph; 0 leaves the unlabelled rows out.
+    /// Weight of the variation of f along the graph; 0 leaves the unlabeled rows out.
     pub gamma_i: f64,
     /// What the two weights multiply.
     pub scaling: Scaling,
@@ -116,11 +116,11 @@ pub struct LapParams {
     pub solver: Solver,
     /// Most landmarks; 0 means all of up to [`ALL`] rows, [`SOME`] of more.
     pub basis: usize,
-    /// Whether to learn a constant, not regularised.
+    /// Whether to learn a constant, not regularized.
     pub bias: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// For the hinge: largest violation of the optimality conditions; for iterations: relative residual.
     pub tolerance: f64,
@@ -132,7 +132,7 @@ pub struct LapParams {
     pub cache_bytes: usize,
     /// Seed of the draw of landmarks.
     pub seed: u64,
-    /// A graph of the rows, in place of one of neighbours.
+    /// A graph of the rows, in place of one of neighbors.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
@@ -237,9 +237,9 @@ impl LapParams {
 
 /// The labels alone: the supervised machine on the rows of each problem that have one.
 #[derive(Debug)]
-struct Alone(LapParams);
+struct LabelsOnly(LapParams);
 
-impl Fit for Alone {
+impl Fit for LabelsOnly {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.0.check()?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
@@ -256,7 +256,7 @@ impl Fit for Alone {
     }
 }
 
-/// The weight of the labelled rows.
+/// The weight of the labeled rows.
 pub(crate) fn weight(problem: &Targets) -> f64 {
     problem.used().iter().map(|&i| problem.cost[i]).sum()
 }
@@ -283,13 +283,13 @@ impl Fit for LapParams {
         };
         let mut facts = graph_facts(&penalty);
         if self.graph.is_none() && self.penalty.radius == 0.0 {
-            facts.insert("neighbours".into(), self.penalty.neighbours_of(x).into());
+            facts.insert("neighbors".into(), self.penalty.neighbors_of(x).into());
         }
         let (fitted, outputs) = if self.iterates(inside) {
             self.iterate(inside, &within, &penalty, watch)?
         } else {
             let most = landmarks(self.basis, inside.rows());
-            let span = Span::new(inside, self.kernel, most, self.seed, watch)?;
+            let span = LandmarkSpace::new(inside, self.kernel, most, self.seed, watch)?;
             facts.insert("landmarks".into(), span.dim().into());
             self.direct(inside, &within, &span, &penalty, watch)?
         };
@@ -302,7 +302,7 @@ impl Fit for LapParams {
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(Alone(self.clone())))
+        Some(Box::new(LabelsOnly(self.clone())))
     }
 
     fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
@@ -311,7 +311,7 @@ impl Fit for LapParams {
 }
 
 /// Functions v of a space, with their constants.
-struct Solved {
+struct LapSolution {
     functions: Vec<Vec<f64>>,
     bias: Vec<f64>,
     reports: Vec<Report>,
@@ -330,7 +330,7 @@ impl LapParams {
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        span: &Span,
+        span: &LandmarkSpace,
         penalty: &Penalty,
         watch: &dyn Watch,
     ) -> Result<(Fitted, Vec<Vec<f64>>)> {
@@ -379,27 +379,27 @@ impl LapParams {
     fn solve(
         &self,
         problems: &[Targets],
-        span: &Span,
+        span: &LandmarkSpace,
         quadratic: &[f64],
         watch: &dyn Watch,
-    ) -> Result<Solved> {
+    ) -> Result<LapSolution> {
         let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown && p.cost[*i] > 0.0);
         let rows: Vec<usize> = (0..span.rows()).filter(known).collect();
         let (c, ratio) = self.scaled(weight(&problems[0]), span.rows());
-        let warp = Warp::new(span, quadratic, ratio)?;
-        let labelled: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        let warp = DeformedKernel::new(span, quadratic, ratio)?;
+        let labeled: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         // few labels are solved for whatever the time: the answer before the first step is no answer
         let in_time = watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 });
         let watch = if rows.len() <= ALL { &() } else { watch };
         // of more labels than dimensions the rows themselves are the smaller matrix
         let (mut fitted, functions) = if rows.len() > span.dim() {
             let x = Matrix::dense(warp.features(rows.iter().copied()), rows.len(), span.dim())?;
-            let fitted = self.machine(Kernel::Linear, c).fit(x.view(), &labelled, watch)?;
+            let fitted = self.machine(Kernel::Linear, c).fit(x.view(), &labeled, watch)?;
             let functions = linear_weights(&fitted.model)?.iter().map(|w| warp.unfold(w)).collect();
             (fitted, functions)
         } else {
             let gram = warp.gram(&rows)?;
-            let fitted = self.machine(Kernel::Precomputed, c).fit(gram.view(), &labelled, watch)?;
+            let fitted = self.machine(Kernel::Precomputed, c).fit(gram.view(), &labeled, watch)?;
             let alphas = linear_weights(&fitted.model)?;
             let functions = alphas.iter().map(|a| warp.function(&rows, a)).collect();
             (fitted, functions)
@@ -407,7 +407,7 @@ impl LapParams {
         if !in_time {
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
         }
-        Ok(Solved { functions, bias: fitted.model.bias().to_vec(), reports: fitted.reports })
+        Ok(LapSolution { functions, bias: fitted.model.bias().to_vec(), reports: fitted.reports })
     }
 
     /// The labels alone, told as if there had been a graph.
@@ -418,13 +418,13 @@ impl LapParams {
         few: &[FewLabels],
         watch: &dyn Watch,
     ) -> Result<Fitted> {
-        let fitted = Alone(self.clone()).fit(x, problems, watch)?;
+        let fitted = LabelsOnly(self.clone()).fit(x, problems, watch)?;
         told_by_model(fitted, x, few, self.balance, Map::new())
     }
 }
 
 /// Held-out decisions along γ_A or γ_I: graph, space and RᵀL^pR are those of all folds and values. Rows held out are
-/// unlabelled ones, in the graph as every other, and only rows with a label are ever held out.
+/// unlabeled ones, in the graph as every other, and only rows with a label are ever held out.
 pub(crate) fn path(
     read: &dyn Fn(&Map<String, Value>) -> Result<LapParams>,
     task: &PathTask<'_>,
@@ -439,7 +439,7 @@ pub(crate) fn path(
         return Ok(None);
     }
     let Some(penalty) = base.penalty(x, task.problems, watch)? else { return Ok(Some(Vec::new())) };
-    let span = Span::new(x, base.kernel, landmarks(base.basis, x.rows()), base.seed, watch)?;
+    let span = LandmarkSpace::new(x, base.kernel, landmarks(base.basis, x.rows()), base.seed, watch)?;
     let quadratic = penalty.quadratic(&span);
     let problems = without_folds(task.problems, task.folds);
     let mut out = Vec::with_capacity(task.values.len());

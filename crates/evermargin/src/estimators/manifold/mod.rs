@@ -5,9 +5,9 @@
 //!
 //! min ½|f|² + Σᵢ cᵢV(yᵢ, f(xᵢ)) + ½fᵀMf,
 //!
-//! V over labelled rows, f in the last term the outputs on all rows, M a power of a graph Laplacian times γ_I/γ_A. All of it
-//! happens in one space ([`span::Span`]): f = Rv on the rows, |f|² = |v|², so that the first and last term are
-//! ½vᵀ(I + RᵀMR)v. With I + RᵀMR = CCᵀ ([`warp::Warp`]) the samples are rows of RC⁻ᵀ and f a linear function of them: what
+//! V over labeled rows, f in the last term the outputs on all rows, M a power of a graph Laplacian times γ_I/γ_A. All of it
+//! happens in one space ([`span::LandmarkSpace`]): f = Rv on the rows, |f|² = |v|², so that the first and last term are
+//! ½vᵀ(I + RᵀMR)v. With I + RᵀMR = CCᵀ ([`warp::DeformedKernel`]) the samples are rows of RC⁻ᵀ and f a linear function of them: what
 //! remains is any supervised learner. Their inner products are the data-dependent (warped) kernel of section 2.6.
 
 pub mod deformed_kernel;

@@ -3,7 +3,7 @@
 //! Sindhwani 2007, section 2.5: iterated Laplacians as the penalty M; section 4.3: of several graphs (one a view) the
 //! Laplacians are averaged first, then raised to the power. L^p is applied, never formed.
 
-use super::landmark_space::Span;
+use super::landmark_space::LandmarkSpace;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct PenaltyParams {
     /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
-    pub neighbours: usize,
+    pub neighbors: usize,
     /// Joins rows up to this far apart in place of nearest others; 0 does not.
     pub radius: f64,
     /// How nearest others are searched.
@@ -30,23 +30,23 @@ pub struct PenaltyParams {
     /// Width of heat weights; 0 is the mean length of an edge.
     pub width: f64,
     /// Whether the Laplacian is I − D^(−½)WD^(−½) rather than D − W.
-    pub normalised: bool,
+    pub normalized: bool,
     /// Power of the Laplacian.
     pub power: usize,
-    /// Whether the graph is made anew inside each class, of labelled rows alone.
+    /// Whether the graph is made anew inside each class, of labeled rows alone.
     pub class_wise: bool,
 }
 
 impl Default for PenaltyParams {
     fn default() -> Self {
         Self {
-            neighbours: 0,
+            neighbors: 0,
             radius: 0.0,
             search: Search::Exact,
             metric: Metric::Euclidean,
             weights: Weights::Heat,
             width: 0.0,
-            normalised: true,
+            normalized: true,
             power: 1,
             class_wise: false,
         }
@@ -54,18 +54,18 @@ impl Default for PenaltyParams {
 }
 
 /// Largest power: beyond it, powers of [0, 2] are no longer apart in floating point.
-const MOST_POWER: usize = 16;
-/// Neighbours of data of many columns.
+const MAX_POWER: usize = 16;
+/// Neighbors of data of many columns.
 const FEW_NEIGHBOURS: f64 = 6.0;
 
 impl PenaltyParams {
     /// Refuses what makes no graph.
     pub fn check(&self) -> Result<()> {
-        if !(1..=MOST_POWER).contains(&self.power) {
+        if !(1..=MAX_POWER).contains(&self.power) {
             return Err(Error::parameter(
                 "power",
                 self.power,
-                format!("a whole number from 1 to {MOST_POWER}"),
+                format!("a whole number from 1 to {MAX_POWER}"),
             ));
         }
         check_radius(self.radius)?;
@@ -79,11 +79,11 @@ impl PenaltyParams {
         Ok(())
     }
 
-    /// The neighbours given, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighbourhoods must grow with n for
+    /// The neighbors given, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighborhoods must grow with n for
     /// differences along edges to stay above the noise, and slower the more columns there are.
-    pub fn neighbours_of(&self, x: MatrixView<'_>) -> usize {
-        if self.neighbours > 0 {
-            return self.neighbours;
+    pub fn neighbors_of(&self, x: MatrixView<'_>) -> usize {
+        if self.neighbors > 0 {
+            return self.neighbors;
         }
         let grown = 0.5 * (x.rows() as f64).powf(2.0 / (x.cols() as f64 + 2.0));
         grown.max(FEW_NEIGHBOURS) as usize
@@ -91,7 +91,7 @@ impl PenaltyParams {
 
     fn graph_params(&self, x: MatrixView<'_>) -> GraphParams {
         GraphParams {
-            neighbours: self.neighbours_of(x),
+            neighbors: self.neighbors_of(x),
             metric: self.metric,
             weights: self.weights,
             width: (self.width > 0.0).then_some(self.width),
@@ -120,7 +120,7 @@ impl PenaltyParams {
 
     /// The penalty of given graphs with their weights.
     pub fn of_graphs(&self, graphs: Vec<(f64, Graph)>) -> Penalty {
-        Penalty { graphs, normalised: self.normalised, power: self.power }
+        Penalty { graphs, normalized: self.normalized, power: self.power }
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn check_radius(radius: f64) -> Result<()> {
 #[derive(Debug, Clone)]
 pub struct Penalty {
     graphs: Vec<(f64, Graph)>,
-    normalised: bool,
+    normalized: bool,
     power: usize,
 }
 
@@ -166,7 +166,7 @@ impl Penalty {
         let mut sum = vec![0.0; self.rows()];
         for (weight, graph) in &self.graphs {
             for (s, d) in sum.iter_mut().zip(graph.degrees()) {
-                *s += weight * own(*d, self.normalised);
+                *s += weight * own(*d, self.normalized);
             }
         }
         sum.iter().map(|s| s.powi(self.power as i32)).collect()
@@ -178,7 +178,7 @@ impl Penalty {
     }
 
     /// RᵀL^pR of the features of a space, m × m: both sides take half of the power.
-    pub fn quadratic(&self, span: &Span) -> Vec<f64> {
+    pub fn quadratic(&self, span: &LandmarkSpace) -> Vec<f64> {
         let m = span.dim();
         let half = self.powers(span.features().to_vec(), m, self.power / 2);
         if self.power.is_multiple_of(2) {
@@ -198,13 +198,13 @@ impl Penalty {
         for _ in 0..times {
             match self.graphs.as_slice() {
                 [(weight, graph)] if *weight == 1.0 => {
-                    graph.laplacian_rows(&values, columns, self.normalised, &mut out);
+                    graph.laplacian_rows(&values, columns, self.normalized, &mut out);
                 }
                 graphs => {
                     part.resize(values.len(), 0.0);
                     out.fill(0.0);
                     for (weight, graph) in graphs {
-                        graph.laplacian_rows(&values, columns, self.normalised, &mut part);
+                        graph.laplacian_rows(&values, columns, self.normalized, &mut part);
                         add(*weight, &part, &mut out);
                     }
                 }
@@ -216,11 +216,11 @@ impl Penalty {
 }
 
 /// The diagonal of a Laplacian at a row of that degree.
-fn own(degree: f64, normalised: bool) -> f64 {
-    if normalised { f64::from(u8::from(degree > 0.0)) } else { degree }
+fn own(degree: f64, normalized: bool) -> f64 {
+    if normalized { f64::from(u8::from(degree > 0.0)) } else { degree }
 }
 
-/// The graph of labelled rows inside their classes (Sindhwani 2007, section 2.10): no edge joins two classes, and rows
+/// The graph of labeled rows inside their classes (Sindhwani 2007, section 2.10): no edge joins two classes, and rows
 /// without a label have none.
 pub fn class_wise(
     params: &PenaltyParams,

@@ -9,14 +9,14 @@
 //! functions, so that new samples have a cluster and coordinates too. `by_degree` counts rows by their degrees dᵢ, Σdᵢfᵢ = 0
 //! and Σdᵢfᵢ² = 1, as eigenmaps do (Lf = λDf, section 1.5).
 //!
-//! In a [`Span`] f = Rv and |f|² = |v|². With A = γI + RᵀLR = CCᵀ, the features' mean r̄ (under the weights) taken off in R̄,
+//! In a [`LandmarkSpace`] f = Rv and |f|² = |v|². With A = γI + RᵀLR = CCᵀ, the features' mean r̄ (under the weights) taken off in R̄,
 //! B = R̄ᵀR̄, w = Cᵀv: the largest eigenvalues μ of C⁻¹BC⁻ᵀ on w ⊥ C⁻¹r̄; λ = 1/μ is the objective.
 //!
 //! Departures. The source's pencil P(γK + KLK)Pv = λPK²Pv is singular and K² ill-conditioned: here B is never inverted, A
 //! is at least γ, and taking the mean off first keeps the constant, which varies least of all, from drowning the rest. Powers
 //! of L are left out. The sign of a coordinate is such that its largest value in size, the first of equals, is positive.
 
-use super::landmark_space::Span;
+use super::landmark_space::LandmarkSpace;
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphParams, Weights};
@@ -70,7 +70,7 @@ pub struct Embedding {
 }
 
 /// Largest number of rows whose Laplacian is decomposed as a whole.
-const MOST_ROWS: usize = 5000;
+const MAX_ROWS: usize = 5000;
 /// Share of the largest μ below which there is no function left.
 const NONE_LEFT: f64 = 1e-12;
 
@@ -79,7 +79,7 @@ pub fn cluster(x: MatrixView<'_>, params: &SpectralParams, watch: &dyn Watch) ->
     embed(x, 1, params, watch)
 }
 
-/// The first `coordinates` coordinates; none if `watch` ends the search for neighbours.
+/// The first `coordinates` coordinates; none if `watch` ends the search for neighbors.
 pub fn embed(
     x: MatrixView<'_>,
     coordinates: usize,
@@ -88,7 +88,7 @@ pub fn embed(
 ) -> Result<Option<Embedding>> {
     check(x, coordinates, params)?;
     let Some(graph) = Graph::nearest(x, &params.graph, watch)? else { return Ok(None) };
-    let span = Span::new(x, params.kernel, params.landmarks, params.seed, watch)?;
+    let span = LandmarkSpace::new(x, params.kernel, params.landmarks, params.seed, watch)?;
     let (functions, objectives) = solve(&span, &graph, coordinates, params)?;
     let components = graph.components().into_iter().max().map_or(0, |c| c as usize + 1);
     let coordinates = functions.iter().map(|v| span.outputs(v)).collect();
@@ -112,7 +112,7 @@ fn check(x: MatrixView<'_>, coordinates: usize, params: &SpectralParams) -> Resu
 
 /// Functions v with 1ᵀRv = 0 and |Rv| = 1, orthogonal to each other, and their objectives.
 fn solve(
-    span: &Span,
+    span: &LandmarkSpace,
     graph: &Graph,
     count: usize,
     params: &SpectralParams,
@@ -134,13 +134,13 @@ fn solve(
     (0..m).for_each(|i| a[i * m + i] += params.gamma);
     let factor = Cholesky::new(a, m)?.lower();
 
-    let centred: Vec<f64> =
+    let centered: Vec<f64> =
         features.chunks_exact(m).flat_map(|row| row.iter().zip(&mean).map(|(r, c)| r - c)).collect();
     (0..span.rows()).for_each(|i| {
-        let (from, to) = (&centred[i * m..(i + 1) * m], &mut varied[i * m..(i + 1) * m]);
+        let (from, to) = (&centered[i * m..(i + 1) * m], &mut varied[i * m..(i + 1) * m]);
         to.iter_mut().zip(from).for_each(|(t, f)| *t = weight(i) * f);
     });
-    let mut s = linalg::symmetric_product(&varied, &centred, m);
+    let mut s = linalg::symmetric_product(&varied, &centered, m);
     factor.solve_rows(&mut s);
     transpose(&mut s, m);
     factor.solve_rows(&mut s);
@@ -198,12 +198,12 @@ fn project(s: &mut [f64], q: &[f64]) {
     }
 }
 
-/// The baseline (section 1.5): min qᵀLq with |q| = 1 and q ⊥ 1, and those after it; for the normalised Laplacian q ⊥ D^½1.
+/// The baseline (section 1.5): min qᵀLq with |q| = 1 and q ⊥ 1, and those after it; for the normalized Laplacian q ⊥ D^½1.
 /// On the rows of a graph alone; solved densely, for at most 5000 rows.
-pub fn plain(graph: &Graph, count: usize, normalised: bool) -> Result<Vec<Vec<f64>>> {
+pub fn plain(graph: &Graph, count: usize, normalized: bool) -> Result<Vec<Vec<f64>>> {
     let n = graph.len();
-    if n > MOST_ROWS {
-        return Err(Error::Data(format!("{n} rows: plain spectral clustering is for at most {MOST_ROWS}")));
+    if n > MAX_ROWS {
+        return Err(Error::Data(format!("{n} rows: plain spectral clustering is for at most {MAX_ROWS}")));
     }
     if count == 0 || count >= n {
         return Err(Error::parameter(
@@ -215,13 +215,13 @@ pub fn plain(graph: &Graph, count: usize, normalised: bool) -> Result<Vec<Vec<f6
     let mut unit = vec![0.0; n * n];
     (0..n).for_each(|i| unit[i * n + i] = 1.0);
     let mut laplacian = vec![0.0; n * n];
-    graph.laplacian_rows(&unit, n, normalised, &mut laplacian);
+    graph.laplacian_rows(&unit, n, normalized, &mut laplacian);
     // the vector that costs nothing in any graph is lifted above all others
     let degrees = graph.degrees();
-    let mut free: Vec<f64> = degrees.iter().map(|d| if normalised { d.sqrt() } else { 1.0 }).collect();
+    let mut free: Vec<f64> = degrees.iter().map(|d| if normalized { d.sqrt() } else { 1.0 }).collect();
     let length = norm(&free).max(f64::MIN_POSITIVE);
     free.iter_mut().for_each(|v| *v /= length);
-    let above = 2.0 * if normalised { 2.0 } else { degrees.iter().fold(1.0, |a: f64, d| a.max(2.0 * d)) };
+    let above = 2.0 * if normalized { 2.0 } else { degrees.iter().fold(1.0, |a: f64, d| a.max(2.0 * d)) };
     laplacian.chunks_exact_mut(n).zip(&free).for_each(|(row, v)| add(above * v, &free, row));
     let (_, vectors) = linalg::eigen(&laplacian, n)?;
     Ok(vectors.chunks_exact(n).take(count).map(<[f64]>::to_vec).collect())

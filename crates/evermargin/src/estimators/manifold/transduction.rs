@@ -40,7 +40,7 @@ pub(crate) fn told_by_model(
     Ok(told(fitted, scores, few, balance, facts))
 }
 
-/// The middle between the lowest of the outputs wanted positive among the unlabelled rows and the highest of the others.
+/// The middle between the lowest of the outputs wanted positive among the unlabeled rows and the highest of the others.
 fn threshold(scores: &[f64], few: &FewLabels) -> f64 {
     let open: Vec<f64> = few.unlabeled.iter().map(|&i| scores[i]).collect();
     if open.is_empty() {
@@ -49,7 +49,7 @@ fn threshold(scores: &[f64], few: &FewLabels) -> f64 {
     middle(open.iter().copied(), &largest(&open, few.positives))
 }
 
-/// The share of the unlabelled rows that came out positive.
+/// The share of the unlabeled rows that came out positive.
 fn share(scores: &[f64], few: &FewLabels) -> f64 {
     let positive = few.unlabeled.iter().filter(|&&i| scores[i] > 0.0).count();
     if few.unlabeled.is_empty() { few.ratio } else { positive as f64 / few.unlabeled.len() as f64 }

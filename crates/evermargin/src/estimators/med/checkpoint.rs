@@ -1,16 +1,16 @@
 //! What a sequential learner is: plain data, all that is needed to go on bit by bit.
 
 use super::features::Features;
-use super::recursion::{MOST_POINTS, Recursion};
+use super::recursion::{MAX_POINTS, Recursion};
 use super::space::Space;
-use super::{Form, MOST_FEATURES, MedParams};
+use super::{Form, MAX_FEATURES, MedParams};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The belief.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Known {
+pub enum Posterior {
     /// Over features.
     Features(Features),
     /// Over points.
@@ -33,7 +33,7 @@ pub struct Saved {
     /// Rows so far.
     pub rows: u64,
     /// The belief.
-    pub known: Known,
+    pub known: Posterior,
 }
 
 impl Saved {
@@ -44,8 +44,8 @@ impl Saved {
             && self.bias.iter().chain([&self.bias_variance]).all(|v| v.is_finite())
             && self.bias_variance >= 0.0;
         let fits = match &self.known {
-            Known::Features(f) => self.params.form == Form::Bounded && self.features_fit(f),
-            Known::Points(r) => self.params.form != Form::Bounded && self.points_fit(r),
+            Posterior::Features(f) => self.params.form == Form::Bounded && self.features_fit(f),
+            Posterior::Points(r) => self.params.form != Form::Bounded && self.points_fit(r),
         };
         if sound && fits { Ok(()) } else { Err(Error::State("its parts do not fit together".into())) }
     }
@@ -59,7 +59,7 @@ impl Saved {
                     && points.cols() == self.cols
                     && readable(points.view())
                     && points.rows() == dim
-                    && dim <= MOST_FEATURES
+                    && dim <= MAX_FEATURES
                     && factor.values().len() == dim * dim
                     && factor.values().iter().all(|v| v.is_finite())
                     && (0..dim).all(|i| factor.values()[i * dim + i] > 0.0)
@@ -82,7 +82,7 @@ impl Saved {
         averages
             && r.averages.is_some() == (self.params.form == Form::Spectral)
             && r.deformed.kernel == self.params.kernel
-            && p.max(e) <= MOST_POINTS
+            && p.max(e) <= MAX_POINTS
             && r.deformed.points.cols() == self.cols
             && r.points.cols() == self.cols
             && readable(r.deformed.points.view())

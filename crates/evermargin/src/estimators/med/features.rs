@@ -95,7 +95,7 @@ impl Features {
         self.refresh()
     }
 
-    /// K and the scores of labelled rows.
+    /// K and the scores of labeled rows.
     pub(crate) fn meet(&self, x: MatrixView<'_>) -> Meeting {
         let features = self.space.features(x);
         let scores = self.scores(&features);

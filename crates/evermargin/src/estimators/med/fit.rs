@@ -1,4 +1,4 @@
-//! A whole table, learnt in batches of its rows as they stand.
+//! A whole table, learned in batches of its rows as they stand.
 
 use super::{MedParams, SeqMed};
 use crate::data::{Label, MatrixView};
@@ -10,7 +10,7 @@ use crate::solver::{Exit, Progress, Report, Watch};
 use serde_json::Map;
 
 impl MedParams {
-    /// Goes through the rows in batches. The first batch is learnt whatever the time; what comes after it may be left out.
+    /// Goes through the rows in batches. The first batch is learned whatever the time; what comes after it may be left out.
     fn pass(
         &self,
         x: MatrixView<'_>,
@@ -64,15 +64,15 @@ pub(crate) fn joined(sums: Vec<Report>, new: Vec<Report>) -> Vec<Report> {
 
 /// The labels alone: `seq-med`.
 #[derive(Debug)]
-pub(crate) struct LabelsAlone(pub MedParams);
+pub(crate) struct LabelsOnly(pub MedParams);
 
-impl Fit for LabelsAlone {
+impl Fit for LabelsOnly {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.0.alone(x, problems, watch)
     }
 }
 
-/// `seq-lapmed`. Without any unlabelled row there is nothing for a graph to tell.
+/// `seq-lapmed`. Without any unlabeled row there is nothing for a graph to tell.
 impl Fit for MedParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
@@ -88,6 +88,6 @@ impl Fit for MedParams {
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(LabelsAlone(self.clone())))
+        Some(Box::new(LabelsOnly(self.clone())))
     }
 }

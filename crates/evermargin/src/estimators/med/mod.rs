@@ -1,15 +1,15 @@
 //! `seq-med` and `seq-lapmed`: a Gaussian belief about a function, carried from batch to batch (Hou & Hero 2018, sequential
 //! maximum entropy discrimination).
 //!
-//! Problem: before a batch θ ~ N(G⁻¹h, G⁻¹), at the beginning N(0, I). The batch has n rows, l of them labelled, features Φ
+//! Problem: before a batch θ ~ N(G⁻¹h, G⁻¹), at the beginning N(0, I). The batch has n rows, l of them labeled, features Φ
 //! and a graph with the Laplacian L. Its belief has the precision G + 2βΦᵀLΦ and the information h + Φ_lᵀα; the signed α of the
-//! labelled rows solve
+//! labeled rows solve
 //!
 //! ```text
 //! max tᵀα − ½αᵀKα,   K = Φ_lG⁻¹Φ_lᵀ with the new G,   t = y − Φ_lG⁻¹h − b,   0 ≤ yα ≤ C
 //! ```
 //!
-//! (theorem 2; the old scores are those in the new G, for unlabelled rows change the old function too). α of past batches are
+//! (theorem 2; the old scores are those in the new G, for unlabeled rows change the old function too). α of past batches are
 //! never touched again. Without β it is a passive-aggressive learner of batches (theorem 1): G stays I.
 //!
 //! What `gamma_a`, `gamma_i` of the Laplacian machine make of C and β (section 3 of the source): C = 1/(2lγ_A), 2β =
@@ -20,7 +20,7 @@
 //! too, and no median of residuals is needed ([`Bias`]). The inverse of the Laplacian, which does not exist, is never taken.
 //! Features ([`Space`]) are the columns of the data or those of landmarks, so that memory and prediction stay bounded; the
 //! source's recursion over all points ([`recursion`]) and its spectral approximation, mended ([`spectral`]), are there to
-//! compare with. Forgetting, unlabelled batches, several classes and the variance of a prediction are additions.
+//! compare with. Forgetting, unlabeled batches, several classes and the variance of a prediction are additions.
 mod checkpoint;
 mod features;
 mod fit;
@@ -30,9 +30,9 @@ pub mod spectral;
 mod state;
 mod stream;
 
-pub use checkpoint::{Known, Saved};
+pub use checkpoint::{Posterior, Saved};
 pub use features::Features;
-pub(crate) use fit::LabelsAlone;
+pub(crate) use fit::LabelsOnly;
 pub use space::Space;
 pub use state::SeqMed;
 pub use stream::{About, MedCheckpoint, MedStream, Weights};
@@ -49,7 +49,7 @@ pub enum Loss {
     /// C·max(0, 1 − yf): multipliers in a box.
     #[default]
     Box,
-    /// Cd − 1 − ln(Cd) from d = 1 − yf = 1/C on: the source's prior of margins. Nothing is learnt where C ≤ 1.
+    /// Cd − 1 − ln(Cd) from d = 1 − yf = 1/C on: the source's prior of margins. Nothing is learned where C ≤ 1.
     Barrier,
 }
 
@@ -98,7 +98,7 @@ pub struct MedParams {
     pub kernel: Kernel,
     /// Cost of a margin violation, times the weight of the example; without `gamma_a`.
     pub c: f64,
-    /// Weight β of the variation along the graph of a batch, θᵀΦᵀLΦθ; without `gamma_a`. 0 leaves unlabelled rows out.
+    /// Weight β of the variation along the graph of a batch, θᵀΦᵀLΦθ; without `gamma_a`. 0 leaves unlabeled rows out.
     pub beta: f64,
     /// γ_A of the Laplacian machine; 0 means `c` and `beta` are given.
     pub gamma_a: f64,
@@ -121,7 +121,7 @@ pub struct MedParams {
     pub penalty: PenaltyParams,
     /// Most landmarks.
     pub landmarks: usize,
-    /// Rows of a batch where a whole table is learnt.
+    /// Rows of a batch where a whole table is learned.
     pub batch: usize,
     /// Largest violation of the optimality conditions of a batch.
     pub tolerance: f64,
@@ -153,7 +153,7 @@ impl Default for MedParams {
 }
 
 /// Most landmarks, and most columns of a precision.
-const MOST_FEATURES: usize = 5_000;
+const MAX_FEATURES: usize = 5_000;
 
 impl MedParams {
     /// Refuses what makes no sense.
@@ -181,8 +181,8 @@ impl MedParams {
         if self.gamma_a == 0.0 && self.gamma_i > 0.0 {
             return Err(Error::parameter("gamma_i", self.gamma_i, "0 without gamma_a"));
         }
-        if !(1..=MOST_FEATURES).contains(&self.landmarks) {
-            let allowed = format!("a whole number from 1 to {MOST_FEATURES}");
+        if !(1..=MAX_FEATURES).contains(&self.landmarks) {
+            let allowed = format!("a whole number from 1 to {MAX_FEATURES}");
             return Err(Error::parameter("landmarks", self.landmarks, allowed));
         }
         if self.batch == 0 {
@@ -197,7 +197,7 @@ impl MedParams {
         Self { beta: 0.0, gamma_i: 0.0, ..self.clone() }
     }
 
-    /// Whether unlabelled rows count.
+    /// Whether unlabeled rows count.
     pub fn uses_graph(&self) -> bool {
         if self.gamma_a > 0.0 { self.gamma_i > 0.0 } else { self.beta > 0.0 }
     }

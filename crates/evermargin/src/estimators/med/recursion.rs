@@ -10,7 +10,7 @@
 //! that is P' = [P; X] and W' = [W 0; 0 0] + ZᵀUZ, Z = [−k(X, P)W, I]. The source has ((2βL)⁻¹ + k)⁻¹ for U, but L is singular; B
 //! are the eigenvectors of L times the roots of their eigenvalues, those of 0 left out, and I + BᵀkB is positive definite.
 //!
-//! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labelled rows of all batches. Nothing here is bounded but by [`MOST_POINTS`].
+//! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labeled rows of all batches. Nothing here is bounded but by [`MOST_POINTS`].
 
 use super::spectral::Averages;
 use super::state::Meeting;
@@ -27,7 +27,7 @@ use crate::solver::newton_cg::dot;
 use serde::{Deserialize, Serialize};
 
 /// Most points of a deformation, and most rows of a batch that deforms it.
-pub const MOST_POINTS: usize = 10_000;
+pub const MAX_POINTS: usize = 10_000;
 /// Share of the largest eigenvalue of a Laplacian that counts as 0.
 const NOTHING: f64 = 1e-12;
 
@@ -86,8 +86,8 @@ impl Deformed {
         if r == 0 {
             return Ok(());
         }
-        if n + p > MOST_POINTS {
-            let allowed = format!("bounded for more than {MOST_POINTS} rows");
+        if n + p > MAX_POINTS {
+            let allowed = format!("bounded for more than {MAX_POINTS} rows");
             return Err(Error::parameter("form", "exact", allowed));
         }
         let kernel = self.block(x, x);
@@ -121,8 +121,8 @@ impl Deformed {
 /// Bᵀ of weight·L^p = BBᵀ.
 pub fn roots(penalty: &Penalty, weight: f64) -> Result<Vec<f64>> {
     let n = penalty.rows();
-    if n > MOST_POINTS {
-        return Err(Error::parameter("form", "exact", format!("bounded for more than {MOST_POINTS} rows")));
+    if n > MAX_POINTS {
+        return Err(Error::parameter("form", "exact", format!("bounded for more than {MAX_POINTS} rows")));
     }
     let mut unit = vec![0.0; n * n];
     (0..n).for_each(|i| unit[i * n + i] = 1.0);
@@ -140,7 +140,7 @@ pub fn roots(penalty: &Penalty, weight: f64) -> Result<Vec<f64>> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recursion {
     pub(crate) deformed: Deformed,
-    /// The labelled rows of all batches that have a coefficient.
+    /// The labeled rows of all batches that have a coefficient.
     pub(crate) points: Matrix,
     /// a of each output.
     pub(crate) coef: Vec<Vec<f64>>,
@@ -181,8 +181,8 @@ impl Recursion {
             self.points.push(x.row(i));
             self.coef.iter_mut().zip(alphas).for_each(|(c, a)| c.push(a[i]));
         }
-        if self.points.rows() > MOST_POINTS {
-            let allowed = format!("bounded for more than {MOST_POINTS} labelled rows");
+        if self.points.rows() > MAX_POINTS {
+            let allowed = format!("bounded for more than {MAX_POINTS} labeled rows");
             return Err(Error::parameter("form", "exact", allowed));
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Recursion {
         self.deformed.own(x)
     }
 
-    /// The expansion in the kernel as it was at first: a over the labelled rows, −Wk(P, ·)a over P.
+    /// The expansion in the kernel as it was at first: a over the labeled rows, −Wk(P, ·)a over P.
     pub(crate) fn model(&self, bias: Vec<f64>) -> Model {
         let p = self.deformed.points.rows();
         let folded = self.deformed.folded(self.points.view());

@@ -4,14 +4,14 @@
 //! Z, and |f|² is that of the kernel. E grows by rows as landmarks come, so features that are there stay what they are; a
 //! belief about them gets new coordinates with the prior N(0, 1), which is a zero row and column of the digest's M_Z.
 //!
-//! Landmarks are drawn from each batch by a Cholesky factorisation with random pivots of what the landmarks leave unexplained
+//! Landmarks are drawn from each batch by a Cholesky factorization with random pivots of what the landmarks leave unexplained
 //! (as [`crate::estimators::manifold::landmark_space`] does for a whole table; that begins from nothing, so it does not serve here). A batch
 //! takes at most half of the places that are left, so that what comes later finds some.
 //!
 //! Departure from section 7.2 of the digest: the part of the kernel outside of the span is left out of the dual, because what
-//! would be learnt there could not be kept. It counts in the variance.
+//! would be learned there could not be kept. It counts in the variance.
 
-use super::MOST_FEATURES;
+use super::MAX_FEATURES;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// A row of which less than this share of the largest K(x, x) is unexplained is no landmark.
 const EXPLAINED: f64 = 1e-9;
 /// Rows of a batch that are looked at for landmarks.
-const MOST_CANDIDATES: usize = 1000;
+const MAX_CANDIDATES: usize = 1000;
 
 /// What turns samples into features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub enum Space {
 impl Space {
     /// The space for data like `x`: columns for a linear kernel, if they are few enough for a precision where one is needed.
     pub fn new(x: MatrixView<'_>, kernel: Kernel, precision: bool, landmarks: usize) -> Self {
-        let few = !precision || x.cols() <= landmarks.clamp(1000, MOST_FEATURES);
+        let few = !precision || x.cols() <= landmarks.clamp(1000, MAX_FEATURES);
         if kernel == Kernel::Linear && few {
             return Self::Columns { cols: x.cols() };
         }
@@ -100,7 +100,7 @@ impl Space {
             return Ok(());
         }
         // more rows than this are thinned evenly: n² kernel values are looked at
-        let step = x.rows().div_ceil(MOST_CANDIDATES);
+        let step = x.rows().div_ceil(MAX_CANDIDATES);
         let rows: Vec<usize> = (0..x.rows()).step_by(step).collect();
         let part = x.select(&rows);
         let (n, m) = (rows.len(), factor.len());

@@ -77,7 +77,7 @@ impl Averages {
             let pairs = images.iter().zip(&varied).skip(k).step_by(r.max(1));
             *mean += share * (pairs.map(|(a, b)| a * b).sum::<f64>().max(0.0) - *mean);
         }
-        orthonormalise(&mut self.directions, d);
+        orthonormalize(&mut self.directions, d);
         Ok(())
     }
 
@@ -186,7 +186,7 @@ fn complete(rows: &mut [f64], n: usize) {
 }
 
 /// Gram and Schmidt; rows that the ones before them explain become 0.
-fn orthonormalise(rows: &mut [f64], d: usize) {
+fn orthonormalize(rows: &mut [f64], d: usize) {
     for k in 0..rows.len() / d.max(1) {
         let (before, rest) = rows.split_at_mut(k * d);
         let row = &mut rest[..d];

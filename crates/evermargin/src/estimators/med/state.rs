@@ -1,6 +1,6 @@
 //! The learner that goes from batch to batch.
 
-use super::checkpoint::{Known, Saved};
+use super::checkpoint::{Posterior, Saved};
 use super::features::Features;
 use super::recursion::Recursion;
 use super::space::Space;
@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::solver::log_barrier::{Problem, Rows};
 use crate::solver::{Exit, Report, Watch};
 
-/// What the belief says of the labelled rows of a batch.
+/// What the belief says of the labeled rows of a batch.
 pub(crate) struct Meeting {
     /// K, row-major.
     pub kernel: Vec<f64>,
@@ -47,9 +47,9 @@ impl SeqMed {
         let known = match params.form {
             Form::Bounded => {
                 let space = Space::new(first, params.kernel, params.uses_graph(), params.landmarks);
-                Known::Features(Features::new(space, outputs))
+                Posterior::Features(Features::new(space, outputs))
             }
-            form => Known::Points(Recursion::new(params.kernel, first, outputs, form == Form::Spectral)),
+            form => Posterior::Points(Recursion::new(params.kernel, first, outputs, form == Form::Spectral)),
         };
         let (cols, bias) = (first.cols(), vec![0.0; outputs]);
         Ok(Self {
@@ -93,8 +93,8 @@ impl SeqMed {
     pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
         self.same_columns(x)?;
         let scores = match &self.saved.known {
-            Known::Features(f) => f.decisions(x),
-            Known::Points(r) => r.decisions(x),
+            Posterior::Features(f) => f.decisions(x),
+            Posterior::Points(r) => r.decisions(x),
         };
         let row = |i: usize| scores.iter().zip(&self.saved.bias).map(move |(s, b)| s[i] + b);
         Ok((0..x.rows()).flat_map(row).collect())
@@ -105,8 +105,8 @@ impl SeqMed {
     pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
         self.same_columns(x)?;
         Ok(match &self.saved.known {
-            Known::Features(f) => f.variance(x),
-            Known::Points(r) => r.variance(x),
+            Posterior::Features(f) => f.variance(x),
+            Posterior::Points(r) => r.variance(x),
         })
     }
 
@@ -114,14 +114,14 @@ impl SeqMed {
     pub fn model(&self) -> Model {
         let bias = self.saved.bias.clone();
         let empty = match &self.saved.known {
-            Known::Features(f) => f.space.dim() == 0,
-            Known::Points(r) => r.points.rows() == 0,
+            Posterior::Features(f) => f.space.dim() == 0,
+            Posterior::Points(r) => r.points.rows() == 0,
         };
         match &self.saved.known {
-            // nothing learnt: an expansion must rest on something, weights may be 0
+            // nothing learned: an expansion must rest on something, weights may be 0
             _ if empty => Model::Linear { weights: vec![vec![0.0; self.saved.cols]; bias.len()], bias },
-            Known::Features(f) => f.model(bias),
-            Known::Points(r) => r.model(bias),
+            Posterior::Features(f) => f.model(bias),
+            Posterior::Points(r) => r.model(bias),
         }
     }
 
@@ -131,7 +131,7 @@ impl SeqMed {
     }
 
     /// The belief.
-    pub fn known(&self) -> &Known {
+    pub fn known(&self) -> &Posterior {
         &self.saved.known
     }
 
@@ -159,7 +159,7 @@ impl SeqMed {
     pub fn resume(saved: &Saved) -> Result<Self> {
         saved.check()?;
         let mut saved = saved.clone();
-        if let Known::Features(f) = &mut saved.known {
+        if let Posterior::Features(f) = &mut saved.known {
             f.refresh()?;
         }
         Ok(Self { saved })
@@ -201,14 +201,14 @@ impl Saved {
     fn deform(&mut self, x: MatrixView<'_>, penalty: Option<(&Penalty, f64)>) -> Result<()> {
         let seed = self.params.seed.wrapping_add(self.batches.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         match &mut self.known {
-            Known::Features(f) => {
+            Posterior::Features(f) => {
                 f.grow(x, self.params.landmarks, seed)?;
                 if self.params.forget < 1.0 {
                     f.forget(self.params.forget)?;
                 }
                 penalty.map_or(Ok(()), |(p, weight)| f.deform(x, p, weight))
             }
-            Known::Points(r) => penalty.map_or(Ok(()), |(p, weight)| r.deform(x, p, weight)),
+            Posterior::Points(r) => penalty.map_or(Ok(()), |(p, weight)| r.deform(x, p, weight)),
         }
     }
 
@@ -218,8 +218,8 @@ impl Saved {
             return Ok(vec![untouched(Exit::Converged); problems.len()]);
         }
         let mut meeting = match &self.known {
-            Known::Features(f) => f.meet(x),
-            Known::Points(r) => r.meet(x),
+            Posterior::Features(f) => f.meet(x),
+            Posterior::Points(r) => r.meet(x),
         };
         meeting.kernel.iter_mut().for_each(|k| *k += self.bias_variance);
         let params = &self.params;
@@ -238,9 +238,9 @@ impl Saved {
             reports.push(solved.report);
         }
         match (&mut self.known, &meeting.features) {
-            (Known::Features(f), Some(features)) => f.learn(features, &alphas),
-            (Known::Points(r), _) => r.learn(x, &alphas)?,
-            (Known::Features(_), None) => {}
+            (Posterior::Features(f), Some(features)) => f.learn(features, &alphas),
+            (Posterior::Points(r), _) => r.learn(x, &alphas)?,
+            (Posterior::Features(_), None) => {}
         }
         Ok(reports)
     }

@@ -1,5 +1,5 @@
 //! A sequential learner with all that turns rows into samples: classes, scheme, scaling. It goes from batch to batch, and
-//! what it has learnt is kept as plain data.
+//! what it has learned is kept as plain data.
 //!
 //! Scaling and kernel width are those of the first rows; classes are declared, and need not all be met at once. An
 //! output whose class was not met learns that nothing is of it so far; no class is answered that was not met. Learning a
@@ -51,7 +51,7 @@ pub struct About {
     pub scheme: Scheme,
     /// Applied to features first.
     pub scaling: Scaling,
-    /// Labelled rows of each class so far.
+    /// Labeled rows of each class so far.
     pub counts: Vec<usize>,
     /// Weights of classes by name, or how they follow from the counts.
     pub weights: Weights,
@@ -94,7 +94,7 @@ impl Weights {
 const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
 
 impl MedStream {
-    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learnt.
+    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learned.
     pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
         let learner = learner(&options.learner)?;
         if !NAMES.contains(&learner.name) {
@@ -222,7 +222,7 @@ impl MedStream {
         &self.about.classes
     }
 
-    /// Labelled rows of each class so far.
+    /// Labeled rows of each class so far.
     pub fn counts(&self) -> &[usize] {
         &self.about.counts
     }

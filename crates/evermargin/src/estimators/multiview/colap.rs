@@ -11,8 +11,8 @@
 //! machine on the source's kernel with ν = γ₂/γ₁, μ = γ_C/γ₁, and C = 1/(2γ₁) for the hinge, 1/γ₁ for the square; with γ_I > 0 each view's kernel
 //! is deformed along its own graph first (manifold co-regularization, Sindhwani & Rosenberg 2008). The answer is the sum.
 //!
-//! `scaling` = paper: the loss is divided by the labelled weight l, the variation along graphs by n², the disagreement by n.
-//! Both need one factorisation ([`crate::estimators::multiview::coupled_views`]); `svc` or `rls` do the rest. Departures as in [`crate::estimators::manifold::lap`]. Without unlabelled rows the answer is that of
+//! `scaling` = paper: the loss is divided by the labeled weight l, the variation along graphs by n², the disagreement by n.
+//! Both need one factorization ([`crate::estimators::multiview::coupled_views`]); `svc` or `rls` do the rest. Departures as in [`crate::estimators::manifold::lap`]. Without unlabeled rows the answer is that of
 //! the labels alone: the views apart (laplacian), or the sum of their kernels.
 
 use crate::data::MatrixView;
@@ -21,9 +21,9 @@ use crate::estimators::manifold::lap::{Loss, Scaling, landmarks, weight};
 use crate::estimators::manifold::penalty::{Penalty, PenaltyParams};
 use crate::estimators::manifold::transduction::told_by_model;
 use crate::estimators::multiview::coreg::{
-    LossOf, POSITIVE, Solved, check_agreement, positive, solve, taking_part,
+    CoRlsSolution, LossOf, POSITIVE, check_agreement, positive, solve, taking_part,
 };
-use crate::estimators::multiview::coupled_views::{Form, Stack};
+use crate::estimators::multiview::coupled_views::{CoupledViews, Form};
 use crate::estimators::multiview::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
 use crate::estimators::supervised::rls::RlsParams;
 use crate::estimators::supervised::svc::SvcParams;
@@ -77,11 +77,11 @@ pub struct CoLapParams {
     pub view: usize,
     /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
     pub basis: usize,
-    /// Whether to learn a constant, not regularised.
+    /// Whether to learn a constant, not regularized.
     pub bias: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// For the hinge: largest violation of the optimality conditions.
     pub tolerance: f64,
@@ -265,15 +265,15 @@ impl CoLapParams {
         weights: &Weights,
         problems: &[Targets],
         watch: &dyn Watch,
-    ) -> Result<Solved> {
+    ) -> Result<CoRlsSolution> {
         let known = graphs.iter().zip(&weights.shares);
         let joint = known.filter_map(|(g, s)| g.clone().map(|g| (*s, g))).collect();
         let joint = self.penalty.of_graphs(joint);
-        let mut all: Option<Solved> = None;
+        let mut all: Option<CoRlsSolution> = None;
         for (span, norm) in spaces.spans.iter().zip(&weights.norm) {
             let along = (weights.along > 0.0).then(|| (weights.along / norm, joint.quadratic(span)));
             let form = Form { ridge: vec![1.0], along: vec![along], agreement: 0.0, cost: &[] };
-            let stack = Stack::new(std::slice::from_ref(span), None);
+            let stack = CoupledViews::new(std::slice::from_ref(span), None);
             let one = LossOf::Views(vec![1.0]);
             let solved =
                 solve(&stack, &form, &one, problems, self.machine(*norm).as_ref(), self.within(watch))?;
@@ -293,7 +293,7 @@ impl CoLapParams {
         weights: &Weights,
         problems: &[Targets],
         watch: &dyn Watch,
-    ) -> Result<Solved> {
+    ) -> Result<CoRlsSolution> {
         let unit = weights.norm[0];
         let along = |(v, span)| {
             let penalty: Option<Penalty> =
@@ -306,13 +306,13 @@ impl CoLapParams {
             agreement: weights.agreement / unit,
             cost: &problems[0].cost,
         };
-        let stack = Stack::new(&spaces.spans, None);
+        let stack = CoupledViews::new(&spaces.spans, None);
         solve(&stack, &form, &LossOf::Sum, problems, self.machine(unit).as_ref(), self.within(watch))
     }
 }
 
 /// The views of both, their reports added up.
-fn joined(mut a: Solved, b: Solved) -> Solved {
+fn joined(mut a: CoRlsSolution, b: CoRlsSolution) -> CoRlsSolution {
     a.functions.iter_mut().zip(b.functions).for_each(|(f, g)| f.extend(g));
     a.constants.iter_mut().zip(b.constants).for_each(|(f, g)| f.extend(g));
     for (r, s) in a.reports.iter_mut().zip(b.reports) {

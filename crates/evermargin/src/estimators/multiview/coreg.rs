@@ -1,23 +1,23 @@
 //! `corls`: co-regularized least squares (Sindhwani 2007, section 4.2), and what the learners of several views share.
 //!
-//! Problem: one function a view, each with a loss of its own, that shall agree on all rows, labelled or not:
+//! Problem: one function a view, each with a loss of its own, that shall agree on all rows, labeled or not:
 //!
-//! min (1/l) Σᵥ μᵥ Σ_labelled (yᵢ − fᵥ(xᵢ))² + Σᵥ γᵥ|fᵥ|² + (γ_C/n) Σ_{u<v} Σ_all (f_u(xᵢ) − fᵥ(xᵢ))².
+//! min (1/l) Σᵥ μᵥ Σ_labeled (yᵢ − fᵥ(xᵢ))² + Σᵥ γᵥ|fᵥ|² + (γ_C/n) Σ_{u<v} Σ_all (f_u(xᵢ) − fᵥ(xᵢ))².
 //!
 //! For two views this is the stationary point of the source's linear system (its printed objective lacks the 1/l). Divided by
 //! γ₁ it is least squares with C = 1/(lγ₁) in spaces coupled by ρᵥ = γᵥ/γ₁, κ = γ_C/(nγ₁) ([`crate::estimators::multiview::coupled_views`]): `rls` solves it
-//! on the kernel matrix of the labelled rows as each view sees them, all classes on one factorisation. l, n are sums of
+//! on the kernel matrix of the labeled rows as each view sees them, all classes on one factorization. l, n are sums of
 //! weights, and a row of weight w counts w times in the last term too. The answer is the mean of the views' functions.
 //!
-//! The constant function agrees with itself in every view and costs next to nothing, so that all unlabelled rows may get one
-//! label; `center` takes it away as the source advises (outputs of mean 0 in every view). Without unlabelled rows the answer is that
+//! The constant function agrees with itself in every view and costs next to nothing, so that all unlabeled rows may get one
+//! label; `center` takes it away as the source advises (outputs of mean 0 in every view). Without unlabeled rows the answer is that
 //! of the labels alone: one least squares a view, the mean of their functions.
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::lap::{landmarks, weight};
 use crate::estimators::manifold::transduction::told_by_model;
-use crate::estimators::multiview::coupled_views::{Form, Sample, Stack};
+use crate::estimators::multiview::coupled_views::{CoupledViews, Form, Sample};
 use crate::estimators::multiview::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
 use crate::estimators::supervised::rls::RlsParams;
 use crate::estimators::transductive::{FewLabels, Ratio};
@@ -52,7 +52,7 @@ pub struct CoRlsParams {
     pub basis: usize,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Seed of the draw of landmarks.
     pub seed: u64,
@@ -121,7 +121,7 @@ impl WithViews for CoRlsParams {
         let cost = &within[0].cost;
         let most = landmarks(self.basis, rows.len());
         let spaces = Spaces::new(views, inside.view(), most, self.seed, watch)?;
-        let stack = Stack::new(&spaces.spans, self.center.then_some(cost));
+        let stack = CoupledViews::new(&spaces.spans, self.center.then_some(cost));
         let agreement = if alone { 0.0 } else { self.gamma_c / cost.iter().sum::<f64>() / gamma[0] };
         let form = Form {
             ridge: gamma.iter().map(|g| g / gamma[0]).collect(),
@@ -146,7 +146,7 @@ pub(crate) fn taking_part(problems: &[Targets], alone: bool) -> Vec<usize> {
     (0..rows).filter(|&i| problems.iter().any(|p| part(p, i))).collect()
 }
 
-/// What a loss sees of a labelled row.
+/// What a loss sees of a labeled row.
 #[derive(Debug)]
 pub enum LossOf {
     /// Each view by itself, with these weights.
@@ -157,7 +157,7 @@ pub enum LossOf {
 
 /// Functions of all problems.
 #[derive(Debug)]
-pub struct Solved {
+pub struct CoRlsSolution {
     /// w of each problem and view.
     pub functions: Vec<Vec<Vec<f64>>>,
     /// The constant of each problem and view.
@@ -166,15 +166,15 @@ pub struct Solved {
     pub reports: Vec<Report>,
 }
 
-/// Finds the functions of all problems: the machine on the kernel matrix of labelled rows as the losses see them.
+/// Finds the functions of all problems: the machine on the kernel matrix of labeled rows as the losses see them.
 pub fn solve(
-    stack: &Stack,
+    stack: &CoupledViews,
     form: &Form<'_>,
     loss: &LossOf,
     problems: &[Targets],
     machine: &dyn Fit,
     watch: &dyn Watch,
-) -> Result<Solved> {
+) -> Result<CoRlsSolution> {
     let rows = taking_part(problems, true);
     let looks: Vec<(Option<usize>, f64)> = match loss {
         LossOf::Views(weights) => weights.iter().enumerate().map(|(v, w)| (Some(v), *w)).collect(),
@@ -197,14 +197,14 @@ pub fn solve(
     let share = if matches!(loss, LossOf::Sum) { 1.0 / stack.views() as f64 } else { 1.0 };
     let (mut functions, mut constants) = (Vec::new(), Vec::new());
     for (a, b) in weights.iter().zip(bias) {
-        let (own, centre) = stack.parts(&coupled.function(&samples, a));
+        let (own, center) = stack.parts(&coupled.function(&samples, a));
         functions.push(own);
-        constants.push(centre.into_iter().map(|c| c + share * b).collect());
+        constants.push(center.into_iter().map(|c| c + share * b).collect());
     }
-    Ok(Solved { functions, constants, reports: fitted.reports })
+    Ok(CoRlsSolution { functions, constants, reports: fitted.reports })
 }
 
-impl Solved {
+impl CoRlsSolution {
     /// Says so if the watch has had enough.
     pub fn mark_interrupted(&mut self, watch: &dyn Watch) {
         if !watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 }) {
@@ -214,8 +214,11 @@ impl Solved {
 
     /// What there is to tell: landmarks of each view, and the share of rows on which the signs of all views agree.
     pub(crate) fn facts(&self, spaces: &Spaces) -> Map<String, Value> {
-        let dims: Vec<usize> =
-            spaces.spans.iter().map(crate::estimators::manifold::landmark_space::Span::dim).collect();
+        let dims: Vec<usize> = spaces
+            .spans
+            .iter()
+            .map(crate::estimators::manifold::landmark_space::LandmarkSpace::dim)
+            .collect();
         let mut facts = Map::from_iter([
             ("views".to_string(), Value::from(dims.len())),
             ("landmarks".to_string(), Value::from(dims)),
@@ -225,8 +228,10 @@ impl Solved {
             let outputs: Vec<Vec<f64>> =
                 spaces.spans.iter().zip(functions).map(|(span, w)| span.outputs(w)).collect();
             let sign = |v: usize, i: usize| outputs[v].get(i).unwrap_or(&0.0) + constants[v] > 0.0;
-            let rows =
-                spaces.spans.first().map_or(0, crate::estimators::manifold::landmark_space::Span::rows);
+            let rows = spaces
+                .spans
+                .first()
+                .map_or(0, crate::estimators::manifold::landmark_space::LandmarkSpace::rows);
             agree += (0..rows).filter(|&i| (1..outputs.len()).all(|v| sign(v, i) == sign(0, i))).count();
             count += rows;
         }

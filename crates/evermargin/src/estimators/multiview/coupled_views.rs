@@ -1,6 +1,6 @@
 //! Several spaces side by side with one quadratic form: what couples the functions of several views.
 //!
-//! fᵥ = Rᵥwᵥ on the rows ([`Span`]), |fᵥ|² = |wᵥ|². With w = (w₁, w₂, …) stacked, everything chapter 4 of Sindhwani 2007
+//! fᵥ = Rᵥwᵥ on the rows ([`LandmarkSpace`]), |fᵥ|² = |wᵥ|². With w = (w₁, w₂, …) stacked, everything chapter 4 of Sindhwani 2007
 //! asks of the functions together is wᵀDw:
 //!
 //! wᵀDw = Σᵥ (ρᵥ|fᵥ|² + wᵥᵀQᵥwᵥ) + κ Σ_{u<v} Σᵢ cᵢ(f_u(xᵢ) − fᵥ(xᵢ))²,
@@ -10,25 +10,25 @@
 //! on their kernel matrix. For the sum and two views that matrix is the co-regularization kernel (4.3); nothing is inverted.
 //! More than two views disagree in pairs.
 //!
-//! Centred (section 4.2, in the form of the digest: HKH), rᵥ(x) is taken from its weighted mean, so that the outputs of
+//! Centered (section 4.2, in the form of the digest: HKH), rᵥ(x) is taken from its weighted mean, so that the outputs of
 //! every view have mean 0; then fᵥ has the constant −r̄ᵥ·wᵥ.
 
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::estimators::manifold::deformed_kernel::products;
-use crate::estimators::manifold::landmark_space::Span;
+use crate::estimators::manifold::landmark_space::LandmarkSpace;
 use crate::math::linalg::{Cholesky, Lower, symmetric_product};
 use crate::solver::newton_cg::{add, dot};
 
 /// The rows in all spaces.
 #[derive(Debug)]
-pub struct Stack {
+pub struct CoupledViews {
     /// n × m, row-major, the views one after the other.
     features: Vec<f64>,
     rows: usize,
     /// Where each view begins, and m.
     start: Vec<usize>,
-    /// r̄ of all views; 0 where nothing was centred.
+    /// r̄ of all views; 0 where nothing was centered.
     mean: Vec<f64>,
 }
 
@@ -54,17 +54,17 @@ pub struct Form<'a> {
     pub cost: &'a [f64],
 }
 
-impl Stack {
-    /// The rows of spaces over the same rows; with `centre`, from their mean with those weights.
-    pub fn new(spans: &[Span], centre: Option<&[f64]>) -> Self {
-        let rows = spans.first().map_or(0, Span::rows);
+impl CoupledViews {
+    /// The rows of spaces over the same rows; with `center`, from their mean with those weights.
+    pub fn new(spans: &[LandmarkSpace], center: Option<&[f64]>) -> Self {
+        let rows = spans.first().map_or(0, LandmarkSpace::rows);
         let mut start = vec![0];
         spans.iter().for_each(|s| start.push(start[start.len() - 1] + s.dim()));
         let m = start[spans.len()];
         let mut features = Vec::with_capacity(rows * m);
         (0..rows).for_each(|i| spans.iter().for_each(|s| features.extend_from_slice(s.row(i))));
         let mut mean = vec![0.0; m];
-        if let Some(weight) = centre {
+        if let Some(weight) = center {
             let total: f64 = weight.iter().sum();
             for (row, weight) in features.chunks_exact(m.max(1)).zip(weight) {
                 add(weight / total, row, &mut mean);
@@ -147,7 +147,7 @@ impl Stack {
         add(a, &self.row(sample.row)[block.clone()], &mut out[block]);
     }
 
-    /// wᵥ of each view, and the constant −r̄ᵥ·wᵥ that centring makes.
+    /// wᵥ of each view, and the constant −r̄ᵥ·wᵥ that centering makes.
     pub fn parts(&self, w: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
         let part = |v: usize| (w[self.block(v)].to_vec(), -dot(&self.mean[self.block(v)], &w[self.block(v)]));
         (0..self.views()).map(part).unzip()
@@ -163,7 +163,7 @@ impl Stack {
 /// The spaces with the inner product of D.
 #[derive(Debug)]
 pub struct Coupled<'s> {
-    stack: &'s Stack,
+    stack: &'s CoupledViews,
     factor: Lower,
 }
 

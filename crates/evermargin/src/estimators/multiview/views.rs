@@ -5,7 +5,7 @@
 
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::estimators::manifold::landmark_space::Span;
+use crate::estimators::manifold::landmark_space::LandmarkSpace;
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::model::{Columns, Model, Part};
@@ -181,7 +181,7 @@ pub struct Spaces {
     /// The rows in the columns of each view.
     pub data: Vec<Matrix>,
     /// Their spaces.
-    pub spans: Vec<Span>,
+    pub spans: Vec<LandmarkSpace>,
 }
 
 impl Spaces {
@@ -194,7 +194,8 @@ impl Spaces {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let data: Vec<Matrix> = views.iter().map(|v| v.columns.of(x)).collect();
-        let span = |(view, data): (&View, &Matrix)| Span::new(data.view(), view.kernel, most, seed, watch);
+        let span =
+            |(view, data): (&View, &Matrix)| LandmarkSpace::new(data.view(), view.kernel, most, seed, watch);
         let spans = views.iter().zip(&data).map(span).collect::<Result<_>>()?;
         Ok(Self { views, data, spans })
     }
@@ -225,7 +226,7 @@ impl Spaces {
 
 /// A learner of views, which can be asked to leave out the rows without a label.
 pub(crate) trait WithViews: Clone + std::fmt::Debug + Send + Sync + 'static {
-    /// Learns from all rows, or from labelled ones `alone`.
+    /// Learns from all rows, or from labeled ones `alone`.
     fn learn(
         &self,
         x: MatrixView<'_>,
@@ -241,15 +242,15 @@ impl<P: WithViews> Fit for P {
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(Alone(self.clone())))
+        Some(Box::new(LabelsOnly(self.clone())))
     }
 }
 
 /// The labels alone.
 #[derive(Debug)]
-struct Alone<P>(P);
+struct LabelsOnly<P>(P);
 
-impl<P: WithViews> Fit for Alone<P> {
+impl<P: WithViews> Fit for LabelsOnly<P> {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.0.learn(x, problems, true, watch)
     }

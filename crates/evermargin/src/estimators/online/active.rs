@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::estimators::online::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORED, SEEDS};
 use crate::estimators::{Fit, Targets};
 use crate::pipeline::cross_validation::stratified_folds;
-use crate::resampling::{SyntheticRows, neighbours};
+use crate::resampling::{SyntheticRows, neighbors};
 use crate::solver::Watch;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -37,7 +37,7 @@ pub struct Asked {
     pub made: Option<Matrix>,
 }
 
-/// The first checkpoint of a learning curve, in samples learnt; the next ones grow by half.
+/// The first checkpoint of a learning curve, in samples learned; the next ones grow by half.
 const FIRST_CHECKPOINT: usize = 10;
 
 /// Kernel rows of the pool that a full search keeps: bytes.
@@ -54,7 +54,7 @@ struct Search<'a> {
     /// Rows whose labels were looked at.
     known: Vec<bool>,
     labels: usize,
-    learnt: usize,
+    learned: usize,
     stopping: Stopping,
     scores: Option<PoolScores>,
     next_checkpoint: usize,
@@ -75,15 +75,15 @@ struct Choice {
     closeness: f64,
 }
 
-/// Whether the problems are one, or each class against the rest: a row is then labelled in all of them or in none.
+/// Whether the problems are one, or each class against the rest: a row is then labeled in all of them or in none.
 pub fn are_classes(problems: &[Targets]) -> bool {
-    let labelled = |p: &Targets, i: usize| p.y[i] != Label::Unknown;
+    let labeled = |p: &Targets, i: usize| p.y[i] != Label::Unknown;
     problems.first().is_none_or(|first| {
-        (0..first.y.len()).all(|i| problems.iter().all(|p| labelled(p, i) == labelled(first, i)))
+        (0..first.y.len()).all(|i| problems.iter().all(|p| labeled(p, i) == labeled(first, i)))
     })
 }
 
-/// Learns by asking until a rule, the budget, the watch or the samples end it, or `most` samples are learnt.
+/// Learns by asking until a rule, the budget, the watch or the samples end it, or `most` samples are learned.
 pub fn learn(
     state: &mut Lasvm,
     x: &Matrix,
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
             unseen,
             known: vec![false; n],
             labels: 0,
-            learnt: 0,
+            learned: 0,
             scores: None,
             next_checkpoint: FIRST_CHECKPOINT,
             most: None,
@@ -137,17 +137,17 @@ impl<'a> Search<'a> {
     fn run(&mut self, state: &mut Lasvm, watch: &dyn Watch) -> Result<Stopped> {
         self.seed(state)?;
         if self.params.virtual_points > 0 && self.params.labels == 0 {
-            (0..self.real).for_each(|i| self.look(i)); // neighbours are sought among all positives
+            (0..self.real).for_each(|i| self.look(i)); // neighbors are sought among all positives
         }
         loop {
             if !watch.proceed(&state.progress()) {
                 return Ok(Stopped::Interrupted);
             }
-            if self.params.curve && self.learnt >= self.next_checkpoint {
+            if self.params.curve && self.learned >= self.next_checkpoint {
                 self.next_checkpoint += self.next_checkpoint / 2;
                 self.checkpoint(state)?;
             }
-            if self.most.is_some_and(|most| self.learnt >= most) {
+            if self.most.is_some_and(|most| self.learned >= most) {
                 return Ok(Stopped::CrossValidated);
             }
             if self.is_spent() {
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
     }
 
     /// A few samples of each class of each problem. Labels are looked at in random order until they are found. With a
-    /// budget, one of each class is enough and every label looked at is learnt from: it was paid for.
+    /// budget, one of each class is enough and every label looked at is learned from: it was paid for.
     fn seed(&mut self, state: &mut Lasvm) -> Result<()> {
         let budget = self.params.labels;
         let count = if budget > 0 { 1 } else { SEEDS };
@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
         let chosen: BTreeSet<usize> = seeds.iter().copied().collect();
         self.unseen.retain(|row| !chosen.contains(row));
         for row in seeds {
-            self.meet(state, &[row])?;
+            self.compute_kernel_block(state, &[row])?;
             self.learn_from(state, 0, false, row)?;
         }
         Ok(())
@@ -228,14 +228,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn meet(&self, state: &mut Lasvm, rows: &[usize]) -> Result<()> {
-        state.meet(self.x.view(), rows)
+    fn compute_kernel_block(&self, state: &mut Lasvm, rows: &[usize]) -> Result<()> {
+        state.compute_kernel_block(self.x.view(), rows)
     }
 
     fn learn_from(&mut self, state: &mut Lasvm, candidate: usize, scored: bool, row: usize) -> Result<()> {
         self.look(row);
-        self.learnt += 1;
-        state.take(candidate, scored, self.x.view(), row, row as u64, &self.problems)?;
+        self.learned += 1;
+        state.process(candidate, scored, self.x.view(), row, row as u64, &self.problems)?;
         if self.params.virtual_points > 0 && row < self.real {
             self.multiply(state, row)?;
         }
@@ -269,7 +269,7 @@ impl<'a> Search<'a> {
         let best = best_of(select, pool.len(), margin, |c| {
             if !met.contains(&c) {
                 met = c..(c + SCORED).min(pool.len());
-                failed = self.meet(state, &pool[met.clone()]).err();
+                failed = self.compute_kernel_block(state, &pool[met.clone()]).err();
             }
             if failed.is_some() {
                 return (f64::INFINITY, f64::INFINITY);
@@ -285,7 +285,7 @@ impl<'a> Search<'a> {
         if met.contains(&place) {
             return Ok(Choice { candidate: place - met.start, scored: true, place, closeness });
         }
-        self.meet(state, &[pool[place]])?;
+        self.compute_kernel_block(state, &[pool[place]])?;
         Ok(Choice { candidate: 0, scored: false, place, closeness })
     }
 
@@ -315,7 +315,7 @@ impl<'a> Search<'a> {
             (if select == Strategy::Gradient { self.wrongness(self.unseen[place], &f) } else { near }, near)
         });
         self.scores = Some(scores);
-        self.meet(state, &[self.unseen[best.candidate]])?;
+        self.compute_kernel_block(state, &[self.unseen[best.candidate]])?;
         Ok(Choice { candidate: 0, scored: false, place: best.candidate, closeness: best.closeness })
     }
 
@@ -327,7 +327,7 @@ impl<'a> Search<'a> {
         }
         let is_positive = |&i: &usize| y[i] == Label::Pos && self.known[i];
         let positives: Vec<usize> = (0..self.real).filter(is_positive).collect();
-        let near = neighbours(self.x.view(), &positives, row, self.params.kernel, self.params.neighbours)?;
+        let near = neighbors(self.x.view(), &positives, row, self.params.kernel, self.params.neighbors)?;
         if near.is_empty() {
             return Ok(());
         }
@@ -361,7 +361,7 @@ impl<'a> Search<'a> {
         copy.finish(&());
         self.curve.push(Checkpoint {
             labels: self.labels,
-            learnt: self.learnt,
+            learned: self.learned,
             support: copy.support_count(),
             model: copy.model(),
         });
@@ -377,7 +377,7 @@ fn rule(params: &LasvmParams) -> StopRule {
     }
 }
 
-/// The number of samples learnt from at which the error of three-fold cross-validation is lowest: the last checkpoint of the
+/// The number of samples learned from at which the error of three-fold cross-validation is lowest: the last checkpoint of the
 /// stretch around the lowest mean error that stays within a twentieth of it (Ertekin 2009, 3.4: the end of the interval
 /// nearest to where support vectors settle).
 pub fn cross_validated_count(
@@ -404,7 +404,7 @@ pub fn cross_validated_count(
         let (test, truth) =
             (x.view().select(&outside), problems.iter().map(|p| p.select(&outside)).collect::<Vec<_>>());
         let curve = fitted.online.map(|o| o.curve).unwrap_or_default();
-        let error = |c: &Checkpoint| Ok((c.learnt, error_rate(&c.model.decision(test.view())?, &truth)));
+        let error = |c: &Checkpoint| Ok((c.learned, error_rate(&c.model.decision(test.view())?, &truth)));
         curves.push(curve.iter().map(error).collect::<Result<_>>()?);
     }
     Ok(best_count(&curves))
@@ -503,7 +503,7 @@ mod tests {
         }
     }
 
-    /// Invariant 30: as many virtual points are made as real positives became support vectors when they were learnt, times
+    /// Invariant 30: as many virtual points are made as real positives became support vectors when they were learned, times
     /// v; none by a virtual point.
     #[test]
     fn virtual_points_are_made_by_real_positives_that_become_support_vectors() {
@@ -527,7 +527,7 @@ mod tests {
             };
             for row in seeds {
                 let before = search.created();
-                search.meet(&mut state, &[row]).unwrap();
+                search.compute_kernel_block(&mut state, &[row]).unwrap();
                 search.learn_from(&mut state, 0, false, row).unwrap();
                 after(&search, &state, row, before);
             }

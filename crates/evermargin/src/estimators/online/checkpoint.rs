@@ -16,7 +16,7 @@ use crate::estimators::online::partial_fit::{ONLINE, OnlineCheckpoint};
 use crate::estimators::table::lasvm_params;
 use crate::estimators::{Targets, learner};
 use crate::model::{Model, Scaling, Scheme};
-use crate::pipeline::preprocess::{MOST_CLASSES, Prepared, scheme_for};
+use crate::pipeline::preprocess::{MAX_CLASSES, Prepared, scheme_for};
 use crate::pipeline::train::{ScalingChoice, TrainOptions, described, with_gamma};
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ use serde_json::Value;
 const NEVER: f64 = -1e100;
 
 impl OnlineCheckpoint {
-    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learnt.
+    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learned.
     pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
         let learner = learner(&options.learner)?;
         let Some(&(name, loss)) = ONLINE.iter().find(|(name, _)| *name == learner.name) else {
@@ -75,7 +75,7 @@ impl OnlineCheckpoint {
     }
 
     /// Lets the outputs against the rest sleep whose class was not met.
-    pub(crate) fn silence(&self, counts: &[usize], problems: &mut [Targets]) {
+    pub(crate) fn mask_unseen(&self, counts: &[usize], problems: &mut [Targets]) {
         if self.scheme == Scheme::OneVsRest {
             let unmet = problems.iter_mut().zip(counts).filter(|(_, n)| **n == 0);
             unmet.for_each(|(p, _)| p.y.fill(Label::Unknown));
@@ -144,8 +144,8 @@ pub(crate) fn refuse_around(options: &TrainOptions) -> Result<()> {
 
 /// Refuses lists of classes that are none.
 pub(crate) fn check_classes(classes: &[String]) -> Result<()> {
-    if !(2..=MOST_CLASSES).contains(&classes.len()) {
-        return Err(Error::parameter("classes", classes.len(), format!("from 2 to {MOST_CLASSES} of them")));
+    if !(2..=MAX_CLASSES).contains(&classes.len()) {
+        return Err(Error::parameter("classes", classes.len(), format!("from 2 to {MAX_CLASSES} of them")));
     }
     let mut names: Vec<&String> = classes.iter().collect();
     names.sort_unstable();

@@ -5,7 +5,7 @@
 //! beginning, poses the same two-class problems and learns the rows in a random order that follows from the seed and
 //! the number of samples seen. The state is kept as it is then; only the model that is handed out is finished.
 //!
-//! [`OnlineCheckpoint::begin`] is the state before the first row. The first rows are then learnt in the order in which
+//! [`OnlineCheckpoint::begin`] is the state before the first row. The first rows are then learned in the order in which
 //! training takes them, so that beginning and going on is training, bit by bit, where they hold every class.
 //!
 //! Departures from learning all at once: scaling, kernel width and the classes are those of the first rows, and rows
@@ -42,7 +42,7 @@ pub struct OnlineCheckpoint {
     pub scaling: Scaling,
     /// How table columns become features; empty when the data came as a matrix.
     pub columns: Vec<Column>,
-    /// Labelled rows of each class so far.
+    /// Labeled rows of each class so far.
     pub counts: Vec<usize>,
     /// Rows so far, those that were made included: the number the next row is known by.
     pub rows: u64,
@@ -52,14 +52,14 @@ pub struct OnlineCheckpoint {
 
 /// How to go on.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct GoOn<'a> {
+pub struct PartialFitOptions<'a> {
     /// One weight a row.
     pub weights: Option<&'a [f64]>,
     /// Seed of the order of the rows.
     pub seed: u64,
     /// Whether to finish the model; `None` is as in the beginning.
     pub finish: Option<bool>,
-    /// Memory for kernel rows; `None` is as in the beginning. What is learnt along the stream does not depend on it.
+    /// Memory for kernel rows; `None` is as in the beginning. What is learned along the stream does not depend on it.
     pub cache_bytes: Option<usize>,
 }
 
@@ -74,7 +74,7 @@ pub const ONLINE: [(&str, Loss); 6] = [
 ];
 
 /// Most rows a learner is followed for: numbers stay exact everywhere.
-const MOST_ROWS: u64 = 1 << 53;
+const MAX_ROWS: u64 = 1 << 53;
 
 impl OnlineCheckpoint {
     /// What is to be kept of a training. A threshold is not: it belongs to the model, and was found on rows held out.
@@ -115,7 +115,7 @@ impl OnlineCheckpoint {
         if self.counts.len() != self.classes.len() {
             return wrong("its classes and their counts differ");
         }
-        let rows = self.rows <= MOST_ROWS && self.counts.iter().all(|n| *n as u64 <= MOST_ROWS);
+        let rows = self.rows <= MAX_ROWS && self.counts.iter().all(|n| *n as u64 <= MAX_ROWS);
         if !rows || self.saved.ids.iter().any(|id| *id >= self.rows) {
             return wrong("its rows are not numbered as they came");
         }
@@ -156,8 +156,8 @@ impl OnlineCheckpoint {
         labels.classes.iter().zip(labels.counts()).map(find).collect()
     }
 
-    /// The labelled rows: samples, classes, weights.
-    fn labelled(&self, x: Matrix, labels: &Labels, weights: Option<&[f64]>) -> Result<Batch> {
+    /// The labeled rows: samples, classes, weights.
+    fn labeled(&self, x: Matrix, labels: &Labels, weights: Option<&[f64]>) -> Result<Batch> {
         let numbers = self.numbers(labels)?;
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
         if keep.is_empty() {
@@ -188,10 +188,10 @@ impl OnlineCheckpoint {
         let cost: Vec<f64> = batch.weights.iter().zip(&batch.labels.of).map(|(w, c)| w * class(*c)).collect();
         if let Some(i) = cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             let row = i + 1;
-            return Err(Error::Data(format!("weight {} of labelled row {row}: must be 0 or more", cost[i])));
+            return Err(Error::Data(format!("weight {} of labeled row {row}: must be 0 or more", cost[i])));
         }
         let mut problems = problems(&batch.labels, self.scheme, &cost);
-        self.silence(&counts, &mut problems);
+        self.mask_unseen(&counts, &mut problems);
         Ok(problems)
     }
 
@@ -210,11 +210,11 @@ struct Batch {
 }
 
 /// Learns more samples: gives the model as it is then, and the checkpoint from which learning can go on again.
-pub fn go_on(
+pub fn partial_fit(
     checkpoint: &OnlineCheckpoint,
     x: Matrix,
     labels: &Labels,
-    how: GoOn<'_>,
+    how: PartialFitOptions<'_>,
     watch: &dyn Watch,
 ) -> Result<(Trained, OnlineCheckpoint)> {
     checkpoint.check()?;
@@ -229,14 +229,14 @@ pub fn go_on(
             return Err(Error::Shape { what, expected, found });
         }
     }
-    let batch = checkpoint.labelled(x, labels, how.weights)?;
+    let batch = checkpoint.labeled(x, labels, how.weights)?;
     let problems = checkpoint.problems(&batch)?;
     let mut notes = Vec::new();
     if batch.dropped > 0 {
         notes.push(format!("{} rows without a label are left out", batch.dropped));
     }
     if checkpoint.saved.params.select != Strategy::Random {
-        notes.push("the state chose its samples; now every labelled row is learnt from".into());
+        notes.push("the state chose its samples; now every labeled row is learned from".into());
     }
     let mut saved = checkpoint.saved.clone();
     if let Some(bytes) = how.cache_bytes {
@@ -244,7 +244,7 @@ pub fn go_on(
     }
     let params = saved.params.clone();
     let mut state = Lasvm::resume(&saved)?;
-    checkpoint.newly_met(&batch.labels).into_iter().for_each(|j| state.awaken(j));
+    checkpoint.newly_met(&batch.labels).into_iter().for_each(|j| state.activate_output(j));
     let asked = pass(&mut state, &params, &batch, &problems, (checkpoint.rows, how.seed), watch)?;
     let ending = LasvmParams { finish: how.finish.unwrap_or(params.finish), ..params };
     let fitted = ending.end(state, asked, usize::MAX, watch);

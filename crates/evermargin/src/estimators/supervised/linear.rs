@@ -2,7 +2,7 @@
 //!
 //! min F(w, b) = ½(|w|² + b²) + C Σᵢ cᵢ·max(0, 1 − yᵢ(w·xᵢ + b))²
 //!
-//! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1, regularised as the
+//! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1, regularized as the
 //! others). Sindhwani's form (γ/2)|w|² + ½ Σ cᵢh² (equation 6.1) has the same minimum at γ = 1/(2C).
 //! Dual coordinate descent ([`crate::solver::coordinate_descent`]) goes as far as it is quick, modified finite Newton
 //! ([`crate::solver::newton_cg`]) from there to the tolerance.
@@ -13,7 +13,7 @@ use crate::estimators::supervised::risk::{Risk, SquaredHinge};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::math::products::Design;
 use crate::model::Model;
-use crate::solver::coordinate_descent::{Ascent, Reached};
+use crate::solver::coordinate_descent::{CoordinateDescent, Reached};
 use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use rayon::prelude::*;
@@ -45,7 +45,7 @@ const FEW_ROWS: usize = 200;
 
 /// The last digits, and the most rounds there.
 const TIGHT: f64 = 1e-12;
-const MOST_FURTHER: u64 = 100;
+const MAX_FURTHER: u64 = 100;
 
 /// From this many rows a column on, Newton needs fewer products than coordinate descent needs passes, and uses
 /// all threads.
@@ -132,11 +132,11 @@ impl LinearParams {
         let design = Design::new(x, rows, self.bias);
         let report = self.descend(&design, &loss, w, watch);
         let left =
-            if self.max_steps == 0 { MOST_FURTHER } else { self.max_steps.saturating_sub(report.steps) };
+            if self.max_steps == 0 { MAX_FURTHER } else { self.max_steps.saturating_sub(report.steps) };
         if report.exit != Exit::Converged || left == 0 || design.rows().max(design.dim()) > FEW_ROWS {
             return report;
         }
-        let tight = Stop { tolerance: TIGHT, max_steps: left.min(MOST_FURTHER) };
+        let tight = Stop { tolerance: TIGHT, max_steps: left.min(MAX_FURTHER) };
         let further = newton(&mut Risk::new(&design, &loss), w, tight, watch);
         Report { steps: report.steps + further.steps, exit: Exit::Converged, ..further }
     }
@@ -170,22 +170,23 @@ impl LinearParams {
         let warm = w.iter().any(|v| *v != 0.0);
         let start = w.to_vec();
         let start_value = if warm { risk.value(w) } else { loss.cost.iter().sum() };
-        let mut ascent = Ascent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
+        let mut coordinate_descent =
+            CoordinateDescent::new(design, &loss.target, &loss.cost, risk.outputs(), w);
         let mut tolerance = 0.1;
         loop {
             let proceed = |steps, violation| watch.proceed(&Progress { steps, violation, tolerance });
-            let reached = ascent.run(w, tolerance, self.max_steps, proceed);
-            let steps = ascent.passes();
+            let reached = coordinate_descent.run(w, tolerance, self.max_steps, proceed);
+            let steps = coordinate_descent.passes();
             let used_up = self.max_steps > 0 && steps >= self.max_steps;
             let value = risk.value(w);
-            let gap = ascent.relative_gap(w, value);
+            let gap = coordinate_descent.relative_gap(w, value);
             let report = |objective, gap, exit| Report { steps, objective, gap, kernel_evaluations: 0, exit };
             if gap <= self.tolerance {
                 return (steps, Some(report(value, gap, Exit::Converged)));
             }
             if reached != Reached::Optimum || used_up {
                 let objective = value.min(start_value);
-                let gap = ascent.relative_gap(w, objective);
+                let gap = coordinate_descent.relative_gap(w, objective);
                 if start_value < value {
                     w.copy_from_slice(&start);
                 }

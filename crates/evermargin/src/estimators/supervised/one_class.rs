@@ -1,4 +1,4 @@
-//! `one-class`: where rows lie, learnt from rows of one class alone (Schölkopf, Platt, Shawe-Taylor, Smola & Williamson
+//! `one-class`: where rows lie, learned from rows of one class alone (Schölkopf, Platt, Shawe-Taylor, Smola & Williamson
 //! 2001, "Estimating the support of a high-dimensional distribution").
 //!
 //! Problem: min ½|f|² − νWρ + Σ wᵢ max(0, ρ − f(xᵢ)), W = Σw, solved as min ½αᵀKα, 0 ≤ αᵢ ≤ wᵢ, Σα = νW; f = Σ αᵢK(xᵢ, ·), and
@@ -59,7 +59,7 @@ const EASE: f64 = 1e-6;
 const ROUNDED: f64 = 1e-9;
 
 impl Fit for OneClassParams {
-    /// Learns from the rows labelled positive.
+    /// Learns from the rows labeled positive.
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         let machine = self.machine();
         machine.check(x)?;
@@ -109,7 +109,7 @@ impl OneClassParams {
         let machine = SvcParams { tolerance: self.tolerance * unit, ..self.machine() };
         let mut report = machine.run(&mut dual, gram, watch);
         report.kernel_evaluations += placed;
-        let bias = dual.bias().max(dual.extremes().top);
+        let bias = dual.bias().max(dual.gradient_bounds().max_up);
         if report.exit == Exit::Converged && -bias <= machine.tolerance {
             return Err(Error::Data(format!(
                 "the rows lie on all sides of the origin of the {} kernel, so nothing tells inside from outside; use the \

@@ -1,9 +1,9 @@
-//! Least squares in the weights of a linear function, with a constant that is not regularised.
+//! Least squares in the weights of a linear function, with a constant that is not regularized.
 //!
 //! min ½|w|² + ½ Σᵢ cᵢ(yᵢ − w·xᵢ − b)². At the optimum b = ȳ − w·x̄ (means weighted by c), which leaves least
-//! squares on centred data: (I + Σ cᵢ(xᵢ − x̄)(xᵢ − x̄)ᵀ)w = Σ cᵢ(yᵢ − ȳ)(xᵢ − x̄). Few columns: a Cholesky
-//! factorisation shared by all targets. Many: conjugate gradients (one round of [`crate::solver::newton_cg`]); the
-//! data are never centred in memory, so sparse data stay sparse.
+//! squares on centered data: (I + Σ cᵢ(xᵢ − x̄)(xᵢ − x̄)ᵀ)w = Σ cᵢ(yᵢ − ȳ)(xᵢ − x̄). Few columns: a Cholesky
+//! factorization shared by all targets. Many: conjugate gradients (one round of [`crate::solver::newton_cg`]); the
+//! data are never centered in memory, so sparse data stay sparse.
 
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -37,7 +37,7 @@ impl Ridge<'_> {
             design.add_transposed(&all, |i| cost[i] / total, &mut mean);
         }
         let shared = Shared { design, all, cost, mean, total };
-        let centre = |y: &Vec<f64>| if bias { dot(&shared.cost, y) / total } else { 0.0 };
+        let center = |y: &Vec<f64>| if bias { dot(&shared.cost, y) / total } else { 0.0 };
         let factor = if x.cols() <= FEW_COLS {
             permitted(watch)?;
             Some(shared.normal_equations()?)
@@ -45,9 +45,9 @@ impl Ridge<'_> {
             None
         };
         let solve = |y: &Vec<f64>| {
-            let middle = centre(y);
+            let middle = center(y);
             let target: Vec<f64> = y.iter().map(|y| y - middle).collect();
-            let mut objective = Centred { shared: &shared, target, outputs: vec![0.0; y.len()] };
+            let mut objective = Centered { shared: &shared, target, outputs: vec![0.0; y.len()] };
             let mut w = vec![0.0; x.cols()];
             let report = match &factor {
                 Some(factor) => objective.direct(factor, &mut w),
@@ -72,12 +72,12 @@ impl Shared<'_> {
     fn normal_equations(&self) -> Result<Cholesky> {
         let d = self.mean.len();
         let piece = |rows: &[u32]| {
-            let (mut sum, mut centred) = (vec![0.0; d * d], vec![0.0; d]);
+            let (mut sum, mut centered) = (vec![0.0; d * d], vec![0.0; d]);
             for &i in rows {
-                self.mean.iter().zip(&mut centred).for_each(|(m, v)| *v = -m);
-                self.design.row(i as usize).for_each(|c, v| centred[c] += v);
+                self.mean.iter().zip(&mut centered).for_each(|(m, v)| *v = -m);
+                self.design.row(i as usize).for_each(|c, v| centered[c] += v);
                 for j in 0..d {
-                    add(self.cost[i as usize] * centred[j], &centred[..=j], &mut sum[j * d..=j * d + j]);
+                    add(self.cost[i as usize] * centered[j], &centered[..=j], &mut sum[j * d..=j * d + j]);
                 }
             }
             sum
@@ -99,13 +99,13 @@ impl Shared<'_> {
 }
 
 /// ½|w|² + ½ Σ cᵢ(tᵢ − w·(xᵢ − x̄))²
-struct Centred<'a> {
+struct Centered<'a> {
     shared: &'a Shared<'a>,
     target: Vec<f64>,
     outputs: Vec<f64>,
 }
 
-impl Centred<'_> {
+impl Centered<'_> {
     fn loss(&self) -> f64 {
         let square = |(i, o): (usize, &f64)| self.shared.cost[i] * (self.target[i] - o).powi(2);
         0.5 * self.outputs.iter().enumerate().map(square).sum::<f64>()
@@ -126,7 +126,7 @@ impl Centred<'_> {
     }
 }
 
-impl Objective for Centred<'_> {
+impl Objective for Centered<'_> {
     fn dim(&self) -> usize {
         self.shared.mean.len()
     }

@@ -1,4 +1,4 @@
-//! The regularised risk of a linear function, for the loop of [`crate::solver::newton_cg`].
+//! The regularized risk of a linear function, for the loop of [`crate::solver::newton_cg`].
 //!
 //! F(w) = ½|w|² + Σᵢ ℓᵢ(w·xᵢ), each ℓᵢ convex, once differentiable and piecewise twice.
 //!

@@ -1,9 +1,9 @@
-//! `rls`: regularised least squares on the labels ±1 (ridge regression used as a classifier; LS-SVM).
+//! `rls`: regularized least squares on the labels ±1 (ridge regression used as a classifier; LS-SVM).
 //!
-//! min ½|f|² + (C/2) Σᵢ cᵢ(yᵢ − f(xᵢ) − b)²,   b not regularised (or absent)
+//! min ½|f|² + (C/2) Σᵢ cᵢ(yᵢ − f(xᵢ) − b)²,   b not regularized (or absent)
 //!
 //! Sindhwani's form (1/l) Σ(y − f)² + γ|f|² (section 1.3) has the same minimum at γl = 1/C.
-//! Solution f = Σ αᵢK(xᵢ, ·) with (K + diag(1/(C·cᵢ)))α + b·1 = y and 1ᵀα = 0: one Cholesky factorisation and
+//! Solution f = Σ αᵢK(xᵢ, ·) with (K + diag(1/(C·cᵢ)))α + b·1 = y and 1ᵀα = 0: one Cholesky factorization and
 //! two solves, shared by all problems with the same rows and weights. A linear kernel is solved for its weights
 //! instead (file `ridge.rs`), unless rows are few. Leaving example i out changes its residual to
 //! αᵢ/[A⁻¹]ᵢᵢ, A the bordered matrix of the system above.
@@ -28,7 +28,7 @@ pub struct RlsParams {
     pub kernel: Kernel,
     /// Cost of a squared residual, times the weight of the example; 1/(γl) of the source.
     pub c: f64,
-    /// Whether to learn a constant, not regularised.
+    /// Whether to learn a constant, not regularized.
     pub bias: bool,
     /// For a linear kernel on wide data, solved by iteration: |∇F|/√(2F) that counts as solved.
     pub tolerance: f64,
@@ -41,7 +41,7 @@ impl Default for RlsParams {
 }
 
 /// Most rows a kernel other than linear is solved for: 3.2 GB and some minutes.
-pub const MOST_ROWS: usize = 20_000;
+pub const MAX_ROWS: usize = 20_000;
 /// Up to this many rows, no more than columns, the dual is the cheaper form of a linear problem.
 const FEW_ROWS: usize = 1_000;
 
@@ -82,8 +82,8 @@ pub(crate) struct Output {
 }
 
 impl RlsParams {
-    /// The residual y − f(x) each labelled row would have had it been left out of the fit; `None` for rows that
-    /// take no part. Exact, for the price of a factorisation and an inverse.
+    /// The residual y − f(x) each labeled row would have had it been left out of the fit; `None` for rows that
+    /// take no part. Exact, for the price of a factorization and an inverse.
     pub fn leave_one_out(&self, x: MatrixView<'_>, targets: &Targets) -> Result<Vec<Option<f64>>> {
         self.check(x)?;
         targets.check(x.rows())?;
@@ -123,15 +123,15 @@ impl RlsParams {
 
     fn factor(&self, x: MatrixView<'_>, rows: &[u32], cost: &[f64], watch: &dyn Watch) -> Result<System> {
         let n = rows.len();
-        if n > MOST_ROWS {
+        if n > MAX_ROWS {
             let gigabytes = (n as f64).powi(2) * 8e-9;
             return Err(Error::Data(format!(
-                "rls with kernel {} solves a dense system: {n} labelled rows need {gigabytes:.0} GB; use at most \
-                 {MOST_ROWS} rows, kernel linear, or learner svc",
+                "rls with kernel {} solves a dense system: {n} labeled rows need {gigabytes:.0} GB; use at most \
+                 {MAX_ROWS} rows, kernel linear, or learner svc",
                 self.kernel.name()
             )));
         }
-        // The kernel matrix and its factorisation are the two long pieces of work.
+        // The kernel matrix and its factorization are the two long pieces of work.
         permitted(watch)?;
         let mut matrix = if self.kernel == Kernel::Precomputed {
             submatrix(x, rows)?
@@ -199,12 +199,12 @@ impl RlsParams {
     }
 }
 
-/// An error if the watch says stop: before the factorisation there is no model, not even a poor one.
+/// An error if the watch says stop: before the factorization there is no model, not even a poor one.
 pub(crate) fn permitted(watch: &dyn Watch) -> Result<()> {
     if watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 }) {
         return Ok(());
     }
-    Err(Error::Data("interrupted before the factorisation; there is no partial answer".into()))
+    Err(Error::Data("interrupted before the factorization; there is no partial answer".into()))
 }
 
 /// K + diag(1/(C·cᵢ)) factored, and its solution for a right-hand side of ones.
@@ -233,7 +233,7 @@ fn signs(targets: &Targets, rows: &[u32]) -> Vec<f64> {
     rows.iter().map(|&i| targets.y[i as usize].sign()).collect()
 }
 
-/// Problems with the same rows and weights, which share a factorisation.
+/// Problems with the same rows and weights, which share a factorization.
 fn groups(problems: &[Targets]) -> Vec<Vec<usize>> {
     let same = |a: &Targets, b: &Targets| {
         let known = |t: &Targets, i: usize| t.y[i].sign() != 0.0 && t.cost[i] > 0.0;

@@ -52,7 +52,7 @@ const FEW_ROWS: usize = 200;
 
 /// The last digits, and the most steps there.
 const TIGHT: f64 = 1e-11;
-const MOST_FURTHER: u64 = 100_000;
+const MAX_FURTHER: u64 = 100_000;
 
 /// The solution of one two-class problem: variables of all rows, and the constant.
 pub(crate) struct Solution {
@@ -115,7 +115,7 @@ impl SvcParams {
         let stop = self.stop(rows);
         let mut report = dual.run(gram, stop, watch);
         if report.exit == Exit::Converged && rows <= FEW_ROWS && self.tolerance > TIGHT {
-            let left = stop.max_steps.saturating_sub(report.steps).min(MOST_FURTHER);
+            let left = stop.max_steps.saturating_sub(report.steps).min(MAX_FURTHER);
             let further = dual.run(gram, Stop { tolerance: TIGHT, max_steps: left }, watch);
             report.steps += further.steps;
             report.kernel_evaluations += further.kernel_evaluations;

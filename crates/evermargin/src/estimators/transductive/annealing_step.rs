@@ -55,7 +55,7 @@ impl Loss for Mixture<'_> {
 
 /// The minimum over f for probabilities of all rows, from where the last one was.
 pub(crate) trait Minimum {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report;
+    fn minimize(&mut self, p: &[f64], watch: &dyn Watch) -> Report;
     /// f of all rows.
     fn outputs(&self) -> &[f64];
     /// |f|²
@@ -84,7 +84,7 @@ impl<'s> Smooth<'s> {
 }
 
 impl Minimum for Smooth<'_> {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
+    fn minimize(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
         let loss = Mixture { margin: self.margin, cost: self.cost, p };
         let mut risk = Risk::new(&self.design, &loss);
         let report = newton(&mut risk, &mut self.w, self.stop, watch);
@@ -124,7 +124,7 @@ impl<'s> LeastSquares<'s> {
 }
 
 impl Minimum for LeastSquares<'_> {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
+    fn minimize(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
         for ((a, p), c) in self.alpha.iter_mut().zip(p).zip(self.cost) {
             *a = if *c > 0.0 { 2.0 * p - 1.0 } else { 0.0 };
         }
@@ -151,7 +151,7 @@ impl Minimum for LeastSquares<'_> {
     }
 }
 
-/// `l1`: a variable a labelled row, two an unlabelled one.
+/// `l1`: a variable a labeled row, two an unlabeled one.
 pub(crate) struct Hinge<'s> {
     gram: MirroredGram,
     dual: Dual,
@@ -162,7 +162,7 @@ pub(crate) struct Hinge<'s> {
     outputs: Vec<f64>,
 }
 
-/// Sample and side of the variables of a problem whose unlabelled rows carry both labels.
+/// Sample and side of the variables of a problem whose unlabeled rows carry both labels.
 pub(crate) fn both_sides(problem: &Problem) -> Vec<(usize, f64)> {
     let known = (0..problem.y.len()).filter(|&i| problem.y[i] != 0.0).map(|i| (i, problem.y[i]));
     let open = problem.open.iter().flat_map(|&i| [(i, 1.0), (i, -1.0)]);
@@ -187,7 +187,7 @@ impl<'s> Hinge<'s> {
 }
 
 impl Minimum for Hinge<'_> {
-    fn minimise(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
+    fn minimize(&mut self, p: &[f64], watch: &dyn Watch) -> Report {
         let bound = |&(i, side): &(usize, f64)| {
             if side > 0.0 { (0.0, self.cost[i] * p[i]) } else { (-self.cost[i] * (1.0 - p[i]), 0.0) }
         };

@@ -1,19 +1,19 @@
 //! `cccp-s3vm`: the semi-supervised support vector machine by the concave-convex procedure (Collobert, Sinz, Weston & Bottou
 //! 2006).
 //!
-//! Problem: (λ/2)|f|² + (1/l) Σ h(yᵢfᵢ) + (λᵤ/u) Σ min(1 + s, h(|fⱼ|)) subject to mean f of the unlabelled rows = 2r − 1;
-//! −1 < s ≤ 0 flattens the top of the loss. It is the ramp loss of [`crate::estimators::supervised::ramp`] on both labels of an unlabelled row,
+//! Problem: (λ/2)|f|² + (1/l) Σ h(yᵢfᵢ) + (λᵤ/u) Σ min(1 + s, h(|fⱼ|)) subject to mean f of the unlabeled rows = 2r − 1;
+//! −1 < s ≤ 0 flattens the top of the loss. It is the ramp loss of [`crate::estimators::supervised::ramp`] on both labels of an unlabeled row,
 //! less a constant: R(fⱼ) + R(−fⱼ) = 1 − s + min(1 + s, h(|fⱼ|)).
 //!
 //! Method: start from the labels alone; each round replaces the concave part of the ramps by its tangent, which shifts the
 //! bounds of the variables with y·f < s by −cy, and solves the convex rest on the dual loop. The objective never rises; rounds
 //! end when no variable changes sides. A local optimum.
 //!
-//! Departures: the balance constraint is kept by centring (file `space.rs`) in place of a multiplier of its own.
+//! Departures: the balance constraint is kept by centering (file `space.rs`) in place of a multiplier of its own.
 
 use super::annealing_step::both_sides;
 use super::grad_tsvm::middle;
-use super::kernel_features::{Centred, whole_matrix};
+use super::kernel_features::{Centered, whole_matrix};
 use super::s3vm::{self, Function, Problem, Problems};
 use super::{Ratio, default_lambda};
 use crate::data::MatrixView;
@@ -33,9 +33,9 @@ pub struct CccpParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// End of the ramp.
     pub s: f64,
@@ -60,15 +60,15 @@ impl Default for CccpParams {
 }
 
 /// What the rounds found.
-struct Solved {
+struct CccpSolution {
     alpha: Vec<f64>,
-    /// Objective (divided by λ) after each round with the unlabelled rows.
+    /// Objective (divided by λ) after each round with the unlabeled rows.
     objectives: Vec<f64>,
     report: Report,
 }
 
 impl CccpParams {
-    fn solve(&self, k: &[f64], problem: &Problem, watch: &dyn Watch) -> Solved {
+    fn solve(&self, k: &[f64], problem: &Problem, watch: &dyn Watch) -> CccpSolution {
         let constant = problem.mean_output();
         let variables = both_sides(problem);
         let mut gram = MirroredGram::new(k, problem.y.len(), variables.iter().map(|v| v.0).collect());
@@ -112,7 +112,7 @@ impl CccpParams {
         let last = self.objective(&dual, &variables, &f, problem, constant);
         report.objective = self.lambda * last;
         report.gap *= self.lambda;
-        Solved { alpha, objectives, report }
+        CccpSolution { alpha, objectives, report }
     }
 
     fn objective(
@@ -126,7 +126,7 @@ impl CccpParams {
         let mut sum = 0.0;
         for ((&(i, y), f), a) in variables.iter().zip(f).zip(dual.alpha()) {
             sum += 0.5 * a * (f - constant);
-            // half for each of the two variables of an unlabelled row
+            // half for each of the two variables of an unlabeled row
             let open = 0.5 * (1.0 - f.abs()).clamp(0.0, 1.0 + self.s);
             let known = (1.0 - y * f).max(0.0);
             sum += problem.cost[i] * if problem.y[i] == 0.0 { open } else { known };
@@ -153,12 +153,12 @@ impl Fit for CccpParams {
             Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let rows = &problems.rows;
-        // Of several problems the unlabelled rows are the same, and so is the mean.
-        let centred = Centred::new(whole_matrix(x, rows, this.kernel)?, &middle(&problems.each[0]));
+        // Of several problems the unlabeled rows are the same, and so is the mean.
+        let centered = Centered::new(whole_matrix(x, rows, this.kernel)?, &middle(&problems.each[0]));
         let (mut functions, mut reports, mut facts) = (Vec::<Function>::new(), Vec::new(), Vec::new());
         for problem in &problems.each {
-            let solved = this.solve(&centred.k, problem, watch);
-            functions.push(centred.function(solved.alpha, problem.mean_output()));
+            let solved = this.solve(&centered.k, problem, watch);
+            functions.push(centered.function(solved.alpha, problem.mean_output()));
             reports.push(solved.report);
             facts.push(s3vm::facts(this.lambda, [("rounds", solved.objectives.len().into())]));
         }
@@ -192,8 +192,8 @@ mod tests {
             let problems =
                 Problems::new(x.view(), &[targets], &Ratio::Given(vec![0.5]), 0.01, 1.0, &()).unwrap();
             let k = whole_matrix(x.view(), &problems.rows, Kernel::Rbf { gamma: 2.0 }).unwrap();
-            let centred = Centred::new(k, &middle(&problems.each[0]));
-            let found = params.solve(&centred.k, &problems.each[0], &());
+            let centered = Centered::new(k, &middle(&problems.each[0]));
+            let found = params.solve(&centered.k, &problems.each[0], &());
             assert_eq!(found.report.exit, Exit::Converged);
             for pair in found.objectives.windows(2) {
                 assert!(pair[1] <= pair[0] + 1e-5 * pair[0], "{pair:?}");

@@ -1,7 +1,7 @@
 //! `da`: deterministic annealing for the semi-supervised support vector machine with any kernel (Sindhwani, Keerthi &
 //! Chapelle 2006; Sindhwani 2007, section 3.3).
 //!
-//! Problem: in place of labels the unlabelled rows have probabilities p of the positive one. At temperature T minimise
+//! Problem: in place of labels the unlabeled rows have probabilities p of the positive one. At temperature T minimize
 //!
 //! J(f, p) = (λ/2)|f|² + (1/l) Σ V(yᵢfᵢ) + (λᵤ/u) Σ [pⱼV(fⱼ) + (1−pⱼ)V(−fⱼ)] + (T/u) Σ [pⱼ log pⱼ + (1−pⱼ) log(1−pⱼ)]
 //!
@@ -9,13 +9,13 @@
 //! max(0, 1−t)²/2 (`l2`), (1−t)²/2 (`square`) or max(0, 1−t) (`l1`).
 //!
 //! The step over f: `l2` by finite Newton (`semi::space`), each row once with its two losses; `square` by one
-//! factorisation of K + C⁻¹ for the whole annealing (its targets 2p−1 alone change); `l1` on the dual loop, an unlabelled row
+//! factorization of K + C⁻¹ for the whole annealing (its targets 2p−1 alone change); `l1` on the dual loop, an unlabeled row
 //! as two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start where the last step ended.
 //!
 //! Departures (the digest's corrections of table 3.3): p starts at r and f is solved for once; the means of KL and entropy
 //! are compared with 1e-6; the f with the lowest objective along the way is kept, not the last, its labels being those by
 //! rank (the round(r·u) largest outputs are positive): under V(|f|) of the source a function that puts all rows on one side
-//! is low when r is far from ½. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularised (K + 1).
+//! is low when r is far from ½. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularized (K + 1).
 
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 pub use super::annealing_step::Margin;
@@ -42,9 +42,9 @@ pub struct DaParams {
     pub loss: Margin,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// The temperature is divided by this.
     pub rate: f64,
@@ -99,7 +99,7 @@ impl DaParams {
             problem.open.iter().zip(p).for_each(|(&i, p)| all[i] = *p);
         };
         place(&mut all, &p);
-        let mut report = minimum.minimise(&all, watch);
+        let mut report = minimum.minimize(&all, watch);
         let mut best = (self.objective(minimum, problem), minimum.alpha());
         let mut done = Annealed {
             alpha: Vec::new(),
@@ -127,7 +127,7 @@ impl DaParams {
                 place(&mut all, &p);
                 #[cfg(test)]
                 done.trace.push((t, self.free_energy(minimum, problem, &all, t)));
-                report = minimum.minimise(&all, watch);
+                report = minimum.minimize(&all, watch);
                 #[cfg(test)]
                 done.trace.push((t, self.free_energy(minimum, problem, &all, t)));
                 done.rounds += 1;
@@ -187,7 +187,7 @@ impl DaParams {
         Ok(())
     }
 
-    /// One kernel matrix, or one factorisation, for all problems.
+    /// One kernel matrix, or one factorization, for all problems.
     fn solve(&self, x: MatrixView<'_>, problems: &Problems, watch: &dyn Watch) -> Result<Vec<Annealed>> {
         let n = problems.rows.len();
         let (each, rows) = (&problems.each, &problems.rows);

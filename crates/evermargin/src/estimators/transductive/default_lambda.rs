@@ -3,20 +3,20 @@
 //! Of a function f = ⟨w, x⟩ of rows a times as long, w is a times as short and |w|² smaller by a²: with λ ∝ mean |x|² the
 //! objective, and so the labels, stay what they are whatever the units of the columns. For rows of length 1 and for the rbf
 //! kernel it is the share itself. The mean is by weight, so that weight 2 is two copies, over all rows with a part in any
-//! problem, labelled or not.
+//! problem, labeled or not.
 
 use crate::data::MatrixView;
 use crate::estimators::Targets;
 use crate::kernel::Kernel;
 
-/// λ where it is given, else 0.01 of the mean squared length of rows, which are `centred` or not.
-pub(crate) fn linear(lambda: f64, x: MatrixView<'_>, problems: &[Targets], centred: bool) -> f64 {
+/// λ where it is given, else 0.01 of the mean squared length of rows, which are `centered` or not.
+pub(crate) fn linear(lambda: f64, x: MatrixView<'_>, problems: &[Targets], centered: bool) -> f64 {
     const SHARE: f64 = 0.01;
     if lambda != 0.0 {
         return lambda;
     }
     let weight = weights(x.rows(), problems);
-    times(SHARE, if centred { spread(x, &weight) } else { mean(&weight, |i| x.row(i).norm2()) }, LINEAR)
+    times(SHARE, if centered { spread(x, &weight) } else { mean(&weight, |i| x.row(i).norm2()) }, LINEAR)
 }
 
 /// λ where it is given, else 0.01 of the mean of K(x, x).

@@ -1,15 +1,15 @@
 //! `grad-tsvm`: low-density separation by descent on a smooth objective (∇TSVM, Chapelle & Zien 2005).
 //!
-//! Problem: min (λ/2)|f|² + (1/l) Σ ½max(0, 1 − yᵢfᵢ)² + (λᵤ/u) Σ ½exp(−3fⱼ²) subject to mean f of the unlabelled rows =
-//! 2r − 1. The constraint is kept by centring the feature space on the mean of the unlabelled rows and fixing the constant at
-//! 2r − 1 (file `space.rs`; without unlabelled rows, on the mean of the labelled ones).
+//! Problem: min (λ/2)|f|² + (1/l) Σ ½max(0, 1 − yᵢfᵢ)² + (λᵤ/u) Σ ½exp(−3fⱼ²) subject to mean f of the unlabeled rows =
+//! 2r − 1. The constraint is kept by centering the feature space on the mean of the unlabeled rows and fixing the constant at
+//! 2r − 1 (file `space.rs`; without unlabeled rows, on the mean of the labeled ones).
 //!
 //! Method: λᵤ grows to its value in ten doublings, each started where the last ended. The objective is not convex; the
 //! Newton loop is given the positive part of its curvature (that of exp(−3f²) is negative near the boundary), so that every
 //! direction descends, and halves steps until the objective falls enough: it ends at a stationary point. The authors use
 //! conjugate gradients on the same objective.
 
-use super::kernel_features::{Centred, Space, whole_matrix};
+use super::kernel_features::{Centered, Space, whole_matrix};
 use super::s3vm::{self, Function, Problem, Problems};
 use super::{Ratio, default_lambda};
 use crate::data::MatrixView;
@@ -31,9 +31,9 @@ pub struct GradTsvmParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Relative gradient that counts as stationary.
     pub tolerance: f64,
@@ -56,9 +56,9 @@ const DOUBLINGS: i32 = 10;
 /// On the way to the last λᵤ the tolerance is this many times as large.
 const ROUGH: f64 = 30.0;
 /// Most rounds at each λᵤ.
-const MOST_ROUNDS: u64 = 300;
+const MAX_ROUNDS: u64 = 300;
 
-/// Half the squared hinge of labelled outputs, half exp(−3o²) of the others; outputs lack the constant.
+/// Half the squared hinge of labeled outputs, half exp(−3o²) of the others; outputs lack the constant.
 struct Density<'p> {
     problem: &'p Problem,
     constant: f64,
@@ -127,7 +127,7 @@ impl GradTsvmParams {
             loss.share = 0.5f64.powi(DOUBLINGS - doubling);
             let mut risk = Descent(Risk::new(design, &loss));
             let rough = if doubling < DOUBLINGS { ROUGH } else { 1.0 };
-            let stop = Stop { tolerance: (rough * self.tolerance).min(0.1), max_steps: MOST_ROUNDS };
+            let stop = Stop { tolerance: (rough * self.tolerance).min(0.1), max_steps: MAX_ROUNDS };
             let report = newton(&mut risk, &mut w, stop, watch);
             let steps = total.map_or(0, |t| t.steps) + report.steps;
             total = Some(Report { steps, objective: self.lambda * report.objective, ..report });
@@ -149,20 +149,20 @@ impl Fit for GradTsvmParams {
             Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let rows = &problems.rows;
-        // Of several problems the unlabelled rows are the same, and so is the mean.
+        // Of several problems the unlabeled rows are the same, and so is the mean.
         let weight = middle(&problems.each[0]);
         let narrow = this.kernel == Kernel::Linear && x.cols() < rows.len();
-        let (centred, space) = if narrow {
-            let (centred, features) = Centred::of_columns(x, rows, &weight);
-            (centred, Space::of_features(x, rows, features))
+        let (centered, space) = if narrow {
+            let (centered, features) = Centered::of_columns(x, rows, &weight);
+            (centered, Space::of_features(x, rows, features))
         } else {
-            let centred = Centred::new(whole_matrix(x, rows, this.kernel)?, &weight);
-            let space = Space::of_matrix(x, rows, centred.k.clone())?;
-            (centred, space)
+            let centered = Centered::new(whole_matrix(x, rows, this.kernel)?, &weight);
+            let space = Space::of_matrix(x, rows, centered.k.clone())?;
+            (centered, space)
         };
         let solve = |problem: &Problem| {
             let (alpha, report) = this.solve(&space.design(), problem, watch);
-            (centred.function(alpha, problem.mean_output()), report)
+            (centered.function(alpha, problem.mean_output()), report)
         };
         let solved: Vec<(Function, Report)> = problems.each.par_iter().map(solve).collect();
         let (functions, reports): (Vec<Function>, Vec<Report>) = solved.into_iter().unzip();
@@ -175,7 +175,7 @@ impl Fit for GradTsvmParams {
     }
 }
 
-/// Weights of the rows whose mean is the middle: the unlabelled ones, or all if there are none.
+/// Weights of the rows whose mean is the middle: the unlabeled ones, or all if there are none.
 pub(crate) fn middle(problem: &Problem) -> Vec<f64> {
     let mut weight = vec![0.0; problem.y.len()];
     problem.open.iter().for_each(|&i| weight[i] = problem.cost[i]);

@@ -1,4 +1,4 @@
-//! Samples as points in a space where the kernel is an inner product, for objectives that Newton's method minimises.
+//! Samples as points in a space where the kernel is an inner product, for objectives that Newton's method minimizes.
 //!
 //! F(w) = ½|w|² + Σ ℓᵢ(w·zᵢ) with zᵢ·zⱼ = K(xᵢ, xⱼ). For a linear kernel z is x itself, sparse or not, and nothing of size
 //! n × n is made. For any other, z are the rows of L in K + εI = LLᵀ, ε = 1e-10 of the mean diagonal (more if rounding asks
@@ -6,8 +6,8 @@
 //! Hessian. At the minimum w = −Σ ℓᵢ'(oᵢ)·zᵢ, so −ℓᵢ'(oᵢ) are the coefficients of the function; rows without slope have
 //! none.
 //!
-//! A constant, if wanted, is a feature 1 and regularised as the others (K + 1). Or the balance of the classes fixes it:
-//! with z − m, m the mean of the unlabelled points, the mean output of those is the constant itself (Chapelle & Zien 2005).
+//! A constant, if wanted, is a feature 1 and regularized as the others (K + 1). Or the balance of the classes fixes it:
+//! with z − m, m the mean of the unlabeled points, the mean output of those is the constant itself (Chapelle & Zien 2005).
 
 use super::s3vm::Function;
 use crate::data::{Matrix, MatrixView};
@@ -18,7 +18,7 @@ use crate::math::linalg::Cholesky;
 use crate::math::products::Design;
 
 /// Most rows for which a whole kernel matrix is made: 3.2 GB, twice while it is factored.
-pub(crate) const MOST_ROWS: usize = 20_000;
+pub(crate) const MAX_ROWS: usize = 20_000;
 
 /// What the kernel is made an inner product of.
 #[derive(Debug)]
@@ -64,9 +64,9 @@ impl<'a> Space<'a> {
 /// The kernel of every pair of the rows named, double precision.
 pub(crate) fn whole_matrix(x: MatrixView<'_>, rows: &[usize], kernel: Kernel) -> Result<Vec<f64>> {
     let n = rows.len();
-    if n > MOST_ROWS {
+    if n > MAX_ROWS {
         return Err(Error::Data(format!(
-            "{n} rows need a kernel matrix of {:.0} GB; use at most {MOST_ROWS} rows, kernel linear, or learner tsvm",
+            "{n} rows need a kernel matrix of {:.0} GB; use at most {MAX_ROWS} rows, kernel linear, or learner tsvm",
             (n as f64).powi(2) * 8e-9
         )));
     }
@@ -114,9 +114,9 @@ fn factor(mut k: Vec<f64>, n: usize) -> Result<Matrix> {
     ))
 }
 
-/// A kernel matrix centred on the weighted mean m of some of its points, and what leads back to the kernel itself.
+/// A kernel matrix centered on the weighted mean m of some of its points, and what leads back to the kernel itself.
 #[derive(Debug)]
-pub(crate) struct Centred {
+pub(crate) struct Centered {
     /// (zᵢ − m)·(zⱼ − m)
     pub k: Vec<f64>,
     /// Weights of the points in m.
@@ -127,8 +127,8 @@ pub(crate) struct Centred {
     length: f64,
 }
 
-impl Centred {
-    /// `weight` need not add up to 1; if all are 0 nothing is centred.
+impl Centered {
+    /// `weight` need not add up to 1; if all are 0 nothing is centered.
     pub fn new(mut k: Vec<f64>, weight: &[f64]) -> Self {
         let n = weight.len();
         let total: f64 = weight.iter().sum();
@@ -181,31 +181,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn centring_is_undone_exactly() {
+    fn centering_is_undone_exactly() {
         let values: Vec<f64> = (0..12 * 3).map(|k| ((k * 7) % 11) as f64 / 5.0 - 1.0).collect();
         let x = Matrix::dense(values, 12, 3).unwrap();
         let kernel = Kernel::Rbf { gamma: 0.5 };
         let all: Vec<usize> = (0..12).collect();
         let k = whole_matrix(x.view(), &all, kernel).unwrap();
         let weight: Vec<f64> = (0..12).map(|i| if i < 5 { 0.0 } else { 1.0 + i as f64 }).collect();
-        let centred = Centred::new(k.clone(), &weight);
+        let centered = Centered::new(k.clone(), &weight);
         let alpha: Vec<f64> = (0..12).map(|i| (i as f64).sin()).collect();
-        let function = centred.function(alpha.clone(), 0.25);
+        let function = centered.function(alpha.clone(), 0.25);
         let (mut mean, total) = (0.0, weight.iter().sum::<f64>());
         for i in 0..12 {
-            let inside: f64 = (0..12).map(|j| alpha[j] * centred.k[i * 12 + j]).sum::<f64>() + 0.25;
+            let inside: f64 = (0..12).map(|j| alpha[j] * centered.k[i * 12 + j]).sum::<f64>() + 0.25;
             let outside: f64 =
                 (0..12).map(|j| function.alpha[j] * k[i * 12 + j]).sum::<f64>() + function.bias;
             assert!((inside - outside).abs() < 1e-12, "{inside} {outside}");
             mean += weight[i] / total * outside;
         }
         assert!((mean - 0.25).abs() < 1e-12, "the mean output is the constant: {mean}");
-        let space = Space::of_matrix(x.view(), &all, centred.k.clone()).unwrap();
+        let space = Space::of_matrix(x.view(), &all, centered.k.clone()).unwrap();
         let design = space.design();
         for (i, j) in [(0, 0), (3, 9), (11, 2)] {
             let mut z = vec![0.0; 12];
             design.add_row(j, 1.0, &mut z);
-            assert!((design.dot(i, &z) - centred.k[i * 12 + j]).abs() < 1e-8);
+            assert!((design.dot(i, &z) - centered.k[i * 12 + j]).abs() < 1e-8);
         }
     }
 

@@ -1,20 +1,20 @@
-//! `label-propagation`: labels spread along a neighbourhood graph; the baseline of graph methods.
+//! `label-propagation`: labels spread along a neighborhood graph; the baseline of graph methods.
 //!
 //! Two methods on the graph of [`crate::graph`], both by truncated Newton ([`crate::solver::newton_cg`]; the problems are
-//! quadratic, so it is conjugate gradients), each unlabelled row ending with a share p of the positive class:
+//! quadratic, so it is conjugate gradients), each unlabeled row ending with a share p of the positive class:
 //!
-//! - `harmonic` (Zhu, Ghahramani & Lafferty 2003): labels are kept; f minimises Σ Wᵢⱼ(fᵢ − fⱼ)², so an unlabelled row has
-//!   the weighted mean of its neighbours, and p = (1 + f)/2.
-//! - `spreading`, local and global consistency (Zhou et al. 2004): F = (1 − α)(I − αS)⁻¹Y, S = D^(−½)WD^(−½), minimises
+//! - `harmonic` (Zhu, Ghahramani & Lafferty 2003): labels are kept; f minimizes Σ Wᵢⱼ(fᵢ − fⱼ)², so an unlabeled row has
+//!   the weighted mean of its neighbors, and p = (1 + f)/2.
+//! - `spreading`, local and global consistency (Zhou et al. 2004): F = (1 − α)(I − αS)⁻¹Y, S = D^(−½)WD^(−½), minimizes
 //!   α·FᵀL̃F + (1 − α)|F − Y|²; p is the share of the class in the sum over classes.
 //!
-//! With `mass`, shares are scaled so that the mass of each class is its ratio (class mass normalisation, Zhu et al.):
+//! With `mass`, shares are scaled so that the mass of each class is its ratio (class mass normalization, Zhu et al.):
 //! pₖ·rₖ/mean pₖ, then divided by their sum. How many rows a class wins is then near its ratio. Of two classes it is made
 //! exact: the scaling multiplies all odds p/(1 − p) by one number, and here that number puts ½ between the round(r·u)
 //! largest shares and the others. Scores are 2p − 1, between −1 and 1.
 //!
 //! A row no label can reach has no answer in either problem. It gets the ratio as its share, and is counted. So do
-//! all rows without a label when the search for neighbours is stopped.
+//! all rows without a label when the search for neighbors is stopped.
 //!
 //! Neither method says anything of a new sample. The model is `svc` on all labels, given and inferred (the decoupled
 //! method of Sindhwani 2007, section 5.5); rows out of reach do not take part.
@@ -36,7 +36,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Every unlabelled row is the mean of its neighbours.
+    /// Every unlabeled row is the mean of its neighbors.
     Harmonic,
     /// Local and global consistency.
     Spreading,
@@ -49,7 +49,7 @@ pub struct LabelPropagationParams {
     /// How labels spread.
     pub method: Method,
     /// Nearest others each row is joined with.
-    pub neighbours: usize,
+    pub neighbors: usize,
     /// Joins rows up to this far apart in place of nearest others; 0 does not.
     pub radius: f64,
     /// How nearest others are searched.
@@ -60,11 +60,11 @@ pub struct LabelPropagationParams {
     pub weights: Weights,
     /// Width of heat weights; 0 is the mean length of an edge.
     pub width: f64,
-    /// For spreading: how much a row listens to its neighbours.
+    /// For spreading: how much a row listens to its neighbors.
     pub alpha: f64,
     /// Whether the mass of each class is made its ratio.
     pub mass: bool,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Kernel of the model.
     pub kernel: Kernel,
@@ -72,7 +72,7 @@ pub struct LabelPropagationParams {
     pub c: f64,
     /// Largest violation of the model's optimality conditions.
     pub tolerance: f64,
-    /// A graph of the rows, in place of one of neighbours.
+    /// A graph of the rows, in place of one of neighbors.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
@@ -81,7 +81,7 @@ impl Default for LabelPropagationParams {
     fn default() -> Self {
         Self {
             method: Method::Harmonic,
-            neighbours: 10,
+            neighbors: 10,
             radius: 0.0,
             search: Search::Exact,
             metric: Metric::Euclidean,
@@ -208,7 +208,7 @@ impl LabelPropagationParams {
             return Err(Error::parameter(
                 "kernel",
                 "precomputed",
-                "a kernel of samples: neighbours are found from them",
+                "a kernel of samples: neighbors are found from them",
             ));
         }
         Ok(())
@@ -218,14 +218,14 @@ impl LabelPropagationParams {
         SvcParams { kernel: self.kernel, c: self.c, tolerance: self.tolerance, ..Default::default() }
     }
 
-    /// The graph given, or one of neighbours; none if `watch` ends the search.
+    /// The graph given, or one of neighbors; none if `watch` ends the search.
     fn graph_of(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Arc<Graph>>> {
         if let Some(graph) = &self.graph {
             graph.check_rows(x.rows())?;
             return Ok(Some(Arc::clone(graph)));
         }
         let params = GraphParams {
-            neighbours: self.neighbours,
+            neighbors: self.neighbors,
             metric: self.metric,
             weights: self.weights,
             width: (self.width > 0.0).then_some(self.width),
@@ -259,8 +259,8 @@ impl LabelPropagationParams {
     }
 }
 
-/// Class mass normalisation over the rows `open` of several shares that add up to 1.
-fn normalise(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
+/// Class mass normalization over the rows `open` of several shares that add up to 1.
+fn normalize(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
     let mean = |share: &[f64]| open.iter().map(|&i| share[i]).sum::<f64>() / open.len() as f64;
     let factor = |ratio: f64, mean: f64| if mean > 0.0 { ratio / mean } else { 1.0 };
     let means: Vec<f64> = spread.iter().map(|s| mean(&s.share)).collect();
@@ -315,7 +315,7 @@ impl Fit for LabelPropagationParams {
         if self.mass && !open.is_empty() {
             match spread.as_mut_slice() {
                 [one] => keep_share(&mut one.share, ratio[0], &open),
-                several => normalise(several, &ratio, &open),
+                several => normalize(several, &ratio, &open),
             }
         }
         for (spread, ratio) in spread.iter_mut().zip(&ratio) {

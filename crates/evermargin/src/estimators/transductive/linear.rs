@@ -2,9 +2,9 @@
 //!
 //!   (λ/2)|w|² + 1/(2l) Σ cᵢh²(yᵢoᵢ) + λᵤ/(2u) Σ cⱼ(pⱼh²(oⱼ) + (1 − pⱼ)h²(−oⱼ)),   o = Xw, h(z) = max(0, 1 − z)
 //!
-//! with pⱼ the label (0 or 1) or its probability (Sindhwani 2007, chapter 6; the constant feature 1 is regularised with
+//! with pⱼ the label (0 or 1) or its probability (Sindhwani 2007, chapter 6; the constant feature 1 is regularized with
 //! w). l and u are the sums of the weights cᵢ and cⱼ, so that weight 2 is two copies; without weights they are the
-//! numbers of rows. (The share of positives counts rows.) Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of [`crate::estimators::supervised::risk`], minimised by
+//! numbers of rows. (The share of positives counts rows.) Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of [`crate::estimators::supervised::risk`], minimized by
 //! [`crate::solver::newton_cg`]; objectives are reported as above.
 //!
 //! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimum starts where the last one ended,
@@ -13,7 +13,7 @@
 //! weights do, and that the objective falls does not depend on it.
 
 use super::active_columns::{Used, other_columns};
-use super::{FewLabels, Ratio, Transduced, centre, default_lambda, facts_of};
+use super::{FewLabels, Ratio, Transduced, center, default_lambda, facts_of};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::estimators::supervised::risk::{Risk, TwoSided};
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
 
 /// The labels a scheme settled on.
 pub(crate) struct Settled {
-    /// Which unlabelled rows are positive.
+    /// Which unlabeled rows are positive.
     pub positive: Vec<bool>,
     /// The objective with these labels.
     pub objective: f64,
@@ -47,13 +47,13 @@ pub(crate) struct Settled {
     pub facts: Map<String, Value>,
 }
 
-/// A way to label the open rows of a [`Machine`].
-pub(crate) trait Scheme: Sync {
+/// A way to label the open rows of a [`LinearProblem`].
+pub(crate) trait LabelingStrategy: Sync {
     /// Parameters, checked.
     fn settings(&self) -> Result<Settings>;
 
-    /// Finds labels and weights, from the weights the labelled rows gave; there are unlabelled rows and λᵤ > 0.
-    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled;
+    /// Finds labels and weights, from the weights the labeled rows gave; there are unlabeled rows and λᵤ > 0.
+    fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled;
 }
 
 /// How exact a minimum is.
@@ -66,21 +66,21 @@ pub(crate) enum Accuracy {
 }
 
 /// One problem on its way to an answer.
-pub(crate) struct Machine<'a> {
+pub(crate) struct LinearProblem<'a> {
     settings: &'a Settings,
     watch: &'a dyn Watch,
     risk: Risk<'a, TwoSided>,
     newton: Newton,
     labeled: usize,
-    /// cⱼ/(2uλ) of each unlabelled row.
+    /// cⱼ/(2uλ) of each unlabeled row.
     unit: Vec<f64>,
     report: Report,
     /// The weights, the constant last.
     pub w: Vec<f64>,
 }
 
-impl<'a> Machine<'a> {
-    /// Stands at `w`, with the labelled rows first in `design` and no cost on the others.
+impl<'a> LinearProblem<'a> {
+    /// Stands at `w`, with the labeled rows first in `design` and no cost on the others.
     fn new(
         settings: &'a Settings,
         watch: &'a dyn Watch,
@@ -102,26 +102,26 @@ impl<'a> Machine<'a> {
         Self { settings, watch, risk, newton, labeled: few.labeled.len(), unit, report, w }
     }
 
-    /// Outputs of the unlabelled rows.
+    /// Outputs of the unlabeled rows.
     pub fn open(&self) -> &[f64] {
         &self.risk.outputs()[self.labeled..]
     }
 
-    /// Weight of an unlabelled row, in terms of their mean.
+    /// Weight of an unlabeled row, in terms of their mean.
     pub fn weight(&self, j: usize) -> f64 {
         self.unit[j] * 2.0 * self.settings.lambda * self.unit.len() as f64
     }
 
-    /// What + costs each unlabelled row more than −, at unlabelled weight `lambda_u`.
+    /// What + costs each unlabeled row more than −, at unlabeled weight `lambda_u`.
     pub fn costs(&self, lambda_u: f64, out: &mut [f64]) {
         for (j, (g, &o)) in out.iter_mut().zip(self.open()).enumerate() {
             *g = lambda_u * self.weight(j) * preference(o);
         }
     }
 
-    /// Gives every unlabelled row its probability `p(j)` of being positive, at unlabelled weight `lambda_u`, and
-    /// minimises. `way` is how far the scheme still has to go, and how near it ends. False means stop.
-    pub fn minimise(
+    /// Gives every unlabeled row its probability `p(j)` of being positive, at unlabeled weight `lambda_u`, and
+    /// minimizes. `way` is how far the scheme still has to go, and how near it ends. False means stop.
+    pub fn minimize(
         &mut self,
         lambda_u: f64,
         p: impl Fn(usize) -> f64,
@@ -216,7 +216,7 @@ fn labeled_loss(few: &FewLabels, targets: &Targets, lambda: f64) -> TwoSided {
 
 /// Fits every problem, from the weights of `start` where there are any; columns that no row uses cost nothing.
 pub(crate) fn fit(
-    scheme: &impl Scheme,
+    scheme: &impl LabelingStrategy,
     x: MatrixView<'_>,
     problems: &[Targets],
     start: Option<&Model>,
@@ -229,7 +229,7 @@ pub(crate) fn fit(
 }
 
 fn fit_columns(
-    scheme: &impl Scheme,
+    scheme: &impl LabelingStrategy,
     x: MatrixView<'_>,
     problems: &[Targets],
     start: Option<&Model>,
@@ -238,7 +238,7 @@ fn fit_columns(
     let mut settings = scheme.settings()?;
     let few = FewLabels::of(x, problems, &settings.ratio, watch)?;
     settings.lambda = default_lambda::linear(settings.lambda, x, problems, settings.center);
-    let solved: Vec<Solved> = problems
+    let solved: Vec<NewtonSolution> = problems
         .par_iter()
         .zip(&few)
         .enumerate()
@@ -264,7 +264,7 @@ fn fit_columns(
 }
 
 /// Fits along a path of λ, each from the weights of the one before.
-pub(crate) fn fit_path<S: Scheme>(
+pub(crate) fn fit_path<S: LabelingStrategy>(
     at: impl Fn(f64) -> S,
     lambdas: &[f64],
     x: MatrixView<'_>,
@@ -279,7 +279,7 @@ pub(crate) fn fit_path<S: Scheme>(
     Ok(path)
 }
 
-struct Solved {
+struct NewtonSolution {
     weights: Vec<f64>,
     bias: f64,
     report: Report,
@@ -299,18 +299,18 @@ fn seed(start: Option<&Model>, k: usize, cols: usize, problems: usize) -> Result
 }
 
 fn solve(
-    scheme: &impl Scheme,
+    scheme: &impl LabelingStrategy,
     settings: &Settings,
     x: MatrixView<'_>,
     targets: &Targets,
     few: &FewLabels,
     seed: (Vec<f64>, f64),
     watch: &dyn Watch,
-) -> Solved {
+) -> NewtonSolution {
     let mean = settings.center.then(|| mean(x, few, targets));
     let shift = |w: &[f64]| mean.as_ref().map_or(0.0, |m| dot(m, &w[..m.len()]));
     let design = |rows: &mut dyn Iterator<Item = usize>| {
-        Design::new(x, rows.map(|i| i as u32).collect(), settings.bias).centred(mean.clone())
+        Design::new(x, rows.map(|i| i as u32).collect(), settings.bias).centered(mean.clone())
     };
     let (mut w, constant) = seed;
     if settings.bias {
@@ -328,7 +328,7 @@ fn solve(
     let mut settled = None;
     if !few.unlabeled.is_empty() && settings.lambda_u > 0.0 {
         let both = design(&mut few.labeled.iter().chain(&few.unlabeled).copied());
-        let mut machine = Machine::new(settings, watch, &both, few, targets, report, w);
+        let mut machine = LinearProblem::new(settings, watch, &both, few, targets, report, w);
         let found = scheme.settle(&mut machine, few);
         (report, w) = (machine.report, machine.w);
         report.objective = found.objective;
@@ -340,13 +340,13 @@ fn solve(
     let mut facts = Map::new();
     if let Some(found) = settled {
         let mut open: Vec<f64> = few.unlabeled.iter().map(|&j| scores[j]).collect();
-        centre(&mut open, &found.positive);
+        center(&mut open, &found.positive);
         few.unlabeled.iter().zip(open).for_each(|(&j, s)| scores[j] = s);
         facts = found.facts;
     }
     facts.insert("lambda".into(), settings.lambda.into());
     let bias = if settings.bias { w.pop().unwrap_or(0.0) } else { 0.0 } - shift(&w);
-    Solved { weights: w, bias, report, scores, facts }
+    NewtonSolution { weights: w, bias, report, scores, facts }
 }
 
 /// Mean of the rows that take part, by weight.
@@ -449,7 +449,7 @@ pub(crate) mod tests {
     #[test]
     fn kept_outputs_are_those_of_the_weights() {
         struct Moves;
-        impl Scheme for Moves {
+        impl LabelingStrategy for Moves {
             fn settings(&self) -> Result<Settings> {
                 Settings {
                     lambda: 0.01,
@@ -462,10 +462,10 @@ pub(crate) mod tests {
                 }
                 .checked()
             }
-            fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+            fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
                 for k in 0..50 {
                     let p = |j: usize| ((j * 31 + k * 17) % 11) as f64 / 10.0;
-                    assert!(machine.minimise(1.0, p, Accuracy::OnTheWay, [1.0, 1.0]));
+                    assert!(machine.minimize(1.0, p, Accuracy::OnTheWay, [1.0, 1.0]));
                 }
                 let kept = machine.risk.outputs().to_vec();
                 let w = machine.w.clone();

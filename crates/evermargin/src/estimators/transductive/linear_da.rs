@@ -1,13 +1,13 @@
 //! `linear-da`: deterministic annealing for sparse data and few labels.
 //!
-//! The label of an unlabelled row is a probability pⱼ, and its entropy is rewarded at a temperature that falls:
+//! The label of an unlabeled row is a probability pⱼ, and its entropy is rewarded at a temperature that falls:
 //!
 //!   J_T(w, p) = the objective of [`super::linear`] + T/(2u) Σ (pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)),   mean p = r
 //!
-//! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimised in turn until p rests
+//! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimized in turn until p rests
 //! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
 //! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
-//! their outputs give; from there pairs are switched and w minimised as in [`super::linear_tsvm`], until no pair gains.
+//! their outputs give; from there pairs are switched and w minimized as in [`super::linear_tsvm`], until no pair gains.
 //!
 //! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
 //! weight: those for which + saves most): the source takes the sign, under which a function that puts all rows on one
@@ -19,7 +19,9 @@
 //! factor of 10⁶. Logarithms are natural.
 
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
-use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path};
+use super::linear::{
+    Accuracy, LabelingStrategy, LinearProblem, Settings, Settled, check_rate, fit, fit_path,
+};
 use super::linear_tsvm::Labels;
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
@@ -30,7 +32,7 @@ use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-/// Which labels the outputs of the unlabelled rows stand for.
+/// Which labels the outputs of the unlabeled rows stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
@@ -45,11 +47,11 @@ pub enum By {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinearDaParams {
-    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centred ones, with `center`).
+    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centered ones, with `center`).
     pub lambda: f64,
-    /// Weight of the unlabelled rows together, the labelled ones together having 1.
+    /// Weight of the unlabeled rows together, the labeled ones together having 1.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// First temperature, in units of lambda_u.
     pub temperature: f64,
@@ -88,7 +90,7 @@ impl Default for LinearDaParams {
 }
 
 /// Most rounds at one temperature.
-const MOST_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 /// The lowest temperature, in terms of the first.
 const COLDEST: f64 = 1e-6;
 
@@ -126,7 +128,7 @@ impl LinearDaParams {
     }
 
     /// The objective of the present weights with the labels their outputs stand for, and these labels.
-    fn labels(&self, machine: &Machine<'_>, positives: usize) -> (f64, Vec<bool>) {
+    fn labels(&self, machine: &LinearProblem<'_>, positives: usize) -> (f64, Vec<bool>) {
         let positive = match self.by {
             By::Rank => by_rank(machine, positives),
             By::Sign => by_sign(machine),
@@ -135,7 +137,7 @@ impl LinearDaParams {
     }
 }
 
-impl Scheme for LinearDaParams {
+impl LabelingStrategy for LinearDaParams {
     fn settings(&self) -> Result<Settings> {
         check_rate(self.rate)?;
         if !(self.temperature > 0.0 && self.temperature <= 1e6) {
@@ -148,7 +150,7 @@ impl Scheme for LinearDaParams {
         Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
     }
 
-    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+    fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
         let u = few.unlabeled.len();
         let whole = few.positives > 0 && few.positives < u;
         let ratio = if whole { few.positives as f64 / u as f64 } else { few.ratio };
@@ -165,22 +167,22 @@ impl Scheme for LinearDaParams {
         let mut t = self.temperature * self.lambda_u;
         let coldest = t * COLDEST;
         let mut entropy = mean_entropy(&p);
-        let minimise = |machine: &mut Machine<'_>, p: &[f64], entropy| {
-            machine.minimise(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
+        let minimize = |machine: &mut LinearProblem<'_>, p: &[f64], entropy| {
+            machine.minimize(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
         };
-        on = on && minimise(machine, &p, entropy);
+        on = on && minimize(machine, &p, entropy);
         if self.by == By::Sign {
             best = Best::of(self.labels(machine, few.positives), machine);
         }
         while on && entropy >= self.settle && t >= coldest {
             temperatures += 1;
-            for _ in 0..MOST_ROUNDS {
+            for _ in 0..MAX_ROUNDS {
                 q.copy_from_slice(&p);
                 machine.costs(self.lambda_u, &mut g);
                 probabilities(&g, t, ratio, &mut p);
                 entropy = mean_entropy(&p);
                 rounds += 1;
-                on = minimise(machine, &p, entropy);
+                on = minimize(machine, &p, entropy);
                 best.consider(self.labels(machine, few.positives), machine);
                 if !on || mean_divergence(&p, &q) < self.settle {
                     break;
@@ -218,11 +220,11 @@ struct Best {
 
 impl Best {
     /// The present weights, with labels and their objective.
-    fn of((objective, positive): (f64, Vec<bool>), machine: &Machine<'_>) -> Self {
+    fn of((objective, positive): (f64, Vec<bool>), machine: &LinearProblem<'_>) -> Self {
         Self { objective, w: machine.w.clone(), positive }
     }
 
-    fn consider(&mut self, (objective, positive): (f64, Vec<bool>), machine: &Machine<'_>) {
+    fn consider(&mut self, (objective, positive): (f64, Vec<bool>), machine: &LinearProblem<'_>) {
         if objective < self.objective {
             self.w.copy_from_slice(&machine.w);
             (self.objective, self.positive) = (objective, positive);
@@ -231,13 +233,13 @@ impl Best {
 }
 
 /// The labels for which + saves most at the present weights.
-fn by_rank(machine: &Machine<'_>, positives: usize) -> Vec<bool> {
+fn by_rank(machine: &LinearProblem<'_>, positives: usize) -> Vec<bool> {
     let mut savings = vec![0.0; machine.open().len()];
     machine.costs(-1.0, &mut savings);
     largest(&savings, positives)
 }
 
-fn by_sign(machine: &Machine<'_>) -> Vec<bool> {
+fn by_sign(machine: &LinearProblem<'_>) -> Vec<bool> {
     machine.open().iter().map(|o| *o > 0.0).collect()
 }
 
@@ -249,17 +251,17 @@ mod tests {
     /// Alternates at one temperature and checks that J_T never rises.
     struct Checked(LinearDaParams, f64);
 
-    impl Scheme for Checked {
+    impl LabelingStrategy for Checked {
         fn settings(&self) -> Result<Settings> {
             self.0.settings()
         }
 
-        fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+        fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
             let (lambda_u, t) = (self.0.lambda_u, self.1);
             let mut p = vec![few.ratio; few.unlabeled.len()];
             let mut g = p.clone();
             // J_T: both labels weighed by their probability, and the entropy
-            let free_energy = |machine: &Machine<'_>, p: &[f64]| {
+            let free_energy = |machine: &LinearProblem<'_>, p: &[f64]| {
                 let known = machine.objective(0.0, |_| true);
                 let u = p.len() as f64;
                 let term = |(j, (&p, &o)): (usize, (&f64, &f64))| {
@@ -270,20 +272,20 @@ mod tests {
                 };
                 known + p.iter().zip(machine.open()).enumerate().map(term).sum::<f64>()
             };
-            let minimise = |machine: &mut Machine<'_>, p: &[f64]| {
-                assert!(machine.minimise(lambda_u, |j| p[j], Accuracy::AtTheEnd, [1.0, 1.0]));
+            let minimize = |machine: &mut LinearProblem<'_>, p: &[f64]| {
+                assert!(machine.minimize(lambda_u, |j| p[j], Accuracy::AtTheEnd, [1.0, 1.0]));
             };
-            minimise(machine, &p);
+            minimize(machine, &p);
             let (start, mut last) = (free_energy(machine, &p), free_energy(machine, &p));
             for _ in 0..20 {
                 machine.costs(lambda_u, &mut g);
                 let nu = probabilities(&g, t, few.ratio, &mut p);
-                let labelled = free_energy(machine, &p);
+                let labeled = free_energy(machine, &p);
                 // mean p is r to 1e-11, and J_T moves by ν/2 times that
-                assert!(labelled <= last + 1e-11 * (0.1 + nu.abs()), "{labelled} {last}");
-                minimise(machine, &p);
+                assert!(labeled <= last + 1e-11 * (0.1 + nu.abs()), "{labeled} {last}");
+                minimize(machine, &p);
                 last = free_energy(machine, &p);
-                assert!(last <= labelled + 1e-12 * labelled.abs(), "{last} {labelled}");
+                assert!(last <= labeled + 1e-12 * labeled.abs(), "{last} {labeled}");
             }
             assert!(last < start - 1e-6, "{last} {start}");
             let positive = largest(machine.open(), few.positives);

@@ -1,20 +1,22 @@
 //! `linear-tsvm`: the transductive support vector machine for sparse data, labels switched many pairs at a time.
 //!
 //! min over w and labels y' of the objective of [`super::linear`] with p = 1 where y' = + and 0 where −, the number of
-//! positives among the unlabelled rows being given (Sindhwani 2007, section 6.3; Joachims 1999).
+//! positives among the unlabeled rows being given (Sindhwani 2007, section 6.3; Joachims 1999).
 //!
-//! 1. Learn from the labels; the unlabelled rows with the highest outputs are positive.
-//! 2. Minimise over w with the unlabelled weight at a small value, `start`.
-//! 3. Switch the labels of pairs whose swap lowers the objective, the worst first, at most `switch` pairs; minimise
+//! 1. Learn from the labels; the unlabeled rows with the highest outputs are positive.
+//! 2. Minimize over w with the unlabeled weight at a small value, `start`.
+//! 3. Switch the labels of pairs whose swap lowers the objective, the worst first, at most `switch` pairs; minimize
 //!    again; repeat until there is no such pair. The objective falls strictly, so this ends.
-//! 4. Raise the unlabelled weight by `rate` and go to 3, until it is λᵤ.
+//! 4. Raise the unlabeled weight by `rate` and go to 3, until it is λᵤ.
 //!
 //! Departures. A pair (i positive, j negative) is switched when cᵢ(h²(oᵢ) − h²(−oᵢ)) > cⱼ(h²(oⱼ) − h²(−oⱼ)), that is
 //! when the sum of their losses falls; with equal weights this says oᵢ < oⱼ. The source asks besides that both have a
-//! loss, which excludes some pairs that also gain. The first minimum with unlabelled rows starts from the labelled one
+//! loss, which excludes some pairs that also gain. The first minimum with unlabeled rows starts from the labeled one
 //! rather than from 0.
 
-use super::linear::{Accuracy, Machine, Scheme, Settings, Settled, check_rate, fit, fit_path, preference};
+use super::linear::{
+    Accuracy, LabelingStrategy, LinearProblem, Settings, Settled, check_rate, fit, fit_path, preference,
+};
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -28,15 +30,15 @@ use serde_json::Map;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinearTsvmParams {
-    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centred ones, with `center`).
+    /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centered ones, with `center`).
     pub lambda: f64,
-    /// Weight of the unlabelled rows together, the labelled ones together having 1.
+    /// Weight of the unlabeled rows together, the labeled ones together having 1.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Most pairs whose labels are switched at a time; 0 means all.
     pub switch: usize,
-    /// First weight of the unlabelled rows.
+    /// First weight of the unlabeled rows.
     pub start: f64,
     /// Factor by which that weight grows.
     pub rate: f64,
@@ -101,7 +103,7 @@ impl LinearTsvmParams {
     }
 }
 
-impl Scheme for LinearTsvmParams {
+impl LabelingStrategy for LinearTsvmParams {
     fn settings(&self) -> Result<Settings> {
         check_rate(self.rate)?;
         if !(self.start > 0.0 && self.start <= 1e6) {
@@ -111,7 +113,7 @@ impl Scheme for LinearTsvmParams {
         Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
     }
 
-    fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+    fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
         let mut labels = Labels::new(largest(machine.open(), few.positives), self.switch);
         let mut level = self.start.min(self.lambda_u);
         let way = |level: f64| [self.lambda_u / level, 1.0];
@@ -133,7 +135,7 @@ impl Scheme for LinearTsvmParams {
     }
 }
 
-/// Labels of the unlabelled rows, on their way to where no pair gains.
+/// Labels of the unlabeled rows, on their way to where no pair gains.
 pub(crate) struct Labels {
     pub positive: Vec<bool>,
     /// Most pairs switched at a time; 0 means all.
@@ -147,18 +149,18 @@ impl Labels {
         Self { positive, most, switched: 0, batches: 0 }
     }
 
-    /// Minimises at unlabelled weight `level` and switches in turn, until no pair gains: neither raises the objective.
+    /// Minimizes at unlabeled weight `level` and switches in turn, until no pair gains: neither raises the objective.
     /// False means stop.
     pub fn settle(
         &mut self,
-        machine: &mut Machine<'_>,
+        machine: &mut LinearProblem<'_>,
         level: f64,
         accuracy: Accuracy,
         way: [f64; 2],
     ) -> bool {
         loop {
             let label = |j: usize| f64::from(u8::from(self.positive[j]));
-            if !machine.minimise(level, label, accuracy, way) {
+            if !machine.minimize(level, label, accuracy, way) {
                 return false;
             }
             let cost = |j, o| machine.weight(j) * preference(o);
@@ -214,25 +216,25 @@ mod tests {
     use super::*;
     use crate::estimators::transductive::linear::tests::few_labels;
 
-    /// Switches and minimises at one weight of the unlabelled rows, and checks every batch.
+    /// Switches and minimizes at one weight of the unlabeled rows, and checks every batch.
     struct Checked(LinearTsvmParams);
 
-    impl Scheme for Checked {
+    impl LabelingStrategy for Checked {
         fn settings(&self) -> Result<Settings> {
             self.0.settings()
         }
 
-        fn settle(&self, machine: &mut Machine<'_>, few: &FewLabels) -> Settled {
+        fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
             let level = self.0.lambda_u;
             // the worst labels there are, so that there is much to switch
             let mut positive: Vec<bool> =
                 largest(machine.open(), few.unlabeled.len() - few.positives).iter().map(|p| !p).collect();
-            let minimise = |machine: &mut Machine<'_>, positive: &[bool]| {
+            let minimize = |machine: &mut LinearProblem<'_>, positive: &[bool]| {
                 let label = |j: usize| f64::from(u8::from(positive[j]));
-                assert!(machine.minimise(level, label, Accuracy::OnTheWay, [1.0, 1.0]));
+                assert!(machine.minimize(level, label, Accuracy::OnTheWay, [1.0, 1.0]));
                 machine.objective(level, |j| positive[j])
             };
-            let mut before = minimise(machine, &positive);
+            let mut before = minimize(machine, &positive);
             let mut batches = 0;
             loop {
                 let cost = |j, o| machine.weight(j) * preference(o);
@@ -248,7 +250,7 @@ mod tests {
                 batches += 1;
                 let switched = machine.objective(level, |j| positive[j]);
                 assert!(switched < before, "{switched} {before}");
-                before = minimise(machine, &positive);
+                before = minimize(machine, &positive);
                 assert!(before <= switched);
             }
             assert!(batches > 0);

@@ -1,6 +1,6 @@
 //! Few labels, many samples: learners that also use rows without a label.
 //!
-//! A two-class problem is split into labelled rows and unlabelled ones ([`FewLabels`]); the share of positives among
+//! A two-class problem is split into labeled rows and unlabeled ones ([`FewLabels`]); the share of positives among
 //! the latter is given, taken from the labels or estimated ([`Ratio`]). A learner gives the model every learner gives,
 //! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on. What the labels
 //! alone would have given stands beside it ([`compare`]).
@@ -41,7 +41,7 @@ pub struct Transduced {
     /// One vector a problem, one score a row: above 0 means [`Label::Pos`]. Of several problems (one a class) the
     /// class with the largest score is meant. 1 is the edge of the margin, as in a decision function.
     pub scores: Vec<Vec<f64>>,
-    /// Share of positives among the unlabelled rows that was aimed at, one a problem.
+    /// Share of positives among the unlabeled rows that was aimed at, one a problem.
     pub ratio: Vec<f64>,
     /// What else there is to tell, for people and programs.
     pub facts: Map<String, Value>,
@@ -55,13 +55,13 @@ pub(crate) fn facts_of(mut each: Vec<Map<String, Value>>) -> Map<String, Value> 
     }
 }
 
-/// The share of positives among the unlabelled rows.
+/// The share of positives among the unlabeled rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Ratio {
-    /// As among the labelled rows.
+    /// As among the labeled rows.
     #[default]
     Labels,
-    /// Estimated from the data; of more than two classes, as among the labelled rows.
+    /// Estimated from the data; of more than two classes, as among the labeled rows.
     Auto,
     /// Given: one share for two classes, or one for each class in order.
     Given(Vec<f64>),
@@ -108,9 +108,9 @@ pub struct FewLabels {
     pub y: Vec<f64>,
     /// Rows without a label, with a weight.
     pub unlabeled: Vec<usize>,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: f64,
-    /// The number of unlabelled rows that makes: at least one and not all where there are two or more.
+    /// The number of unlabeled rows that makes: at least one and not all where there are two or more.
     pub positives: usize,
     /// Where the share comes from: `given`, `labels` or `estimate`.
     pub ratio_from: &'static str,
@@ -230,7 +230,7 @@ pub(crate) fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f6
 
 /// Shifts scores to the middle between the lowest that is positive and the highest that is not, and gives every
 /// score the sign of its mark.
-pub fn centre(scores: &mut [f64], positive: &[bool]) {
+pub fn center(scores: &mut [f64], positive: &[bool]) {
     let middle = middle(scores.iter().copied(), positive);
     for (s, p) in scores.iter_mut().zip(positive) {
         let shifted = *s - middle;
@@ -279,10 +279,10 @@ mod tests {
         assert_eq!(marks, [false, true, true, false, false]);
         assert_eq!(largest(&[1.0; 4], 2), [true, true, false, false]);
         assert_eq!(largest(&[1.0; 2], 5), [true, true]);
-        centre(&mut scores, &marks);
+        center(&mut scores, &marks);
         assert_eq!(scores, [-1.5, 0.5, 0.5, -0.5, -3.5]);
         let mut tied = vec![1.0; 3];
-        centre(&mut tied, &[true, false, false]);
+        center(&mut tied, &[true, false, false]);
         assert!(tied[0] > 0.0 && tied[1] <= 0.0 && tied[2] <= 0.0);
     }
 }

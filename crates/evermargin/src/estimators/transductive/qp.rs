@@ -6,13 +6,13 @@
 //! package for quadratic programs, as used in the source, gives a local optimum too.
 //!
 //! Method: Frank–Wolfe with unit steps, that is iterated top-k, from greedy, reverse greedy, Parzen and `starts` random sets;
-//! then exchanges of two rows while one gains. On problems of up to 12 unlabelled rows all sets are tried instead.
+//! then exchanges of two rows while one gains. On problems of up to 12 unlabeled rows all sets are tried instead.
 //!
 //! The printed bound (theorem 3) lacks the constant C·C* Σ_{y=−1} Σⱼ Kᵢⱼ; with it the bound holds, and the arg min is the same.
 
 use super::submod::cut::Cut;
 use super::submod::polish::Labeling;
-use super::submod::search::{Found, Search};
+use super::submod::search::{Search, SearchResult};
 use super::submod::{LabelWeights, SWEEPS, SubmodParams};
 use super::{FewLabels, Ratio};
 use crate::data::MatrixView;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub struct QpParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Weight of the cut over that of the labels, κn/2l.
     pub rho: f64,
@@ -36,13 +36,13 @@ pub struct QpParams {
     pub kappa: f64,
     /// C*, the cost of an inferred label; 0 means κC.
     pub c_unlabeled: f64,
-    /// Cost of a margin violation of a labelled row in the model.
+    /// Cost of a margin violation of a labeled row in the model.
     pub c: f64,
     /// Random starts beside the three others.
     pub starts: usize,
     /// Most exchanges of two rows after each start.
     pub exchanges: u64,
-    /// Whether the linear kernel is that of centred rows.
+    /// Whether the linear kernel is that of centered rows.
     pub center: bool,
     /// Weights of the labels.
     pub weights: LabelWeights,
@@ -125,7 +125,7 @@ impl Fit for QpParams {
 const EXHAUSTIVE_ROWS: usize = 12;
 
 /// The best of all sets of k rows; ties to the one found first, in the order of their bits.
-pub fn exhaustive(cut: &mut Cut<'_, '_>, k: usize) -> Found {
+pub fn exhaustive(cut: &mut Cut<'_, '_>, k: usize) -> SearchResult {
     let n = cut.pull().len();
     let mut scores = vec![0.0; n];
     let mut best = Labeling {
@@ -145,5 +145,5 @@ pub fn exhaustive(cut: &mut Cut<'_, '_>, k: usize) -> Found {
     }
     cut.select(&best.positive);
     let objectives = vec![("exhaustive", best.objective)];
-    Found { labeling: best, start: "exhaustive", objectives, sweeps: 0, evaluations: 0, full: 0 }
+    SearchResult { labeling: best, start: "exhaustive", objectives, sweeps: 0, evaluations: 0, full: 0 }
 }

@@ -1,4 +1,4 @@
-//! `ratio = auto`: how many of the unlabelled rows are positive.
+//! `ratio = auto`: how many of the unlabeled rows are positive.
 //!
 //! Emara 2012 (end of chapter III): greedy gives a nested chain of labelings, one for each number of positives k; fit a
 //! support vector machine to each and take the k with the widest margin. Both ends of the chain are degenerate (one class),
@@ -8,7 +8,7 @@
 //! heights; if none stands out (`CLEAR`), the share of the labels stays.
 //!
 //! Departures: a grid of k instead of every k, each fit started from the last ([`LinearParams::fit_from`]); at most
-//! [`CHAIN_ROWS`] unlabelled rows, drawn with a fixed seed; always the linear kernel, whatever the learner's.
+//! [`CHAIN_ROWS`] unlabeled rows, drawn with a fixed seed; always the linear kernel, whatever the learner's.
 
 use super::submod::cut::{Cut, Seeds};
 use super::submod::search::sample;
@@ -21,7 +21,7 @@ use crate::model::Model;
 use crate::solver::lazy_greedy::lazy;
 use crate::solver::{Exit, Watch};
 
-/// Most unlabelled rows of the chain.
+/// Most unlabeled rows of the chain.
 pub const CHAIN_ROWS: usize = 2000;
 
 /// Steps of the grid of shares, and of its refinement between two of them.
@@ -52,7 +52,7 @@ impl Estimate {
     }
 }
 
-/// Estimates the share of positives among the unlabelled rows of a problem. Interrupted, there is none.
+/// Estimates the share of positives among the unlabeled rows of a problem. Interrupted, there is none.
 pub fn estimate_ratio(x: MatrixView<'_>, targets: &Targets, watch: &dyn Watch) -> Result<Estimate> {
     let labeled: Vec<u32> = targets.used().into_iter().map(|i| i as u32).collect();
     let open = |i: &usize| targets.y[*i] == Label::Unknown && targets.cost[*i] > 0.0;
@@ -96,7 +96,7 @@ fn shares(curve: &[(usize, f64)], n: usize) -> Vec<(f64, f64)> {
     curve.iter().map(|(k, value)| (*k as f64 / n as f64, *value)).collect()
 }
 
-/// The unlabelled rows in the order in which greedy calls them positive.
+/// The unlabeled rows in the order in which greedy calls them positive.
 fn chain(
     x: MatrixView<'_>,
     targets: &Targets,
@@ -151,7 +151,7 @@ impl<'a> Fits<'a> {
     }
 }
 
-/// Means of three neighbours; beyond the ends the curve goes on flat.
+/// Means of three neighbors; beyond the ends the curve goes on flat.
 fn smooth(curve: &[(usize, f64)]) -> Vec<f64> {
     let last = curve.len().saturating_sub(1);
     let mean = |i: usize| (curve[i.saturating_sub(1)].1 + curve[i].1 + curve[(i + 1).min(last)].1) / 3.0;

@@ -4,10 +4,10 @@
 //!
 //! min over f and labels y' of (λ/2)|f|² + (1/l) Σ wᵢV(yᵢf(xᵢ)) + (λᵤ/u) Σ wⱼV(y'ⱼf(xⱼ)), a share r of the y' positive,
 //!
-//! where l and u are the weights of the labelled and the unlabelled rows, so that weight 2 is two copies. Divided by λ it is
+//! where l and u are the weights of the labeled and the unlabeled rows, so that weight 2 is two copies. Divided by λ it is
 //! ½|f|² + Σ cᵢV(yᵢfᵢ), the form the loops solve; objectives are reported in the form above.
 
-use super::{FewLabels, Ratio, Transduced, centre, facts_of, largest};
+use super::{FewLabels, Ratio, Transduced, center, facts_of, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::estimators::{Fitted, Targets};
@@ -67,7 +67,7 @@ pub(crate) struct Problem {
     pub y: Vec<f64>,
     /// c of each row; 0 if it has no part in this problem.
     pub cost: Vec<f64>,
-    /// Places of the unlabelled rows.
+    /// Places of the unlabeled rows.
     pub open: Vec<usize>,
     /// Share and number of positives among them; 0 of none.
     pub ratio: f64,
@@ -75,7 +75,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// The mean output a balance constraint asks for: 2r − 1, or the mean label if there are no unlabelled rows.
+    /// The mean output a balance constraint asks for: 2r − 1, or the mean label if there are no unlabeled rows.
     pub fn mean_output(&self) -> f64 {
         if !self.open.is_empty() {
             return 2.0 * self.ratio - 1.0;
@@ -86,7 +86,7 @@ impl Problem {
 }
 
 impl Problems {
-    /// Without weight λᵤ the unlabelled rows take no part.
+    /// Without weight λᵤ the unlabeled rows take no part.
     pub fn new(
         x: MatrixView<'_>,
         problems: &[Targets],
@@ -179,7 +179,7 @@ pub(crate) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions
 }
 
 /// What a learner gives: the model of its functions, and the scores of all rows. Labels that were settled on are kept; without
-/// them the open rows are labelled by rank. Facts and a report for each problem.
+/// them the open rows are labeled by rank. Facts and a report for each problem.
 pub(crate) fn fitted(
     x: MatrixView<'_>,
     kernel: Kernel,
@@ -193,7 +193,7 @@ pub(crate) fn fitted(
     Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
 }
 
-/// The scores of all rows by the model, an unlabelled row on the side of its label. `labels` are −1 and 1 for the open rows
+/// The scores of all rows by the model, an unlabeled row on the side of its label. `labels` are −1 and 1 for the open rows
 /// of each problem: where the function contradicts one, the score is next to nothing. Without any, the rows of largest
 /// output are positive, as many as are wanted, and the scores of open rows are moved to have these signs. `facts` are
 /// those of each problem.
@@ -215,7 +215,7 @@ fn transduced(
             side_with(&mut open, &labels[j]);
         } else {
             let positive = largest(&open, problem.positives);
-            centre(&mut open, &positive);
+            center(&mut open, &positive);
         }
         rows.zip(open).for_each(|(i, score)| scores[i] = score);
     }
@@ -242,7 +242,7 @@ fn side_with(scores: &mut [f64], labels: &[f64]) {
 
 /// The machine with hinge loss on the dual loop, whose labels and costs may change: min ½|f|² + Σ cᵢh(yᵢ(fᵢ + b)).
 /// A row of label 0 or cost 0 takes no part.
-pub(crate) struct Machine<'g> {
+pub(crate) struct KernelProblem<'g> {
     pub gram: &'g mut dyn Gram,
     pub dual: Dual,
     pub y: Vec<f64>,
@@ -251,7 +251,7 @@ pub(crate) struct Machine<'g> {
     pub report: Report,
 }
 
-impl<'g> Machine<'g> {
+impl<'g> KernelProblem<'g> {
     /// At f = 0.
     pub fn new(gram: &'g mut dyn Gram, y: Vec<f64>, cost: Vec<f64>, bias: bool, tolerance: f64) -> Self {
         let bounds = bounds(&y, &cost);

@@ -1,16 +1,16 @@
 //! `tsvm`: the transductive support vector machine with any kernel, by switching labels.
 //!
 //! Problem: that of `semi::s3vm` with the hinge loss, round(r·u) labels y' positive. Method (Joachims 1999; Sindhwani
-//! 2007, sections 3.4.2 and 6.3, with the rule for several pairs): learn from the labels; call the unlabelled rows with the
+//! 2007, sections 3.4.2 and 6.3, with the rule for several pairs): learn from the labels; call the unlabeled rows with the
 //! largest outputs positive; then raise λᵤ from 1e-5 to its value by steps of 1.5, and at each step, while there are rows
-//! i labelled + with oᵢ < 1 and j labelled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to `switch` such
+//! i labeled + with oᵢ < 1 and j labeled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to `switch` such
 //! pairs, worst first, and learn again from where α stands.
 //!
-//! Every batch lowers the objective before anything is learnt anew: h(o) − h(−o) falls strictly, so oᵢ < oⱼ gives
+//! Every batch lowers the objective before anything is learned anew: h(o) − h(−o) falls strictly, so oᵢ < oⱼ gives
 //! h(oᵢ) + h(−oⱼ) > h(−oᵢ) + h(oⱼ). As each solution is exact only to the tolerance, a batch after which the objective is
 //! not lower ends its step.
 
-use super::s3vm::{self, Function, Machine, Problem, Problems};
+use super::s3vm::{self, Function, KernelProblem, Problem, Problems};
 use super::{Ratio, default_lambda, largest};
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -28,15 +28,15 @@ pub struct TsvmParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Most pairs whose labels are switched at a time; 0 means all.
     pub switch: usize,
     /// Largest violation of the optimality conditions.
     pub tolerance: f64,
-    /// Whether to learn a constant, not regularised.
+    /// Whether to learn a constant, not regularized.
     pub bias: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -86,7 +86,7 @@ pub(crate) struct Switching {
 impl Switching {
     pub fn solve(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> Switched {
         let mut machine =
-            Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance);
+            KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance);
         let mut going = machine.run(watch);
         let f = machine.dual.decisions();
         let ranked = largest(&problem.open.iter().map(|&i| f[i]).collect::<Vec<_>>(), problem.positives);

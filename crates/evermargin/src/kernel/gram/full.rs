@@ -30,7 +30,7 @@ pub fn gram_matrix(x: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
             row.iter_mut().zip(&norms).for_each(|(k, &n)| *k = kernel.from_dot(*k, norm, n));
         }
     });
-    symmetrise(&mut matrix, n);
+    symmetrize(&mut matrix, n);
     matrix
 }
 
@@ -42,7 +42,7 @@ pub fn cross_matrix(x: MatrixView<'_>, points: MatrixView<'_>, kernel: Kernel) -
     let wide = d > 4096 && (sparse(&x) || sparse(&points));
     let dense = |v: MatrixView<'_>| if wide { v.select(&[]) } else { v.to_dense() };
     let (of_rows, of_points) = (dense(x), dense(points));
-    let (Matrix::Dense { values: rows, .. }, Matrix::Dense { values: centres, .. }) = (&of_rows, &of_points)
+    let (Matrix::Dense { values: rows, .. }, Matrix::Dense { values: centers, .. }) = (&of_rows, &of_points)
     else {
         return pairs(x, points, kernel);
     };
@@ -50,7 +50,7 @@ pub fn cross_matrix(x: MatrixView<'_>, points: MatrixView<'_>, kernel: Kernel) -
     let mut out = vec![0.0; n * m];
     out.par_chunks_mut(TILE * m.max(1)).enumerate().for_each(|(tile, out)| {
         let (first, count) = (tile * TILE, out.len() / m);
-        linalg::cross_products(centres, m, &rows[first * d..], count, d, out);
+        linalg::cross_products(centers, m, &rows[first * d..], count, d, out);
         for (i, row) in out.chunks_exact_mut(m).enumerate() {
             let norm = x.row(first + i).norm2();
             row.iter_mut().zip(&norms).for_each(|(k, &n)| *k = kernel.from_dot(*k, norm, n));
@@ -68,7 +68,7 @@ fn pairs(x: MatrixView<'_>, points: MatrixView<'_>, kernel: Kernel) -> Vec<f64> 
 }
 
 /// Copies the lower triangle to the upper, so that rounding cannot make the two differ.
-fn symmetrise(matrix: &mut [f64], n: usize) {
+fn symmetrize(matrix: &mut [f64], n: usize) {
     for i in 0..n {
         for j in 0..i {
             matrix[j * n + i] = matrix[i * n + j];

@@ -78,7 +78,12 @@ impl GrowingGram {
     }
 
     /// Computes the kernel values of the rows named with every point and with each other.
-    pub fn meet(&mut self, x: MatrixView<'_>, rows: &[usize], block: &mut Block) -> Result<()> {
+    pub fn compute_kernel_block(
+        &mut self,
+        x: MatrixView<'_>,
+        rows: &[usize],
+        block: &mut Block,
+    ) -> Result<()> {
         let mut candidates = self.packed.select(&[]);
         candidates.append(x, rows)?;
         let (m, n) = (rows.len(), self.len());
@@ -352,7 +357,7 @@ mod tests {
             let (mut block, mut row, mut ids) = (Block::default(), Vec::new(), Vec::new());
             for step in 0..600 {
                 let r = step * 37 % 200;
-                gram.meet(x.view(), &[r], &mut block).unwrap();
+                gram.compute_kernel_block(x.view(), &[r], &mut block).unwrap();
                 gram.candidate(&block, 0, &mut row);
                 let here = row.clone();
                 gram.admit(&mut block, 0, x.view().row(r), &here).unwrap();

@@ -1,4 +1,4 @@
-//! A kernel matrix some of whose samples stand for several variables, as an unlabelled sample that carries both labels.
+//! A kernel matrix some of whose samples stand for several variables, as an unlabeled sample that carries both labels.
 
 use super::{Gram, MatrixGram, add_strips};
 use crate::error::Result;

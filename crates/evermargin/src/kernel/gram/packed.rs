@@ -2,7 +2,7 @@
 //!
 //! Dense rows go through a matrix product; sparse rows are met by [`LANES`] scattered queries at a time.
 //! Distances do not change when all samples move together, so dense data for the RBF kernel is moved: to the
-//! most frequent value of each column where that leaves few values (standardised 0/1 columns become sparse),
+//! most frequent value of each column where that leaves few values (standardized 0/1 columns become sparse),
 //! else to the mean, which keeps |x|² + |z|² − 2x·z accurate in single precision. Where it still would not be
 //! (gamma·|x|² large), products are taken in double precision.
 
@@ -241,8 +241,8 @@ impl Packed {
             self.number_new_columns(row);
             let mut layout = std::mem::replace(&mut self.layout, Layout::Dense(Vec::new()));
             match &mut layout {
-                Layout::Dense(v) => self.centred(row, |x| v.push(x as f32)),
-                Layout::Double(v) => self.centred(row, |x| v.push(x)),
+                Layout::Dense(v) => self.centered(row, |x| v.push(x as f32)),
+                Layout::Double(v) => self.centered(row, |x| v.push(x)),
                 Layout::Sparse(c) => self.compress(row, c, |v| v as f32),
                 Layout::SparseDouble(c) => self.compress(row, c, |v| v),
             }
@@ -310,14 +310,14 @@ impl Packed {
             let mut norm = 0.0;
             match &self.layout {
                 Layout::Dense(_) => {
-                    self.centred(x.row(i), |v| {
+                    self.centered(x.row(i), |v| {
                         let v = v as f32;
                         norm += f64::from(v) * f64::from(v);
                         q.dense.push(v);
                     });
                 }
                 Layout::Double(_) => {
-                    self.centred(x.row(i), |v| {
+                    self.centered(x.row(i), |v| {
                         norm += v * v;
                         q.double.push(v);
                     });
@@ -422,7 +422,7 @@ impl Packed {
         }
     }
 
-    fn centred(&self, row: Row<'_>, mut f: impl FnMut(f64)) {
+    fn centered(&self, row: Row<'_>, mut f: impl FnMut(f64)) {
         let center = |c: usize| self.center.get(c).copied().unwrap_or(0.0);
         match row {
             Row::Dense(v) => v.iter().enumerate().for_each(|(c, v)| f(v - center(c))),
@@ -436,13 +436,13 @@ impl Packed {
         }
     }
 
-    /// Calls `f(column, value)` for every value of a row that is not zero after centring.
+    /// Calls `f(column, value)` for every value of a row that is not zero after centering.
     fn nonzeros(&self, row: Row<'_>, mut f: impl FnMut(usize, f64)) {
         if self.center.is_empty() {
             return row.for_each(f);
         }
         let mut c = 0;
-        self.centred(row, |v| {
+        self.centered(row, |v| {
             if v != 0.0 {
                 f(c, v);
             }
@@ -503,7 +503,7 @@ impl Packed {
     fn pack_dense<T>(&self, x: MatrixView<'_>, cast: impl Fn(f64) -> T) -> Vec<T> {
         let mut out = Vec::with_capacity(self.rows * self.cols);
         for i in 0..self.rows {
-            self.centred(x.row(i), |v| out.push(cast(v)));
+            self.centered(x.row(i), |v| out.push(cast(v)));
         }
         out
     }

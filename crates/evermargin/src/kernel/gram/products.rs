@@ -1,4 +1,4 @@
-//! Inner products in blocks whose shape does not show in the values; what to centre columns on.
+//! Inner products in blocks whose shape does not show in the values; what to center columns on.
 
 use crate::data::MatrixView;
 use crate::math::linalg;

@@ -1,7 +1,7 @@
 //! How each method chooses rows and what it fits them to.
 
-use super::objective::{Aim, Known, transduce};
-use super::restricted::{Restricted, Solved};
+use super::objective::{LabeledTargets, SparseObjective, transduce};
+use super::restricted::{Restricted, RestrictedSolution};
 use super::sigmoid::Squashed;
 use super::{Method, SparseLapParams};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::estimators::manifold::dictionary::{Atom, Dictionary};
 use crate::estimators::manifold::penalty::Penalty;
 use crate::math::linalg;
 use crate::solver::lars::l1_path;
-use crate::solver::matching_pursuit::{Candidates, Held, Norm, Pursuit};
+use crate::solver::matching_pursuit::{Candidates, Norm, Pursuit, PursuitCache};
 use crate::solver::newton_cg::{dot, newton};
 use crate::solver::{Exit, Stop, Watch};
 use rand::SeedableRng;
@@ -17,10 +17,10 @@ use rand::seq::SliceRandom;
 
 /// What there is to learn from: rows, labels, graph, weights of the terms.
 #[derive(Debug)]
-pub(crate) struct Scene<'s> {
+pub(crate) struct SparseFit<'s> {
     pub params: &'s SparseLapParams,
     pub dictionary: Dictionary<'s>,
-    pub known: Known,
+    pub known: LabeledTargets,
     pub penalty: Option<&'s Penalty>,
     pub gamma: [f64; 2],
     pub norm: Norm,
@@ -37,25 +37,25 @@ pub(crate) struct Done {
 /// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB, half as much again while they are made.
 const HELD_ROWS: usize = 2000;
 
-type Found<'s> = (Restricted<'s>, Solved, Done);
+type Found<'s> = (Restricted<'s>, RestrictedSolution, Done);
 
 /// Relative gradient at which squashed outputs count as stationary, and most rounds on the way.
 const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: 200 };
 
-impl Scene<'_> {
-    fn plain(&self) -> Aim<'_> {
-        Aim::plain(self.gamma, &self.known, self.penalty)
+impl SparseFit<'_> {
+    fn plain(&self) -> SparseObjective<'_> {
+        SparseObjective::plain(self.gamma, &self.known, self.penalty)
     }
 
     /// What the basis is fitted to; none if `watch` ends the solves it needs.
-    fn aim(&self, watch: &dyn Watch) -> Option<Aim<'_>> {
+    fn aim(&self, watch: &dyn Watch) -> Option<SparseObjective<'_>> {
         let ([a, i], nu) = (self.gamma, self.params.nu);
         match (self.params.method, self.penalty) {
             (Method::Decoupled, Some(penalty)) => {
-                Some(Aim::decoupled(a / nu, transduce(i, &self.known, penalty, watch)?))
+                Some(SparseObjective::decoupled(a / nu, transduce(i, &self.known, penalty, watch)?))
             }
             (Method::Slack | Method::GreedySlack, Some(penalty)) => {
-                Aim::slack(self.gamma, nu, &self.known, penalty, watch)
+                SparseObjective::slack(self.gamma, nu, &self.known, penalty, watch)
             }
             _ => Some(self.plain()),
         }
@@ -83,19 +83,19 @@ impl Scene<'_> {
 
     /// A model of some rows with labels, for want of a better choice.
     pub fn first_rows(&self) -> Result<Found<'_>> {
-        let labelled = (0..self.dictionary.rows()).filter(|&i| self.known.weight[i] > 0.0);
-        let atoms: Vec<Atom> = labelled.take(self.params.basis).map(|row| Atom { row, scale: 0 }).collect();
+        let labeled = (0..self.dictionary.rows()).filter(|&i| self.known.weight[i] > 0.0);
+        let atoms: Vec<Atom> = labeled.take(self.params.basis).map(|row| Atom { row, scale: 0 }).collect();
         let space = Restricted::of(&self.dictionary, &atoms, self.norm)?;
         let solved = self.without_slack(&space)?;
         Ok((space, solved, Done { exit: Exit::Interrupted, steps: 0, columns: atoms.len() }))
     }
 
-    fn without_slack(&self, space: &Restricted<'_>) -> Result<Solved> {
+    fn without_slack(&self, space: &Restricted<'_>) -> Result<RestrictedSolution> {
         let solved = space.solve(&self.plain(), &())?;
         solved.ok_or_else(|| Error::Model("a solve that nobody watches was ended".into()))
     }
 
-    fn choose(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+    fn choose(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let (n, most) = (self.dictionary.rows(), self.params.basis);
         let whole = |rows: Vec<usize>| {
             let atoms: Vec<Atom> = rows.into_iter().map(|row| Atom { row, scale: 0 }).collect();
@@ -122,7 +122,7 @@ impl Scene<'_> {
         }
     }
 
-    fn pursue(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+    fn pursue(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let p = self.params;
         let exchanged =
             ((p.exchange * p.candidates as f64).round() as usize).max(usize::from(p.exchange > 0.0));
@@ -132,7 +132,7 @@ impl Scene<'_> {
         let held = self
             .penalty
             .filter(|p| often && aim.curvature.is_along(p))
-            .map(|penalty| Held::new(&self.dictionary, penalty));
+            .map(|penalty| PursuitCache::new(&self.dictionary, penalty));
         let mut pursuit = Pursuit::new(aim, &self.dictionary, self.norm, candidates);
         if let Some(held) = &held {
             pursuit = pursuit.with(held);
@@ -154,7 +154,7 @@ impl Scene<'_> {
     }
 
     /// The rows active at the end of the path of each problem; problems take turns.
-    fn along_path(&self, aim: &Aim<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+    fn along_path(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let n = self.dictionary.rows();
         let (h, right) = self.quadratic(aim);
         let share = (self.params.basis / right.len().max(1)).max(1);
@@ -170,7 +170,7 @@ impl Scene<'_> {
     }
 
     /// H = aG + KQK and Kr of each problem, over all rows.
-    fn quadratic(&self, aim: &Aim<'_>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    fn quadratic(&self, aim: &SparseObjective<'_>) -> (Vec<f64>, Vec<Vec<f64>>) {
         let n = self.dictionary.rows();
         let all: Vec<Atom> = (0..n).map(|row| Atom { row, scale: 0 }).collect();
         let k = self.dictionary.block(&all);
@@ -198,7 +198,7 @@ impl Scene<'_> {
         &self,
         space: &Restricted<'_>,
         penalty: &Penalty,
-        solved: &mut Solved,
+        solved: &mut RestrictedSolution,
         done: &mut Done,
         watch: &dyn Watch,
     ) {

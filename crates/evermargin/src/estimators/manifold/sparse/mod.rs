@@ -19,7 +19,7 @@
 //! One basis serves all problems. Prediction needs the basis alone. Departures: see the files; `greedy-slack` scores a
 //! candidate by the decrease when its coefficient and the free values are both at their optimum, which the source's 50 steps of
 //! conjugate gradients come near to; the basis of `lasso` and `lars` is fitted without |β|₁. There is no constant (`balance`
-//! moves the threshold). Without unlabelled rows, or γ_I = 0, a pursuit of the labels alone.
+//! moves the threshold). Without unlabeled rows, or γ_I = 0, a pursuit of the labels alone.
 
 pub mod factor;
 mod fit;
@@ -39,8 +39,8 @@ use crate::graph::Graph;
 use crate::kernel::Kernel;
 use crate::solver::matching_pursuit::{Backfit, Norm};
 use crate::solver::{Exit, Report, Watch};
-use fit::Scene;
-use objective::Known;
+use fit::SparseFit;
+use objective::LabeledTargets;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub struct SparseLapParams {
     pub kernel: Kernel,
     /// Weight of |f|².
     pub gamma_a: f64,
-    /// Weight of the variation of f along the graph; 0 leaves the unlabelled rows out.
+    /// Weight of the variation of f along the graph; 0 leaves the unlabeled rows out.
     pub gamma_i: f64,
     /// What the two weights multiply.
     pub scaling: Scaling,
@@ -101,11 +101,11 @@ pub struct SparseLapParams {
     pub ridge: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// Seed of the draw of candidates.
     pub seed: u64,
-    /// A graph of the rows, in place of one of neighbours.
+    /// A graph of the rows, in place of one of neighbors.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
@@ -169,8 +169,8 @@ impl SparseLapParams {
             Method::Lars => "lars",
             _ => return Ok(()),
         };
-        if rows > crate::solver::lars::MOST_ROWS && rows > self.basis {
-            let most = crate::solver::lars::MOST_ROWS;
+        if rows > crate::solver::lars::MAX_ROWS && rows > self.basis {
+            let most = crate::solver::lars::MAX_ROWS;
             let allowed = format!("another one for {rows} rows: a path is followed among {most} at most");
             return Err(Error::parameter("method", name, allowed));
         }
@@ -185,12 +185,12 @@ impl SparseLapParams {
         penalty: Option<&Penalty>,
         watch: &dyn Watch,
     ) -> Result<(Fitted, usize)> {
-        let known = Known::of(problems)?;
+        let known = LabeledTargets::of(problems)?;
         let dictionary = Dictionary::new(x, vec![self.kernel])?;
         let gamma = self.scaling.raw([self.gamma_a, self.gamma_i], lap::weight(&problems[0]), x.rows());
         let ridge = Norm::Ridge(dictionary.mean_own().max(f64::MIN_POSITIVE));
         let norm = if self.ridge { ridge } else { Norm::Kernel };
-        let scene = Scene { params: self, dictionary, known, penalty, gamma, norm };
+        let scene = SparseFit { params: self, dictionary, known, penalty, gamma, norm };
         let (space, solved, done) = match scene.solve(watch)? {
             Some(found) => found,
             None => scene.first_rows()?,
@@ -207,11 +207,11 @@ impl SparseLapParams {
     }
 }
 
-/// The labels alone: a pursuit of them, on the labelled rows.
+/// The labels alone: a pursuit of them, on the labeled rows.
 #[derive(Debug)]
-struct Alone(SparseLapParams);
+struct LabelsOnly(SparseLapParams);
 
-impl Fit for Alone {
+impl Fit for LabelsOnly {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.0.check()?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
@@ -228,7 +228,7 @@ impl Fit for SparseLapParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let alone = Alone(self.clone());
+        let alone = LabelsOnly(self.clone());
         if self.gamma_i == 0.0 || few.iter().all(|f| f.unlabeled.is_empty()) {
             return told_by_model(alone.fit(x, problems, watch)?, x, &few, self.balance, Map::new());
         }
@@ -255,7 +255,7 @@ impl Fit for SparseLapParams {
         let (fitted, size) = self.learn(inside, &within, Some(&penalty), watch)?;
         let mut facts = Map::<String, Value>::new();
         facts.insert("basis".into(), size.into());
-        facts.insert("neighbours".into(), self.penalty.neighbours_of(inside).into());
+        facts.insert("neighbors".into(), self.penalty.neighbors_of(inside).into());
         facts.extend(lap::graph_facts(&penalty));
         told_by_model(fitted, x, &few, self.balance, facts)
     }
@@ -265,6 +265,6 @@ impl Fit for SparseLapParams {
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
-        Some(Box::new(Alone(self.clone())))
+        Some(Box::new(LabelsOnly(self.clone())))
     }
 }

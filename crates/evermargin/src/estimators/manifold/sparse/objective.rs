@@ -1,7 +1,7 @@
 //! What is asked of outputs: for each problem ½oᵀQo − rᵀo + c over the rows, beside ½a|f|².
 //!
-//! All methods of this folder minimise such a form over a basis, f = Σ βⱼK(xⱼ, ·), o its values on all rows. With M = L^p of
-//! the graph, W the weights of labelled rows and γ_A, γ_I those of (5.1) of Sindhwani 2007, chapter 5:
+//! All methods of this folder minimize such a form over a basis, f = Σ βⱼK(xⱼ, ·), o its values on all rows. With M = L^p of
+//! the graph, W the weights of labeled rows and γ_A, γ_I those of (5.1) of Sindhwani 2007, chapter 5:
 //!
 //! - **as it is**: Q = γ_I M + W, r = Wy, the restricted problem (5.2);
 //! - **slack** (5.6): outputs may differ from free values f that the graph and the labels speak of, at ½ν|f − o|². For a
@@ -26,15 +26,15 @@ use std::sync::Arc;
 
 /// Weights and labels of the rows, the former shared by all problems.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct LabeledTargets {
     /// Weight of each row; 0 without a label.
     pub weight: Vec<f64>,
     /// −1, 1, or 0 without a label: one vector a problem.
     pub y: Vec<Vec<f64>>,
 }
 
-impl Known {
-    /// Of problems that weigh the same labelled rows alike.
+impl LabeledTargets {
+    /// Of problems that weigh the same labeled rows alike.
     pub fn of(problems: &[Targets]) -> Result<Self> {
         let weight = |p: &Targets| -> Vec<f64> {
             p.y.iter().zip(&p.cost).map(|(y, c)| if *y == Label::Unknown { 0.0 } else { *c }).collect()
@@ -42,7 +42,7 @@ impl Known {
         let weights = problems.first().map(weight).unwrap_or_default();
         if problems.iter().any(|p| weight(p) != weights) {
             return Err(Error::Data(
-                "problems that share a basis must weigh the same labelled rows alike".into(),
+                "problems that share a basis must weigh the same labeled rows alike".into(),
             ));
         }
         let sign = |p: &Targets| {
@@ -80,7 +80,7 @@ const TOGETHER: usize = 32;
 /// Relative residual at which sparse systems count as solved.
 const EXACT: f64 = 1e-10;
 /// Rounds of conjugate gradients on a graph: high powers of a Laplacian are too ill-conditioned for more to help.
-const MOST_ROUNDS: u64 = 5;
+const MAX_ROUNDS: u64 = 5;
 
 impl<'a> Curvature<'a> {
     /// Of rows with weights, varying along a graph; with ν, of outputs that have slack.
@@ -172,7 +172,7 @@ impl<'a> Curvature<'a> {
         let constant = bound + 0.5 * dot(&right, &right) / size;
         let mut field = Field { curvature: self, shift, right, constant, scale, size };
         let mut f = vec![0.0; n];
-        let report = newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: MOST_ROUNDS }, watch);
+        let report = newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: MAX_ROUNDS }, watch);
         (report.exit != Exit::Interrupted).then_some(f)
     }
 }
@@ -232,7 +232,7 @@ impl Objective for Field<'_> {
 
 /// The whole objective: ½a|f|² + ½oᵀQo − rᵀo + c, summed over problems.
 #[derive(Debug, Clone)]
-pub struct Aim<'a> {
+pub struct SparseObjective<'a> {
     /// a, the weight of the norm.
     pub ambient: f64,
     /// Q.
@@ -243,9 +243,9 @@ pub struct Aim<'a> {
     pub constant: Vec<f64>,
 }
 
-impl<'a> Aim<'a> {
+impl<'a> SparseObjective<'a> {
     /// Outputs as they are, γ_A and γ_I in `gamma`; without a graph, the labels alone.
-    pub fn plain([a, i]: [f64; 2], known: &Known, penalty: Option<&'a Penalty>) -> Self {
+    pub fn plain([a, i]: [f64; 2], known: &LabeledTargets, penalty: Option<&'a Penalty>) -> Self {
         let curvature = Curvature::new(known.weight.clone(), penalty.map(|p| (i, p)), None);
         Self { ambient: a, curvature, right: known.pull(), constant: known.constant() }
     }
@@ -254,7 +254,7 @@ impl<'a> Aim<'a> {
     pub fn slack(
         [a, i]: [f64; 2],
         nu: f64,
-        known: &Known,
+        known: &LabeledTargets,
         penalty: &'a Penalty,
         watch: &dyn Watch,
     ) -> Option<Self> {
@@ -280,7 +280,7 @@ impl<'a> Aim<'a> {
 /// Graph transduction: (γ_I M + W)f = Wy of each problem; a piece of the graph without a label gets 0. None if `watch` ends it.
 pub fn transduce(
     intrinsic: f64,
-    known: &Known,
+    known: &LabeledTargets,
     penalty: &Penalty,
     watch: &dyn Watch,
 ) -> Option<Vec<Vec<f64>>> {

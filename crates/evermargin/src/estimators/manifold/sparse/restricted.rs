@@ -1,13 +1,13 @@
 //! The best function of a basis (Sindhwani 2007, equation 5.2).
 //!
-//! f = Fv on the rows with |v|² the norm: F the features of the kernel space of the basis ([`Span`]), or, with a ridge of weight
-//! s, its columns Φ/√s and β = v/√s. Then (aI + FᵀQF)v = Fᵀr, one factorisation for all problems. F is n × d, taken a block of
+//! f = Fv on the rows with |v|² the norm: F the features of the kernel space of the basis ([`LandmarkSpace`]), or, with a ridge of weight
+//! s, its columns Φ/√s and β = v/√s. Then (aI + FᵀQF)v = Fᵀr, one factorization for all problems. F is n × d, taken a block of
 //! columns at a time through Q.
 
-use super::objective::Aim;
+use super::objective::SparseObjective;
 use crate::error::{Error, Result};
 use crate::estimators::manifold::dictionary::{Atom, Dictionary};
-use crate::estimators::manifold::landmark_space::{Span, expansion};
+use crate::estimators::manifold::landmark_space::{LandmarkSpace, expansion};
 use crate::math::linalg::{self, Cholesky};
 use crate::model::Model;
 use crate::solver::Watch;
@@ -25,13 +25,13 @@ pub struct Restricted<'d> {
 
 #[derive(Debug)]
 enum Kind {
-    Span(Span),
+    LandmarkSpace(LandmarkSpace),
     Columns { features: Vec<f64>, atoms: Vec<Atom>, scale: f64 },
 }
 
 /// One solution a problem.
 #[derive(Debug)]
-pub struct Solved {
+pub struct RestrictedSolution {
     /// v.
     pub functions: Vec<Vec<f64>>,
     /// The objective.
@@ -47,7 +47,7 @@ impl<'d> Restricted<'d> {
         let kind = match norm {
             Norm::Kernel => {
                 let rows: Vec<usize> = atoms.iter().map(|a| a.row).collect();
-                Kind::Span(Span::of(dictionary.data(), dictionary.kernels()[0], &rows)?)
+                Kind::LandmarkSpace(LandmarkSpace::of(dictionary.data(), dictionary.kernels()[0], &rows)?)
             }
             Norm::Ridge(scale) => {
                 let mut features = dictionary.block(atoms);
@@ -56,7 +56,7 @@ impl<'d> Restricted<'d> {
             }
         };
         let dim = match &kind {
-            Kind::Span(span) => span.dim(),
+            Kind::LandmarkSpace(span) => span.dim(),
             Kind::Columns { atoms, .. } => atoms.len(),
         };
         Ok(Self { dictionary, kind, dim })
@@ -70,7 +70,7 @@ impl<'d> Restricted<'d> {
     /// F, row-major.
     pub fn features(&self) -> &[f64] {
         match &self.kind {
-            Kind::Span(span) => span.features(),
+            Kind::LandmarkSpace(span) => span.features(),
             Kind::Columns { features, .. } => features,
         }
     }
@@ -86,7 +86,7 @@ impl<'d> Restricted<'d> {
     }
 
     /// aI + FᵀQF; none if `watch` ends it.
-    fn form(&self, aim: &Aim<'_>, watch: &dyn Watch) -> Option<Vec<f64>> {
+    fn form(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> Option<Vec<f64>> {
         let (m, features) = (self.dim, self.features());
         let mut form = vec![0.0; m * m];
         for first in (0..m).step_by(BLOCK) {
@@ -107,7 +107,7 @@ impl<'d> Restricted<'d> {
     }
 
     /// The minimum of each problem; none if `watch` ends it.
-    pub fn solve(&self, aim: &Aim<'_>, watch: &dyn Watch) -> Result<Option<Solved>> {
+    pub fn solve(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> Result<Option<RestrictedSolution>> {
         let Some(form) = self.form(aim, watch) else { return Ok(None) };
         let factor = Cholesky::new(form, self.dim)?;
         let (mut functions, mut values) = (Vec::new(), Vec::new());
@@ -118,7 +118,7 @@ impl<'d> Restricted<'d> {
             values.push(constant - 0.5 * dot(&right, &v));
             functions.push(v);
         }
-        Ok(Some(Solved { functions, values }))
+        Ok(Some(RestrictedSolution { functions, values }))
     }
 
     /// The model of functions v; several widths have none.
@@ -126,7 +126,7 @@ impl<'d> Restricted<'d> {
         let (x, kernels) = (self.dictionary.data(), self.dictionary.kernels());
         let bias = vec![0.0; functions.len()];
         match &self.kind {
-            Kind::Span(span) => Ok(span.model(x, functions, bias)),
+            Kind::LandmarkSpace(span) => Ok(span.model(x, functions, bias)),
             Kind::Columns { .. } if kernels.len() > 1 => {
                 Err(Error::Model("an expansion has one kernel; this basis has several".into()))
             }

@@ -1,7 +1,7 @@
 //! Smoothness of squashed outputs (Sindhwani 2007, equation 5.5): min ½a|v|² + (γ_I/2)tᵀMt + ½Σwᵢ(yᵢ − oᵢ)², o = Fv, t = tanh(ρo).
 //!
 //! A function of a small basis cannot be flat along each class; its sign can. Departures: tanh in place of 1/(1 + e^(−ρo)),
-//! which with a normalised Laplacian treats the classes differently (constants are not in its null space); the start is
+//! which with a normalized Laplacian treats the classes differently (constants are not in its null space); the start is
 //! the greedy solution, not the source's oracle.
 //!
 //! The objective is not convex. The loop of `solve/newton.rs` is given the part of its curvature that never is negative,

@@ -28,7 +28,7 @@ const RESIDUAL: f64 = 1e-14;
 pub(crate) const PASSES: usize = 6;
 
 /// Steps of one move, for each sample, before it is given up.
-const MOST_STEPS: usize = 20;
+const MAX_STEPS: usize = 20;
 
 /// Samples that joined the margin before R is computed afresh.
 const FRESH: usize = 200;
@@ -61,7 +61,7 @@ impl ExactSvm {
     /// Moves α_c up from 0 until it is settled, or down to 0; `row` is its kernel row.
     pub(crate) fn travel(&mut self, c: usize, way: f64, row: &[f64]) -> Result<()> {
         let mut rates = Rates::default();
-        for _ in 0..MOST_STEPS * (self.len() + 10) {
+        for _ in 0..MAX_STEPS * (self.len() + 10) {
             if self.standing.margin.is_empty() {
                 if self.slide(c, way)? {
                     return Ok(());
@@ -153,14 +153,14 @@ impl ExactSvm {
         let bound = if way > 0.0 { self.cost[c] - at.alpha[c] } else { at.alpha[c] };
         let mut first = (bound.max(0.0), Event::Bound);
         let nothing = NOTHING * self.cost[c];
-        let mut meet = |step: f64, event: Event| {
+        let mut compute_kernel_block = |step: f64, event: Event| {
             let step = if step <= nothing { 0.0 } else { step };
             if step < first.0 {
                 first = (step, event);
             }
         };
         if way > 0.0 && rates.gamma[c] > 0.0 {
-            meet(-at.g[c] / rates.gamma[c], Event::Reached);
+            compute_kernel_block(-at.g[c] / rates.gamma[c], Event::Reached);
         }
         let mut slot = vec![0.0; self.len()];
         at.margin.iter().zip(&rates.beta[1..]).for_each(|(&s, b)| slot[s] = *b);
@@ -169,11 +169,16 @@ impl ExactSvm {
             let flat = FLAT * rates.scale;
             match at.place[i] {
                 Place::Margin if speed > FLAT => {
-                    meet((self.cost[i] - at.alpha[i]) / speed, Event::Leaves(i, Place::Error));
+                    compute_kernel_block(
+                        (self.cost[i] - at.alpha[i]) / speed,
+                        Event::Leaves(i, Place::Error),
+                    );
                 }
-                Place::Margin if speed < -FLAT => meet(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest)),
-                Place::Error if drift > flat => meet(-at.g[i] / drift, Event::Joins(i)),
-                Place::Rest if drift < -flat => meet(at.g[i] / -drift, Event::Joins(i)),
+                Place::Margin if speed < -FLAT => {
+                    compute_kernel_block(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest))
+                }
+                Place::Error if drift > flat => compute_kernel_block(-at.g[i] / drift, Event::Joins(i)),
+                Place::Rest if drift < -flat => compute_kernel_block(at.g[i] / -drift, Event::Joins(i)),
                 _ => {}
             }
         }

@@ -3,7 +3,7 @@
 //! A row joins with its sensitivities β and curvature γ: R ← [R 0; 0 0] + [β; 1][β; 1]ᵀ/γ. A row k leaves:
 //! Rᵢⱼ ← Rᵢⱼ − RᵢₖRₖⱼ/Rₖₖ, without row and column k (Cauwenberghs & Poggio 2001, section 3). From the beginning:
 //! Q alone may be singular where the bordered matrix is not (a linear kernel), but M = Q + τyyᵀ is not, and differs only in
-//! b: with z = M⁻¹y, d = yᵀz, R = [τ − 1/d, zᵀ/d; z/d, M⁻¹ − zzᵀ/d]. So a Cholesky factorisation of M is enough.
+//! b: with z = M⁻¹y, d = yᵀz, R = [τ − 1/d, zᵀ/d; z/d, M⁻¹ − zzᵀ/d]. So a Cholesky factorization of M is enough.
 
 use crate::error::Result;
 use crate::math::linalg::Cholesky;

@@ -217,7 +217,7 @@ impl ExactSvm {
 
     /// Makes the state a function of the samples and their sets alone; samples are then in the order of their ids.
     /// Returns the largest violation of the optimality conditions, which is of the size of rounding.
-    pub fn settle(&mut self) -> Result<f64> {
+    pub fn optimize(&mut self) -> Result<f64> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_unstable_by_key(|&i| self.ids[i]);
         self.arrange(&order);

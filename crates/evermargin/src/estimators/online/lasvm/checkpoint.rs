@@ -51,7 +51,7 @@ impl Lasvm {
         let mut state = Self::with(&saved.params, &saved.packing, sparse, saved.outputs.len())?;
         state.gram.restore(saved.points.view())?;
         state.outputs.clone_from(&saved.outputs);
-        state.extremes = state.outputs.iter().map(Dual::extremes).collect();
+        state.gradient_bounds = state.outputs.iter().map(Dual::gradient_bounds).collect();
         let parts = saved.ids.iter().zip(&saved.came).zip(&saved.dead);
         state.points = parts.map(|((&id, &came), &dead)| Point { id, came, dead }).collect();
         state.dead = saved.dead.iter().filter(|d| **d).count();

@@ -1,11 +1,11 @@
 //! Who leaves: points nobody needs, and points beyond the cap.
 
 use super::{Lasvm, Loss};
-use crate::solver::smo::{Dual, Extremes};
+use crate::solver::smo::{Dual, GradientBounds};
 
 impl Lasvm {
     /// Drops points nobody needs, keeps the cap.
-    pub(crate) fn tidy(&mut self) {
+    pub(crate) fn evict_idle(&mut self) {
         match self.params.loss {
             Loss::Hinge if !self.params.retrain => self.evict(),
             Loss::Hinge | Loss::Full | Loss::Local => {}
@@ -18,12 +18,12 @@ impl Lasvm {
         while self.len() > self.params.max_points {
             let k = self.least_useful();
             for dual in &mut self.outputs {
-                dual.retire(&mut self.gram, k);
+                dual.remove_variable(&mut self.gram, k);
             }
             self.drop_point(k);
             self.counts.over_cap += 1;
-            for (e, dual) in self.extremes.iter_mut().zip(&self.outputs) {
-                *e = dual.extremes();
+            for (e, dual) in self.gradient_bounds.iter_mut().zip(&self.outputs) {
+                *e = dual.gradient_bounds();
             }
         }
         self.support = self.count_support();
@@ -34,16 +34,17 @@ impl Lasvm {
 
     /// LASVM: points that no output has use for as things stand.
     fn evict(&mut self) {
-        let both = |e: &Extremes| e.bottom < e.top && e.bottom.is_finite() && e.top.is_finite();
-        let sleeps = |e: &Extremes| e.top == f64::NEG_INFINITY && e.bottom == f64::INFINITY;
-        if !self.extremes.iter().all(|e| both(e) || sleeps(e)) {
+        let both =
+            |e: &GradientBounds| e.min_down < e.max_up && e.min_down.is_finite() && e.max_up.is_finite();
+        let sleeps = |e: &GradientBounds| e.max_up == f64::NEG_INFINITY && e.min_down == f64::INFINITY;
+        if !self.gradient_bounds.iter().all(|e| both(e) || sleeps(e)) {
             return;
         }
         let Some((first, others)) = self.outputs.split_first() else { return };
-        let idle = |s: usize| others.iter().zip(&self.extremes[1..]).all(|(d, e)| d.is_idle(s, *e));
+        let idle = |s: usize| others.iter().zip(&self.gradient_bounds[1..]).all(|(d, e)| d.is_idle(s, *e));
         let idle: Vec<usize> = first
             .zeros()
-            .filter(|&s| !self.points[s].dead && first.is_idle(s, self.extremes[0]) && idle(s))
+            .filter(|&s| !self.points[s].dead && first.is_idle(s, self.gradient_bounds[0]) && idle(s))
             .collect();
         idle.into_iter().for_each(|s| self.drop_point(s));
     }

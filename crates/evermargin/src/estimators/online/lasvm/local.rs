@@ -1,12 +1,12 @@
-//! `local-svc`: each sample is learnt among its neighbours.
+//! `local-svc`: each sample is learned among its neighbors.
 //!
 //! Problem: that of [`crate::estimators::supervised::svc`] on the samples kept so far. When sample c comes with y_c·f(x_c) < 1, the dual is
-//! solved for the coefficients of a neighbourhood N of c, all others held; then, in the default mode, N grows until the
+//! solved for the coefficients of a neighborhood N of c, all others held; then, in the default mode, N grows until the
 //! optimality conditions of *all* samples hold to `gap`. A kernel that falls with distance makes this cheap: what c
 //! changes, it changes near x_c, but for the share that Σα = 0 spreads over all (Emara 2012, chapter VI, whose lemma on
 //! the radius does not hold; the growth by the violation is the repair).
 //!
-//! Neighbours are near in the space of the kernel, |φ(x) − φ(z)|² = K(x,x) + K(z,z) − 2K(x,z); for rbf that is their order
+//! Neighbors are near in the space of the kernel, |φ(x) − φ(z)|² = K(x,x) + K(z,z) − 2K(x,z); for rbf that is their order
 //! in the space of the samples, and |x − z| ≤ νσ, σ = 1/√(2·gamma), means K ≥ exp(−ν²/2).
 //!
 //! Departures: N always holds the nearest sample that can move against c, without which no pair step is possible; growth
@@ -16,20 +16,20 @@
 //! Invariants: the dual objective never falls; only coefficients of N move.
 
 use super::Lasvm;
-use super::state::{Newcomer, Side};
+use super::state::{Candidate, Side};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::gram::Gram;
 use crate::solver::Stop;
 use serde::{Deserialize, Serialize};
 
-/// Neighbours at the start of the adaptive mode.
+/// Neighbors at the start of the adaptive mode.
 const FEW: usize = 16;
 
-/// Neighbours by which the iterative modes grow.
+/// Neighbors by which the iterative modes grow.
 const GROWTH: usize = 8;
 
-/// How the neighbourhood is found.
+/// How the neighborhood is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -50,7 +50,7 @@ pub enum Mode {
 /// Who moves when a sample comes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Neighbourhood {
+pub struct Neighborhood {
     /// How it is found.
     pub mode: Mode,
     /// Largest violation among all samples that ends the adaptive mode.
@@ -59,17 +59,17 @@ pub struct Neighbourhood {
     pub nu: f64,
     /// Largest move of a coefficient, as a share of its cost, that ends the iterative modes.
     pub change: f64,
-    /// Number of neighbours of [`Mode::Nearest`].
+    /// Number of neighbors of [`Mode::Nearest`].
     pub nearest: usize,
 }
 
-impl Default for Neighbourhood {
+impl Default for Neighborhood {
     fn default() -> Self {
         Self { mode: Mode::Adaptive, gap: 0.2, nu: 1.0, change: 0.01, nearest: 50 }
     }
 }
 
-impl Neighbourhood {
+impl Neighborhood {
     pub(crate) fn check(&self, kernel: Kernel) -> Result<()> {
         for (name, value) in [("gap", self.gap), ("nu", self.nu), ("change", self.change)] {
             if !(value > 0.0 && value.is_finite()) {
@@ -90,7 +90,7 @@ impl Neighbourhood {
         Ok(())
     }
 
-    /// Neighbours to begin with.
+    /// Neighbors to begin with.
     fn start(&self, around: &Around) -> usize {
         match self.mode {
             Mode::Adaptive => FEW,
@@ -103,7 +103,7 @@ impl Neighbourhood {
         }
     }
 
-    /// Neighbours after `size`, or none when these were enough.
+    /// Neighbors after `size`, or none when these were enough.
     fn next(&self, size: usize, violation: f64, moved: f64) -> Option<usize> {
         match self.mode {
             Mode::Adaptive if violation > self.gap => Some(2 * size),
@@ -142,15 +142,15 @@ impl Around {
 }
 
 impl Lasvm {
-    /// The newcomer, the last point, joins every output; where it lies inside the margin, its neighbourhood moves.
-    pub(crate) fn settle_near(&mut self, newcomer: &Newcomer) -> Result<()> {
-        for (j, side) in newcomer.sides.iter().enumerate() {
+    /// The newcomer, the last point, joins every output; where it lies inside the margin, its neighborhood moves.
+    pub(crate) fn settle_near(&mut self, candidate: &Candidate) -> Result<()> {
+        for (j, side) in candidate.sides.iter().enumerate() {
             self.outputs[j].push(side.y, side.bounds, side.gradient);
             let inside = side.y * (side.gradient - self.middle(j)) > 0.0;
             if inside && side.bounds != (0.0, 0.0) {
                 self.solve_near(j, side)?;
             }
-            self.extremes[j] = self.outputs[j].extremes();
+            self.gradient_bounds[j] = self.outputs[j].gradient_bounds();
         }
         Ok(())
     }

@@ -10,7 +10,7 @@
 //! y·f < s gets bounds on the other side of 0, so it cannot pull), `lasvm-i` (a sample outside s ≤ y·f ≤ 1 is passed
 //! over).
 //!
-//! `local-svc` keeps every sample and lets only the neighbours of a newcomer move: its own page is `local.rs`.
+//! `local-svc` keeps every sample and lets only the neighbors of a newcomer move: its own page is `local.rs`.
 //!
 //! Departures from the errata of the source: the gap is right for any bounds, steps stop at the nearer of optimum and
 //! bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
@@ -25,7 +25,7 @@ mod local;
 mod state;
 
 pub use checkpoint::Saved;
-pub use local::{Mode, Neighbourhood};
+pub use local::{Mode, Neighborhood};
 pub(crate) use state::SCORED;
 pub use state::{Counts, Lasvm, Ramp};
 
@@ -56,7 +56,7 @@ pub enum Loss {
     Filter,
     /// `full-svm`: hinge loss, no point is dropped.
     Full,
-    /// `local-svc`: hinge loss with bias, every sample is kept, steps among the neighbours of a newcomer.
+    /// `local-svc`: hinge loss with bias, every sample is kept, steps among the neighbors of a newcomer.
     Local,
 }
 
@@ -85,7 +85,7 @@ pub struct LasvmParams {
     pub finish: bool,
     /// `lasvm`: step on while the extremes are further apart than this; 0 = one step a sample.
     pub delta_max: f64,
-    /// Where the ramp ends: samples with y·f below it are taken for mislabelled.
+    /// Where the ramp ends: samples with y·f below it are taken for mislabeled.
     pub s: f64,
     /// Support vectors before the ramp is trusted.
     pub warm_up: usize,
@@ -116,9 +116,9 @@ pub struct LasvmParams {
     #[serde(rename = "virtual")]
     pub virtual_points: usize,
     /// Nearest positives among which VIRTUAL draws.
-    pub neighbours: usize,
+    pub neighbors: usize,
     /// `local-svc`: who moves when a sample comes.
-    pub local: Neighbourhood,
+    pub local: Neighborhood,
 }
 
 /// A model along the way.
@@ -126,8 +126,8 @@ pub struct LasvmParams {
 pub struct Checkpoint {
     /// Labels looked at.
     pub labels: usize,
-    /// Samples learnt from, virtual ones included.
-    pub learnt: usize,
+    /// Samples learned from, virtual ones included.
+    pub learned: usize,
     /// Support vectors.
     pub support: usize,
     /// The model, finished.
@@ -179,14 +179,14 @@ impl Default for LasvmParams {
             curve: false,
             retrain: false,
             virtual_points: 0,
-            neighbours: 5,
-            local: Neighbourhood::default(),
+            neighbors: 5,
+            local: Neighborhood::default(),
         }
     }
 }
 
 /// Most virtual points a positive may get.
-const MOST_VIRTUAL: usize = 100;
+const MAX_VIRTUAL: usize = 100;
 
 /// Samples of each class that come first.
 pub(crate) const SEEDS: usize = 5;
@@ -228,11 +228,11 @@ impl LasvmParams {
                 "0 with stop = cross-validated, which reads them all",
             ));
         }
-        if self.virtual_points > MOST_VIRTUAL {
-            return Err(Error::parameter("virtual", self.virtual_points, format!("at most {MOST_VIRTUAL}")));
+        if self.virtual_points > MAX_VIRTUAL {
+            return Err(Error::parameter("virtual", self.virtual_points, format!("at most {MAX_VIRTUAL}")));
         }
-        if !(1..=1000).contains(&self.neighbours) {
-            return Err(Error::parameter("neighbours", self.neighbours, "from 1 to 1000"));
+        if !(1..=1000).contains(&self.neighbors) {
+            return Err(Error::parameter("neighbors", self.neighbors, "from 1 to 1000"));
         }
         Ok(())
     }

@@ -7,12 +7,12 @@ use crate::estimators::Targets;
 use crate::kernel::gram::{Block, Gram, GrowingGram, Packed, Packing};
 use crate::math::simd;
 use crate::model::Model;
-use crate::solver::smo::{Dual, Extremes};
+use crate::solver::smo::{Dual, GradientBounds};
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Samples whose kernel values are computed together, to be learnt from.
+/// Samples whose kernel values are computed together, to be learned from.
 const CHUNK: usize = 64;
 
 /// Samples that are scored together; they also meet each other, so their number is bounded.
@@ -41,7 +41,7 @@ pub enum Ramp {
 /// What was counted since the beginning. Positions on the ramp are those of the first output.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Samples learnt from.
+    /// Samples learned from.
     pub seen: u64,
     /// Samples that were turned away: nothing to learn, filtered out.
     pub rejected: u64,
@@ -76,7 +76,7 @@ pub struct Lasvm {
     pub(crate) gram: GrowingGram,
     pub(crate) outputs: Vec<Dual>,
     /// Extremes of each output, as they are now.
-    pub(crate) extremes: Vec<Extremes>,
+    pub(crate) gradient_bounds: Vec<GradientBounds>,
     pub(crate) points: Vec<Point>,
     pub(crate) dead: usize,
     /// Points that are support vectors of an output.
@@ -111,7 +111,7 @@ impl Lasvm {
         Ok(Self {
             params: params.clone(),
             gram,
-            extremes: vec![dual.extremes(); outputs],
+            gradient_bounds: vec![dual.gradient_bounds(); outputs],
             outputs: vec![dual; outputs],
             points: Vec::new(),
             dead: 0,
@@ -141,32 +141,32 @@ impl Lasvm {
             if !watch.proceed(&self.progress()) {
                 return Ok(false);
             }
-            self.meet(x, rows)?;
+            self.compute_kernel_block(x, rows)?;
             for (c, &r) in rows.iter().enumerate() {
-                self.take(c, false, x, r, base + r as u64, problems)?;
+                self.process(c, false, x, r, base + r as u64, problems)?;
             }
         }
         Ok(true)
     }
 
     /// An output that no sample has spoken to wakes up: every point is a negative of it, at the cost it has in the others.
-    pub(crate) fn awaken(&mut self, output: usize) {
+    pub(crate) fn activate_output(&mut self, output: usize) {
         let n = self.points.len();
         let width = |s: usize| self.outputs.iter().map(|d| d.bounds(s).1 - d.bounds(s).0).fold(0.0, f64::max);
         let cost: Vec<f64> = (0..n).map(|s| if self.points[s].dead { 0.0 } else { width(s) }).collect();
         let dual = &mut self.outputs[output];
         dual.retarget(&vec![-1.0; n]);
         cost.iter().enumerate().for_each(|(s, c)| dual.set_bounds(s, -c, 0.0));
-        self.extremes[output] = dual.extremes();
+        self.gradient_bounds[output] = dual.gradient_bounds();
     }
 
     /// Computes the kernel values that [`Lasvm::take`] and [`Lasvm::scores`] need, for candidates.
-    pub(crate) fn meet(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
+    pub(crate) fn compute_kernel_block(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
         if x.cols() != self.gram.packed().cols() {
             let (expected, found) = (self.gram.packed().cols(), x.cols());
             return Err(Error::Shape { what: "columns", expected, found });
         }
-        self.gram.meet(x, rows, &mut self.block)
+        self.gram.compute_kernel_block(x, rows, &mut self.block)
     }
 
     /// The decisions of candidate `c`, one an output; `bias` are the constants.
@@ -184,14 +184,14 @@ impl Lasvm {
         let bias = self.biases();
         let mut out = Vec::with_capacity(rows.len());
         for rows in rows.chunks(SCORED) {
-            self.meet(x, rows)?;
+            self.compute_kernel_block(x, rows)?;
             out.extend((0..rows.len()).map(|c| self.scores(c, &bias)));
         }
         Ok(out)
     }
 
     /// Learns from candidate `c`, which is row `r` of `x`; `scored` says whether its scores were asked for before.
-    pub(crate) fn take(
+    pub(crate) fn process(
         &mut self,
         c: usize,
         scored: bool,
@@ -207,16 +207,16 @@ impl Lasvm {
         self.counts.seen += 1;
         let mut row = std::mem::take(&mut self.row);
         self.gram.candidate(&self.block, c, &mut row);
-        let newcomer = self.newcomer(&row, r, problems);
+        let candidate = self.candidate(&row, r, problems);
         // whoever is turned away needed its kernel with the support vectors alone
-        let needed = if newcomer.wanted { self.len() + 1 } else { self.support };
+        let needed = if candidate.wanted { self.len() + 1 } else { self.support };
         self.gram.read(needed - if scored { self.support } else { 0 });
-        if newcomer.wanted {
+        if candidate.wanted {
             self.gram.admit(&mut self.block, c, x.row(r), &row)?;
-            self.points.push(Point { id, came: newcomer.came, dead: false });
+            self.points.push(Point { id, came: candidate.came, dead: false });
             self.members.insert(id);
-            self.counts.admitted[newcomer.came as usize] += 1;
-            self.settle(&newcomer)?;
+            self.counts.admitted[candidate.came as usize] += 1;
+            self.optimize(&candidate)?;
             if self.params.retrain {
                 self.solve(&());
             }
@@ -226,13 +226,13 @@ impl Lasvm {
                 (0..self.outputs.len()).for_each(|j| self.settle_pairs(j));
             }
         }
-        self.tidy();
+        self.evict_idle();
         self.row = row;
         Ok(())
     }
 
     /// What a sample is to each output before it is admitted.
-    fn newcomer(&self, row: &[f32], r: usize, problems: &[Targets]) -> Newcomer {
+    fn candidate(&self, row: &[f32], r: usize, problems: &[Targets]) -> Candidate {
         let (mut sides, mut wanted, mut came) = (Vec::with_capacity(problems.len()), false, Ramp::Right);
         for (j, (dual, p)) in self.outputs.iter().zip(problems).enumerate() {
             let (y, cost) = (p.y[r].sign(), self.params.c * p.cost[r]);
@@ -251,23 +251,23 @@ impl Lasvm {
             wanted |= stays;
             sides.push(Side { y, bounds, gradient });
         }
-        Newcomer { sides, wanted, came }
+        Candidate { sides, wanted, came }
     }
 
     /// The constant of an output in the middle of its extremes; 0 when it has none yet.
     pub(crate) fn middle(&self, output: usize) -> f64 {
-        let Extremes { top, bottom } = self.extremes[output];
-        let b = f64::midpoint(top, bottom);
+        let GradientBounds { max_up, min_down } = self.gradient_bounds[output];
+        let b = f64::midpoint(max_up, min_down);
         if self.params.loss.has_bias() && b.is_finite() { b } else { 0.0 }
     }
 
     /// Whether an output has use for a sample.
     fn is_wanted(&self, output: usize, y: f64, gradient: f64, z: f64) -> bool {
-        let (dual, e) = (&self.outputs[output], self.extremes[output]);
+        let (dual, e) = (&self.outputs[output], self.gradient_bounds[output]);
         match self.params.loss {
             // beyond the extremes on the closed side: it would be evicted at once
             Loss::Hinge => {
-                !(e.bottom < e.top && if y > 0.0 { gradient < e.bottom } else { gradient > e.top })
+                !(e.min_down < e.max_up && if y > 0.0 { gradient < e.min_down } else { gradient > e.max_up })
             }
             Loss::Filter => !self.is_warm(dual) || (z <= 1.0 && z >= self.params.s),
             Loss::Gap | Loss::Ramp | Loss::Full | Loss::Local => true,
@@ -282,13 +282,13 @@ impl Lasvm {
     }
 
     /// Steps of the newcomer, then of all points.
-    fn settle(&mut self, newcomer: &Newcomer) -> Result<()> {
+    fn optimize(&mut self, candidate: &Candidate) -> Result<()> {
         if self.params.loss == Loss::Local {
-            return self.settle_near(newcomer);
+            return self.settle_near(candidate);
         }
         let tolerance = self.params.tolerance;
         let k = self.points.len() - 1;
-        for (j, side) in newcomer.sides.iter().enumerate() {
+        for (j, side) in candidate.sides.iter().enumerate() {
             let dual = &mut self.outputs[j];
             let gap = !self.params.loss.has_bias();
             let cost = side.bounds.1 - side.bounds.0;
@@ -297,7 +297,7 @@ impl Lasvm {
             dual.push(side.y, side.bounds, side.gradient);
             if side.bounds != (0.0, 0.0) {
                 self.counts.process +=
-                    u64::from(dual.process(&mut self.gram, k, self.extremes[j], tolerance));
+                    u64::from(dual.process(&mut self.gram, k, self.gradient_bounds[j], tolerance));
             }
             if gap {
                 self.settle_gap(j, threshold);
@@ -311,18 +311,18 @@ impl Lasvm {
     /// LASVM: one step, and more while the spread of the extremes is above delta_max.
     pub(crate) fn settle_pairs(&mut self, j: usize) {
         let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
-        let mut e = dual.extremes();
+        let mut e = dual.gradient_bounds();
         for _ in 0..most {
             let moved = dual.reprocess(&mut self.gram, e, self.params.tolerance);
             if moved {
                 self.counts.reprocess += 1;
-                e = dual.extremes();
+                e = dual.gradient_bounds();
             }
-            if !moved || self.params.delta_max == 0.0 || e.top - e.bottom <= self.params.delta_max {
+            if !moved || self.params.delta_max == 0.0 || e.max_up - e.min_down <= self.params.delta_max {
                 break;
             }
         }
-        self.extremes[j] = e;
+        self.gradient_bounds[j] = e;
     }
 
     /// LASVM-G: steps while the duality gap is above the threshold.
@@ -385,9 +385,9 @@ impl Lasvm {
         let stop =
             Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
         let mut reports = Vec::with_capacity(self.outputs.len());
-        for (dual, e) in self.outputs.iter_mut().zip(&mut self.extremes) {
+        for (dual, e) in self.outputs.iter_mut().zip(&mut self.gradient_bounds) {
             reports.push(dual.run(&mut self.gram, stop, watch));
-            *e = dual.extremes();
+            *e = dual.gradient_bounds();
         }
         reports
     }
@@ -443,8 +443,8 @@ impl Lasvm {
     }
 
     /// Extremes of an output.
-    pub fn extremes(&self, j: usize) -> Extremes {
-        self.extremes[j]
+    pub fn gradient_bounds(&self, j: usize) -> GradientBounds {
+        self.gradient_bounds[j]
     }
 
     /// Numbers of the points kept, in the order of the variables of [`Lasvm::output`] that are not held at 0.
@@ -476,7 +476,7 @@ impl Lasvm {
         if !self.params.loss.has_bias() {
             return 0.0;
         }
-        let spread = self.extremes.iter().map(|e| e.top - e.bottom);
+        let spread = self.gradient_bounds.iter().map(|e| e.max_up - e.min_down);
         spread.filter(|d| d.is_finite()).fold(0.0, f64::max)
     }
 
@@ -505,14 +505,14 @@ impl Lasvm {
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        let spread = |e: &Extremes| e.top - e.bottom;
-        let violation = self.extremes.iter().map(spread).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let spread = |e: &GradientBounds| e.max_up - e.min_down;
+        let violation = self.gradient_bounds.iter().map(spread).filter(|v| v.is_finite()).fold(0.0, f64::max);
         Progress { steps: self.counts.seen, violation, tolerance: self.params.tolerance }
     }
 }
 
 /// A sample on its way in.
-pub(crate) struct Newcomer {
+pub(crate) struct Candidate {
     pub(crate) sides: Vec<Side>,
     wanted: bool,
     came: Ramp,

@@ -1,7 +1,7 @@
 //! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
-//! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabelled rows.
+//! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
 //!
-//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimised over all of them. Of
+//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimized over all of them. Of
 //! several classes, one machine each against the rest, the sum of the objectives over all labelings that give a row one class.
 //!
 //! Method: a tree of partial labelings, searched in plunges: first choices down to a labeling or a bound, then on from the open
@@ -9,11 +9,11 @@
 //! depth first, where a wrong label high up is not taken back in reasonable time.
 //!
 //! A node is bounded below by the dual values of the machines on the rows
-//! labelled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
+//! labeled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
 //! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when all classes but one have all their rows.
 //! Branching: the row whose second choice would cost most, by one step of its variables that the free support vectors follow;
-//! its first choice is explored first. Following matters: it makes a row next to labelled ones stiff, so that labels
-//! spread from neighbour to neighbour, where the outputs alone begin with the rows far out on either side.
+//! its first choice is explored first. Following matters: it makes a row next to labeled ones stiff, so that labels
+//! spread from neighbor to neighbor, where the outputs alone begin with the rows far out on either side.
 //! Of two classes, rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
 //! Solutions start from the parent's, of old nodes from nothing.
 //! The first upper bound is that of label switching ([`super::tsvm`]); of several classes
@@ -25,8 +25,8 @@
 
 mod open;
 
-use self::open::{Caps, Node, Open};
-use super::s3vm::{self, Function, Machine, Problem, Problems};
+use self::open::{Caps, Node, OpenNodes};
+use super::s3vm::{self, Function, KernelProblem, Problem, Problems};
 use super::tsvm::Switching;
 use super::{Ratio, default_lambda};
 use crate::data::MatrixView;
@@ -49,9 +49,9 @@ pub struct BnbParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabelled rows beside that of the labelled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// The objective found is at most this share above the optimum.
     pub epsilon: f64,
@@ -59,7 +59,7 @@ pub struct BnbParams {
     pub max_nodes: u64,
     /// Largest violation of the optimality conditions at a node.
     pub tolerance: f64,
-    /// Whether to learn a constant, not regularised.
+    /// Whether to learn a constant, not regularized.
     pub bias: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -81,11 +81,11 @@ impl Default for BnbParams {
     }
 }
 
-/// Most unlabelled rows; beyond, the tree is hopeless unless clusters are far apart.
-pub const MOST_UNLABELED: usize = 300;
+/// Most unlabeled rows; beyond, the tree is hopeless unless clusters are far apart.
+pub const MAX_UNLABELED: usize = 300;
 
 /// Open nodes among which a plunge is chosen.
-const MOST_OPEN: usize = 4096;
+const MAX_OPEN: usize = 4096;
 /// Rows of solutions that open nodes keep, of all machines.
 const WARM_ROWS: usize = 1 << 19;
 
@@ -159,7 +159,7 @@ struct Best {
 }
 
 /// The outcome of a search.
-struct Found {
+struct Incumbent {
     best: Best,
     lower: f64,
     nodes: u64,
@@ -174,7 +174,7 @@ impl BnbParams {
         alike: &[usize],
         caps: Caps,
         watch: &dyn Watch,
-    ) -> Found {
+    ) -> Incumbent {
         let problem = all.problems[0];
         let (mut best, mut report) = if all.problems.len() == 1 {
             self.switched(gram, problem, watch)
@@ -182,7 +182,7 @@ impl BnbParams {
             self.ranked(gram, all, watch)
         };
         let mut machine = self.machine(gram, problem);
-        let mut open = Open::new(self.root(&mut machine, all), caps);
+        let mut open = OpenNodes::new(self.root(&mut machine, all), caps);
         let (mut nodes, mut exit) = (0, report.exit);
         while let Some(mut node) = open.next() {
             if node.bound >= self.cutoff(&best) {
@@ -217,7 +217,7 @@ impl BnbParams {
         report.exit = exit;
         let lower = open.lower().min(best.upper);
         report.gap = self.lambda * (best.upper - lower);
-        Found { best, lower, nodes, report }
+        Incumbent { best, lower, nodes, report }
     }
 
     /// Why the search ends before a node; converged: it does not.
@@ -252,12 +252,12 @@ impl BnbParams {
         (Best { upper, class, functions: vec![start.function], each: vec![upper] }, start.report)
     }
 
-    fn machine<'g>(&self, gram: &'g mut dyn Gram, problem: &Problem) -> Machine<'g> {
-        Machine::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance)
+    fn machine<'g>(&self, gram: &'g mut dyn Gram, problem: &Problem) -> KernelProblem<'g> {
+        KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance)
     }
 
     /// Nothing given, machines f = 0.
-    fn root(&self, machine: &mut Machine<'_>, all: &Together<'_>) -> Node {
+    fn root(&self, machine: &mut KernelProblem<'_>, all: &Together<'_>) -> Node {
         let flat = all.problems.iter().map(|p| self.machine(machine.gram, p).dual).collect();
         let class = vec![None; all.open().len()];
         Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0, departed: 0.0 }
@@ -296,7 +296,7 @@ impl BnbParams {
         &self,
         node: &Node,
         duals: Vec<Dual>,
-        machine: &mut Machine<'_>,
+        machine: &mut KernelProblem<'_>,
         all: &Together<'_>,
         alike: &[usize],
     ) -> Vec<Node> {
@@ -342,13 +342,13 @@ impl BnbParams {
 }
 
 /// The machines of a node, solved.
-struct Solved {
+struct NodeSolution {
     lower: f64,
     duals: Vec<Dual>,
     each: Vec<f64>,
 }
 
-impl Solved {
+impl NodeSolution {
     fn best(self, class: Vec<Option<usize>>) -> Best {
         let function = |d: &Dual| Function { alpha: d.alpha().to_vec(), bias: d.bias() };
         let functions = self.duals.iter().map(function).collect();
@@ -357,8 +357,13 @@ impl Solved {
 }
 
 /// Solves the machines of a node from those of its parent; none if interrupted.
-fn solve(machine: &mut Machine<'_>, all: &Together<'_>, node: &Node, watch: &dyn Watch) -> Option<Solved> {
-    let mut out = Solved { lower: 0.0, duals: Vec::new(), each: Vec::new() };
+fn solve(
+    machine: &mut KernelProblem<'_>,
+    all: &Together<'_>,
+    node: &Node,
+    watch: &dyn Watch,
+) -> Option<NodeSolution> {
+    let mut out = NodeSolution { lower: 0.0, duals: Vec::new(), each: Vec::new() };
     for (m, problem) in all.problems.iter().enumerate() {
         machine.dual = node.from[m].clone();
         machine.pose(&all.targets(m, &node.class), &problem.cost);
@@ -414,10 +419,10 @@ const CONSTANT: f64 = 10.0;
 const LEAST: f64 = 1e-6;
 
 /// The curvature of the dual along each open row when the free support vectors F follow: Kᵢᵢ − kᵢᵀ(K_F)⁻¹kᵢ. It is small next to
-/// rows that are labelled. An order is all that is taken from it, so it may be inexact.
+/// rows that are labeled. An order is all that is taken from it, so it may be inexact.
 fn stiffness(
     (y, cost, dual): (&[f64], &[f64], &Dual),
-    machine: &mut Machine<'_>,
+    machine: &mut KernelProblem<'_>,
     open: &[usize],
     bias: bool,
 ) -> Vec<f64> {
@@ -454,9 +459,9 @@ impl Fit for BnbParams {
         let this =
             Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
-        if let Some(many) = problems.each.iter().map(|p| p.open.len()).find(|u| *u > MOST_UNLABELED) {
+        if let Some(many) = problems.each.iter().map(|p| p.open.len()).find(|u| *u > MAX_UNLABELED) {
             return Err(Error::Data(format!(
-                "bnb-s3vm searches the labels of at most {MOST_UNLABELED} unlabelled rows, and there are {many}; \
+                "bnb-s3vm searches the labels of at most {MAX_UNLABELED} unlabeled rows, and there are {many}; \
                  use tsvm or da"
             )));
         }
@@ -464,11 +469,11 @@ impl Fit for BnbParams {
         let groups = Together::groups(&problems.each);
         let search = |all: &Together<'_>| {
             let caps =
-                Caps { most: MOST_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
+                Caps { most: MAX_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
             this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), caps, watch)
         };
-        let found: Vec<Found> = groups.iter().map(search).collect();
-        let told = |f: &Found| {
+        let found: Vec<Incumbent> = groups.iter().map(search).collect();
+        let told = |f: &Incumbent| {
             let (lower, upper) = (this.lambda * f.lower, this.lambda * f.best.upper);
             let bounds = [("lower_bound", lower.into()), ("upper_bound", upper.into())];
             s3vm::facts(this.lambda, [("nodes", f.nodes.into()), bounds[0].clone(), bounds[1].clone()])
@@ -541,9 +546,9 @@ mod tests {
                     assert!(found.best.upper - found.lower < 1e-3 * found.best.upper);
                     (found.best.upper, found.nodes)
                 };
-                let (optimum, nodes) = found(MOST_OPEN, 1 << 9);
+                let (optimum, nodes) = found(MAX_OPEN, 1 << 9);
                 assert!(nodes > 20, "{nodes} nodes test nothing");
-                for (most, warm) in [(0, 0), (2, 2), (8, 0), (MOST_OPEN, 0)] {
+                for (most, warm) in [(0, 0), (2, 2), (8, 0), (MAX_OPEN, 0)] {
                     let (upper, _) = found(most, warm);
                     assert!((upper - optimum).abs() < 1e-4 * optimum, "{most} {warm}: {upper} {optimum}");
                 }

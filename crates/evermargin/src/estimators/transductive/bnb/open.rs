@@ -31,7 +31,7 @@ pub(crate) struct Caps {
 }
 
 /// The open nodes, in the order in which they came.
-pub(crate) struct Open {
+pub(crate) struct OpenNodes {
     nodes: Vec<Node>,
     cold: Rc<Vec<Dual>>,
     caps: Caps,
@@ -40,7 +40,7 @@ pub(crate) struct Open {
     plunging: bool,
 }
 
-impl Open {
+impl OpenNodes {
     pub fn new(root: Node, caps: Caps) -> Self {
         let cold = Rc::clone(&root.from);
         Self { nodes: vec![root], cold, caps, dropped: f64::INFINITY, plunging: true }
@@ -94,8 +94,8 @@ mod tests {
         Node { class: Vec::new(), left: Vec::new(), from: Rc::new(Vec::new()), bound, departed }
     }
 
-    fn open(nodes: &[(f64, f64)]) -> Open {
-        let mut open = Open::new(node(0.0, 0.0), CAPS);
+    fn open(nodes: &[(f64, f64)]) -> OpenNodes {
+        let mut open = OpenNodes::new(node(0.0, 0.0), CAPS);
         open.next();
         open.extend(nodes.iter().map(|(d, b)| node(*d, *b)).collect());
         open

@@ -1,11 +1,11 @@
 //! The set function of SUBMOD-S3VM and QP-S3VM.
 //!
-//! Emara 2012, chapter III. Of n unlabelled rows U the set A is called positive. With the weights cᵢ of the rows,
+//! Emara 2012, chapter III. Of n unlabeled rows U the set A is called positive. With the weights cᵢ of the rows,
 //! aₘ = cₘ Σ_L cᵢyᵢK(xᵢ, xₘ) and K'ₘⱼ = cₘcⱼK(xₘ, xⱼ) on U,
 //!
 //! D(A) / (C·C*) = Σ_A aₘ − (κ/2) Σ_{j∈A, j'∉A} K'ⱼⱼ',   κ = C*/C:
 //!
-//! labels copied from similar labelled rows, less the weight of the cut between the classes. It is what is left of the
+//! labels copied from similar labeled rows, less the weight of the cut between the classes. It is what is left of the
 //! source's D, S and UB(p) when constants and everything that depends on |A| alone are dropped; the diagonal cancels.
 //!
 //! With tₘ = Σ_U K'ₘⱼ and rₘ = Σ_A K'ₘⱼ all solvers use two numbers a row: the score sₘ = aₘ − (κ/2)tₘ + κrₘ, the slope
@@ -32,7 +32,7 @@ pub struct Seeds {
 pub struct Cut<'s, 'a> {
     space: &'s mut Space<'a>,
     seeds: &'s Seeds,
-    /// The unlabelled rows taken into account: U, or some of it.
+    /// The unlabeled rows taken into account: U, or some of it.
     rows: Vec<u32>,
     kappa: f64,
     labels: Sum,
@@ -108,7 +108,7 @@ impl<'s, 'a> Cut<'s, 'a> {
         }
     }
 
-    /// The same problem for some of the unlabelled rows, with another κ, nothing selected.
+    /// The same problem for some of the unlabeled rows, with another κ, nothing selected.
     pub fn thinned(&mut self, keep: &[usize], kappa: f64) -> Cut<'_, 'a> {
         let rows = keep.iter().map(|&m| self.rows[m]).collect();
         Cut::of(self.space, self.seeds, rows, kappa, self.labels.clone(), self.watch)
@@ -137,7 +137,7 @@ impl<'s, 'a> Cut<'s, 'a> {
         self.kappa
     }
 
-    /// a: the pull of the labels on each unlabelled row.
+    /// a: the pull of the labels on each unlabeled row.
     pub fn pull(&self) -> &[f64] {
         &self.pull
     }

@@ -1,6 +1,6 @@
 //! A model from labels true and inferred: cost C·weight for true ones, κC·weight for the others.
 
-use super::{Given, exit_of};
+use super::{CutInput, exit_of};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::supervised::linear::LinearParams;
@@ -40,7 +40,7 @@ impl Inductive {
         }
     }
 
-    /// The model when there are no unlabelled rows; its scores are those of the rows.
+    /// The model when there are no unlabeled rows; its scores are those of the rows.
     pub fn alone(
         &self,
         x: MatrixView<'_>,
@@ -63,10 +63,10 @@ impl Inductive {
         x: MatrixView<'_>,
         problems: &[Targets],
         few: &[FewLabels],
-        given: Given,
+        given: CutInput,
         watch: &dyn Watch,
     ) -> Result<Fitted> {
-        let Given { labels: given, kappas, start } = given;
+        let CutInput { labels: given, kappas, start } = given;
         let filled: Vec<Targets> = problems
             .iter()
             .zip(few)

@@ -1,14 +1,14 @@
-//! `submod-s3vm`: labels for unlabelled rows by maximising a set function, after Emara 2012, chapter III.
+//! `submod-s3vm`: labels for unlabeled rows by maximizing a set function, after Emara 2012, chapter III.
 //!
-//! Problem: of n unlabelled rows choose k = round(ratio·n) positives A that maximise Σ_A a − (κ/2)·cut(A), see [`cut`].
+//! Problem: of n unlabeled rows choose k = round(ratio·n) positives A that maximize Σ_A a − (κ/2)·cut(A), see [`cut`].
 //! The source adds −(C*²/2)d|A|² and picks greedily (`variant = thesis`): the sum is then submodular and monotone for
 //! 0 ≤ K ≤ d, greedy is within 1 − 1/e of *its* best, which says little about D. For a fixed k the addition is constant, so
-//! the picks maximise D greedily all the same. `variant = polished` goes on from there, see [`search`].
+//! the picks maximize D greedily all the same. `variant = polished` goes on from there, see [`search`].
 //!
 //! A model for other rows is fitted to all labels, true and inferred, with cost C and C* = κC: squared hinge
 //! ([`linear`](crate::estimators::supervised::linear)) with a linear kernel, hinge ([`svc`](crate::estimators::supervised::svc)) with another.
 //!
-//! Departures: κ = 2ρl/n unless given, because with κ fixed the cut drowns the labels as n grows; features are centred (the
+//! Departures: κ = 2ρl/n unless given, because with κ fixed the cut drowns the labels as n grows; features are centered (the
 //! linear kernel of values in [0, 1] is large for any two rows); r > 1/2 picks the negatives, as there are fewer.
 //! Several classes are given out together, see [`welfare`].
 
@@ -19,7 +19,7 @@ pub mod search;
 pub mod space;
 pub mod welfare;
 
-use super::{FewLabels, Ratio, Transduced, centre, middle};
+use super::{FewLabels, Ratio, Transduced, center, middle};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::estimators::supervised::svc::SvcParams;
@@ -29,7 +29,7 @@ use crate::model::Model;
 use crate::solver::{Exit, Progress, Watch};
 use cut::{Cut, Seeds};
 use inductive::Inductive;
-use search::{EXCHANGE_ROWS, Found, Search, greedy};
+use search::{EXCHANGE_ROWS, Search, SearchResult, greedy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use space::{LinearSpace, Space};
@@ -58,12 +58,12 @@ pub enum LabelWeights {
     Balanced,
 }
 
-/// The set function: which kernel, how much the cut weighs. Shared by the learners that maximise it.
+/// The set function: which kernel, how much the cut weighs. Shared by the learners that maximize it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Whether a linear kernel is centred.
+    /// Whether a linear kernel is centered.
     pub center: bool,
     /// Weights of labels.
     pub weights: LabelWeights,
@@ -85,7 +85,7 @@ pub struct CutParams {
 pub struct SubmodParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Share of positives among the unlabelled rows.
+    /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// ρ: weight of the cut over that of the labels, κn/2l; 0 leaves the labels alone.
     pub rho: f64,
@@ -93,11 +93,11 @@ pub struct SubmodParams {
     pub kappa: f64,
     /// C*, the cost of an inferred label; 0 means κC.
     pub c_unlabeled: f64,
-    /// Cost of a margin violation of a labelled row in the model.
+    /// Cost of a margin violation of a labeled row in the model.
     pub c: f64,
     /// How the set is chosen.
     pub variant: Variant,
-    /// Whether the linear kernel is that of centred rows.
+    /// Whether the linear kernel is that of centered rows.
     pub center: bool,
     /// Weights of the labels.
     pub weights: LabelWeights,
@@ -166,7 +166,7 @@ impl SubmodParams {
         problems: &[Targets],
         few: &[FewLabels],
         watch: &dyn Watch,
-    ) -> Result<Given> {
+    ) -> Result<CutInput> {
         let cut = self.cut();
         cut.check(x)?;
         let swift = self.variant == Variant::Swift;
@@ -209,19 +209,19 @@ impl Fit for SubmodParams {
 }
 
 /// Greedy as printed, of the class with fewer rows.
-fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> Found {
+fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> SearchResult {
     let n = cut.pull().len();
     let chosen = greedy(cut, k, 2 * k > n, every_gain, watch);
     let [evaluations, full] = chosen.evaluations;
     let mut labeling = polish::polish(cut, chosen.positive, 0, 0, watch);
     labeling.interrupted = chosen.interrupted;
     let (start, objectives) = ("greedy", vec![("greedy", labeling.objective)]);
-    Found { labeling, start, objectives, sweeps: 0, evaluations, full }
+    SearchResult { labeling, start, objectives, sweeps: 0, evaluations, full }
 }
 
 /// Labels, and what a model of them begins with.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct CutInput {
     pub labels: Transduced,
     /// κ of each problem, or of all.
     pub kappas: Vec<f64>,
@@ -230,7 +230,7 @@ pub(crate) struct Given {
 }
 
 /// Chooses k rows of a cut.
-pub type Choose<'c> = dyn Fn(&mut Cut<'_, '_>, usize, &dyn Watch) -> Found + 'c;
+pub type Choose<'c> = dyn Fn(&mut Cut<'_, '_>, usize, &dyn Watch) -> SearchResult + 'c;
 
 impl CutParams {
     pub(crate) fn check(&self, x: MatrixView<'_>) -> Result<()> {
@@ -243,7 +243,7 @@ impl CutParams {
         Ok(())
     }
 
-    /// κ for labelled and unlabelled rows of these weights in all: their numbers, if no row weighs more than another.
+    /// κ for labeled and unlabeled rows of these weights in all: their numbers, if no row weighs more than another.
     pub fn kappa(&self, labeled: f64, unlabeled: f64) -> f64 {
         if self.kappa > 0.0 {
             return self.kappa;
@@ -307,7 +307,7 @@ impl CutParams {
         few: &[FewLabels],
         choose: &Choose<'_>,
         watch: &dyn Watch,
-    ) -> Result<Given> {
+    ) -> Result<CutInput> {
         let mut out = Transduced::default();
         let (mut kappas, mut each) = (Vec::new(), Vec::new());
         let (mut weights, mut bias) = (Vec::new(), Vec::new());
@@ -347,14 +347,14 @@ impl CutParams {
             }
         }
         let start = Some(Model::Linear { weights, bias }).filter(|m| m.check().is_ok());
-        Ok(Given { labels: out, kappas, start })
+        Ok(CutInput { labels: out, kappas, start })
     }
 
     /// κ, and the source's own D and S.
     fn totals(
         &self,
         cut: &Cut<'_, '_>,
-        found: &Found,
+        found: &SearchResult,
         few: &FewLabels,
         l: f64,
         facts: &mut Map<String, Value>,
@@ -370,7 +370,7 @@ impl CutParams {
     }
 }
 
-impl Found {
+impl SearchResult {
     fn facts(&self, few: &FewLabels) -> Map<String, Value> {
         let mut facts = few.facts();
         facts.insert("positives".into(), few.positives.into());
@@ -394,7 +394,7 @@ pub(crate) fn settle(scores: &mut [f64], rows: &[usize], weight: &[f64], positiv
     let middle = middle(rows.iter().map(|&i| scores[i]), positive);
     let factor = move_to(scores, rows, weight, middle);
     let mut own: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
-    centre(&mut own, positive);
+    center(&mut own, positive);
     rows.iter().zip(own).for_each(|(&i, s)| scores[i] = s);
     (middle, factor)
 }

@@ -9,7 +9,7 @@ use super::cut::Cut;
 use crate::estimators::transductive::largest;
 use crate::solver::{Progress, Watch};
 
-/// Labels of the unlabelled rows.
+/// Labels of the unlabeled rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labeling {
     /// Whether each is positive.
@@ -64,7 +64,7 @@ pub fn polish(
     best
 }
 
-/// Best exchanges of two rows while one gains, at most `most`; then D is optimal among its neighbours.
+/// Best exchanges of two rows while one gains, at most `most`; then D is optimal among its neighbors.
 pub fn exchange(cut: &mut Cut<'_, '_>, from: Labeling, most: u64, watch: &dyn Watch) -> Labeling {
     let mut best = from;
     let mut scores = vec![0.0; best.positive.len()];

@@ -46,7 +46,7 @@ pub struct Search {
 
 /// The best labels found and how.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct SearchResult {
     /// The labels.
     pub labeling: Labeling,
     /// Name of the start that led there.
@@ -99,7 +99,7 @@ pub fn greedy(
 
 impl Search {
     /// All starts.
-    pub fn run(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> Found {
+    pub fn run(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> SearchResult {
         let n = cut.elements();
         let mut found = None;
         let (mut evaluations, mut full) = (0, 0);
@@ -110,7 +110,7 @@ impl Search {
             // Parzen's is all
         } else if n <= GREEDY_ROWS {
             for (name, negatives) in [("greedy", false), ("reverse greedy", true)] {
-                if trivial || found.as_ref().is_some_and(|f: &Found| f.labeling.interrupted) {
+                if trivial || found.as_ref().is_some_and(|f: &SearchResult| f.labeling.interrupted) {
                     break;
                 }
                 let chosen = greedy(cut, k, negatives, false, watch);
@@ -129,7 +129,7 @@ impl Search {
             order.shuffle(&mut rng);
             self.keep(cut, "random", marked(&order[..k], n), &mut found, watch);
         }
-        let nothing = || Found {
+        let nothing = || SearchResult {
             labeling: Labeling { positive: vec![false; n], objective: 0.0, sweeps: 0, interrupted: true },
             start: "parzen",
             objectives: Vec::new(),
@@ -151,7 +151,7 @@ impl Search {
     }
 
     /// The best labels of a sample of the rows, spread over all.
-    fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, Found) {
+    fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, SearchResult) {
         let n = cut.elements();
         let keep = sample(n, SOME);
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
@@ -171,7 +171,7 @@ impl Search {
         cut: &mut Cut<'_, '_>,
         name: &'static str,
         start: Vec<bool>,
-        best: &mut Option<Found>,
+        best: &mut Option<SearchResult>,
         watch: &dyn Watch,
     ) {
         if best.as_ref().is_some_and(|b| b.labeling.interrupted) {
@@ -194,7 +194,7 @@ impl Search {
             b.labeling.interrupted |= interrupted;
         } else {
             let objectives = vec![(name, value)];
-            *best = Some(Found { labeling, start: name, objectives, sweeps, evaluations: 0, full: 0 });
+            *best = Some(SearchResult { labeling, start: name, objectives, sweeps, evaluations: 0, full: 0 });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Sums of kernel values, f = Σ uⱼK(xⱼ, ·): all that the cut of SUBMOD-S3VM is made of.
 //!
 //! Linear kernel, no kernel matrix: f is one dense vector v = Σ uⱼxⱼ; a row is added in O(its non-zeros), and a value costs
-//! as much (Emara 2012, algorithm 5). Centred on a mean μ, sparse rows stay sparse: with β = Σ uⱼ,
+//! as much (Emara 2012, algorithm 5). Centered on a mean μ, sparse rows stay sparse: with β = Σ uⱼ,
 //! f(x) = ⟨x − μ, v − βμ⟩ = ⟨x, v⟩ − β⟨x, μ⟩ − ⟨μ, v⟩ + β|μ|².
 //!
 //! Any kernel: f is its values at all rows. A row is added by one row of kernel values, which comes from a cache under a
@@ -53,11 +53,11 @@ pub struct Sum {
 }
 
 impl<'a> LinearSpace<'a> {
-    /// The rows of `x`, less their mean by the weights `centre` (one a row, 0 for a row without a part) if they are given.
-    pub fn new(x: MatrixView<'a>, centre: Option<&[f64]>) -> Self {
+    /// The rows of `x`, less their mean by the weights `center` (one a row, 0 for a row without a part) if they are given.
+    pub fn new(x: MatrixView<'a>, center: Option<&[f64]>) -> Self {
         let all = Design::new(x, (0..x.rows() as u32).collect(), false);
         let (mut mean, mut along) = (vec![0.0; x.cols()], Vec::new());
-        if let Some(weight) = centre {
+        if let Some(weight) = center {
             let rows: Vec<u32> = (0..x.rows() as u32).filter(|&i| weight[i as usize] > 0.0).collect();
             let total: f64 = rows.iter().map(|&i| weight[i as usize]).sum();
             all.add_transposed(&rows, |i| weight[i] / total, &mut mean);

@@ -1,7 +1,7 @@
-//! Several classes at once: every unlabelled row goes to one class, and each class has its size.
+//! Several classes at once: every unlabeled row goes to one class, and each class has its size.
 //!
 //! Emara 2012 names the submodular welfare problem as the way to many classes and leaves it open. Here: with the cut Dᶜ
-//! of class c against the rest, maximise Σ_c Dᶜ(Aᶜ) over partitions of the unlabelled rows with |Aᶜ| = nᶜ. Pairs (row, class)
+//! of class c against the rest, maximize Σ_c Dᶜ(Aᶜ) over partitions of the unlabeled rows with |Aᶜ| = nᶜ. Pairs (row, class)
 //! are the elements; a row once and a class nᶜ times are two partition matroids, which greedy keeps by
 //! [`allowed`](SetFunction::allowed). Then as with two classes: the sum is convex in the relaxed labels, so a partition with
 //! larger Σ sᶜ over the slopes s at the present one is no worse. Such a partition is found from the present one by splitting
@@ -10,7 +10,7 @@
 use super::cut::Seeds;
 use super::search::GREEDY_ROWS;
 use super::space::{Space, Sum};
-use super::{CutParams, Given, settle, total};
+use super::{CutInput, CutParams, settle, total};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::estimators::Targets;
@@ -18,7 +18,7 @@ use crate::estimators::transductive::{FewLabels, Transduced, largest};
 use crate::solver::lazy_greedy::{SetFunction, lazy};
 use crate::solver::{Progress, Watch};
 
-/// Whether the problems are one a class: the same rows, and every labelled row positive once.
+/// Whether the problems are one a class: the same rows, and every labeled row positive once.
 pub fn is_one_against_rest(few: &[FewLabels]) -> bool {
     let first = &few[0];
     let same = few.iter().all(|f| f.labeled == first.labeled && f.unlabeled == first.unlabeled);
@@ -253,7 +253,7 @@ pub(crate) fn fit(
     most: u64,
     thorough: bool,
     watch: &dyn Watch,
-) -> Result<Given> {
+) -> Result<CutInput> {
     let seeds: Vec<Seeds> = few.iter().zip(problems).map(|(f, t)| params.seeds(f, t)).collect();
     let mut space = params.space(x, &CutParams::taking_part(&seeds[0]))?;
     let n = few[0].unlabeled.len();
@@ -312,5 +312,5 @@ pub(crate) fn fit(
     ] {
         out.facts.insert(name.into(), value);
     }
-    Ok(Given { labels: out, kappas: vec![kappa], start: None })
+    Ok(CutInput { labels: out, kappas: vec![kappa], start: None })
 }
