@@ -7,9 +7,10 @@
 use crate::similarity::{FEATURES, mean};
 use evermargin::active::StopRule;
 use evermargin::model::{Classifier, ScalingName};
+use evermargin::params::structs::to_value;
+use evermargin::params::{ParamValue, ParamValues};
 use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::{Labels, Matrix, MatrixView, Result};
-use serde_json::json;
 
 /// How pairs are taught to the support vector machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,17 +98,31 @@ fn each(pairs: MatrixView<'_>, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
 
 /// What the learner is told.
 fn options(teaching: Teaching, seed: u64) -> TrainOptions {
+    let words = |words: &[(&str, ParamValue)]| -> ParamValues {
+        words.iter().map(|(name, value)| ((*name).to_string(), value.clone())).collect()
+    };
     let (learner, params) = match teaching {
-        Teaching::Batch => ("svc", json!({ "c": 1 })),
+        Teaching::Batch => ("svc", ParamValues::new()),
         Teaching::Random(labels) => {
-            ("lasvm", json!({ "c": 1, "seed": seed, "select": "random", "labels": labels, "stop": "never" }))
+            let seed = ("seed", seed.into());
+            let labels = ("labels", labels.into());
+            ("lasvm", words(&[seed, ("select", "random".into()), labels, ("stop", "never".into())]))
         }
         Teaching::Active(stop) => {
-            ("lasvm", json!({ "c": 1, "seed": seed, "select": "active", "pool": 59, "stop": stop }))
+            let seed = ("seed", seed.into());
+            (
+                "lasvm",
+                words(&[
+                    seed,
+                    ("select", "active".into()),
+                    ("pool", 59.into()),
+                    ("stop", to_value(&stop).unwrap_or_else(|_| "margin".into())),
+                ]),
+            )
         }
     };
     let mut options = TrainOptions::new(learner);
-    options.params = params.as_object().cloned().unwrap_or_default();
+    options.params = params;
     options.gamma = Some(Gamma::Value(0.05));
     options.scaling = Some(ScalingChoice::Named(ScalingName::Standard));
     options

@@ -1,0 +1,530 @@
+//! Ertekin's statements about figures and about several cells at once.
+
+use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
+use crate::judge::Verdict;
+use crate::methods::{Method, Open, Outcome, Task, run, score};
+use crate::online;
+use crate::run::{Bench, LARGE, Options, seed_of};
+use crate::stream::curves::figure;
+use crate::tables::{self, Row};
+use evermargin::Kernel;
+use evermargin::active::{StopRule, Strategy};
+use evermargin::estimators::online::lasvm::LasvmParams;
+use evermargin::estimators::supervised::svc::SvcParams;
+use evermargin::estimators::{Fit, Targets};
+use serde::{Deserialize, Serialize};
+
+fn row(table: &str, name: &str) -> Result<Row> {
+    let found = tables::find(table)?.rows.into_iter().find(|r| r.name == name);
+    found.ok_or_else(|| Failure::Unknown(format!("table {table} has no data set {name}")))
+}
+
+/// The runs of some methods on some rows, by row and method; a row that cannot be run is told to `found` and empty.
+fn runs(
+    bench: &Bench<'_>,
+    rows: &[Row],
+    methods: &[Method],
+    found: &mut Found,
+) -> Vec<Option<Vec<Vec<Outcome>>>> {
+    let pieces: Vec<(&Row, Method)> =
+        rows.iter().flat_map(|row| methods.iter().map(move |method| (row, *method))).collect();
+    let done = bench.each(&pieces, |(row, method)| bench.runs(row, *method));
+    let whole = |(row, runs): (&Row, &[crate::run::Runs])| {
+        let mut all = Vec::new();
+        for runs in runs {
+            match runs {
+                Ok(outcomes) => all.push(outcomes.clone()),
+                Err(why) => {
+                    refuse(found, &row.name, why);
+                    return None;
+                }
+            }
+        }
+        Some(all)
+    };
+    rows.iter().zip(done.chunks(methods.len())).map(whole).collect()
+}
+
+fn refuse(found: &mut Found, row: &str, (verdict, why): &(Verdict, String)) {
+    match verdict {
+        Verdict::Missing => found.missing(row, why),
+        _ => found.left_out(row, "", why),
+    }
+}
+
+fn values(outcomes: &[Outcome], metric: &str) -> Vec<f64> {
+    outcomes.iter().filter_map(|o| o.get(metric)).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Adult: one pass of LASVM against the exact solution.
+pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let rows = [row("ertekin-3.2", "Adult")?];
+    let done = runs(bench, &rows, &[Method::Libsvm, Method::Lasvm], &mut found);
+    for (row, runs) in rows.iter().zip(done.iter().flatten()) {
+        let exact = |metric: &str| mean(&values(&runs[0], metric));
+        let share = |metric: &str| values(&runs[1], metric).iter().map(|v| v / exact(metric)).collect();
+        let behind = values(&runs[1], "error").iter().map(|e| e - exact("error")).collect();
+        found.add(&row.name, "LASVM", "behind", behind);
+        found.add(&row.name, "LASVM", "kernel_share", share("kernel_evaluations"));
+        found.add(&row.name, "LASVM", "support_share", share("support_count"));
+    }
+    Ok(found)
+}
+
+/// Noisy labels: LASVM-NC and LASVM-I against the exact solution.
+pub(crate) fn sparse(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let rows = [row("ertekin-6.3", "Adult")?, row("ertekin-6.3", "USPS+N")?, row("ertekin-6.3", "Banana")?];
+    let methods = [Method::Libsvm, Method::LasvmNc, Method::LasvmI];
+    let done = runs(bench, &rows, &methods, &mut found);
+    for (row, runs) in rows.iter().zip(&done) {
+        let Some(runs) = runs else { continue };
+        for (method, outcomes) in methods.iter().zip(runs).skip(1) {
+            let exact = |metric: &str| mean(&values(&runs[0], metric));
+            let share =
+                values(outcomes, "support_count").iter().map(|v| v / exact("support_count")).collect();
+            let over = values(outcomes, "accuracy").iter().map(|v| v - exact("accuracy")).collect();
+            found.add(&row.name, method.name(), "support_share", share);
+            found.add(&row.name, method.name(), "over_exact", over);
+        }
+    }
+    Ok(found)
+}
+
+/// Ends of the ramp that are compared.
+const ENDS: [f64; 9] = [0.5, 0.0, -0.5, -0.75, -1.0, -1.1, -1.25, -1.5, -2.0];
+
+/// Which learners the ends are compared for.
+const RAMPS: [(&str, Method, Option<bool>); 3] = [
+    ("LASVM-NC", Method::LasvmNc, None),
+    ("LASVM-NC not finished", Method::LasvmNc, Some(false)),
+    ("LASVM-I", Method::LasvmI, None),
+];
+
+/// Figure 6.5: a sweep of s on the same samples.
+pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Found> {
+    let options = bench.options;
+    let mut pieces = Vec::new();
+    let wanted = |name: &&str| {
+        options.data_sets.is_empty() || options.data_sets.iter().any(|s| s.eq_ignore_ascii_case(name))
+    };
+    let mut found = Found::default();
+    let mut rows = Vec::new();
+    for name in ["Banana", "USPS+N", "Adult"].into_iter().filter(wanted) {
+        let row = row("ertekin-6.3", name)?;
+        let large = row.protocol.train > LARGE;
+        if large && !options.slow {
+            found.left_out(name, "", "takes minutes: left out without --slow");
+            continue;
+        }
+        let usual = if options.quick || large { 1 } else { 5 };
+        rows.push((row, options.repetitions.unwrap_or(usual).max(1)));
+    }
+    for (row, repetitions) in &rows {
+        for repetition in 0..*repetitions {
+            pieces.extend((0..RAMPS.len()).map(|way| (row, repetition, way)));
+        }
+    }
+    let done = bench.each(&pieces, |(row, repetition, way)| -> Result<Vec<[f64; 2]>> {
+        let key = format!(
+            "ramp end {} {:?} {repetition} {} {:?} {:?}",
+            row.data_set, row.protocol, options.seed, RAMPS[*way], options.open
+        );
+        bench.cached(&key, || swept(bench, row, *repetition, *way))
+    });
+    let mut done = done.into_iter();
+    for (row, repetitions) in &rows {
+        let sweeps: Vec<Result<Vec<[f64; 2]>>> = done.by_ref().take(repetitions * RAMPS.len()).collect();
+        match sweeps.into_iter().collect::<Result<Vec<_>>>() {
+            Ok(sweeps) => tell_ends(&row.name, &sweeps, &mut found),
+            Err(missing @ Failure::Missing { .. }) => found.missing(&row.name, &missing.to_string()),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(found)
+}
+
+/// Accuracy and support vectors at every end.
+fn swept(bench: &Bench<'_>, row: &Row, repetition: usize, way: usize) -> Result<Vec<[f64; 2]>> {
+    let mut task = bench.task(row, repetition)?;
+    let (_, method, finish) = RAMPS[way];
+    let one = |s: f64| {
+        (task.open.s, task.open.finish) = (s, finish);
+        let outcome = run(method, &task, seed_of(bench.options.seed, repetition))?;
+        Ok([outcome.accuracy, outcome.support_count as f64])
+    };
+    ENDS.into_iter().map(one).collect()
+}
+
+/// Sweeps come repetition by repetition, and learner by learner within.
+fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Found) {
+    let of = |way: usize| sweeps.iter().skip(way).step_by(RAMPS.len());
+    let at = |way: usize, end: usize, c: usize| mean(&of(way).map(|s| s[end][c]).collect::<Vec<_>>());
+    let minus_one = ENDS.iter().position(|s| *s == -1.0).unwrap_or(0);
+    let mut series = Vec::new();
+    for (way, (name, ..)) in RAMPS.iter().enumerate() {
+        let best = (0..ENDS.len()).map(|e| at(way, e, 0)).fold(0.0, f64::max);
+        found.add(row, name, "behind_best", vec![best - at(way, minus_one, 0)]);
+        found.add(row, name, "over_half", of(way).map(|s| s[minus_one][0] - s[0][0]).collect());
+        let fewer = of(way).map(|s| s[minus_one][1] / s[ENDS.len() - 1][1].max(1.0)).collect();
+        found.add(row, name, "support_share", fewer);
+        let over = sweeps.chunks(RAMPS.len()).map(|c| {
+            let gaps = c[way].iter().zip(&c[RAMPS.len() - 1]).map(|(a, b)| a[0] - b[0]);
+            mean(&gaps.collect::<Vec<_>>())
+        });
+        found.add(row, name, "over_i", over.collect());
+        let points = (0..ENDS.len()).map(|e| [at(way, e, 1), 100.0 * at(way, e, 0)]).collect();
+        series.push(Series { name: (*name).into(), points });
+    }
+    let title = format!("{row}: s from {} to {}", ENDS[0], ENDS[ENDS.len() - 1]);
+    found.figures.push(figure(&title, ("support vectors", "accuracy %"), series));
+}
+
+/// A model along the way: examples learned from, support vectors, share of test rows right.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Station {
+    learned: usize,
+    labels: usize,
+    support: usize,
+    accuracy: f64,
+}
+
+/// Ways to choose examples, and whether cost and width are chosen too.
+const CHOOSING: [(&str, Strategy, bool); 3] = [
+    ("auto-active", Strategy::AutoActive, false),
+    ("active", Strategy::Active, false),
+    ("auto-active, chosen C and γ", Strategy::AutoActive, true),
+];
+
+/// Costs and widths to choose from: few examples may want others than all of them.
+const PAIRS: [(f64, f64); 5] = [(100.0, 0.005), (30.0, 0.005), (10.0, 0.01), (10.0, 0.02), (5.0, 0.02)];
+
+/// Share of a division's training rows that the choice is made on.
+const HELD_OUT: f64 = 0.25;
+
+/// One division of the data: the exact solution, and what each way of choosing came to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Division {
+    exact: f64,
+    /// By way: models along the run, and the one with as many support vectors as the statement allows.
+    ways: Vec<(Vec<Station>, Option<Station>)>,
+}
+
+/// Divisions of the data; the source has 65.
+const DIVISIONS: usize = 10;
+
+/// Support vectors that the statement allows.
+const SMALL: usize = 2500;
+
+/// Figures 3.8 and 3.9: accuracy against support vectors, by which examples are learned. Data are divided anew each time, as
+/// in the source, and the exact solution is that of the same division.
+pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let row = row("ertekin-3.2", "Adult")?;
+    if bench.options.quick {
+        found.left_out(&row.name, "", "left out by --quick");
+        return Ok(found);
+    }
+    let options = Options { resplit: true, ..bench.options.clone() };
+    let inner = Options { hold_out: Some(HELD_OUT), ..options.clone() };
+    let say = |line: &str| bench.say(line);
+    let (anew, within) = (Bench::new(&options, &say), Bench::new(&inner, &say));
+    let pieces: Vec<usize> = (0..options.repetitions.unwrap_or(DIVISIONS).max(1)).collect();
+    let done = anew.each(&pieces, |&k| {
+        let key = format!("divisions {:?} {k} {} {CHOOSING:?} {PAIRS:?}", row.protocol, options.seed);
+        anew.cached(&key, || {
+            let tasks = [anew.task(&row, k)?, within.task(&row, k)?];
+            division(&tasks, seed_of(options.seed, k))
+        })
+    });
+    match done.into_iter().collect::<Result<Vec<_>>>() {
+        Ok(divisions) => tell_divisions(&row.name, &divisions, &mut found),
+        Err(missing @ Failure::Missing { .. }) => found.missing(&row.name, &missing.to_string()),
+        Err(failure) => return Err(failure),
+    }
+    Ok(found)
+}
+
+/// A division, and its training rows divided once more.
+fn division([task, within]: &[Task; 2], seed: u64) -> Result<Division> {
+    let exact = run(Method::Libsvm, task, seed)?.accuracy;
+    let usual = LasvmParams {
+        pool: 50,
+        labels: task.open.labels,
+        stop: StopRule::Never,
+        curve: true,
+        ..online::params(task, seed)
+    };
+    let way = |&(_, select, choose): &(&str, Strategy, bool)| {
+        let mut params = LasvmParams { select, ..usual.clone() };
+        if choose {
+            params = best_pair(within, &params)?;
+        }
+        let curve = stations(task, &params)?;
+        let small = largest_small(task, &params, &curve)?;
+        Ok((curve, small))
+    };
+    Ok(Division { exact, ways: CHOOSING.iter().map(way).collect::<Result<_>>()? })
+}
+
+/// The parameters with the cost and width whose small model is best.
+fn best_pair(task: &Task, params: &LasvmParams) -> Result<LasvmParams> {
+    let mut best: Option<(f64, LasvmParams)> = None;
+    for (c, gamma) in PAIRS {
+        let params = LasvmParams { c, kernel: Kernel::Rbf { gamma }, ..params.clone() };
+        let small = largest_small(task, &params, &stations(task, &params)?)?;
+        let accuracy = small.map_or(0.0, |s| s.accuracy);
+        if best.as_ref().is_none_or(|(most, _)| accuracy > *most) {
+            best = Some((accuracy, params));
+        }
+    }
+    Ok(best.map_or_else(|| params.clone(), |(_, params)| params))
+}
+
+/// Finished models along one run, scored.
+fn stations(task: &Task, params: &LasvmParams) -> Result<Vec<Station>> {
+    let train = &task.split.train;
+    let targets = Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] };
+    let online = params.fit(train.x.view(), &[targets], &())?.online;
+    let stops = online.map(|o| o.curve).unwrap_or_default();
+    let scored = stops.iter().filter(|c| c.learned >= 100).map(|c| {
+        let accuracy = score(&c.model, task, 0, 0.0)?.accuracy;
+        Ok(Station { learned: c.learned, labels: c.labels, support: c.support, accuracy })
+    });
+    scored.collect()
+}
+
+/// A model with nearly as many support vectors as allowed: stations lie half an octave apart, so the run is done again with
+/// as many examples as the line between two of them promises, and a little fewer while that is too many. Test rows have no
+/// say in it.
+fn largest_small(task: &Task, params: &LasvmParams, curve: &[Station]) -> Result<Option<Station>> {
+    let before = curve.iter().take_while(|s| s.support <= SMALL).last();
+    let Some(between) = examples_for(SMALL, curve) else { return Ok(before.cloned()) };
+    for part in [1.0, 0.98, 0.96, 0.94] {
+        let params = LasvmParams { labels: (part * between) as usize, ..params.clone() };
+        let last = stations(task, &params)?.pop();
+        if last.as_ref().is_some_and(|s| s.support <= SMALL) {
+            return Ok(last);
+        }
+    }
+    Ok(before.cloned())
+}
+
+/// Examples at which a run has so many support vectors, on the line between two stations; none if no two lie on either side.
+fn examples_for(support: usize, curve: &[Station]) -> Option<f64> {
+    let pair = curve.windows(2).find(|w| w[0].support <= support && w[1].support > support)?;
+    let (before, after) = (&pair[0], &pair[1]);
+    let share = (support - before.support) as f64 / (after.support - before.support) as f64;
+    Some(before.learned as f64 + share * (after.learned - before.learned) as f64)
+}
+
+fn tell_divisions(row: &str, divisions: &[Division], found: &mut Found) {
+    let mut series = Vec::new();
+    let (mut first, mut last) = (f64::INFINITY, 0.0f64);
+    for (way, (name, ..)) in CHOOSING.iter().enumerate() {
+        let of = |value: &dyn Fn(&Station, f64) -> f64| -> Vec<f64> {
+            divisions.iter().filter_map(|d| d.ways[way].1.as_ref().map(|s| value(s, d.exact))).collect()
+        };
+        found.add(row, name, "behind", of(&|s, exact| exact - s.accuracy));
+        found.add(row, name, "support_count", of(&|s, _| s.support as f64));
+        found.add(row, name, "labels", of(&|s, _| s.labels as f64));
+        let curves: Vec<&[Station]> = divisions.iter().map(|d| d.ways[way].0.as_slice()).collect();
+        let length = curves.iter().map(|c| c.len()).min().unwrap_or(0);
+        let at = |k: usize, value: &dyn Fn(&Station) -> f64| {
+            mean(&curves.iter().map(|c| value(&c[k])).collect::<Vec<_>>())
+        };
+        let point = |k: usize| [at(k, &|s| s.support as f64), 100.0 * (1.0 - at(k, &|s| s.accuracy))];
+        let points: Vec<[f64; 2]> = (0..length).map(point).collect();
+        for p in &points {
+            (first, last) = (first.min(p[0]), last.max(p[0]));
+        }
+        series.push(Series { name: (*name).into(), points });
+    }
+    let error = 100.0 * (1.0 - mean(&divisions.iter().map(|d| d.exact).collect::<Vec<_>>()));
+    series.push(Series { name: "exact solution".into(), points: vec![[first, error], [last, error]] });
+    let mut drawn = figure("Error against support vectors", ("support vectors", "error %"), series);
+    drawn.log_x = true;
+    found.figures.push(drawn);
+}
+
+/// Waveform with 32 negatives a positive: active learning with class costs against every other remedy, final models.
+pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
+    let methods = [
+        Method::AlDc,
+        Method::Batch,
+        Method::BatchTuned,
+        Method::Us,
+        Method::UsEven,
+        Method::Smote,
+        Method::Al,
+        Method::Virtual,
+        Method::Dc,
+    ];
+    let open = Open { stop: Some(StopRule::Never), ..bench.options.open };
+    let options = Options { open, ..bench.options.clone() };
+    let say = |line: &str| bench.say(line);
+    let to_the_end = Bench::new(&options, &say);
+    let mut found = Found::default();
+    let rows = [row("ertekin-waveform-imbalance", "Waveform IR 32")?];
+    for runs in runs(&to_the_end, &rows, &methods, &mut found).into_iter().flatten() {
+        let best = values(&runs[0], "g_means");
+        for (method, outcomes) in methods.iter().zip(&runs).skip(1) {
+            let over = best.iter().zip(values(outcomes, "g_means")).map(|(a, b)| a - b).collect();
+            found.add(&format!("against {}", method.name()), "AL+DC", "over", over);
+        }
+        found.add(&rows[0].name, "AL+DC", "g_means", best);
+    }
+    Ok(found)
+}
+
+/// What one machine of ten says of the test digits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Said {
+    decisions: Vec<f64>,
+    positive: Vec<bool>,
+    seconds: f64,
+}
+
+/// Passes of LASVM, 0 for the exact solution.
+const PASSES: [(&str, usize); 3] = [("LIBSVM", 0), ("LASVM×1", 1), ("LASVM×2", 2)];
+
+/// Figure 3.4: ten machines, one a digit; the largest decision value names the digit.
+pub(crate) fn digits(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let like = row("ertekin-4.3", "MNIST-8")?;
+    if !bench.options.slow {
+        found.left_out("", "", "takes many minutes: left out without --slow");
+        return Ok(found);
+    }
+    let pieces: Vec<(usize, usize)> =
+        (0..10).flat_map(|digit| (0..PASSES.len()).map(move |way| (digit, way))).collect();
+    let done = bench.each(&pieces, |(digit, way)| {
+        let mut row = Row { data_set: format!("mnist:{digit}"), ..like.clone() };
+        row.protocol.imbalance = None;
+        let key = format!("digit {digit} {:?} {:?} {}", PASSES[*way], row.protocol, bench.options.seed);
+        bench.cached(&key, || machine(bench, &row, PASSES[*way].1))
+    });
+    let said = done.into_iter().collect::<Result<Vec<_>>>()?;
+    for (way, (name, _)) in PASSES.iter().enumerate() {
+        let ten: Vec<&Said> = said.iter().skip(way).step_by(PASSES.len()).collect();
+        found.add("MNIST", name, "error", vec![wrong(&ten)]);
+        found.add("MNIST", name, "seconds", vec![ten.iter().map(|s| s.seconds).sum()]);
+    }
+    Ok(found)
+}
+
+fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<Said> {
+    let task = bench.task(row, 0)?;
+    let train = &task.split.train;
+    let targets = [Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] }];
+    let clock = crate::clock::Clock::start();
+    let model = if passes == 0 {
+        let (kernel, c, tolerance) = (task.kernel, task.c, task.tolerance);
+        SvcParams { kernel, c, tolerance, ..SvcParams::default() }.fit(train.x.view(), &targets, &())?.model
+    } else {
+        let params = LasvmParams { epochs: passes, ..online::params(&task, seed_of(bench.options.seed, 0)) };
+        params.fit(train.x.view(), &targets, &())?.model
+    };
+    let seconds = clock.seconds();
+    bench.say(&format!("{} {passes}: {seconds:.1} s", row.data_set));
+    let test = &task.split.test;
+    let positive = test.y.iter().map(|y| *y == evermargin::Label::Pos).collect();
+    Ok(Said { decisions: model.decision(test.x.view())?, positive, seconds })
+}
+
+/// Share of the rows whose largest decision is not that of their own machine.
+fn wrong(ten: &[&Said]) -> f64 {
+    let rows = ten.iter().map(|s| s.decisions.len()).min().unwrap_or(0);
+    let largest =
+        |i: usize| ten.iter().reduce(|best, s| if s.decisions[i] > best.decisions[i] { s } else { best });
+    let wrong = (0..rows).filter(|&i| largest(i).is_none_or(|s| !s.positive[i])).count();
+    wrong as f64 / rows.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(found: &Found, row: &str, method: &str, metric: &str) -> f64 {
+        mean(found.of(row, method, metric).unwrap().runs.as_ref().unwrap())
+    }
+
+    #[test]
+    fn examples_lie_on_the_line_between_stations() {
+        let station = |learned, support| Station { learned, labels: learned, support, accuracy: 0.5 };
+        let curve = [station(100, 90), station(200, 150), station(300, 250)];
+        assert_eq!(examples_for(200, &curve), Some(250.0));
+        assert_eq!(examples_for(150, &curve), Some(200.0));
+        assert_eq!(examples_for(80, &curve), None, "the first has more already");
+        assert_eq!(examples_for(250, &curve), None, "the last does not have more");
+    }
+
+    #[test]
+    fn small_models_are_held_against_the_exact_one_of_their_division() {
+        let at = |support, accuracy| Station { learned: 200, labels: 210, support, accuracy };
+        let division = |exact, small: Station| {
+            let way = (vec![at(100, 0.86), at(2600, 0.8)], Some(small));
+            Division { exact, ways: vec![way.clone(), way.clone(), way] }
+        };
+        let mut found = Found::default();
+        let divisions = [division(0.85, at(2400, 0.84)), division(0.87, at(2500, 0.88))];
+        tell_divisions("Adult", &divisions, &mut found);
+        assert!(value(&found, "Adult", "auto-active", "behind").abs() < 1e-12);
+        assert_eq!(value(&found, "Adult", "active", "support_count"), 2450.0);
+        let exact = &found.figures[0].series[3].points;
+        assert!((exact[0][1] - 14.0).abs() < 1e-9 && exact[1][0] == 2600.0, "{exact:?}");
+    }
+
+    #[test]
+    fn ends_of_the_ramp_are_held_against_each_other() {
+        let sweep =
+            |base: f64| (0..ENDS.len()).map(|e| [base + 0.01 * e as f64, 10.0 * (e + 1) as f64]).collect();
+        let mut found = Found::default();
+        tell_ends(
+            "here",
+            &[sweep(0.5), sweep(0.6), sweep(0.4), sweep(0.7), sweep(0.6), sweep(0.4)],
+            &mut found,
+        );
+        assert!((value(&found, "here", "LASVM-NC", "behind_best") - 0.04).abs() < 1e-12);
+        assert!((value(&found, "here", "LASVM-NC", "over_half") - 0.04).abs() < 1e-12);
+        assert!((value(&found, "here", "LASVM-NC", "over_i") - 0.2).abs() < 1e-12);
+        assert!((value(&found, "here", "LASVM-I", "support_share") - 5.0 / 9.0).abs() < 1e-12);
+        assert_eq!(found.figures[0].series[0].points[0], [10.0, 60.0]);
+    }
+
+    #[test]
+    fn the_largest_decision_names_the_digit() {
+        let said = |decisions: [f64; 3], positive: [bool; 3]| Said {
+            decisions: decisions.to_vec(),
+            positive: positive.to_vec(),
+            seconds: 0.0,
+        };
+        let (a, b) =
+            (said([1.0, -2.0, 0.5], [true, false, false]), said([-1.0, -1.0, 0.4], [false, true, true]));
+        assert!((wrong(&[&a, &b]) - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn statements_without_data_have_missing_cells() {
+        let options = Options { folder: "/nonexistent".into(), ..Options::default() };
+        let bench = Bench::new(&options, &|_| ());
+        for check in [one_pass, sparse, auto_active] {
+            let found = check(&bench).unwrap();
+            let missing = |v: &crate::found::Values| matches!(v.runs, Err((Verdict::Missing, _)));
+            assert!(found.values.iter().any(missing), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn quick_runs_leave_large_data_out_and_say_so() {
+        let options = Options { quick: true, folder: "/nonexistent".into(), ..Options::default() };
+        let found = one_pass(&Bench::new(&options, &|_| ())).unwrap();
+        assert!(matches!(found.values[0].runs, Err((Verdict::NotRun, _))));
+    }
+}

@@ -1,0 +1,327 @@
+//! Figures IV.19 to IV.35: is a stream with a bounded memory labeled as well as one that is kept whole, at a cost that does
+//! not grow?
+
+use super::curves::{binned, figure};
+use super::growth::slope;
+use super::shelf::{CONNECTIONS, Look, PLANS, Plan, Run, Shelf, Track, chosen, looks, repetitions};
+use super::walk::{Mode, Way};
+use super::{mean, params};
+use crate::failure::{Failure, Result};
+use crate::found::{Found, Series};
+use crate::run::Bench;
+use crate::show::markdown::spread;
+use evermargin::engine::transduction::{MemoryPolicy, TransductionParams};
+use evermargin::estimators::transductive::submod::Variant;
+use std::fmt::Write;
+
+/// A way along a stream.
+struct Line {
+    name: &'static str,
+    mode: Mode,
+    remember: MemoryPolicy,
+    tolerance: f64,
+    true_share: bool,
+    labels_alone: bool,
+    /// Whether what left memory still counts.
+    evicted_weight: bool,
+    polished: bool,
+}
+
+const fn line(name: &'static str, mode: Mode, remember: MemoryPolicy, tolerance: f64) -> Line {
+    Line {
+        name,
+        mode,
+        remember,
+        tolerance,
+        true_share: true,
+        labels_alone: false,
+        evicted_weight: true,
+        polished: false,
+    }
+}
+
+static LINES: [Line; 10] = [
+    line("incremental tolerant", Mode::Incremental, MemoryPolicy::Exemplars, 0.05),
+    line("incremental strict", Mode::Incremental, MemoryPolicy::Exemplars, 0.0),
+    line("online tolerant", Mode::Online, MemoryPolicy::Exemplars, 0.05),
+    line("online strict", Mode::Online, MemoryPolicy::Exemplars, 0.0),
+    line("random rows", Mode::Incremental, MemoryPolicy::Random, 0.05),
+    line("last batch alone", Mode::Incremental, MemoryPolicy::Nothing, 0.0),
+    Line { labels_alone: true, ..line("labels alone", Mode::Incremental, MemoryPolicy::Nothing, 0.0) },
+    Line { true_share: false, ..line("share of labels", Mode::Incremental, MemoryPolicy::Exemplars, 0.05) },
+    Line {
+        evicted_weight: false,
+        ..line("exemplars alone", Mode::Incremental, MemoryPolicy::Exemplars, 0.05)
+    },
+    Line {
+        evicted_weight: false,
+        polished: true,
+        ..line("exemplars alone, polished", Mode::Incremental, MemoryPolicy::Exemplars, 0.05)
+    },
+];
+
+impl Line {
+    fn way(&self, params: &TransductionParams, repetition: usize) -> Way {
+        let mut params =
+            TransductionParams { remember: self.remember, tolerance: self.tolerance, ..params.clone() };
+        params.rho *= f64::from(u8::from(!self.labels_alone));
+        params.evicted_weight *= f64::from(u8::from(self.evicted_weight));
+        if self.polished {
+            params.variant = Variant::Polished;
+        }
+        Way { mode: self.mode, params, true_share: self.true_share, ask: None, seed: repetition as u64 }
+    }
+}
+
+/// A piece of work: a walk, or batch learning at one batch.
+enum Piece {
+    Walk(&'static Line),
+    Look(usize),
+}
+
+/// What a piece gave.
+enum Part {
+    Walk(&'static str, Track),
+    Look(Look),
+}
+
+/// The walks and looks of a repetition.
+#[derive(Default)]
+struct Together {
+    tracks: Vec<(&'static str, Track)>,
+    looks: Vec<Look>,
+}
+
+impl Together {
+    fn track(&self, name: &str) -> Option<&Track> {
+        self.tracks.iter().find(|(n, _)| *n == name).map(|(_, t)| t)
+    }
+
+    /// How far a walk lies below batch learning, mean of the batches of the last half at which that was looked at.
+    fn behind(&self, track: &Track) -> Option<f64> {
+        let half = track.accuracy.len() / 2;
+        let gaps = self.looks.iter().filter(|l| l.at >= half);
+        let gaps: Vec<f64> = gaps.filter_map(|l| Some(l.accuracy? - (*track.accuracy.get(l.at)?)?)).collect();
+        (!gaps.is_empty()).then(|| mean(&gaps))
+    }
+}
+
+/// The claim of figures IV.19 to IV.30.
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let names: Vec<&str> = LINES.iter().map(|l| l.name).collect();
+    let _ = writeln!(
+        found.notes,
+        "Accuracy in percent, mean of the last half of the batches. *Random rows* and *last batch alone* remember those in place of \
+         exemplars; *labels alone* ignores how rows lie (ρ = 0); *share of labels* takes the share of positives from the \
+         labels; *exemplars alone* forgets what is no longer remembered, as the source does, *polished* with the thorough search for the cut.\n\n| stream | batch learning | {} |\n|---|--:|{}",
+        names.join(" | "),
+        "--:|".repeat(names.len())
+    );
+    measure(bench, &PLANS, &LINES.each_ref(), &mut found)?;
+    Ok(found)
+}
+
+/// The claim of figure IV.25.
+pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    let lines = [&LINES[0], &LINES[2], &LINES[6], &LINES[8]];
+    let _ = writeln!(
+        found.notes,
+        "Accuracy in percent, mean of the last half of the batches.\n\n| stream | batch learning | {} |\n|---|--:|--:|--:|--:|--:|",
+        lines.map(|l| l.name).join(" | ")
+    );
+    measure(bench, &CONNECTIONS, &lines, &mut found)?;
+    Ok(found)
+}
+
+fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &mut Found) -> Result<()> {
+    let params = params(bench)?;
+    let mut pieces = Vec::new();
+    for plan in chosen(bench, plans) {
+        for repetition in 0..repetitions(bench, plan) {
+            let run = Run::of(plan, repetition);
+            pieces.extend(lines.iter().map(|l| (run, Piece::Walk(l))));
+            pieces.extend((0..looks(bench, plan)).map(|k| (run, Piece::Look(k))));
+        }
+    }
+    let shelf = Shelf::default();
+    let done = bench.each(&pieces, |(run, piece)| match piece {
+        Piece::Walk(line) => {
+            shelf.track(bench, *run, &line.way(&params, run.repetition)).map(|t| Part::Walk(line.name, t))
+        }
+        Piece::Look(k) => shelf.look(bench, *run, &LINES[0].way(&params, run.repetition), *k).map(Part::Look),
+    });
+    let mut done = pieces.iter().zip(done).collect::<Vec<_>>().into_iter().peekable();
+    for plan in chosen(bench, plans) {
+        let mut runs = Vec::new();
+        let mut missing = None;
+        for repetition in 0..repetitions(bench, plan) {
+            let mut together = Together::default();
+            let ours = |((run, _), _): &(&(Run<'_>, Piece), Result<Part>)| {
+                run.plan.name == plan.name && run.repetition == repetition
+            };
+            while let Some((_, part)) = done.next_if(ours) {
+                match part {
+                    Ok(Part::Walk(name, track)) => together.tracks.push((name, track)),
+                    Ok(Part::Look(look)) => together.looks.push(look),
+                    Err(why @ Failure::Missing { .. }) => missing = Some(why.to_string()),
+                    Err(failure) => return Err(failure),
+                }
+            }
+            runs.push(together);
+        }
+        match missing {
+            Some(why) => found.missing(plan.name, &why),
+            None => tell(plan, lines, &runs, found),
+        }
+    }
+    Ok(())
+}
+
+/// Cells, curves and a line of the notes.
+fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Found) {
+    let of = |name: &str| runs.iter().filter_map(|r| Some((r, r.track(name)?))).collect::<Vec<_>>();
+    let late = |name: &str| of(name).iter().map(|(_, t)| t.late()).collect::<Vec<f64>>();
+    for line in lines {
+        let mut add = |metric: &str, value: &dyn Fn(&Together, &Track) -> Option<f64>| {
+            let values: Vec<f64> = of(line.name).iter().filter_map(|(r, t)| value(r, t)).collect();
+            found.add(plan.name, line.name, metric, values);
+        };
+        add("behind", &|r, t| r.behind(t));
+        add("cost", &|_, t| Some(mean(&t.cost)));
+        add("cost_most", &|_, t| Some(most(&t.cost)));
+        add("kept", &|_, t| Some(most(&t.kept)));
+        add("growth", &|_, t| Some(growth(&t.seconds)));
+        add("behind_strict", &|r, t| Some(r.track("incremental strict")?.late() - t.late()));
+        add("behind_incremental", &|r, t| Some(r.track("incremental tolerant")?.late() - t.late()));
+        add("exemplars_share", &|r, t| {
+            let strict = &r.track("incremental strict")?.exemplars;
+            Some(mean(&t.exemplars) / mean(strict).max(1.0))
+        });
+    }
+    let percent = |values: Vec<f64>| spread(&values.iter().map(|v| 100.0 * v).collect::<Vec<_>>(), 2);
+    let whole = |r: &Together| {
+        let half = r.tracks.first().map_or(0, |(_, t)| t.accuracy.len() / 2);
+        mean(&r.looks.iter().filter(|l| l.at >= half).filter_map(|l| l.accuracy).collect::<Vec<_>>())
+    };
+    let cells: Vec<String> = lines.iter().map(|l| percent(late(l.name))).collect();
+    let batch = percent(runs.iter().map(whole).collect());
+    let _ = writeln!(found.notes, "| {} | {batch} | {} |", plan.name, cells.join(" | "));
+    draw(plan, runs, found);
+}
+
+fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
+    let series = |names: &[&str], value: &dyn Fn(&Track) -> Vec<Option<f64>>| {
+        let of = |name: &&str| {
+            let all: Vec<Vec<Option<f64>>> = runs.iter().filter_map(|r| r.track(name)).map(value).collect();
+            (!all.is_empty()).then(|| Series { name: (*name).to_string(), points: binned(&all) })
+        };
+        names.iter().filter_map(of).collect::<Vec<Series>>()
+    };
+    let some = |values: &[f64], factor: f64| values.iter().map(|v| Some(factor * v)).collect();
+    let whole = |value: &dyn Fn(&Look) -> Option<f64>| {
+        let mut points: Vec<[f64; 2]> = Vec::new();
+        for look in runs.first().map_or(&[][..], |r| &r.looks) {
+            let all = runs.iter().flat_map(|r| &r.looks).filter(|l| l.at == look.at).filter_map(value);
+            let all: Vec<f64> = all.collect();
+            if !all.is_empty() {
+                points.push([look.at as f64 + 1.0, mean(&all)]);
+            }
+        }
+        Series { name: "batch learning".into(), points }
+    };
+    let mut accuracy = series(
+        &["incremental tolerant", "online tolerant", "last batch alone", "labels alone"],
+        &|t: &Track| t.accuracy.iter().map(|a| a.map(|a| 100.0 * a)).collect(),
+    );
+    accuracy.push(whole(&|l| l.accuracy.map(|a| 100.0 * a)));
+    let title = |what: &str| format!("{}: {what}", plan.name);
+    found.figures.push(figure(&title("accuracy"), ("batch", "accuracy %"), accuracy));
+    let cost = series(&["incremental tolerant", "incremental strict"], &|t| some(&t.cost, 100.0));
+    found.figures.push(figure(&title("cost of summarizing"), ("batch", "labels changed %"), cost));
+    let mut seconds = series(&["incremental tolerant", "incremental strict", "online tolerant"], &|t| {
+        some(&t.seconds, 1.0)
+    });
+    seconds.push(whole(&|l| Some(l.seconds)));
+    let mut time = figure(&title("time of a batch"), ("batch", "processor seconds"), seconds);
+    time.log_y = true;
+    found.figures.push(time);
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// Change of the time of a batch from the begin to the end of the last half, in parts of its mean.
+fn growth(seconds: &[f64]) -> f64 {
+    let half = &seconds[seconds.len() / 2..];
+    slope(half).0 * half.len() as f64 / mean(half).max(1e-12)
+}
+
+/// The claim of figures IV.33 to IV.35: the batch lends its density to what is remembered of those before (η = 1), or not.
+pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
+    let params = params(bench)?;
+    let mut pieces = Vec::new();
+    for plan in chosen(bench, &PLANS) {
+        for repetition in 0..repetitions(bench, plan) {
+            pieces.extend([1.0, 0.0].map(|beyond| (Run::of(plan, repetition), beyond)));
+        }
+    }
+    let shelf = Shelf::default();
+    let done = bench.each(&pieces, |(run, beyond)| {
+        let params = TransductionParams { next_batch_weight: *beyond, ..params.clone() };
+        shelf.track(bench, *run, &LINES[0].way(&params, run.repetition))
+    });
+    let mut found = Found::default();
+    for plan in chosen(bench, &PLANS) {
+        let (mut on, mut off) = (Vec::new(), Vec::new());
+        for ((run, beyond), track) in pieces.iter().zip(&done).filter(|((r, _), _)| r.plan.name == plan.name)
+        {
+            match track {
+                Ok(track) if *beyond > 0.0 => on.push(track),
+                Ok(track) => off.push(track),
+                Err(missing @ Failure::Missing { .. }) => found.missing(run.plan.name, &missing.to_string()),
+                Err(failure) => return Err(Failure::Content(failure.to_string())),
+            }
+        }
+        if on.is_empty() || on.len() != off.len() {
+            continue;
+        }
+        let differences = on.iter().zip(&off).map(|(on, off)| off.late() - on.late()).collect();
+        found.add(plan.name, "with dependence", "behind", differences);
+        let costs = on.iter().zip(&off).map(|(on, off)| mean(&on.cost) - mean(&off.cost)).collect();
+        found.add(plan.name, "with dependence", "cost_more", costs);
+        let curve = |name: &str, tracks: &[&Track]| {
+            let percent = |t: &&Track| t.accuracy.iter().map(|a| a.map(|a| 100.0 * a)).collect();
+            Series { name: name.into(), points: binned(&tracks.iter().map(percent).collect::<Vec<_>>()) }
+        };
+        let series = vec![curve("with dependence", &on), curve("without", &off)];
+        found.figures.push(figure(plan.name, ("batch", "accuracy %"), series));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_the_change_over_the_last_half() {
+        // from 2.0 by 0.1 a batch, ten batches in the last half
+        let seconds: Vec<f64> =
+            (0..20).map(|i| if i < 10 { 9.0 } else { 1.0 + 0.1 * f64::from(i) }).collect();
+        assert!((growth(&seconds) - 1.0 / 2.45).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_lies_behind_is_measured_where_batch_learning_was_looked_at() {
+        let track = Track { accuracy: vec![Some(0.1), None, Some(0.8), Some(0.9)], ..Track::default() };
+        let look = |at, accuracy| Look { at, accuracy: Some(accuracy), seconds: 0.0 };
+        let together =
+            Together { looks: vec![look(0, 0.9), look(2, 0.9), look(3, 0.8)], ..Together::default() };
+        assert!(together.behind(&track).unwrap().abs() < 1e-12);
+        let early = Together { looks: vec![look(0, 0.9)], ..Together::default() };
+        assert_eq!(early.behind(&track), None);
+    }
+}
