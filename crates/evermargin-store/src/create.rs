@@ -19,6 +19,7 @@ pub(crate) fn create(directory: &Path) -> Result<()> {
         .prefix(".evermargin-")
         .tempdir_in(parent)
         .map_err(Error::io("create a directory in", parent))?;
+    restrict(draft.path(), 0o700)?;
     let contents = Contents::empty(draw()?);
     fill(draft.path(), &contents)?;
     sync(draft.path())?;
@@ -38,8 +39,24 @@ fn fill(draft: &Path, contents: &Contents) -> Result<()> {
         let row = "INSERT INTO store (one, instance, generation, digest) VALUES (1, ?1, 0, ?2)";
         connection.execute(row, (contents.instance, contents.digest().as_bytes())).map(|_| ())
     })?;
+    restrict(&file, 0o600)?;
     File::open(&file).and_then(|opened| opened.sync_all()).map_err(Error::io("sync", &file))?;
-    Seal::create(&draft.join(SEAL), contents)
+    let seal = draft.join(SEAL);
+    Seal::create(&seal, contents)?;
+    restrict(&seal, 0o600)
+}
+
+/// Gives access to the owner alone, whatever the umask. SQLite creates the log and its index with the mode of the
+/// database.
+#[cfg(unix)]
+fn restrict(path: &Path, mode: u32) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(Error::io("set permissions of", path))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path, _: u32) -> Result<()> {
+    Ok(())
 }
 
 /// The name of a store, from SQLite's generator, which the system seeds.

@@ -116,6 +116,18 @@ impl Error {
         }
     }
 
+    /// Whether a write failed because there is no space left on the device or in the quota.
+    pub fn is_storage_full(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match self {
+            Self::Io { source, .. } => matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull),
+            Self::Database { source, .. } => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn is_busy(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
         matches!(self, Self::Database { source, .. }

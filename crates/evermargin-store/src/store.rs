@@ -111,6 +111,11 @@ impl Store {
         Events { connection: database, contents, file, next: from, before: None }
     }
 
+    /// The directory of the store.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The number that the next event will have; also how many there are.
     pub fn next_seq(&self) -> u64 {
         self.contents.count
@@ -297,8 +302,8 @@ mod tests {
         store.append(&[EVENT]).unwrap();
         store.database.query_row("PRAGMA max_page_count = 1", [], |_| Ok(())).unwrap();
         let large = Event { kind: "batch", body: &vec![0; 99_999] };
-        let error = store.append(&[EVENT, large]).unwrap_err().to_string();
-        assert!(error.contains("database or disk is full"), "{error}");
+        let error = store.append(&[EVENT, large]).unwrap_err();
+        assert!(error.is_storage_full(), "{error}");
         assert!(matches!(store.append(&[EVENT]), Err(Error::Failed { .. })));
         drop(store);
         assert_eq!(Store::open(&directory, Open::Existing).unwrap().next_seq(), 1);

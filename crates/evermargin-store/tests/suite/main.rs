@@ -10,5 +10,6 @@ mod hashes;
 mod killed;
 mod model;
 mod opening;
+mod permissions;
 mod round_trips;
 mod sync_errors;

@@ -1,0 +1,47 @@
+//! The directory and every file of a store are for their owner alone, whatever the umask.
+
+#![cfg(unix)]
+
+use crate::common::{append, arguments, given, home, open};
+use evermargin_store::{Open, Store};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+#[ignore = "started by other tests"]
+fn creates_and_checks() {
+    let Some(directory) = given() else { return };
+    let mut store = Store::open(&directory, Open::Create).unwrap();
+    append(&mut store, "batch", &[1; 9000]);
+    drop(store);
+    let mut store = open(&directory).unwrap();
+    append(&mut store, "batch", &[2; 9000]);
+    assert_eq!(mode(&directory), 0o700);
+    let names: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(names.iter().any(|path| path.ends_with("events.db-wal")), "{names:?}");
+    assert!(names.iter().any(|path| path.ends_with("events.db-shm")), "{names:?}");
+    for path in names {
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    println!("\nchecked");
+}
+
+#[test]
+fn only_the_owner_can_read_a_store() {
+    let home = home();
+    for umask in ["000", "022", "077"] {
+        let mut child = Command::new("sh");
+        child.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
+        child.arg(std::env::current_exe().unwrap());
+        arguments(&mut child, "permissions::creates_and_checks", &home.path().join(umask));
+        let output = child.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("\nchecked"), "umask {umask}: {text}");
+    }
+}
