@@ -2,13 +2,13 @@
 #![no_main]
 
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin_io::artifacts::state;
+use evermargin_io::artifacts::{container, state};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     // with the checksum it should have, so that what lies behind is reached
     let mut bytes = bytes.to_vec();
-    state::reseal(&mut bytes);
+    container::reseal(&mut bytes);
     if let Ok(loaded) = state::from_bytes("fuzz", &bytes) {
         let again = state::to_bytes(&loaded).expect("a loaded state can be saved");
         assert_eq!(state::from_bytes("fuzz", &again).expect("and loaded"), loaded);

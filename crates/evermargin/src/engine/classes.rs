@@ -1,6 +1,7 @@
 //! Names of classes, sorted as everywhere: by value when all are numbers, by bytes otherwise. New ones may come at any
 //! time.
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Names of classes.
@@ -43,6 +44,16 @@ impl Classes {
         let value = number(name);
         let same = |n: &&String| n.as_str() == name || (value.is_some() && number(n) == value);
         self.names.iter().position(|n| same(&n)).map(|c| c as u32)
+    }
+
+    /// Refuses names that are not as [`Classes::place`] leaves them (a file may say anything).
+    pub(super) fn check(&self, most: usize) -> Result<()> {
+        let mut anew = Self::default();
+        let usable = |n: &String| !n.trim().is_empty() && n.len() <= LONGEST;
+        if self.names.len() <= most && self.names.iter().all(usable) {
+            self.names.iter().for_each(|n| drop(anew.place(n)));
+        }
+        if anew == *self { Ok(()) } else { Err(Error::State("its classes are not in order".into())) }
     }
 
     /// The number of a name, which is taken in if it is new.

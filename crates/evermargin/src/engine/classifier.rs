@@ -1,19 +1,20 @@
 //! The classifier inside the engine: an online machine that meets every label once when it comes, meets remembered ones
 //! again when a batch is closed, and is made anew from them when a label is changed, taken back or of a new class.
 
-use super::Classes;
+use super::feature_space::{FeatureSpace, MAX_COLUMNS};
 use super::label_memory::LabelMemory;
 use super::params::{ClassWeighting, EngineParams, Forgetting};
+use super::{Classes, MAX_COUNT};
 use crate::data::{Labels, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
 use crate::estimators::online::lasvm::{Lasvm, Saved};
-use crate::kernel::Kernel;
-use crate::kernel::gram::Packing;
 use crate::model::{Model, Scheme};
 use crate::pipeline::preprocess::problems;
 use crate::resampling::class_costs;
-use serde::{Deserialize, Serialize};
+use crate::solver::Watch;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Remembered labels that are met again at a time.
 const AGAIN: usize = 1000;
@@ -21,30 +22,65 @@ const AGAIN: usize = 1000;
 /// Samples that meet the machine together.
 const CHUNK: usize = 64;
 
+/// Steps per point after which solving ends: far more than rows of one size take. A row that is longer than the others by
+/// many orders of magnitude keeps the solver from its tolerance, and a batch must not take forever.
+const MAX_STEPS_PER_POINT: u64 = 1000;
+
+/// The same for few points.
+const MIN_STEPS: u64 = 100_000;
+
 /// The mark of an inferred label: the sample may get a true one later.
 const INFERRED: u64 = 1 << 63;
 
-/// What the machine is made of, whatever it has learned.
+/// A classifier of the classes that have labels. A copy, or one that was loaded, has the same points and coefficients but
+/// none of the cached kernel values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct FeatureSpace {
-    pub kernel: Kernel,
-    pub packing: Packing,
-    pub sparse: bool,
-}
-
-/// A classifier of the classes that have labels.
-#[derive(Debug)]
+#[serde(deny_unknown_fields)]
 pub(super) struct StreamClassifier {
-    machine: Lasvm,
+    machine: Machine,
     /// Numbers of the classes that have labels.
     present: Vec<u32>,
 }
 
-/// What is kept of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct SavedClassifier {
-    machine: Saved,
-    present: Vec<u32>,
+/// The online machine, saved without what depends on its caches.
+#[derive(Debug)]
+struct Machine(Lasvm);
+
+impl Machine {
+    fn saved(&self) -> Saved {
+        let mut saved = self.0.save();
+        // how often kernel values were computed depends on what was in memory, not on what was learned
+        (saved.counts.evaluations, saved.counts.spare) = (0, 0);
+        saved
+    }
+}
+
+impl Clone for Machine {
+    fn clone(&self) -> Self {
+        Self(self.0.copy())
+    }
+}
+
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        self.saved() == other.saved()
+    }
+}
+
+impl Serialize for Machine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.saved().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Machine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let saved = Saved::deserialize(deserializer)?;
+        if saved.packing.cols > MAX_COLUMNS {
+            return Err(D::Error::custom("its points have too many columns"));
+        }
+        Lasvm::resume(&saved).map(Self).map_err(D::Error::custom)
+    }
 }
 
 impl StreamClassifier {
@@ -55,19 +91,20 @@ impl StreamClassifier {
         now: u64,
         frame: &FeatureSpace,
         params: &EngineParams,
-    ) -> Result<Option<Self>> {
+        watch: &dyn Watch,
+    ) -> Option<Self> {
         let counts = memory.counts(classes.len());
         let present: Vec<u32> = (0..classes.len() as u32).filter(|&c| counts[c as usize] > 0).collect();
         if present.len() < 2 {
-            return Ok(None);
+            return None;
         }
         let outputs = if present.len() == 2 { 1 } else { present.len() };
-        let machine = Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs)?;
-        let mut made = Self { machine, present };
+        let machine = Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs);
+        let mut made = Self { machine: Machine(machine), present };
         let all: Vec<usize> = (0..memory.len()).collect();
-        made.learn(memory, &all, now, classes, params)?;
-        made.optimize();
-        Ok(Some(made))
+        made.learn(memory, &all, now, classes, params, watch);
+        made.optimize(watch);
+        Some(made)
     }
 
     /// Whether it knows just the classes that have labels.
@@ -84,7 +121,8 @@ impl StreamClassifier {
         now: u64,
         classes: &Classes,
         params: &EngineParams,
-    ) -> Result<()> {
+        watch: &dyn Watch,
+    ) {
         let labeled = memory.labeled();
         let of = labeled.iter().map(|t| self.place(t.class)).collect();
         let weight = self.class_weights(memory, classes, params);
@@ -95,13 +133,30 @@ impl StreamClassifier {
             })
             .collect();
         let problems = self.problems(of, &cost);
+        self.take(memory.rows(), rows, |r| labeled[r].sample, &problems, watch);
+    }
+
+    /// Meets rows in chunks. Rows in memory are usable, so that none is refused; without memory for more points none is
+    /// learned.
+    fn take(
+        &mut self,
+        x: MatrixView<'_>,
+        rows: &[usize],
+        id: impl Fn(usize) -> u64,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) {
+        let machine = &mut self.machine.0;
         for rows in rows.chunks(CHUNK) {
-            self.machine.compute_kernel_block(memory.rows(), rows)?;
+            if !watch.proceed(&machine.progress()) || machine.compute_kernel_block(x, rows).is_err() {
+                return;
+            }
             for (c, &r) in rows.iter().enumerate() {
-                self.machine.process(c, false, memory.rows(), r, labeled[r].sample, &problems)?;
+                if machine.process(c, false, x, r, id(r), problems).is_err() {
+                    return;
+                }
             }
         }
-        Ok(())
     }
 
     /// Meets some remembered labels again, in turns if there are many, then solves the problem of its points.
@@ -111,59 +166,57 @@ impl StreamClassifier {
         now: u64,
         classes: &Classes,
         params: &EngineParams,
-    ) -> Result<()> {
+        watch: &dyn Watch,
+    ) {
         let n = memory.len();
         let start = if n > AGAIN { (now as usize).wrapping_mul(AGAIN) % n } else { 0 };
         let rows: Vec<usize> = (0..n.min(AGAIN)).map(|i| (start + i) % n).collect();
-        self.learn(memory, &rows, now, classes, params)?;
-        self.optimize();
-        Ok(())
+        self.learn(memory, &rows, now, classes, params, watch);
+        self.optimize(watch);
     }
 
-    /// Meets inferred labels at the cost C*.
+    /// Meets inferred labels at the cost C*; `sample` gives the number of a row's sample.
     pub fn infer(
         &mut self,
         x: MatrixView<'_>,
         labels: &[(usize, u32)],
-        base: u64,
+        sample: impl Fn(usize) -> u64,
         params: &EngineParams,
-    ) -> Result<()> {
+        watch: &dyn Watch,
+    ) {
         let mut of = vec![None; x.rows()];
         labels.iter().for_each(|&(row, class)| of[row] = self.place(class));
         let cost = vec![params.c_inferred / params.c; x.rows()];
         let problems = self.problems(of, &cost);
         let rows: Vec<usize> = labels.iter().map(|(row, _)| *row).collect();
-        for rows in rows.chunks(CHUNK) {
-            self.machine.compute_kernel_block(x, rows)?;
-            for (c, &r) in rows.iter().enumerate() {
-                self.machine.process(c, false, x, r, INFERRED | (base + r as u64), &problems)?;
-            }
-        }
-        self.optimize();
-        Ok(())
+        self.take(x, &rows, |r| INFERRED | sample(r), &problems, watch);
+        self.optimize(watch);
     }
 
-    fn optimize(&mut self) {
-        self.machine.finish(&());
+    fn optimize(&mut self, watch: &dyn Watch) {
+        let steps = MAX_STEPS_PER_POINT * self.machine.0.len() as u64;
+        self.machine.0.finish_within(steps.max(MIN_STEPS), watch);
     }
 
     /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.
-    pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
-        let mut f = self.machine.model().decision(x)?;
+    pub fn decisions(&self, x: MatrixView<'_>) -> Vec<f64> {
+        let f = self.machine.0.model().decision(x);
+        let mut f = f.unwrap_or_else(|_| vec![0.0; x.rows() * self.outputs()]);
         f.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
-        Ok(f)
+        f
     }
 
     /// Decisions of some rows by the machine as it is this moment.
-    pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
-        let mut f = self.machine.decisions(x, rows)?;
+    pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Vec<Vec<f64>> {
+        let f = self.machine.0.decisions(x, rows);
+        let mut f = f.unwrap_or_else(|_| vec![vec![0.0; self.outputs()]; rows.len()]);
         f.iter_mut().flatten().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
-        Ok(f)
+        f
     }
 
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
-        self.machine.outputs()
+        self.machine.0.outputs()
     }
 
     /// The class that the outputs of a row speak for.
@@ -181,16 +234,16 @@ impl StreamClassifier {
     }
 
     pub fn model(&self) -> Model {
-        self.machine.model()
+        self.machine.0.model()
     }
 
     pub fn support_count(&self) -> usize {
-        self.machine.support_count()
+        self.machine.0.support_count()
     }
 
     /// Points it keeps.
     pub fn len(&self) -> usize {
-        self.machine.len()
+        self.machine.0.len()
     }
 
     /// Renumbers the classes.
@@ -201,26 +254,23 @@ impl StreamClassifier {
         same_order
     }
 
-    pub fn save(&self) -> SavedClassifier {
-        let mut machine = self.machine.save();
-        // how often kernel values were computed depends on what was in memory, not on what was learned
-        (machine.counts.evaluations, machine.counts.spare) = (0, 0);
-        SavedClassifier { machine, present: self.present.clone() }
-    }
-
-    /// Goes on from what was saved; refuses what does not fit.
-    pub fn resume(saved: &SavedClassifier, classes: usize, frame: &FeatureSpace) -> Result<Self> {
-        let outputs = if saved.present.len() == 2 { 1 } else { saved.present.len() };
-        let fits = saved.present.len() >= 2
-            && saved.present.is_sorted_by(|a, b| a < b)
-            && saved.present.iter().all(|&c| (c as usize) < classes)
-            && saved.machine.outputs.len() == outputs
-            && saved.machine.packing == frame.packing;
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub fn check(&self, classes: usize, frame: &FeatureSpace, params: &EngineParams) -> Result<()> {
+        let outputs = if self.present.len() == 2 { 1 } else { self.present.len() };
+        let machine = &self.machine.0;
+        let fits = self.present.len() >= 2
+            && self.present.is_sorted_by(|a, b| a < b)
+            && self.present.iter().all(|&c| (c as usize) < classes)
+            && machine.outputs() == outputs
+            && machine.packing() == frame.packing
+            && *machine.params() == params.machine(frame.kernel)
+            && machine.len() <= params.max_points
+            && machine.points().rows() <= 2 * params.max_points + CHUNK
+            && machine.counts_at_most(MAX_COUNT);
         if !fits {
             return Err(Error::State("its classifier and its classes differ".into()));
         }
-        let machine = Lasvm::resume(&saved.machine)?;
-        Ok(Self { machine, present: saved.present.clone() })
+        frame.check_rows(machine.points())
     }
 
     fn place(&self, class: u32) -> Option<u32> {

@@ -1,5 +1,6 @@
 //! What can happen to the engine, and what comes of it: plain data.
 
+use super::rejected::RejectedRow;
 use crate::active::Stopped;
 use crate::data::Matrix;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Event {
     /// Samples arrived, some perhaps with the name of their class. They are numbered on from those before.
     Batch {
-        /// One sample a row, before scaling.
+        /// One sample a row, before scaling. Unusable rows are rejected, the others are used.
         x: Matrix,
         /// Name of the class of each row, if it came with one.
         labels: Vec<Option<String>>,
@@ -109,6 +110,9 @@ pub struct Effects {
     pub drift: Option<Drift>,
     /// Asking brings nothing more.
     pub advice: Option<Stopped>,
+    /// Rows of the batch that were rejected, and rows whose label was, ascending.
+    #[serde(default)]
+    pub rejected: Vec<RejectedRow>,
     /// What a person should know.
     pub notes: Vec<String>,
 }

@@ -113,13 +113,25 @@ impl EvictedCentroids {
         self.mean = mean;
     }
 
+    /// Changes all rows together.
+    pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix)) {
+        if !self.count.is_empty() {
+            change(&mut self.mean);
+        }
+    }
+
+    /// The means.
+    pub(super) fn means(&self) -> &Matrix {
+        &self.mean
+    }
+
     /// Refuses parts that do not fit together (a file may say anything).
     pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
         self.mean.recheck()?;
         let fits = self.mean.rows() == self.count.len()
             && (self.count.is_empty() || self.mean.cols() == cols)
             && self.count.len() <= classes
-            && self.count.iter().all(|n| n.is_finite() && *n >= 0.0);
+            && self.count.iter().all(|n| (0.0..=1e18).contains(n));
         if fits { Ok(()) } else { Err(Error::State("its samples that left and their classes differ".into())) }
     }
 }

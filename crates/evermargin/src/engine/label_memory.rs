@@ -1,8 +1,10 @@
 //! True labels: the samples people spoke about, up to a cap.
 
 use super::event::QueryReason;
+use super::feature_space::FeatureSpace;
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
+use crate::solver::Watch;
 use crate::summary::{ExemplarParams, Pool, choose};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +88,10 @@ impl LabelMemory {
         let mut at = 0;
         while at < gone.len() {
             let from = gone[at];
-            gone.extend(self.labeled.iter().filter(|t| t.follows == Some(from)).map(|t| t.sample));
+            // two samples may each follow from the other, if one of them was forgotten in between
+            let new = |t: &&LabeledSample| t.follows == Some(from) && !gone.contains(&t.sample);
+            let new: Vec<u64> = self.labeled.iter().filter(new).map(|t| t.sample).collect();
+            gone.extend(new);
             at += 1;
         }
         gone.remove(0);
@@ -110,9 +115,15 @@ impl LabelMemory {
 
     /// When there are more than `most`: four fifths of that stay, of every class its share, but of none less than an
     /// equal part; of each class those that stand for the others best. Says whether any went.
-    pub(super) fn thin(&mut self, most: usize, classes: usize, how: &ExemplarParams) -> Result<bool> {
+    pub(super) fn thin(
+        &mut self,
+        most: usize,
+        classes: usize,
+        how: &ExemplarParams,
+        watch: &dyn Watch,
+    ) -> bool {
         if self.len() <= most {
-            return Ok(false);
+            return false;
         }
         let rooms = rooms(&self.counts(classes), most * 4 / 5);
         let mut keep = Vec::with_capacity(most);
@@ -124,20 +135,31 @@ impl LabelMemory {
                 continue;
             }
             let rows = self.rows.view().select(&own);
-            let picks = choose(how, &Pool::of(rows.view()), room, &())?;
-            keep.extend(picks.order.iter().map(|&p| own[p]));
+            let picks = choose(how, &Pool::of(rows.view()), room, watch);
+            // a kernel that cannot compare these rows: the newest stay
+            let picks = picks.map_or_else(|_| (own.len() - room..own.len()).collect(), |p| p.order);
+            keep.extend(picks.iter().map(|&p| own[p]));
         }
         keep.sort_unstable();
         self.keep(&keep);
-        Ok(true)
+        true
+    }
+
+    /// Changes all rows together.
+    pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix)) {
+        change(&mut self.rows);
     }
 
     /// Refuses parts that do not fit together (a file may say anything).
-    pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
-        let wrong = self.rows.rows() != self.labeled.len()
-            || self.rows.cols() != cols
-            || self.labeled.iter().any(|t| t.class as usize >= classes);
-        if wrong { Err(Error::State("its labels and their samples differ".into())) } else { Ok(()) }
+    pub(super) fn check(&self, frame: &FeatureSpace, classes: usize, rows: u64, batches: u64) -> Result<()> {
+        frame.check_rows(&self.rows)?;
+        let mut samples: Vec<u64> = self.labeled.iter().map(|t| t.sample).collect();
+        samples.sort_unstable();
+        let fits = self.rows.rows() == self.labeled.len()
+            && self.labeled.iter().all(|t| (t.class as usize) < classes && t.batch <= batches)
+            && samples.windows(2).all(|s| s[0] < s[1])
+            && samples.last().is_none_or(|s| *s < rows);
+        if fits { Ok(()) } else { Err(Error::State("its labels and their samples differ".into())) }
     }
 }
 

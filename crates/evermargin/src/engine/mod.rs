@@ -15,6 +15,9 @@
 //! enough confidence, at the cost C*, and only if that is set. A label that is corrected or taken back makes the
 //! classifier anew from the labels remembered; so does a class that appears later.
 //!
+//! An event is planned, which can fail and changes nothing, and then committed, which cannot fail (`plan.rs`). Rows that
+//! cannot be used are rejected one by one, and the rest of their batch applies (`prepare_batch.rs`).
+//!
 //! Invariants: the same events give the same state and the same effects, whatever the number of threads; an event that is
 //! refused changes nothing; a state that was saved goes on bit by bit; labels of a batch are never looked at before the
 //! batch was labeled. There is no clock and no ambient randomness: time is told by ticks, and every draw follows from
@@ -24,42 +27,56 @@ mod classes;
 mod classifier;
 mod event;
 mod evicted_centroids;
+mod feature_space;
 mod label_memory;
+mod load;
 mod monitor;
 mod on_batch;
 mod on_feedback;
 mod on_tick;
 mod pairwise_constraints;
 mod params;
+mod plan;
+mod prepare_batch;
 mod query;
 mod query_context;
-mod saved;
+mod rejected;
 mod state;
 pub mod transduction;
 mod validate;
 
 pub use classes::Classes;
 pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Question};
+pub use feature_space::MAX_SCALED_LENGTH;
 pub use label_memory::{LabelMemory, LabeledSample};
 pub use monitor::{Detector, PairedComparison, Rate, StreamMetrics};
 pub use params::{
     Budget, ClassWeighting, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
 };
+pub use plan::Plan;
 pub use query_context::BudgetUsage;
-pub use saved::EngineState;
+pub use rejected::{RejectReason, RejectedRow};
 
 use crate::error::Result;
-use crate::model::Classifier;
+use crate::model::{Classifier, InputSpec};
+use crate::params::ParamValues;
+use crate::solver::Watch;
 use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 use state::StreamState;
 use transduction::{SummaryReport, Transduction};
 
-/// The engine. See [`self`](crate::engine).
-#[derive(Debug)]
+/// No counter of a state exceeds this, so that counting on does not overflow.
+const MAX_COUNT: u64 = 1 << 53;
+
+/// The engine, and its saved state: what is deserialized is checked (`load.rs`) and goes on bit by bit. Kernel values in
+/// memory are neither saved nor copied. See [`self`](crate::engine).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Engine {
     params: EngineParams,
     classes: Classes,
@@ -77,6 +94,12 @@ pub struct Engine {
     absorbed: SummaryReport,
     /// Labels of each class that came by themselves or were asked for at random.
     unchosen: Vec<u64>,
+    /// Events committed.
+    events: u64,
+    rejected_rows: u64,
+    rejected_labels: u64,
+    /// Rows far outside the feature space, over the last batches, most of whose rows were.
+    outside: usize,
 }
 
 impl Engine {
@@ -98,34 +121,16 @@ impl Engine {
             now: 0,
             absorbed: SummaryReport::default(),
             unchosen: Vec::new(),
+            events: 0,
+            rejected_rows: 0,
+            rejected_labels: 0,
+            outside: 0,
         })
     }
 
-    /// Takes an event in. One that is refused changes nothing.
-    pub fn apply(&mut self, event: Event) -> Result<Effects> {
-        self.validate(&event)?;
-        let mut effects = Effects::default();
-        match event {
-            Event::Batch { x, labels } => self.on_batch(x, &labels, &mut effects)?,
-            Event::Answer { sample, label } => self.answer(sample, &label, &mut effects)?,
-            Event::Skip { sample } => self.skip(sample, &mut effects)?,
-            Event::Correct { sample, label } => self.correct(sample, &label, &mut effects)?,
-            Event::Withdraw { sample } => self.withdraw(sample, &mut effects)?,
-            Event::Related { a, b, same } => self.relate(a, b, same, &mut effects)?,
-            Event::Ask { count } => self.ask_for(count, &mut effects)?,
-            Event::Tick { now } => {
-                self.now = now;
-                self.close(&mut effects)?;
-            }
-        }
-        self.drifted |= effects.drift.is_some();
-        Ok(effects)
-    }
-
-    fn thin(&self, body: &mut StreamState) -> Result<()> {
+    fn thin(&self, body: &mut StreamState, watch: &dyn Watch) {
         let how = ExemplarParams { kernel: body.frame.kernel, ..Default::default() };
-        body.memory.thin(self.params.max_labels, self.classes.len(), &how)?;
-        Ok(())
+        body.memory.thin(self.params.max_labels, self.classes.len(), &how, watch);
     }
 
     fn publish(&mut self, effects: &mut Effects) {
@@ -139,12 +144,15 @@ impl Engine {
     pub fn classifier(&self) -> Option<Classifier> {
         let body = self.body.as_ref()?;
         let machine = body.inductive.as_ref()?;
-        let params = serde_json::json!({
-            "kernel": body.frame.kernel.name(), "c": self.params.c, "version": self.version,
-            "labels": body.memory.len(), "rows": self.rows,
-        });
+        let params = ParamValues::from([
+            ("kernel".into(), body.frame.kernel.name().into()),
+            ("c".into(), self.params.c.into()),
+            ("version".into(), self.version.into()),
+            ("labels".into(), body.memory.len().into()),
+            ("rows".into(), self.rows.into()),
+        ]);
         Some(Classifier {
-            learner: if self.params.loss == crate::estimators::online::lasvm::Loss::Ramp {
+            learner: if self.params.loss == crate::estimators::online::lasvm::LasvmVariant::Ramp {
                 "lasvm-nc"
             } else {
                 "lasvm"
@@ -154,8 +162,8 @@ impl Engine {
             classes: machine.present().iter().map(|&c| self.classes.names()[c as usize].clone()).collect(),
             scheme: machine.scheme(),
             model: machine.model(),
-            scaling: body.scaling.clone(),
-            columns: Vec::new(),
+            scaling: body.frame.scaling.clone(),
+            input: InputSpec::default(),
             calibration: Vec::new(),
         })
     }
@@ -180,7 +188,22 @@ impl Engine {
         self.spent
     }
 
-    /// Samples so far.
+    /// Events committed so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Rows rejected so far.
+    pub fn rejected_rows(&self) -> u64 {
+        self.rejected_rows
+    }
+
+    /// Labels rejected so far whose rows were used without them.
+    pub fn rejected_labels(&self) -> u64 {
+        self.rejected_labels
+    }
+
+    /// Samples so far, with the rejected ones.
     pub fn rows(&self) -> u64 {
         self.rows
     }

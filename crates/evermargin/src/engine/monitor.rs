@@ -8,7 +8,9 @@
 //! Sethi & Kantardzic 2017), which needs no label. Each is compared, over a window, with its mean since the last change; a
 //! change is one that chance gives once in about 1,000 windows.
 
+use super::MAX_COUNT;
 use super::event::{Drift, DriftSign};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A share that is followed: of all, and of late.
@@ -141,6 +143,28 @@ impl StreamMetrics {
     pub fn margin(&mut self, within: u64, rows: u64) -> Option<Drift> {
         let risen = self.margin.add(within, rows);
         self.changed(DriftSign::Margin, risen)
+    }
+
+    /// Refuses numbers that no stream leads to (a file may say anything).
+    pub(super) fn check(&self) -> Result<()> {
+        let share = |v: f64| (0.0..=1.0 + 1e-9).contains(&v);
+        let bounded = |v: f64| (0.0..=1e18).contains(&v);
+        let rate = |r: &Rate| {
+            r.yes <= r.of && r.of <= MAX_COUNT && (-1e-9..=1.0 + 1e-9).contains(&r.ema) && bounded(r.weight)
+        };
+        let detector = |d: &Detector| {
+            d.windows <= MAX_COUNT
+                && share(d.mean)
+                && bounded(d.spread)
+                && d.trials < WINDOW
+                && d.yes <= d.trials
+        };
+        let fits = [&self.given, &self.model, &self.transduction].into_iter().all(rate)
+            && [&self.errors, &self.margin].into_iter().all(detector)
+            && bounded(self.paired.won)
+            && bounded(self.paired.lost)
+            && self.drifts <= MAX_COUNT;
+        if fits { Ok(()) } else { Err(Error::State("its rates are not rates".into())) }
     }
 
     fn changed(&mut self, sign: DriftSign, risen: Option<(f64, f64)>) -> Option<Drift> {

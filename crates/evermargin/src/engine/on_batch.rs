@@ -1,16 +1,16 @@
 //! A batch arrives: it is labeled, then its own labels are looked at.
 
 use super::classes::Place;
-use super::classifier::{FeatureSpace, StreamClassifier};
+use super::classifier::StreamClassifier;
+use super::feature_space::FeatureSpace;
 use super::pairwise_constraints::PairwiseConstraints;
+use super::prepare_batch::PreparedBatch;
 use super::state::{CurrentBatch, PendingQueries, RowPrediction, StreamState};
 use super::transduction::{LabeledRows, Transduction, TransductiveLabel};
 use super::{Drift, Effects, Engine, InferredLabel, LabelMemory, LabelSource, LabeledSample};
 use crate::active::closeness;
 use crate::data::{Matrix, MatrixView};
-use crate::error::Result;
-use crate::kernel::gram::Packed;
-use crate::model::Scaling;
+use crate::solver::Watch;
 
 /// Labels that were not chosen before their shares are believed.
 const ENOUGH: usize = 20;
@@ -21,92 +21,114 @@ const AHEAD: f64 = 1.0;
 /// Batches between two tries of a way to label that is behind.
 const TRY_EVERY: u64 = 16;
 
-/// Rows of the first batch that decide how samples are packed.
-const FIRST: usize = 1000;
-
 impl Engine {
-    pub(super) fn on_batch(
-        &mut self,
-        x: Matrix,
-        labels: &[Option<String>],
-        effects: &mut Effects,
-    ) -> Result<()> {
-        if self.body.is_none() {
-            self.body = Some(self.begin(&x)?);
-        }
-        self.close(effects)?;
+    pub(super) fn on_batch(&mut self, batch: PreparedBatch, effects: &mut Effects, watch: &dyn Watch) {
+        self.close(effects, watch);
         *effects =
             Effects { notes: std::mem::take(&mut effects.notes), drift: effects.drift, ..Default::default() };
-        let Some(mut body) = self.body.take() else { return Ok(()) };
-        let done = self.label_and_store(&mut body, x, labels, effects);
-        self.body = Some(body);
-        done?;
-        self.ask(effects)
+        let labels = batch.rejected.iter().filter(|r| r.reason.concerns_label()).count();
+        self.rejected_labels += labels as u64;
+        self.rejected_rows += batch.skipped.len() as u64;
+        self.outside = batch.outside;
+        match (self.body.take(), batch.frame.clone()) {
+            (None, None) => self.pass_over(&batch, effects),
+            (None, Some(frame)) => {
+                let mut body = self.begin(frame);
+                self.label_and_store(&mut body, batch, effects, watch);
+                self.body = Some(body);
+            }
+            (Some(mut body), frame) => {
+                if let Some(frame) = frame {
+                    self.change_frame(&mut body, frame, effects, watch);
+                }
+                self.label_and_store(&mut body, batch, effects, watch);
+                self.body = Some(body);
+            }
+        }
+        self.ask(effects, watch);
     }
 
-    /// Fixes scaling, kernel and packing by the first batch.
-    pub(super) fn begin(&self, x: &Matrix) -> Result<StreamState> {
-        let name = self.params.scale.unwrap_or_else(|| Scaling::choose(x.view()).0);
-        let scaling = Scaling::fit(name, x.view())?;
-        let scaled = scaling.apply(x.clone())?;
-        let kernel = self.params.kernel_for(scaled.view())?;
-        let some: Vec<usize> = (0..scaled.rows().min(FIRST)).collect();
-        let packing = Packed::new(scaled.view().select(&some).view(), kernel)?.packing();
-        let (cols, sparse) = (scaled.cols(), matches!(scaled, Matrix::Csr { .. }));
-        let transduction =
-            self.params.transduction.as_ref().map(|p| Transduction::new(p, cols, sparse)).transpose()?;
-        let none = Matrix::empty(cols, sparse);
-        Ok(StreamState {
-            scaling,
-            frame: FeatureSpace { kernel, packing, sparse },
+    /// Counts a batch of which no row is usable, before any was.
+    fn pass_over(&mut self, batch: &PreparedBatch, effects: &mut Effects) {
+        self.rows += batch.rows as u64;
+        self.batches += 1;
+        (self.spent.batch, self.spent.checks) = (0, 0);
+        effects.labels = vec![InferredLabel { class: None, confidence: 0.0 }; batch.rows];
+        effects.rejected.clone_from(&batch.rejected);
+    }
+
+    /// Nothing stored yet.
+    fn begin(&self, frame: FeatureSpace) -> StreamState {
+        let (cols, sparse) = (frame.cols(), frame.sparse);
+        let transduction = self.params.transduction.as_ref();
+        StreamState {
             memory: LabelMemory::new(cols, sparse),
             inductive: None,
-            transduction,
-            current: CurrentBatch {
-                base: 0,
-                x: none.clone(),
-                truth: Vec::new(),
-                asked: Vec::new(),
-                predictions: Vec::new(),
-                closed: true,
-                has_new_labels: false,
-            },
-            open: PendingQueries { rows: none, of: Vec::new() },
+            transduction: transduction.and_then(|p| Transduction::new(p, cols, sparse).ok()),
+            current: CurrentBatch::none(self.rows, cols, sparse),
+            open: PendingQueries { rows: Matrix::empty(cols, sparse), of: Vec::new() },
             relations: PairwiseConstraints::default(),
-        })
+            frame,
+        }
+    }
+
+    /// Moves what is stored into another feature space, where the classifier is made anew.
+    fn change_frame(
+        &mut self,
+        body: &mut StreamState,
+        frame: FeatureSpace,
+        effects: &mut Effects,
+        watch: &dyn Watch,
+    ) {
+        let note = if body.frame.degenerate {
+            "the first rows were all alike: scaling and kernel width are estimated again"
+        } else {
+            "the range of the values has changed: scaling and kernel width are estimated again"
+        };
+        effects.notes.push(note.into());
+        body.move_to(frame);
+        self.rebuild_classifier(body, watch);
+        if body.inductive.is_some() {
+            self.version += 1;
+            effects.published = Some(self.version);
+        }
     }
 
     /// A batch is labeled, then its own labels are looked at.
-    pub(super) fn label_and_store(
+    fn label_and_store(
         &mut self,
         body: &mut StreamState,
-        x: Matrix,
-        labels: &[Option<String>],
+        batch: PreparedBatch,
         effects: &mut Effects,
-    ) -> Result<()> {
-        let x = body.scaling.apply(x)?;
-        let rows = x.rows();
-        let (predictions, given, within) = self.label(body, &x)?;
+        watch: &dyn Watch,
+    ) {
+        let PreparedBatch { x, rows, skipped, labels, rejected, .. } = batch;
+        let usable = x.rows();
+        let (predictions, given, within) = self.label(body, &x, watch);
         if self.params.watch_drift
             && let Some(within) = within
         {
-            effects.drift = self.meter.margin(within, rows as u64);
+            effects.drift = self.meter.margin(within, usable as u64);
         }
-        effects.labels = given;
         let base = self.rows;
         self.rows += rows as u64;
         self.batches += 1;
         (self.spent.batch, self.spent.checks) = (0, 0);
         body.open.of.iter_mut().for_each(|q| q.in_round = false);
+        let (truth, asked) = (vec![None; usable], vec![false; usable]);
         body.current = CurrentBatch {
             base,
+            rows,
+            skipped,
             x,
-            truth: vec![None; rows],
-            asked: vec![false; rows],
+            truth,
+            asked,
             predictions,
             closed: false,
             has_new_labels: false,
         };
+        effects.labels = body.current.with_skipped(given);
+        effects.rejected = rejected;
         let mut fresh = Vec::new();
         for (row, name) in labels.iter().enumerate() {
             let Some(name) = name else { continue };
@@ -114,25 +136,20 @@ impl Engine {
             if let Some(drift) = self.record_outcome(body.current.predictions[row], class) {
                 effects.drift = Some(drift);
             }
-            fresh.push((row, class));
+            fresh.push(row);
         }
         // numbers of classes may have changed while names came in
         for (row, name) in labels.iter().enumerate() {
             body.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
         }
-        for &(row, _) in &fresh {
+        for &row in &fresh {
             let Some(class) = body.current.truth[row] else { continue };
-            let labeled = LabeledSample {
-                sample: base + row as u64,
-                class,
-                batch: self.batches,
-                why: None,
-                follows: None,
-            };
+            let sample = body.current.sample_of(row);
+            let labeled = LabeledSample { sample, class, batch: self.batches, why: None, follows: None };
             body.memory.push(body.current.x.view().row(row), labeled);
         }
-        self.learn_recent(body, fresh.len())?;
-        self.thin(body)
+        self.learn_recent(body, fresh.len(), watch);
+        self.thin(body, watch);
     }
 
     /// What is said about the rows of a batch, the labels given out, and how many lie within the margin.
@@ -140,13 +157,14 @@ impl Engine {
         &self,
         body: &StreamState,
         x: &Matrix,
-    ) -> Result<(Vec<RowPrediction>, Vec<InferredLabel>, Option<u64>)> {
+        watch: &dyn Watch,
+    ) -> (Vec<RowPrediction>, Vec<InferredLabel>, Option<u64>) {
         let rows = x.rows();
         let mut predictions = vec![RowPrediction::default(); rows];
         let mut near = vec![0.0; rows];
         let mut within = None;
         if let Some(machine) = &body.inductive {
-            let f = machine.decisions(x.view())?;
+            let f = machine.decisions(x.view());
             for ((predictions, near), f) in
                 predictions.iter_mut().zip(&mut near).zip(f.chunks(machine.outputs()))
             {
@@ -155,7 +173,7 @@ impl Engine {
             }
             within = Some(near.iter().filter(|c| **c < 1.0).count() as u64);
         }
-        let transduced = self.transduce(body, x.view(), &predictions)?;
+        let transduced = self.transduce(body, x.view(), &predictions, watch);
         for (predictions, given) in predictions.iter_mut().zip(transduced.iter().flatten()) {
             predictions.transduction = Some(given.class);
         }
@@ -169,7 +187,7 @@ impl Engine {
             predictions.given = class;
             labels.push(InferredLabel { class, confidence });
         }
-        Ok((predictions, labels, within))
+        (predictions, labels, within)
     }
 
     /// Whether labels are given out by the classifier.
@@ -188,13 +206,13 @@ impl Engine {
         body: &StreamState,
         x: MatrixView<'_>,
         predictions: &[RowPrediction],
-    ) -> Result<Option<Vec<TransductiveLabel>>> {
-        let Some(t) = body.transduction.as_ref().filter(|_| self.wants_transduction()) else {
-            return Ok(None);
-        };
+        watch: &dyn Watch,
+    ) -> Option<Vec<TransductiveLabel>> {
+        let t = body.transduction.as_ref().filter(|_| self.wants_transduction())?;
         let class: Vec<u32> = body.memory.labeled().iter().map(|t| t.class).collect();
         let shares = self.shares(predictions);
-        t.label(self.known(body, &class, &shares), x, &())
+        // where its kernel vanishes on all rows it has nothing to say
+        t.label(self.known(body, &class, &shares), x, watch).ok().flatten()
     }
 
     /// Whether transduction is of use: always if asked for; else unless it is clearly behind the classifier, and then
@@ -266,24 +284,24 @@ impl Engine {
     }
 
     /// Learns the last `count` labels, or makes the machine anew if the classes have changed.
-    pub(super) fn learn_recent(&mut self, body: &mut StreamState, count: usize) -> Result<()> {
+    pub(super) fn learn_recent(&mut self, body: &mut StreamState, count: usize, watch: &dyn Watch) {
         if count == 0 {
-            return Ok(());
+            return;
         }
         body.current.has_new_labels = true;
         let n = body.memory.len();
         match &mut body.inductive {
             Some(machine) if machine.knows(&body.memory, self.classes.len()) => {
                 let rows: Vec<usize> = (n - count..n).collect();
-                machine.learn(&body.memory, &rows, self.batches, &self.classes, &self.params)
+                machine.learn(&body.memory, &rows, self.batches, &self.classes, &self.params, watch);
             }
-            _ => self.rebuild_classifier(body),
+            _ => self.rebuild_classifier(body, watch),
         }
     }
 
-    pub(super) fn rebuild_classifier(&self, body: &mut StreamState) -> Result<()> {
+    pub(super) fn rebuild_classifier(&self, body: &mut StreamState, watch: &dyn Watch) {
+        let (classes, params) = (&self.classes, &self.params);
         body.inductive =
-            StreamClassifier::of(&body.memory, &self.classes, self.batches, &body.frame, &self.params)?;
-        Ok(())
+            StreamClassifier::of(&body.memory, classes, self.batches, &body.frame, params, watch);
     }
 }

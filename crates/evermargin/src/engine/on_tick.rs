@@ -3,38 +3,38 @@
 use super::state::{RowPrediction, StreamState};
 use super::transduction::TransductiveLabel;
 use super::{Effects, Engine, Forgetting, InferredLabel};
-use crate::error::Result;
+use crate::solver::Watch;
 
 impl Engine {
     /// The batch is done with.
-    pub(super) fn close(&mut self, effects: &mut Effects) -> Result<()> {
-        let Some(mut body) = self.body.take() else { return Ok(()) };
-        let done = if body.current.closed { Ok(()) } else { self.finish_batch(&mut body, effects) };
+    pub(super) fn close(&mut self, effects: &mut Effects, watch: &dyn Watch) {
+        let Some(mut body) = self.body.take() else { return };
+        if !body.current.closed {
+            self.finish_batch(&mut body, effects, watch);
+        }
         self.body = Some(body);
-        done
     }
 
-    pub(super) fn finish_batch(&mut self, body: &mut StreamState, effects: &mut Effects) -> Result<()> {
+    pub(super) fn finish_batch(&mut self, body: &mut StreamState, effects: &mut Effects, watch: &dyn Watch) {
         body.current.closed = true;
         let drifted = std::mem::take(&mut self.drifted);
-        self.forget(body, drifted)?;
+        self.forget(body, drifted, watch);
         if body.current.has_new_labels
             && let Some(machine) = &mut body.inductive
         {
-            machine.review(&body.memory, self.batches, &self.classes, &self.params)?;
+            machine.review(&body.memory, self.batches, &self.classes, &self.params, watch);
         }
-        let (predictions, labels, _) = self.label(body, &body.current.x)?;
-        self.infer(body, &predictions, &labels)?;
-        self.absorb(body, &predictions)?;
-        effects.labels = labels;
-        for (label, truth) in effects.labels.iter_mut().zip(&body.current.truth) {
+        let (predictions, mut labels, _) = self.label(body, &body.current.x, watch);
+        self.infer(body, &predictions, &labels, watch);
+        self.absorb(body, &predictions, watch);
+        for (label, truth) in labels.iter_mut().zip(&body.current.truth) {
             label.class = truth.or(label.class);
         }
+        effects.labels = body.current.with_skipped(labels);
         if body.current.has_new_labels && body.inductive.is_some() {
             self.version += 1;
             effects.published = Some(self.version);
         }
-        Ok(())
     }
 
     /// Feeds labels inferred with confidence to the classifier.
@@ -43,9 +43,10 @@ impl Engine {
         body: &mut StreamState,
         predictions: &[RowPrediction],
         labels: &[InferredLabel],
-    ) -> Result<()> {
+        watch: &dyn Watch,
+    ) {
         let Some(machine) = body.inductive.as_mut().filter(|_| self.params.c_inferred > 0.0) else {
-            return Ok(());
+            return;
         };
         let sure = |i: &usize| {
             let (s, l) = (&predictions[*i], &labels[*i]);
@@ -54,15 +55,20 @@ impl Engine {
         };
         let chosen: Vec<(usize, u32)> =
             (0..predictions.len()).filter(sure).filter_map(|i| labels[i].class.map(|c| (i, c))).collect();
-        if chosen.is_empty() {
-            return Ok(());
+        if !chosen.is_empty() {
+            let sample = |row: usize| body.current.sample_of(row);
+            machine.infer(body.current.x.view(), &chosen, sample, &self.params, watch);
         }
-        machine.infer(body.current.x.view(), &chosen, body.current.base, &self.params)
     }
 
     /// Summarizes the past; the samples of the batch without a label are the last batch now.
-    pub(super) fn absorb(&mut self, body: &mut StreamState, predictions: &[RowPrediction]) -> Result<()> {
-        let Some(mut t) = body.transduction.take() else { return Ok(()) };
+    pub(super) fn absorb(
+        &mut self,
+        body: &mut StreamState,
+        predictions: &[RowPrediction],
+        watch: &dyn Watch,
+    ) {
+        let Some(mut t) = body.transduction.take() else { return };
         let class: Vec<u32> = body.memory.labeled().iter().map(|t| t.class).collect();
         let shares = self.shares(predictions);
         let open: Vec<usize> =
@@ -73,25 +79,23 @@ impl Engine {
             .map(|&i| predictions[i].transduction.map(|class| TransductiveLabel { class, confidence: 0.0 }))
             .collect();
         let batch = body.current.x.view().select(&open);
-        let labeled =
-            t.absorb(self.known(body, &class, &shares), batch, given.as_deref(), self.params.seed, &());
+        let known = self.known(body, &class, &shares);
+        self.absorbed = t.absorb_or_keep_newest(known, batch, given.as_deref(), self.params.seed, watch);
         body.transduction = Some(t);
-        self.absorbed = labeled?;
-        Ok(())
     }
 
     /// Drops labels that are to be forgotten.
-    pub(super) fn forget(&mut self, body: &mut StreamState, drifted: bool) -> Result<()> {
+    pub(super) fn forget(&mut self, body: &mut StreamState, drifted: bool, watch: &dyn Watch) {
         let (n, labeled) = (body.memory.len(), body.memory.labeled());
         let keep: Vec<usize> = match self.params.forget {
             Forgetting::Window(most) if n > most => (n - most..n).collect(),
             Forgetting::OnDrift(batches) if drifted => {
-                (0..n).filter(|&i| labeled[i].batch + batches > self.batches).collect()
+                (0..n).filter(|&i| labeled[i].batch.saturating_add(batches) > self.batches).collect()
             }
             Forgetting::HalfLife(_) if n > 0 => (0..n).collect(),
-            _ => return Ok(()),
+            _ => return,
         };
         body.memory.keep(&keep);
-        self.rebuild_classifier(body)
+        self.rebuild_classifier(body, watch);
     }
 }

@@ -1,5 +1,6 @@
 //! What people said of pairs of samples: the same class, or two. Bounded; the oldest go first.
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Most pairs.
@@ -20,6 +21,12 @@ impl PairwiseConstraints {
             self.pairs.remove(0);
         }
         self.pairs.push((a, b, same));
+    }
+
+    /// Refuses pairs that nobody can have told (a file may say anything).
+    pub fn check(&self, rows: u64) -> Result<()> {
+        let fits = self.pairs.len() <= MOST && self.pairs.iter().all(|p| p.0 < p.1 && p.1 < rows);
+        if fits { Ok(()) } else { Err(Error::State("its pairs are not of its samples".into())) }
     }
 
     /// The partners of a sample.

@@ -2,7 +2,7 @@
 
 use super::transduction::TransductionParams;
 use crate::error::{Error, Result};
-use crate::estimators::online::lasvm::{LasvmParams, Loss};
+use crate::estimators::online::lasvm::{LasvmParams, LasvmVariant};
 use crate::kernel::Kernel;
 use crate::model::ScalingName;
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ pub enum ClassWeighting {
 #[serde(deny_unknown_fields, default)]
 pub struct EngineParams {
     /// Loss of the classifier: hinge, or ramp where labels may be wrong.
-    pub loss: Loss,
+    pub loss: LasvmVariant,
     /// Its kernel.
     pub kernel: KernelChoice,
     /// Scaling, fitted on the first batch; none = what suits it.
@@ -174,7 +174,7 @@ pub struct EngineParams {
 impl Default for EngineParams {
     fn default() -> Self {
         Self {
-            loss: Loss::Hinge,
+            loss: LasvmVariant::Hinge,
             kernel: KernelChoice::Auto,
             scale: None,
             c: 3.0,
@@ -208,26 +208,28 @@ const MANY_COLUMNS: usize = 1000;
 impl EngineParams {
     /// Refuses parameters that make no sense.
     pub fn check(&self) -> Result<()> {
-        if !matches!(self.loss, Loss::Hinge | Loss::Ramp) {
+        if !matches!(self.loss, LasvmVariant::Hinge | LasvmVariant::Ramp) {
             return Err(Error::parameter("loss", format!("{:?}", self.loss).to_lowercase(), "hinge or ramp"));
         }
         if !(0.0..=1e15).contains(&self.c_inferred) {
             return Err(Error::parameter("c_inferred", self.c_inferred, "a number from 0 to 1e15"));
         }
-        for (name, value) in [("confidence", self.confidence), ("worth", self.max_margin_distance)] {
+        for (name, value) in
+            [("confidence", self.confidence), ("max_margin_distance", self.max_margin_distance)]
+        {
             if value.is_nan() || value < 0.0 {
                 return Err(Error::parameter(name, value, "0 or a positive number"));
             }
         }
         if !(0.0..=1.0).contains(&self.exploration_rate) {
-            return Err(Error::parameter("explore", self.exploration_rate, "a share from 0 to 1"));
+            return Err(Error::parameter("exploration_rate", self.exploration_rate, "a share from 0 to 1"));
         }
         let counts = [
-            ("most_labels", self.max_labels, 10),
-            ("most_points", self.max_points, 10),
-            ("most_rows", self.max_rows, 1),
-            ("most_open", self.max_open, 1),
-            ("most_classes", self.max_classes, 2),
+            ("max_labels", self.max_labels, 10),
+            ("max_points", self.max_points, 10),
+            ("max_rows", self.max_rows, 1),
+            ("max_open", self.max_open, 1),
+            ("max_classes", self.max_classes, 2),
             ("pool", self.pool, 1),
         ];
         for (name, value, least) in counts {
@@ -252,7 +254,11 @@ impl EngineParams {
             return Err(Error::parameter("per_time", 0, "1 second or more"));
         }
         if self.label_source == LabelSource::Transduction && self.transduction.is_none() {
-            return Err(Error::parameter("labeling", "transduction", "another where transduction is off"));
+            return Err(Error::parameter(
+                "label_source",
+                "transduction",
+                "another where transduction is off",
+            ));
         }
         self.transduction.as_ref().map_or(Ok(()), TransductionParams::check)?;
         self.machine(Kernel::Linear).check()
@@ -261,7 +267,7 @@ impl EngineParams {
     /// The online machine of the classifier.
     pub(super) fn machine(&self, kernel: Kernel) -> LasvmParams {
         LasvmParams {
-            loss: self.loss,
+            variant: self.loss,
             kernel,
             c: self.c,
             max_points: self.max_points,
@@ -278,7 +284,7 @@ impl EngineParams {
             KernelChoice::Fixed(kernel) => kernel,
             KernelChoice::Auto if sparse && x.cols() >= MANY_COLUMNS => Kernel::Linear,
             KernelChoice::Auto | KernelChoice::Rbf => {
-                Kernel::Rbf { gamma: crate::pipeline::train::Gamma::Scale.on(x) }
+                Kernel::Rbf { gamma: crate::pipeline::options::Gamma::Scale.on(x) }
             }
         };
         kernel.check_of_samples()?;

@@ -4,7 +4,7 @@ use super::query_context::QueryContext;
 use super::state::StreamState;
 use super::{Effects, Engine, QueryReason, QueryStrategy, draw};
 use crate::active::Stopped;
-use crate::error::Result;
+use crate::solver::Watch;
 use rand::RngExt;
 
 /// Batches in a row without a sample worth asking about after which asking is advised against.
@@ -12,29 +12,26 @@ const MISSES: u32 = 3;
 
 impl Engine {
     /// The next round of questions about the batch, if the last one is over.
-    pub(super) fn ask(&mut self, effects: &mut Effects) -> Result<()> {
-        let Some(mut body) = self.body.take() else { return Ok(()) };
-        let round = self.params.budget.queries_per_round;
-        let over = !body.open.of.iter().any(|q| q.in_round);
-        let asked = if over { self.ask_about(&mut body, round, effects) } else { Ok(()) };
+    pub(super) fn ask(&mut self, effects: &mut Effects, watch: &dyn Watch) {
+        let Some(mut body) = self.body.take() else { return };
+        if !body.open.of.iter().any(|q| q.in_round) {
+            self.ask_about(&mut body, self.params.budget.queries_per_round, effects, watch);
+        }
         self.body = Some(body);
-        asked
     }
 
     /// So many questions about the batch, or fewer where the budget is spent or no more are worth it.
-    pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects) -> Result<()> {
-        let Some(mut body) = self.body.take() else { return Ok(()) };
+    pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects, watch: &dyn Watch) {
+        let Some(mut body) = self.body.take() else { return };
         let count = count.min(self.params.max_open);
-        let mut asked = Ok(());
-        while asked.is_ok() && effects.questions.len() < count {
+        while effects.questions.len() < count {
             let before = effects.questions.len();
-            asked = self.ask_about(&mut body, count - before, effects);
+            self.ask_about(&mut body, count - before, effects, watch);
             if effects.questions.len() == before {
                 break;
             }
         }
         self.body = Some(body);
-        asked
     }
 
     /// Questions of this batch that are drawn at random: `explore` of its budget, rounded up or down by chance.
@@ -46,19 +43,19 @@ impl Engine {
         };
         let wanted = share * self.params.budget.per_batch as f64;
         let more = draw(!self.params.seed, self.batches).random::<f64>() < wanted.fract();
-        wanted as usize + usize::from(more)
+        (wanted as usize).saturating_add(usize::from(more))
     }
 
-    fn ask_about(&mut self, body: &mut StreamState, most: usize, effects: &mut Effects) -> Result<()> {
+    fn ask_about(&mut self, body: &mut StreamState, most: usize, effects: &mut Effects, watch: &dyn Watch) {
         let current = &body.current;
         if current.closed || self.params.query_strategy == QueryStrategy::None {
-            return Ok(());
+            return;
         }
         let count = self.spent.left(&self.params.budget, self.now).min(most);
         let free: Vec<usize> =
             (0..current.x.rows()).filter(|&i| current.truth[i].is_none() && !current.asked[i]).collect();
         if count == 0 || free.is_empty() {
-            return Ok(());
+            return;
         }
         let signs: Vec<f64> =
             body.memory.labeled().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
@@ -70,6 +67,7 @@ impl Engine {
             kernel: body.frame.kernel,
             pool: self.params.pool,
             max_margin_distance: self.params.max_margin_distance,
+            watch,
         };
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
@@ -80,7 +78,7 @@ impl Engine {
             query_strategy => query_strategy,
         };
         let chosen = match &mut body.inductive {
-            None if self.params.query_strategy != QueryStrategy::Random => scene.typical(count)?,
+            None if self.params.query_strategy != QueryStrategy::Random => scene.typical(count),
             None => scene.checks(count, &mut rng),
             // first, for of all rows: what the strategy leaves is no fair draw
             Some(_) if self.spent.checks < checks => {
@@ -89,7 +87,7 @@ impl Engine {
             Some(machine) => {
                 let x = current.x.view();
                 let mut decide = |rows: &[usize]| machine.decisions_now(x, rows);
-                let chosen = scene.choose(query_strategy, count, &mut rng, &mut decide)?;
+                let chosen = scene.choose(query_strategy, count, &mut rng, &mut decide);
                 if self.spent.batch == self.spent.checks {
                     self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };
                     if self.misses == MISSES {
@@ -105,6 +103,5 @@ impl Engine {
             effects.questions.push(body.question(c, &self.classes));
         }
         body.open.cap(self.params.max_open);
-        Ok(())
     }
 }

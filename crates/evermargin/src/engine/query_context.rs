@@ -1,10 +1,12 @@
 //! Which samples of a batch are asked about, and how many.
 
+use super::MAX_COUNT;
 use super::event::QueryReason;
 use super::params::{Budget, QueryStrategy};
 use crate::active::{SubmodParams, closeness, diverse_batch, draw_pool, submod_batch};
 use crate::data::{Matrix, MatrixView, Row};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::solver::Watch;
 use crate::summary::{ExemplarParams, Pool, choose};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,12 @@ impl BudgetUsage {
         left as usize
     }
 
+    /// Refuses counts that no run reaches (a file may say anything).
+    pub(super) fn check(&self) -> Result<()> {
+        let counts = [self.batch as u64, self.checks as u64, self.total, self.period.1];
+        if counts.iter().all(|n| *n <= MAX_COUNT) { Ok(()) } else { Err(Error::State("its budget".into())) }
+    }
+
     pub(super) fn note(&mut self, questions: usize) {
         self.batch += questions;
         self.total += questions as u64;
@@ -61,6 +69,7 @@ pub(super) struct QueryContext<'a> {
     pub pool: usize,
     /// Samples further from the boundary are not asked about.
     pub max_margin_distance: f64,
+    pub watch: &'a dyn Watch,
 }
 
 /// A row chosen.
@@ -72,14 +81,16 @@ pub(super) struct Selection {
 }
 
 /// Decisions of some rows.
-pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'd;
+pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Vec<Vec<f64>> + 'd;
 
 impl QueryContext<'_> {
     /// While there is no boundary: of rows that stand for many, those furthest from what has a label or is asked about.
-    pub fn typical(&self, count: usize) -> Result<Vec<Selection>> {
+    pub fn typical(&self, count: usize) -> Vec<Selection> {
         let how = ExemplarParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);
-        let mut left = choose(&how, &Pool::of(rows.view()), TYPICAL + count, &())?.order;
+        let picks = choose(&how, &Pool::of(rows.view()), TYPICAL + count, self.watch);
+        // a kernel that cannot compare these rows: all are alike to it
+        let mut left = picks.map_or_else(|_| (0..rows.rows()).collect(), |p| p.order);
         let apart = |p: usize, row: Row<'_>| {
             let own = rows.view().row(p);
             self.kernel.eval(own, own) + self.kernel.eval(row, row) - 2.0 * self.kernel.eval(own, row)
@@ -98,7 +109,7 @@ impl QueryContext<'_> {
             distance.iter_mut().zip(&left).for_each(|(d, &other)| *d = d.min(apart(other, row)));
             out.push(Selection { row: self.free[p], why: QueryReason::Representative, closeness: None });
         }
-        Ok(out)
+        out
     }
 
     /// Any rows.
@@ -118,11 +129,11 @@ impl QueryContext<'_> {
         count: usize,
         rng: &mut Pcg64,
         decide: &mut Decide<'_>,
-    ) -> Result<Vec<Selection>> {
+    ) -> Vec<Selection> {
         let count = count.min(self.free.len());
         match strategy {
-            QueryStrategy::Random | QueryStrategy::None => Ok(Vec::new()),
-            _ if count == 0 => Ok(Vec::new()),
+            QueryStrategy::Random | QueryStrategy::None => Vec::new(),
+            _ if count == 0 => Vec::new(),
             QueryStrategy::SmallPool | QueryStrategy::Margin => self.nearest(strategy, count, rng, decide),
             QueryStrategy::Diverse => self.diverse(count, decide),
             QueryStrategy::Submod => self.submod(count),
@@ -135,16 +146,16 @@ impl QueryContext<'_> {
         count: usize,
         rng: &mut Pcg64,
         decide: &mut Decide<'_>,
-    ) -> Result<Vec<Selection>> {
+    ) -> Vec<Selection> {
         let mut out = Vec::with_capacity(count);
         if strategy == QueryStrategy::Margin {
-            let mut near = near(&self.free, decide)?;
+            let mut near = near(&self.free, decide);
             near.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             out.extend(near.into_iter().take(count));
         } else {
             for _ in 0..count {
                 let drawn = draw_pool(&mut self.free, self.pool, rng);
-                let near = near(&self.free[..drawn], decide)?;
+                let near = near(&self.free[..drawn], decide);
                 let at = (0..drawn)
                     .min_by(|&a, &b| near[a].1.total_cmp(&near[b].1).then(near[a].0.cmp(&near[b].0)));
                 let Some(at) = at else { break };
@@ -153,39 +164,42 @@ impl QueryContext<'_> {
             }
         }
         let max_margin_distance = out.into_iter().filter(|(_, c)| *c <= self.max_margin_distance);
-        Ok(max_margin_distance
+        max_margin_distance
             .map(|(row, c)| Selection { row, why: QueryReason::Informative, closeness: Some(c) })
-            .collect())
+            .collect()
     }
 
-    fn diverse(&self, count: usize, decide: &mut Decide<'_>) -> Result<Vec<Selection>> {
+    fn diverse(&self, count: usize, decide: &mut Decide<'_>) -> Vec<Selection> {
         let near: Vec<(usize, f64)> =
-            near(&self.free, decide)?.into_iter().filter(|(_, c)| *c <= self.max_margin_distance).collect();
+            near(&self.free, decide).into_iter().filter(|(_, c)| *c <= self.max_margin_distance).collect();
         let rows: Vec<usize> = near.iter().map(|(row, _)| *row).collect();
         let close: Vec<f64> = near.iter().map(|(_, c)| *c).collect();
         let x = self.x.view().select(&rows);
-        let picks = diverse_batch(x.view(), &close, self.kernel, count, &())?;
+        // where the kernel cannot compare these rows, any do
+        let picks = diverse_batch(x.view(), &close, self.kernel, count, self.watch);
+        let order = picks.map_or_else(|_| (0..count.min(rows.len())).collect(), |p| p.order);
         let chosen = |p: &usize| Selection {
             row: rows[*p],
             why: QueryReason::Informative,
             closeness: Some(close[*p]),
         };
-        Ok(picks.order.iter().map(chosen).collect())
+        order.iter().map(chosen).collect()
     }
 
-    fn submod(&self, count: usize) -> Result<Vec<Selection>> {
+    fn submod(&self, count: usize) -> Vec<Selection> {
         let how = SubmodParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);
         let (labeled, signs) = self.labeled;
-        let picks = submod_batch(rows.view(), labeled, signs, &how, count, &())?;
+        let picks = submod_batch(rows.view(), labeled, signs, &how, count, self.watch);
+        let order = picks.map_or_else(|_| (0..count.min(rows.rows())).collect(), |p| p.order);
         let chosen =
             |p: &usize| Selection { row: self.free[*p], why: QueryReason::Informative, closeness: None };
-        Ok(picks.order.iter().map(chosen).collect())
+        order.iter().map(chosen).collect()
     }
 }
 
 /// How near rows are to the boundary.
-fn near(rows: &[usize], decide: &mut Decide<'_>) -> Result<Vec<(usize, f64)>> {
-    let f = decide(rows)?;
-    Ok(rows.iter().zip(&f).map(|(&row, f)| (row, closeness(f))).collect())
+fn near(rows: &[usize], decide: &mut Decide<'_>) -> Vec<(usize, f64)> {
+    let f = decide(rows);
+    rows.iter().zip(&f).map(|(&row, f)| (row, closeness(f))).collect()
 }

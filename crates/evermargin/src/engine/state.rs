@@ -1,12 +1,12 @@
 //! All of the engine that depends on what samples look like.
 
-use super::classifier::{FeatureSpace, StreamClassifier};
+use super::classifier::StreamClassifier;
+use super::feature_space::FeatureSpace;
 use super::pairwise_constraints::PairwiseConstraints;
 use super::query_context::Selection;
 use super::transduction::Transduction;
-use super::{Classes, LabelMemory, QueryReason, Question};
+use super::{Classes, InferredLabel, LabelMemory, QueryReason, Question};
 use crate::data::Matrix;
-use crate::model::Scaling;
 use serde::{Deserialize, Serialize};
 
 /// What was said about a sample when it arrived.
@@ -30,6 +30,11 @@ impl RowPrediction {
 pub(super) struct CurrentBatch {
     /// Number of its first sample.
     pub(super) base: u64,
+    /// Samples of the batch, with the rejected ones.
+    pub(super) rows: usize,
+    /// Numbers of the rejected rows, ascending.
+    pub(super) skipped: Vec<u32>,
+    /// The other rows; all that follows is about these.
     pub(super) x: Matrix,
     /// Classes of the rows that are known.
     pub(super) truth: Vec<Option<u32>>,
@@ -79,10 +84,9 @@ impl PendingQueries {
     }
 }
 
-/// All that depends on what samples look like, fixed by the first batch.
-#[derive(Debug)]
+/// All that depends on what samples look like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StreamState {
-    pub(super) scaling: Scaling,
     pub(super) frame: FeatureSpace,
     pub(super) memory: LabelMemory,
     pub(super) inductive: Option<StreamClassifier>,
@@ -93,8 +97,46 @@ pub(super) struct StreamState {
 }
 
 impl CurrentBatch {
+    /// No batch yet; the next sample has number `base`.
+    pub(super) fn none(base: u64, cols: usize, sparse: bool) -> Self {
+        Self {
+            base,
+            rows: 0,
+            skipped: Vec::new(),
+            x: Matrix::empty(cols, sparse),
+            truth: Vec::new(),
+            asked: Vec::new(),
+            predictions: Vec::new(),
+            closed: true,
+            has_new_labels: false,
+        }
+    }
+
+    /// The place of a sample among the rows that are not rejected.
     pub(super) fn row_of(&self, sample: u64) -> Option<usize> {
-        sample.checked_sub(self.base).map(|r| r as usize).filter(|r| *r < self.truth.len())
+        let row = sample.checked_sub(self.base).map(|r| r as usize).filter(|r| *r < self.rows)?;
+        let before = self.skipped.binary_search(&(row as u32)).err()?;
+        Some(row - before)
+    }
+
+    /// The number in its batch of a row that is not rejected.
+    pub(super) fn number_of(&self, row: usize) -> usize {
+        self.skipped.iter().fold(row, |row, &skipped| row + usize::from(skipped as usize <= row))
+    }
+
+    /// The sample of a row that is not rejected.
+    pub(super) fn sample_of(&self, row: usize) -> u64 {
+        self.base + self.number_of(row) as u64
+    }
+
+    /// Labels of all rows of the batch; rejected ones have none.
+    pub(super) fn with_skipped(&self, labels: Vec<InferredLabel>) -> Vec<InferredLabel> {
+        if self.skipped.is_empty() {
+            return labels;
+        }
+        let mut all = vec![InferredLabel { class: None, confidence: 0.0 }; self.rows];
+        labels.into_iter().enumerate().for_each(|(i, label)| all[self.number_of(i)] = label);
+        all
     }
 }
 
@@ -104,6 +146,16 @@ impl StreamState {
         self.memory.find(sample).is_some()
             || self.open.find(sample).is_some()
             || self.current.row_of(sample).is_some()
+    }
+
+    /// Moves all stored rows into another feature space. The classifier is to be made anew.
+    pub(super) fn move_to(&mut self, frame: FeatureSpace) {
+        let old = std::mem::replace(&mut self.frame, frame);
+        let adopt = |x: &mut Matrix| *x = self.frame.adopt(&old, x);
+        self.memory.map_rows(adopt);
+        self.transduction.iter_mut().for_each(|t| t.map_rows(adopt));
+        adopt(&mut self.current.x);
+        adopt(&mut self.open.rows);
     }
 
     /// Labels that followed from that of a sample are known no more.
@@ -140,11 +192,11 @@ impl StreamState {
     /// Opens a question.
     pub(super) fn question(&mut self, chosen: Selection, classes: &Classes) -> Question {
         let Selection { row, why, closeness } = chosen;
-        let (sample, predictions) = (self.current.base + row as u64, self.current.predictions[row]);
+        let (sample, predictions) = (self.current.sample_of(row), self.current.predictions[row]);
         self.current.asked[row] = true;
         self.open.rows.push(self.current.x.view().row(row));
         self.open.of.push(PendingQuery { sample, why, predictions, in_round: true });
         let guess = predictions.given.map(|c| classes.names()[c as usize].clone());
-        Question { sample, row, why, guess, closeness }
+        Question { sample, row: self.current.number_of(row), why, guess, closeness }
     }
 }

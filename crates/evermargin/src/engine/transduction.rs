@@ -16,7 +16,9 @@
 //! cut as half κ for each of its samples, as these would, in the center of the rows with the same weight, and not in the share. Without labels of two classes nothing
 //! is labeled, and summaries go on.
 
+use super::MAX_COUNT;
 use super::evicted_centroids::EvictedCentroids;
+use super::feature_space::FeatureSpace;
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
@@ -92,9 +94,11 @@ impl TransductionParams {
         if !(0.0..=1.0).contains(&self.tolerance) {
             return Err(Error::parameter("tolerance", self.tolerance, "a share from 0 to 1"));
         }
-        for (name, value) in
-            [("rho", self.rho), ("beyond", self.next_batch_weight), ("echo", self.evicted_weight)]
-        {
+        for (name, value) in [
+            ("rho", self.rho),
+            ("next_batch_weight", self.next_batch_weight),
+            ("evicted_weight", self.evicted_weight),
+        ] {
             if !(0.0..=1e15).contains(&value) {
                 return Err(Error::parameter(name, value, "a number from 0 to 1e15"));
             }
@@ -266,14 +270,60 @@ impl Transduction {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<SummaryReport> {
+        let (all, weight) = self.begin_batch(&batch);
+        let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch)?;
+        self.previous = batch;
+        Ok(labeled)
+    }
+
+    /// [`Transduction::absorb`] that always succeeds: where no summary can be made, the newest rows are kept.
+    pub(super) fn absorb_or_keep_newest(
+        &mut self,
+        known: LabeledRows<'_>,
+        batch: Matrix,
+        given: Option<&[TransductiveLabel]>,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> SummaryReport {
+        let (all, weight) = self.begin_batch(&batch);
+        let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch);
+        self.previous = batch;
+        labeled.unwrap_or_else(|_| self.keep_newest(&all))
+    }
+
+    /// Counts a batch and gives the rows to summarize, with their weights.
+    fn begin_batch(&mut self, batch: &Matrix) -> (Matrix, Vec<f64>) {
         self.batches += 1;
         self.largest = self.largest.max(batch.rows());
         let all = Matrix::stacked(&[self.exemplars.view(), self.previous.view()]);
         let mut weight = self.weight.clone();
         weight.resize(all.rows(), 1.0);
-        let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch)?;
-        self.previous = batch;
-        Ok(labeled)
+        (all, weight)
+    }
+
+    fn keep_newest(&mut self, all: &Matrix) -> SummaryReport {
+        let n = all.rows();
+        let count =
+            if self.params.remember == MemoryPolicy::Nothing { 0 } else { self.max_exemplars().min(n) };
+        self.exemplars = all.view().select(&(n - count..n).collect::<Vec<_>>());
+        self.weight = vec![n as f64 / count.max(1) as f64; count];
+        SummaryReport { exemplars: count, ..Default::default() }
+    }
+
+    fn max_exemplars(&self) -> usize {
+        if self.params.exemplars > 0 { self.params.exemplars } else { self.largest }
+    }
+
+    /// The rows it keeps.
+    pub(super) fn rows(&self) -> [MatrixView<'_>; 2] {
+        [self.exemplars.view(), self.previous.view()]
+    }
+
+    /// Changes all rows together.
+    pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix) + Copy) {
+        change(&mut self.exemplars);
+        change(&mut self.previous);
+        self.gone.map_rows(change);
     }
 
     fn summarize(
@@ -288,7 +338,7 @@ impl Transduction {
     ) -> Result<SummaryReport> {
         let n = all.rows();
         let given = given.filter(|_| batch.rows() > 0); // no label to compare is no leave to forget
-        let cap = if self.params.exemplars > 0 { self.params.exemplars } else { self.largest }.min(n);
+        let cap = self.max_exemplars().min(n);
         if n == 0 || self.params.remember == MemoryPolicy::Everything {
             (self.exemplars, self.weight) = (all.clone(), weight.to_vec());
             return Ok(SummaryReport { exemplars: n, ..Default::default() });
@@ -391,14 +441,26 @@ impl Transduction {
     }
 
     /// Refuses parts that do not fit together (a file may say anything).
-    pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
-        self.params.check()?;
-        self.gone.check(cols, classes)?;
-        [&self.exemplars, &self.previous].into_iter().try_for_each(Matrix::recheck)?;
-        let fits = self.exemplars.rows() == self.weight.len()
-            && self.exemplars.cols() == cols
-            && self.previous.cols() == cols
-            && self.weight.iter().all(|w| w.is_finite() && *w >= 0.0);
+    pub(super) fn check(
+        &self,
+        frame: &FeatureSpace,
+        params: &TransductionParams,
+        classes: usize,
+        max_rows: usize,
+    ) -> Result<()> {
+        self.gone.check(frame.cols(), classes)?;
+        [&self.exemplars, &self.previous].into_iter().try_for_each(|x| frame.check_rows(x))?;
+        if self.gone.classes().next().is_some() {
+            frame.check_rows(self.gone.means())?;
+        }
+        let bounded = self.params.remember != MemoryPolicy::Everything;
+        let fits = self.params == *params
+            && self.largest <= max_rows
+            && self.batches <= MAX_COUNT
+            && self.previous.rows() <= max_rows
+            && (!bounded || self.exemplars.rows() <= self.max_exemplars())
+            && self.exemplars.rows() == self.weight.len()
+            && self.weight.iter().all(|w| (0.0..=1e18).contains(w));
         if fits { Ok(()) } else { Err(Error::State("its exemplars and their weights differ".into())) }
     }
 }

@@ -1,19 +1,18 @@
-//! What the engine refuses, before anything is changed.
+//! What the engine refuses as a whole, before anything is changed. Single rows are rejected in `prepare_batch.rs`.
 
 use super::classes::LONGEST;
+use super::prepare_batch::unusable_name;
 use super::{Engine, Event};
-use crate::data::Matrix;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Refuses what cannot be applied, before anything is changed.
-    pub fn validate(&self, event: &Event) -> Result<()> {
+    /// Refuses an event, other than a batch, that cannot be applied.
+    pub(super) fn validate(&self, event: &Event) -> Result<()> {
         let unknown = |sample: u64, what: &str| {
             Err(Error::Data(format!("sample {sample} {what}; it may have lapsed, or have an answer already")))
         };
         let body = self.body.as_ref();
         match event {
-            Event::Batch { x, labels } => self.validate_batch(x, labels),
             Event::Answer { sample, label } => {
                 self.validate_class_name(label)?;
                 if body.is_some_and(|b| b.open.find(*sample).is_some()) {
@@ -52,46 +51,12 @@ impl Engine {
             Event::Tick { now } if *now < self.now => {
                 Err(Error::Data(format!("time went back from {} to {now} seconds", self.now)))
             }
-            Event::Tick { .. } | Event::Ask { .. } => Ok(()),
+            Event::Tick { .. } | Event::Ask { .. } | Event::Batch { .. } => Ok(()),
         }
-    }
-
-    /// [`Engine::admit`] of a batch.
-    pub fn validate_batch(&self, x: &Matrix, labels: &[Option<String>]) -> Result<()> {
-        if x.rows() != labels.len() {
-            return Err(Error::Shape { what: "labels", expected: x.rows(), found: labels.len() });
-        }
-        if x.rows() > self.params.max_rows {
-            let (rows, most) = (x.rows(), self.params.max_rows);
-            return Err(Error::Data(format!(
-                "a batch of {rows} rows; {most} are the most: use smaller batches"
-            )));
-        }
-        if x.cols() == 0 || (x.rows() == 0 && self.body.is_none()) {
-            return Err(Error::Data("the first batch has no rows or no columns".into()));
-        }
-        if let Some(body) = &self.body
-            && body.memory.rows().cols() != x.cols()
-        {
-            let expected = body.memory.rows().cols();
-            return Err(Error::Shape { what: "columns", expected, found: x.cols() });
-        }
-        let mut names: Vec<&str> = labels.iter().flatten().map(String::as_str).collect();
-        names.sort_unstable();
-        names.dedup();
-        let mut known = self.classes.clone();
-        for name in names {
-            self.validate_class_name(name)?;
-            known.place(name);
-        }
-        if known.len() > self.params.max_classes {
-            return Err(self.too_many(known.len()));
-        }
-        Ok(())
     }
 
     pub(super) fn validate_class_name(&self, name: &str) -> Result<()> {
-        if name.trim().is_empty() || name.len() > LONGEST {
+        if unusable_name(name).is_some() {
             return Err(Error::Data(format!("a class needs a name of 1 to {LONGEST} bytes")));
         }
         if self.classes.find(name).is_none() && self.classes.len() >= self.params.max_classes {

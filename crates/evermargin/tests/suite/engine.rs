@@ -3,8 +3,8 @@
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
-    Budget, Effects, Engine, EngineParams, EngineState, Event, Forgetting, KernelChoice, LabelSource,
-    QueryReason, QueryStrategy,
+    Budget, Effects, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource, QueryReason,
+    QueryStrategy,
 };
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
@@ -87,17 +87,17 @@ fn events_of(params: &EngineParams, batches: usize) -> (Engine, Vec<Event>, Vec<
 
 #[test]
 fn a_few_answers_a_batch_are_enough() {
-    for (asking, labeling) in [
+    for (query_strategy, label_source) in [
         (QueryStrategy::SmallPool, LabelSource::Auto),
         (QueryStrategy::Margin, LabelSource::Model),
         (QueryStrategy::Diverse, LabelSource::Transduction),
         (QueryStrategy::Submod, LabelSource::Auto),
         (QueryStrategy::Random, LabelSource::Auto),
     ] {
-        let params = EngineParams { asking, labeling, ..small() };
+        let params = EngineParams { query_strategy, label_source, ..small() };
         let (engine, _, right) = events_of(&params, 12);
         let late = right[6..].iter().sum::<f64>() / 6.0;
-        assert!(late > 0.93, "{asking:?} {labeling:?}: {right:?}");
+        assert!(late > 0.93, "{query_strategy:?} {label_source:?}: {right:?}");
         assert_eq!(engine.spent().total, engine.memory().unwrap().len() as u64);
         assert!(engine.spent().total <= 48);
         assert_eq!(right[0], 0.0, "before a label nothing is said");
@@ -117,16 +117,15 @@ fn the_same_events_give_the_same_state() {
             for (k, event) in events.iter().enumerate() {
                 effects.push(engine.apply(event.clone()).unwrap());
                 if save_at(k) {
-                    let bytes = rmp_serde::to_vec_named(&engine.save()).unwrap();
-                    let state: EngineState = rmp_serde::from_slice(&bytes).unwrap();
-                    engine = Engine::resume(state).unwrap();
+                    let bytes = rmp_serde::to_vec_named(&engine).unwrap();
+                    engine = rmp_serde::from_slice(&bytes).unwrap();
                 }
             }
-            (engine.save(), effects)
+            (engine, effects)
         })
     };
     let (state, effects) = replay(1, &|_| false);
-    assert_eq!(state, live.save());
+    assert_eq!(state, live);
     assert_eq!((&state, &effects), (&replay(4, &|_| false).0, &replay(4, &|_| false).1));
     assert!((&state, &effects) == (&replay(2, &|_| true).0, &replay(2, &|_| true).1), "saved at every event");
     for at in [0, 1, 5, events.len() / 2, events.len() - 2] {
@@ -159,15 +158,15 @@ fn what_left_memory_survives_new_classes_and_old_states() {
             let (_, last, _) = with_answers(&mut engine, x, &names);
             right.push(accuracy(&engine, &last, &names));
             if save {
-                let mut state = serde_json::to_value(engine.save()).unwrap();
+                let mut state = serde_json::to_value(&engine).unwrap();
                 if old {
                     let kept = state["body"]["transduction"].as_object_mut().unwrap();
                     assert!(kept.remove("gone").is_some());
                 }
-                engine = Engine::resume(serde_json::from_value(state).unwrap()).unwrap();
+                engine = serde_json::from_value(state).unwrap();
             }
         }
-        (engine.save(), right)
+        (engine, right)
     };
     let (state, right) = run(false, false);
     let late = right[10..].iter().sum::<f64>() / 6.0;
@@ -180,8 +179,8 @@ fn what_left_memory_survives_new_classes_and_old_states() {
 /// Labels that come with a batch are not looked at before it was labeled: other labels, the same answer.
 #[test]
 fn labels_of_a_batch_are_read_after_it_was_labeled() {
-    for labeling in [LabelSource::Auto, LabelSource::Transduction, LabelSource::Model] {
-        let params = EngineParams { labeling, ..small() };
+    for label_source in [LabelSource::Auto, LabelSource::Transduction, LabelSource::Model] {
+        let params = EngineParams { label_source, ..small() };
         let (_, events, _) = events_of(&params, 5);
         let mut rng = Pcg64::seed_from_u64(99);
         let (x, names) = clouds(50, 3, 0.0, &mut rng);
@@ -203,18 +202,14 @@ fn what_is_refused_changes_nothing() {
     let mut rng = Pcg64::seed_from_u64(1);
     let (x, names) = clouds(20, 3, 0.0, &mut rng);
     engine.apply(unlabeled(x)).unwrap();
-    let before = engine.save();
+    let before = engine.clone();
     let (wide, _) = clouds(5, 4, 0.0, &mut rng);
     let (long, _) = clouds(101, 3, 0.0, &mut rng);
     let (some, _) = clouds(5, 3, 0.0, &mut rng);
-    let name = |n: &str| Some(n.to_string());
     let hostile = [
         unlabeled(wide),
         unlabeled(long),
-        Event::Batch { x: some.clone(), labels: vec![None; 4] },
-        Event::Batch { x: some.clone(), labels: vec![name("a"), name("b"), None, None, None] },
-        Event::Batch { x: some.clone(), labels: vec![name(" "), None, None, None, None] },
-        Event::Batch { x: some, labels: vec![name(&"x".repeat(1000)), None, None, None, None] },
+        Event::Batch { x: some, labels: vec![None; 4] },
         Event::Answer { sample: 0, label: names[0].clone() },
         Event::Answer { sample: u64::MAX, label: names[0].clone() },
         Event::Answer { sample: engine.open()[0], label: String::new() },
@@ -228,7 +223,7 @@ fn what_is_refused_changes_nothing() {
     for event in hostile {
         let error = engine.apply(event.clone()).unwrap_err().to_string();
         assert!(error.len() > 10, "{event:?}");
-        assert_eq!(engine.save(), before, "{event:?}");
+        assert_eq!(engine, before, "{event:?}");
     }
     let mut fresh = Engine::new(&params).unwrap();
     assert!(fresh.apply(unlabeled(Matrix::empty(3, false))).is_err());
@@ -242,7 +237,7 @@ fn what_is_refused_changes_nothing() {
 fn labels_can_be_taken_back() {
     let params = EngineParams { exploration_rate: 0.0, ..small() };
     let (mut engine, _, _) = events_of(&params, 4);
-    let told = engine.memory().unwrap().told().to_vec();
+    let told = engine.memory().unwrap().labeled().to_vec();
     let first = engine.classifier().unwrap();
     let sample = told[3].sample;
     let name = engine.classes().names()[told[3].class as usize].clone();
@@ -306,10 +301,10 @@ fn pairs_carry_labels() {
     let (x, _) = clouds(20, 3, 0.0, &mut rng);
     let base = engine.rows();
     engine.apply(unlabeled(x)).unwrap();
-    let known = engine.memory().unwrap().told()[0];
+    let known = engine.memory().unwrap().labeled()[0];
     let class = |engine: &Engine, sample: u64| {
         let memory = engine.memory().unwrap();
-        memory.find(sample).map(|at| memory.told()[at].class)
+        memory.find(sample).map(|at| memory.labeled()[at].class)
     };
     // a chain that ends at a label when it is closed
     engine.apply(Event::Related { a: base + 1, b: base + 2, same: true }).unwrap();
@@ -327,6 +322,31 @@ fn pairs_carry_labels() {
     );
     engine.apply(Event::Withdraw { sample: base + 1 }).unwrap();
     assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [None; 3]);
+}
+
+/// Two samples that each follow from the other (one of them was forgotten in between): taking a label back ends.
+#[test]
+fn labels_that_follow_from_each_other_can_be_taken_back() {
+    let params = EngineParams {
+        max_labels: 10,
+        forget: Forgetting::Window(1),
+        query_strategy: QueryStrategy::None,
+        ..small()
+    };
+    let mut engine = Engine::new(&params).unwrap();
+    let (x, _) = clouds(6, 3, 0.0, &mut Pcg64::seed_from_u64(3));
+    let labels = [Some("ham"), None, None, None, None, None].map(|n| n.map(String::from)).to_vec();
+    engine.apply(Event::Batch { x, labels }).unwrap();
+    engine.apply(Event::Related { a: 0, b: 1, same: true }).unwrap();
+    assert_eq!(engine.memory().unwrap().len(), 2);
+    // the older label is forgotten, sample 0 stays in the batch
+    engine.apply(Event::Tick { now: 1 }).unwrap();
+    assert_eq!(engine.memory().unwrap().labeled()[0].sample, 1);
+    engine.apply(Event::Related { a: 1, b: 2, same: true }).unwrap();
+    let follows: Vec<_> = engine.memory().unwrap().labeled().iter().map(|t| (t.sample, t.follows)).collect();
+    assert_eq!(follows, [(1, Some(0)), (0, Some(1)), (2, Some(1))]);
+    engine.apply(Event::Withdraw { sample: 1 }).unwrap();
+    assert!(engine.memory().unwrap().is_empty());
 }
 
 #[test]
@@ -455,7 +475,7 @@ fn memory_is_bounded_however_long_the_stream() {
         assert!(engine.open().len() <= 7);
         assert!(engine.transduction().unwrap().exemplars().rows() <= 100);
         if batch % 50 == 49 {
-            bytes.push(rmp_serde::to_vec_named(&engine.save()).unwrap().len());
+            bytes.push(rmp_serde::to_vec_named(&engine).unwrap().len());
         }
     }
     assert_eq!(engine.rows(), 1_000_000);

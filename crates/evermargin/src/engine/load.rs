@@ -1,0 +1,101 @@
+//! Checks of a loaded state. Deserializing an [`Engine`] runs them, so that an engine whose parts contradict each other does
+//! not exist: whatever a file says, it is refused or it can be used.
+
+use super::state::{CurrentBatch, RowPrediction, StreamState};
+use super::transduction::Transduction;
+use super::{Engine, MAX_COUNT};
+use crate::error::{Error, Result};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+impl Serialize for Engine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Engine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let engine = Self::deserialize(deserializer)?;
+        engine.check().map_err(D::Error::custom)?;
+        Ok(engine)
+    }
+}
+
+fn wrong(what: &str) -> Error {
+    Error::State(what.into())
+}
+
+impl Engine {
+    fn check(&self) -> Result<()> {
+        self.params.check()?;
+        self.classes.check(self.params.max_classes)?;
+        self.meter.check()?;
+        self.spent.check()?;
+        let counts = [self.rows, self.batches, self.version, self.draws, self.events];
+        let rejected = [self.rejected_rows, self.rejected_labels, self.outside as u64, self.misses.into()];
+        let counted = counts.iter().chain(&rejected).chain(&self.unchosen).all(|n| *n <= MAX_COUNT)
+            && self.misses <= u32::MAX / 2
+            && self.rejected_rows <= self.rows
+            && self.rejected_labels <= self.rows
+            && self.unchosen.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)).is_some()
+            && (0.0..=1.0).contains(&self.absorbed.cost);
+        if !counted {
+            return Err(wrong("its counters"));
+        }
+        if self.unchosen.len() != self.classes.len() {
+            return Err(wrong("its classes and their counts differ"));
+        }
+        match &self.body {
+            Some(body) => self.check_body(body),
+            None if self.classes.is_empty() => Ok(()),
+            None => Err(wrong("it has classes but no rows")),
+        }
+    }
+
+    fn check_body(&self, body: &StreamState) -> Result<()> {
+        let (params, classes) = (&self.params, self.classes.len());
+        body.frame.check()?;
+        body.memory.check(&body.frame, classes, self.rows, self.batches)?;
+        body.relations.check(self.rows)?;
+        self.check_current(body, &body.current)?;
+        self.check_open(body)?;
+        match (&body.transduction, &params.transduction) {
+            (Some(t), Some(p)) => Transduction::check(t, &body.frame, p, classes, params.max_rows)?,
+            (None, None) => {}
+            _ => return Err(wrong("its transduction and its parameters differ")),
+        }
+        if body.memory.len() > params.max_labels {
+            return Err(wrong("it holds more labels than its parameters allow"));
+        }
+        body.inductive.as_ref().map_or(Ok(()), |i| i.check(classes, &body.frame, params))
+    }
+
+    fn check_current(&self, body: &StreamState, current: &CurrentBatch) -> Result<()> {
+        body.frame.check_rows(&current.x)?;
+        let rows = current.x.rows();
+        let fits = [current.truth.len(), current.asked.len(), current.predictions.len()] == [rows; 3]
+            && current.rows <= self.params.max_rows
+            && rows + current.skipped.len() == current.rows
+            && current.skipped.is_sorted_by(|a, b| a < b)
+            && current.skipped.last().is_none_or(|&s| (s as usize) < current.rows)
+            && current.base.checked_add(current.rows as u64) == Some(self.rows)
+            && current.predictions.iter().all(|s| self.knows(s))
+            && current.truth.iter().flatten().all(|c| (*c as usize) < self.classes.len());
+        if fits { Ok(()) } else { Err(wrong("its batch and what is known about it differ")) }
+    }
+
+    fn check_open(&self, body: &StreamState) -> Result<()> {
+        let open = &body.open;
+        body.frame.check_rows(&open.rows)?;
+        let fits = open.rows.rows() == open.of.len()
+            && open.of.len() <= self.params.max_open
+            && open.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions));
+        if fits { Ok(()) } else { Err(wrong("its open questions and their samples differ")) }
+    }
+
+    fn knows(&self, predictions: &RowPrediction) -> bool {
+        let classes = [predictions.given, predictions.model, predictions.transduction];
+        classes.into_iter().flatten().all(|c| (c as usize) < self.classes.len())
+    }
+}

@@ -1,0 +1,120 @@
+//! Events in two steps: a plan, which can fail and changes nothing, and its commit, which changes the engine and cannot
+//! fail. Between the two the caller may write the event to disk.
+//!
+//! Everything that can refuse an event is checked when it is planned: samples and names, and every row of a batch, which is
+//! scaled then. Commit works on rows that no learner refuses (`feature_space.rs`); where a step has no answer all the same,
+//! because a kernel vanishes on all rows, a plainer one stands in.
+//!
+//! With a watch the work is done by a copy of the engine while it is planned, so that it can be interrupted, and commit
+//! exchanges the two.
+
+use super::prepare_batch::PreparedBatch;
+use super::{Effects, Engine, Event};
+use crate::error::{Error, Result};
+use crate::solver::{Progress, Watch};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An event that the engine which planned it can apply. Valid until another event is committed.
+#[derive(Debug)]
+pub struct Plan {
+    /// Events committed before.
+    after: u64,
+    step: Step,
+}
+
+#[derive(Debug)]
+enum Step {
+    Batch(Box<PreparedBatch>),
+    Other(Event),
+    Done(Box<(Engine, Effects)>),
+}
+
+impl Engine {
+    /// Checks an event and prepares it; changes nothing.
+    pub fn plan(&self, event: Event) -> Result<Plan> {
+        let step = match event {
+            Event::Batch { x, labels } => Step::Batch(Box::new(self.prepare(x, labels)?)),
+            other => {
+                self.validate(&other)?;
+                Step::Other(other)
+            }
+        };
+        Ok(Plan { after: self.events, step })
+    }
+
+    /// [`Engine::plan`] that also does the work, on a copy of the engine: for batches that take long. Fails with
+    /// [`Error::Interrupted`] when the watch says stop.
+    pub fn plan_watched(&self, event: Event, watch: &dyn Watch) -> Result<Plan> {
+        let plan = self.plan(event)?;
+        let latch = Latch { watch, stopped: AtomicBool::new(false) };
+        let mut next = self.clone();
+        let effects = next.run(plan.step, &latch);
+        if latch.stopped.into_inner() {
+            return Err(Error::Interrupted);
+        }
+        Ok(Plan { after: self.events, step: Step::Done(Box::new((next, effects))) })
+    }
+
+    /// Applies a plan. It must be the last one this engine made, with nothing committed since.
+    pub fn commit(&mut self, plan: Plan) -> Effects {
+        assert_eq!(plan.after, self.events, "a plan for another state of the engine");
+        match plan.step {
+            Step::Done(done) => {
+                let (engine, effects) = *done;
+                *self = engine;
+                effects
+            }
+            step => self.run(step, &()),
+        }
+    }
+
+    /// Takes an event in. One that is refused changes nothing.
+    pub fn apply(&mut self, event: Event) -> Result<Effects> {
+        let plan = self.plan(event)?;
+        Ok(self.commit(plan))
+    }
+
+    fn run(&mut self, step: Step, watch: &dyn Watch) -> Effects {
+        let mut effects = Effects::default();
+        match step {
+            Step::Batch(batch) => self.on_batch(*batch, &mut effects, watch),
+            Step::Other(event) => self.follow_up(event, &mut effects, watch),
+            Step::Done(_) => {}
+        }
+        self.drifted |= effects.drift.is_some();
+        self.events += 1;
+        effects
+    }
+
+    fn follow_up(&mut self, event: Event, effects: &mut Effects, watch: &dyn Watch) {
+        match event {
+            Event::Batch { .. } => {}
+            Event::Answer { sample, label } => self.answer(sample, &label, effects, watch),
+            Event::Skip { sample } => self.skip(sample, effects, watch),
+            Event::Correct { sample, label } => self.correct(sample, &label, effects, watch),
+            Event::Withdraw { sample } => self.withdraw(sample, effects, watch),
+            Event::Related { a, b, same } => self.relate(a, b, same, effects, watch),
+            Event::Ask { count } => self.ask_for(count, effects, watch),
+            Event::Tick { now } => {
+                self.now = now;
+                self.close(effects, watch);
+            }
+        }
+    }
+}
+
+/// Remembers that a watch said stop.
+struct Latch<'w> {
+    watch: &'w dyn Watch,
+    stopped: AtomicBool,
+}
+
+impl Watch for Latch<'_> {
+    fn proceed(&self, progress: &Progress) -> bool {
+        let stopped = self.stopped.load(Ordering::Relaxed) || !self.watch.proceed(progress);
+        if stopped {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        !stopped
+    }
+}

@@ -1,0 +1,228 @@
+//! A batch before it is applied: unusable rows and labels are set aside, the rest is scaled. Nothing is changed here.
+
+use super::classes::{LONGEST, Place};
+use super::feature_space::{FeatureSpace, MAX_COLUMNS, largest};
+use super::state::StreamState;
+use super::{Engine, RejectReason, RejectedRow};
+use crate::data::{MAX_ABS, Matrix, MatrixView, Row};
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+
+/// Rows far outside the feature space, in batches of which they are at least half, after which it is estimated again.
+const ENOUGH_OUTSIDE: usize = 8;
+
+/// A batch whose rows can all be stored.
+#[derive(Debug, Clone)]
+pub(super) struct PreparedBatch {
+    /// Scaled rows, without the rejected ones.
+    pub x: Matrix,
+    /// Rows of the batch, with the rejected ones.
+    pub rows: usize,
+    /// Numbers of the rejected rows, ascending.
+    pub skipped: Vec<u32>,
+    /// Name of the class of each row of `x`, if it has one.
+    pub labels: Vec<Option<String>>,
+    /// Everything that is rejected, by row.
+    pub rejected: Vec<RejectedRow>,
+    /// The feature space of `x`, if it is not the present one.
+    pub frame: Option<FeatureSpace>,
+    /// Rows far outside the feature space, over the last batches.
+    pub outside: usize,
+}
+
+/// Scaled rows.
+struct Placed {
+    /// Their feature space, if it is not the present one.
+    frame: Option<FeatureSpace>,
+    /// None if no row is usable and none was before.
+    scaled: Option<Matrix>,
+    outside: usize,
+}
+
+impl Engine {
+    /// Prepares a batch; refuses one that does not fit as a whole.
+    pub(super) fn prepare(&self, x: Matrix, mut labels: Vec<Option<String>>) -> Result<PreparedBatch> {
+        self.check_batch(&x, labels.len())?;
+        let rows = x.rows();
+        let mut rejected: Vec<RejectedRow> = (0..rows).filter_map(|i| unusable(i, x.view().row(i))).collect();
+        let mut numbers = rows_but(rows, &rejected);
+        let x = if rejected.is_empty() { x } else { x.view().select(&numbers) };
+        let Placed { frame, scaled, outside } = self.place(&x)?;
+        let space = frame.as_ref().or(self.body.as_ref().map(|b| &b.frame));
+        let (Some(space), Some(mut scaled)) = (space, scaled) else {
+            // no row is usable, and none was before
+            rejected
+                .extend(numbers.iter().enumerate().map(|(i, &row)| too_large(row, x.view().row(i), None)));
+            rejected.sort_by_key(|r| r.row);
+            let (skipped, x) = ((0..rows as u32).collect(), Matrix::empty(x.cols(), false));
+            return Ok(PreparedBatch { x, rows, skipped, labels: Vec::new(), rejected, frame, outside });
+        };
+        let usable: Vec<usize> =
+            (0..scaled.rows()).filter(|&i| space.is_usable(scaled.view().row(i))).collect();
+        if usable.len() < scaled.rows() {
+            for i in (0..scaled.rows()).filter(|i| usable.binary_search(i).is_err()) {
+                rejected.push(too_large(numbers[i], x.view().row(i), Some(scaled.view().row(i))));
+            }
+            scaled = scaled.view().select(&usable);
+            numbers = usable.iter().map(|&i| numbers[i]).collect();
+        }
+        let mut skipped: Vec<u32> = rejected.iter().map(|r| r.row as u32).collect();
+        skipped.sort_unstable();
+        let mut labels: Vec<Option<String>> = numbers.iter().map(|&i| labels[i].take()).collect();
+        self.reject_labels(&mut labels, &numbers, &mut rejected);
+        rejected.sort_by_key(|r| r.row);
+        Ok(PreparedBatch { x: scaled, rows, skipped, labels, rejected, frame, outside })
+    }
+
+    fn check_batch(&self, x: &Matrix, labels: usize) -> Result<()> {
+        x.check_structure()?;
+        let (rows, cols) = (x.rows(), x.cols());
+        if rows != labels {
+            return Err(Error::Shape { what: "labels", expected: rows, found: labels });
+        }
+        if rows > self.params.max_rows {
+            let most = self.params.max_rows;
+            return Err(Error::Data(format!(
+                "a batch of {rows} rows; {most} are the most: use smaller batches"
+            )));
+        }
+        if cols == 0 || (rows == 0 && self.body.is_none()) {
+            return Err(Error::Data("the first batch has no rows or no columns".into()));
+        }
+        if cols > MAX_COLUMNS {
+            return Err(Error::Data(format!("{cols} columns; the maximum is {MAX_COLUMNS}")));
+        }
+        match &self.body {
+            Some(body) if body.frame.cols() != cols => {
+                Err(Error::Shape { what: "columns", expected: body.frame.cols(), found: cols })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Scales rows, in another feature space if the present one is of no use for them.
+    fn place(&self, x: &Matrix) -> Result<Placed> {
+        let Some(body) = &self.body else {
+            let frame = FeatureSpace::estimate(&self.params, x, None)?;
+            let scaled = frame.as_ref().map(|f| f.scale(x.clone())).transpose()?;
+            return Ok(Placed { frame, scaled, outside: 0 });
+        };
+        let scaled = body.frame.scale(x.clone())?;
+        let far = (0..scaled.rows()).filter(|&i| body.frame.is_outside(scaled.view().row(i))).count();
+        let outside = match scaled.rows() {
+            0 => self.outside,
+            n if far > 0 && 2 * far >= n => self.outside + far,
+            _ => 0,
+        };
+        if scaled.rows() > 0
+            && (body.frame.degenerate || outside >= ENOUGH_OUTSIDE)
+            && let Some(frame) = self.estimate_again(body, x)
+        {
+            let scaled = Some(frame.scale(x.clone())?);
+            return Ok(Placed { frame: Some(frame), scaled, outside: 0 });
+        }
+        Ok(Placed { frame: None, scaled: Some(scaled), outside: outside.min(ENOUGH_OUTSIDE) })
+    }
+
+    /// A feature space for the stored rows and those of a batch; none if it would be no better than the present one.
+    fn estimate_again(&self, body: &StreamState, x: &Matrix) -> Option<FeatureSpace> {
+        let pool = body.unscaled_rows(x)?;
+        let kind = body.frame.kept_kind(pool.view());
+        let found = FeatureSpace::estimate(&self.params, &pool, kind).ok().flatten()?;
+        let better = !found.degenerate && found != body.frame && found.sparse == body.frame.sparse;
+        better.then_some(found)
+    }
+
+    /// Removes labels that cannot be used and says why.
+    fn reject_labels(
+        &self,
+        labels: &mut [Option<String>],
+        numbers: &[usize],
+        rejected: &mut Vec<RejectedRow>,
+    ) {
+        let mut classes = self.classes.clone();
+        let mut known: HashMap<String, Option<RejectReason>> = HashMap::new();
+        for (label, &row) in labels.iter_mut().zip(numbers) {
+            let Some(name) = label.as_deref() else { continue };
+            let reason = if let Some(reason) = known.get(name) {
+                *reason
+            } else {
+                let reason = unusable_name(name).or_else(|| {
+                    let full = classes.len() >= self.params.max_classes;
+                    if classes.find(name).is_none() && full {
+                        return Some(RejectReason::TooManyClasses);
+                    }
+                    let (Place::LabeledRows(_) | Place::New(..)) = classes.place(name);
+                    None
+                });
+                known.insert(name.to_string(), reason);
+                reason
+            };
+            if let Some(reason) = reason {
+                *label = None;
+                rejected.push(RejectedRow { row, reason, column: None, value: None });
+            }
+        }
+    }
+}
+
+/// Why no class can have this name.
+pub(super) fn unusable_name(name: &str) -> Option<RejectReason> {
+    match name {
+        _ if name.trim().is_empty() => Some(RejectReason::EmptyClassName),
+        _ if name.len() > LONGEST => Some(RejectReason::ClassNameTooLong),
+        _ => None,
+    }
+}
+
+fn rows_but(rows: usize, rejected: &[RejectedRow]) -> Vec<usize> {
+    (0..rows).filter(|i| rejected.binary_search_by_key(i, |r| r.row).is_err()).collect()
+}
+
+/// Why a row cannot be used, whatever its scaling.
+fn unusable(row: usize, values: Row<'_>) -> Option<RejectedRow> {
+    let (Row::Dense(all) | Row::Sparse(_, all)) = values;
+    let at = all.iter().position(|v| v.is_nan() || v.abs() > MAX_ABS)?;
+    let value = all[at];
+    let reason = match value {
+        v if v.is_nan() => RejectReason::NotANumber,
+        v if v.is_infinite() => RejectReason::Infinite,
+        _ => RejectReason::TooLarge,
+    };
+    let column = if let Row::Sparse(columns, _) = values { columns[at] as usize } else { at };
+    Some(RejectedRow { row, reason, column: Some(column), value: Some(value).filter(|v| !v.is_nan()) })
+}
+
+/// A row that is too long after scaling: its largest value is to blame.
+fn too_large(row: usize, values: Row<'_>, scaled: Option<Row<'_>>) -> RejectedRow {
+    let (column, _) = largest(scaled.unwrap_or(values));
+    let value = match values {
+        Row::Dense(all) => all.get(column).copied(),
+        Row::Sparse(columns, all) => columns.binary_search(&(column as u32)).ok().map(|at| all[at]),
+    };
+    RejectedRow {
+        row,
+        reason: RejectReason::TooLarge,
+        column: Some(column),
+        value: Some(value.unwrap_or(0.0)),
+    }
+}
+
+/// Most cells that stored rows and a batch may have together as dense rows.
+const MAX_DENSE_CELLS: usize = 1 << 28;
+
+impl StreamState {
+    /// All stored rows and those of a batch, before scaling; none if they would not fit memory in one layout.
+    fn unscaled_rows(&self, x: &Matrix) -> Option<Matrix> {
+        let mut stored = vec![self.memory.rows(), self.current.x.view(), self.open.rows.view()];
+        if let Some(t) = &self.transduction {
+            stored.extend(t.rows());
+        }
+        let rows = stored.iter().map(MatrixView::rows).sum::<usize>() + x.rows();
+        if !self.frame.sparse && rows.saturating_mul(x.cols()) > MAX_DENSE_CELLS {
+            return None;
+        }
+        let raw = self.frame.unscale(Matrix::stacked(&stored).view());
+        Some(Matrix::stacked(&[raw.view(), x.view()]))
+    }
+}

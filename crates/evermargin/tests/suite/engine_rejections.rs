@@ -1,0 +1,250 @@
+//! Rows that cannot be used are rejected one by one, scaling adapts to the stream, and a plan changes nothing.
+
+use evermargin::Error;
+use evermargin::data::Matrix;
+use evermargin::engine::{Budget, Effects, Engine, EngineParams, Event, QueryStrategy, RejectReason};
+use evermargin::solver::{Progress, Watch};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Two clouds in two columns; `a` and `b` change the values of a row.
+fn rows(count: usize, rng: &mut Pcg64, change: impl Fn(usize, &mut [f64; 2])) -> (Vec<f64>, Vec<String>) {
+    let (mut values, mut names) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let up = rng.random_bool(0.5);
+        let middle = if up { 2.0 } else { -2.0 };
+        let mut row = [middle + rng.random_range(-1.0..1.0), rng.random_range(-3.0..3.0)];
+        change(i, &mut row);
+        values.extend(row);
+        names.push(if up { "up" } else { "down" }.to_string());
+    }
+    (values, names)
+}
+
+fn batch(values: Vec<f64>, labels: Vec<Option<String>>) -> Event {
+    let rows = labels.len();
+    let cols = values.len() / rows;
+    Event::Batch { x: Matrix::dense_with_any_values(values, rows, cols).unwrap(), labels }
+}
+
+fn some_labels(names: &[String]) -> Vec<Option<String>> {
+    names.iter().enumerate().map(|(i, n)| (i % 4 == 0).then(|| n.clone())).collect()
+}
+
+fn right(engine: &Engine, effects: &Effects, names: &[String]) -> f64 {
+    let classes = engine.classes().names();
+    let right = effects.labels.iter().zip(names);
+    let right = right.filter(|(l, n)| l.class.is_some_and(|c| classes[c as usize] == **n)).count();
+    right as f64 / names.len() as f64
+}
+
+fn reload(engine: &Engine) -> Engine {
+    rmp_serde::from_slice(&rmp_serde::to_vec_named(engine).unwrap()).unwrap()
+}
+
+/// Row 351 of 600 holds an absurd value: it is rejected, and the stream goes on, also after a restart.
+#[test]
+fn one_absurd_value_rejects_its_row_alone() {
+    for (absurd, reason) in [
+        (3e15, RejectReason::TooLarge),
+        (9_223_372_036_854_775_807.0, RejectReason::TooLarge),
+        (f64::MAX, RejectReason::TooLarge),
+        (f64::NAN, RejectReason::NotANumber),
+        (f64::NEG_INFINITY, RejectReason::Infinite),
+    ] {
+        let mut engine =
+            Engine::new(&EngineParams { query_strategy: QueryStrategy::None, ..Default::default() }).unwrap();
+        let mut rng = Pcg64::seed_from_u64(1);
+        for k in 0..6 {
+            let (values, names) = rows(100, &mut rng, |i, row| {
+                if 100 * k + i == 350 {
+                    row[1] = absurd;
+                }
+            });
+            let effects = engine.apply(batch(values, some_labels(&names))).unwrap();
+            assert_eq!(effects.labels.len(), 100);
+            if k == 3 {
+                assert_eq!(effects.rejected.len(), 1, "{absurd}");
+                let found = effects.rejected[0];
+                assert_eq!((found.row, found.reason, found.column), (50, reason, Some(1)));
+                assert_eq!(found.value, Some(absurd).filter(|v| !v.is_nan()));
+                assert_eq!(effects.labels[50].class, None);
+                let related = Event::Related { a: 350, b: 351, same: true };
+                assert!(engine.plan(related).is_err(), "a rejected row is not at hand");
+            } else {
+                assert!(effects.rejected.is_empty());
+            }
+            if k > 0 && k != 3 {
+                assert!(right(&engine, &effects, &names) > 0.9, "batch {k}");
+            }
+            let closed = engine.apply(Event::Tick { now: k as u64 }).unwrap();
+            assert_eq!(closed.labels.len(), 100);
+            engine = reload(&engine);
+        }
+        assert_eq!((engine.rows(), engine.rejected_rows()), (600, 1));
+        assert!(engine.memory().unwrap().labeled().iter().all(|t| t.sample != 350));
+    }
+}
+
+/// A column near 1e-9 in the first batch and 1e7 later: no row is rejected, and both are learned.
+#[test]
+fn scaling_follows_a_column_that_grows() {
+    for sizes in [[1e-9, 1e7], [1e-9, 1e40]] {
+        let mut engine =
+            Engine::new(&EngineParams { query_strategy: QueryStrategy::None, ..Default::default() }).unwrap();
+        let mut rng = Pcg64::seed_from_u64(2);
+        let mut last = 0.0;
+        for k in 0..8u64 {
+            let size = sizes[usize::from(k > 0)];
+            let (values, names) = rows(100, &mut rng, |_, row| row[1] = size * (1.0 + 0.1 * row[1]));
+            let effects = engine.apply(batch(values, some_labels(&names))).unwrap();
+            assert!(effects.rejected.is_empty(), "batch {k}: {:?}", effects.rejected);
+            let told = effects.notes.iter().any(|n| n.contains("estimated again"));
+            assert_eq!(told, k == 1, "batch {k}: {:?}", effects.notes);
+            last = right(&engine, &effects, &names);
+            engine.apply(Event::Tick { now: k }).unwrap();
+            engine = reload(&engine);
+        }
+        assert_eq!(engine.rejected_rows(), 0);
+        assert!(last > 0.9, "{sizes:?}: {last}");
+        engine.classifier().unwrap().check().unwrap();
+    }
+}
+
+/// A first batch of identical rows: it is closed without an error, and varied rows are learned when they come.
+#[test]
+fn identical_first_rows_do_not_fix_the_scale() {
+    for row in [[7.0, 1e6], [0.3, 0.1], [0.0, 0.0], [1e-300, 5e90]] {
+        for sparse in [false, true] {
+            let budget = Budget { per_batch: 3, ..Default::default() };
+            let mut engine = Engine::new(&EngineParams { budget, ..Default::default() }).unwrap();
+            let alike = Matrix::dense([row; 50].concat(), 50, 2).unwrap();
+            let x = if sparse { alike.view().to_csr() } else { alike };
+            let effects = engine.apply(Event::Batch { x, labels: vec![None; 50] }).unwrap();
+            assert!(effects.rejected.is_empty());
+            engine.apply(Event::Tick { now: 0 }).unwrap();
+            let mut rng = Pcg64::seed_from_u64(3);
+            let mut last = 0.0;
+            for k in 1..7u64 {
+                engine = reload(&engine);
+                let (values, names) = rows(100, &mut rng, |_, r| {
+                    *r = [row[0] + r[0], row[1] + r[1]];
+                });
+                let x = Matrix::dense(values, 100, 2).unwrap();
+                let x = if sparse { x.view().to_csr() } else { x };
+                let effects = engine.apply(Event::Batch { x, labels: some_labels(&names) }).unwrap();
+                assert!(effects.rejected.is_empty(), "{row:?} {sparse}");
+                assert_eq!(
+                    effects.notes.iter().any(|n| n.contains("all alike")),
+                    k == 1,
+                    "{:?}",
+                    effects.notes
+                );
+                last = right(&engine, &effects, &names);
+                engine.apply(Event::Tick { now: k }).unwrap();
+            }
+            assert!(last > 0.85 || row[1] > 1e80, "{row:?} {sparse}: {last}");
+        }
+    }
+}
+
+/// Batches of one row: the scale is estimated when a second row differs, and again when rows of another size have come
+/// for a while.
+#[test]
+fn single_rows_adapt_too() {
+    let mut engine =
+        Engine::new(&EngineParams { query_strategy: QueryStrategy::None, ..Default::default() }).unwrap();
+    let mut rng = Pcg64::seed_from_u64(4);
+    let mut one = |size: f64| {
+        let (values, names) = rows(1, &mut rng, |_, row| row[1] *= size);
+        batch(values, names.into_iter().map(Some).collect())
+    };
+    for _ in 0..40 {
+        assert!(engine.apply(one(1.0)).unwrap().rejected.is_empty());
+    }
+    let one_odd = engine.apply(one(1e30)).unwrap();
+    assert_eq!(one_odd.rejected.len(), 1);
+    assert!(engine.apply(one(1.0)).unwrap().rejected.is_empty());
+    let many: Vec<usize> = (0..12).map(|_| engine.apply(one(1e30)).unwrap().rejected.len()).collect();
+    assert_eq!(many, [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]);
+}
+
+/// Labels that cannot be used are left out; their rows stay.
+#[test]
+fn labels_are_rejected_without_their_rows() {
+    let params = EngineParams { max_classes: 3, query_strategy: QueryStrategy::None, ..Default::default() };
+    let mut engine = Engine::new(&params).unwrap();
+    let (values, _) = rows(8, &mut Pcg64::seed_from_u64(5), |_, _| ());
+    let long = "x".repeat(257);
+    let names = ["b", "a", " ", "c", &long, "d", "a", "d"];
+    let labels = names.iter().map(|n| Some((*n).to_string())).collect();
+    let effects = engine.apply(batch(values, labels)).unwrap();
+    let found: Vec<(usize, RejectReason)> = effects.rejected.iter().map(|r| (r.row, r.reason)).collect();
+    let (empty, long, many) =
+        (RejectReason::EmptyClassName, RejectReason::ClassNameTooLong, RejectReason::TooManyClasses);
+    assert_eq!(found, [(2, empty), (4, long), (5, many), (7, many)]);
+    assert_eq!(engine.classes().names(), ["a", "b", "c"]);
+    assert_eq!(engine.memory().unwrap().len(), 4);
+    assert_eq!((engine.rejected_rows(), engine.rejected_labels(), engine.rows()), (0, 4, 8));
+    assert!(effects.labels.iter().all(|l| l.class.is_none()));
+}
+
+/// A first batch without a usable row is counted, and the stream begins with the next one.
+#[test]
+fn a_batch_without_a_usable_row_is_passed_over() {
+    let mut engine = Engine::new(&EngineParams::default()).unwrap();
+    let nothing = vec![f64::NAN; 6];
+    let effects = engine.apply(batch(nothing.clone(), vec![Some("a".into()), None, None])).unwrap();
+    assert_eq!((effects.rejected.len(), effects.labels.len()), (3, 3));
+    engine.apply(Event::Tick { now: 1 }).unwrap();
+    let mut engine = reload(&engine);
+    let (values, names) = rows(40, &mut Pcg64::seed_from_u64(6), |_, _| ());
+    let effects = engine.apply(batch(values, some_labels(&names))).unwrap();
+    assert_eq!(effects.labels.len(), 40);
+    assert!(engine.memory().unwrap().labeled().iter().all(|t| t.sample % 4 == 3), "numbered on from 3");
+    let effects = engine.apply(batch(nothing, vec![None; 3])).unwrap();
+    assert!(effects.labels.iter().all(|l| l.class.is_none()) && effects.questions.is_empty());
+    assert_eq!((engine.rows(), engine.rejected_rows(), engine.batches()), (46, 6, 3));
+}
+
+struct After(AtomicUsize);
+
+impl Watch for After {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+}
+
+/// Wherever the work on a batch is interrupted, nothing has changed; where it is not, the effects are those of `apply`.
+#[test]
+fn an_interrupted_plan_changes_nothing() {
+    let mut engine = Engine::new(&EngineParams { c_inferred: 0.5, ..Default::default() }).unwrap();
+    let mut rng = Pcg64::seed_from_u64(7);
+    let mut next = |count: usize| {
+        let (values, names) = rows(count, &mut rng, |_, _| ());
+        batch(values, some_labels(&names))
+    };
+    for _ in 0..3 {
+        engine.apply(next(300)).unwrap();
+    }
+    let event = next(300);
+    let before = rmp_serde::to_vec_named(&engine).unwrap();
+    let (mut interrupted, mut allowed) = (0, 0);
+    loop {
+        match engine.plan_watched(event.clone(), &After(AtomicUsize::new(allowed))) {
+            Err(e) => assert_eq!(e, Error::Interrupted),
+            Ok(plan) => {
+                assert_eq!(rmp_serde::to_vec_named(&engine).unwrap(), before, "planned, not committed");
+                let mut plain = reload(&engine);
+                let effects = engine.commit(plan);
+                assert_eq!(effects, plain.apply(event).unwrap());
+                assert_eq!(engine, plain);
+                break;
+            }
+        }
+        assert_eq!(rmp_serde::to_vec_named(&engine).unwrap(), before, "after {allowed}");
+        (interrupted, allowed) = (interrupted + 1, allowed * 2 + 1);
+    }
+    assert!(interrupted > 3, "{interrupted}");
+}
