@@ -138,7 +138,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "waveform",
-        about: "Breiman's three classes of mixed triangular waves; with --classes 2 his first against the rest",
+        about: "Breiman's three classes of mixed triangular waves; with two classes his first against the rest",
         classes: 2..=3,
         default_classes: 3,
         cols: 21..=21,

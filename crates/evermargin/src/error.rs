@@ -42,6 +42,9 @@ pub enum Error {
     /// A model whose parts contradict each other.
     #[error("model: {0}")]
     Model(String),
+    /// The caller's watch ended the work; nothing was changed.
+    #[error("interrupted")]
+    Interrupted,
     /// A saved learner whose parts contradict each other.
     #[error("the state is damaged: {0}")]
     State(String),

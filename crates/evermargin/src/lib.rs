@@ -1,6 +1,7 @@
 //! Large-margin learning that never ends: the core, without I/O, clock or ambient randomness.
 
 pub mod active;
+pub mod cpu;
 pub mod data;
 pub mod datasets;
 pub mod engine;
@@ -11,10 +12,12 @@ pub mod kernel;
 pub mod math;
 pub mod metrics;
 pub mod model;
+pub mod params;
 pub mod pipeline;
 pub mod resampling;
 pub mod solver;
 pub mod summary;
+pub mod watch;
 
 pub use data::{Label, Labels, Matrix, MatrixView};
 pub use error::{Error, Result};

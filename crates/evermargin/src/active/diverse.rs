@@ -9,7 +9,7 @@
 //! coverage in one monotone submodular function, with no number to set between them, solved by lazy greedy (within 1 − 1/e).
 //! s is the kernel where it is RBF, else (1 + cosine)/2 of the rows, which is never negative.
 //!
-//! At most [`MOST_DOUBTFUL`] rows are looked at, those of most doubt, so that a batch costs the same however long the pool
+//! At most [`MAX_DOUBTFUL`] rows are looked at, those of most doubt, so that a batch costs the same however long the pool
 //! is. Should fewer rows lie within the margin than are asked for, the nearest of the others follow.
 
 use super::submod::unit_rows;

@@ -1,17 +1,20 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solver`].
 
 pub mod baselines;
+pub mod class_weight;
+mod estimator_params;
+pub mod folds;
 pub mod manifold;
 pub mod med;
 pub mod multiview;
 pub mod online;
-pub(crate) mod registry;
+pub mod registry;
 pub mod supervised;
-mod table;
 pub mod transductive;
 
-pub use registry::{Build, Learner, Parameter, learner, near};
-pub use table::LEARNERS;
+pub use class_weight::ClassWeight;
+pub use estimator_params::{ESTIMATORS, EstimatorParams, estimator};
+pub use registry::EstimatorSpec;
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};

@@ -1,69 +1,88 @@
-//! The registry: every learner by name, with its parameters. One table serves the command line and Python.
+//! What an estimator is called, which parameters it takes, and how its struct of parameters is filled from values.
 //!
-//! Parameters come as a flat JSON object, as a person would write them: `{"kernel": "rbf", "gamma": 0.5, "c": 10}`.
+//! Values are flat, as a user writes them: `kernel=rbf gamma=0.5 c=10`. The parameters of the kernel become one field
+//! here, for every estimator alike.
 
-use super::Fit;
-use super::table::LEARNERS;
+use super::folds::Path;
 use crate::error::{Error, Result};
-use crate::graph::Graph;
-use crate::kernel::Kernel;
-use crate::pipeline::cross_validation::Path;
-use crate::pipeline::train::Multi;
-use serde::Deserialize;
+use crate::model::Scheme;
+use crate::params::structs::{from_values, to_values};
+use crate::params::{ParamSpec, ParamValue, ParamValues, one_of};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-use std::sync::Arc;
 
-/// Makes a learner from parameters.
-pub type Build = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
-
-/// A learner: what it is called, what it takes, how it is made.
+/// The specification of an estimator.
 #[derive(Debug)]
-pub struct Learner {
+pub struct EstimatorSpec {
     /// The name a user writes.
     pub name: &'static str,
-    /// One line for people.
+    /// One line of help.
     pub summary: &'static str,
-    /// What it takes.
-    pub parameters: &'static [Parameter],
-    /// What [`Multi::Auto`] means for it.
-    pub multi: Multi,
+    /// Its parameters.
+    pub params: &'static [ParamSpec],
+    /// How more than two classes become two-class problems, unless asked for otherwise.
+    pub multiclass: Scheme,
+    /// Whether it learns from rows of one class alone, so that labels are not needed.
+    pub one_class: bool,
     /// Whether it also learns from rows without a label.
-    pub semi: bool,
-    /// Makes the learner from parameters, all optional.
-    pub build: Build,
-    /// Held-out decisions along a path of one of these parameters, where the learner knows a faster way than refitting.
+    pub uses_unlabeled: bool,
+    /// Whether it is there for comparison alone.
+    pub baseline: bool,
+    /// Held-out decisions along a path of one of these parameters, where there is a faster way than refitting.
     pub path: Option<(&'static [&'static str], Path)>,
 }
 
-/// A parameter of a learner.
-#[derive(Debug)]
-pub struct Parameter {
-    /// The name a user writes.
-    pub name: &'static str,
-    /// Its default, as a user would write it.
-    pub default: &'static str,
-    /// One line for people.
-    pub help: &'static str,
-}
+impl EstimatorSpec {
+    /// An estimator that learns from labeled rows.
+    pub const fn supervised(name: &'static str, summary: &'static str, params: &'static [ParamSpec]) -> Self {
+        Self {
+            name,
+            summary,
+            params,
+            multiclass: Scheme::OneVsRest,
+            one_class: false,
+            uses_unlabeled: false,
+            baseline: false,
+            path: None,
+        }
+    }
 
-/// The learner of that name, or an error that lists the names.
-pub fn learner(name: &str) -> Result<&'static Learner> {
-    LEARNERS.iter().find(|l| l.name == name).ok_or_else(|| {
-        let names: Vec<&str> = LEARNERS.iter().map(|l| l.name).collect();
-        Error::parameter("learner", name, one_of(name, &names))
-    })
-}
+    /// An estimator that learns from labeled and unlabeled rows.
+    pub const fn semi_supervised(
+        name: &'static str,
+        summary: &'static str,
+        params: &'static [ParamSpec],
+    ) -> Self {
+        Self { uses_unlabeled: true, ..Self::supervised(name, summary, params) }
+    }
 
-impl Learner {
-    /// Whether it learns from rows of one class alone, so that labels are not needed.
-    pub fn one_class(&self) -> bool {
-        self.multi == Multi::OneClass
+    /// The same, for comparison alone.
+    #[must_use]
+    pub const fn baseline(self) -> Self {
+        Self { baseline: true, ..self }
+    }
+
+    /// The same with a fast path along some parameters.
+    #[must_use]
+    pub const fn with_path(self, names: &'static [&'static str], path: Path) -> Self {
+        Self { path: Some((names, path)), ..self }
+    }
+
+    /// The specification of a parameter, or an error that lists the names.
+    pub fn param(&self, name: &str) -> Result<&'static ParamSpec> {
+        self.params.iter().find(|p| p.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.params.iter().map(|p| p.name).collect();
+            Error::Data(format!(
+                "learner {} has no parameter {name}: must be {}",
+                self.name,
+                one_of(name, &names)
+            ))
+        })
     }
 
     /// Whether it takes a parameter of that name.
     pub fn takes(&self, name: &str) -> bool {
-        self.parameters.iter().any(|p| p.name == name)
+        self.params.iter().any(|p| p.name == name)
     }
 
     /// The parameter to tune first, and values that are worth a try: its cost, or what takes its place.
@@ -73,156 +92,95 @@ impl Learner {
         FIRST.into_iter().find(|(name, _)| self.takes(name))
     }
 
-    /// Makes the learner; refuses parameters it does not take, with a list of those it does.
-    pub fn make(&self, params: &Map<String, Value>) -> Result<Box<dyn Fit>> {
-        if let Some(unknown) = params.keys().find(|k| !self.takes(k)) {
-            let names: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
-            return Err(Error::Data(format!(
-                "learner {} has no parameter {unknown}: must be {}",
-                self.name,
-                one_of(unknown, &names)
-            )));
-        }
-        (self.build)(params)
+    /// The given values in their types, each checked.
+    pub fn check(&self, values: &ParamValues) -> Result<ParamValues> {
+        let one =
+            |(name, value): (&String, &ParamValue)| Ok((name.clone(), self.param(name)?.accept(value)?));
+        values.iter().map(one).collect()
     }
 
-    /// The same along a graph of all rows where one is given; refuses it if the learner has none.
-    pub fn make_along(
-        &self,
-        params: &Map<String, Value>,
-        graph: Option<&Arc<Graph>>,
-    ) -> Result<Box<dyn Fit>> {
-        let fit = self.make(params)?;
-        let Some(graph) = graph else { return Ok(fit) };
-        fit.along(graph).ok_or_else(|| {
-            Error::parameter(
-                "graph",
-                "given",
-                format!(
-                    "left out: learner {} has none of its own (--warp would give its kernel one)",
-                    self.name
-                ),
-            )
-        })
+    /// The values of all parameters: the given ones, checked, and the defaults of the others.
+    pub fn complete(&self, values: &ParamValues) -> Result<ParamValues> {
+        let given = self.check(values)?;
+        let one = |p: &ParamSpec| {
+            let value = given.get(p.name).cloned().map_or_else(|| p.default_value(), Ok)?;
+            Ok((p.name.to_string(), value))
+        };
+        self.params.iter().map(one).collect()
     }
 }
 
-/// Moves the flat kernel parameters into the object the kernel is read from.
-pub(crate) fn with_kernel(params: &Map<String, Value>) -> Result<Map<String, Value>> {
-    let mut out = params.clone();
-    let gamma = out.remove("gamma").unwrap_or_else(|| 1.0.into());
-    let degree = out.remove("degree").unwrap_or_else(|| 3.into());
-    let coef0 = out.remove("coef0").unwrap_or_else(|| 0.0.into());
-    let name = out.remove("kernel").unwrap_or_else(|| "rbf".into());
-    let kernel = match name.as_str() {
-        Some("linear" | "precomputed") => serde_json::json!({ "type": name }),
-        Some("rbf") => serde_json::json!({ "type": name, "gamma": gamma }),
-        Some("poly") => {
-            serde_json::json!({ "type": name, "gamma": gamma, "coef0": coef0, "degree": degree })
-        }
-        Some("sigmoid") => serde_json::json!({ "type": name, "gamma": gamma, "coef0": coef0 }),
-        other => {
-            let written = other.map_or_else(|| name.to_string(), str::to_string);
-            let names = ["linear", "rbf", "poly", "sigmoid", "precomputed"];
-            return Err(Error::parameter("kernel", &written, one_of(&written, &names)));
-        }
-    };
-    out.insert("kernel".into(), kernel);
-    Ok(out)
-}
+/// A struct of parameters that values fill.
+pub trait Parameters: Serialize + DeserializeOwned {
+    /// Nests flat values the way the struct has them; the kernel is nested already.
+    fn nest(_values: &mut ParamValues) {}
 
-/// The kernel out of parameters that have passed [`with_kernel`].
-#[derive(Debug, Deserialize)]
-pub(crate) struct KernelOnly {
-    /// The kernel.
-    pub kernel: Kernel,
-}
+    /// The reverse of [`Parameters::nest`].
+    fn flatten(_values: &mut ParamValues) {}
 
-/// Reads parameters into their struct; each must have the right type.
-pub(crate) fn read<P: DeserializeOwned>(learner: &str, params: &Map<String, Value>) -> Result<P> {
-    serde_json::from_value(Value::Object(params.clone()))
-        .map_err(|e| Error::Data(format!("parameters of learner {learner}: {e}")))
-}
-
-/// "one of a, b, c", and the nearest when one is near.
-pub(crate) fn one_of(wrong: &str, names: &[&str]) -> String {
-    let list = format!("one of {}", names.join(", "));
-    match near(wrong, names).first() {
-        Some(name) => format!("{list} (did you mean {name}?)"),
-        None => list,
+    /// Sets what the name of the estimator decides.
+    #[must_use]
+    fn for_estimator(self, _name: &str) -> Self {
+        self
     }
 }
 
-/// The names at most two edits from one that is wrong, nearest first.
-pub fn near<'n>(wrong: &str, names: &[&'n str]) -> Vec<&'n str> {
-    let mut near: Vec<(usize, &str)> =
-        names.iter().map(|n| (distance(wrong, n), *n)).filter(|(d, _)| *d <= 2).collect();
-    near.sort_unstable();
-    near.into_iter().map(|(_, name)| name).collect()
+/// Fills the struct of parameters of an estimator. What is not given has its default; a kernel width that follows from
+/// the data is 1.
+pub fn read<P: Parameters>(spec: &EstimatorSpec, values: &ParamValues) -> Result<P> {
+    let mut values = spec.complete(values)?;
+    nest_kernel(&mut values);
+    P::nest(&mut values);
+    let params: P =
+        from_values(&values).map_err(|e| Error::Data(format!("parameters of learner {}: {e}", spec.name)))?;
+    Ok(params.for_estimator(spec.name))
 }
 
-/// Edits (insert, delete, replace) between two names.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+/// The values of a struct of parameters, flat. Those that the kernel does not have are left out.
+pub fn values_of<P: Parameters>(spec: &EstimatorSpec, params: &P) -> Result<ParamValues> {
+    let mut values =
+        to_values(params).map_err(|e| Error::Data(format!("parameters of learner {}: {e}", spec.name)))?;
+    flatten_kernel(&mut values);
+    P::flatten(&mut values);
+    values.retain(|name, _| spec.takes(name));
+    Ok(values)
+}
+
+/// Names of the parameters of the kernel.
+pub const OF_KERNEL: [&str; 4] = ["kernel", "gamma", "degree", "coef0"];
+
+/// The parameters that a kernel has, beside its name.
+pub(crate) fn kernel_params(kernel: &str) -> &'static [&'static str] {
+    match kernel {
+        "rbf" => &["gamma"],
+        "poly" => &["gamma", "degree", "coef0"],
+        "sigmoid" => &["gamma", "coef0"],
+        _ => &[],
+    }
+}
+
+/// Moves the flat parameters of the kernel into the value that the kernel is read from.
+pub(crate) fn nest_kernel(values: &mut ParamValues) {
+    let Some(name) = values.remove("kernel") else { return };
+    let mut kernel = ParamValues::new();
+    for param in ["gamma", "degree", "coef0"] {
+        let Some(value) = values.remove(param) else { continue };
+        if name.as_str().is_some_and(|name| kernel_params(name).contains(&param)) {
+            // `scale` and `auto` are resolved where the data is known
+            let value = if let ParamValue::Text(_) = value { ParamValue::Float(1.0) } else { value };
+            kernel.insert(param.into(), value);
         }
     }
-    row[b.len()]
+    kernel.insert("type".into(), name);
+    values.insert("kernel".into(), kernel.into());
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn params(text: &str) -> Map<String, Value> {
-        serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn unknown_names_are_answered_with_the_list_and_the_nearest() {
-        let error = learner("svm").unwrap_err().to_string();
-        assert!(error.starts_with("parameter learner = svm: must be one of svc, "), "{error}");
-        assert!(error.ends_with("(did you mean svc?)"), "{error}");
-        let error = learner("svc").unwrap().make(&params(r#"{"gama": 1}"#)).unwrap_err().to_string();
-        assert!(
-            error.starts_with("learner svc has no parameter gama: must be one of kernel, gamma,"),
-            "{error}"
-        );
-        assert!(error.ends_with("(did you mean gamma?)"), "{error}");
-        let error = learner("svc").unwrap().make(&params(r#"{"kernel": "rbg"}"#)).unwrap_err().to_string();
-        assert!(error.contains("kernel = rbg") && error.ends_with("(did you mean rbf?)"), "{error}");
-        let error = learner("svc").unwrap().make(&params(r#"{"c": "big"}"#)).unwrap_err().to_string();
-        assert!(error.starts_with("parameters of learner svc: "), "{error}");
-    }
-
-    #[test]
-    fn every_learner_is_made_from_its_written_defaults() {
-        for learner in LEARNERS {
-            assert!(learner.make(&Map::new()).is_ok(), "{}", learner.name);
-            let mut all = Map::new();
-            for p in learner.parameters {
-                if p.default == "scale" {
-                    continue; // resolved from the data by `train`
-                }
-                let value = serde_json::from_str(p.default).unwrap_or_else(|_| p.default.into());
-                all.insert(p.name.into(), value);
-            }
-            let plain = format!("{:?}", learner.make(&Map::new()).unwrap());
-            assert_eq!(plain, format!("{:?}", learner.make(&all).unwrap()), "{}", learner.name);
+/// The reverse of [`nest_kernel`].
+fn flatten_kernel(values: &mut ParamValues) {
+    if let Some(ParamValue::Map(mut kernel)) = values.remove("kernel") {
+        if let Some(name) = kernel.remove("type") {
+            values.insert("kernel".into(), name);
         }
-    }
-
-    #[test]
-    fn kernel_parameters_are_flat() {
-        let made =
-            learner("svc").unwrap().make(&params(r#"{"kernel": "poly", "gamma": 2, "degree": 4}"#)).unwrap();
-        assert!(format!("{made:?}").contains("Poly { gamma: 2.0, coef0: 0.0, degree: 4 }"), "{made:?}");
+        values.extend(kernel);
     }
 }

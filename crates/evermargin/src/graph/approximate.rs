@@ -16,7 +16,7 @@ use super::pairs::Picture;
 use super::search::{self, Nearest, NeighborList, Steps, each, filled, within};
 use crate::data::{Matrix, MatrixView};
 use crate::math::simd;
-use crate::solver::Watch;
+use crate::watch::Watch;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 

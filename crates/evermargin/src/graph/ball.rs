@@ -12,7 +12,7 @@ use super::search::{Finder, NeighborList, each, filled};
 use super::{Graph, Metric, Weights};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::solver::Watch;
+use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What graph of a radius to make.

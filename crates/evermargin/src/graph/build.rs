@@ -4,7 +4,7 @@ use super::search::{self, NeighborList};
 use super::{Ball, Graph, GraphParams, Metric, Search, Weights};
 use crate::data::{MAX_ABS, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::solver::Watch;
+use crate::watch::Watch;
 use rayon::prelude::*;
 
 /// Weights below this are no edge: their degrees could not be divided by.
@@ -22,14 +22,14 @@ impl Graph {
                 let ball = Ball { radius, metric, weights, width, ..Ball::default() };
                 return Self::within(x, &ball, watch);
             }
-            None if params.neighbors == 0 => return Err(Error::parameter("neighbors", 0, "1 or more")),
+            None if params.n_neighbors == 0 => return Err(Error::parameter("n_neighbors", 0, "1 or more")),
             None => check_weights(metric, weights, width)?,
         }
         let unit = params.metric.scaled(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
         let found = match params.search {
-            Search::Exact => search::nearest(x, params.neighbors, watch),
-            Search::Approximate => approximately(x, params.neighbors, watch)?,
+            Search::Exact => search::nearest(x, params.n_neighbors, watch),
+            Search::Approximate => approximately(x, params.n_neighbors, watch)?,
         };
         Ok(found.map(|mut found| {
             if params.metric == Metric::Cosine {

@@ -67,7 +67,7 @@ pub enum Search {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GraphParams {
     /// Nearest others of each row.
-    pub neighbors: usize,
+    pub n_neighbors: usize,
     /// Distance.
     pub metric: Metric,
     /// Weights of edges.
@@ -83,7 +83,7 @@ pub struct GraphParams {
 impl Default for GraphParams {
     fn default() -> Self {
         let (metric, weights, search) = (Metric::default(), Weights::default(), Search::default());
-        Self { neighbors: 10, metric, weights, width: None, search, radius: None }
+        Self { n_neighbors: 10, metric, weights, width: None, search, radius: None }
     }
 }
 
@@ -217,8 +217,8 @@ mod tests {
         (a.norm2() + b.norm2() - 2.0 * a.dot(b)).sqrt()
     }
 
-    fn params(neighbors: usize, weights: Weights) -> GraphParams {
-        GraphParams { neighbors, weights, ..Default::default() }
+    fn params(n_neighbors: usize, weights: Weights) -> GraphParams {
+        GraphParams { n_neighbors, weights, ..Default::default() }
     }
 
     #[test]

@@ -20,7 +20,7 @@
 use super::projection;
 use super::search::{Nearest, NeighborList, Steps, each, within};
 use crate::math::{linalg, simd};
-use crate::solver::Watch;
+use crate::watch::Watch;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

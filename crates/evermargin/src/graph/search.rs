@@ -12,7 +12,7 @@ use super::columns::Columns;
 use super::pairs;
 use super::tree::Tree;
 use crate::data::{Matrix, MatrixView};
-use crate::solver::{Progress, Watch};
+use crate::watch::{Progress, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -7,6 +7,7 @@
 //!
 //! Centering. (X − 1μᵀ)v = Xv − (μ·v)1 and (X − 1μᵀ)ᵀu = Xᵀu − (Σu)μ: sparse rows stay sparse.
 
+use super::blas1;
 use crate::data::{MatrixView, Row};
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -137,7 +138,7 @@ impl<'a> Design<'a> {
 
     fn split<'v>(&self, v: &'v [f64]) -> (&'v [f64], f64) {
         let (weights, rest) = v.split_at(self.x.cols());
-        let shift = self.center.as_ref().map_or(0.0, |m| crate::solver::newton_cg::dot(m, weights));
+        let shift = self.center.as_ref().map_or(0.0, |m| blas1::dot(m, weights));
         (weights, rest.first().copied().unwrap_or(0.0) - shift)
     }
 

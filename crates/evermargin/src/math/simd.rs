@@ -25,7 +25,7 @@ macro_rules! dispatch {
                     // SAFETY: the features were detected on this machine.
                     return unsafe { avx512($($arg),*) };
                 }
-                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                if has_avx2_fma() {
                     // SAFETY: the features were detected on this machine.
                     return unsafe { avx2($($arg),*) };
                 }
@@ -35,14 +35,35 @@ macro_rules! dispatch {
     };
 }
 
+/// Whether the loops run in their AVX-512 form.
 #[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
+#[inline]
+pub fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512cd")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("fma")
+}
+
+/// Whether the loops run in their AVX2 form, which fuses multiplication and addition, unless they run in a wider one.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_avx2_fma() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+/// Whether the loops run in their AVX-512 form.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn has_avx512() -> bool {
+    false
+}
+
+/// Whether the loops run in their AVX2 form.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn has_avx2_fma() -> bool {
+    false
 }
 
 dispatch! {

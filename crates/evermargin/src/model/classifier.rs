@@ -2,9 +2,10 @@
 //! calibration. This is what a model file holds.
 
 use super::coupling::{couple, normalize};
-use super::{Calibration, Model, Ready, Scaling};
+use super::{Calibration, InputSpec, Model, Ready, Scaling};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
+use crate::params::ParamValues;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -102,7 +103,7 @@ pub struct Classifier {
     /// Name of the learner in the registry.
     pub learner: String,
     /// Its parameters as given and as chosen, for people to read.
-    pub params: serde_json::Value,
+    pub params: ParamValues,
     /// Class names, sorted; f > 0 of a binary model means `classes[1]`.
     pub classes: Vec<String>,
     /// How outputs make classes.
@@ -111,8 +112,9 @@ pub struct Classifier {
     pub model: Model,
     /// Applied to features before the model.
     pub scaling: Scaling,
-    /// How table columns become features; empty when the data came as a matrix.
-    pub columns: Vec<Column>,
+    /// How a file becomes features and labels.
+    #[serde(default)]
+    pub input: InputSpec,
     /// One an output, or none.
     pub calibration: Vec<Calibration>,
 }
@@ -132,6 +134,12 @@ pub struct Predictions {
 }
 
 impl Classifier {
+    /// Sets how a file becomes features. A positive class that training chose itself is kept.
+    pub fn set_input(&mut self, input: InputSpec) {
+        let positive = input.positive.clone().or(self.input.positive.take());
+        self.input = InputSpec { positive, ..input };
+    }
+
     /// Number of features a sample has.
     pub fn features(&self) -> usize {
         self.model.cols()
@@ -292,12 +300,12 @@ mod tests {
     fn classifier(classes: &[&str], scheme: Scheme, weights: Vec<Vec<f64>>, bias: Vec<f64>) -> Classifier {
         Classifier {
             learner: "linear".into(),
-            params: serde_json::Value::Null,
+            params: ParamValues::new(),
             classes: classes.iter().map(ToString::to_string).collect(),
             scheme,
             model: Model::Linear { weights, bias },
             scaling: Scaling::None,
-            columns: Vec::new(),
+            input: InputSpec::default(),
             calibration: Vec::new(),
         }
     }

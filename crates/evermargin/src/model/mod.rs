@@ -3,12 +3,14 @@
 mod calibration;
 mod classifier;
 pub mod coupling;
+mod input_spec;
 mod predict;
 mod scaling;
 pub mod views;
 
 pub use calibration::{Calibration, CalibrationKind};
 pub use classifier::{Classifier, Column, Predictions, Scheme};
+pub use input_spec::{InputSpec, LabelPosition, ViewFile};
 pub use predict::Ready;
 pub use scaling::{Scaling, ScalingName};
 pub use views::{Columns, Part};

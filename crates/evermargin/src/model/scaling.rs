@@ -80,6 +80,8 @@ impl std::str::FromStr for ScalingName {
 
 /// Most cells a sparse matrix may be blown up to by a shift.
 const MAX_DENSE_CELLS: usize = 1 << 30;
+/// A deviation below this share of the largest value is rounding.
+const ROUNDING: f64 = 1e-13;
 /// Columns from which sparse data count as text-like.
 const WIDE: usize = 1000;
 
@@ -113,6 +115,16 @@ impl Scaling {
 
     /// Scales `x` in its own memory (a shift makes sparse data dense).
     pub fn apply(&self, x: Matrix) -> Result<Matrix> {
+        let x = self.apply_to_any_values(x)?;
+        // Values far outside the range of training may have left the range of usable numbers.
+        if !matches!(self, Self::None) {
+            check_values(&x)?;
+        }
+        Ok(x)
+    }
+
+    /// [`Scaling::apply`] without the check of the scaled values; values may be NaN, infinite or too large.
+    pub(crate) fn apply_to_any_values(&self, x: Matrix) -> Result<Matrix> {
         self.check_cols(x.cols())?;
         let mut x = match self {
             Self::Affine { shift, .. } if !shift.is_empty() => densify(x)?,
@@ -129,9 +141,52 @@ impl Scaling {
         if matches!(self, Self::Unit | Self::Tfidf { .. }) {
             each_row(&mut x, to_unit_length);
         }
-        // Values far outside the range of training may have left the range of usable numbers.
-        check_values(&x)?;
         Ok(x)
+    }
+
+    /// Undoes the scaling. The length of a row is lost by `unit` and `tfidf`, so that its direction alone comes back.
+    pub(crate) fn invert(&self, mut x: Matrix) -> Matrix {
+        match self {
+            Self::None | Self::Unit => {}
+            Self::Affine { shift, factor, .. } => {
+                each_value(&mut x, |c, v| *v = *v / factor[c] + shift.get(c).copied().unwrap_or(0.0));
+            }
+            Self::Tfidf { idf } => each_value(&mut x, |c, v| *v /= idf[c]),
+        }
+        x
+    }
+
+    /// Columns that are constant up to rounding get factor 1 by [`Scaling::fit`], so that rounding errors of huge values stay
+    /// huge. Gives those of `x`, on which it was fitted, a factor that brings them to 1 or below.
+    pub(crate) fn shrink_huge_constants(&mut self, x: MatrixView<'_>) {
+        let Self::Affine { shift, factor, .. } = self else { return };
+        let mut largest = vec![0.0f64; factor.len()];
+        (0..x.rows()).for_each(|i| x.row(i).for_each(|c, v| largest[c] = largest[c].max(v.abs())));
+        let share = if shift.is_empty() { 1.0 } else { ROUNDING };
+        for (factor, most) in factor.iter_mut().zip(largest) {
+            // with factor 1 a column of such values is constant: it has no spread beyond rounding
+            if *factor == 1.0 && ROUNDING * most > 1.0 {
+                *factor = 1.0 / (share * most);
+            }
+        }
+    }
+
+    /// Whether applying it makes sparse rows dense.
+    pub(crate) fn shifts(&self) -> bool {
+        matches!(self, Self::Affine { shift, .. } if !shift.is_empty())
+    }
+
+    /// Refuses a scaling that does not fit rows of `cols` columns or whose numbers are unusable (a file may say anything).
+    pub(crate) fn check(&self, cols: usize) -> Result<()> {
+        self.check_cols(cols)?;
+        let (shift, factor): (&[f64], &[f64]) = match self {
+            Self::None | Self::Unit => return Ok(()),
+            Self::Affine { shift, factor, .. } => (shift, factor),
+            Self::Tfidf { idf } => (&[], idf),
+        };
+        let usable = shift.iter().all(|v| v.abs() <= MAX_ABS)
+            && factor.iter().all(|v| *v > 0.0 && v.is_finite() && v.recip().is_finite());
+        if usable { Ok(()) } else { Err(Error::Model("scaling: shifts or factors are not usable".into())) }
     }
 
     /// The scaling for data about which the user said nothing, and why. In this order: values within [−1, 1]
@@ -268,7 +323,7 @@ impl Columns {
             .unzip();
         // A deviation within rounding of the mean is a constant column.
         let usable = |c: usize| {
-            let rounding = 1e-13 * self.high[c].abs().max(self.low[c].abs());
+            let rounding = ROUNDING * self.high[c].abs().max(self.low[c].abs());
             size[c] > rounding && size[c].recip().is_finite()
         };
         let factor = (0..size.len()).map(|c| if usable(c) { size[c].recip() } else { 1.0 }).collect();

@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::estimators::transductive::Transduced;
 use crate::estimators::{Fit, Targets};
 use crate::model::Scheme;
+use crate::params::ParamValues;
 use crate::pipeline::cross_validation::{held_out_by_fold, stratified_folds};
+use crate::pipeline::options::TrainOptions;
 use crate::pipeline::preprocess::Prepared;
-use crate::pipeline::train::TrainOptions;
 use crate::solver::{Progress, Watch};
-use serde_json::{Map, Value};
 
 /// The labels of all rows, in terms of classes.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Semi {
     /// Share of the unlabeled rows each problem aimed at.
     pub ratio: Vec<f64>,
     /// What else the learner has to tell.
-    pub facts: Map<String, Value>,
+    pub facts: ParamValues,
     /// The labels alone; `None` when not asked for or interrupted.
     pub baseline: Option<Baseline>,
 }

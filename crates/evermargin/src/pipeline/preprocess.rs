@@ -1,12 +1,11 @@
 //! From a table with class labels to the input of a learner: the rows that count, scaled, and one two-class
 //! problem for each decision function.
 
-use crate::data::{Label, Labels, Matrix, MatrixView};
+use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
-use crate::estimators::registry::one_of;
-use crate::estimators::{Learner, Targets};
+use crate::estimators::{ClassWeight, EstimatorSpec, Targets};
 use crate::model::{Scaling, Scheme};
-use crate::pipeline::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions};
+use crate::pipeline::options::{Gamma, ScalingChoice, TrainOptions};
 use std::borrow::Cow;
 
 /// What a learner is given, and how it came to be.
@@ -32,7 +31,12 @@ pub struct Prepared {
 }
 
 /// Drops rows without a label, scales, and poses the two-class problems.
-pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOptions) -> Result<Prepared> {
+pub fn prepare(
+    x: Matrix,
+    labels: &Labels,
+    learner: &EstimatorSpec,
+    options: &TrainOptions,
+) -> Result<Prepared> {
     if labels.of.len() != x.rows() {
         return Err(Error::Shape { what: "labels", expected: x.rows(), found: labels.of.len() });
     }
@@ -48,8 +52,8 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
         Some(w) => w.clone(),
         None => vec![1.0; x.rows()],
     };
-    let needs_all = learner.semi || options.warp.is_some();
-    let mut labels = if learner.one_class() {
+    let needs_all = learner.uses_unlabeled || options.warp.is_some();
+    let mut labels = if learner.one_class {
         refuse_what_needs_two(learner, options)?;
         weighty(&one_sided(labels, &mut notes)?, &weights, needs_all).into_owned()
     } else {
@@ -67,7 +71,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
         }
     } else if labels.labeled() < labels.of.len() && !needs_all {
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
-        if !learner.one_class() {
+        if !learner.one_class {
             notes.push(format!("{} rows without a label are left out", labels.of.len() - keep.len()));
         }
         x = x.view().select(&keep);
@@ -90,7 +94,7 @@ pub fn prepare(x: Matrix, labels: &Labels, learner: &Learner, options: &TrainOpt
     let scaling = choice.fit(x.view())?;
     let x = scaling.apply(x)?;
 
-    let class_weight = weights_of(&labels.classes, &sums(&labels, &weights), &options.class_weight)?;
+    let class_weight = options.class_weight.of(&labels.classes, &sums(&labels, &weights))?;
     let given = options.weights.as_ref().map(|_| weights.clone());
     for (w, class) in weights.iter_mut().zip(&labels.of) {
         *w *= class.map_or(1.0, |c| class_weight[c as usize]);
@@ -110,7 +114,7 @@ const MAX_TARGET_BYTES: usize = 4 << 30;
 /// fit into memory.
 fn scheme(
     labels: &Labels,
-    learner: &Learner,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     notes: &mut Vec<String>,
 ) -> Result<Scheme> {
@@ -121,10 +125,10 @@ fn scheme(
     if k > 10 && k > labeled / 2 {
         return Err(Error::Data(format!(
             "{k} different labels in {labeled} labeled rows are hardly classes: if the label is in another \
-             column, name it (--label); a number cannot be predicted, only a class"
+             column, name that column; a number cannot be predicted, only a class"
         )));
     }
-    if learner.semi && options.multi == Multi::OneVsOne {
+    if learner.uses_unlabeled && options.multi == Some(Scheme::OneVsOne) {
         return Err(Error::parameter(
             "multi",
             "one-vs-one",
@@ -133,14 +137,14 @@ fn scheme(
     }
     let scheme = scheme_for(k, learner, options, notes);
     let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
-    let all = learner.semi || options.kernel(learner).as_deref() == Some("precomputed");
+    let all = learner.uses_unlabeled || options.kernel(learner).as_deref() == Some("precomputed");
     let rows = if all { labels.of.len() } else { labeled };
     let bytes = problems.saturating_mul(rows).saturating_mul(size_of::<Label>() + size_of::<f64>());
     if k <= MAX_CLASSES && bytes <= MAX_TARGET_BYTES {
         return Ok(scheme);
     }
     let remedy = if scheme == Scheme::OneVsOne && k <= MAX_CLASSES {
-        "train each class against the rest (--multi one-vs-rest)"
+        "train each class against the rest (one-vs-rest)"
     } else {
         "use fewer classes or rows"
     };
@@ -155,20 +159,19 @@ fn scheme(
 /// The scheme asked for, or the one that suits so many classes.
 pub(crate) fn scheme_for(
     k: usize,
-    learner: &Learner,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     notes: &mut Vec<String>,
 ) -> Scheme {
     match options.multi {
         _ if k == 2 => Scheme::Binary,
-        Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto | Multi::OneClass if learner.multi == Multi::OneVsRest => Scheme::OneVsRest,
-        Multi::Auto | Multi::OneClass if k > MAX_PAIRED_CLASSES => {
+        Some(scheme) => scheme,
+        None if learner.multiclass == Scheme::OneVsOne && k > MAX_PAIRED_CLASSES => {
             notes
                 .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
             Scheme::OneVsRest
         }
-        Multi::Auto | Multi::OneVsOne | Multi::OneClass => Scheme::OneVsOne,
+        None => learner.multiclass,
     }
 }
 
@@ -226,7 +229,7 @@ fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         }
         many => {
             return Err(Error::Data(format!(
-                "{} classes, and one can be learned: name it (--positive {}), or say that no column is the label (--label none)",
+                "{} classes, and one can be learned: name it as the positive class (such as {}), or leave the labels out",
                 many.len(),
                 name(many[0])
             )));
@@ -242,9 +245,9 @@ fn not(class: &str) -> String {
 }
 
 /// Refuses, for a learner of one class, what takes rows of two.
-fn refuse_what_needs_two(learner: &Learner, options: &TrainOptions) -> Result<()> {
+fn refuse_what_needs_two(learner: &EstimatorSpec, options: &TrainOptions) -> Result<()> {
     let given = [
-        ("class-weight", options.class_weight != ClassWeight::None),
+        ("class_weight", options.class_weight != ClassWeight::None),
         ("probability", options.calibration.is_some()),
         ("threshold", options.threshold.is_some()),
     ];
@@ -275,35 +278,6 @@ fn sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
         }
     }
     sums
-}
-
-/// One weight a class, whose rows weigh so much in sum.
-pub(crate) fn weights_of(classes: &[String], sums: &[f64], weight: &ClassWeight) -> Result<Vec<f64>> {
-    match weight {
-        ClassWeight::None => Ok(vec![1.0; classes.len()]),
-        ClassWeight::Balanced => {
-            let share = sums.iter().sum::<f64>() / classes.len() as f64;
-            Ok(sums.iter().map(|n| share / n).collect())
-        }
-        ClassWeight::Ratio => {
-            let largest = sums.iter().copied().fold(0.0, f64::max);
-            Ok(sums.iter().map(|n| largest / n).collect())
-        }
-        ClassWeight::Explicit(map) => {
-            let mut out = vec![1.0; classes.len()];
-            for (class, &w) in map {
-                let Some(at) = classes.iter().position(|c| c == class) else {
-                    let names: Vec<&str> = classes.iter().map(String::as_str).collect();
-                    return Err(Error::parameter("class-weight", class, one_of(class, &names)));
-                };
-                if !(w > 0.0 && w.is_finite()) {
-                    return Err(Error::parameter("class-weight", w, "a positive number"));
-                }
-                out[at] = w;
-            }
-            Ok(out)
-        }
-    }
 }
 
 /// One problem an output of the scheme.
@@ -343,52 +317,4 @@ impl Prepared {
     pub fn gamma(&self, gamma: Gamma) -> f64 {
         gamma.weighted(self.x.view(), self.weights.as_deref())
     }
-}
-
-impl Gamma {
-    /// The number it stands for on samples. Scale is 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
-    pub fn on(self, x: MatrixView<'_>) -> f64 {
-        self.weighted(x, None)
-    }
-
-    /// The same where a row counts as often as its weight says.
-    fn weighted(self, x: MatrixView<'_>, weights: Option<&[f64]>) -> f64 {
-        if let (Self::Scale, Some(weights)) = (self, weights) {
-            return scale_weighted(x, weights);
-        }
-        let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
-        let cols = x.cols() as f64;
-        match self {
-            Self::Value(value) => value,
-            Self::Auto => 1.0 / cols,
-            Self::Scale => {
-                let cells = x.rows() as f64 * cols;
-                // Values that are 0 are counted, not summed: the same bits whether they are stored or not.
-                let there = || values.iter().filter(|v| **v != 0.0);
-                let mean = there().sum::<f64>() / cells;
-                let zeros = cells - there().count() as f64;
-                let squares: f64 = there().map(|v| (v - mean) * (v - mean)).sum();
-                let variance = (squares + zeros * mean * mean) / cells;
-                if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
-            }
-        }
-    }
-}
-
-/// 1/(d·Var X) of rows with weights.
-fn scale_weighted(x: MatrixView<'_>, weights: &[f64]) -> f64 {
-    let cols = x.cols() as f64;
-    let cells = weights.iter().sum::<f64>() * cols;
-    let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
-        let row = |i: usize| {
-            let mut total = 0.0;
-            x.row(i).for_each(|_, v| total += f(v));
-            weights[i] * total
-        };
-        (0..x.rows()).map(row).sum()
-    };
-    let mean = sum(&|v| v) / cells;
-    // Values that are 0 are not met: each adds mean² instead.
-    let variance = sum(&|v| (v - mean) * (v - mean) - mean * mean) / cells + mean * mean;
-    if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
 }

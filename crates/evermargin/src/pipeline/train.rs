@@ -1,134 +1,24 @@
 //! From a table with class labels to a [`Classifier`]: scaling, multi-class, weights, calibration around any
 //! learner of the registry.
 
+pub use crate::pipeline::options::{Gamma, ScalingChoice, TrainOptions};
+
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::deformed_kernel::{DeformedKernelParams, DeformedSpace};
 use crate::estimators::online::lasvm::Online;
-use crate::estimators::registry::{KernelOnly, read, with_kernel};
-use crate::estimators::transductive::Semi;
-use crate::estimators::{Fit, Learner, Targets, learner};
-use crate::graph::Graph;
+use crate::estimators::registry::{OF_KERNEL, nest_kernel};
+use crate::estimators::{EstimatorParams, EstimatorSpec, Fit, Targets, estimator};
+use crate::kernel::Kernel;
 use crate::metrics::{Criterion, best_threshold};
-use crate::model::{Calibration, CalibrationKind, Classifier, Scaling, ScalingName, Scheme};
+use crate::model::{Calibration, CalibrationKind, Classifier, InputSpec, Scheme};
+use crate::params::ParamValues;
+use crate::params::structs::{from_values, to_values};
+use crate::pipeline::comparison::Semi;
 use crate::pipeline::cross_validation::{PathTask, along_path, held_out, stratified_folds};
 use crate::pipeline::preprocess::{Prepared, prepare};
 use crate::solver::{Exit, Report, Watch};
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// How many classes become two-class problems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Multi {
-    /// What suits the learner.
-    #[default]
-    Auto,
-    /// Each class against all others.
-    OneVsRest,
-    /// Each pair of classes.
-    OneVsOne,
-    /// No classes to tell apart: one function, learned from rows of one class alone. For learners of that kind; of others it is
-    /// [`Multi::Auto`].
-    OneClass,
-}
-
-/// Weights of classes, multiplied into the cost of their examples.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum ClassWeight {
-    /// All 1.
-    #[default]
-    None,
-    /// n / (k·nᶜ): every class weighs the same in sum.
-    Balanced,
-    /// n₁ / nᶜ, n₁ being the rows of the largest class: it keeps 1, and of two classes the smaller has the ratio.
-    Ratio,
-    /// By class name; 1 for those not named.
-    Explicit(BTreeMap<String, f64>),
-}
-
-/// The scaling asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ScalingChoice {
-    /// One that is fitted on the training samples.
-    Named(ScalingName),
-    /// Every value divided by one number.
-    Divide(f64),
-}
-
-/// How the width of a kernel is given.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Gamma {
-    /// This number.
-    Value(f64),
-    /// 1/(d·Var X), the variance over all cells of the scaled samples, zeros included.
-    #[default]
-    Scale,
-    /// 1/d.
-    Auto,
-}
-
-/// Everything there is to say about a training.
-#[derive(Debug, Clone)]
-pub struct TrainOptions {
-    /// Name in the registry.
-    pub learner: String,
-    /// Its parameters, without gamma.
-    pub params: Map<String, Value>,
-    /// Width of the kernel; `None` is [`Gamma::Scale`].
-    pub gamma: Option<Gamma>,
-    /// Multi-class scheme.
-    pub multi: Multi,
-    /// Weights of classes.
-    pub class_weight: ClassWeight,
-    /// One weight a row.
-    pub weights: Option<Vec<f64>>,
-    /// Scaling; `None` chooses one from the data and says so in the notes.
-    pub scaling: Option<ScalingChoice>,
-    /// Probabilities, from held-out decisions of `folds` folds.
-    pub calibration: Option<CalibrationKind>,
-    /// Where to cut the decisions of two classes, from the same held-out decisions; `None` leaves it at 0.
-    pub threshold: Option<Criterion>,
-    /// Folds for calibration and threshold.
-    pub folds: usize,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Whether a semi-supervised learner is held against the labels alone, by cross-validation where they allow it.
-    pub compare: bool,
-    /// Deforms the kernel along a graph of all rows, labeled or not; for learners with a kernel.
-    pub warp: Option<DeformedKernelParams>,
-    /// A graph of the rows, for learners along one.
-    pub graph: Option<Arc<Graph>>,
-}
-
-impl TrainOptions {
-    /// Defaults for a learner.
-    pub fn new(learner: &str) -> Self {
-        Self {
-            learner: learner.into(),
-            params: Map::new(),
-            gamma: None,
-            multi: Multi::Auto,
-            class_weight: ClassWeight::None,
-            weights: None,
-            scaling: None,
-            calibration: None,
-            threshold: None,
-            folds: 5,
-            seed: 1,
-            compare: true,
-            warp: None,
-            graph: None,
-        }
-    }
-
-    /// The name of the kernel the learner will use, if it has one.
-    pub fn kernel(&self, learner: &Learner) -> Option<String> {
-        let default = learner.parameters.iter().find(|p| p.name == "kernel")?.default;
-        let given = self.params.get("kernel").and_then(Value::as_str);
-        Some(given.unwrap_or(default).to_string())
-    }
-}
+use serde::Deserialize;
 
 /// What training gives.
 #[derive(Debug, Clone)]
@@ -149,7 +39,7 @@ pub struct Trained {
 
 /// Trains a classifier. Not converging is told by the reports, not an error.
 pub fn train(x: Matrix, labels: &Labels, options: &TrainOptions, watch: &dyn Watch) -> Result<Trained> {
-    let learner = learner(&options.learner)?;
+    let learner = estimator(&options.learner)?;
     learner.make(&options.params)?; // what was written is refused before any work is done
     let prepared = prepare(x, labels, learner, options)?;
     fit_prepared(prepared, learner, options, watch)
@@ -158,7 +48,7 @@ pub fn train(x: Matrix, labels: &Labels, options: &TrainOptions, watch: &dyn Wat
 /// The second half of [`train`]: data that is prepared already.
 pub fn fit_prepared(
     mut prepared: Prepared,
-    learner: &Learner,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     watch: &dyn Watch,
 ) -> Result<Trained> {
@@ -171,10 +61,8 @@ pub fn fit_prepared(
     let graph = options.graph.as_ref().filter(|_| warped.is_none());
     let fit = learner.make_along(linear.as_ref().unwrap_or(&params), graph)?;
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
-    let mut described = described(learner, &params, options);
-    if let Some(inside) = prepared.lone_class().filter(|_| learner.one_class()) {
-        described.insert("positive".into(), inside.into());
-    }
+    let mut described = described(&learner.make(&params)?, options)?;
+    let positive = prepared.lone_class().filter(|_| learner.one_class);
     let mut calibration = Vec::new();
     if options.calibration.is_some() || options.threshold.is_some() {
         let interrupted = fitted.reports.iter().any(|r| r.exit == Exit::Interrupted);
@@ -205,12 +93,12 @@ pub fn fit_prepared(
     let counts = prepared.labels.counts();
     let classifier = Classifier {
         learner: learner.name.into(),
-        params: Value::Object(described),
+        params: described,
         classes: prepared.labels.classes,
         scheme: prepared.scheme,
         model: fitted.model,
         scaling: prepared.scaling,
-        columns: Vec::new(),
+        input: InputSpec { positive, ..InputSpec::default() },
         calibration,
     };
     Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online, semi })
@@ -219,8 +107,8 @@ pub fn fit_prepared(
 /// Puts the rows into the deformed space, if one is asked for; gives back what leads out of it, and the rows.
 fn warp(
     prepared: &mut Prepared,
-    params: &Map<String, Value>,
-    learner: &Learner,
+    params: &ParamValues,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     watch: &dyn Watch,
 ) -> Result<Option<(DeformedSpace, Matrix)>> {
@@ -236,8 +124,8 @@ fn warp(
 fn deformed(
     warp: &DeformedKernelParams,
     x: MatrixView<'_>,
-    params: &Map<String, Value>,
-    learner: &Learner,
+    params: &ParamValues,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     watch: &dyn Watch,
 ) -> Result<Option<DeformedSpace>> {
@@ -249,15 +137,14 @@ fn deformed(
             format!("left out: learner {} {who}", learner.name),
         ));
     }
-    let kernel =
-        read::<KernelOnly>(learner.name, &with_kernel(&kernel_of(params, learner, options))?)?.kernel;
+    let kernel = kernel_of(params, learner)?;
     warp.warp(x, kernel, options.graph.as_deref(), options.seed, watch)
 }
 
 /// [`along_path`] in the space that `options.warp` deforms, if it is asked for: made once for all folds and values, or
 /// for each value of a parameter of the kernel.
 pub fn along_warped_path(
-    learner: &Learner,
+    learner: &EstimatorSpec,
     task: &PathTask<'_>,
     options: &TrainOptions,
     watch: &dyn Watch,
@@ -280,22 +167,24 @@ pub fn along_warped_path(
     Ok(out)
 }
 
-const OF_KERNEL: [&str; 4] = ["kernel", "gamma", "degree", "coef0"];
-
-/// The parameters of the kernel alone, the kernel by name.
-fn kernel_of(params: &Map<String, Value>, learner: &Learner, options: &TrainOptions) -> Map<String, Value> {
-    let given = params.iter().filter(|(name, _)| OF_KERNEL.contains(&name.as_str()));
-    let mut out: Map<String, Value> = given.map(|(name, value)| (name.clone(), value.clone())).collect();
-    if let Some(kernel) = options.kernel(learner) {
-        out.insert("kernel".into(), kernel.into());
+/// The kernel among the parameters of an estimator.
+fn kernel_of(params: &ParamValues, learner: &EstimatorSpec) -> Result<Kernel> {
+    #[derive(Deserialize)]
+    struct KernelOnly {
+        kernel: Kernel,
     }
-    out
+    let mut values = learner.complete(params)?;
+    values.retain(|name, _| OF_KERNEL.contains(&name.as_str()));
+    nest_kernel(&mut values);
+    let read: KernelOnly = from_values(&values)
+        .map_err(|e| Error::Data(format!("parameters of learner {}: {e}", learner.name)))?;
+    Ok(read.kernel)
 }
 
 /// The same parameters with a linear kernel.
-fn linear(params: &Map<String, Value>) -> Map<String, Value> {
+fn linear(params: &ParamValues) -> ParamValues {
     let others = params.iter().filter(|(name, _)| !OF_KERNEL.contains(&name.as_str()));
-    let mut out: Map<String, Value> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut out: ParamValues = others.map(|(name, value)| (name.clone(), value.clone())).collect();
     out.insert("kernel".into(), "linear".into());
     out
 }
@@ -328,13 +217,13 @@ fn missing(options: &TrainOptions) -> Vec<String> {
 /// The parameters with gamma as a number, where the kernel has one.
 pub fn with_gamma(
     prepared: &Prepared,
-    learner: &Learner,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     notes: &mut Vec<String>,
-) -> Result<Map<String, Value>> {
+) -> Result<ParamValues> {
     let mut params = options.params.clone();
     if learner.takes("seed") {
-        params.entry("seed").or_insert_with(|| options.seed.into());
+        params.entry("seed".into()).or_insert_with(|| options.seed.into());
     }
     let kernel = options.kernel(learner);
     if matches!(kernel.as_deref(), Some("rbf" | "poly" | "sigmoid")) {
@@ -392,67 +281,18 @@ fn calibrate(prepared: &Prepared, held: &[f64], kind: CalibrationKind) -> Result
     prepared.problems.iter().enumerate().map(one).collect()
 }
 
-/// Parameters for people: given, chosen, and the defaults that matter.
-pub(crate) fn described(
-    learner: &Learner,
-    params: &Map<String, Value>,
-    options: &TrainOptions,
-) -> Map<String, Value> {
-    let kernel = options.kernel(learner);
-    let idle: &[&str] = match kernel.as_deref() {
-        Some("linear" | "precomputed") => &["gamma", "degree", "coef0"],
-        Some("rbf") => &["degree", "coef0"],
-        Some("sigmoid") => &["degree"],
-        _ => &[],
-    };
-    let mut out = Map::new();
-    for p in learner.parameters.iter().filter(|p| !idle.contains(&p.name) && p.name != "cache_bytes") {
-        let default = || serde_json::from_str(p.default).unwrap_or_else(|_| p.default.into());
-        out.insert(p.name.into(), params.get(p.name).cloned().unwrap_or_else(default));
-    }
+/// The parameters of a training for people to read: those of the estimator, given, chosen or by default, and what is
+/// around them. Memory is left out.
+pub(crate) fn described(params: &EstimatorParams, options: &TrainOptions) -> Result<ParamValues> {
+    let mut out = params.values()?;
+    out.remove("cache_bytes");
     if let Some(warp) = &options.warp {
-        out.insert("warp".into(), serde_json::to_value(warp).unwrap_or_default());
+        let values =
+            to_values(warp).map_err(|e| Error::Data(format!("parameters of the deformation: {e}")))?;
+        out.insert("warp".into(), values.into());
     }
-    match &options.class_weight {
-        ClassWeight::None => {}
-        ClassWeight::Balanced => {
-            out.insert("class_weight".into(), "balanced".into());
-        }
-        ClassWeight::Ratio => {
-            out.insert("class_weight".into(), "ratio".into());
-        }
-        ClassWeight::Explicit(map) => {
-            out.insert(
-                "class_weight".into(),
-                map.iter().map(|(k, v)| (k.clone(), Value::from(*v))).collect(),
-            );
-        }
+    if let Some(weight) = options.class_weight.value() {
+        out.insert("class_weight".into(), weight);
     }
-    out
-}
-
-impl ScalingChoice {
-    /// No scaling.
-    pub const NONE: Self = Self::Named(ScalingName::None);
-
-    /// The name a user writes.
-    pub fn name(self) -> String {
-        match self {
-            Self::Named(name) => name.name().into(),
-            Self::Divide(by) => format!("divide={by}"),
-        }
-    }
-
-    /// Fits the scaling on training samples.
-    pub fn fit(self, x: MatrixView<'_>) -> Result<Scaling> {
-        match self {
-            Self::Named(name) => Scaling::fit(name, x),
-            Self::Divide(by) if by.is_normal() => {
-                Ok(Scaling::Affine { name: self.name(), shift: Vec::new(), factor: vec![1.0 / by; x.cols()] })
-            }
-            Self::Divide(_) => {
-                Err(Error::parameter("scale", self.name(), "divided by a number that is not 0"))
-            }
-        }
-    }
+    Ok(out)
 }

@@ -251,7 +251,7 @@ pub fn smote(
     rng: &mut Pcg64,
 ) -> Result<Matrix> {
     if k == 0 {
-        return Err(Error::parameter("neighbors", k, "1 or more"));
+        return Err(Error::parameter("n_neighbors", k, "1 or more"));
     }
     if minority_rows.is_empty() {
         return Err(Error::Data("synthetic rows need rows of the class to start from".into()));

@@ -9,8 +9,8 @@
 //! text it reaches six digits in the time of twenty products with the matrix, where Newton needs a hundred. It
 //! is sequential and slows down on ill-conditioned problems; it then says so, and Newton goes on from its w.
 
+use crate::math::blas1::dot;
 use crate::math::products::Design;
-use crate::solver::newton_cg::dot;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

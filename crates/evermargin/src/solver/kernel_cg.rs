@@ -1,6 +1,6 @@
 //! Manifold regularization over all rows, without a basis: conjugate gradients on the coefficients, stopped early.
 //!
-//! Problem: that of [`super`] over f = Σ αᵢK(xᵢ, ·), all n rows, with the squared loss or the squared hinge of labeled rows,
+//! Problem: manifold regularization over f = Σ αᵢK(xᵢ, ·), all n rows, with the squared loss or the squared hinge of labeled rows,
 //! cost ½cᵢ each (Melacci & Belkin 2011: "Laplacian Support Vector Machines Trained in the Primal"; the plain hinge of the
 //! dual has no curvature). F(α) = ½αᵀKα + ½Σ cᵢ(yᵢ − fᵢ)² + ½fᵀMf with f = Kα, labeled rows that violate their margin
 //! alone in the sum for the hinge.
@@ -21,11 +21,10 @@
 
 use crate::data::MatrixView;
 use crate::error::Result;
-use crate::estimators::manifold::penalty::Penalty;
 use crate::kernel::Kernel;
 use crate::kernel::gram::{Gram, KernelGram, MatrixGram, Packed};
+use crate::math::blas1::{add, dot};
 use crate::math::products::Design;
-use crate::solver::newton_cg::{add, dot};
 use crate::solver::{Exit, Progress, Report, Watch};
 
 /// Products with the kernel matrix of all rows.
@@ -78,10 +77,21 @@ pub const QUIET: u64 = 10;
 /// Rounds of the violating set.
 const ROUNDS: usize = 30;
 
+/// The matrix M of a quadratic penalty ½fᵀMf, known by its products alone.
+pub(crate) trait QuadraticPenalty {
+    /// M·f.
+    fn apply(&self, f: &[f64]) -> Vec<f64>;
+
+    /// fᵀMf.
+    fn of(&self, f: &[f64]) -> f64 {
+        dot(f, &self.apply(f))
+    }
+}
+
 /// One problem over all rows.
 pub(crate) struct Iterate<'a, 'b> {
     pub products: &'a mut Products<'b>,
-    pub penalty: &'a Penalty,
+    pub penalty: &'a dyn QuadraticPenalty,
     /// γ_I/γ_A.
     pub ratio: f64,
     /// Label −1, 1 or 0 of each row, and its cost.

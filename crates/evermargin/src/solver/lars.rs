@@ -6,13 +6,13 @@
 //! LASSO, an active βⱼ reaches 0 (j leaves). Functions that J explains are left out for good.
 //!
 //! Why a loop of its own: the answer is the whole path, piecewise linear between events that no descent step sees; each
-//! piece is exact, and nothing is iterated to a tolerance. H is n × n, so rows are limited ([`MOST_ROWS`]).
+//! piece is exact, and nothing is iterated to a tolerance. H is n × n, so rows are limited ([`MAX_ROWS`]).
 
-use crate::estimators::manifold::sparse::factor::Growing;
-use crate::solver::newton_cg::dot;
+use crate::math::blas1::dot;
+use crate::math::growing_cholesky::GrowingCholesky;
 use crate::solver::{Exit, Progress, Watch};
 
-/// Most rows: H and what it is made of take 600 MB.
+/// Maximum number of rows: H and its parts take 600 MB.
 pub const MAX_ROWS: usize = 5_000;
 /// A function of which J leaves less than this share of Hⱼⱼ is explained by it.
 const EXPLAINED: f64 = 1e-12;
@@ -37,7 +37,7 @@ struct Path<'h> {
     active: Vec<usize>,
     beta: Vec<f64>,
     barred: Vec<bool>,
-    factor: Growing,
+    factor: GrowingCholesky,
 }
 
 /// What ends a piece of the path.
@@ -60,7 +60,7 @@ pub fn l1_path(h: &[f64], c: &[f64], most: usize, drops: bool, watch: &dyn Watch
         active: Vec::new(),
         beta: Vec::new(),
         barred: vec![false; n],
-        factor: Growing::default(),
+        factor: GrowingCholesky::default(),
     };
     let mut knots = vec![path.knot()];
     let first = (0..n).find(|&j| c[j].abs() == lambda).filter(|_| lambda > 0.0);

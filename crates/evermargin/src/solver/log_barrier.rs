@@ -11,11 +11,22 @@
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::estimators::med::Loss;
 use crate::kernel::gram::MatrixGram;
-use crate::solver::newton_cg::dot;
+use crate::math::blas1::dot;
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
+use serde::{Deserialize, Serialize};
+
+/// What a violated margin costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// C·max(0, 1 − yf): multipliers in a box.
+    #[default]
+    Box,
+    /// Cd − 1 − ln(Cd) from d = 1 − yf = 1/C on: the source's prior of margins. Nothing is learned where C ≤ 1.
+    Barrier,
+}
 
 /// K among the labeled rows of a batch, in the precision of each loop.
 #[derive(Debug)]
@@ -90,7 +101,7 @@ fn boxed(
     let dual = Dual::new(target, bounds(-1.0), bounds(1.0));
     let mut dual = if free { dual } else { dual.without_bias() };
     let steps = 10_000_000.max(100 * y.len() as u64);
-    let report = dual.run(&mut gram, Stop { tolerance, max_steps: steps }, watch);
+    let report = dual.run(&mut gram, Stop { tolerance, max_steps: Some(steps) }, watch);
     DualSolution { alpha: dual.alpha().to_vec(), bias: free.then(|| dual.bias()), report }
 }
 

@@ -12,6 +12,7 @@
 //! |∇F(w)|/√(2m·F(w)): its square bounds the relative error of the objective (F ≥ 0 is assumed).
 
 use super::{Exit, Progress, Report, Stop, Watch};
+use crate::math::blas1::{add, dot, norm};
 
 /// A function to minimize. It keeps its own state (outputs, active examples) at one point, set by
 /// [`value`](Self::value) and moved by [`line_search`](Self::line_search); `gradient`, `hess_vec` and
@@ -66,7 +67,7 @@ pub trait Objective {
 /// Most inner steps a round; a direction that is not exact still goes down.
 const MAX_INNER: usize = 2000;
 
-/// Minimizes `f` from `w`. `stop.max_steps` counts rounds (0: no limit); `Report::steps` too.
+/// Minimizes `f` from `w`. `stop.max_steps` and `Report::steps` count rounds.
 pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watch) -> Report {
     let value = f.value(w);
     Newton::new(f.dim()).run(f, w, value, stop, watch)
@@ -104,7 +105,7 @@ impl Newton {
             if gap <= stop.tolerance {
                 return report(Exit::Converged);
             }
-            if stop.max_steps > 0 && steps >= stop.max_steps {
+            if stop.max_steps.is_some_and(|most| steps >= most) {
                 return report(Exit::Limit);
             }
             if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {
@@ -223,25 +224,4 @@ pub fn increasing_root(mut derivatives: impl FnMut(f64) -> (f64, f64)) -> f64 {
         t = next;
     }
     t
-}
-
-/// a·b
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sum = [0.0; 4];
-    let (p, q) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = p.remainder().iter().zip(q.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in p.zip(q) {
-        (0..4).for_each(|k| sum[k] += x[k] * y[k]);
-    }
-    (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest
-}
-
-/// |a|
-pub(crate) fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
-}
-
-/// y += t·x
-pub(crate) fn add(t: f64, x: &[f64], y: &mut [f64]) {
-    y.iter_mut().zip(x).for_each(|(y, x)| *y += t * x);
 }

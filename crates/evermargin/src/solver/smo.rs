@@ -363,7 +363,7 @@ struct Run<'w> {
 
 impl Run<'_> {
     fn steps_left(&self) -> u64 {
-        self.stop.max_steps - self.steps
+        self.stop.max_steps.map_or(u64::MAX, |most| most.saturating_sub(self.steps))
     }
 
     fn ended(&self, violation: f64) -> Option<Exit> {

@@ -1,7 +1,8 @@
 //! Learning by asking. Numbers in brackets are those of the list of invariants in the digest of Ertekin's thesis.
 use crate::common::clouds;
-use evermargin::active::{PoolScores, StopRule, Stopped, Strategy};
+use evermargin::active::{StopRule, Stopped, Strategy};
 use evermargin::data::{Label, Matrix};
+use evermargin::estimators::online::PoolScores;
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Online};
 use evermargin::estimators::{Fit, Targets};
 use evermargin::kernel::Kernel;
@@ -153,7 +154,7 @@ fn what_does_not_go_together_is_refused() {
     let both = LasvmParams { labels: 20, stop: StopRule::CrossValidated, ..p.clone() };
     assert!(refused(both).contains("labels = 20"));
     assert!(refused(LasvmParams { virtual_points: 101, ..p.clone() }).contains("virtual = 101"));
-    assert!(refused(LasvmParams { neighbors: 0, ..p }).contains("neighbors = 0"));
+    assert!(refused(LasvmParams { n_neighbors: 0, ..p }).contains("neighbors = 0"));
 }
 
 #[test]

@@ -244,7 +244,7 @@ fn degenerate_input_is_answered_or_refused() {
     assert_eq!(smote(x.view(), &[0, 1], RBF, 5, 0, &mut rng(1)).unwrap().rows(), 0);
     let refused =
         |rows: &[usize], kernel, k| smote(x.view(), rows, kernel, k, 1, &mut rng(1)).unwrap_err().to_string();
-    assert_eq!(refused(&[0], RBF, 0), "parameter neighbors = 0: must be 1 or more");
+    assert_eq!(refused(&[0], RBF, 0), "parameter n_neighbors = 0: must be 1 or more");
     assert!(refused(&[], RBF, 5).contains("rows of the class"));
     assert_eq!(refused(&[4], RBF, 5), "parameter row = 4: must be below 4");
     assert!(refused(&[0], Kernel::Precomputed, 5).contains("precomputed"));

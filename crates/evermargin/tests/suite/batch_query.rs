@@ -123,7 +123,7 @@ fn the_relaxation_bounds_every_batch() {
     for seed in 0..12 {
         let (x, l) = (random(9, 2, seed), random(3, 2, 70 + seed));
         let (y, kernel) = ([1.0, -1.0, 1.0], [Kernel::Linear, NARROW][seed as usize % 2]);
-        let stop = Stop { tolerance: 1e-7, max_steps: 1_000_000 };
+        let stop = Stop { tolerance: 1e-7, max_steps: Some(1_000_000) };
         let relaxed = relaxed_batch(x.view(), l.view(), &y, &params(kernel), 3, stop, &()).unwrap();
         let lambda = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 9.0];
         let value = |set: &[usize]| worth(kernel, &x, &l, &y, lambda, set);

@@ -5,7 +5,8 @@ use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::transductive::Ratio;
 use evermargin::estimators::transductive::bnb::BnbParams;
-use evermargin::estimators::{Fit, Targets, learner};
+use evermargin::estimators::{Fit, Targets, estimator};
+use evermargin::params::ParamValues;
 use evermargin::solver::Exit;
 use evermargin::{Kernel, Labels, Matrix};
 use proptest::prelude::*;
@@ -244,7 +245,7 @@ fn problems_of_other_rows_are_searched_one_by_one() {
     targets[0].y[3] = Label::Pos;
     let params = BnbParams { ratio: Ratio::Given(vec![0.4, 0.3, 0.3]), ..exact(0.1, 1.0, 0.5) };
     let all = params.fit(x.view(), &targets, &()).unwrap();
-    assert_eq!(all.transduced.unwrap().facts["problems"].as_array().unwrap().len(), 3);
+    assert_eq!(all.transduced.unwrap().facts["problems"].as_list().unwrap().len(), 3);
     for (one, share) in [0.4, 0.3, 0.3].into_iter().enumerate() {
         let alone = exact(0.1, 1.0, share).fit(x.view(), from_ref(&targets[one]), &()).unwrap();
         assert_eq!(alone.reports[0].objective, all.reports[one].objective);
@@ -253,8 +254,7 @@ fn problems_of_other_rows_are_searched_one_by_one() {
 
 #[test]
 fn no_heuristic_is_below_the_optimum() {
-    let params: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(r#"{"gamma": 1.0, "lambda": 0.1, "ratio": 0.5}"#).unwrap();
+    let params: ParamValues = serde_json::from_str(r#"{"gamma": 1.0, "lambda": 0.1, "ratio": 0.5}"#).unwrap();
     for seed in 0..4 {
         let (x, labels) = data(20, 0.35, seed);
         let targets = few(&labels, 0);
@@ -264,9 +264,9 @@ fn no_heuristic_is_below_the_optimum() {
             let mut params = params.clone();
             if name == "label-propagation" {
                 params.remove("lambda");
-                params.insert("neighbors".into(), 4.into());
+                params.insert("n_neighbors".into(), 4.into());
             }
-            let other = learner(name).unwrap().make(&params).unwrap();
+            let other = estimator(name).unwrap().make(&params).unwrap();
             let told = other.fit(x.view(), from_ref(&targets), &()).unwrap().transduced.unwrap();
             // the labels of the other, made to have the ratio by their ranking
             let open: Vec<usize> = (0..20).filter(|&i| targets.y[i] == Label::Unknown).collect();

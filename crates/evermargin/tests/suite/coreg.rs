@@ -4,7 +4,7 @@ use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::baselines::cotraining::{BaseLearner, CoTrainingParams};
 use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
-use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling};
+use evermargin::estimators::manifold::lap::{LapParams, Loss, ObjectiveScaling};
 use evermargin::estimators::manifold::penalty::PenaltyParams;
 use evermargin::estimators::multiview::colap::{CoLapParams, Coupling};
 use evermargin::estimators::multiview::coreg::{CoRlsParams, LossOf, solve};
@@ -160,7 +160,7 @@ fn without_coupling_each_view_is_its_own_least_squares() {
     for (view, columns) in [(1, Columns(vec![(0, 2)])), (2, Columns(vec![(2, 5)]))] {
         let fitted = CoRlsParams { view, ..apart.clone() }.fit(x.view(), &problems, &()).unwrap();
         let own = columns.of(x.view());
-        let rls = RlsParams { kernel: Kernel::Linear, c, bias: false, ..Default::default() };
+        let rls = RlsParams { kernel: Kernel::Linear, c, fit_intercept: false, ..Default::default() };
         let wanted = rls.fit(own.view(), &problems, &()).unwrap().model.decision(own.view()).unwrap();
         near(scores(&fitted), &wanted, 1e-9);
     }
@@ -171,19 +171,32 @@ fn one_view_is_the_learner_of_one_view() {
     let (x, targets) = sample(40, 3, 8, 4);
     let problems = [targets];
     let c = 1.0 / (0.01 * 8.0);
-    let rls = RlsParams { kernel: RBF, c, bias: false, ..Default::default() };
+    let rls = RlsParams { kernel: RBF, c, fit_intercept: false, ..Default::default() };
     let wanted = rls.fit(x.view(), &problems, &()).unwrap().model.decision(x.view()).unwrap();
     let fitted = corls("all", RBF).fit(x.view(), &problems, &()).unwrap();
     near(scores(&fitted), &wanted, 1e-4); // single precision, Σ|α| about 50
 
     for loss in [Loss::Hinge, Loss::Square] {
         for (coupling, scaling) in [
-            (Coupling::Laplacian, Scaling::Raw),
-            (Coupling::Kernel, Scaling::Raw),
-            (Coupling::Kernel, Scaling::Paper),
+            (Coupling::Laplacian, ObjectiveScaling::Raw),
+            (Coupling::Kernel, ObjectiveScaling::Raw),
+            (Coupling::Kernel, ObjectiveScaling::Paper),
         ] {
-            let co = CoLapParams { loss, coupling, scaling, kernel: RBF, bias: true, ..Default::default() };
-            let lap = LapParams { loss, scaling, kernel: RBF, bias: true, ..Default::default() };
+            let co = CoLapParams {
+                loss,
+                coupling,
+                objective_scaling: scaling,
+                kernel: RBF,
+                fit_intercept: true,
+                ..Default::default()
+            };
+            let lap = LapParams {
+                loss,
+                objective_scaling: scaling,
+                kernel: RBF,
+                fit_intercept: true,
+                ..Default::default()
+            };
             let a = co.fit(x.view(), &problems, &()).unwrap();
             let b = lap.fit(x.view(), &problems, &()).unwrap();
             assert_eq!(a.model, b.model, "to the bit: {loss:?} {coupling:?}");
@@ -253,7 +266,8 @@ fn agreement_goes_from_the_sum_kernel_to_equality() {
     let spans: Vec<LandmarkSpace> =
         parts.iter().map(|p| LandmarkSpace::new(p.view(), RBF, 20, 1, &()).unwrap()).collect();
     let stack = CoupledViews::new(&spans, None);
-    let machine = RlsParams { kernel: Kernel::Precomputed, c: 10.0, bias: false, ..Default::default() };
+    let machine =
+        RlsParams { kernel: Kernel::Precomputed, c: 10.0, fit_intercept: false, ..Default::default() };
     let outputs = |mu: f64| {
         let form = Form { ridge: vec![1.0; 2], along: vec![None, None], agreement: mu, cost: &targets.cost };
         let solved = solve(&stack, &form, &LossOf::Sum, from_ref(&targets), &machine, &()).unwrap();
@@ -280,13 +294,13 @@ fn agreement_goes_from_the_sum_kernel_to_equality() {
 }
 
 fn colap(coupling: Coupling, loss: Loss, kernel: Kernel) -> CoLapParams {
-    let penalty = PenaltyParams { neighbors: 4, ..Default::default() };
+    let penalty = PenaltyParams { n_neighbors: 4, ..Default::default() };
     CoLapParams { views: list("1..2;3..5"), coupling, loss, kernel, penalty, ..Default::default() }
 }
 
 /// The Laplacian of a view's graph, dense.
 fn laplacian(x: &Matrix) -> Vec<Vec<f64>> {
-    let params = GraphParams { neighbors: 4, weights: Weights::Heat, ..Default::default() };
+    let params = GraphParams { n_neighbors: 4, weights: Weights::Heat, ..Default::default() };
     let graph = Graph::nearest(x.view(), &params, &()).unwrap().unwrap();
     let (n, degree) = (graph.len(), graph.degrees());
     let mut l = vec![vec![0.0; n]; n];

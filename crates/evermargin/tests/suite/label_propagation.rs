@@ -7,6 +7,7 @@ use evermargin::estimators::transductive::label_propagation::{LabelPropagationPa
 use evermargin::estimators::{Fit, Targets};
 use evermargin::graph::{Graph, GraphParams, Metric, Weights};
 use evermargin::math::linalg::Cholesky;
+use evermargin::params::ParamValue;
 use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
 
@@ -33,9 +34,9 @@ fn graph(x: &Matrix, params: &LabelPropagationParams) -> Graph {
     Graph::nearest(
         x.view(),
         &GraphParams {
-            neighbors: params.neighbors,
+            n_neighbors: params.n_neighbors,
             metric: params.metric,
-            weights: params.weights,
+            weights: params.edge_weights,
             width: None,
             ..GraphParams::default()
         },
@@ -50,7 +51,7 @@ fn harmonic_is_the_dense_solution_and_the_mean_of_neighbors() {
     let (x, labels) = moons(90, 0.2, 1);
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let known: Vec<usize> = (0..8).collect();
-    let params = LabelPropagationParams { neighbors: 6, ..plain(Method::Harmonic) };
+    let params = LabelPropagationParams { n_neighbors: 6, ..plain(Method::Harmonic) };
     let graph = graph(&x, &params);
     assert!(graph.components().iter().all(|c| *c == 0), "one component");
     let fitted = params.fit(x.view(), &problems(&class, &known), &()).unwrap();
@@ -115,8 +116,8 @@ fn spreading_agrees_with_scikit_learn() {
     let mut class = vec![0; 18];
     (class[1], class[9], class[2]) = (1, 1, 2);
     let params = LabelPropagationParams {
-        neighbors: 3,
-        weights: Weights::Binary,
+        n_neighbors: 3,
+        edge_weights: Weights::Binary,
         alpha: 0.9,
         ..plain(Method::Spreading)
     };
@@ -162,10 +163,10 @@ fn rows_out_of_reach_get_the_ratio() {
     for method in [Method::Harmonic, Method::Spreading] {
         for mass in [false, true] {
             let ratio = Ratio::Given(vec![share]);
-            let params = LabelPropagationParams { method, mass, ratio, neighbors: 4, ..Default::default() };
+            let params = LabelPropagationParams { method, mass, ratio, n_neighbors: 4, ..Default::default() };
             let fitted = params.fit(x.view(), &problems(&class, &[0, 1]), &()).unwrap();
             let told = fitted.transduced.unwrap();
-            assert_eq!(told.facts["unreachable"], 15);
+            assert_eq!(told.facts["unreachable"], ParamValue::Integer(15));
             for i in 0..60 {
                 let score = told.scores[0][i];
                 match group(i) {
@@ -230,7 +231,7 @@ fn a_search_that_is_stopped_gives_the_ratio() {
         assert_eq!(fitted.reports[0].exit, Exit::Interrupted);
         fitted.model.check().unwrap();
         let told = fitted.transduced.unwrap();
-        assert_eq!(told.facts["unreachable"], 990);
+        assert_eq!(told.facts["unreachable"], ParamValue::Integer(990));
         for (i, score) in told.scores[0].iter().enumerate() {
             let wanted = if i >= 10 { -0.4 } else { 2.0 * f64::from(class[i]) - 1.0 };
             assert!((score - wanted).abs() < 1e-12, "{blocks}: {score} {wanted}");

@@ -2,7 +2,7 @@
 //! list of invariants in the digest of Ertekin's thesis.
 use crate::common::{clouds, learn, recompute, whole};
 use evermargin::data::{Label, Matrix};
-use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::kernel::Kernel;
@@ -195,7 +195,14 @@ fn symmetries_hold() {
 #[test]
 fn degenerate_data_does_no_harm() {
     // [12]
-    let all_losses = [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full, Loss::Local];
+    let all_losses = [
+        LasvmVariant::Hinge,
+        LasvmVariant::Gap,
+        LasvmVariant::Ramp,
+        LasvmVariant::Filter,
+        LasvmVariant::Full,
+        LasvmVariant::Local,
+    ];
     let cases: Vec<(Vec<f64>, Vec<Label>)> = vec![
         (vec![0.0; 80], (0..40).map(|i| if i % 2 == 0 { Label::Pos } else { Label::Neg }).collect()),
         ([1.0, 2.0].repeat(40), (0..40).map(|i| if i < 30 { Label::Pos } else { Label::Neg }).collect()),
@@ -210,7 +217,7 @@ fn degenerate_data_does_no_harm() {
         for loss in all_losses {
             for kernel in [Kernel::Linear, RBF, Kernel::Sigmoid { gamma: 0.5, coef0: -1.0 }] {
                 for c in [1e-9, 1.0, 1e9] {
-                    let p = LasvmParams { loss, warm_up: 2, epochs: 2, ..params(kernel, c) };
+                    let p = LasvmParams { variant: loss, warm_up: 2, epochs: 2, ..params(kernel, c) };
                     let fitted = fit(&p, &x, &problems);
                     assert!(
                         decisions(&fitted.model, &x).iter().all(|f| f.is_finite()),
@@ -226,9 +233,9 @@ fn degenerate_data_does_no_harm() {
 fn the_cache_changes_nothing_but_time() {
     // [13] finishing takes as many rows at a time as the cache holds, up to 384; all else is the same to the bit
     let (x, problems) = clouds(500, 4, 3);
-    for loss in [Loss::Hinge, Loss::Gap] {
+    for loss in [LasvmVariant::Hinge, LasvmVariant::Gap] {
         let run = |cache_bytes, finish| {
-            fit(&LasvmParams { loss, finish, cache_bytes, ..params(RBF, 1.0) }, &x, &problems)
+            fit(&LasvmParams { variant: loss, finish, cache_bytes, ..params(RBF, 1.0) }, &x, &problems)
         };
         let (small, large) = (run(0, false), run(1 << 28, false));
         assert!(small.model == large.model);
@@ -247,8 +254,14 @@ fn chunks_saving_and_threads_change_nothing() {
         problems[0].y.iter().enumerate().map(|(i, y)| if i % 3 == 0 { Label::Neg } else { *y }).collect();
     problems.push(Targets { y: second, cost: vec![1.0; 300] });
     let sparse = x.view().to_csr();
-    for loss in [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Local] {
-        let p = LasvmParams { loss, warm_up: 20, clean_every: 50, ..params(RBF, 1.0) };
+    for loss in [
+        LasvmVariant::Hinge,
+        LasvmVariant::Gap,
+        LasvmVariant::Ramp,
+        LasvmVariant::Filter,
+        LasvmVariant::Local,
+    ] {
+        let p = LasvmParams { variant: loss, warm_up: 20, clean_every: 50, ..params(RBF, 1.0) };
         for x in [&x, &sparse] {
             let all: Vec<usize> = (0..300).collect();
             let mut whole = Lasvm::new(&p, x.view(), 2).unwrap();
@@ -316,8 +329,10 @@ fn several_outputs_share_points() {
 #[test]
 fn the_cap_holds_and_the_model_stays_useful() {
     let (x, problems) = clouds(2000, 2, 41);
-    for loss in [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full] {
-        let p = LasvmParams { loss, max_points: 60, warm_up: 20, ..params(RBF, 1.0) };
+    for loss in
+        [LasvmVariant::Hinge, LasvmVariant::Gap, LasvmVariant::Ramp, LasvmVariant::Filter, LasvmVariant::Full]
+    {
+        let p = LasvmParams { variant: loss, max_points: 60, warm_up: 20, ..params(RBF, 1.0) };
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
         for row in 0..2000 {
             learn(&mut state, &x, &problems, row);
@@ -332,7 +347,7 @@ fn the_cap_holds_and_the_model_stays_useful() {
             let f = decisions(model, &x);
             f.iter().zip(&problems[0].y).filter(|(f, y)| *f * y.sign() > 0.0).count()
         };
-        let free = fit(&LasvmParams { loss, ..params(RBF, 1.0) }, &x, &problems);
+        let free = fit(&LasvmParams { variant: loss, ..params(RBF, 1.0) }, &x, &problems);
         let (kept, all) = (right(&state.model()), right(&free.model));
         assert!(
             kept * 100 > all * 85,
@@ -345,8 +360,9 @@ fn the_cap_holds_and_the_model_stays_useful() {
 #[test]
 fn a_million_samples_in_constant_memory() {
     let (x, problems) = clouds(1000, 2, 6);
-    for loss in [Loss::Hinge, Loss::Ramp] {
-        let p = LasvmParams { loss, max_points: 30, warm_up: 10, cache_bytes: 0, ..params(RBF, 1.0) };
+    for loss in [LasvmVariant::Hinge, LasvmVariant::Ramp] {
+        let p =
+            LasvmParams { variant: loss, max_points: 30, warm_up: 10, cache_bytes: 0, ..params(RBF, 1.0) };
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
         let all: Vec<usize> = (0..1000).collect();
         for round in 0..1000u64 {
@@ -421,8 +437,10 @@ fn a_stream_may_begin_with_one_class() {
         .iter_mut()
         .enumerate()
         .for_each(|(i, y)| *y = if i % 2 == 0 { Label::Pos } else { *y });
-    for loss in [Loss::Hinge, Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full] {
-        let p = LasvmParams { loss, max_points: 100, ..params(RBF, 1.0) };
+    for loss in
+        [LasvmVariant::Hinge, LasvmVariant::Gap, LasvmVariant::Ramp, LasvmVariant::Filter, LasvmVariant::Full]
+    {
+        let p = LasvmParams { variant: loss, max_points: 100, ..params(RBF, 1.0) };
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
         for row in 0..200 {
             learn(&mut state, &x, &problems, row);

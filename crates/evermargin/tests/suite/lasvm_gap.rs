@@ -2,7 +2,7 @@
 //! invariants in the digest of Ertekin's thesis.
 use crate::common::{clouds, learn, recompute};
 use evermargin::data::{Label, Matrix};
-use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
 use evermargin::estimators::supervised::ramp::RampParams;
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Targets};
@@ -12,9 +12,9 @@ use evermargin::model::Model;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
 
-fn params(loss: Loss, c: f64) -> LasvmParams {
+fn params(variant: LasvmVariant, c: f64) -> LasvmParams {
     LasvmParams {
-        loss,
+        variant,
         kernel: RBF,
         c,
         warm_up: 10,
@@ -36,7 +36,7 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
     for seed in 0..10 {
         let (x, problems) = clouds(80, 3, seed);
         let c = [0.3, 1.0, 5.0][seed as usize % 3];
-        for loss in [Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full] {
+        for loss in [LasvmVariant::Gap, LasvmVariant::Ramp, LasvmVariant::Filter, LasvmVariant::Full] {
             let p = params(loss, c);
             let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
             let mut before = 0.0;
@@ -68,7 +68,7 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
                     assert!(lo <= a && a <= hi && lo <= 0.0 && hi >= 0.0);
                     let turned = (y > 0.0 && hi == 0.0 && lo < 0.0) || (y < 0.0 && lo == 0.0 && hi > 0.0);
                     if turned {
-                        assert!(loss == Loss::Ramp && a * y <= 0.0);
+                        assert!(loss == LasvmVariant::Ramp && a * y <= 0.0);
                         let z = 1.0 - y * dual.gradient()[i];
                         if a == 0.0 && z <= 1.0 {
                             let g = dual.gradient()[i];
@@ -78,7 +78,7 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
                 }
             }
             // [24]
-            if loss == Loss::Full {
+            if loss == LasvmVariant::Full {
                 assert_eq!(state.len(), 80);
                 assert!(state.counts().evaluations >= 80 * 79 / 2);
             }
@@ -90,7 +90,7 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
 fn optimal_means_no_gap() {
     // [17]
     let (x, problems) = clouds(100, 2, 3);
-    let mut state = run(&LasvmParams { tolerance: 1e-5, ..params(Loss::Full, 1.0) }, &x, &problems);
+    let mut state = run(&LasvmParams { tolerance: 1e-5, ..params(LasvmVariant::Full, 1.0) }, &x, &problems);
     let open = state.output(0).gap_and_target().0;
     state.finish(&());
     let dual = state.output(0);
@@ -99,7 +99,7 @@ fn optimal_means_no_gap() {
     assert!(closed <= 1e-5 * room && closed < open, "{open} {closed}");
     assert!(dual.violation() <= 1e-5);
     // and that is the machine without bias
-    let svc = SvcParams { kernel: RBF, bias: false, tolerance: 1e-5, ..Default::default() };
+    let svc = SvcParams { kernel: RBF, fit_intercept: false, tolerance: 1e-5, ..Default::default() };
     let batch = svc.fit(x.view(), &problems, &()).unwrap();
     assert!((batch.reports[0].objective - dual.objective()).abs() < 1e-4);
     let (a, b) = (batch.model.decision(x.view()).unwrap(), state.model().decision(x.view()).unwrap());
@@ -110,7 +110,7 @@ fn optimal_means_no_gap() {
 fn cleaning_keeps_the_nearest_and_never_a_support_vector_goes() {
     // [19]
     let (x, problems) = clouds(120, 2, 12);
-    let p = LasvmParams { clean_every: 0, ..params(Loss::Gap, 1.0) };
+    let p = LasvmParams { clean_every: 0, ..params(LasvmVariant::Gap, 1.0) };
     let mut state = run(&p, &x, &problems);
     let (before, f) = (state.output(0).clone(), state.model().decision(x.view()).unwrap());
     let idle = state.len() - state.support_count();
@@ -134,20 +134,20 @@ fn without_outliers_all_are_the_same_machine() {
     // [20]
     for seed in [21, 22, 23] {
         let (x, problems) = clouds(150, 3, seed);
-        let gap = run(&params(Loss::Gap, 1.0), &x, &problems);
+        let gap = run(&params(LasvmVariant::Gap, 1.0), &x, &problems);
         // no end of the ramp, or no trust in it: every sample keeps its bounds
-        let endless = LasvmParams { s: -1e9, ..params(Loss::Ramp, 1.0) };
-        let cold = LasvmParams { warm_up: usize::MAX, ..params(Loss::Ramp, 1.0) };
-        let closed = LasvmParams { warm_up: usize::MAX, ..params(Loss::Filter, 1.0) };
+        let endless = LasvmParams { s: -1e9, ..params(LasvmVariant::Ramp, 1.0) };
+        let cold = LasvmParams { warm_up: usize::MAX, ..params(LasvmVariant::Ramp, 1.0) };
+        let closed = LasvmParams { warm_up: usize::MAX, ..params(LasvmVariant::Filter, 1.0) };
         for p in [endless, cold, closed] {
             let other = run(&p, &x, &problems);
             let (a, b) = (gap.save(), other.save());
-            assert!(a.outputs == b.outputs && a.ids == b.ids, "{:?}", p.loss);
+            assert!(a.outputs == b.outputs && a.ids == b.ids, "{:?}", p.variant);
             let finished = |mut state: Lasvm| {
                 state.finish(&());
                 state.model()
             };
-            assert!(finished(other) == finished(Lasvm::resume(&a).unwrap()), "{:?}", p.loss);
+            assert!(finished(other) == finished(Lasvm::resume(&a).unwrap()), "{:?}", p.variant);
         }
     }
 }
@@ -159,9 +159,9 @@ fn without_outliers_all_are_the_same_machine() {
 fn the_filter_is_the_gap_machine_of_what_passes() {
     for seed in [24, 25, 26] {
         let (x, problems) = clouds(200, 3, seed);
-        let p = LasvmParams { s: -1e9, clean_every: 0, ..params(Loss::Filter, 1.0) };
+        let p = LasvmParams { s: -1e9, clean_every: 0, ..params(LasvmVariant::Filter, 1.0) };
         let mut filter = Lasvm::new(&p, x.view(), 1).unwrap();
-        let mut gap = Lasvm::new(&LasvmParams { loss: Loss::Gap, ..p }, x.view(), 1).unwrap();
+        let mut gap = Lasvm::new(&LasvmParams { variant: LasvmVariant::Gap, ..p }, x.view(), 1).unwrap();
         let mut skipped = 0;
         for row in 0..200 {
             let z = problems[0].y[row].sign() * filter.decisions(x.view(), &[row]).unwrap()[0][0];
@@ -187,7 +187,7 @@ fn finishing_settles_the_sides_of_the_ramp() {
     let mut changed = 0;
     for seed in 70..80 {
         let (x, problems) = clouds(300, 2, seed);
-        let p = LasvmParams { tolerance: 1e-6, clean_every: 0, ..params(Loss::Ramp, 5.0) };
+        let p = LasvmParams { tolerance: 1e-6, clean_every: 0, ..params(LasvmVariant::Ramp, 5.0) };
         let mut state = run(&p, &x, &problems);
         let (points, y) = (state.points().clone(), state.output(0).target().to_vec());
         let loss = |state: &Lasvm| {
@@ -225,7 +225,7 @@ fn finishing_settles_the_sides_of_the_ramp() {
 fn labels_of_skipped_samples_are_never_used() {
     // [23]
     let (x, problems) = clouds(300, 2, 30);
-    let p = params(Loss::Filter, 1.0);
+    let p = params(LasvmVariant::Filter, 1.0);
     let state = run(&p, &x, &problems);
     let mut skipped = Vec::new();
     let mut again = Lasvm::new(&p, x.view(), 1).unwrap();
@@ -249,7 +249,8 @@ fn rounds_of_the_batch_ramp_never_raise_its_objective() {
     // [22]
     for (seed, bias) in [(1, false), (2, false), (3, true), (4, true)] {
         let (x, problems) = clouds(120, 2, seed);
-        let p = RampParams { kernel: RBF, c: 5.0, bias, tolerance: 1e-6, ..Default::default() };
+        let p =
+            RampParams { kernel: RBF, c: 5.0, fit_intercept: bias, tolerance: 1e-6, ..Default::default() };
         let mut gram = KernelGram::new(Packed::new(x.view(), RBF).unwrap(), 1 << 24).unwrap();
         let solution = p.solve(&mut gram, &problems[0], &());
         let j = &solution.objectives;
@@ -278,10 +279,10 @@ fn the_online_ramp_comes_near_the_batch_one() {
     let (x, problems) = clouds(600, 2, 50);
     let batch =
         RampParams { kernel: RBF, c: 10.0, ..Default::default() }.fit(x.view(), &problems, &()).unwrap();
-    let hinge = SvcParams { kernel: RBF, c: 10.0, bias: false, ..Default::default() };
+    let hinge = SvcParams { kernel: RBF, c: 10.0, fit_intercept: false, ..Default::default() };
     let hinge = hinge.fit(x.view(), &problems, &()).unwrap();
     let p = LasvmParams {
-        loss: Loss::Ramp,
+        variant: LasvmVariant::Ramp,
         kernel: RBF,
         c: 10.0,
         warm_up: 50,
@@ -303,7 +304,7 @@ fn the_online_ramp_comes_near_the_batch_one() {
 fn a_ramp_without_end_is_the_hinge() {
     let (x, problems) = clouds(100, 2, 61);
     let p = RampParams { kernel: RBF, s: -1e9, tolerance: 1e-5, ..Default::default() };
-    let hinge = SvcParams { kernel: RBF, bias: false, tolerance: 1e-5, ..Default::default() };
+    let hinge = SvcParams { kernel: RBF, fit_intercept: false, tolerance: 1e-5, ..Default::default() };
     let (a, b) = (p.fit(x.view(), &problems, &()).unwrap(), hinge.fit(x.view(), &problems, &()).unwrap());
     assert!(a.model == b.model);
 }

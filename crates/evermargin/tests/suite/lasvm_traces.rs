@@ -1,7 +1,7 @@
 //! The online family: golden traces in exact rationals.
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::Targets;
-use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
 use evermargin::kernel::Kernel;
 
 /// Close enough for numbers that are exact rationals in the trace.
@@ -14,8 +14,8 @@ fn problem(points: &[([f64; 2], f64)]) -> (Matrix, Vec<Targets>) {
     (x, vec![Targets { y, cost: vec![1.0; points.len()] }])
 }
 
-fn params(loss: Loss) -> LasvmParams {
-    LasvmParams { loss, kernel: Kernel::Linear, warm_up: 2, clean_every: 0, ..Default::default() }
+fn params(loss: LasvmVariant) -> LasvmParams {
+    LasvmParams { variant: loss, kernel: Kernel::Linear, warm_up: 2, clean_every: 0, ..Default::default() }
 }
 
 fn learn(state: &mut Lasvm, x: &Matrix, problems: &[Targets], row: usize) {
@@ -51,7 +51,7 @@ const TRACE: [([f64; 2], f64); 7] = [
 #[test]
 fn golden_trace_with_bias() {
     let (x, problems) = problem(&TRACE);
-    let mut s = Lasvm::new(&params(Loss::Hinge), x.view(), 1).unwrap();
+    let mut s = Lasvm::new(&params(LasvmVariant::Hinge), x.view(), 1).unwrap();
     learn(&mut s, &x, &problems, 0);
     check(&s, &[1], &[0.0], &[1.0], f64::NAN, 0.0);
     learn(&mut s, &x, &problems, 1);
@@ -83,7 +83,7 @@ fn outlier() -> (Matrix, Vec<Targets>) {
 fn golden_trace_of_the_gap_family() {
     let (x, problems) = outlier();
     let five = [0.2, -0.6, 0.15, -0.75, 0.75];
-    for loss in [Loss::Gap, Loss::Ramp, Loss::Filter, Loss::Full] {
+    for loss in [LasvmVariant::Gap, LasvmVariant::Ramp, LasvmVariant::Filter, LasvmVariant::Full] {
         let mut s = Lasvm::new(&params(loss), x.view(), 1).unwrap();
         let gaps = [0.0, 6.0 / 25.0, 0.3, 27.0 / 40.0, 69.0 / 80.0];
         let targets = [0.0, 0.0, 0.0, 0.0, 0.649_519];
@@ -98,12 +98,12 @@ fn golden_trace_of_the_gap_family() {
         learn(&mut s, &x, &problems, 5);
         let (gap, target) = s.output(0).gap_and_target();
         match loss {
-            Loss::Ramp => {
+            LasvmVariant::Ramp => {
                 assert_eq!(s.output(0).alpha()[5], 0.0);
                 assert_eq!(s.output(0).bounds(5), (0.0, 1.0), "the side away from its label");
                 assert!((gap - 69.0 / 80.0).abs() < EXACT);
             }
-            Loss::Filter => assert_eq!(s.len(), 5, "passed over"),
+            LasvmVariant::Filter => assert_eq!(s.len(), 5, "passed over"),
             _ => {
                 let six = [1.0, -1.0, 0.15, -1.0, 1.0, -1.0];
                 let close = |(a, b): (&f64, f64)| (a - b).abs() < 1e-9;
@@ -115,7 +115,7 @@ fn golden_trace_of_the_gap_family() {
         learn(&mut s, &x, &problems, 6);
         let (gap, _) = s.output(0).gap_and_target();
         let last = s.output(0).alpha()[s.output(0).len() - 1];
-        if matches!(loss, Loss::Gap | Loss::Full) {
+        if matches!(loss, LasvmVariant::Gap | LasvmVariant::Full) {
             assert!((last - 0.35).abs() < 1e-9 && (gap - 9.0 / 200.0).abs() < 1e-9);
             assert!((s.output(0).objective() + 2091.0 / 400.0).abs() < 1e-9);
         } else {

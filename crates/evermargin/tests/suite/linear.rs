@@ -10,7 +10,7 @@ use evermargin::solver::newton_cg::{Objective, increasing_root, newton};
 use evermargin::solver::{Exit, Progress, Stop, Watch};
 use proptest::prelude::*;
 
-const STRICT: LinearParams = LinearParams { c: 1.0, bias: true, tolerance: 1e-8, max_steps: 0 };
+const STRICT: LinearParams = LinearParams { c: 1.0, fit_intercept: true, tolerance: 1e-8, max_steps: 0 };
 
 /// Rows of small numbers, many of them zero, with labels of both classes and positive costs.
 fn problem() -> impl Strategy<Value = (Matrix, Targets)> {
@@ -109,7 +109,7 @@ proptest! {
 
         let (design, loss) = (Design::new(x.view(), all_rows(x.view()), true), loss_of(c, &t));
         let mut w = vec![0.0; x.cols() + 1];
-        let stop = Stop { tolerance: 1e-9, max_steps: 0 };
+        let stop = Stop { tolerance: 1e-9, max_steps: None };
         let report = newton(&mut Risk::new(&design, &loss), &mut w, stop, &());
         prop_assert!(matches!(report.exit, Exit::Converged | Exit::Stalled) && report.gap < 1e-7);
         prop_assert!(close(&w, &plain, 1e-5));
@@ -254,8 +254,12 @@ fn bits_do_not_depend_on_threads() {
         rayon_pool(threads).install(|| {
             let model = STRICT.fit(x.view(), &[t.clone(), flip.clone()], &()).unwrap().model;
             let mut w = vec![0.0; x.cols() + 1];
-            let report =
-                newton(&mut Risk::new(&design, &loss), &mut w, Stop { tolerance: 1e-6, max_steps: 0 }, &());
+            let report = newton(
+                &mut Risk::new(&design, &loss),
+                &mut w,
+                Stop { tolerance: 1e-6, max_steps: None },
+                &(),
+            );
             assert_eq!(report.exit, Exit::Converged);
             (model, w)
         })
@@ -284,7 +288,12 @@ fn rounds_never_raise_the_objective_and_limits_are_reported() {
     let mut last = f64::INFINITY;
     for max_steps in 1..30 {
         let mut w = vec![0.0; x.cols() + 1];
-        let report = newton(&mut Risk::new(&design, &loss), &mut w, Stop { tolerance: 1e-6, max_steps }, &());
+        let report = newton(
+            &mut Risk::new(&design, &loss),
+            &mut w,
+            Stop { tolerance: 1e-6, max_steps: Some(max_steps) },
+            &(),
+        );
         assert!(report.objective <= last);
         last = report.objective;
         if report.exit == Exit::Converged {
@@ -315,7 +324,7 @@ fn newton_goes_on_where_coordinate_descent_is_slow() {
     let fitted = fit(&LinearParams { c: 1e4, tolerance: 1e-6, ..STRICT }, x.view(), &t).reports[0];
     assert_eq!(fitted.exit, Exit::Converged);
     let (design, loss) = (Design::new(x.view(), all_rows(x.view()), true), loss_of(1e4, &t));
-    let stop = Stop { tolerance: 1e-6, max_steps: 0 };
+    let stop = Stop { tolerance: 1e-6, max_steps: None };
     let alone = newton(&mut Risk::new(&design, &loss), &mut vec![0.0; 51], stop, &());
     assert!((fitted.objective - alone.objective).abs() <= 1e-9 * alone.objective);
     let limited = LinearParams { c: 1e4, tolerance: 1e-12, max_steps: 1, ..STRICT };
@@ -355,7 +364,7 @@ fn degenerate_data_and_parameters() {
         for c in [1e-12, 1.0, 1e15] {
             let fitted = fit(&LinearParams { c, ..LinearParams::default() }, x.view(), &two);
             assert!(fitted.model.check().is_ok(), "finite for c = {c}");
-            let bare = LinearParams { c, bias: false, ..LinearParams::default() };
+            let bare = LinearParams { c, fit_intercept: false, ..LinearParams::default() };
             assert!(fit(&bare, x.view(), &two).model.check().is_ok());
         }
     }
@@ -393,7 +402,7 @@ fn other_losses_use_the_same_loop() {
     let loss = Logistic(t.y.iter().map(|y| y.sign()).collect());
     let mut w = vec![0.0; x.cols() + 1];
     let report =
-        newton(&mut Risk::new(&design, &loss), &mut w, Stop { tolerance: 1e-9, max_steps: 100 }, &());
+        newton(&mut Risk::new(&design, &loss), &mut w, Stop { tolerance: 1e-9, max_steps: Some(100) }, &());
     assert_eq!(report.exit, Exit::Converged);
 }
 

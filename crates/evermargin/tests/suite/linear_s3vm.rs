@@ -6,7 +6,7 @@ use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::transductive::Ratio;
 use evermargin::estimators::transductive::linear_da::LinearDaParams;
 use evermargin::estimators::transductive::linear_tsvm::LinearTsvmParams;
-use evermargin::estimators::{Fit, Fitted, Targets, learner};
+use evermargin::estimators::{Fit, Fitted, Targets, estimator};
 use evermargin::kernel::Kernel;
 use evermargin::model::Model;
 use evermargin::solver::{Exit, Progress, Watch};
@@ -123,7 +123,7 @@ fn labels_alone_are_the_dual_machine_with_squared_hinge() {
         kernel: Kernel::Precomputed,
         c: 1e6,
         tolerance: 1e-7,
-        bias: false,
+        fit_intercept: false,
         ..SvcParams::default()
     };
     let dual = fit(&svc, k.view(), &t.select(&(0..l).collect::<Vec<_>>()));
@@ -362,8 +362,8 @@ fn implicit_centring_is_explicit_centring() {
     for bias in [true, false] {
         let pair = |center: bool| -> [Box<dyn Fit>; 2] {
             [
-                Box::new(LinearTsvmParams { center, bias, ..tsvm() }),
-                Box::new(LinearDaParams { center, bias, ..da() }),
+                Box::new(LinearTsvmParams { center, fit_intercept: bias, ..tsvm() }),
+                Box::new(LinearDaParams { center, fit_intercept: bias, ..da() }),
             ]
         };
         for (implicit, explicit) in pair(true).iter().zip(pair(false)) {
@@ -504,19 +504,22 @@ fn bad_input_is_refused() {
     let refused = |name: &str, json: &str| {
         let (x, t) = clouds(20, 2, 6, 0.5, 1);
         let params = serde_json::from_str(json).unwrap();
-        let made = learner(name).unwrap().make(&params);
+        let made = estimator(name).unwrap().make(&params);
         made.and_then(|l| l.fit(x.view(), &[t], &())).unwrap_err().to_string()
     };
     for name in ["linear-tsvm", "linear-da"] {
         for (json, text) in [
-            (
-                r#"{"lambda": -1}"#,
-                "parameter lambda = -1: must be 0 (by the length of the rows) or a number from 1e-12 to 1e12",
-            ),
+            (r#"{"lambda": -1}"#, "parameter lambda = -1: must be 0 or a number from 1e-12 to 1e12"),
             (r#"{"lambda_u": -1}"#, "parameter lambda_u = -1: must be a number from 0 to 1e6"),
-            (r#"{"tolerance": 1}"#, "parameter tolerance = 1: must be a number between 0 and 1"),
+            (
+                r#"{"tolerance": 1}"#,
+                "parameter tolerance = 1: must be a number between 0 and 1 (both excluded)",
+            ),
             (r#"{"rate": 1}"#, "parameter rate = 1: must be a number above 1, at most 1e6"),
-            (r#"{"ratio": 1}"#, "parameter ratio = 1: must be between 0 and 1 (both excluded)"),
+            (
+                r#"{"ratio": 1}"#,
+                "parameter ratio = 1: must be labels, auto, or shares between 0 and 1 (both excluded)",
+            ),
         ] {
             assert_eq!(refused(name, json), text, "{name}");
         }
@@ -531,7 +534,7 @@ fn bad_input_is_refused() {
     );
     assert_eq!(
         refused("linear-da", r#"{"settle": 0.5}"#),
-        "parameter settle = 0.5: must be a number between 0 and 0.5"
+        "parameter settle = 0.5: must be a number between 0 and 0.5 (both excluded)"
     );
     let (x, mut t) = clouds(20, 2, 6, 0.5, 1);
     t.y[..6].fill(Label::Pos);

@@ -1,9 +1,9 @@
 //! `local-svc`: what must hold after every sample. [22] is the number of the invariant in the digest of Emara's thesis.
 use crate::common::{clouds, learn, recompute, whole};
 use evermargin::data::{Label, Matrix};
-use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Mode, Neighborhood};
+use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Mode, Neighborhood};
 use evermargin::estimators::supervised::svc::SvcParams;
-use evermargin::estimators::{Fit, Targets, learner};
+use evermargin::estimators::{Fit, Targets, estimator};
 use evermargin::kernel::Kernel;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
@@ -13,7 +13,7 @@ const MODES: [Mode; 6] =
 
 fn params(mode: Mode, c: f64) -> LasvmParams {
     let local = Neighborhood { mode, nearest: 10, ..Default::default() };
-    LasvmParams { loss: Loss::Local, kernel: RBF, c, local, finish: false, ..Default::default() }
+    LasvmParams { variant: LasvmVariant::Local, kernel: RBF, c, local, finish: false, ..Default::default() }
 }
 
 /// Gradients from scratch: largest of those that may rise less smallest of those that may fall.
@@ -129,7 +129,8 @@ fn wider_neighborhoods_come_nearer_to_the_optimum() {
         let p = LasvmParams { local: near, ..params(Mode::Full, 3.0) };
         p.fit(x.view(), &problems, &()).unwrap().reports[0].objective / best
     };
-    let radius = |nu: f64| share(Neighborhood { mode: Mode::Radius, nu, ..Default::default() });
+    let radius =
+        |nu: f64| share(Neighborhood { mode: Mode::Radius, radius_factor: nu, ..Default::default() });
     let gap = |gap: f64| share(Neighborhood { gap, ..Default::default() });
     assert!(radius(0.1) < radius(1.0) && radius(1.0) < 1.0 + 1e-6);
     assert!(gap(0.02) > 0.999 && gap(0.02) < 1.0 + 1e-6 && gap(1.0) < gap(0.02));
@@ -197,18 +198,18 @@ fn bad_parameters_are_refused() {
     let (x, problems) = clouds(20, 2, 1);
     let says = |text: &str| {
         let params = serde_json::from_str(text).unwrap();
-        let made = learner("local-svc").unwrap().make(&params);
+        let made = estimator("local-svc").unwrap().make(&params);
         made.and_then(|l| l.fit(x.view(), &problems, &())).unwrap_err().to_string()
     };
-    assert_eq!(says(r#"{"gap": 0}"#), "parameter gap = 0: must be a positive number");
-    assert_eq!(says(r#"{"nu": -1}"#), "parameter nu = -1: must be a positive number");
-    assert_eq!(says(r#"{"change": 0}"#), "parameter change = 0: must be a positive number");
-    assert_eq!(says(r#"{"nearest": 0}"#), "parameter nearest = 0: must be 1 or more");
+    assert_eq!(says(r#"{"gap": 0}"#), "parameter gap = 0: must be a number above 0");
+    assert_eq!(says(r#"{"radius_factor": -1}"#), "parameter radius_factor = -1: must be a number above 0");
+    assert_eq!(says(r#"{"change": 0}"#), "parameter change = 0: must be a number above 0");
+    assert_eq!(says(r#"{"nearest": 0}"#), "parameter nearest = 0: must be a whole number from 1 on");
     assert_eq!(
         says(r#"{"mode": "radius", "kernel": "linear"}"#),
         "parameter kernel = linear: must be rbf for a radius in widths of the kernel"
     );
-    assert!(says(r#"{"mode": "near"}"#).contains("unknown variant `near`"));
+    assert!(says(r#"{"mode": "near"}"#).contains("parameter mode = near: must be one of adaptive, radius"));
     assert!(says(r#"{"k": 5}"#).starts_with("learner local-svc has no parameter k: must be one of kernel,"));
     let unlabeled = [Targets { y: vec![Label::Unknown; 20], cost: vec![1.0; 20] }];
     assert!(params(Mode::Adaptive, 1.0).fit(x.view(), &unlabeled, &()).is_err());

@@ -3,6 +3,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::disallowed_types,
     clippy::format_push_string,
     clippy::default_trait_access,
     clippy::unreadable_literal
@@ -16,11 +17,15 @@ mod bnb;
 mod common;
 mod coreg;
 mod engine;
+mod engine_events;
+mod engine_rejections;
+mod engine_states;
 mod incremental;
 mod label_propagation;
 mod lasvm;
 mod lasvm_gap;
 mod lasvm_traces;
+mod layers;
 mod linear;
 mod linear_s3vm;
 mod local;
@@ -28,6 +33,7 @@ mod manifold;
 mod med;
 mod med_stream;
 mod one_class;
+mod params;
 mod perceptron;
 mod qp_s3vm;
 mod rls;

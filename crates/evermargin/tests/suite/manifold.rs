@@ -6,11 +6,11 @@ use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::manifold::deformed_kernel::{DeformedKernel, DeformedKernelParams};
 use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
-use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling, Solver};
+use evermargin::estimators::manifold::lap::{LapParams, Loss, ObjectiveScaling, Solver};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams, class_wise};
 use evermargin::estimators::supervised::rls::RlsParams;
 use evermargin::estimators::supervised::svc::SvcParams;
-use evermargin::estimators::{Fit, Fitted, Targets, learner};
+use evermargin::estimators::{Fit, Fitted, Targets, estimator};
 use evermargin::graph::{Graph, Weights};
 use evermargin::pipeline::cross_validation::{PathTask, along_path, held_out};
 use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, along_warped_path, train};
@@ -90,9 +90,9 @@ fn laprls_by_elimination(p: &LapParams, x: &Matrix, t: &Targets, m: &[Vec<f64>])
     let (n, k) = (x.rows(), kernel_matrix(x, p.kernel));
     let labeled = t.used();
     let l: f64 = labeled.iter().map(|&i| t.cost[i]).sum();
-    let (a, i) = match p.scaling {
-        Scaling::Raw => (p.gamma_a, p.gamma_i),
-        Scaling::Paper => (p.gamma_a * l, p.gamma_i * l / (n * n) as f64),
+    let (a, i) = match p.objective_scaling {
+        ObjectiveScaling::Raw => (p.gamma_a, p.gamma_i),
+        ObjectiveScaling::Paper => (p.gamma_a * l, p.gamma_i * l / (n * n) as f64),
     };
     let mk = product(m, &k);
     let mut system = vec![vec![0.0; n]; n];
@@ -115,11 +115,13 @@ fn laprls_solves_its_linear_system_in_both_scalings_and_all_powers() {
     let first = t.used()[0];
     t.cost[first] = 2.5;
     for power in [1, 2, 3] {
-        for (normalized, scaling) in [(true, Scaling::Raw), (false, Scaling::Raw), (true, Scaling::Paper)] {
+        for (normalized, scaling) in
+            [(true, ObjectiveScaling::Raw), (false, ObjectiveScaling::Raw), (true, ObjectiveScaling::Paper)]
+        {
             let mut p = params(Loss::Square);
-            p.penalty = PenaltyParams { power, normalized, neighbors: 5, ..Default::default() };
-            p.scaling = scaling;
-            if scaling == Scaling::Paper {
+            p.penalty = PenaltyParams { power, normalized, n_neighbors: 5, ..Default::default() };
+            p.objective_scaling = scaling;
+            if scaling == ObjectiveScaling::Paper {
                 p.gamma_i = 40.0;
             }
             let m = dense(&penalty(&p.penalty, &x));
@@ -133,7 +135,7 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
     // [3] K̃ = K − K(I + MK)⁻¹MK by elimination, column by column
     let (x, _) = moons(50, 0.2, 5);
     let n = x.rows();
-    let p = PenaltyParams { neighbors: 4, power: 2, ..Default::default() };
+    let p = PenaltyParams { n_neighbors: 4, power: 2, ..Default::default() };
     let penalty = penalty(&p, &x);
     let (k, ratio) = (kernel_matrix(&x, RBF), 30.0);
     let m: Vec<Vec<f64>> =
@@ -185,7 +187,7 @@ fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
     let t = few(&class, 6);
     for bias in [false, true] {
         let mut p = params(Loss::Hinge);
-        p.bias = bias;
+        p.fit_intercept = bias;
         let penalty = penalty(&p.penalty, &x);
         let ratio = p.gamma_i / p.gamma_a;
         let (n, k) = (x.rows(), kernel_matrix(&x, RBF));
@@ -208,7 +210,7 @@ fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
         let svc = SvcParams {
             kernel: Kernel::Precomputed,
             c: 0.5 / p.gamma_a,
-            bias,
+            fit_intercept: bias,
             tolerance: 1e-6,
             ..Default::default()
         };
@@ -242,11 +244,13 @@ fn without_a_graph_it_is_the_supervised_machine_and_unlabeled_rows_have_no_part(
             Loss::Hinge => Box::new(SvcParams {
                 kernel: RBF,
                 c: 25.0,
-                bias: false,
+                fit_intercept: false,
                 tolerance: 1e-6,
                 ..Default::default()
             }),
-            Loss::Square => Box::new(RlsParams { kernel: RBF, c: 50.0, bias: false, ..Default::default() }),
+            Loss::Square => {
+                Box::new(RlsParams { kernel: RBF, c: 50.0, fit_intercept: false, ..Default::default() })
+            }
         };
         let same = alone.fit(x.view(), from_ref(&t), &()).unwrap();
         assert_eq!(fitted.model, same.model);
@@ -308,7 +312,8 @@ fn a_row_without_edges_changes_nothing() {
         let warp = DeformedKernel::new(&span, &quadratic, 15.0).unwrap();
         let rows = t.used();
         let gram = warp.gram(&rows).unwrap();
-        let rls = RlsParams { kernel: Kernel::Precomputed, c: 50.0, bias: false, ..Default::default() };
+        let rls =
+            RlsParams { kernel: Kernel::Precomputed, c: 50.0, fit_intercept: false, ..Default::default() };
         let Model::Linear { weights, .. } = rls.fit(gram.view(), &[t.select(&rows)], &()).unwrap().model
         else {
             panic!()
@@ -329,7 +334,7 @@ fn a_heavy_penalty_makes_functions_constant_on_pieces_and_a_light_kernel_makes_t
     let x = Matrix::dense(values, 40, 2).unwrap();
     let mut p = params(Loss::Square);
     p.penalty.normalized = false;
-    p.penalty.neighbors = 8;
+    p.penalty.n_neighbors = 8;
     p.gamma_i = 1e7;
     let f = fit(&p, &x, &few(&class, 2));
     for c in 0..2 {
@@ -364,7 +369,7 @@ fn two_moons_with_one_label_each_are_all_right() {
             let mut p = params(loss);
             p.kernel = Kernel::Rbf { gamma: 4.0 };
             (p.gamma_a, p.gamma_i) = (0.01, 10.0);
-            p.penalty.weights = Weights::Binary;
+            p.penalty.edge_weights = Weights::Binary;
             let f = fit(&p, &x, &few(&class, 1));
             let wrong = f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
             assert_eq!(wrong, 0, "seed {seed}");
@@ -411,7 +416,7 @@ fn the_basis_is_a_cap_and_close_to_all_points() {
     let t = few(&class, 5);
     let whole = fit(&params(Loss::Square), &x, &t);
     for basis in [1, 20, 60] {
-        let p = LapParams { basis, ..params(Loss::Square) };
+        let p = LapParams { n_landmarks: basis, ..params(Loss::Square) };
         let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         assert!(fitted.model.support_count() <= basis);
         if basis == 60 {
@@ -425,7 +430,7 @@ fn many_labels_in_a_small_space_are_solved_for_in_it() {
     // v minimizes ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are labeled
     let (x, class) = moons(140, 0.2, 31);
     let t = few(&class, 60);
-    let p = LapParams { basis: 12, ..params(Loss::Square) };
+    let p = LapParams { n_landmarks: 12, ..params(Loss::Square) };
     let span = LandmarkSpace::new(x.view(), RBF, 12, p.seed, &()).unwrap();
     let (m, c, ratio) = (span.dim(), 1.0 / p.gamma_a, p.gamma_i / p.gamma_a);
     let q = penalty(&p.penalty, &x).quadratic(&span);
@@ -441,13 +446,13 @@ fn many_labels_in_a_small_space_are_solved_for_in_it() {
     (0..m).for_each(|i| system[i][i] += 1.0);
     near(&fit(&p, &x, &t), &span.outputs(&eliminate(system, right).unwrap()), 1e-6);
     // the hinge in the same space: α by the other matrix
-    let hinge = LapParams { basis: 12, ..params(Loss::Hinge) };
+    let hinge = LapParams { n_landmarks: 12, ..params(Loss::Hinge) };
     let warp = DeformedKernel::new(&span, &q, ratio).unwrap();
     let all = t.used();
     let svc = SvcParams {
         kernel: Kernel::Precomputed,
         c: 0.5 / p.gamma_a,
-        bias: false,
+        fit_intercept: false,
         tolerance: 1e-6,
         ..Default::default()
     };
@@ -462,7 +467,7 @@ fn labels_that_are_chance_stay_chance_when_tuned() {
     let class: Vec<u32> = (0..120).map(|i| ((i * 7919 + 13) / 31 % 2) as u32).collect();
     let t = few(&class, 120);
     let folds: Vec<Option<u32>> = (0..120).map(|i| Some((i % 4) as u32)).collect();
-    let params = serde_json::from_str(r#"{"gamma": 0.1, "class_wise": true, "neighbors": 20}"#).unwrap();
+    let params = serde_json::from_str(r#"{"gamma": 0.1, "class_wise": true, "n_neighbors": 20}"#).unwrap();
     let (x, problems) = (x.view(), from_ref(&t));
     let task = PathTask {
         params: &params,
@@ -473,7 +478,7 @@ fn labels_that_are_chance_stay_chance_when_tuned() {
         folds: &folds,
         graph: None,
     };
-    for held in along_path(learner("laprls").unwrap(), &task, &()).unwrap() {
+    for held in along_path(estimator("laprls").unwrap(), &task, &()).unwrap() {
         let right = (0..120).filter(|&i| (held[i] > 0.0) == (class[i] == 1)).count();
         assert!((30..90).contains(&right), "{right} of 120 coin flips");
     }
@@ -601,9 +606,9 @@ fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprl
     // [2]
     let warp = || Some(DeformedKernelParams { ratio: 50.0, ..Default::default() });
     let lap = r#"{"gamma_a": 0.02, "gamma_i": 1.0, "tolerance": 1e-6}"#;
-    let svc = r#"{"c": 25, "bias": false, "tolerance": 1e-6}"#;
+    let svc = r#"{"c": 25, "fit_intercept": false, "tolerance": 1e-6}"#;
     near(&train_decisions("svc", svc, warp()), &train_decisions("lapsvm", lap, None), 1e-3);
-    let rls = r#"{"c": 50, "bias": false}"#;
+    let rls = r#"{"c": 50, "fit_intercept": false}"#;
     near(&train_decisions("rls", rls, warp()), &train_decisions("laprls", lap, None), 1e-3);
     let (_, class) = moons(100, 0.12, 21);
     let wrong = |f: &[f64]| f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
@@ -629,7 +634,7 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
     let folds: Vec<Option<u32>> =
         (0..80).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
     for name in ["lapsvm", "laprls"] {
-        let learner = learner(name).unwrap();
+        let learner = estimator(name).unwrap();
         let params = serde_json::from_str(r#"{"gamma": 2.0, "tolerance": 1e-6}"#).unwrap();
         for (tuned, values) in [("gamma_i", [0.0, 0.1, 10.0]), ("gamma_a", [0.001, 0.01, 1.0])] {
             let (x, problems) = (x.view(), from_ref(&t));
@@ -645,7 +650,7 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
             let path = along_path(learner, &task, &()).unwrap();
             for (value, found) in values.iter().zip(&path) {
                 let fit = learner.make(&task.at(*value)).unwrap();
-                let (held, _) = held_out(fit.as_ref(), x, problems, &folds, &()).unwrap();
+                let (held, _) = held_out(&fit, x, problems, &folds, &()).unwrap();
                 near(found, &held, 1e-3);
                 assert!((0..80).all(|i| folds[i].is_some() || found[i] == 0.0));
             }
@@ -659,7 +664,7 @@ fn a_path_of_the_kernel_deforms_its_space_for_each_value() {
     let t = few(&class, 10);
     let folds: Vec<Option<u32>> =
         (0..60).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
-    let (rls, mut options) = (learner("rls").unwrap(), TrainOptions::new("rls"));
+    let (rls, mut options) = (estimator("rls").unwrap(), TrainOptions::new("rls"));
     options.warp = Some(DeformedKernelParams { ratio: 10.0, ..Default::default() });
     let mut held = |params: &str, name: &str, values: &[f64]| {
         let params = serde_json::from_str(params).unwrap();
@@ -730,6 +735,7 @@ fn iterations_end_early_when_labels_stay() {
         assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
         assert!(stopped.model.check().is_ok());
     }
-    let error = LapParams { bias: true, ..iterated(Loss::Hinge) }.fit(x.view(), &[t], &()).unwrap_err();
-    assert_eq!(error.to_string(), "parameter bias = true: must be false with solver iterate");
+    let error =
+        LapParams { fit_intercept: true, ..iterated(Loss::Hinge) }.fit(x.view(), &[t], &()).unwrap_err();
+    assert_eq!(error.to_string(), "parameter fit_intercept = true: must be false with solver iterate");
 }

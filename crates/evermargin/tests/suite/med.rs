@@ -5,13 +5,13 @@ use crate::common::eliminate;
 use evermargin::data::Label;
 use evermargin::estimators::manifold::deformed_kernel::DeformedKernel;
 use evermargin::estimators::manifold::landmark_space::LandmarkSpace;
-use evermargin::estimators::manifold::lap::{LapParams, Scaling};
+use evermargin::estimators::manifold::lap::{LapParams, ObjectiveScaling};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
 use evermargin::estimators::med::recursion::{Deformed, roots};
 use evermargin::estimators::med::spectral::{Averages, directions};
-use evermargin::estimators::med::{Bias, Form, Known, Loss, MedParams, Schedule, SeqMed, Space};
+use evermargin::estimators::med::{Form, Intercept, Loss, MedParams, Posterior, Schedule, SeqMed, Space};
 use evermargin::estimators::supervised::svc::SvcParams;
-use evermargin::estimators::{Fit, Targets, learner};
+use evermargin::estimators::{Fit, Targets, estimator};
 use evermargin::solver::{Exit, Progress, Report, Watch};
 use evermargin::{Kernel, Matrix, Model};
 use rand::{RngExt, SeedableRng};
@@ -47,8 +47,8 @@ fn params() -> MedParams {
         c: 5.0,
         beta: 0.4,
         tolerance: 1e-7,
-        penalty: PenaltyParams { neighbors: 4, ..Default::default() },
-        landmarks: 2000,
+        penalty: PenaltyParams { n_neighbors: 4, ..Default::default() },
+        n_landmarks: 2000,
         ..Default::default()
     }
 }
@@ -159,7 +159,7 @@ fn deformed(p: &MedParams, batches: &[&Matrix]) -> Deformed {
 fn by_hand(p: &MedParams, stream: &[(Matrix, Targets)], test: &Matrix) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let (mut points, mut coef, mut b): (Vec<f64>, Vec<f64>, f64) = (Vec::new(), Vec::new(), 0.0);
     let (mut alpha, mut margins) = (Vec::new(), Vec::new());
-    let sigma = if p.bias == Bias::Prior { 1.0 } else { 0.0 };
+    let sigma = if p.intercept == Intercept::Prior { 1.0 } else { 0.0 };
     let mut seen: Vec<&Matrix> = Vec::new();
     for (x, t) in stream {
         seen.push(x);
@@ -223,8 +223,8 @@ fn three_batches_equal_the_recursion_written_down_again() {
 fn conditions_of_the_optimum_hold_and_the_gap_closes() {
     // [7, 8] the barrier: αᵢ > 0 ⇒ margin 1 − 1/(C − αᵢ), αᵢ = 0 ⇒ at least 1 − 1/C; with a prior and with a free constant
     let (x, t) = batch(40, 2, 40, 3);
-    for bias in [Bias::Prior, Bias::Free, Bias::None] {
-        let p = MedParams { bias, form: Form::Exact, tolerance: 1e-9, ..barrier().labels_alone() };
+    for bias in [Intercept::Prior, Intercept::Free, Intercept::None] {
+        let p = MedParams { intercept: bias, form: Form::Exact, tolerance: 1e-9, ..barrier().labels_alone() };
         let mut state = SeqMed::new(&p, x.view(), 1).unwrap();
         let report = teach(&mut state, &x, &t);
         assert!(report.gap.abs() < 1e-6, "{bias:?}: {}", report.gap);
@@ -246,9 +246,9 @@ fn conditions_of_the_optimum_hold_and_the_gap_closes() {
         assert!(zero > 0 && zero < 40);
         let sum: f64 = coef[0].iter().sum();
         match bias {
-            Bias::Free => assert!(sum.abs() < 1e-6, "{sum}"),
-            Bias::Prior => assert!((state.bias()[0] - sum).abs() < 1e-9),
-            Bias::None => assert_eq!(state.bias(), [0.0]),
+            Intercept::Free => assert!(sum.abs() < 1e-6, "{sum}"),
+            Intercept::Prior => assert!((state.bias()[0] - sum).abs() < 1e-9),
+            Intercept::None => assert_eq!(state.bias(), [0.0]),
         }
     }
     // the multipliers themselves, found another way
@@ -263,9 +263,10 @@ fn conditions_of_the_optimum_hold_and_the_gap_closes() {
 fn one_batch_is_a_support_vector_machine() {
     // [1] the box at once; the barrier for a large C and separable data
     let (x, t) = batch(60, 2, 60, 5);
-    for (bias, machine) in [(Bias::Free, true), (Bias::None, false)] {
-        let p = MedParams { bias, ..params().labels_alone() };
-        let svc = SvcParams { kernel: RBF, c: 5.0, tolerance: 1e-7, bias: machine, ..Default::default() };
+    for (bias, machine) in [(Intercept::Free, true), (Intercept::None, false)] {
+        let p = MedParams { intercept: bias, ..params().labels_alone() };
+        let svc =
+            SvcParams { kernel: RBF, c: 5.0, tolerance: 1e-7, fit_intercept: machine, ..Default::default() };
         let expected = svc.fit(x.view(), from_ref(&t), &()).unwrap().model.decision(x.view()).unwrap();
         near(&learn(&p, &[(x.clone(), t.clone())]).decisions(x.view()).unwrap(), &expected, 2e-4);
     }
@@ -274,7 +275,8 @@ fn one_batch_is_a_support_vector_machine() {
     let x = Matrix::dense(line, 20, 1).unwrap();
     let y = (0..20).map(|i| if i < 10 { Label::Neg } else { Label::Pos }).collect();
     let t = Targets { y, cost: vec![1.0; 20] };
-    let p = MedParams { kernel: Kernel::Linear, c: 1e4, bias: Bias::Free, ..barrier().labels_alone() };
+    let p =
+        MedParams { kernel: Kernel::Linear, c: 1e4, intercept: Intercept::Free, ..barrier().labels_alone() };
     let svc = SvcParams { kernel: Kernel::Linear, c: 1e4, tolerance: 1e-7, ..Default::default() };
     let expected = svc.fit(x.view(), from_ref(&t), &()).unwrap().model.decision(x.view()).unwrap();
     // 1/(C − α) is what the barrier leaves of the margin: 1e-4, at distance 10 ten times that
@@ -304,15 +306,15 @@ fn one_batch_along_its_graph_is_the_laplacian_machine() {
     // [3] C = 1/(2lγ_A), M = γ_I/(γ_A n²) L
     let (x, t) = batch(60, 2, 12, 6);
     let (gamma_a, gamma_i) = (0.01, 3.0);
-    for (bias, constant) in [(Bias::None, false), (Bias::Free, true)] {
-        let p = MedParams { gamma_a, gamma_i, bias, ..params() };
+    for (bias, constant) in [(Intercept::None, false), (Intercept::Free, true)] {
+        let p = MedParams { gamma_a, gamma_i, intercept: bias, ..params() };
         let lap = LapParams {
             kernel: RBF,
             gamma_a,
             gamma_i,
-            scaling: Scaling::Paper,
+            objective_scaling: ObjectiveScaling::Paper,
             penalty: p.penalty.clone(),
-            bias: constant,
+            fit_intercept: constant,
             tolerance: 1e-7,
             ..Default::default()
         };
@@ -397,7 +399,7 @@ fn columns_as_features_are_the_recursion_with_a_linear_kernel() {
         (learn(&p, &stream), learn(&MedParams { form: Form::Exact, ..p.clone() }, &stream));
     near(&columns.decisions(test.view()).unwrap(), &exact.decisions(test.view()).unwrap(), 2e-5);
     near(&columns.variance(test.view()).unwrap(), &exact.variance(test.view()).unwrap(), 1e-10);
-    let Known::Features(f) = columns.known() else { panic!() };
+    let Posterior::Features(f) = columns.known() else { panic!() };
     assert_eq!(f.space(), &Space::Columns { cols: 3 });
     let (g, h, mean) = (f.precision().unwrap(), &f.information()[0], &f.means()[0]);
     let image: Vec<f64> = (0..3).map(|i| (0..3).map(|j| g[i * 3 + j] * mean[j]).sum()).collect();
@@ -451,8 +453,8 @@ fn a_batch_of_one_class_teaches_unless_the_constant_is_free() {
     let (x, mut t) = batch(30, 2, 30, 62);
     t.y.fill(Label::Pos);
     for loss in [Loss::Box, Loss::Barrier] {
-        for (bias, moves) in [(Bias::Free, false), (Bias::Prior, true)] {
-            let p = MedParams { loss, bias, ..params().labels_alone() };
+        for (bias, moves) in [(Intercept::Free, false), (Intercept::Prior, true)] {
+            let p = MedParams { loss, intercept: bias, ..params().labels_alone() };
             let mut state = learn(&p, from_ref(&first));
             let before = state.decisions(test.view()).unwrap();
             teach(&mut state, &x, &t);
@@ -469,7 +471,7 @@ fn unlabeled_rows_alone_smooth_what_is_known() {
     let (x, t) = batch(60, 2, 0, 71);
     let p = params();
     let mut state = learn(&p, from_ref(&first));
-    let Known::Features(f) = state.known().clone() else { panic!() };
+    let Posterior::Features(f) = state.known().clone() else { panic!() };
     let rough = |s: &SeqMed| {
         let f: Vec<f64> = s.decisions(x.view()).unwrap().iter().map(|v| v - s.bias()[0]).collect();
         penalty(&p, &x).of(&f)
@@ -479,7 +481,7 @@ fn unlabeled_rows_alone_smooth_what_is_known() {
     assert_eq!(report.steps, 0);
     assert!(rough(&state) < 0.9 * before);
     assert_eq!(state.bias(), bias);
-    let Known::Features(g) = state.known() else { panic!() };
+    let Posterior::Features(g) = state.known() else { panic!() };
     let (old, new) = (&f.information()[0], &g.information()[0]);
     assert_eq!(&new[..old.len()], old.as_slice());
     assert!(new[old.len()..].iter().all(|v| *v == 0.0));
@@ -495,7 +497,7 @@ fn a_piece_far_away_changes_nothing_here() {
     let mut more = t.clone();
     more.y.resize(38, Label::Unknown);
     more.cost.resize(38, 1.0);
-    let fixed = PenaltyParams { neighbors: 4, width: 0.5, ..Default::default() };
+    let fixed = PenaltyParams { n_neighbors: 4, width: 0.5, ..Default::default() };
     for form in [Form::Bounded, Form::Exact] {
         let p = MedParams { form, penalty: fixed.clone(), ..params() };
         let (a, b) = (learn(&p, &[(x.clone(), t.clone())]), learn(&p, &[(with.clone(), more.clone())]));
@@ -516,8 +518,8 @@ fn landmarks_in_another_order_are_the_same_space() {
         assert_ne!(other.save().known, seeds[0].save().known);
     }
     // fewer of them come near it, and keep to their number
-    let few = learn(&MedParams { landmarks: 40, ..params() }, &stream);
-    let Known::Features(f) = few.known() else { panic!() };
+    let few = learn(&MedParams { n_landmarks: 40, ..params() }, &stream);
+    let Posterior::Features(f) = few.known() else { panic!() };
     assert!(f.space().dim() <= 40 && f.space().dim() > 30);
     assert!(apart(&few.decisions(test.view()).unwrap(), &expected) < 0.2);
 }
@@ -563,7 +565,13 @@ fn one_example_has_a_closed_form() {
         // κ = 2, d = 1, C = 4: (9 − √(81 − 24))/4
         (4.0, Loss::Barrier, (9.0 - 57f64.sqrt()) / 4.0),
     ] {
-        let p = MedParams { kernel: Kernel::Linear, c, loss, bias: Bias::None, ..params().labels_alone() };
+        let p = MedParams {
+            kernel: Kernel::Linear,
+            c,
+            loss,
+            intercept: Intercept::None,
+            ..params().labels_alone()
+        };
         let Model::Linear { weights, .. } = learn(&p, &[(x.clone(), t.clone())]).model() else { panic!() };
         near(&weights[0], &[-0.6 * expected, 0.8 * expected, -expected], 1e-12);
     }
@@ -584,7 +592,7 @@ fn labels_turned_turn_the_scores() {
             (x.clone(), Targets { y: t.y.iter().map(turn).collect(), cost: t.cost.clone() })
         })
         .collect();
-    for p in [params(), barrier(), MedParams { bias: Bias::Free, ..barrier() }] {
+    for p in [params(), barrier(), MedParams { intercept: Intercept::Free, ..barrier() }] {
         let test = &stream[0].0;
         let f = learn(&p, &stream).decisions(test.view()).unwrap();
         let g: Vec<f64> = learn(&p, &turned).decisions(test.view()).unwrap().iter().map(|g| -g).collect();
@@ -595,7 +603,7 @@ fn labels_turned_turn_the_scores() {
 #[test]
 fn forgetting_is_its_formula() {
     let stream = stream(3, 2);
-    let p = MedParams { kernel: Kernel::Linear, forget: 0.7, bias: Bias::None, ..params() };
+    let p = MedParams { kernel: Kernel::Linear, retention: 0.7, intercept: Intercept::None, ..params() };
     let state = learn(&p, &stream);
     let mut g = unit(2);
     for (x, _) in &stream {
@@ -607,17 +615,17 @@ fn forgetting_is_its_formula() {
             }
         }
     }
-    let Known::Features(f) = state.known() else { panic!() };
+    let Posterior::Features(f) = state.known() else { panic!() };
     near(f.precision().unwrap(), &g.concat(), 1e-10);
     // an empty lesson leaves ρh
     let h = f.information()[0].clone();
     let mut next = state.clone();
     teach(&mut next, &stream[0].0, &Targets { y: vec![Label::Unknown; 30], cost: vec![1.0; 30] });
-    let Known::Features(f) = next.known() else { panic!() };
+    let Posterior::Features(f) = next.known() else { panic!() };
     near(&f.information()[0], &[0.7 * h[0], 0.7 * h[1]], 1e-12);
     // β/t
-    let p = MedParams { schedule: Schedule::Inverse, forget: 1.0, ..p };
-    let Known::Features(f) = learn(&p, &stream).known().clone() else { panic!() };
+    let p = MedParams { schedule: Schedule::Inverse, retention: 1.0, ..p };
+    let Posterior::Features(f) = learn(&p, &stream).known().clone() else { panic!() };
     let mut g = unit(2);
     for (t, (x, _)) in stream.iter().enumerate() {
         let phi = rows(x);
@@ -633,7 +641,7 @@ fn forgetting_is_its_formula() {
 fn saved_at_any_batch_it_goes_on_bit_by_bit_with_any_number_of_threads() {
     let stream = stream(5, 2);
     for form in [Form::Bounded, Form::Exact, Form::Spectral] {
-        let p = MedParams { form, landmarks: 50, ..params() };
+        let p = MedParams { form, n_landmarks: 50, ..params() };
         let run = |stop: usize, threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -692,14 +700,14 @@ fn several_outputs_share_the_kernel_and_nothing_else() {
 
 #[test]
 fn memory_has_a_cap_that_holds_for_a_hundred_thousand_rows() {
-    let p = MedParams { landmarks: 20, tolerance: 1e-3, ..params() };
+    let p = MedParams { n_landmarks: 20, tolerance: 1e-3, ..params() };
     let mut state = SeqMed::new(&p, batch(1, 3, 0, 0).0.view(), 1).unwrap();
     let mut sizes = Vec::new();
     for t in 0..100 {
         let (x, targets) = batch(1000, 3, 20, t);
         state.learn(x.view(), from_ref(&targets), &()).unwrap();
         if t >= 49 {
-            let Known::Features(f) = state.known() else { panic!() };
+            let Posterior::Features(f) = state.known() else { panic!() };
             let Space::Landmarks { points, .. } = f.space() else { panic!() };
             sizes.push((points.rows(), f.precision().unwrap().len(), f.information()[0].len()));
         }
@@ -728,8 +736,8 @@ impl Watch for After {
 fn learners_of_the_table_go_through_the_rows_in_batches_and_may_be_stopped() {
     let (x, t) = batch(250, 2, 250, 7);
     let made =
-        |name: &str, text: &str| learner(name).unwrap().make(&serde_json::from_str(text).unwrap()).unwrap();
-    let fit = made("seq-med", r#"{"gamma": 0.5, "c": 5, "tolerance": 1e-7, "landmarks": 2000}"#);
+        |name: &str, text: &str| estimator(name).unwrap().make(&serde_json::from_str(text).unwrap()).unwrap();
+    let fit = made("seq-med", r#"{"gamma": 0.5, "c": 5, "tolerance": 1e-7, "n_landmarks": 2000}"#);
     let fitted = fit.fit(x.view(), from_ref(&t), &()).unwrap();
     let cut = |from: usize, to: usize| {
         let rows: Vec<usize> = (from..to).collect();
@@ -748,7 +756,7 @@ fn learners_of_the_table_go_through_the_rows_in_batches_and_may_be_stopped() {
     let fitted = semi.fit(x.view(), from_ref(&few), &()).unwrap();
     let told = fitted.transduced.unwrap();
     assert_eq!(told.scores[0].len(), 250);
-    assert_eq!(told.facts["batches"], 3);
+    assert_eq!(told.facts["batches"], 3u32.into());
     near(&told.scores[0], &fitted.model.decision(x.view()).unwrap(), 0.0);
     let alone = semi.supervised().unwrap().fit(x.view(), from_ref(&few), &()).unwrap();
     let rows = few.used();
@@ -768,16 +776,16 @@ fn what_makes_no_sense_is_refused_and_leaves_the_state_as_it_was() {
         "parameter beta = -1: must be 0 (labels alone) or a number up to 1e15",
     );
     says(
-        MedParams { forget: 0.0, ..params() },
-        "parameter forget = 0: must be above 0, at most 1 (nothing is forgotten)",
+        MedParams { retention: 0.0, ..params() },
+        "parameter retention = 0: must be above 0, at most 1 (nothing is forgotten)",
     );
     says(
-        MedParams { forget: 0.5, form: Form::Exact, ..params() },
-        "parameter forget = 0.5: must be 1 unless form is bounded",
+        MedParams { retention: 0.5, form: Form::Exact, ..params() },
+        "parameter retention = 0.5: must be 1 unless form is bounded",
     );
     says(
-        MedParams { landmarks: 0, ..params() },
-        "parameter landmarks = 0: must be a whole number from 1 to 5000",
+        MedParams { n_landmarks: 0, ..params() },
+        "parameter n_landmarks = 0: must be a whole number from 1 to 5000",
     );
     says(MedParams { batch: 0, ..params() }, "parameter batch = 0: must be a whole number from 1 on");
     says(MedParams { gamma_i: 1.0, ..params() }, "parameter gamma_i = 1: must be 0 without gamma_a");
@@ -842,7 +850,7 @@ fn what_makes_no_sense_is_refused_and_leaves_the_state_as_it_was() {
 fn a_damaged_state_is_refused() {
     let stream = stream(2, 2);
     for form in [Form::Bounded, Form::Exact, Form::Spectral] {
-        let good = learn(&MedParams { form, landmarks: 40, ..params() }, &stream).save();
+        let good = learn(&MedParams { form, n_landmarks: 40, ..params() }, &stream).save();
         assert!(SeqMed::resume(&good).is_ok());
         let text = serde_json::to_string(&good).unwrap();
         let harm = |from: &str, to: &str| {
@@ -851,7 +859,7 @@ fn a_damaged_state_is_refused() {
             bad.map_or(true, |saved| SeqMed::resume(&saved).is_err())
         };
         assert!(harm("\"cols\":2", "\"cols\":3"));
-        assert!(harm("\"bias_variance\":1.0,\"bias\":[", "\"bias_variance\":1.0,\"bias\":[0.5,"));
+        assert!(harm("\"intercept_variance\":1.0,\"bias\":[", "\"intercept_variance\":1.0,\"bias\":[0.5,"));
         assert!(harm("\"rows\":", "\"rows\":-1,\"x\":"));
         if form == Form::Bounded {
             assert!(harm("\"precision\":[", "\"precision\":[0.0,"));

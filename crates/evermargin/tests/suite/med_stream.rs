@@ -1,14 +1,15 @@
 //! Sequential learners of named classes: learning a table is training on it, and classes may come late.
 
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::med::MedStream;
-use evermargin::pipeline::train::{ClassWeight, TrainOptions, train};
+use evermargin::estimators::ClassWeight;
+use evermargin::pipeline::sequential::MedStream;
+use evermargin::pipeline::train::{TrainOptions, train};
 use evermargin::solver::{Progress, Watch};
 use evermargin::{Labels, Matrix};
 use serde_json::json;
 
 fn options(learner: &str) -> TrainOptions {
-    let serde_json::Value::Object(params) = json!({ "c": 5, "batch": 40, "landmarks": 60 }) else { panic!() };
+    let params = serde_json::from_value(json!({ "c": 5, "batch": 40, "n_landmarks": 60 })).unwrap();
     TrainOptions { params, compare: false, ..TrainOptions::new(learner) }
 }
 

@@ -4,11 +4,12 @@
 use crate::common::eliminate;
 use crate::common::svc::{clouds, kernel_matrix};
 use evermargin::datasets::{GenerateParams, generate};
+use evermargin::estimators::ClassWeight;
 use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::estimators::supervised::one_class::OneClassParams;
 use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::model::CalibrationKind;
-use evermargin::pipeline::train::{ClassWeight, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::pipeline::train::{ScalingChoice, TrainOptions, Trained, train};
 use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Label, Labels, Matrix, Model};
 
@@ -294,7 +295,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     one[4] = None;
     let one = trained(&one, as_is).unwrap();
     assert_eq!(one.classifier.classes, ["not-fine", "fine"]);
-    assert_eq!((one.classifier.params["positive"].as_str(), one.counts), (Some("fine"), vec![0, 30]));
+    assert_eq!((one.classifier.input.positive.as_deref(), one.counts), (Some("fine"), vec![0, 30]));
     assert_eq!(one.classifier.model, none.classifier.model);
 
     let mut two = [Some("1"); 30];
@@ -311,7 +312,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     (three[0], three[1]) = (Some("b"), Some("c"));
     assert_eq!(
         trained(&three, as_is).unwrap_err(),
-        "3 classes, and one can be learned: name it (--positive a), or say that no column is the label (--label none)"
+        "3 classes, and one can be learned: name it as the positive class (such as a), or leave the labels out"
     );
 }
 
@@ -319,7 +320,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
 fn what_needs_two_classes_is_refused() {
     type Change = fn(&mut TrainOptions);
     let changes: [(&str, Change); 3] = [
-        ("class-weight", |o| o.class_weight = ClassWeight::Balanced),
+        ("class_weight", |o| o.class_weight = ClassWeight::Balanced),
         ("probability", |o| o.calibration = Some(CalibrationKind::Sigmoid)),
         ("threshold", |o| o.threshold = Some(evermargin::metrics::Criterion::F1)),
     ];

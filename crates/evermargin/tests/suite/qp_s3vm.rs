@@ -114,7 +114,7 @@ fn whole_labels_make_a_support_vector_machine() {
     let sign = |v: f64| if v > 0.0 { Label::Pos } else { Label::Neg };
     let labels = y.iter().map(|y| sign(*y)).chain(p.iter().map(|p| sign(p - 0.5))).collect();
     let cost = (0..9).map(|i| if i < 3 { 1.0 } else { star }).collect();
-    let svc = SvcParams { kernel, bias: false, tolerance: 1e-7, ..Default::default() };
+    let svc = SvcParams { kernel, fit_intercept: false, tolerance: 1e-7, ..Default::default() };
     let fitted = svc.fit(x.view(), &[Targets { y: labels, cost }], &()).unwrap();
     // kernel rows are single precision
     assert!((best + fitted.reports[0].objective).abs() < 1e-5 * best, "{best} {:?}", fitted.reports[0]);
@@ -133,7 +133,7 @@ fn the_learner_tries_all_sets_of_tiny_problems_and_keeps_the_count() {
         let k = (0.4 * n as f64 + 0.5).floor() as usize;
         let k = if n > 1 { k.clamp(1, n - 1) } else { k };
         assert_eq!((4..n + 4).filter(|&i| given.scores[0][i] > 0.0).count(), k);
-        assert_eq!(given.facts["start"] == "exhaustive", n <= 12);
+        assert_eq!(given.facts["start"] == "exhaustive".into(), n <= 12);
     }
 }
 
@@ -252,9 +252,9 @@ fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
         assert_eq!((stopped.ratio, stopped.ratio_from), (0.5, "labels"), "{asked}");
     }
     let found = few(&Ratio::Auto, usize::MAX);
-    assert_eq!(found.facts()["ratio_from"], "estimate");
+    assert_eq!(found.facts()["ratio_from"], "estimate".into());
     assert!(found.facts()["ratio_confidence"].as_f64().unwrap() > 0.5);
-    assert_eq!(few(&Ratio::Given(vec![0.3]), 0).facts()["ratio_from"], "given");
+    assert_eq!(few(&Ratio::Given(vec![0.3]), 0).facts()["ratio_from"], "given".into());
     assert_eq!(few(&Ratio::Labels, 0).facts().get("ratio_confidence"), None);
     // one against the rest: no estimate
     let three = [t.clone(), t.clone(), t.clone()];

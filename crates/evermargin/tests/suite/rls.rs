@@ -44,11 +44,11 @@ fn by_elimination(p: &RlsParams, x: MatrixView<'_>, t: &Targets, at: MatrixView<
         }
         a[r][r] += 1.0 / (p.c * t.cost[i]);
         b[r] = t.y[i].sign();
-        if p.bias {
+        if p.fit_intercept {
             (a[r][n], a[n][r]) = (1.0, 1.0);
         }
     }
-    if !p.bias {
+    if !p.fit_intercept {
         a[n][n] = 1.0;
     }
     let solution = eliminate(a, b).unwrap();
@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn solves_the_normal_equations((x, t) in problem(), kernel in kernels(), bias: bool, c in 0.05..20.0) {
-        let p = RlsParams { kernel, c, bias, ..RlsParams::default() };
+        let p = RlsParams { kernel, c, fit_intercept: bias, ..RlsParams::default() };
         let expected = by_elimination(&p, x.view(), &t, x.view());
         prop_assert!(close(&decisions(&fit(&p, x.view(), &t), x.view(), 0), &expected, 1e-8));
         let sparse = fit(&p, x.view().to_csr().view(), &t);
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn leave_one_out_equals_refits((x, t) in problem(), kernel in kernels(), bias: bool) {
-        let p = RlsParams { kernel, c: 2.0, bias, ..RlsParams::default() };
+        let p = RlsParams { kernel, c: 2.0, fit_intercept: bias, ..RlsParams::default() };
         let residuals = p.leave_one_out(x.view(), &t).unwrap();
         for i in 0..x.rows() {
             let mut without = t.clone();
@@ -154,7 +154,7 @@ fn wide(rows: usize) -> (Matrix, Targets) {
 fn iteration_and_factorisation_agree() {
     let (x, t) = wide(400);
     for bias in [true, false] {
-        let p = RlsParams { kernel: Kernel::Linear, c: 5.0, bias, tolerance: 1e-10 };
+        let p = RlsParams { kernel: Kernel::Linear, c: 5.0, fit_intercept: bias, tolerance: 1e-10 };
         let iterated = decisions(&fit(&p, x.view(), &t), x.view(), 0);
         let narrow = x.clone().with_cols(250);
         let factored = fit(&p, narrow.view(), &t);

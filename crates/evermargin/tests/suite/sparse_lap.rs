@@ -3,15 +3,17 @@
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::manifold::dictionary::{Atom, Dictionary};
-use evermargin::estimators::manifold::lap::{LapParams, Loss, Scaling};
+use evermargin::estimators::manifold::lap::{LapParams, Loss, ObjectiveScaling};
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
+use evermargin::estimators::manifold::sparse::matching_pursuit::{
+    Backfit, Candidates, Norm, Pursuit, PursuitCache,
+};
 use evermargin::estimators::manifold::sparse::objective::{LabeledTargets, SparseObjective, transduce};
 use evermargin::estimators::manifold::sparse::restricted::Restricted;
 use evermargin::estimators::manifold::sparse::sigmoid::Squashed;
 use evermargin::estimators::manifold::sparse::{Method, SparseLapParams};
-use evermargin::estimators::{Fit, Fitted, Targets, learner};
+use evermargin::estimators::{Fit, Fitted, Targets, estimator};
 use evermargin::solver::lars::l1_path;
-use evermargin::solver::matching_pursuit::{Backfit, Candidates, Held, Norm, Pursuit};
 use evermargin::solver::newton_cg::Objective;
 use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Labels, Matrix, Model};
@@ -140,7 +142,7 @@ impl Case {
     fn new(rows: usize, power: usize, normalized: bool, seed: u64) -> Self {
         let (x, problems) = three(rows, seed);
         let kernel = Kernel::Rbf { gamma: 0.4 };
-        let params = PenaltyParams { neighbors: 5, power, normalized, ..Default::default() };
+        let params = PenaltyParams { n_neighbors: 5, power, normalized, ..Default::default() };
         let penalty = params.penalty(x.view(), &()).unwrap().unwrap();
         let (k, m) = (kernel_matrix(&x, kernel), laplacian(&penalty, &params));
         Self { known: LabeledTargets::of(&problems).unwrap(), x, kernel, penalty, gamma: [0.02, 0.3], k, m }
@@ -237,10 +239,12 @@ fn exact(fitted: &Fitted, x: &Matrix) -> Vec<Vec<f64>> {
 #[test]
 fn a_basis_of_all_rows_is_laprls() {
     let (x, many) = three(70, 3);
-    for (scaling, power, gamma_i) in
-        [(Scaling::Raw, 1, 0.1), (Scaling::Raw, 3, 2.0), (Scaling::Paper, 2, 500.0)]
-    {
-        let penalty = PenaltyParams { neighbors: 6, power, ..Default::default() };
+    for (scaling, power, gamma_i) in [
+        (ObjectiveScaling::Raw, 1, 0.1),
+        (ObjectiveScaling::Raw, 3, 2.0),
+        (ObjectiveScaling::Paper, 2, 500.0),
+    ] {
+        let penalty = PenaltyParams { n_neighbors: 6, power, ..Default::default() };
         // narrow enough that no row is explained by the others: both spaces are the whole one
         let kernel = Kernel::Rbf { gamma: 20.0 };
         let full = LapParams {
@@ -248,7 +252,7 @@ fn a_basis_of_all_rows_is_laprls() {
             kernel,
             gamma_i,
             gamma_a: 0.01,
-            scaling,
+            objective_scaling: scaling,
             penalty: penalty.clone(),
             ..Default::default()
         };
@@ -258,9 +262,9 @@ fn a_basis_of_all_rows_is_laprls() {
                 kernel,
                 gamma_i,
                 gamma_a: 0.01,
-                scaling,
+                objective_scaling: scaling,
                 penalty: penalty.clone(),
-                basis: 70,
+                n_landmarks: 70,
                 method,
                 ..Default::default()
             };
@@ -360,7 +364,7 @@ fn columns_at_hand_change_nothing() {
     let (aim, dictionary) = (case.plain(), case.dictionary());
     for (norm, backfit) in [(Norm::Kernel, Backfit::Post), (Norm::Ridge(0.8), Backfit::Pre)] {
         let candidates = Candidates { number: 12, exchanged: 12, backfit, seed: 4 };
-        let pursued = |held: Option<&Held<'_>>| {
+        let pursued = |held: Option<&PursuitCache<'_>>| {
             let mut pursuit = Pursuit::new(&aim, &dictionary, norm, candidates);
             if let Some(held) = held {
                 pursuit = pursuit.with(held);
@@ -377,7 +381,7 @@ fn columns_at_hand_change_nothing() {
             (&wider, &case.penalty, false),
         ];
         for (of, penalty, used) in uses {
-            let held = Held::new(of, penalty);
+            let held = PursuitCache::new(of, penalty);
             assert_eq!(Pursuit::new(&aim, &dictionary, norm, candidates).with(&held).is_held(), used);
             let found = pursued(Some(&held));
             assert_eq!(found.0, atoms);
@@ -672,7 +676,7 @@ fn the_gradient_of_squashed_outputs_is_that_of_finite_differences() {
 fn squashing_ends_no_higher_than_it_starts() {
     let (x, labels) = moons(200, 0.1, 3);
     let problem = problems(&classes(&labels), &[0, 1, 2, 3]);
-    let params = SparseLapParams { basis: 12, balance: false, ..moon_params(Method::Greedy) };
+    let params = SparseLapParams { n_landmarks: 12, balance: false, ..moon_params(Method::Greedy) };
     let greedy = fit(&params, &x, &problem);
     let squashed = fit(&SparseLapParams { method: Method::Sigmoid, ..params.clone() }, &x, &problem);
     assert_eq!(points(&greedy.model), points(&squashed.model));
@@ -699,8 +703,8 @@ fn moon_params(method: Method) -> SparseLapParams {
         kernel: Kernel::Rbf { gamma: 4.0 },
         gamma_a: 1e-4,
         gamma_i: 0.1,
-        basis: 15,
-        nu: if method == Method::Decoupled { 1.0 } else { 0.01 },
+        n_landmarks: 15,
+        slack_weight: if method == Method::Decoupled { 1.0 } else { 0.01 },
         balance: true,
         method,
         ..Default::default()
@@ -728,7 +732,7 @@ fn the_basis_is_never_larger_than_asked() {
     let (x, many) = three(80, 2);
     for method in METHODS {
         for basis in [1, 2, 7, 79] {
-            let params = SparseLapParams { basis, method, candidates: 9, ..Default::default() };
+            let params = SparseLapParams { n_landmarks: basis, method, candidates: 9, ..Default::default() };
             let fitted = fit(&params, &x, &many);
             assert!(
                 (1..=basis).contains(&points(&fitted.model)),
@@ -754,7 +758,7 @@ fn without_unlabeled_rows_it_is_least_squares_on_the_labels() {
     assert!(apart(&exact(&fit(&narrow, &x, &problem), &x), &exact(&expected, &x)) < 1e-9);
     let found = fit(&params, &x, &problem);
     // fewer functions than labels: a pursuit, below half of them nearly as good
-    let few = fit(&SparseLapParams { basis: 30, ..params.clone() }, &x, &problem);
+    let few = fit(&SparseLapParams { n_landmarks: 30, ..params.clone() }, &x, &problem);
     assert_eq!(points(&few.model), 30);
     assert!(few.reports[0].objective >= found.reports[0].objective);
     assert!(few.reports[0].objective < 1.05 * found.reports[0].objective);
@@ -785,7 +789,7 @@ fn a_weight_of_two_is_two_copies_of_a_label() {
     let kept: Vec<usize> = (0..40).collect();
     let part: Vec<Targets> = many.iter().map(|p| p.select(&kept)).collect();
     if part.iter().all(|p| p.check(40).is_ok()) {
-        let params = SparseLapParams { basis: 10, method: Method::Greedy, ..Default::default() };
+        let params = SparseLapParams { n_landmarks: 10, method: Method::Greedy, ..Default::default() };
         let (a, b) = (fit(&params, &x, &absent), fit(&params, &x.view().select(&kept), &part));
         assert_eq!(a.model, b.model);
         assert_eq!(scores(&a)[0].len(), 50);
@@ -797,7 +801,7 @@ fn dense_and_sparse_rows_give_the_same_bits_at_any_number_of_threads() {
     let (x, many) = three(300, 8);
     let csr = x.view().to_csr();
     for method in METHODS {
-        let params = SparseLapParams { basis: 20, method, ..Default::default() };
+        let params = SparseLapParams { n_landmarks: 20, method, ..Default::default() };
         let on = |x: &Matrix, threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let fitted = pool.install(|| fit(&params, x, &many));
@@ -827,7 +831,7 @@ impl Watch for Patience {
 fn stopping_early_gives_a_model() {
     let (x, many) = three(150, 5);
     for method in METHODS {
-        let params = SparseLapParams { basis: 30, method, ..Default::default() };
+        let params = SparseLapParams { n_landmarks: 30, method, ..Default::default() };
         let mut ended = 0;
         for questions in [0, 1, 2, 4, 6, 10, 20, 60] {
             let patience = Patience(AtomicU64::new(1_000_000 + questions));
@@ -855,7 +859,7 @@ fn bad_parameters_are_refused() {
             SparseLapParams { gamma_i: -1.0, ..ok() },
             "parameter gamma_i = -1: must be 0 (labels alone) or a number up to 1e15",
         ),
-        (SparseLapParams { basis: 0, ..ok() }, "parameter basis = 0: must be 1 or more"),
+        (SparseLapParams { n_landmarks: 0, ..ok() }, "parameter n_landmarks = 0: must be 1 or more"),
         (SparseLapParams { candidates: 0, ..ok() }, "parameter candidates = 0: must be 1 or more"),
         (SparseLapParams { exchange: 1.5, ..ok() }, "parameter exchange = 1.5: must be a share, from 0 to 1"),
         (
@@ -863,8 +867,8 @@ fn bad_parameters_are_refused() {
             "parameter exchange = NaN: must be a share, from 0 to 1",
         ),
         (
-            SparseLapParams { nu: f64::NAN, ..ok() },
-            "parameter nu = NaN: must be a number above 0, at most 1e15",
+            SparseLapParams { slack_weight: f64::NAN, ..ok() },
+            "parameter slack_weight = NaN: must be a number above 0, at most 1e15",
         ),
         (
             SparseLapParams { penalty: PenaltyParams { class_wise: true, ..Default::default() }, ..ok() },
@@ -894,9 +898,10 @@ fn bad_parameters_are_refused() {
         ok().fit(x.view(), &unlike, &()).unwrap_err().to_string(),
         "problems that share a basis must weigh the same labeled rows alike"
     );
-    let made = learner("sparse-lap").unwrap().make(&serde_json::from_str(r#"{"method": "gredy"}"#).unwrap());
+    let made =
+        estimator("sparse-lap").unwrap().make(&serde_json::from_str(r#"{"method": "gredy"}"#).unwrap());
     let error = made.unwrap_err().to_string();
-    assert!(error.starts_with("parameters of learner sparse-lap: unknown variant `gredy`"), "{error}");
+    assert!(error.starts_with("parameter method = gredy: must be one of decoupled,"), "{error}");
 }
 
 #[test]
@@ -904,20 +909,25 @@ fn rows_all_alike_and_odd_kernels_are_no_trouble() {
     let x = Matrix::dense(vec![0.5; 60], 30, 2).unwrap();
     let problem = problems(&[0, 1].repeat(15), &[0, 1]);
     for method in METHODS {
-        let params = SparseLapParams { basis: 5, method, ..Default::default() };
+        let params = SparseLapParams { n_landmarks: 5, method, ..Default::default() };
         let fitted = fit(&params, &x, &problem);
         assert!(scores(&fitted)[0].iter().all(|s| s.is_finite()), "{method:?}");
     }
     let (x, labels) = moons(60, 0.1, 1);
     let problem = problems(&classes(&labels), &[0, 1, 2, 3, 4, 5]);
     for method in METHODS {
-        let params =
-            SparseLapParams { kernel: Kernel::Linear, basis: 8, method, ridge: true, ..Default::default() };
+        let params = SparseLapParams {
+            kernel: Kernel::Linear,
+            n_landmarks: 8,
+            method,
+            ridge: true,
+            ..Default::default()
+        };
         assert!(matches!(fit(&params, &x, &problem).model, Model::Linear { .. }));
     }
     let k = kernel_matrix(&x, Kernel::Rbf { gamma: 3.0 });
     let k = Matrix::dense(k.concat(), 60, 60).unwrap();
-    let params = SparseLapParams { basis: 60, kernel: Kernel::Precomputed, ..Default::default() };
+    let params = SparseLapParams { n_landmarks: 60, kernel: Kernel::Precomputed, ..Default::default() };
     let error = params.fit(k.view(), &problem, &()).unwrap_err().to_string();
     assert!(error.contains("a kernel matrix has no rows to find neighbors of"), "{error}");
     // with a graph given the kernel matrix does for laprls what the kernel does

@@ -14,8 +14,8 @@ fn made(name: &str, rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {
     (x, labels.of.iter().map(|c| c.unwrap()).collect())
 }
 
-fn params(gamma: f64, neighbors: usize) -> SpectralParams {
-    let graph = GraphParams { neighbors, weights: Weights::Heat, ..Default::default() };
+fn params(gamma: f64, n_neighbors: usize) -> SpectralParams {
+    let graph = GraphParams { n_neighbors, weights: Weights::Heat, ..Default::default() };
     SpectralParams { kernel: Kernel::Rbf { gamma: 2.0 }, gamma, graph, ..Default::default() }
 }
 

@@ -117,7 +117,7 @@ fn every_step_of_finishing_gains() {
         let mut bench = Bench::new(&x, &problems[0], 2.0, bias);
         let mut steps = 0;
         while bench.dual.violation() > TOLERANCE {
-            let one = Stop { tolerance: TOLERANCE, max_steps: 1 };
+            let one = Stop { tolerance: TOLERANCE, max_steps: Some(1) };
             bench.watch(|d, g| d.run(g, one, &()).steps > 0);
             steps += 1;
             assert!(steps < 100_000);

@@ -8,8 +8,9 @@ use evermargin::estimators::transductive::submod::polish::{exchange, polish};
 use evermargin::estimators::transductive::submod::search::{GREEDY_ROWS, Search};
 use evermargin::estimators::transductive::submod::space::{LinearSpace, Space};
 use evermargin::estimators::transductive::submod::{CutParams, LabelWeights, SubmodParams, Variant};
-use evermargin::estimators::{Fit, Targets, learner};
+use evermargin::estimators::{Fit, Targets, estimator};
 use evermargin::kernel::Kernel;
+use evermargin::params::ParamValues;
 use evermargin::solver::lazy_greedy::{SetFunction, lazy, plain};
 use evermargin::solver::{Exit, Progress, Watch};
 use proptest::prelude::*;
@@ -421,7 +422,7 @@ fn weights_of_labels_and_rows_count() {
     let params = CutParams {
         kernel: Kernel::Linear,
         center: false,
-        weights: LabelWeights::Balanced,
+        label_weights: LabelWeights::Balanced,
         c: 1.0,
         c_unlabeled: 0.0,
         kappa: 0.0,
@@ -453,7 +454,7 @@ fn weights_of_labels_and_rows_count() {
 fn without_a_cut_it_is_parzen() {
     let (x, t, _) = clouds(90, 6);
     let params = serde_json::json!({ "ratio": 0.4 });
-    let parzen = learner("parzen").unwrap().make(params.as_object().unwrap()).unwrap();
+    let parzen = estimator("parzen").unwrap().make(&serde_json::from_value(params).unwrap()).unwrap();
     let fitted = parzen.fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
     let other = &fitted.transduced.as_ref().unwrap().scores[0];
     let submod = SubmodParams { rho: 0.0, ratio: Ratio::Given(vec![0.4]), ..Default::default() };
@@ -474,7 +475,7 @@ fn nothing_unlabeled_is_supervised_learning() {
     let y = truth.iter().map(|t| if *t { Label::Pos } else { Label::Neg }).collect();
     let t = Targets { y, cost: t.cost };
     for name in ["submod-s3vm", "qp-s3vm", "parzen"] {
-        let fit = learner(name).unwrap().make(&serde_json::Map::new()).unwrap();
+        let fit = estimator(name).unwrap().make(&ParamValues::new()).unwrap();
         let fitted = fit.fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
         let alone = fit.supervised().unwrap().fit(x.view(), std::slice::from_ref(&t), &()).unwrap();
         assert_eq!(fitted.model, alone.model, "{name}");
@@ -494,7 +495,7 @@ impl Watch for Never {
 fn interruption_leaves_a_model_and_bad_parameters_are_refused() {
     let (x, t, _) = clouds(500, 8);
     for name in ["submod-s3vm", "qp-s3vm", "parzen"] {
-        let fit = learner(name).unwrap().make(&serde_json::Map::new()).unwrap();
+        let fit = estimator(name).unwrap().make(&ParamValues::new()).unwrap();
         let fitted = fit.fit(x.view(), std::slice::from_ref(&t), &Never).unwrap();
         assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name}");
         fitted.model.check().unwrap();
@@ -502,12 +503,16 @@ fn interruption_leaves_a_model_and_bad_parameters_are_refused() {
     for (params, said) in [
         (r#"{"rho": -1}"#, "parameter rho = -1: must be a number from 0 to 1e15"),
         (r#"{"c": 0}"#, "parameter c = 0: must be a number above 0, at most 1e15"),
-        (r#"{"ratio": 1}"#, "parameter ratio = 1: must be between 0 and 1 (both excluded)"),
-        (r#"{"tolerance": 0}"#, "parameter tolerance = 0: must be a number between 0 and 1"),
+        (
+            r#"{"ratio": 1}"#,
+            "parameter ratio = 1: must be labels, auto, or shares between 0 and 1 (both excluded)",
+        ),
+        (r#"{"tolerance": 0}"#, "parameter tolerance = 0: must be a number between 0 and 1 (both excluded)"),
     ] {
-        let params: serde_json::Map<String, serde_json::Value> = serde_json::from_str(params).unwrap();
-        let fit = learner("submod-s3vm").unwrap().make(&params).unwrap();
-        assert_eq!(fit.fit(x.view(), std::slice::from_ref(&t), &()).unwrap_err().to_string(), said);
+        let params: ParamValues = serde_json::from_str(params).unwrap();
+        let made = estimator("submod-s3vm").unwrap().make(&params);
+        let fitted = made.and_then(|fit| fit.fit(x.view(), std::slice::from_ref(&t), &()));
+        assert_eq!(fitted.unwrap_err().to_string(), said);
     }
 }
 
@@ -534,7 +539,7 @@ fn many_classes_fill_their_sizes() {
         .collect();
     let fitted = SubmodParams::default().fit(x.view(), &problems, &()).unwrap();
     let given = fitted.transduced.unwrap();
-    assert_eq!(given.facts["classes"], 4);
+    assert_eq!(given.facts["classes"], 4u32.into());
     let mut counts = [0; 4];
     let mut right = 0;
     for i in 8..n {

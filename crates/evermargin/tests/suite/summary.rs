@@ -250,7 +250,8 @@ fn brute_force_is_never_far_better() {
         let params = with(NARROW, Lambda::Static);
         let lambda = 10.0 / 8.0;
         let best = sets.iter().map(|s| g(&pool, NARROW, [lambda, 0.0, 1.0], s)).fold(f64::MIN, f64::max);
-        let relaxed = relax(&params, &pool, 4, Stop { tolerance: 1e-7, max_steps: 1_000_000 }, &()).unwrap();
+        let relaxed =
+            relax(&params, &pool, 4, Stop { tolerance: 1e-7, max_steps: Some(1_000_000) }, &()).unwrap();
         assert!(relaxed.objective >= best - 1e-5, "{} < {best}", relaxed.objective);
         assert!(objective(&params, &pool, &relaxed.rows).unwrap() <= best + 1e-5);
         let e = &relaxed.share;
@@ -589,7 +590,7 @@ fn what_cannot_be_is_refused() {
     let cap = Summary::new(ExemplarParams::default(), 0, 2, false).unwrap_err().to_string();
     assert_eq!(cap, "parameter cap = 0: must be at least 1");
     let flat = with(Kernel::Linear, Lambda::Value(0.0));
-    let stop = Stop { tolerance: 1e-6, max_steps: 100 };
+    let stop = Stop { tolerance: 1e-6, max_steps: Some(100) };
     let flat = relax(&flat, &Pool::of(x.view()), 2, stop, &()).unwrap_err().to_string();
     assert_eq!(flat, "parameter diversity = 0: must be above 0 for the relaxation");
 }

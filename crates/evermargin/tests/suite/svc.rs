@@ -90,7 +90,7 @@ fn moving_on_from_another_solution_ends_where_a_cold_start_does() {
     let p = clouds(400, 3, 5);
     let (mut warm, mut gram) = solve_dual(&p, KERNELS[1], 0.5, 1e-7, 1 << 30);
     warm.rescale(8.0);
-    let stop = Stop { tolerance: 1e-7, max_steps: 10_000_000 };
+    let stop = Stop { tolerance: 1e-7, max_steps: Some(10_000_000) };
     let report = warm.run(gram.as_mut(), stop, &());
     let (cold, _) = solve_dual(&p, KERNELS[1], 4.0, 1e-7, 1 << 30);
     close(&warm.decisions(), &cold.decisions(), 1e-4);
@@ -113,7 +113,7 @@ fn a_moved_bound_moves_the_solution() {
         let y = p.targets.y[i].sign();
         dual.set_bounds(i, (3.0 * y).min(0.0), (3.0 * y).max(0.0));
     }
-    dual.run(gram.as_mut(), Stop { tolerance: 1e-8, max_steps: 1_000_000 }, &());
+    dual.run(gram.as_mut(), Stop { tolerance: 1e-8, max_steps: Some(1_000_000) }, &());
     let (fresh, _) = solve_dual(&p, KERNELS[1], 3.0, 1e-8, 1 << 30);
     close(&dual.decisions(), &fresh.decisions(), 1e-4);
 }
@@ -124,7 +124,7 @@ fn a_shifted_target_is_solved_too() {
     let (target, c): (Vec<f64>, f64) = ((0..300).map(|i| f64::from(i % 7) - 3.0).collect(), 1.5);
     let mut dual = Dual::new(target.clone(), vec![-c; 300], vec![c; 300]);
     let mut gram = KernelGram::new(Packed::new(p.x.view(), KERNELS[1]).unwrap(), 1 << 30).unwrap();
-    dual.run(&mut gram, Stop { tolerance: 1e-6, max_steps: 1_000_000 }, &());
+    dual.run(&mut gram, Stop { tolerance: 1e-6, max_steps: Some(1_000_000) }, &());
     let k = kernel_matrix(&p.x, KERNELS[1]);
     for i in 0..300 {
         let residual =
@@ -273,7 +273,7 @@ proptest! {
         let (p, from, to) = (clouds(80, 3, seed), f64::from(from).exp2(), f64::from(to).exp2());
         let (mut warm, mut gram) = solve_dual(&p, KERNELS[1], from, 1e-6, 1 << 20);
         warm.rescale(to / from);
-        warm.run(gram.as_mut(), Stop { tolerance: 1e-6, max_steps: 1_000_000 }, &());
+        warm.run(gram.as_mut(), Stop { tolerance: 1e-6, max_steps: Some(1_000_000) }, &());
         let (cold, _) = solve_dual(&p, KERNELS[1], to, 1e-6, 1 << 20);
         prop_assert!((warm.objective() - cold.objective()).abs() < 1e-5 * cold.objective().abs());
         let bare = |d: &Dual| d.decisions().iter().map(|f| f - d.bias()).collect::<Vec<f64>>();

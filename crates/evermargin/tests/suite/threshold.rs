@@ -1,12 +1,13 @@
 //! Costs by class ratio, and thresholds chosen on held-out decisions, around every learner of the registry.
 
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::{LEARNERS, Learner, learner};
+use evermargin::estimators::ClassWeight;
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
 use evermargin::metrics::{Confusion, Criterion, best_threshold};
 use evermargin::model::CalibrationKind;
 use evermargin::pipeline::cross_validation::{held_out, stratified_folds};
 use evermargin::pipeline::preprocess::prepare;
-use evermargin::pipeline::train::{ClassWeight, Gamma, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, Trained, train};
 use evermargin::solver::{Progress, Watch};
 use evermargin::{Labels, Matrix, Model};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,7 +57,7 @@ fn a_tuned_threshold_and_costs_by_ratio_beat_the_raw_boundary() {
 }
 
 /// Decisions of rows by models that did not see them, with the parameters of [`quick`].
-fn held(l: &Learner, x: &Matrix, labels: &Labels, options: &TrainOptions) -> Vec<f64> {
+fn held(l: &EstimatorSpec, x: &Matrix, labels: &Labels, options: &TrainOptions) -> Vec<f64> {
     let prepared = prepare(x.clone(), labels, l, options).unwrap();
     let mut params = options.params.clone();
     if l.takes("gamma") {
@@ -64,7 +65,7 @@ fn held(l: &Learner, x: &Matrix, labels: &Labels, options: &TrainOptions) -> Vec
     }
     let fit = l.make(&params).unwrap();
     let folds = stratified_folds(labels, options.folds, options.seed).unwrap();
-    held_out(fit.as_ref(), x.view(), &prepared.problems, &folds, &()).unwrap().0
+    held_out(&fit, x.view(), &prepared.problems, &folds, &()).unwrap().0
 }
 
 fn positive(labels: &Labels) -> Vec<bool> {
@@ -74,7 +75,7 @@ fn positive(labels: &Labels) -> Vec<bool> {
 #[test]
 fn the_shift_of_the_bias_is_the_threshold_found_on_held_out_rows() {
     let (x, labels) = waves(200, 6.0, 3);
-    for l in LEARNERS.iter().filter(|l| !l.one_class()) {
+    for l in ESTIMATORS.iter().filter(|l| !l.one_class) {
         let mut options = TrainOptions { compare: false, ..quick(l.name) };
         if l.takes("max_nodes") {
             // the hidden rows of a fold are many for a search over their labels
@@ -88,8 +89,8 @@ fn the_shift_of_the_bias_is_the_threshold_found_on_held_out_rows() {
             let tuned = train(x.clone(), &labels, &options, &()).unwrap().classifier;
             let shift = bias(&raw.classifier.model) - bias(&tuned.model);
             assert!((shift - found).abs() < 1e-12, "{} {goal:?}: {shift} {found}", l.name);
-            assert_eq!(tuned.params["threshold"], goal.name());
-            assert_eq!(tuned.params["threshold_value"], found);
+            assert_eq!(tuned.params["threshold"], goal.name().into());
+            assert_eq!(tuned.params["threshold_value"], found.into());
             tuned.check().unwrap();
         }
     }
@@ -126,7 +127,7 @@ fn calibration_follows_the_shifted_decisions() {
 #[test]
 fn row_weights_count_in_the_choice_and_class_weights_do_not() {
     let (x, labels) = waves(300, 5.0, 7);
-    let rls = learner("rls").unwrap();
+    let rls = estimator("rls").unwrap();
     let rows: Vec<f64> = (0..300).map(|i| if i % 4 == 0 { 5.0 } else { 1.0 }).collect();
     for class_weight in [ClassWeight::None, ClassWeight::Ratio] {
         let mut options = TrainOptions { class_weight, weights: Some(rows.clone()), ..quick("rls") };
@@ -136,7 +137,7 @@ fn row_weights_count_in_the_choice_and_class_weights_do_not() {
         let unweighted = best_threshold(&held, &positive(&labels), &[], goal).unwrap().value;
         options.threshold = Some(goal);
         let tuned = train(x.clone(), &labels, &options, &()).unwrap().classifier;
-        assert_eq!(tuned.params["threshold_value"], expected);
+        assert_eq!(tuned.params["threshold_value"], expected.into());
         assert_ne!(expected, unweighted);
     }
 }
@@ -147,7 +148,7 @@ fn ratio_is_the_explicit_weights_it_stands_for_and_one_when_even() {
     let mut options = quick("svc");
     options.class_weight = ClassWeight::Ratio;
     let ratio = train(x.clone(), &labels, &options, &()).unwrap().classifier;
-    assert_eq!(ratio.params["class_weight"], "ratio");
+    assert_eq!(ratio.params["class_weight"], "ratio".into());
     options.class_weight = ClassWeight::Explicit([("1".to_string(), 9.0)].into());
     assert_eq!(ratio.model, train(x, &labels, &options, &()).unwrap().classifier.model);
     let (x, labels) = waves(200, 1.0, 1);
@@ -188,5 +189,5 @@ fn an_interruption_leaves_the_boundary_and_says_so() {
     let trained = train(x, &labels, &options, &Stop(AtomicUsize::new(0))).unwrap();
     let said = "interrupted before the threshold was chosen; it stays at 0";
     assert!(trained.notes.iter().any(|n| n == said), "{:?}", trained.notes);
-    assert!(trained.classifier.params.get("threshold").is_none());
+    assert!(!trained.classifier.params.contains_key("threshold"));
 }

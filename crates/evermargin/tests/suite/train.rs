@@ -1,11 +1,13 @@
 //! Training around the learners: schemes, weights, scaling, calibration, cross-validation.
 
 use evermargin::datasets::{GenerateParams, generate};
-use evermargin::estimators::{LEARNERS, learner};
+use evermargin::estimators::ClassWeight;
+use evermargin::estimators::{ESTIMATORS, estimator};
 use evermargin::model::{CalibrationKind, ScalingName, Scheme};
+use evermargin::params::ParamValues;
 use evermargin::pipeline::cross_validation::{PathTask, along_path, held_out, stratified_folds};
 use evermargin::pipeline::preprocess::prepare;
-use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, Trained, train};
 use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Labels, Matrix};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +30,7 @@ fn accuracy(trained: &Trained, x: Matrix, labels: &Labels) -> f64 {
 
 #[test]
 fn every_learner_learns_two_and_three_classes() {
-    for l in LEARNERS.iter().filter(|l| !l.one_class()) {
+    for l in ESTIMATORS.iter().filter(|l| !l.one_class) {
         let (x, labels) = data("g50c", 300, None);
         let plain = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
         let trained = train(x.clone(), &labels, &plain, &()).unwrap();
@@ -36,8 +38,8 @@ fn every_learner_learns_two_and_three_classes() {
         assert!(accuracy(&trained, x, &labels) > 0.9, "{}", l.name);
 
         let (x, labels) = data("waveform", 300, None);
-        for (multi, outputs) in [(Multi::OneVsOne, 3), (Multi::OneVsRest, 3), (Multi::Auto, 3)] {
-            if l.semi && multi == Multi::OneVsOne {
+        for (multi, outputs) in [(Some(Scheme::OneVsOne), 3), (Some(Scheme::OneVsRest), 3), (None, 3)] {
+            if l.uses_unlabeled && multi == Some(Scheme::OneVsOne) {
                 continue; // refused: a row without a label belongs to every pair
             }
             let mut options = plain.clone();
@@ -92,7 +94,7 @@ fn rows_without_a_label_change_nothing() {
 fn a_weight_of_two_is_two_copies() {
     let (x, labels) = data("g50c", 80, None);
     // one pass over a stream is not the optimum, and two copies are two samples of it
-    for l in LEARNERS.iter().filter(|l| !l.takes("epochs")) {
+    for l in ESTIMATORS.iter().filter(|l| !l.takes("epochs")) {
         let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
         options.scaling = Some(ScalingChoice::NONE);
         options.gamma = (l.name != "linear").then_some(Gamma::Value(0.02));
@@ -147,7 +149,7 @@ fn every_semi_supervised_learner_is_held_against_the_labels_alone() {
             _ => *class = None,
         }
     }
-    for l in LEARNERS.iter().filter(|l| l.semi) {
+    for l in ESTIMATORS.iter().filter(|l| l.uses_unlabeled) {
         let mut options = TrainOptions::new(l.name);
         if l.takes("max_nodes") {
             options.params.insert("max_nodes".into(), 20.into());
@@ -166,7 +168,7 @@ fn every_semi_supervised_learner_is_held_against_the_labels_alone() {
 fn a_label_of_weight_two_is_two_labels() {
     let (x, labels) = data("g50c", 60, None);
     let kept = |i: usize| labels.of[i].filter(|_| i < 12);
-    for l in LEARNERS.iter().filter(|l| l.semi && !l.takes("neighbors")) {
+    for l in ESTIMATORS.iter().filter(|l| l.uses_unlabeled && !l.takes("n_neighbors")) {
         let mut options = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
         options.scaling = Some(ScalingChoice::NONE);
         options.gamma = l.takes("gamma").then_some(Gamma::Value(0.02));
@@ -209,7 +211,7 @@ fn balanced_is_the_explicit_weights_it_stands_for() {
 fn gamma_scale_and_auto_are_what_they_say() {
     let x = Matrix::dense(vec![0.0, 1.0, 0.5, 0.25, 1.0, 0.0], 3, 2).unwrap();
     let labels = Labels::from_tokens(["a", "b", "a"].into_iter().map(Some));
-    let svc = learner("svc").unwrap();
+    let svc = estimator("svc").unwrap();
     let mut options = TrainOptions::new("svc");
     options.scaling = Some(ScalingChoice::NONE);
     let dense = prepare(x.clone(), &labels, svc, &options).unwrap();
@@ -227,7 +229,7 @@ fn gamma_scale_and_auto_are_what_they_say() {
 #[test]
 fn held_out_decisions_are_those_of_a_model_that_never_saw_the_row() {
     let (x, labels) = data("two-moons", 60, None);
-    let svc = learner("svc").unwrap();
+    let svc = estimator("svc").unwrap();
     let mut options = TrainOptions::new("svc");
     options.scaling = Some(ScalingChoice::NONE);
     options.gamma = Some(Gamma::Value(2.0));
@@ -237,7 +239,7 @@ fn held_out_decisions_are_those_of_a_model_that_never_saw_the_row() {
     let mut params = options.params.clone();
     params.insert("gamma".into(), 2.0.into());
     let fit = svc.make(&params).unwrap();
-    let (decision, _) = held_out(fit.as_ref(), x.view(), &prepared.problems, &folds, &()).unwrap();
+    let (decision, _) = held_out(&fit, x.view(), &prepared.problems, &folds, &()).unwrap();
     for fold in 0..3 {
         let inside: Vec<usize> = (0..60).filter(|&i| folds[i] != Some(fold)).collect();
         let part = Labels { of: inside.iter().map(|&i| labels.of[i]).collect(), ..labels.clone() };
@@ -331,9 +333,9 @@ impl Watch for Until {
 fn an_interrupted_path_keeps_what_is_finished() {
     let (x, labels) = data("waveform", 150, None);
     let folds = stratified_folds(&labels, 3, 1).unwrap();
-    for (l, cache) in LEARNERS.iter().filter(|l| l.takes("c")).flat_map(|l| [(l, 1 << 30), (l, 40_000)]) {
+    for (l, cache) in ESTIMATORS.iter().filter(|l| l.takes("c")).flat_map(|l| [(l, 1 << 30), (l, 40_000)]) {
         let prepared = prepare(x.clone(), &labels, l, &TrainOptions::new(l.name)).unwrap();
-        let mut params = serde_json::Map::new();
+        let mut params = ParamValues::new();
         if l.takes("cache_bytes") {
             params.insert("cache_bytes".into(), cache.into());
         }
@@ -365,13 +367,13 @@ fn an_interrupted_path_keeps_what_is_finished() {
 
 #[test]
 fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
-    let linear = learner("linear").unwrap();
+    let linear = estimator("linear").unwrap();
     // Fewer than ten rows a column, and more: coordinate descent, and Newton alone.
     for (name, rows) in [("g50c", 200), ("waveform", 600)] {
         let (x, labels) = data(name, rows, None);
         let prepared = prepare(x, &labels, linear, &TrainOptions::new("linear")).unwrap();
         let folds = stratified_folds(&labels, 3, 1).unwrap();
-        let params = serde_json::Map::from_iter([("tolerance".to_string(), 1e-6.into())]);
+        let params = ParamValues::from_iter([("tolerance".to_string(), 1e-6.into())]);
         let values = [0.1, 0.2, 0.4, 0.8, 1.6];
         let task = PathTask {
             params: &params,
@@ -389,8 +391,7 @@ fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
             let mut params = params.clone();
             params.insert("c".into(), (*c).into());
             let fit = linear.make(&params).unwrap();
-            let (expected, _) =
-                held_out(fit.as_ref(), prepared.x.view(), &prepared.problems, &folds, &cold).unwrap();
+            let (expected, _) = held_out(&fit, prepared.x.view(), &prepared.problems, &folds, &cold).unwrap();
             assert!(found.iter().zip(&expected).all(|(f, g)| (f - g).abs() < 1e-3), "{name} {c}");
         }
         let (warm, cold) = (warm.asked.into_inner(), cold.asked.into_inner());
@@ -401,7 +402,7 @@ fn the_linear_path_starts_from_the_last_cost_and_ends_where_a_fit_does() {
 #[test]
 fn an_interrupted_training_gives_a_valid_model() {
     let (x, labels) = data("waveform", 200, None);
-    for l in LEARNERS.iter().filter(|l| l.name != "rls" && !l.one_class()) {
+    for l in ESTIMATORS.iter().filter(|l| l.name != "rls" && !l.one_class) {
         let mut options = TrainOptions::new(l.name);
         options.calibration = Some(CalibrationKind::Sigmoid);
         let trained = train(x.clone(), &labels, &options, &Never).unwrap();
@@ -433,7 +434,7 @@ fn data_without_an_answer_is_refused() {
     assert_eq!(says(x.clone(), &labels, &wrong), "weights: expected 20, found 3");
     let mut wrong = options.clone();
     wrong.class_weight = ClassWeight::Explicit([("yes".to_string(), 2.0)].into());
-    assert_eq!(says(x.clone(), &labels, &wrong), "parameter class-weight = yes: must be one of -1, 1");
+    assert_eq!(says(x.clone(), &labels, &wrong), "parameter class_weight = yes: must be one of -1, 1");
     let mut wrong = options.clone();
     wrong.params.insert("kernel".into(), "precomputed".into());
     wrong.scaling = Some(ScalingChoice::Named(ScalingName::Minmax));
@@ -456,7 +457,7 @@ fn labels_that_are_hardly_classes_are_refused() {
         let (x, labels) = in_turn(rows, classes);
         let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
         let start = format!("{classes} different labels in {rows} labeled rows ");
-        assert!(error.starts_with(&start) && error.contains("--label"), "{error}");
+        assert!(error.starts_with(&start) && error.contains("name that column"), "{error}");
     }
     let (x, labels) = in_turn(5, 3);
     assert!(train(x, &labels, &TrainOptions::new("svc"), &()).is_ok());
@@ -464,7 +465,7 @@ fn labels_that_are_hardly_classes_are_refused() {
 
 #[test]
 fn many_classes_make_no_more_problems_than_memory_holds() {
-    let svc = learner("svc").unwrap();
+    let svc = estimator("svc").unwrap();
     let mut options = TrainOptions::new("svc");
     let (x, labels) = in_turn(90, 30);
     let pairs = prepare(x, &labels, svc, &options).unwrap();
@@ -477,7 +478,7 @@ fn many_classes_make_no_more_problems_than_memory_holds() {
         "{:?}",
         rest.notes
     );
-    options.multi = Multi::OneVsOne;
+    options.multi = Some(Scheme::OneVsOne);
     assert_eq!(prepare(x, &labels, svc, &options).unwrap().problems.len(), 465);
 
     // 499 500 pairs of 2000 rows; 11 000 classes; 9000 classes of 70 000 rows.
@@ -486,11 +487,8 @@ fn many_classes_make_no_more_problems_than_memory_holds() {
         prepare(x, &labels, svc, options).unwrap_err().to_string()
     };
     let error = says(2000, 1000, &options);
-    assert!(
-        error.contains("499500 problems of 9.0 GB") && error.ends_with("(--multi one-vs-rest)"),
-        "{error}"
-    );
-    options.multi = Multi::Auto;
+    assert!(error.contains("499500 problems of 9.0 GB") && error.ends_with("(one-vs-rest)"), "{error}");
+    options.multi = None;
     for (rows, classes) in [(22_000, 11_000), (70_000, 9000)] {
         let error = says(rows, classes, &options);
         assert!(error.ends_with("use fewer classes or rows"), "{error}");

@@ -10,15 +10,20 @@ use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::transduction::told_by_model;
 use crate::estimators::multiview::views::{ViewList, WithViews, kernels, speaking};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::rls::RlsParams;
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::transductive::{FewLabels, Ratio};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::model::{Columns, Model, Part};
+use crate::params::ParamSpec;
+use crate::params::shared::{
+    C, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, RATIO, TOLERANCE, VIEW, VIEW_KERNELS, VIEWS,
+};
+use crate::params::{ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// What learns in each view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -30,6 +35,31 @@ pub enum BaseLearner {
     /// Least squares.
     Rls,
 }
+
+/// The specification of `cotraining`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "cotraining",
+    "views that label each other's surest rows and never revise: a baseline (semi-supervised)",
+    &[
+        VIEWS,
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        VIEW_KERNELS,
+        ParamSpec::choice("machine", &["svc", "rls"], "svc", "what learns in each view: svc or rls"),
+        C,
+        FIT_INTERCEPT,
+        ParamSpec::count("grow", 2, "4", "rows that a view labels in a round, two at least"),
+        ParamSpec::count("rounds", 0, "0", "maximum number of rounds; 0 = until all rows have a label"),
+        RATIO,
+        VIEW,
+        TOLERANCE,
+    ],
+)
+.baseline();
+
+impl Parameters for CoTrainingParams {}
 
 /// Parameters of [`cotraining`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +76,7 @@ pub struct CoTrainingParams {
     /// Its cost.
     pub c: f64,
     /// Whether it learns a constant.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Rows a view labels in a round, at least two.
     pub grow: usize,
     /// Most rounds; 0 goes on until all rows have a label.
@@ -67,7 +97,7 @@ impl Default for CoTrainingParams {
             kernels: "same".into(),
             machine: BaseLearner::Svc,
             c: 1.0,
-            bias: true,
+            fit_intercept: true,
             grow: 4,
             rounds: 0,
             ratio: Ratio::Labels,
@@ -90,13 +120,16 @@ impl CoTrainingParams {
             BaseLearner::Svc => Box::new(SvcParams {
                 kernel,
                 c: self.c,
-                bias: self.bias,
+                fit_intercept: self.fit_intercept,
                 tolerance: self.tolerance,
                 ..SvcParams::default()
             }),
-            BaseLearner::Rls => {
-                Box::new(RlsParams { kernel, c: self.c, bias: self.bias, ..RlsParams::default() })
-            }
+            BaseLearner::Rls => Box::new(RlsParams {
+                kernel,
+                c: self.c,
+                fit_intercept: self.fit_intercept,
+                ..RlsParams::default()
+            }),
         }
     }
 }
@@ -135,9 +168,9 @@ impl WithViews for CoTrainingParams {
         if stopped || !watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 }) {
             reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
         }
-        let facts = Map::from_iter([
-            ("views".to_string(), Value::from(teachers.len())),
-            ("rounds".to_string(), Value::from(rounds)),
+        let facts = ParamValues::from_iter([
+            ("views".to_string(), ParamValue::from(teachers.len())),
+            ("rounds".to_string(), ParamValue::from(rounds)),
         ]);
         told_by_model(Fitted::new(model, reports), x, &few, false, facts)
     }

@@ -6,14 +6,27 @@
 
 use crate::data::MatrixView;
 use crate::error::Result;
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::transductive::submod::space::Space;
+use crate::estimators::transductive::submod::spec::{CENTER, LABEL_WEIGHTS, SMALL_CACHE};
 use crate::estimators::transductive::submod::{CutParams, LabelWeights, move_to, settle, total};
 use crate::estimators::transductive::{FewLabels, Ratio, Transduced, largest};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::model::Model;
+use crate::params::shared::{COEF0, DEGREE, GAMMA, LINEAR_KERNEL, RATIO};
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `parzen`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "parzen",
+    "rows most similar to the labels, by the ratio of the classes: a baseline (semi-supervised)",
+    &[LINEAR_KERNEL, GAMMA, DEGREE, COEF0, RATIO, CENTER, LABEL_WEIGHTS, SMALL_CACHE],
+)
+.baseline();
+
+impl Parameters for ParzenParams {}
 
 /// Parameters of [`parzen`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +39,7 @@ pub struct ParzenParams {
     /// Whether the linear kernel is that of centered rows.
     pub center: bool,
     /// Weights of the labels.
-    pub weights: LabelWeights,
+    pub label_weights: LabelWeights,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
 }
@@ -37,7 +50,7 @@ impl Default for ParzenParams {
             kernel: Kernel::Linear,
             ratio: Ratio::Labels,
             center: true,
-            weights: LabelWeights::None,
+            label_weights: LabelWeights::None,
             cache_bytes: 1 << 28,
         }
     }
@@ -70,7 +83,7 @@ impl ParzenParams {
         CutParams {
             kernel: self.kernel,
             center: self.center,
-            weights: self.weights,
+            label_weights: self.label_weights,
             c: 1.0,
             c_unlabeled: 0.0,
             kappa: 0.0,

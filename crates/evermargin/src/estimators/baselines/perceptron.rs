@@ -10,16 +10,40 @@
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::online::lasvm::seeds_first;
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{Block, Gram, GrowingGram, Packed};
 use crate::math::simd;
 use crate::model::Model;
+use crate::params::shared::{CACHE_BYTES, COEF0, DEGREE, EPOCHS, GAMMA, KERNEL, SEED};
+use crate::params::{FloatRange, ParamSpec};
 use crate::solver::{Exit, Progress, Report, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The specification of `perceptron`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
+    "perceptron",
+    "kernel perceptron, also averaged or with a budget of points",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        EPOCHS,
+        ParamSpec::flag("average", "false", "whether the model is the mean of all along the way"),
+        ParamSpec::count("budget", 0, "0", "maximum number of points; 0 = no limit"),
+        ParamSpec::float("beta", FloatRange::ANY, "0", "a sample with y·f at most this is a mistake"),
+        CACHE_BYTES,
+        SEED,
+    ],
+)
+.baseline();
+
+impl Parameters for PerceptronParams {}
 
 /// Parameters of [`perceptron`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,7 +160,7 @@ impl<'a> State<'a> {
         let sparse = matches!(x, MatrixView::Csr { .. });
         Ok(Self {
             params,
-            gram: GrowingGram::new(params.kernel, &packing, sparse, params.cache_bytes, most)?,
+            gram: GrowingGram::new(params.kernel, &packing, sparse, params.cache_bytes, most),
             block: Block::default(),
             outputs: vec![Output::default(); outputs],
             rows: Vec::new(),

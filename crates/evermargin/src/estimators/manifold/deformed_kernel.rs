@@ -12,10 +12,13 @@ use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Search};
 use crate::kernel::Kernel;
+use crate::math::blas1::add;
 use crate::math::linalg::{Cholesky, Lower, cross_products};
 use crate::model::Model;
+use crate::params::shared::{N_LANDMARKS, N_NEIGHBORS, NORMALIZED, POWER, RADIUS, SEARCH};
+use crate::params::structs::from_values;
+use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues, one_of};
 use crate::solver::Watch;
-use crate::solver::newton_cg::add;
 use serde::{Deserialize, Serialize};
 
 /// A space and the factor of its quadratic form.
@@ -85,7 +88,7 @@ pub struct DeformedKernelParams {
     /// γ_I/γ_A: weight of the variation along the graph against |f|².
     pub ratio: f64,
     /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
-    pub neighbors: usize,
+    pub n_neighbors: usize,
     /// Joins rows up to this far apart in place of nearest others; 0 does not.
     pub radius: f64,
     /// How nearest others are searched.
@@ -95,13 +98,13 @@ pub struct DeformedKernelParams {
     /// Whether the Laplacian is divided by the degrees.
     pub normalized: bool,
     /// Most landmarks; 0 as for `lapsvm`.
-    pub basis: usize,
+    pub n_landmarks: usize,
 }
 
 impl Default for DeformedKernelParams {
     fn default() -> Self {
         let search = Search::Exact;
-        Self { ratio: 100.0, neighbors: 0, radius: 0.0, search, power: 1, normalized: true, basis: 0 }
+        Self { ratio: 100.0, n_neighbors: 0, radius: 0.0, search, power: 1, normalized: true, n_landmarks: 0 }
     }
 }
 
@@ -112,7 +115,33 @@ pub struct DeformedSpace {
     factor: Lower,
 }
 
+/// Parameters of the deformation.
+pub static PARAMS: [ParamSpec; 7] = [
+    ParamSpec::float("ratio", FloatRange::closed(0.0, 1e15), "1", "weight of the graph against the norm"),
+    N_NEIGHBORS,
+    RADIUS,
+    SEARCH,
+    POWER,
+    NORMALIZED,
+    N_LANDMARKS,
+];
+
 impl DeformedKernelParams {
+    /// The deformation that values describe; words may stand for typed values.
+    pub fn parse(values: &ParamValues) -> Result<Self> {
+        let typed = |(name, value): (&String, &ParamValue)| {
+            let Some(param) = PARAMS.iter().find(|p| p.name == name) else {
+                let names: Vec<&str> = PARAMS.iter().map(|p| p.name).collect();
+                return Err(Error::parameter("warp", name, one_of(name, &names)));
+            };
+            let value =
+                if let ParamValue::Text(text) = value { param.parse(text)? } else { param.accept(value)? };
+            Ok((name.clone(), value))
+        };
+        let typed: ParamValues = values.iter().map(typed).collect::<Result<_>>()?;
+        from_values(&typed).map_err(|e| Error::parameter("warp", e, "a weight and parameters of the graph"))
+    }
+
     /// Deforms the space of `kernel` along a graph of all rows, the one given or that of neighbors; none if `watch` ends the
     /// search for them.
     pub fn warp(
@@ -130,18 +159,19 @@ impl DeformedKernelParams {
             return Err(Error::parameter(
                 "kernel",
                 "precomputed",
-                "one of samples: --warp makes a space of them",
+                "one of samples: a deformation makes a space of them",
             ));
         }
-        let Self { neighbors, radius, search, power, normalized, .. } = *self;
+        let Self { n_neighbors, radius, search, power, normalized, .. } = *self;
         let penalty =
-            PenaltyParams { neighbors, radius, search, normalized, power, ..PenaltyParams::default() };
+            PenaltyParams { n_neighbors, radius, search, normalized, power, ..PenaltyParams::default() };
         let penalty = match graph {
             Some(graph) => Some(penalty.given(graph, x.rows())?),
             None => penalty.penalty(x, watch)?,
         };
         let Some(penalty) = penalty else { return Ok(None) };
-        let span = LandmarkSpace::new(x, kernel, super::lap::landmarks(self.basis, x.rows()), seed, watch)?;
+        let span =
+            LandmarkSpace::new(x, kernel, super::lap::landmarks(self.n_landmarks, x.rows()), seed, watch)?;
         let factor = DeformedKernel::new(&span, &penalty.quadratic(&span), self.ratio)?.factor;
         Ok(Some(DeformedSpace { span, factor }))
     }

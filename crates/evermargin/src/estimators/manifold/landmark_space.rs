@@ -15,9 +15,9 @@ use super::dictionary::{Atom, Dictionary};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::math::blas1::dot;
 use crate::math::linalg::{self, Lower};
 use crate::model::Model;
-use crate::solver::newton_cg::dot;
 use crate::solver::{Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -181,7 +181,7 @@ impl<'a> Draw<'a> {
         if bytes > MAX_BYTES {
             let fits = MAX_BYTES / size_of::<f64>() / n.max(1);
             let allowed = format!("at most {fits} for {n} rows ({} GB)", MAX_BYTES >> 30);
-            return Err(Error::parameter("basis", most, allowed));
+            return Err(Error::parameter("n_landmarks", most, allowed));
         }
         let atoms = Dictionary::new(x, vec![kernel])?;
         let missing: Vec<f64> = (0..n).map(|i| atoms.own(atoms.atom(i))).collect();

@@ -20,6 +20,8 @@ use super::penalty::{Penalty, PenaltyParams, class_wise};
 use super::transduction::{absent, columns, merged, told, told_by_model};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::estimators::folds::{PathTask, without_folds};
+use crate::estimators::registry::{EstimatorSpec, Parameters, read};
 use crate::estimators::supervised::rls::RlsParams;
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::transductive::s3vm::{Function, model as expansion};
@@ -27,12 +29,16 @@ use crate::estimators::transductive::{FewLabels, Ratio};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
-use crate::pipeline::cross_validation::{PathTask, without_folds};
+use crate::math::blas1::dot;
+use crate::params::shared::{
+    BALANCE, CACHE_BYTES, COEF0, DEGREE, EDGE_WEIGHTS, FIT_INTERCEPT, GAMMA, GAMMA_A, GAMMA_I, KERNEL,
+    LANDMARK_SEED, METRIC, N_LANDMARKS, N_NEIGHBORS, NORMALIZED, OBJECTIVE_SCALING, POWER, RADIUS, RATIO,
+    RELATIVE_TOLERANCE, SEARCH, WIDTH,
+};
+use crate::params::{ParamSpec, ParamValues};
 use crate::solver::kernel_cg::{Iterate, Products};
-use crate::solver::newton_cg::dot;
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The loss of labeled rows.
@@ -48,7 +54,7 @@ pub enum Loss {
 /// What γ_A and γ_I multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scaling {
+pub enum ObjectiveScaling {
     /// The sum over rows.
     #[default]
     Raw,
@@ -69,7 +75,7 @@ pub enum Solver {
     Iterate,
 }
 
-impl Scaling {
+impl ObjectiveScaling {
     /// γ_A and γ_I of the sum over rows, for `labeled` weight among `rows` rows.
     pub(crate) fn raw(self, [a, i]: [f64; 2], labeled: f64, rows: usize) -> [f64; 2] {
         match self {
@@ -94,6 +100,66 @@ pub(crate) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
     Ok(())
 }
 
+/// Parameters of `lapsvm` and `laprls`.
+const PARAMS: [ParamSpec; 26] = [
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    GAMMA_A,
+    GAMMA_I,
+    OBJECTIVE_SCALING,
+    N_NEIGHBORS,
+    RADIUS,
+    SEARCH,
+    METRIC,
+    EDGE_WEIGHTS,
+    WIDTH,
+    NORMALIZED,
+    POWER,
+    ParamSpec::flag("class_wise", "false", "whether the graph joins labeled rows of one class alone"),
+    ParamSpec::choice(
+        "solver",
+        &["auto", "direct", "iterate"],
+        "auto",
+        "direct (in the span of landmarks), iterate (all rows, until labels stay) or auto",
+    ),
+    N_LANDMARKS,
+    FIT_INTERCEPT.default_of("false"),
+    BALANCE,
+    RATIO,
+    RELATIVE_TOLERANCE
+        .default_of("0.0001")
+        .help_of("largest violation of the optimality conditions, or relative residual"),
+    ParamSpec::count("max_steps", 0, "500", "iterate: maximum number of steps"),
+    ParamSpec::flag("early", "true", "iterate: whether to end when no row changes its label any more"),
+    CACHE_BYTES,
+    LANDMARK_SEED,
+];
+
+/// The specification of `lapsvm`.
+pub static LAPSVM: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "lapsvm",
+    "support vector machine that varies little along a graph of all rows (semi-supervised)",
+    &PARAMS,
+)
+.with_path(&["gamma_i", "gamma_a"], |task, watch| path(&LAPSVM, task, watch));
+
+/// The specification of `laprls`.
+pub static LAPRLS: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "laprls",
+    "least squares that vary little along a graph of all rows (semi-supervised)",
+    &PARAMS,
+)
+.with_path(&["gamma_i", "gamma_a"], |task, watch| path(&LAPRLS, task, watch));
+
+impl Parameters for LapParams {
+    fn for_estimator(self, name: &str) -> Self {
+        let loss = if name == LAPRLS.name { Loss::Square } else { Loss::Hinge };
+        Self { loss, ..self }
+    }
+}
+
 /// Parameters of [`lapsvm` and `laprls`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -108,16 +174,16 @@ pub struct LapParams {
     /// Weight of the variation of f along the graph; 0 leaves the unlabeled rows out.
     pub gamma_i: f64,
     /// What the two weights multiply.
-    pub scaling: Scaling,
+    pub objective_scaling: ObjectiveScaling,
     /// The graph and the power of its Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
     /// How the problem is solved.
     pub solver: Solver,
     /// Most landmarks; 0 means all of up to [`ALL`] rows, [`SOME`] of more.
-    pub basis: usize,
+    pub n_landmarks: usize,
     /// Whether to learn a constant, not regularized.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
     /// Share of positives among the unlabeled rows.
@@ -149,11 +215,11 @@ impl Default for LapParams {
             kernel: Kernel::Rbf { gamma: 1.0 },
             gamma_a: 1e-3,
             gamma_i: 0.1,
-            scaling: Scaling::Raw,
+            objective_scaling: ObjectiveScaling::Raw,
             penalty: PenaltyParams::default(),
             solver: Solver::Auto,
-            basis: 0,
-            bias: false,
+            n_landmarks: 0,
+            fit_intercept: false,
             balance: false,
             ratio: Ratio::Labels,
             tolerance: 1e-4,
@@ -183,15 +249,15 @@ impl LapParams {
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::parameter("tolerance", self.tolerance, "a number between 0 and 1"));
         }
-        if self.solver == Solver::Iterate && self.bias {
-            return Err(Error::parameter("bias", true, "false with solver iterate"));
+        if self.solver == Solver::Iterate && self.fit_intercept {
+            return Err(Error::parameter("fit_intercept", true, "false with solver iterate"));
         }
         Ok(())
     }
 
     /// C of the supervised machine, and the ratio γ_I/γ_A of M, for `labeled` weight among `rows` rows.
     fn scaled(&self, labeled: f64, rows: usize) -> (f64, f64) {
-        let [a, i] = self.scaling.raw([self.gamma_a, self.gamma_i], labeled, rows);
+        let [a, i] = self.objective_scaling.raw([self.gamma_a, self.gamma_i], labeled, rows);
         let c = match self.loss {
             Loss::Hinge => 0.5 / a,
             Loss::Square => 1.0 / a,
@@ -206,10 +272,12 @@ impl LapParams {
                 kernel,
                 c,
                 tolerance: self.tolerance,
-                bias: self.bias,
+                fit_intercept: self.fit_intercept,
                 ..SvcParams::default()
             }),
-            Loss::Square => Box::new(RlsParams { kernel, c, bias: self.bias, ..RlsParams::default() }),
+            Loss::Square => {
+                Box::new(RlsParams { kernel, c, fit_intercept: self.fit_intercept, ..RlsParams::default() })
+            }
         }
     }
 
@@ -283,12 +351,12 @@ impl Fit for LapParams {
         };
         let mut facts = graph_facts(&penalty);
         if self.graph.is_none() && self.penalty.radius == 0.0 {
-            facts.insert("neighbors".into(), self.penalty.neighbors_of(x).into());
+            facts.insert("n_neighbors".into(), self.penalty.neighbors_of(x).into());
         }
         let (fitted, outputs) = if self.iterates(inside) {
             self.iterate(inside, &within, &penalty, watch)?
         } else {
-            let most = landmarks(self.basis, inside.rows());
+            let most = landmarks(self.n_landmarks, inside.rows());
             let span = LandmarkSpace::new(inside, self.kernel, most, self.seed, watch)?;
             facts.insert("landmarks".into(), span.dim().into());
             self.direct(inside, &within, &span, &penalty, watch)?
@@ -320,7 +388,9 @@ struct LapSolution {
 impl LapParams {
     fn iterates(&self, x: MatrixView<'_>) -> bool {
         match self.solver {
-            Solver::Auto => self.kernel == Kernel::Linear && x.rows() > ALL && x.cols() > ALL && !self.bias,
+            Solver::Auto => {
+                self.kernel == Kernel::Linear && x.rows() > ALL && x.cols() > ALL && !self.fit_intercept
+            }
             solver => solver == Solver::Iterate,
         }
     }
@@ -419,18 +489,14 @@ impl LapParams {
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         let fitted = LabelsOnly(self.clone()).fit(x, problems, watch)?;
-        told_by_model(fitted, x, few, self.balance, Map::new())
+        told_by_model(fitted, x, few, self.balance, ParamValues::new())
     }
 }
 
 /// Held-out decisions along γ_A or γ_I: graph, space and RᵀL^pR are those of all folds and values. Rows held out are
 /// unlabeled ones, in the graph as every other, and only rows with a label are ever held out.
-pub(crate) fn path(
-    read: &dyn Fn(&Map<String, Value>) -> Result<LapParams>,
-    task: &PathTask<'_>,
-    watch: &dyn Watch,
-) -> Result<Option<Vec<Vec<f64>>>> {
-    let base = LapParams { graph: task.graph.cloned(), ..read(task.params)? };
+fn path(spec: &EstimatorSpec, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
+    let base = LapParams { graph: task.graph.cloned(), ..read(spec, task.params)? };
     base.check()?;
     let (x, width) = (task.x, task.problems.len());
     // a graph inside classes would know the labels held out
@@ -439,12 +505,12 @@ pub(crate) fn path(
         return Ok(None);
     }
     let Some(penalty) = base.penalty(x, task.problems, watch)? else { return Ok(Some(Vec::new())) };
-    let span = LandmarkSpace::new(x, base.kernel, landmarks(base.basis, x.rows()), base.seed, watch)?;
+    let span = LandmarkSpace::new(x, base.kernel, landmarks(base.n_landmarks, x.rows()), base.seed, watch)?;
     let quadratic = penalty.quadratic(&span);
     let problems = without_folds(task.problems, task.folds);
     let mut out = Vec::with_capacity(task.values.len());
     for &value in task.values {
-        let params = read(&task.at(value))?;
+        let params: LapParams = read(spec, &task.at(value))?;
         params.check()?;
         let mut held = vec![0.0; x.rows() * width];
         for (fold, group) in problems.chunks(width).enumerate() {
@@ -463,8 +529,8 @@ pub(crate) fn path(
     Ok(Some(out))
 }
 
-pub(crate) fn graph_facts(penalty: &Penalty) -> Map<String, Value> {
-    let mut facts = Map::new();
+pub(crate) fn graph_facts(penalty: &Penalty) -> ParamValues {
+    let mut facts = ParamValues::new();
     for graph in penalty.graphs().take(1) {
         let pieces = graph.components().into_iter().max().map_or(0, |c| c + 1);
         let alone = graph.degrees().iter().filter(|d| **d == 0.0).count();

@@ -8,9 +8,10 @@ use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
 use crate::graph::{Graph, GraphParams, Metric, Search, Weights};
+use crate::math::blas1::{add, dot};
 use crate::math::linalg;
 use crate::solver::Watch;
-use crate::solver::newton_cg::{add, dot};
+use crate::solver::kernel_cg::QuadraticPenalty;
 use serde::{Deserialize, Serialize};
 
 /// Which graph, and which power of which Laplacian.
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct PenaltyParams {
     /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
-    pub neighbors: usize,
+    pub n_neighbors: usize,
     /// Joins rows up to this far apart in place of nearest others; 0 does not.
     pub radius: f64,
     /// How nearest others are searched.
@@ -26,7 +27,7 @@ pub struct PenaltyParams {
     /// Distance.
     pub metric: Metric,
     /// Weights of edges.
-    pub weights: Weights,
+    pub edge_weights: Weights,
     /// Width of heat weights; 0 is the mean length of an edge.
     pub width: f64,
     /// Whether the Laplacian is I − D^(−½)WD^(−½) rather than D − W.
@@ -40,11 +41,11 @@ pub struct PenaltyParams {
 impl Default for PenaltyParams {
     fn default() -> Self {
         Self {
-            neighbors: 0,
+            n_neighbors: 0,
             radius: 0.0,
             search: Search::Exact,
             metric: Metric::Euclidean,
-            weights: Weights::Heat,
+            edge_weights: Weights::Heat,
             width: 0.0,
             normalized: true,
             power: 1,
@@ -82,8 +83,8 @@ impl PenaltyParams {
     /// The neighbors given, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighborhoods must grow with n for
     /// differences along edges to stay above the noise, and slower the more columns there are.
     pub fn neighbors_of(&self, x: MatrixView<'_>) -> usize {
-        if self.neighbors > 0 {
-            return self.neighbors;
+        if self.n_neighbors > 0 {
+            return self.n_neighbors;
         }
         let grown = 0.5 * (x.rows() as f64).powf(2.0 / (x.cols() as f64 + 2.0));
         grown.max(FEW_NEIGHBOURS) as usize
@@ -91,9 +92,9 @@ impl PenaltyParams {
 
     fn graph_params(&self, x: MatrixView<'_>) -> GraphParams {
         GraphParams {
-            neighbors: self.neighbors_of(x),
+            n_neighbors: self.neighbors_of(x),
             metric: self.metric,
-            weights: self.weights,
+            weights: self.edge_weights,
             width: (self.width > 0.0).then_some(self.width),
             search: self.search,
             radius: (self.radius > 0.0).then_some(self.radius),
@@ -212,6 +213,12 @@ impl Penalty {
             std::mem::swap(&mut values, &mut out);
         }
         values
+    }
+}
+
+impl QuadraticPenalty for Penalty {
+    fn apply(&self, f: &[f64]) -> Vec<f64> {
+        self.apply(f)
     }
 }
 

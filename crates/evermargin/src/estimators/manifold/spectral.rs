@@ -21,10 +21,10 @@ use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphParams, Weights};
 use crate::kernel::Kernel;
+use crate::math::blas1::{add, dot, norm};
 use crate::math::linalg::{self, Cholesky};
 use crate::model::Model;
 use crate::solver::Watch;
-use crate::solver::newton_cg::{add, dot, norm};
 
 /// What to cluster or embed with.
 #[derive(Debug, Clone, Copy, PartialEq)]

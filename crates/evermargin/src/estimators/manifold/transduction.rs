@@ -4,7 +4,7 @@ use crate::data::MatrixView;
 use crate::error::Result;
 use crate::estimators::Fitted;
 use crate::estimators::transductive::{FewLabels, Transduced, largest, middle};
-use serde_json::{Map, Value};
+use crate::params::ParamValues;
 
 /// Adds the scores of all rows; with `balance`, moves the constants first.
 pub(crate) fn told(
@@ -12,7 +12,7 @@ pub(crate) fn told(
     mut scores: Vec<Vec<f64>>,
     few: &[FewLabels],
     balance: bool,
-    mut facts: Map<String, Value>,
+    mut facts: ParamValues,
 ) -> Fitted {
     if balance {
         for ((bias, scores), few) in fitted.model.bias_mut().iter_mut().zip(&mut scores).zip(few) {
@@ -34,7 +34,7 @@ pub(crate) fn told_by_model(
     x: MatrixView<'_>,
     few: &[FewLabels],
     balance: bool,
-    facts: Map<String, Value>,
+    facts: ParamValues,
 ) -> Result<Fitted> {
     let scores = columns(&fitted.model.decision(x)?, few.len());
     Ok(told(fitted, scores, few, balance, facts))

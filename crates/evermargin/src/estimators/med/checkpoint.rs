@@ -25,7 +25,7 @@ pub struct Saved {
     /// Columns of a sample.
     pub cols: usize,
     /// σ² of the constant.
-    pub bias_variance: f64,
+    pub intercept_variance: f64,
     /// The constant of each output.
     pub bias: Vec<f64>,
     /// Batches so far.
@@ -41,8 +41,8 @@ impl Saved {
     pub fn check(&self) -> Result<()> {
         self.params.check()?;
         let sound = !self.bias.is_empty()
-            && self.bias.iter().chain([&self.bias_variance]).all(|v| v.is_finite())
-            && self.bias_variance >= 0.0;
+            && self.bias.iter().chain([&self.intercept_variance]).all(|v| v.is_finite())
+            && self.intercept_variance >= 0.0;
         let fits = match &self.known {
             Posterior::Features(f) => self.params.form == Form::Bounded && self.features_fit(f),
             Posterior::Points(r) => self.params.form != Form::Bounded && self.points_fit(r),

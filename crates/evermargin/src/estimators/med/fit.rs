@@ -6,8 +6,9 @@ use crate::error::Result;
 use crate::estimators::manifold::transduction::told_by_model;
 use crate::estimators::transductive::{FewLabels, Ratio};
 use crate::estimators::{Fit, Fitted, Targets};
+use crate::params::ParamValues;
 use crate::solver::{Exit, Progress, Report, Watch};
-use serde_json::Map;
+use serde::{Deserialize, Serialize};
 
 impl MedParams {
     /// Goes through the rows in batches. The first batch is learned whatever the time; what comes after it may be left out.
@@ -63,8 +64,8 @@ pub(crate) fn joined(sums: Vec<Report>, new: Vec<Report>) -> Vec<Report> {
 }
 
 /// The labels alone: `seq-med`.
-#[derive(Debug)]
-pub(crate) struct LabelsOnly(pub MedParams);
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LabelsOnly(pub MedParams);
 
 impl Fit for LabelsOnly {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
@@ -80,10 +81,10 @@ impl Fit for MedParams {
         let open = few.iter().any(|f| !f.unlabeled.is_empty());
         if !open || !self.uses_graph() {
             let fitted = self.alone(x, problems, watch)?;
-            return told_by_model(fitted, x, &few, false, Map::new());
+            return told_by_model(fitted, x, &few, false, ParamValues::new());
         }
         let (state, reports) = self.pass(x, problems, watch)?;
-        let facts = Map::from_iter([("batches".to_string(), state.batches().into())]);
+        let facts = ParamValues::from_iter([("batches".to_string(), state.batches().into())]);
         told_by_model(Fitted::new(state.model(), reports), x, &few, false, facts)
     }
 

@@ -17,7 +17,7 @@
 //!
 //! Departures. The hinge in place of the source's log barrier ([`Loss::Box`]; the barrier learns nothing from C ≤ 1). The constant
 //! has a prior of its own, b ~ N(b, σ²): K + σ² in place of K, no condition Σα = 0, then b + σ²Σα; so batches of one class teach
-//! too, and no median of residuals is needed ([`Bias`]). The inverse of the Laplacian, which does not exist, is never taken.
+//! too, and no median of residuals is needed ([`Intercept`]). The inverse of the Laplacian, which does not exist, is never taken.
 //! Features ([`Space`]) are the columns of the data or those of landmarks, so that memory and prediction stay bounded; the
 //! source's recursion over all points ([`recursion`]) and its spectral approximation, mended ([`spectral`]), are there to
 //! compare with. Forgetting, unlabeled batches, several classes and the variance of a prediction are additions.
@@ -28,30 +28,25 @@ pub mod recursion;
 mod space;
 pub mod spectral;
 mod state;
-mod stream;
 
+pub use crate::solver::log_barrier::Loss;
 pub use checkpoint::{Posterior, Saved};
 pub use features::Features;
-pub(crate) use fit::LabelsOnly;
+pub use fit::LabelsOnly;
+pub(crate) use fit::joined;
 pub use space::Space;
 pub use state::SeqMed;
-pub use stream::{About, MedCheckpoint, MedStream, Weights};
 
 use super::manifold::penalty::PenaltyParams;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::kernel::Kernel;
+use crate::params::shared::{
+    C, COEF0, DEGREE, EDGE_WEIGHTS, GAMMA, GAMMA_A, GAMMA_I, KERNEL, LANDMARK_SEED, METRIC, N_NEIGHBORS,
+    NORMALIZED, POWER, RADIUS, SEARCH, TOLERANCE, WIDTH,
+};
+use crate::params::{FloatRange, ParamKind, ParamSpec};
 use serde::{Deserialize, Serialize};
-
-/// What a violated margin costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Loss {
-    /// C·max(0, 1 − yf): multipliers in a box.
-    #[default]
-    Box,
-    /// Cd − 1 − ln(Cd) from d = 1 − yf = 1/C on: the source's prior of margins. Nothing is learned where C ≤ 1.
-    Barrier,
-}
 
 /// How the belief is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -69,7 +64,7 @@ pub enum Form {
 /// The constant b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Bias {
+pub enum Intercept {
     /// Carried on, N(b, σ²) before each batch.
     #[default]
     Prior,
@@ -88,6 +83,129 @@ pub enum Schedule {
     Constant,
     /// β/t for batch t.
     Inverse,
+}
+
+const MED_C: ParamSpec = C.range_of(FloatRange::closed(1e-15, 1e15));
+const MED_GAMMA_A: ParamSpec = GAMMA_A
+    .range_of(FloatRange::closed(0.0, 1e15))
+    .default_of("0")
+    .help_of("weight of |f|² as for lapsvm, C = 1/(2·labels·gamma_a); 0 = c and beta");
+const LOSS: ParamSpec = ParamSpec::choice(
+    "loss",
+    &["box", "barrier"],
+    "box",
+    "box = hinge, or barrier = the source's, which needs c above 1",
+);
+const FORM: ParamSpec = ParamSpec::choice(
+    "form",
+    &["bounded", "exact", "spectral"],
+    "bounded",
+    "bounded = columns or landmarks; exact and spectral keep all rows, to compare",
+);
+const INTERCEPT: ParamSpec = ParamSpec::choice(
+    "intercept",
+    &["prior", "free", "none"],
+    "prior",
+    "the constant: prior = carried on, free = found anew in each batch, none",
+);
+const INTERCEPT_VARIANCE: ParamSpec = ParamSpec::float(
+    "intercept_variance",
+    FloatRange::closed(0.0, 1e15),
+    "0",
+    "how far a batch may move the constant; 0 = mean of K(x,x)",
+);
+const RETENTION: ParamSpec = ParamSpec::float(
+    "retention",
+    FloatRange::above(0.0, 1.0),
+    "1",
+    "share of the earlier batches that is kept before each batch; 1 = all of it",
+);
+const MED_N_LANDMARKS: ParamSpec = ParamSpec::new(
+    "n_landmarks",
+    ParamKind::Integer { min: 1, max: MAX_FEATURES as i64 },
+    "300",
+    "maximum number of landmarks the model is expanded on",
+);
+const BATCH: ParamSpec =
+    ParamSpec::count("batch", 1, "100", "rows learned together, in the order of the table");
+const MED_TOLERANCE: ParamSpec = TOLERANCE
+    .range_of(FloatRange::closed(1e-12, 0.999))
+    .default_of("0.0001")
+    .help_of("largest violation of the optimality conditions of a batch");
+
+/// The specification of `seq-med`.
+pub static SEQ_MED: EstimatorSpec = EstimatorSpec::supervised(
+    "seq-med",
+    "maximum entropy discrimination, batch after batch in bounded memory",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        MED_C,
+        MED_GAMMA_A,
+        LOSS,
+        FORM,
+        INTERCEPT,
+        INTERCEPT_VARIANCE,
+        RETENTION,
+        MED_N_LANDMARKS,
+        BATCH,
+        MED_TOLERANCE,
+        LANDMARK_SEED,
+    ],
+);
+
+/// The specification of `seq-lapmed`.
+pub static SEQ_LAPMED: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "seq-lapmed",
+    "the same along graphs of the batches (semi-supervised)",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        MED_C,
+        ParamSpec::float(
+            "beta",
+            FloatRange::closed(0.0, 1e15),
+            "0.5",
+            "weight of the variation along the graph of a batch; 0 = labels alone",
+        ),
+        MED_GAMMA_A,
+        GAMMA_I.default_of("0").help_of("with gamma_a: weight of the variation as for lapsvm"),
+        ParamSpec::choice(
+            "schedule",
+            &["constant", "inverse"],
+            "constant",
+            "weight of the graphs: constant, or inverse = beta/t for batch t",
+        ),
+        LOSS,
+        FORM,
+        INTERCEPT,
+        INTERCEPT_VARIANCE,
+        RETENTION,
+        N_NEIGHBORS,
+        RADIUS,
+        SEARCH,
+        METRIC,
+        EDGE_WEIGHTS,
+        WIDTH,
+        NORMALIZED,
+        POWER,
+        MED_N_LANDMARKS,
+        BATCH,
+        MED_TOLERANCE,
+        LANDMARK_SEED,
+    ],
+);
+
+impl Parameters for MedParams {}
+
+impl Parameters for LabelsOnly {
+    fn for_estimator(self, _name: &str) -> Self {
+        Self(self.0.labels_alone())
+    }
 }
 
 /// Parameters of [`seq-med` and `seq-lapmed`](self).
@@ -109,18 +227,18 @@ pub struct MedParams {
     /// How the belief is held.
     pub form: Form,
     /// The constant.
-    pub bias: Bias,
+    pub intercept: Intercept,
     /// σ² of its prior; 0 is the mean of K(x, x) in the first batch.
-    pub bias_variance: f64,
+    pub intercept_variance: f64,
     /// ρ: before a batch G becomes ρG + (1 − ρ)I and h becomes ρh; 1 forgets nothing.
-    pub forget: f64,
+    pub retention: f64,
     /// How β changes along the stream.
     pub schedule: Schedule,
     /// The graph of a batch.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
     /// Most landmarks.
-    pub landmarks: usize,
+    pub n_landmarks: usize,
     /// Rows of a batch where a whole table is learned.
     pub batch: usize,
     /// Largest violation of the optimality conditions of a batch.
@@ -139,12 +257,12 @@ impl Default for MedParams {
             gamma_i: 0.0,
             loss: Loss::Box,
             form: Form::Bounded,
-            bias: Bias::Prior,
-            bias_variance: 0.0,
-            forget: 1.0,
+            intercept: Intercept::Prior,
+            intercept_variance: 0.0,
+            retention: 1.0,
             schedule: Schedule::Constant,
             penalty: PenaltyParams::default(),
-            landmarks: 300,
+            n_landmarks: 300,
             batch: 100,
             tolerance: 1e-4,
             seed: 1,
@@ -167,13 +285,23 @@ impl MedParams {
         within("beta", self.beta, 0.0, 1e15, "0 (labels alone) or a number up to 1e15")?;
         within("gamma_a", self.gamma_a, 0.0, 1e15, "0 (c and beta are given) or a number up to 1e15")?;
         within("gamma_i", self.gamma_i, 0.0, 1e15, "0 (labels alone) or a number up to 1e15")?;
-        within("bias_variance", self.bias_variance, 0.0, 1e15, "0 (mean of K(x, x)) or a number up to 1e15")?;
+        within(
+            "intercept_variance",
+            self.intercept_variance,
+            0.0,
+            1e15,
+            "0 (mean of K(x, x)) or a number up to 1e15",
+        )?;
         within("tolerance", self.tolerance, 1e-12, 0.999, "a number from 1e-12 to 0.999")?;
-        if !(self.forget > 0.0 && self.forget <= 1.0) {
-            return Err(Error::parameter("forget", self.forget, "above 0, at most 1 (nothing is forgotten)"));
+        if !(self.retention > 0.0 && self.retention <= 1.0) {
+            return Err(Error::parameter(
+                "retention",
+                self.retention,
+                "above 0, at most 1 (nothing is forgotten)",
+            ));
         }
-        if self.forget < 1.0 && self.form != Form::Bounded {
-            return Err(Error::parameter("forget", self.forget, "1 unless form is bounded"));
+        if self.retention < 1.0 && self.form != Form::Bounded {
+            return Err(Error::parameter("retention", self.retention, "1 unless form is bounded"));
         }
         if self.penalty.class_wise {
             return Err(Error::parameter("class_wise", true, "false for sequential learners"));
@@ -181,9 +309,9 @@ impl MedParams {
         if self.gamma_a == 0.0 && self.gamma_i > 0.0 {
             return Err(Error::parameter("gamma_i", self.gamma_i, "0 without gamma_a"));
         }
-        if !(1..=MAX_FEATURES).contains(&self.landmarks) {
+        if !(1..=MAX_FEATURES).contains(&self.n_landmarks) {
             let allowed = format!("a whole number from 1 to {MAX_FEATURES}");
-            return Err(Error::parameter("landmarks", self.landmarks, allowed));
+            return Err(Error::parameter("n_landmarks", self.n_landmarks, allowed));
         }
         if self.batch == 0 {
             return Err(Error::parameter("batch", self.batch, "a whole number from 1 on"));

@@ -10,7 +10,7 @@
 //! that is P' = [P; X] and W' = [W 0; 0 0] + ZᵀUZ, Z = [−k(X, P)W, I]. The source has ((2βL)⁻¹ + k)⁻¹ for U, but L is singular; B
 //! are the eigenvectors of L times the roots of their eigenvalues, those of 0 left out, and I + BᵀkB is positive definite.
 //!
-//! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labeled rows of all batches. Nothing here is bounded but by [`MOST_POINTS`].
+//! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labeled rows of all batches. Nothing here is bounded but by [`MAX_POINTS`].
 
 use super::spectral::Averages;
 use super::state::Meeting;
@@ -19,11 +19,11 @@ use crate::error::{Error, Result};
 use crate::estimators::manifold::penalty::Penalty;
 use crate::kernel::Kernel;
 use crate::kernel::gram::cross_matrix;
+use crate::math::blas1::dot;
 use crate::math::linalg::{
     Cholesky, cross_products, eigen, subtract_products, symmetric_product, transposed_product,
 };
 use crate::model::Model;
-use crate::solver::newton_cg::dot;
 use serde::{Deserialize, Serialize};
 
 /// Most points of a deformation, and most rows of a batch that deforms it.

@@ -14,8 +14,8 @@ use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::penalty::Penalty;
 use crate::kernel::Kernel;
+use crate::math::blas1::{add, dot};
 use crate::math::linalg::{cross_products, eigen, symmetric_product};
-use crate::solver::newton_cg::{add, dot};
 use serde::{Deserialize, Serialize};
 
 /// Most rows and columns a batch may have.

@@ -4,7 +4,7 @@ use super::checkpoint::{Posterior, Saved};
 use super::features::Features;
 use super::recursion::Recursion;
 use super::space::Space;
-use super::{Bias, Form, MedParams};
+use super::{Form, Intercept, MedParams};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
@@ -38,22 +38,30 @@ impl SeqMed {
         }
         let own = |i: usize| params.kernel.eval(first.row(i), first.row(i));
         let mean = (0..first.rows()).map(own).sum::<f64>() / first.rows().max(1) as f64;
-        let bias_variance = match (params.bias, params.bias_variance) {
-            (Bias::Prior, 0.0) if mean > 0.0 && mean.is_finite() => mean,
-            (Bias::Prior, 0.0) => 1.0,
-            (Bias::Prior, given) => given,
+        let intercept_variance = match (params.intercept, params.intercept_variance) {
+            (Intercept::Prior, 0.0) if mean > 0.0 && mean.is_finite() => mean,
+            (Intercept::Prior, 0.0) => 1.0,
+            (Intercept::Prior, given) => given,
             _ => 0.0,
         };
         let known = match params.form {
             Form::Bounded => {
-                let space = Space::new(first, params.kernel, params.uses_graph(), params.landmarks);
+                let space = Space::new(first, params.kernel, params.uses_graph(), params.n_landmarks);
                 Posterior::Features(Features::new(space, outputs))
             }
             form => Posterior::Points(Recursion::new(params.kernel, first, outputs, form == Form::Spectral)),
         };
         let (cols, bias) = (first.cols(), vec![0.0; outputs]);
         Ok(Self {
-            saved: Saved { params: params.clone(), cols, bias_variance, bias, batches: 0, rows: 0, known },
+            saved: Saved {
+                params: params.clone(),
+                cols,
+                intercept_variance,
+                bias,
+                batches: 0,
+                rows: 0,
+                known,
+            },
         })
     }
 
@@ -202,9 +210,9 @@ impl Saved {
         let seed = self.params.seed.wrapping_add(self.batches.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         match &mut self.known {
             Posterior::Features(f) => {
-                f.grow(x, self.params.landmarks, seed)?;
-                if self.params.forget < 1.0 {
-                    f.forget(self.params.forget)?;
+                f.grow(x, self.params.n_landmarks, seed)?;
+                if self.params.retention < 1.0 {
+                    f.forget(self.params.retention)?;
                 }
                 penalty.map_or(Ok(()), |(p, weight)| f.deform(x, p, weight))
             }
@@ -221,10 +229,10 @@ impl Saved {
             Posterior::Features(f) => f.meet(x),
             Posterior::Points(r) => r.meet(x),
         };
-        meeting.kernel.iter_mut().for_each(|k| *k += self.bias_variance);
+        meeting.kernel.iter_mut().for_each(|k| *k += self.intercept_variance);
         let params = &self.params;
         let rows = Rows::new(meeting.kernel, x.rows(), params.loss)?;
-        let free = params.bias == Bias::Free;
+        let free = params.intercept == Intercept::Free;
         let (mut alphas, mut reports) = (Vec::new(), Vec::new());
         for ((problem, scores), bias) in problems.iter().zip(&meeting.scores).zip(&mut self.bias) {
             let known = if free { 0.0 } else { *bias };
@@ -232,7 +240,7 @@ impl Saved {
             if free {
                 *bias = solved.bias.unwrap_or(*bias);
             } else {
-                *bias += self.bias_variance * solved.alpha.iter().sum::<f64>();
+                *bias += self.intercept_variance * solved.alpha.iter().sum::<f64>();
             }
             alphas.push(solved.alpha);
             reports.push(solved.report);

@@ -17,7 +17,7 @@
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
-use crate::estimators::manifold::lap::{Loss, Scaling, landmarks, weight};
+use crate::estimators::manifold::lap::{Loss, ObjectiveScaling, landmarks, weight};
 use crate::estimators::manifold::penalty::{Penalty, PenaltyParams};
 use crate::estimators::manifold::transduction::told_by_model;
 use crate::estimators::multiview::coreg::{
@@ -25,12 +25,19 @@ use crate::estimators::multiview::coreg::{
 };
 use crate::estimators::multiview::coupled_views::{CoupledViews, Form};
 use crate::estimators::multiview::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::rls::RlsParams;
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::transductive::{FewLabels, Ratio};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
+use crate::params::shared::{
+    BALANCE, COEF0, DEGREE, EDGE_WEIGHTS, FIT_INTERCEPT, GAMMA, GAMMA_C, GAMMA_I, KERNEL, LANDMARK_SEED,
+    METRIC, N_LANDMARKS, N_NEIGHBORS, NORMALIZED, OBJECTIVE_SCALING, POWER, RADIUS, RATIO,
+    RELATIVE_TOLERANCE, SEARCH, VIEW, VIEW_KERNELS, VIEWS, WIDTH,
+};
+use crate::params::{FloatRange, ParamKind, ParamSpec};
 use crate::solver::{Exit, Report, Watch};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +50,75 @@ pub enum Coupling {
     Laplacian,
     /// Their outputs on all rows.
     Kernel,
+}
+
+/// Parameters of `colapsvm` and `colaprls`.
+const PARAMS: [ParamSpec; 27] = [
+    VIEWS,
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    VIEW_KERNELS,
+    ParamSpec::choice(
+        "coupling",
+        &["laplacian", "kernel"],
+        "laplacian",
+        "what views share: laplacian, or kernel = their outputs",
+    ),
+    ParamSpec::new(
+        "gamma_a",
+        ParamKind::PerView(FloatRange::above(0.0, 1e15)),
+        "0.001",
+        "weight of |f|² against the sum of losses; a list has one per view",
+    ),
+    GAMMA_I.help_of("weight of the variation of f along the graph"),
+    GAMMA_C.default_of("0.1"),
+    ParamSpec::new(
+        "shares",
+        ParamKind::PerView(FloatRange::closed(0.0, 1e15)),
+        "1",
+        "weight of each view's graph in the joint one; a list has one per view",
+    ),
+    OBJECTIVE_SCALING.help_of("raw, or paper = mean loss, disagreement / n, variation / n²"),
+    N_NEIGHBORS,
+    RADIUS,
+    SEARCH,
+    METRIC,
+    EDGE_WEIGHTS,
+    WIDTH,
+    NORMALIZED,
+    POWER,
+    VIEW,
+    N_LANDMARKS.help_of("maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more"),
+    FIT_INTERCEPT.default_of("false"),
+    BALANCE,
+    RATIO,
+    RELATIVE_TOLERANCE
+        .default_of("0.0001")
+        .help_of("colapsvm: largest violation of the optimality conditions"),
+    LANDMARK_SEED,
+];
+
+/// The specification of `colapsvm`.
+pub static COLAPSVM: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "colapsvm",
+    "support vector machines of several views along a joint graph, or that agree (semi-supervised)",
+    &PARAMS,
+);
+
+/// The specification of `colaprls`.
+pub static COLAPRLS: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "colaprls",
+    "least squares of several views along a joint graph, or that agree (semi-supervised)",
+    &PARAMS,
+);
+
+impl Parameters for CoLapParams {
+    fn for_estimator(self, name: &str) -> Self {
+        let loss = if name == COLAPRLS.name { Loss::Square } else { Loss::Hinge };
+        Self { loss, ..self }
+    }
 }
 
 /// Parameters of [`colapsvm` and `colaprls`](self).
@@ -69,16 +145,16 @@ pub struct CoLapParams {
     /// Weight of each view's Laplacian in the joint one.
     pub shares: PerView,
     /// What the weights multiply.
-    pub scaling: Scaling,
+    pub objective_scaling: ObjectiveScaling,
     /// The graphs and the power of the Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
     /// The view that speaks; 0 is all.
     pub view: usize,
     /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
-    pub basis: usize,
+    pub n_landmarks: usize,
     /// Whether to learn a constant, not regularized.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
     /// Share of positives among the unlabeled rows.
@@ -101,11 +177,11 @@ impl Default for CoLapParams {
             gamma_i: 0.1,
             gamma_c: 0.1,
             shares: PerView(vec![1.0]),
-            scaling: Scaling::Raw,
+            objective_scaling: ObjectiveScaling::Raw,
             penalty: PenaltyParams::default(),
             view: 0,
-            basis: 0,
-            bias: false,
+            n_landmarks: 0,
+            fit_intercept: false,
             balance: false,
             ratio: Ratio::Labels,
             tolerance: 1e-4,
@@ -152,9 +228,9 @@ impl CoLapParams {
     /// As multiples of the sums over rows.
     fn scaled(&self, weights: Weights, labeled: f64, rows: usize) -> Weights {
         let n = rows as f64;
-        match self.scaling {
-            Scaling::Raw => weights,
-            Scaling::Paper => Weights {
+        match self.objective_scaling {
+            ObjectiveScaling::Raw => weights,
+            ObjectiveScaling::Paper => Weights {
                 norm: weights.norm.iter().map(|g| g * labeled).collect(),
                 along: weights.along * labeled / (n * n),
                 agreement: weights.agreement * labeled / n,
@@ -171,12 +247,15 @@ impl CoLapParams {
                 kernel,
                 c: 0.5 / norm,
                 tolerance: self.tolerance,
-                bias: self.bias,
+                fit_intercept: self.fit_intercept,
                 ..SvcParams::default()
             }),
-            Loss::Square => {
-                Box::new(RlsParams { kernel, c: 1.0 / norm, bias: self.bias, ..RlsParams::default() })
-            }
+            Loss::Square => Box::new(RlsParams {
+                kernel,
+                c: 1.0 / norm,
+                fit_intercept: self.fit_intercept,
+                ..RlsParams::default()
+            }),
         }
     }
 }
@@ -204,7 +283,7 @@ impl WithViews for CoLapParams {
         let rows = taking_part(problems, alone);
         let inside = x.select(&rows);
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
-        let most = landmarks(self.basis, rows.len());
+        let most = landmarks(self.n_landmarks, rows.len());
         let spaces = Spaces::new(views, inside.view(), most, self.seed, watch)?;
         let mut weights = self.scaled(weights, weight(&within[0]), rows.len());
         if alone {

@@ -19,14 +19,56 @@ use crate::estimators::manifold::lap::{landmarks, weight};
 use crate::estimators::manifold::transduction::told_by_model;
 use crate::estimators::multiview::coupled_views::{CoupledViews, Form, Sample};
 use crate::estimators::multiview::views::{PerView, Spaces, View, ViewList, WithViews, kernels, speaking};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::rls::RlsParams;
 use crate::estimators::transductive::{FewLabels, Ratio};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::model::Model;
+use crate::params::shared::{
+    BALANCE, COEF0, DEGREE, GAMMA, GAMMA_C, KERNEL, LANDMARK_SEED, N_LANDMARKS, RATIO, VIEW, VIEW_KERNELS,
+    VIEWS,
+};
+use crate::params::{FloatRange, ParamKind, ParamSpec};
+use crate::params::{ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+
+/// The specification of `corls`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "corls",
+    "least squares in several views of the columns that agree on all rows (semi-supervised)",
+    &[
+        VIEWS,
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        VIEW_KERNELS,
+        ParamSpec::new(
+            "gamma_a",
+            ParamKind::PerView(FloatRange::above(0.0, 1e15)),
+            "0.01",
+            "weight of |f|² against the mean loss; a list has one per view",
+        ),
+        GAMMA_C,
+        ParamSpec::new(
+            "mu",
+            ParamKind::PerView(FloatRange::closed(0.0, 1e15)),
+            "1",
+            "weight of the loss of each view; a list has one per view",
+        ),
+        ParamSpec::flag("center", "true", "whether the outputs of each view are kept at mean 0"),
+        VIEW,
+        N_LANDMARKS
+            .help_of("maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more"),
+        BALANCE,
+        RATIO,
+        LANDMARK_SEED,
+    ],
+);
+
+impl Parameters for CoRlsParams {}
 
 /// Parameters of [`corls`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +91,7 @@ pub struct CoRlsParams {
     /// The view that speaks; 0 is the mean of all.
     pub view: usize,
     /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
-    pub basis: usize,
+    pub n_landmarks: usize,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
     /// Share of positives among the unlabeled rows.
@@ -69,7 +111,7 @@ impl Default for CoRlsParams {
             mu: PerView(vec![1.0]),
             center: true,
             view: 0,
-            basis: 0,
+            n_landmarks: 0,
             balance: false,
             ratio: Ratio::Labels,
             seed: 1,
@@ -119,7 +161,7 @@ impl WithViews for CoRlsParams {
         let inside = x.select(&rows);
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         let cost = &within[0].cost;
-        let most = landmarks(self.basis, rows.len());
+        let most = landmarks(self.n_landmarks, rows.len());
         let spaces = Spaces::new(views, inside.view(), most, self.seed, watch)?;
         let stack = CoupledViews::new(&spaces.spans, self.center.then_some(cost));
         let agreement = if alone { 0.0 } else { self.gamma_c / cost.iter().sum::<f64>() / gamma[0] };
@@ -130,7 +172,8 @@ impl WithViews for CoRlsParams {
             cost,
         };
         let c = 1.0 / (weight(&within[0]) * gamma[0]);
-        let machine = RlsParams { kernel: Kernel::Precomputed, c, bias: false, ..RlsParams::default() };
+        let machine =
+            RlsParams { kernel: Kernel::Precomputed, c, fit_intercept: false, ..RlsParams::default() };
         let mut solved = solve(&stack, &form, &LossOf::Views(mu), &within, &machine, &())?;
         solved.mark_interrupted(watch);
         let facts = solved.facts(&spaces);
@@ -213,15 +256,15 @@ impl CoRlsSolution {
     }
 
     /// What there is to tell: landmarks of each view, and the share of rows on which the signs of all views agree.
-    pub(crate) fn facts(&self, spaces: &Spaces) -> Map<String, Value> {
+    pub(crate) fn facts(&self, spaces: &Spaces) -> ParamValues {
         let dims: Vec<usize> = spaces
             .spans
             .iter()
             .map(crate::estimators::manifold::landmark_space::LandmarkSpace::dim)
             .collect();
-        let mut facts = Map::from_iter([
-            ("views".to_string(), Value::from(dims.len())),
-            ("landmarks".to_string(), Value::from(dims)),
+        let mut facts = ParamValues::from_iter([
+            ("views".to_string(), ParamValue::from(dims.len())),
+            ("landmarks".to_string(), ParamValue::from(dims)),
         ]);
         let (mut agree, mut count) = (0, 0);
         for (functions, constants) in self.functions.iter().zip(&self.constants) {

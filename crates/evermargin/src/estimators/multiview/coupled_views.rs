@@ -17,8 +17,8 @@ use crate::data::Matrix;
 use crate::error::Result;
 use crate::estimators::manifold::deformed_kernel::products;
 use crate::estimators::manifold::landmark_space::LandmarkSpace;
+use crate::math::blas1::{add, dot};
 use crate::math::linalg::{Cholesky, Lower, symmetric_product};
-use crate::solver::newton_cg::{add, dot};
 
 /// The rows in all spaces.
 #[derive(Debug)]

@@ -8,14 +8,13 @@
 //! strategy or VIRTUAL reads without choosing, count as asked; with a budget VIRTUAL knows only the positives that were
 //! asked about.
 
-use crate::active::{
-    AUTO_POOL, PoolScores, StopRule, Stopped, Stopping, Strategy, best_of, closeness, draw_pool,
-};
+use super::PoolScores;
+use crate::active::{AUTO_POOL, StopRule, Stopped, Stopping, Strategy, best_of, closeness, draw_pool};
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
+use crate::estimators::folds::stratified_folds;
 use crate::estimators::online::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORED, SEEDS};
 use crate::estimators::{Fit, Targets};
-use crate::pipeline::cross_validation::stratified_folds;
 use crate::resampling::{SyntheticRows, neighbors};
 use crate::solver::Watch;
 use rand::seq::SliceRandom;
@@ -327,7 +326,7 @@ impl<'a> Search<'a> {
         }
         let is_positive = |&i: &usize| y[i] == Label::Pos && self.known[i];
         let positives: Vec<usize> = (0..self.real).filter(is_positive).collect();
-        let near = neighbors(self.x.view(), &positives, row, self.params.kernel, self.params.neighbors)?;
+        let near = neighbors(self.x.view(), &positives, row, self.params.kernel, self.params.n_neighbors)?;
         if near.is_empty() {
             return Ok(());
         }

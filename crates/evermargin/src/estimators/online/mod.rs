@@ -1,7 +1,8 @@
-//! Estimators that learn one sample at a time in bounded memory, and their checkpoints.
+//! Estimators that learn one sample at a time in bounded memory.
 
 pub mod active;
-pub(crate) mod checkpoint;
 pub mod incremental;
 pub mod lasvm;
-pub mod partial_fit;
+mod pool_scores;
+
+pub use pool_scores::PoolScores;

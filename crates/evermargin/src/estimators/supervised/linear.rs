@@ -9,15 +9,33 @@
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::folds::{PathTask, held_decisions, without_folds};
+use crate::estimators::registry::{EstimatorSpec, Parameters, read};
 use crate::estimators::supervised::risk::{Risk, SquaredHinge};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::math::products::Design;
 use crate::model::Model;
+use crate::params::shared::{C, FIT_INTERCEPT, MAX_STEPS, RELATIVE_TOLERANCE};
 use crate::solver::coordinate_descent::{CoordinateDescent, Reached};
 use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// The specification of `linear`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
+    "linear",
+    "linear support vector machine for many rows or columns (squared hinge loss)",
+    &[
+        C.help_of("cost of a squared margin violation, times the weight of the example"),
+        FIT_INTERCEPT,
+        RELATIVE_TOLERANCE,
+        MAX_STEPS.help_of("maximum number of passes and rounds; 0 = as many as it takes"),
+    ],
+)
+.with_path(&["c"], linear_path);
+
+impl Parameters for LinearParams {}
 
 /// Parameters of [`linear`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +44,7 @@ pub struct LinearParams {
     /// Cost of a squared margin violation, times the weight of the example; LIBLINEAR's C.
     pub c: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
     pub tolerance: f64,
     /// Most passes of coordinate descent and Newton rounds together; 0 means as many as it takes.
@@ -35,7 +53,7 @@ pub struct LinearParams {
 
 impl Default for LinearParams {
     fn default() -> Self {
-        Self { c: 1.0, bias: true, tolerance: 1e-3, max_steps: 0 }
+        Self { c: 1.0, fit_intercept: true, tolerance: 1e-3, max_steps: 0 }
     }
 }
 
@@ -80,7 +98,7 @@ impl LinearParams {
             .collect();
         let (mut weights, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
         for (mut w, report) in solved {
-            bias.push(if self.bias { w.pop().unwrap_or(0.0) } else { 0.0 });
+            bias.push(if self.fit_intercept { w.pop().unwrap_or(0.0) } else { 0.0 });
             weights.push(w);
             reports.push(report);
         }
@@ -99,7 +117,7 @@ impl LinearParams {
 
     fn seeds(&self, cols: usize, problems: usize, start: Option<&Model>) -> Result<Vec<Vec<f64>>> {
         let Some(model) = start else {
-            return Ok(vec![vec![0.0; cols + usize::from(self.bias)]; problems]);
+            return Ok(vec![vec![0.0; cols + usize::from(self.fit_intercept)]; problems]);
         };
         let Model::Linear { weights, bias } = model else {
             return Err(Error::Model("a linear fit starts from a linear model".into()));
@@ -119,7 +137,8 @@ impl LinearParams {
                 found: bias.len(),
             });
         }
-        let join = |(w, b): (&Vec<f64>, &f64)| w.iter().chain(self.bias.then_some(b)).copied().collect();
+        let join =
+            |(w, b): (&Vec<f64>, &f64)| w.iter().chain(self.fit_intercept.then_some(b)).copied().collect();
         Ok(weights.iter().zip(bias).map(join).collect())
     }
 
@@ -129,14 +148,14 @@ impl LinearParams {
             target: rows.iter().map(|&i| targets.y[i as usize].sign()).collect(),
             cost: rows.iter().map(|&i| self.c * targets.cost[i as usize]).collect(),
         };
-        let design = Design::new(x, rows, self.bias);
+        let design = Design::new(x, rows, self.fit_intercept);
         let report = self.descend(&design, &loss, w, watch);
         let left =
             if self.max_steps == 0 { MAX_FURTHER } else { self.max_steps.saturating_sub(report.steps) };
         if report.exit != Exit::Converged || left == 0 || design.rows().max(design.dim()) > FEW_ROWS {
             return report;
         }
-        let tight = Stop { tolerance: TIGHT, max_steps: left.min(MAX_FURTHER) };
+        let tight = Stop { tolerance: TIGHT, max_steps: Some(left.min(MAX_FURTHER)) };
         let further = newton(&mut Risk::new(&design, &loss), w, tight, watch);
         Report { steps: report.steps + further.steps, exit: Exit::Converged, ..further }
     }
@@ -151,7 +170,10 @@ impl LinearParams {
             passes = count;
         }
         // What is left is above 0, or descent would have ended with a report.
-        let stop = Stop { tolerance: self.tolerance, max_steps: self.max_steps.saturating_sub(passes) };
+        let stop = Stop {
+            tolerance: self.tolerance,
+            max_steps: Stop::limit(self.max_steps).map(|most| most.saturating_sub(passes)),
+        };
         let report = newton(&mut Risk::new(design, loss), w, stop, watch);
         Report { steps: report.steps + passes, ..report }
     }
@@ -195,4 +217,22 @@ impl LinearParams {
             tolerance *= (0.5 * self.tolerance / gap).clamp(0.01, 0.5);
         }
     }
+}
+
+/// The way of `linear`: each C starts from the weights of the one before.
+fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
+    let base = read::<LinearParams>(&SPEC, task.params)?;
+    let problems = without_folds(task.problems, task.folds);
+    let mut out = Vec::with_capacity(task.values.len());
+    let mut model = None;
+    for &c in task.values {
+        let params = LinearParams { c, ..base.clone() };
+        let fitted = params.fit_from(task.x, &problems, model.as_ref(), watch)?;
+        if fitted.reports.iter().any(|r| r.exit == Exit::Interrupted) {
+            break;
+        }
+        out.push(held_decisions(&fitted.model, task.x, task.problems.len(), task.folds)?);
+        model = Some(fitted.model);
+    }
+    Ok(Some(out))
 }

@@ -16,13 +16,44 @@
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::svc::{Solution, SvcParams, spread};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::Gram;
+use crate::params::shared::{CACHE_BYTES, COEF0, DEGREE, GAMMA, KERNEL, MAX_STEPS, TOLERANCE};
+use crate::params::{FloatRange, ParamSpec};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `one-class`.
+pub static SPEC: EstimatorSpec = EstimatorSpec {
+    one_class: true,
+    ..EstimatorSpec::supervised(
+        "one-class",
+        "where rows of one class lie, without labels: inside or outside (any kernel)",
+        &[
+            KERNEL,
+            GAMMA,
+            DEGREE,
+            COEF0,
+            ParamSpec::float(
+                "nu",
+                FloatRange::above(0.0, 1.0),
+                "0.5",
+                "upper bound on the fraction of outliers and lower bound on the fraction of support vectors",
+            ),
+            TOLERANCE.help_of(
+                "largest violation of the optimality conditions, a share of nu times the mean of K(x,x)",
+            ),
+            MAX_STEPS,
+            CACHE_BYTES,
+        ],
+    )
+};
+
+impl Parameters for OneClassParams {}
 
 /// Parameters of [`one-class`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

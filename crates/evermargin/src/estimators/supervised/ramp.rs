@@ -10,14 +10,42 @@
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::Gram;
 use crate::model::Model;
+use crate::params::shared::{C, CACHE_BYTES, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, TOLERANCE};
+use crate::params::{End, FloatRange, ParamSpec};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Report, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `ramp-svc`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
+    "ramp-svc",
+    "support vector machine with ramp loss, all samples at once: outliers do not pull",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        C,
+        ParamSpec::float(
+            "s",
+            FloatRange::new(End::Unbounded, End::Open(1.0)),
+            "-1",
+            "end of the ramp: a sample with y·f below it costs no more",
+        ),
+        TOLERANCE,
+        FIT_INTERCEPT.default_of("false"),
+        ParamSpec::count("rounds", 1, "100", "maximum number of rounds of the concave-convex procedure"),
+        CACHE_BYTES,
+    ],
+);
+
+impl Parameters for RampParams {}
 
 /// Parameters of [`ramp-svc`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +60,7 @@ pub struct RampParams {
     /// Largest violation of the optimality conditions in each round.
     pub tolerance: f64,
     /// Whether to learn a constant.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Most rounds.
     pub rounds: usize,
     /// Bytes for cached kernel rows.
@@ -46,7 +74,7 @@ impl Default for RampParams {
             c: 1.0,
             s: -1.0,
             tolerance: 1e-3,
-            bias: false,
+            fit_intercept: false,
             rounds: 100,
             cache_bytes: 1 << 30,
         }
@@ -70,7 +98,7 @@ impl RampParams {
             kernel: self.kernel,
             c: self.c,
             tolerance: self.tolerance,
-            bias: self.bias,
+            fit_intercept: self.fit_intercept,
             cache_bytes: self.cache_bytes,
             ..Default::default()
         }

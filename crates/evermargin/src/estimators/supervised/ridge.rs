@@ -8,9 +8,10 @@
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::estimators::supervised::rls::{Output, permitted};
+use crate::math::blas1::{add, dot, norm};
 use crate::math::linalg::Cholesky;
 use crate::math::products::Design;
-use crate::solver::newton_cg::{Objective, add, dot, newton, norm};
+use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Report, Stop, Watch};
 use rayon::prelude::*;
 
@@ -21,14 +22,14 @@ pub(crate) struct Ridge<'a> {
     pub x: MatrixView<'a>,
     pub rows: Vec<u32>,
     pub cost: Vec<f64>,
-    pub bias: bool,
+    pub fit_intercept: bool,
     pub tolerance: f64,
 }
 
 impl Ridge<'_> {
     /// One output for each vector of targets.
     pub fn solve(self, y: &[Vec<f64>], watch: &dyn Watch) -> Result<Vec<Output>> {
-        let Self { x, rows, cost, bias, tolerance } = self;
+        let Self { x, rows, cost, fit_intercept: bias, tolerance } = self;
         let total: f64 = cost.iter().sum();
         let design = Design::new(x, rows, false);
         let all: Vec<u32> = (0..design.rows() as u32).collect();
@@ -51,7 +52,7 @@ impl Ridge<'_> {
             let mut w = vec![0.0; x.cols()];
             let report = match &factor {
                 Some(factor) => objective.direct(factor, &mut w),
-                None => newton(&mut objective, &mut w, Stop { tolerance, max_steps: 50 }, watch),
+                None => newton(&mut objective, &mut w, Stop { tolerance, max_steps: Some(50) }, watch),
             };
             Output { bias: middle - dot(&w, &shared.mean), vector: w, report }
         };

@@ -6,8 +6,9 @@
 //! and one XᵀDXv an inner step, over the rows that matter only: outputs o = Xw are kept and moved with w. They do not
 //! depend on the losses, so that losses may change between runs at no cost ([`Risk::change`]).
 
+use crate::math::blas1::{add, dot};
 use crate::math::products::Design;
-use crate::solver::newton_cg::{Objective, add, dot, increasing_root};
+use crate::solver::newton_cg::{Objective, increasing_root};
 
 /// A loss of one output for each example. Target and cost of example `i` are the loss's own.
 pub trait Loss: Sync {

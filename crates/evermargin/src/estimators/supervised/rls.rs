@@ -10,15 +10,36 @@
 
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::ridge;
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::gram_matrix;
+use crate::math::blas1::norm;
 use crate::math::linalg::Cholesky;
 use crate::model::Model;
-use crate::solver::newton_cg::norm;
+use crate::params::shared::{C, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, RELATIVE_TOLERANCE};
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `rls`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
+    "rls",
+    "regularized least squares with any kernel (one factorization, up to 20 000 rows)",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        C.help_of("cost of a squared residual, times the weight of the example"),
+        FIT_INTERCEPT,
+        RELATIVE_TOLERANCE
+            .default_of("0.000001")
+            .help_of("relative gradient that counts as solved (linear kernel)"),
+    ],
+);
+
+impl Parameters for RlsParams {}
 
 /// Parameters of [`rls`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,14 +50,14 @@ pub struct RlsParams {
     /// Cost of a squared residual, times the weight of the example; 1/(γl) of the source.
     pub c: f64,
     /// Whether to learn a constant, not regularized.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// For a linear kernel on wide data, solved by iteration: |∇F|/√(2F) that counts as solved.
     pub tolerance: f64,
 }
 
 impl Default for RlsParams {
     fn default() -> Self {
-        Self { kernel: Kernel::Rbf { gamma: 1.0 }, c: 1.0, bias: true, tolerance: 1e-6 }
+        Self { kernel: Kernel::Rbf { gamma: 1.0 }, c: 1.0, fit_intercept: true, tolerance: 1e-6 }
     }
 }
 
@@ -57,7 +78,13 @@ impl Fit for RlsParams {
             let y: Vec<Vec<f64>> = members.iter().map(|&p| signs(&problems[p], &rows)).collect();
             let primal = self.kernel == Kernel::Linear && (rows.len() > x.cols() || rows.len() > FEW_ROWS);
             let solved = if primal {
-                let ridge = ridge::Ridge { x, rows, cost, bias: self.bias, tolerance: self.tolerance };
+                let ridge = ridge::Ridge {
+                    x,
+                    rows,
+                    cost,
+                    fit_intercept: self.fit_intercept,
+                    tolerance: self.tolerance,
+                };
                 ridge.solve(&y, watch)?
             } else {
                 self.solve_dual(x, &rows, &cost, &y, watch)?
@@ -92,7 +119,7 @@ impl RlsParams {
         let system = self.factor(x, &rows, &cost, &())?;
         let (alpha, _) = self.coefficients(&system, &signs(targets, &rows));
         let mut inverse = system.cholesky.inverse_diagonal();
-        if self.bias {
+        if self.fit_intercept {
             let total: f64 = system.ones.iter().sum();
             inverse.iter_mut().zip(&system.ones).for_each(|(v, e)| *v -= e * e / total);
         }
@@ -152,7 +179,11 @@ impl RlsParams {
     fn coefficients(&self, system: &System, y: &[f64]) -> (Vec<f64>, f64) {
         let mut alpha = y.to_vec();
         system.cholesky.solve(&mut alpha);
-        let bias = if self.bias { alpha.iter().sum::<f64>() / system.ones.iter().sum::<f64>() } else { 0.0 };
+        let bias = if self.fit_intercept {
+            alpha.iter().sum::<f64>() / system.ones.iter().sum::<f64>()
+        } else {
+            0.0
+        };
         alpha.iter_mut().zip(&system.ones).for_each(|(a, e)| *a -= bias * e);
         (alpha, bias)
     }

@@ -6,15 +6,34 @@
 //! A few rows are solved on from the tolerance to the last digits, for at most 100,000 steps more (some milliseconds): then
 //! the answer does not depend on the order of the rows, and a weight of k is k copies.
 
+use super::svc_path::svc_path;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{Gram, KernelGram, MatrixGram, Packed};
 use crate::model::Model;
+use crate::model::Scheme;
+use crate::params::shared::{
+    C, CACHE_BYTES, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, MAX_STEPS, TOLERANCE,
+};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `svc`.
+pub static SPEC: EstimatorSpec = EstimatorSpec {
+    multiclass: Scheme::OneVsOne,
+    ..EstimatorSpec::supervised(
+        "svc",
+        "support vector machine with any kernel (dual solver)",
+        &[KERNEL, GAMMA, DEGREE, COEF0, C, TOLERANCE, FIT_INTERCEPT, MAX_STEPS, CACHE_BYTES],
+    )
+    .with_path(&["c"], svc_path)
+};
+
+impl Parameters for SvcParams {}
 
 /// Parameters of [`svc`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +46,7 @@ pub struct SvcParams {
     /// Largest violation of the optimality conditions (LIBSVM's epsilon).
     pub tolerance: f64,
     /// Whether to learn a constant.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Most pair steps; 0 means the larger of ten million and a hundred a row.
     pub max_steps: u64,
     /// Bytes for cached kernel rows.
@@ -40,7 +59,7 @@ impl Default for SvcParams {
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 1.0,
             tolerance: 1e-3,
-            bias: true,
+            fit_intercept: true,
             max_steps: 0,
             cache_bytes: 1 << 30,
         }
@@ -88,9 +107,8 @@ impl SvcParams {
     }
 
     pub(crate) fn stop(&self, rows: usize) -> Stop {
-        let max_steps =
-            if self.max_steps == 0 { (100 * rows as u64).max(10_000_000) } else { self.max_steps };
-        Stop { tolerance: self.tolerance, max_steps }
+        let most = Stop::limit(self.max_steps).unwrap_or((100 * rows as u64).max(10_000_000));
+        Stop { tolerance: self.tolerance, max_steps: Some(most) }
     }
 
     /// Bounds of each row: [0, C·w] or [−C·w, 0]; rows without label or weight are held at 0.
@@ -100,7 +118,7 @@ impl SvcParams {
         let lo = bound.iter().map(|b| b.min(0.0)).collect();
         let hi = bound.iter().map(|b| b.max(0.0)).collect();
         let dual = Dual::new(sign.collect(), lo, hi);
-        if self.bias { dual } else { dual.without_bias() }
+        if self.fit_intercept { dual } else { dual.without_bias() }
     }
 
     fn solve(&self, gram: &mut dyn Gram, targets: &Targets, watch: &dyn Watch) -> Solution {
@@ -115,8 +133,9 @@ impl SvcParams {
         let stop = self.stop(rows);
         let mut report = dual.run(gram, stop, watch);
         if report.exit == Exit::Converged && rows <= FEW_ROWS && self.tolerance > TIGHT {
-            let left = stop.max_steps.saturating_sub(report.steps).min(MAX_FURTHER);
-            let further = dual.run(gram, Stop { tolerance: TIGHT, max_steps: left }, watch);
+            let left = stop.max_steps.map_or(MAX_FURTHER, |most| most.saturating_sub(report.steps));
+            let tight = Stop { tolerance: TIGHT, max_steps: Some(left.min(MAX_FURTHER)) };
+            let further = dual.run(gram, tight, watch);
             report.steps += further.steps;
             report.kernel_evaluations += further.kernel_evaluations;
             (report.objective, report.gap) = (further.objective, further.gap);

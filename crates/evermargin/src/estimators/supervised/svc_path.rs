@@ -8,7 +8,9 @@
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
-use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::folds::PathTask;
+use crate::estimators::registry::read;
+use crate::estimators::supervised::svc::{SPEC, SvcParams};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{Gram, MatrixGram, Packed};
 use crate::solver::smo::Dual;
@@ -17,6 +19,13 @@ use rayon::prelude::*;
 
 /// Rows of this fold are never held out.
 pub const NEVER: usize = usize::MAX;
+
+/// The way of `svc`: one Gram matrix for all folds, problems and costs, each C started from the one before.
+pub(crate) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
+    let params = read::<SvcParams>(&SPEC, task.params)?;
+    let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(NEVER, |f| f as usize)).collect();
+    params.cross_validate(task.x, task.problems, &folds, task.values, watch).map(Some)
+}
 
 /// One problem without the rows of one fold, and where its solution stands: C and the dual.
 struct Run {

@@ -4,9 +4,10 @@
 use super::s3vm::Problem;
 use crate::estimators::supervised::risk::{Loss, Risk};
 use crate::kernel::gram::MirroredGram;
+use crate::math::blas1::dot;
 use crate::math::linalg::Cholesky;
 use crate::math::products::Design;
-use crate::solver::newton_cg::{dot, newton};
+use crate::solver::newton_cg::newton;
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,7 @@ pub(crate) struct Smooth<'s> {
 impl<'s> Smooth<'s> {
     pub fn new(design: Design<'s>, margin: Margin, cost: &'s [f64], tolerance: f64) -> Self {
         let (w, n) = (vec![0.0; design.dim()], cost.len());
-        let stop = Stop { tolerance, max_steps: 0 };
+        let stop = Stop { tolerance, max_steps: None };
         Self { design, margin, cost, stop, w, outputs: vec![0.0; n], alpha: vec![0.0; n] }
     }
 }
@@ -180,7 +181,7 @@ impl<'s> Hinge<'s> {
             dual: Dual::new(target, zero.clone(), zero).without_bias(),
             variables,
             cost: &problem.cost,
-            stop: Stop { tolerance, max_steps: 10_000_000 },
+            stop: Stop { tolerance, max_steps: Some(10_000_000) },
             outputs: vec![0.0; problem.y.len()],
         }
     }

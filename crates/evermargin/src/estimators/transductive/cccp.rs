@@ -18,12 +18,40 @@ use super::s3vm::{self, Function, Problem, Problems};
 use super::{Ratio, default_lambda};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::MirroredGram;
+use crate::params::shared::{COEF0, DEGREE, GAMMA, KERNEL, KERNEL_LAMBDA, LAMBDA_U, RATIO, TOLERANCE};
+use crate::params::{FloatRange, ParamSpec};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `cccp-s3vm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "cccp-s3vm",
+    "semi-supervised support vector machine by the concave-convex procedure (any kernel)",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        KERNEL_LAMBDA,
+        LAMBDA_U,
+        RATIO,
+        ParamSpec::float(
+            "s",
+            FloatRange::above(-1.0, 0.0),
+            "-0.3",
+            "end of the ramp: the loss of an unlabeled row is at most 1 + s",
+        ),
+        TOLERANCE.range_of(FloatRange::UNIT_OPEN),
+        ParamSpec::count("rounds", 1, "100", "maximum number of rounds of the concave-convex procedure"),
+    ],
+);
+
+impl Parameters for CccpParams {}
 
 /// Parameters of [`cccp-s3vm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +109,7 @@ impl CccpParams {
         let known = variables.iter().map(|&(i, y)| if is_open(i) { (0.0, 0.0) } else { bound(i, y, 0.0) });
         let (lo, hi) = known.unzip();
         let mut dual = Dual::new(target, lo, hi).without_bias();
-        let stop = Stop { tolerance: self.tolerance, max_steps: 10_000_000 };
+        let stop = Stop { tolerance: self.tolerance, max_steps: Some(10_000_000) };
         let mut report = dual.run(&mut gram, stop, watch);
         let mut objectives = Vec::new();
         let mut beyond: Option<Vec<bool>> = None;

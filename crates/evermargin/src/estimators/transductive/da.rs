@@ -25,12 +25,38 @@ use super::s3vm::{self, Function, Problem, Problems};
 use super::{Ratio, default_lambda, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::math::linalg::Cholesky;
+use crate::params::shared::{
+    COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, KERNEL_LAMBDA, LAMBDA_U, RATE, RATIO, RELATIVE_TOLERANCE,
+};
+use crate::params::{End, FloatRange, ParamSpec};
 use crate::solver::{Exit, Report, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// The specification of `da`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "da",
+    "semi-supervised support vector machine by deterministic annealing (any kernel)",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        ParamSpec::choice("loss", &["l2", "l1", "square"], "l2", "l2 (squared hinge), l1 (hinge) or square"),
+        KERNEL_LAMBDA,
+        LAMBDA_U,
+        RATIO,
+        RATE.range_of(FloatRange::new(End::Open(1.0), End::Unbounded)),
+        RELATIVE_TOLERANCE.help_of("how exactly each function is solved for"),
+        FIT_INTERCEPT,
+    ],
+);
+
+impl Parameters for DaParams {}
 
 /// Parameters of [`da`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +77,7 @@ pub struct DaParams {
     /// How exactly f is solved for: l2 relative gradient, l1 largest violation (square is exact).
     pub tolerance: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// One temperature in units of λᵤ, and no cooling, for experiments (Sindhwani 2007, table 3.7).
     #[serde(skip)]
     pub fixed: Option<f64>,
@@ -67,7 +93,7 @@ impl Default for DaParams {
             ratio: Ratio::Labels,
             rate: 1.5,
             tolerance: 1e-3,
-            bias: true,
+            fit_intercept: true,
             fixed: None,
         }
     }
@@ -192,7 +218,7 @@ impl DaParams {
         let n = problems.rows.len();
         let (each, rows) = (&problems.each, &problems.rows);
         if self.loss == Margin::L2 || (self.loss == Margin::Square && self.kernel == Kernel::Linear) {
-            let space = Space::new(x, rows, self.kernel, self.bias)?;
+            let space = Space::new(x, rows, self.kernel, self.fit_intercept)?;
             let one = |problem: &Problem| {
                 let mut smooth = Smooth::new(space.design(), self.loss, &problem.cost, self.tolerance);
                 self.anneal(&mut smooth, problem, watch)
@@ -200,7 +226,7 @@ impl DaParams {
             return Ok(each.par_iter().map(one).collect());
         }
         let mut k = whole_matrix(x, rows, self.kernel)?;
-        if self.bias {
+        if self.fit_intercept {
             k.iter_mut().for_each(|k| *k += 1.0);
         }
         if self.loss == Margin::L1 {
@@ -240,7 +266,7 @@ impl Fit for DaParams {
         let facts = solved.iter().map(told).collect();
         let reports = solved.iter().map(|s| s.report).collect();
         let function = |s: Annealed| {
-            let bias = if this.bias { s.alpha.iter().sum() } else { 0.0 };
+            let bias = if this.fit_intercept { s.alpha.iter().sum() } else { 0.0 };
             Function { alpha: s.alpha, bias }
         };
         let functions: Vec<Function> = solved.into_iter().map(function).collect();

@@ -14,14 +14,36 @@ use super::s3vm::{self, Function, Problem, Problems};
 use super::{Ratio, default_lambda};
 use crate::data::MatrixView;
 use crate::error::Result;
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::risk::{Loss, Risk};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::math::products::Design;
+use crate::params::shared::{
+    COEF0, DEGREE, GAMMA, KERNEL, KERNEL_LAMBDA, LAMBDA_U, RATIO, RELATIVE_TOLERANCE,
+};
 use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Report, Stop, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// The specification of `grad-tsvm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "grad-tsvm",
+    "low-density separation by descent on a smooth objective (any kernel)",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        KERNEL_LAMBDA,
+        LAMBDA_U,
+        RATIO,
+        RELATIVE_TOLERANCE.help_of("relative gradient that counts as stationary"),
+    ],
+);
+
+impl Parameters for GradTsvmParams {}
 
 /// Parameters of [`grad-tsvm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,7 +149,7 @@ impl GradTsvmParams {
             loss.share = 0.5f64.powi(DOUBLINGS - doubling);
             let mut risk = Descent(Risk::new(design, &loss));
             let rough = if doubling < DOUBLINGS { ROUGH } else { 1.0 };
-            let stop = Stop { tolerance: (rough * self.tolerance).min(0.1), max_steps: MAX_ROUNDS };
+            let stop = Stop { tolerance: (rough * self.tolerance).min(0.1), max_steps: Some(MAX_ROUNDS) };
             let report = newton(&mut risk, &mut w, stop, watch);
             let steps = total.map_or(0, |t| t.steps) + report.steps;
             total = Some(Report { steps, objective: self.lambda * report.objective, ..report });

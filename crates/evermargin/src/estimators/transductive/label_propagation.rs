@@ -23,11 +23,18 @@ use super::{FewLabels, Ratio, Transduced, largest, positives};
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::penalty::check_radius;
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::graph::{Graph, GraphParams, Metric, Search, Weights};
 use crate::kernel::Kernel;
-use crate::solver::newton_cg::{Objective, dot, newton};
+use crate::math::blas1::dot;
+use crate::params::shared::{
+    C, COEF0, DEGREE, EDGE_WEIGHTS, GAMMA, KERNEL, METRIC, N_NEIGHBORS, RADIUS, RATIO, SEARCH, TOLERANCE,
+    WIDTH,
+};
+use crate::params::{FloatRange, ParamSpec};
+use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -42,6 +49,42 @@ pub enum Method {
     Spreading,
 }
 
+/// The specification of `label-propagation`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "label-propagation",
+    "labels spread along a neighborhood graph; svc learns from them",
+    &[
+        ParamSpec::choice(
+            "method",
+            &["harmonic", "spreading"],
+            "harmonic",
+            "harmonic or spreading (local and global consistency)",
+        ),
+        N_NEIGHBORS.default_of("10").help_of("nearest neighbors that each row is joined with"),
+        RADIUS,
+        SEARCH,
+        METRIC,
+        EDGE_WEIGHTS,
+        WIDTH,
+        ParamSpec::float(
+            "alpha",
+            FloatRange::UNIT_OPEN,
+            "0.99",
+            "spreading: weight of the neighbors of a row against its own label",
+        ),
+        ParamSpec::flag("mass", "true", "whether the mass of each class is made its ratio"),
+        RATIO,
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        C,
+        TOLERANCE,
+    ],
+);
+
+impl Parameters for LabelPropagationParams {}
+
 /// Parameters of [`label-propagation`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -49,7 +92,7 @@ pub struct LabelPropagationParams {
     /// How labels spread.
     pub method: Method,
     /// Nearest others each row is joined with.
-    pub neighbors: usize,
+    pub n_neighbors: usize,
     /// Joins rows up to this far apart in place of nearest others; 0 does not.
     pub radius: f64,
     /// How nearest others are searched.
@@ -57,7 +100,7 @@ pub struct LabelPropagationParams {
     /// Distance.
     pub metric: Metric,
     /// Weights of edges.
-    pub weights: Weights,
+    pub edge_weights: Weights,
     /// Width of heat weights; 0 is the mean length of an edge.
     pub width: f64,
     /// For spreading: how much a row listens to its neighbors.
@@ -81,11 +124,11 @@ impl Default for LabelPropagationParams {
     fn default() -> Self {
         Self {
             method: Method::Harmonic,
-            neighbors: 10,
+            n_neighbors: 10,
             radius: 0.0,
             search: Search::Exact,
             metric: Metric::Euclidean,
-            weights: Weights::Heat,
+            edge_weights: Weights::Heat,
             width: 0.0,
             alpha: 0.99,
             mass: true,
@@ -225,9 +268,9 @@ impl LabelPropagationParams {
             return Ok(Some(Arc::clone(graph)));
         }
         let params = GraphParams {
-            neighbors: self.neighbors,
+            n_neighbors: self.n_neighbors,
             metric: self.metric,
-            weights: self.weights,
+            weights: self.edge_weights,
             width: (self.width > 0.0).then_some(self.width),
             search: self.search,
             radius: (self.radius > 0.0).then_some(self.radius),
@@ -237,7 +280,7 @@ impl LabelPropagationParams {
 
     /// `reached`: rows in a component with a label; `y`: −1, 1 or 0.
     fn spread(&self, graph: &Graph, y: &[f64], reached: &[bool], watch: &dyn Watch) -> Spread {
-        let stop = Stop { tolerance: EXACT, max_steps: 0 };
+        let stop = Stop { tolerance: EXACT, max_steps: None };
         let mut g = vec![0.0; y.len()];
         let share = |f: f64| (0.5 * (1.0 + f)).clamp(0.0, 1.0);
         if self.method == Method::Harmonic {

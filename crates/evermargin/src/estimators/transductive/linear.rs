@@ -18,12 +18,17 @@ use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::estimators::supervised::risk::{Risk, TwoSided};
 use crate::estimators::{Fitted, Targets};
+use crate::math::blas1::dot;
 use crate::math::products::Design;
 use crate::model::Model;
-use crate::solver::newton_cg::{Newton, Objective, dot};
+use crate::params::{ParamSpec, ParamValues};
+use crate::solver::newton_cg::{Newton, Objective};
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use rayon::prelude::*;
-use serde_json::{Map, Value};
+
+/// Whether the data is centered.
+pub(crate) const CENTER: ParamSpec =
+    ParamSpec::flag("center", "false", "whether to take its mean from every column");
 
 /// What both learners are told.
 #[derive(Debug, Clone)]
@@ -31,7 +36,7 @@ pub(crate) struct Settings {
     pub lambda: f64,
     pub lambda_u: f64,
     pub ratio: Ratio,
-    pub bias: bool,
+    pub fit_intercept: bool,
     pub center: bool,
     pub tolerance: f64,
     pub max_steps: u64,
@@ -44,7 +49,7 @@ pub(crate) struct Settled {
     /// The objective with these labels.
     pub objective: f64,
     /// What else there is to tell.
-    pub facts: Map<String, Value>,
+    pub facts: ParamValues,
 }
 
 /// A way to label the open rows of a [`LinearProblem`].
@@ -148,7 +153,7 @@ impl<'a> LinearProblem<'a> {
             Accuracy::OnTheWay => (10.0 * last).min(0.03).max(last),
             Accuracy::AtTheEnd => last,
         };
-        let stop = Stop { tolerance, max_steps: most.saturating_sub(steps) };
+        let stop = Stop { tolerance, max_steps: Stop::limit(most).map(|most| most.saturating_sub(steps)) };
         let report = self.newton.run(&mut self.risk, &mut self.w, value, stop, &watch);
         self.report = Report { steps: steps + report.steps, ..report };
         !matches!(report.exit, Exit::Interrupted | Exit::Limit)
@@ -249,7 +254,7 @@ fn fit_columns(
         .collect::<Result<_>>()?;
     let (mut weights, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
     let mut transduced = Transduced { ratio: few.iter().map(|f| f.ratio).collect(), ..Transduced::default() };
-    let mut facts: Vec<Map<String, Value>> = Vec::new();
+    let mut facts: Vec<ParamValues> = Vec::new();
     for s in solved {
         weights.push(s.weights);
         bias.push(s.bias);
@@ -284,7 +289,7 @@ struct NewtonSolution {
     bias: f64,
     report: Report,
     scores: Vec<f64>,
-    facts: Map<String, Value>,
+    facts: ParamValues,
 }
 
 /// The weights and constant to start from.
@@ -310,10 +315,10 @@ fn solve(
     let mean = settings.center.then(|| mean(x, few, targets));
     let shift = |w: &[f64]| mean.as_ref().map_or(0.0, |m| dot(m, &w[..m.len()]));
     let design = |rows: &mut dyn Iterator<Item = usize>| {
-        Design::new(x, rows.map(|i| i as u32).collect(), settings.bias).centered(mean.clone())
+        Design::new(x, rows.map(|i| i as u32).collect(), settings.fit_intercept).centered(mean.clone())
     };
     let (mut w, constant) = seed;
-    if settings.bias {
+    if settings.fit_intercept {
         let constant = constant + shift(&w);
         w.push(constant);
     }
@@ -321,7 +326,7 @@ fn solve(
     let alone = design(&mut few.labeled.iter().copied());
     let mut risk = Risk::new(&alone, labeled_loss(few, targets, settings.lambda));
     let value = risk.value(&w);
-    let stop = Stop { tolerance: settings.tolerance, max_steps: settings.max_steps };
+    let stop = Stop { tolerance: settings.tolerance, max_steps: Stop::limit(settings.max_steps) };
     let mut report = Newton::new(alone.dim()).run(&mut risk, &mut w, value, stop, watch);
     report.objective *= settings.lambda;
 
@@ -337,7 +342,7 @@ fn solve(
 
     let mut scores = vec![0.0; x.rows()];
     design(&mut (0..x.rows())).mul(&w, &mut scores);
-    let mut facts = Map::new();
+    let mut facts = ParamValues::new();
     if let Some(found) = settled {
         let mut open: Vec<f64> = few.unlabeled.iter().map(|&j| scores[j]).collect();
         center(&mut open, &found.positive);
@@ -345,7 +350,7 @@ fn solve(
         facts = found.facts;
     }
     facts.insert("lambda".into(), settings.lambda.into());
-    let bias = if settings.bias { w.pop().unwrap_or(0.0) } else { 0.0 } - shift(&w);
+    let bias = if settings.fit_intercept { w.pop().unwrap_or(0.0) } else { 0.0 } - shift(&w);
     NewtonSolution { weights: w, bias, report, scores, facts }
 }
 
@@ -421,7 +426,7 @@ pub(crate) mod tests {
             target: (0..60).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect(),
             cost: (0..60).map(|i| cost(i / 2)[i % 2]).collect(),
         };
-        let stop = Stop { tolerance: 1e-9, max_steps: 0 };
+        let stop = Stop { tolerance: 1e-9, max_steps: None };
         let (mut v, mut w) = (vec![0.0; 6], vec![0.0; 6]);
         let one = Design::new(x.view(), (0..30).collect(), true);
         let two = Design::new(copied.view(), (0..60).collect(), true);
@@ -455,7 +460,7 @@ pub(crate) mod tests {
                     lambda: 0.01,
                     lambda_u: 1.0,
                     ratio: Ratio::Labels,
-                    bias: true,
+                    fit_intercept: true,
                     center: true,
                     tolerance: 1e-3,
                     max_steps: 0,
@@ -473,7 +478,11 @@ pub(crate) mod tests {
                 for (a, b) in kept.iter().zip(machine.risk.outputs()) {
                     assert!((a - b).abs() < 1e-11, "{a} {b}");
                 }
-                Settled { positive: vec![true; few.unlabeled.len()], objective: 0.0, facts: Map::new() }
+                Settled {
+                    positive: vec![true; few.unlabeled.len()],
+                    objective: 0.0,
+                    facts: ParamValues::new(),
+                }
             }
         }
         let (x, targets) = few_labels(40, 6, 10, 3);

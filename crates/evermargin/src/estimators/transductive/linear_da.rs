@@ -19,6 +19,7 @@
 //! factor of 10⁶. Logarithms are natural.
 
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
+use super::linear::CENTER;
 use super::linear::{
     Accuracy, LabelingStrategy, LinearProblem, Settings, Settled, check_rate, fit, fit_path,
 };
@@ -26,11 +27,14 @@ use super::linear_tsvm::Labels;
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::model::Model;
+use crate::params::ParamValues;
+use crate::params::shared::{FIT_INTERCEPT, LAMBDA, LAMBDA_U, MAX_STEPS, RATE, RATIO, RELATIVE_TOLERANCE};
+use crate::params::{End, FloatRange, ParamSpec};
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// Which labels the outputs of the unlabeled rows stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,6 +46,42 @@ pub enum By {
     /// Those above 0 are positive, however many they are.
     Sign,
 }
+
+/// The specification of `linear-da`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "linear-da",
+    "linear S3VM for many rows: labels as probabilities that cool down",
+    &[
+        LAMBDA,
+        LAMBDA_U.range_of(FloatRange::closed(0.0, 1e6)),
+        RATIO,
+        ParamSpec::float(
+            "temperature",
+            FloatRange::above(0.0, 1e6),
+            "10",
+            "first temperature, in units of lambda_u",
+        ),
+        RATE,
+        ParamSpec::float(
+            "settle",
+            FloatRange::new(End::Open(0.0), End::Open(0.5)),
+            "0.0001",
+            "mean change of p that ends a temperature, mean entropy that ends all",
+        ),
+        ParamSpec::choice(
+            "by",
+            &["rank", "sign"],
+            "rank",
+            "which rows are positive: as many as the share says (rank), those above 0 (sign)",
+        ),
+        FIT_INTERCEPT,
+        CENTER,
+        RELATIVE_TOLERANCE,
+        MAX_STEPS.help_of("maximum number of Newton rounds in all; 0 = as many as it takes"),
+    ],
+);
+
+impl Parameters for LinearDaParams {}
 
 /// Parameters of [`linear-da`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,7 +102,7 @@ pub struct LinearDaParams {
     /// Which labels the outputs stand for.
     pub by: By,
     /// Whether to learn a constant, as the weight of a feature 1.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Whether to take its mean from every column, without storing zeros that changed.
     pub center: bool,
     /// The relative error of every minimum is at most the square of this.
@@ -81,7 +121,7 @@ impl Default for LinearDaParams {
             rate: 1.5,
             settle: 1e-4,
             by: By::Rank,
-            bias: true,
+            fit_intercept: true,
             center: false,
             tolerance: 1e-3,
             max_steps: 0,
@@ -146,8 +186,9 @@ impl LabelingStrategy for LinearDaParams {
         if !(self.settle > 0.0 && self.settle < 0.5) {
             return Err(Error::parameter("settle", self.settle, "a number between 0 and 0.5"));
         }
-        let Self { lambda, lambda_u, bias, center, tolerance, max_steps, .. } = *self;
-        Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
+        let Self { lambda, lambda_u, fit_intercept, center, tolerance, max_steps, .. } = *self;
+        Settings { lambda, lambda_u, ratio: self.ratio.clone(), fit_intercept, center, tolerance, max_steps }
+            .checked()
     }
 
     fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
@@ -200,7 +241,7 @@ impl LabelingStrategy for LinearDaParams {
         let Labels { positive, switched, .. } = labels;
         let objective = machine.objective(self.lambda_u, |j| positive[j]);
         let sign = by_sign(machine);
-        let facts = Map::from_iter([
+        let facts = ParamValues::from_iter([
             ("temperatures".to_string(), temperatures.into()),
             ("rounds".to_string(), rounds.into()),
             ("entropy".to_string(), entropy.into()),
@@ -289,7 +330,7 @@ mod tests {
             }
             assert!(last < start - 1e-6, "{last} {start}");
             let positive = largest(machine.open(), few.positives);
-            Settled { positive, objective: last, facts: Map::new() }
+            Settled { positive, objective: last, facts: ParamValues::new() }
         }
     }
 

@@ -14,17 +14,46 @@
 //! loss, which excludes some pairs that also gain. The first minimum with unlabeled rows starts from the labeled one
 //! rather than from 0.
 
+use super::linear::CENTER;
 use super::linear::{
     Accuracy, LabelingStrategy, LinearProblem, Settings, Settled, check_rate, fit, fit_path, preference,
 };
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::model::Model;
+use crate::params::ParamValues;
+use crate::params::shared::{FIT_INTERCEPT, LAMBDA, LAMBDA_U, MAX_STEPS, RATE, RATIO, RELATIVE_TOLERANCE};
+use crate::params::{FloatRange, ParamSpec};
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
+
+/// The specification of `linear-tsvm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "linear-tsvm",
+    "linear S3VM for many rows: labels of unlabeled rows are switched in pairs",
+    &[
+        LAMBDA,
+        LAMBDA_U.range_of(FloatRange::closed(0.0, 1e6)),
+        RATIO,
+        ParamSpec::count("switch", 0, "0", "maximum number of pairs switched at a time; 0 = all"),
+        ParamSpec::float(
+            "start",
+            FloatRange::above(0.0, 1e6),
+            "0.00001",
+            "first weight of the unlabeled rows",
+        ),
+        RATE.help_of("factor by which that weight grows"),
+        FIT_INTERCEPT,
+        CENTER,
+        RELATIVE_TOLERANCE,
+        MAX_STEPS.help_of("maximum number of Newton rounds in all; 0 = as many as it takes"),
+    ],
+);
+
+impl Parameters for LinearTsvmParams {}
 
 /// Parameters of [`linear-tsvm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,7 +72,7 @@ pub struct LinearTsvmParams {
     /// Factor by which that weight grows.
     pub rate: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Whether to take its mean from every column, without storing zeros that changed.
     pub center: bool,
     /// The relative error of every minimum is at most the square of this.
@@ -61,7 +90,7 @@ impl Default for LinearTsvmParams {
             switch: 0,
             start: 1e-5,
             rate: 1.5,
-            bias: true,
+            fit_intercept: true,
             center: false,
             tolerance: 1e-3,
             max_steps: 0,
@@ -109,8 +138,9 @@ impl LabelingStrategy for LinearTsvmParams {
         if !(self.start > 0.0 && self.start <= 1e6) {
             return Err(Error::parameter("start", self.start, "a number above 0, at most 1e6"));
         }
-        let Self { lambda, lambda_u, bias, center, tolerance, max_steps, .. } = *self;
-        Settings { lambda, lambda_u, ratio: self.ratio.clone(), bias, center, tolerance, max_steps }.checked()
+        let Self { lambda, lambda_u, fit_intercept, center, tolerance, max_steps, .. } = *self;
+        Settings { lambda, lambda_u, ratio: self.ratio.clone(), fit_intercept, center, tolerance, max_steps }
+            .checked()
     }
 
     fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
@@ -127,7 +157,7 @@ impl LabelingStrategy for LinearTsvmParams {
         }
         let Labels { positive, switched, batches, .. } = labels;
         let objective = machine.objective(self.lambda_u, |j| positive[j]);
-        let facts = Map::from_iter([
+        let facts = ParamValues::from_iter([
             ("switched_pairs".to_string(), switched.into()),
             ("switch_batches".to_string(), batches.into()),
         ]);
@@ -259,7 +289,7 @@ mod tests {
                     assert!(machine.weight(i) * preference(oi) <= machine.weight(j) * preference(oj));
                 }
             }
-            Settled { positive, objective: before, facts: Map::new() }
+            Settled { positive, objective: before, facts: ParamValues::new() }
         }
     }
 

@@ -2,8 +2,7 @@
 //!
 //! A two-class problem is split into labeled rows and unlabeled ones ([`FewLabels`]); the share of positives among
 //! the latter is given, taken from the labels or estimated ([`Ratio`]). A learner gives the model every learner gives,
-//! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on. What the labels
-//! alone would have given stands beside it ([`compare`]).
+//! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on.
 
 mod active_columns;
 pub mod annealing;
@@ -24,16 +23,15 @@ pub(crate) mod s3vm;
 pub mod submod;
 pub mod tsvm;
 
-pub use crate::pipeline::comparison::{Baseline, Semi};
 pub use annealing_step::Margin;
 pub use ratio::{Estimate, estimate_ratio};
 
 use super::Targets;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
+use crate::params::{ParamValue, ParamValues};
 use crate::solver::Watch;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
 
 /// The labels a learner gave to the rows it was trained on.
 #[derive(Debug, Clone, Default)]
@@ -44,14 +42,17 @@ pub struct Transduced {
     /// Share of positives among the unlabeled rows that was aimed at, one a problem.
     pub ratio: Vec<f64>,
     /// What else there is to tell, for people and programs.
-    pub facts: Map<String, Value>,
+    pub facts: ParamValues,
 }
 
 /// What is told of each problem: of one alone its facts, of several a list of them.
-pub(crate) fn facts_of(mut each: Vec<Map<String, Value>>) -> Map<String, Value> {
+pub(crate) fn facts_of(mut each: Vec<ParamValues>) -> ParamValues {
     match each.len() {
         1 => each.remove(0),
-        _ => Map::from_iter([("problems".to_string(), Value::from_iter(each))]),
+        _ => ParamValues::from_iter([(
+            "problems".to_string(),
+            ParamValue::List(each.into_iter().map(ParamValue::Map).collect()),
+        )]),
     }
 }
 
@@ -161,8 +162,8 @@ impl FewLabels {
     }
 
     /// Where the share comes from, for [`Transduced::facts`]; the same for all problems.
-    pub fn facts(&self) -> Map<String, Value> {
-        let mut facts = Map::from_iter([("ratio_from".to_string(), self.ratio_from.into())]);
+    pub fn facts(&self) -> ParamValues {
+        let mut facts = ParamValues::from_iter([("ratio_from".to_string(), self.ratio_from.into())]);
         if let Some(confidence) = self.ratio_confidence {
             facts.insert("ratio_confidence".into(), confidence.into());
         }
@@ -244,12 +245,12 @@ mod tests {
 
     #[test]
     fn ratios_are_words_numbers_or_lists() {
-        let read = |text: &str| serde_json::from_str::<Ratio>(text);
-        assert_eq!(read("\"labels\"").unwrap(), Ratio::Labels);
-        assert_eq!(read("\"auto\"").unwrap(), Ratio::Auto);
-        assert_eq!(read("0.25").unwrap(), Ratio::Given(vec![0.25]));
-        assert_eq!(read("[0.25,0.75]").unwrap(), Ratio::Given(vec![0.25, 0.75]));
-        assert!(read("\"half\"").unwrap_err().to_string().contains("labels, auto"));
+        let read = |value: ParamValue| Ratio::deserialize(value);
+        assert_eq!(read("labels".into()).unwrap(), Ratio::Labels);
+        assert_eq!(read("auto".into()).unwrap(), Ratio::Auto);
+        assert_eq!(read(0.25.into()).unwrap(), Ratio::Given(vec![0.25]));
+        assert_eq!(read(vec![0.25, 0.75].into()).unwrap(), Ratio::Given(vec![0.25, 0.75]));
+        assert!(read("half".into()).unwrap_err().to_string().contains("labels, auto"));
     }
 
     #[test]

@@ -13,14 +13,44 @@
 use super::submod::cut::Cut;
 use super::submod::polish::Labeling;
 use super::submod::search::{Search, SearchResult};
+use super::submod::spec::{C_UNLABELED, CENTER, KAPPA, LABEL_WEIGHTS, MODEL_TOLERANCE, RHO, SMALL_CACHE};
 use super::submod::{LabelWeights, SWEEPS, SubmodParams};
 use super::{FewLabels, Ratio};
 use crate::data::MatrixView;
 use crate::error::Result;
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
+use crate::params::ParamSpec;
+use crate::params::shared::{C, COEF0, DEGREE, GAMMA, LINEAR_KERNEL, RATIO, SEED};
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
+
+/// The specification of `qp-s3vm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "qp-s3vm",
+    "the same cut from many starts, each to a local optimum (semi-supervised)",
+    &[
+        LINEAR_KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        RATIO,
+        RHO,
+        KAPPA,
+        C_UNLABELED,
+        C,
+        ParamSpec::count("starts", 0, "10", "random starts in addition to greedy, reverse greedy and Parzen"),
+        ParamSpec::count("exchanges", 0, "100", "maximum number of exchanges of two rows after each start"),
+        CENTER,
+        LABEL_WEIGHTS,
+        MODEL_TOLERANCE,
+        SMALL_CACHE,
+        SEED.help_of("seed of the random starts"),
+    ],
+);
+
+impl Parameters for QpParams {}
 
 /// Parameters of [`qp-s3vm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +75,7 @@ pub struct QpParams {
     /// Whether the linear kernel is that of centered rows.
     pub center: bool,
     /// Weights of the labels.
-    pub weights: LabelWeights,
+    pub label_weights: LabelWeights,
     /// Accuracy of the model, as of `linear` or `svc`.
     pub tolerance: f64,
     /// Bytes for cached kernel rows.
@@ -66,7 +96,7 @@ impl Default for QpParams {
             starts: 10,
             exchanges: 100,
             center: true,
-            weights: LabelWeights::None,
+            label_weights: LabelWeights::None,
             tolerance: 1e-2,
             cache_bytes: 1 << 28,
             seed: 1,
@@ -84,7 +114,7 @@ impl QpParams {
             c_unlabeled: self.c_unlabeled,
             c: self.c,
             center: self.center,
-            weights: self.weights,
+            label_weights: self.label_weights,
             tolerance: self.tolerance,
             cache_bytes: self.cache_bytes,
             ..Default::default()

@@ -14,9 +14,9 @@ use crate::estimators::{Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{Gram, KernelGram, MatrixGram, Packed};
 use crate::model::Model;
+use crate::params::{ParamValue, ParamValues};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Report, Stop, Watch};
-use serde_json::{Map, Value};
 
 /// Refuses parameters and matrices none of these machines can use.
 pub(crate) fn check(
@@ -57,7 +57,7 @@ pub(crate) struct Problems {
     pub rows: Vec<usize>,
     pub each: Vec<Problem>,
     /// Where the share of positives comes from.
-    pub facts: Map<String, Value>,
+    pub facts: ParamValues,
 }
 
 /// One problem on the rows of [`Problems`].
@@ -186,7 +186,7 @@ pub(crate) fn fitted(
     problems: &Problems,
     functions: &[Function],
     labels: Option<&[Vec<f64>]>,
-    (facts, reports): (Vec<Map<String, Value>>, Vec<Report>),
+    (facts, reports): (Vec<ParamValues>, Vec<Report>),
 ) -> Result<Fitted> {
     let model = model(x, kernel, &problems.rows, functions);
     let transduced = transduced(&model, x, problems, labels, facts)?;
@@ -202,7 +202,7 @@ fn transduced(
     x: MatrixView<'_>,
     problems: &Problems,
     labels: Option<&[Vec<f64>]>,
-    facts: Vec<Map<String, Value>>,
+    facts: Vec<ParamValues>,
 ) -> Result<Transduced> {
     let decisions = model.decision(x)?;
     let width = problems.each.len();
@@ -226,8 +226,8 @@ fn transduced(
 }
 
 /// The facts of a problem: λ and what a learner adds.
-pub(crate) fn facts<const N: usize>(lambda: f64, more: [(&str, Value); N]) -> Map<String, Value> {
-    let lambda = std::iter::once(("lambda", Value::from(lambda)));
+pub(crate) fn facts<const N: usize>(lambda: f64, more: [(&str, ParamValue); N]) -> ParamValues {
+    let lambda = std::iter::once(("lambda", ParamValue::from(lambda)));
     lambda.chain(more).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
@@ -258,7 +258,7 @@ impl<'g> KernelProblem<'g> {
         let (lo, hi) = bounds.into_iter().unzip();
         let dual = Dual::new(y.clone(), lo, hi);
         let dual = if bias { dual } else { dual.without_bias() };
-        let max_steps = (100 * y.len() as u64).max(10_000_000);
+        let max_steps = Some((100 * y.len() as u64).max(10_000_000));
         let report =
             Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit: Exit::Converged };
         Self { gram, dual, y, cost, stop: Stop { tolerance, max_steps }, report }

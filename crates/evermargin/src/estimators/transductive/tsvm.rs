@@ -14,11 +14,37 @@ use super::s3vm::{self, Function, KernelProblem, Problem, Problems};
 use super::{Ratio, default_lambda, largest};
 use crate::data::MatrixView;
 use crate::error::Result;
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::Gram;
+use crate::params::shared::{
+    CACHE_BYTES, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, KERNEL_LAMBDA, LAMBDA_U, RATIO, TOLERANCE,
+};
+use crate::params::{FloatRange, ParamSpec};
 use crate::solver::{Report, Watch};
 use serde::{Deserialize, Serialize};
+
+/// The specification of `tsvm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "tsvm",
+    "transductive support vector machine with any kernel, by switching labels",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        KERNEL_LAMBDA,
+        LAMBDA_U,
+        RATIO,
+        ParamSpec::count("switch", 0, "0", "maximum number of pairs of labels switched at a time; 0 = all"),
+        TOLERANCE.range_of(FloatRange::UNIT_OPEN),
+        FIT_INTERCEPT,
+        CACHE_BYTES,
+    ],
+);
+
+impl Parameters for TsvmParams {}
 
 /// Parameters of [`tsvm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +63,7 @@ pub struct TsvmParams {
     /// Largest violation of the optimality conditions.
     pub tolerance: f64,
     /// Whether to learn a constant, not regularized.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
 }
@@ -51,7 +77,7 @@ impl Default for TsvmParams {
             ratio: Ratio::Labels,
             switch: 0,
             tolerance: 1e-3,
-            bias: true,
+            fit_intercept: true,
             cache_bytes: 1 << 30,
         }
     }
@@ -76,7 +102,7 @@ pub(crate) struct Switched {
 
 /// Label switching on one problem.
 pub(crate) struct Switching {
-    pub bias: bool,
+    pub fit_intercept: bool,
     pub tolerance: f64,
     pub switch: usize,
     pub lambda: f64,
@@ -85,8 +111,13 @@ pub(crate) struct Switching {
 
 impl Switching {
     pub fn solve(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> Switched {
-        let mut machine =
-            KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance);
+        let mut machine = KernelProblem::new(
+            gram,
+            problem.y.clone(),
+            problem.cost.clone(),
+            self.fit_intercept,
+            self.tolerance,
+        );
         let mut going = machine.run(watch);
         let f = machine.dual.decisions();
         let ranked = largest(&problem.open.iter().map(|&i| f[i]).collect::<Vec<_>>(), problem.positives);
@@ -149,7 +180,7 @@ impl Fit for TsvmParams {
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
         let switching = Switching {
-            bias: this.bias,
+            fit_intercept: this.fit_intercept,
             tolerance: this.tolerance,
             switch: this.switch,
             lambda: this.lambda,
@@ -208,7 +239,8 @@ mod tests {
                 .unwrap();
                 let kernel = Kernel::Rbf { gamma: 1.0 };
                 let mut gram = KernelGram::new(Packed::new(x.view(), kernel).unwrap(), 1 << 24).unwrap();
-                let switching = Switching { bias: true, tolerance: 1e-7, switch, lambda, lambda_u: 1.0 };
+                let switching =
+                    Switching { fit_intercept: true, tolerance: 1e-7, switch, lambda, lambda_u: 1.0 };
                 let found = switching.solve(&mut gram, &problems.each[0], &());
                 let positives = found.labels.iter().filter(|y| **y > 0.0).count();
                 assert_eq!(positives, problems.each[0].positives);

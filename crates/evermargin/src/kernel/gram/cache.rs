@@ -35,15 +35,34 @@ struct Slot {
 impl RowCache {
     /// A cache for `rows` rows of `width` values in `bytes`, but always room for `least` rows.
     pub fn new(rows: usize, width: usize, bytes: usize, least: usize) -> Result<Self> {
-        let capacity = capacity(rows, width, bytes, least);
-        let memory = map(capacity * width * 4)?;
+        let (mut bytes, mut room) = (bytes, capacity(rows, width, bytes, least));
+        let memory = loop {
+            match map(room * width * 4) {
+                // the system refuses: fewer rows do as well, they are computed more often
+                Err(_) if room > least => {
+                    bytes /= 2;
+                    room = capacity(rows, width, bytes, least);
+                }
+                memory => break memory?,
+            }
+        };
+        let capacity = room;
         let (slots, free, slot_of) = (Vec::new(), Vec::new(), vec![NOWHERE; rows]);
         Ok(Self { width, capacity, bytes, least, memory, slots, free, slot_of, clock: 0 })
     }
 
     /// A cache of no rows yet; see [`RowCache::grow`].
-    pub fn growing(bytes: usize, least: usize) -> Result<Self> {
-        Ok(Self { bytes, least, memory: map(bytes)?, ..Self::new(0, 0, 0, 0)? })
+    pub fn growing(mut bytes: usize, least: usize) -> Self {
+        let memory = loop {
+            match map(bytes) {
+                Ok(memory) => break memory,
+                Err(_) if bytes > 1 => bytes /= 2,
+                // as any collection does
+                Err(_) => std::alloc::handle_alloc_error(std::alloc::Layout::new::<f32>()),
+            }
+        };
+        let (slots, free, slot_of) = (Vec::new(), Vec::new(), Vec::new());
+        Self { width: 0, capacity: 0, bytes, least, memory, slots, free, slot_of, clock: 0 }
     }
 
     /// Rows there are, held or not.
@@ -276,7 +295,7 @@ mod tests {
     fn a_growing_cache_keeps_what_it_knows_within_its_bytes() {
         // row r has the value of point r times that of each column's point
         let value = |a: u64, b: u64| (a * 31 + b * 17) as f32;
-        let mut cache = RowCache::growing(4 * 2000, 2).unwrap();
+        let mut cache = RowCache::growing(4 * 2000, 2);
         let mut points: Vec<u64> = Vec::new();
         for step in 0..3000u64 {
             points.push(step);

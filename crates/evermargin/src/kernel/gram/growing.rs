@@ -49,17 +49,31 @@ pub struct Block {
 
 impl GrowingGram {
     /// No points yet: dense or `sparse` ones, of which at most `bytes` of rows are held and `most` are expected.
-    pub fn new(kernel: Kernel, packing: &Packing, sparse: bool, bytes: usize, most: usize) -> Result<Self> {
-        Ok(Self {
+    pub fn new(kernel: Kernel, packing: &Packing, sparse: bool, bytes: usize, most: usize) -> Self {
+        Self {
             packed: Packed::empty(kernel, packing),
             points: Matrix::empty(packing.cols, sparse),
-            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS)?,
+            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS),
             bytes,
             most,
             queries: Queries::default(),
             computed: 0,
             evaluations: 0,
-        })
+        }
+    }
+
+    /// The same points, none of the kernel values.
+    pub(crate) fn copy(&self) -> Self {
+        let mut cache = RowCache::growing(self.bytes / 4 * 3, LEAST_ROWS);
+        // without the memory rows are computed when they are needed
+        let _ = cache.grow(self.packed.rows(), self.most);
+        Self {
+            packed: self.packed.clone(),
+            points: self.points.clone(),
+            cache,
+            queries: Queries::default(),
+            ..*self
+        }
     }
 
     /// The points as they came.
@@ -272,7 +286,7 @@ impl Gram for GrowingGram {
         let mut part = Self {
             packed: self.packed.select(keep),
             points: Matrix::empty(self.packed.cols(), true),
-            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS)?,
+            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS),
             bytes,
             most: keep.len(),
             queries: Queries::default(),
@@ -353,7 +367,7 @@ mod tests {
         let kernel = Kernel::Rbf { gamma: 0.5 };
         let packing = Packed::new(x.view(), kernel).unwrap().packing();
         for bytes in [0, 1 << 14, 1 << 20] {
-            let mut gram = GrowingGram::new(kernel, &packing, false, bytes, 100).unwrap();
+            let mut gram = GrowingGram::new(kernel, &packing, false, bytes, 100);
             let (mut block, mut row, mut ids) = (Block::default(), Vec::new(), Vec::new());
             for step in 0..600 {
                 let r = step * 37 % 200;

@@ -12,6 +12,7 @@ mod summed;
 pub use full::{cross_matrix, gram_matrix};
 pub use growing::{Block, GrowingGram};
 pub use mirrored::MirroredGram;
+pub(crate) use packed::LARGEST_VALUE;
 pub use packed::{Packed, Packing, Scratch, TILE};
 pub use queries::Queries;
 

@@ -28,6 +28,9 @@ const WIDE: usize = 1 << 16;
 /// Values that are packed in double precision where exactness is asked for.
 const FEW_VALUES: usize = 1 << 13;
 
+/// Kernel values from here on leave the range of single precision when they are summed.
+pub(crate) const LARGEST_VALUE: f64 = 1e30;
+
 /// No place among the columns that occur.
 const ABSENT: u32 = u32::MAX;
 
@@ -258,7 +261,8 @@ impl Packed {
                 far + 1
             )));
         }
-        self.check_range()
+        // values that are too small become 0, which harms nobody
+        if self.largest_value() < LARGEST_VALUE { Ok(()) } else { self.check_range() }
     }
 
     /// Appends row `i` of samples that were packed alike.
@@ -540,15 +544,19 @@ impl Packed {
         steep || !(held(&largest) && self.exact_norms.iter().all(|n| n.is_finite()))
     }
 
-    /// Rows are single precision: refuses kernels whose values could leave its range.
-    fn check_range(&self) -> Result<()> {
+    fn largest_value(&self) -> f64 {
         let length = self.exact_norms.iter().copied().fold(0.0, f64::max);
-        let largest = match self.kernel {
+        match self.kernel {
             Kernel::Linear | Kernel::Precomputed => length,
             Kernel::Poly { gamma, coef0, degree } => (gamma * length + coef0.abs()).powi(degree as i32),
             Kernel::Rbf { .. } | Kernel::Sigmoid { .. } => 1.0,
-        };
-        if largest == 0.0 || (1e-30..1e30).contains(&largest) {
+        }
+    }
+
+    /// Rows are single precision: refuses kernels whose values could leave its range.
+    fn check_range(&self) -> Result<()> {
+        let largest = self.largest_value();
+        if largest == 0.0 || (1e-30..LARGEST_VALUE).contains(&largest) {
             return Ok(());
         }
         let remedy = if largest < 1.0 { "scale the data" } else { "scale the data or lower gamma" };

@@ -11,7 +11,7 @@ use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::kernel::gram::cache::RowCache;
 use crate::math::simd;
-use crate::solver::{Progress, Watch};
+use crate::watch::{Progress, Watch};
 use rayon::prelude::*;
 
 /// Side of the squares in which the matrix is mirrored: two of them fit into the first-level cache.

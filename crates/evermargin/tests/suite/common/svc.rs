@@ -91,7 +91,7 @@ pub fn solve_dual(
     );
     let mut gram: Box<dyn Gram> =
         Box::new(KernelGram::new(Packed::new(p.x.view(), kernel).unwrap(), bytes).unwrap());
-    let report = dual.run(gram.as_mut(), Stop { tolerance, max_steps: 10_000_000 }, &());
+    let report = dual.run(gram.as_mut(), Stop { tolerance, max_steps: Some(10_000_000) }, &());
     assert_eq!(report.exit, Exit::Converged);
     (dual, gram)
 }

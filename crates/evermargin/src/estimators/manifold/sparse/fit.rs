@@ -7,10 +7,11 @@ use super::{Method, SparseLapParams};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::dictionary::{Atom, Dictionary};
 use crate::estimators::manifold::penalty::Penalty;
+use crate::estimators::manifold::sparse::matching_pursuit::{Candidates, Norm, Pursuit, PursuitCache};
+use crate::math::blas1::dot;
 use crate::math::linalg;
 use crate::solver::lars::l1_path;
-use crate::solver::matching_pursuit::{Candidates, Norm, Pursuit, PursuitCache};
-use crate::solver::newton_cg::{dot, newton};
+use crate::solver::newton_cg::newton;
 use crate::solver::{Exit, Stop, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -40,7 +41,7 @@ const HELD_ROWS: usize = 2000;
 type Found<'s> = (Restricted<'s>, RestrictedSolution, Done);
 
 /// Relative gradient at which squashed outputs count as stationary, and most rounds on the way.
-const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: 200 };
+const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: Some(200) };
 
 impl SparseFit<'_> {
     fn plain(&self) -> SparseObjective<'_> {
@@ -49,7 +50,7 @@ impl SparseFit<'_> {
 
     /// What the basis is fitted to; none if `watch` ends the solves it needs.
     fn aim(&self, watch: &dyn Watch) -> Option<SparseObjective<'_>> {
-        let ([a, i], nu) = (self.gamma, self.params.nu);
+        let ([a, i], nu) = (self.gamma, self.params.slack_weight);
         match (self.params.method, self.penalty) {
             (Method::Decoupled, Some(penalty)) => {
                 Some(SparseObjective::decoupled(a / nu, transduce(i, &self.known, penalty, watch)?))
@@ -84,7 +85,8 @@ impl SparseFit<'_> {
     /// A model of some rows with labels, for want of a better choice.
     pub fn first_rows(&self) -> Result<Found<'_>> {
         let labeled = (0..self.dictionary.rows()).filter(|&i| self.known.weight[i] > 0.0);
-        let atoms: Vec<Atom> = labeled.take(self.params.basis).map(|row| Atom { row, scale: 0 }).collect();
+        let atoms: Vec<Atom> =
+            labeled.take(self.params.n_landmarks).map(|row| Atom { row, scale: 0 }).collect();
         let space = Restricted::of(&self.dictionary, &atoms, self.norm)?;
         let solved = self.without_slack(&space)?;
         Ok((space, solved, Done { exit: Exit::Interrupted, steps: 0, columns: atoms.len() }))
@@ -96,7 +98,7 @@ impl SparseFit<'_> {
     }
 
     fn choose(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
-        let (n, most) = (self.dictionary.rows(), self.params.basis);
+        let (n, most) = (self.dictionary.rows(), self.params.n_landmarks);
         let whole = |rows: Vec<usize>| {
             let atoms: Vec<Atom> = rows.into_iter().map(|row| Atom { row, scale: 0 }).collect();
             let done = Done { exit: Exit::Converged, steps: atoms.len() as u64, columns: atoms.len() };
@@ -128,7 +130,7 @@ impl SparseFit<'_> {
             ((p.exchange * p.candidates as f64).round() as usize).max(usize::from(p.exchange > 0.0));
         let candidates = Candidates { number: p.candidates, exchanged, backfit: p.backfit, seed: p.seed };
         let n = self.dictionary.rows();
-        let often = n <= HELD_ROWS && exchanged.saturating_mul(p.basis) > n;
+        let often = n <= HELD_ROWS && exchanged.saturating_mul(p.n_landmarks) > n;
         let held = self
             .penalty
             .filter(|p| often && aim.curvature.is_along(p))
@@ -137,14 +139,14 @@ impl SparseFit<'_> {
         if let Some(held) = &held {
             pursuit = pursuit.with(held);
         }
-        let exit = pursuit.run(p.basis, watch);
+        let exit = pursuit.run(p.n_landmarks, watch);
         let steps = pursuit.atoms().len() as u64;
         (pursuit.atoms().to_vec(), Done { exit, steps, columns: pursuit.drawn() })
     }
 
     /// Every ⌊n/d⌋-th row in the order of its outputs; problems take turns.
     fn spread(&self, fields: &[Vec<f64>]) -> Vec<usize> {
-        let share = (self.params.basis / fields.len().max(1)).max(1);
+        let share = (self.params.n_landmarks / fields.len().max(1)).max(1);
         let rows = |field: &Vec<f64>| {
             let mut order: Vec<usize> = (0..field.len()).collect();
             order.sort_by(|&a, &b| field[a].total_cmp(&field[b]).then(a.cmp(&b)));
@@ -157,7 +159,7 @@ impl SparseFit<'_> {
     fn along_path(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let n = self.dictionary.rows();
         let (h, right) = self.quadratic(aim);
-        let share = (self.params.basis / right.len().max(1)).max(1);
+        let share = (self.params.n_landmarks / right.len().max(1)).max(1);
         let (mut rows, mut exit) = (Vec::new(), Exit::Converged);
         for c in &right {
             let (knots, end) = l1_path(&h, c, share, self.params.method == Method::Lasso, watch);
@@ -190,7 +192,7 @@ impl SparseFit<'_> {
         let mut taken = vec![false; self.dictionary.rows()];
         let turns = (0..longest).flat_map(|at| lists.iter().filter_map(move |l| l.get(at)));
         let new = turns.copied().filter(|&row| !std::mem::replace(&mut taken[row], true));
-        new.take(self.params.basis).collect()
+        new.take(self.params.n_landmarks).collect()
     }
 
     /// Descends from the solutions of the plain objective.

@@ -4,13 +4,13 @@
 //! objective of `laprls` ([`super::lap`]) with its γ_A, γ_I and scalings; half of it is equation 5.1, whose γ_A and γ_I are
 //! those of `scaling` = raw. With all rows in the basis the answer is that of `laprls`.
 //!
-//! A method is a way to choose the rows and an [`aim`](aim::Aim) to fit them to:
+//! A method is a way to choose the rows and an [objective](objective::SparseObjective) to fit them to:
 //!
 //! | method | rows chosen by | fitted to |
 //! |---|---|---|
-//! | `greedy` | [pursuit](greedy) of the objective | the objective |
+//! | `greedy` | [pursuit](matching_pursuit) of the objective | the objective |
 //! | `random`, `uniform` | a draw; every ⌊n/d⌋-th of the rows sorted by graph transduction | the objective |
-//! | `lasso`, `lars` | the first on the [path of λ|β|₁](l1_path) | the objective |
+//! | `lasso`, `lars` | the first on the [path of λ|β|₁](crate::solver::lars) | the objective |
 //! | `decoupled` | pursuit of graph transduction | graph transduction |
 //! | `slack` | pursuit of the objective | the objective with slack ν between f and what the graph sees |
 //! | `greedy-slack` | pursuit of that one | that one |
@@ -21,28 +21,33 @@
 //! conjugate gradients come near to; the basis of `lasso` and `lars` is fitted without |β|₁. There is no constant (`balance`
 //! moves the threshold). Without unlabeled rows, or γ_I = 0, a pursuit of the labels alone.
 
-pub mod factor;
 mod fit;
+pub mod matching_pursuit;
 pub mod objective;
 pub mod restricted;
 pub mod sigmoid;
 
 use super::dictionary::Dictionary;
-use super::lap::{self, Scaling, check_weights};
+use super::lap::{self, ObjectiveScaling, check_weights};
 use super::penalty::{Penalty, PenaltyParams};
 use super::transduction::told_by_model;
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::manifold::sparse::matching_pursuit::{Backfit, Norm};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::transductive::{FewLabels, Ratio};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
-use crate::solver::matching_pursuit::{Backfit, Norm};
+use crate::params::shared::{
+    BALANCE, COEF0, DEGREE, EDGE_WEIGHTS, GAMMA, GAMMA_A, GAMMA_I, KERNEL, LANDMARK_SEED, METRIC,
+    N_NEIGHBORS, NORMALIZED, OBJECTIVE_SCALING, POWER, RADIUS, RATIO, SEARCH, WIDTH,
+};
+use crate::params::{FloatRange, ParamSpec, ParamValues};
 use crate::solver::{Exit, Report, Watch};
 use fit::SparseFit;
 use objective::LabeledTargets;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// How rows are chosen and what is fitted.
@@ -70,6 +75,71 @@ pub enum Method {
     Sigmoid,
 }
 
+/// The specification of `sparse-lap`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "sparse-lap",
+    "few basis functions that vary little along a graph of all rows (semi-supervised)",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        ParamSpec::choice(
+            "method",
+            &[
+                "decoupled",
+                "greedy",
+                "greedy-slack",
+                "slack",
+                "sigmoid",
+                "lasso",
+                "lars",
+                "uniform",
+                "random",
+            ],
+            "decoupled",
+            "decoupled, greedy, greedy-slack, slack, sigmoid, lasso, lars, uniform or random",
+        ),
+        ParamSpec::count("n_landmarks", 1, "100", "maximum number of landmarks the model is expanded on"),
+        GAMMA_A,
+        GAMMA_I,
+        OBJECTIVE_SCALING,
+        ParamSpec::float(
+            "slack_weight",
+            FloatRange::above(0.0, 1e15),
+            "1",
+            "weight of the slack between f and the graph; decoupled: divides gamma_a",
+        ),
+        ParamSpec::count("candidates", 1, "50", "points compared before one is taken"),
+        ParamSpec::float(
+            "exchange",
+            FloatRange::closed(0.0, 1.0),
+            "0.2",
+            "share of them exchanged for others after a step, the worst first",
+        ),
+        ParamSpec::choice(
+            "backfit",
+            &["post", "pre"],
+            "post",
+            "scores of points with the other coefficients kept (post) or fitted (pre)",
+        ),
+        ParamSpec::flag("ridge", "false", "whether |f|² is the sum of squared coefficients"),
+        N_NEIGHBORS,
+        RADIUS,
+        SEARCH,
+        METRIC,
+        EDGE_WEIGHTS,
+        WIDTH,
+        NORMALIZED,
+        POWER,
+        BALANCE,
+        RATIO,
+        LANDMARK_SEED.help_of("seed of the draw of points to compare"),
+    ],
+);
+
+impl Parameters for SparseLapParams {}
+
 /// Parameters of [`sparse-lap`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -81,12 +151,12 @@ pub struct SparseLapParams {
     /// Weight of the variation of f along the graph; 0 leaves the unlabeled rows out.
     pub gamma_i: f64,
     /// What the two weights multiply.
-    pub scaling: Scaling,
+    pub objective_scaling: ObjectiveScaling,
     /// The graph and the power of its Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
     /// Most basis functions.
-    pub basis: usize,
+    pub n_landmarks: usize,
     /// How they are chosen and fitted.
     pub method: Method,
     /// Atoms compared before one is taken.
@@ -96,7 +166,7 @@ pub struct SparseLapParams {
     /// What a candidate's score leaves free.
     pub backfit: Backfit,
     /// `slack`, `greedy-slack`: weight of (f − o)². `decoupled`: γ_A is divided by it.
-    pub nu: f64,
+    pub slack_weight: f64,
     /// Whether |f|² is K̄|β|², K̄ the mean of K(x, x), instead of the norm of the kernel space.
     pub ridge: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
@@ -116,14 +186,14 @@ impl Default for SparseLapParams {
             kernel: Kernel::Rbf { gamma: 1.0 },
             gamma_a: 1e-3,
             gamma_i: 0.1,
-            scaling: Scaling::Raw,
+            objective_scaling: ObjectiveScaling::Raw,
             penalty: PenaltyParams::default(),
-            basis: 100,
+            n_landmarks: 100,
             method: Method::default(),
             candidates: 50,
             exchange: 0.2,
             backfit: Backfit::default(),
-            nu: 1.0,
+            slack_weight: 1.0,
             ridge: false,
             balance: false,
             ratio: Ratio::Labels,
@@ -148,7 +218,7 @@ impl SparseLapParams {
                 "false: the graph joins rows without a label too",
             ));
         }
-        for (name, value) in [("basis", self.basis), ("candidates", self.candidates)] {
+        for (name, value) in [("n_landmarks", self.n_landmarks), ("candidates", self.candidates)] {
             if value == 0 {
                 return Err(Error::parameter(name, value, "1 or more"));
             }
@@ -156,8 +226,12 @@ impl SparseLapParams {
         if !(0.0..=1.0).contains(&self.exchange) {
             return Err(Error::parameter("exchange", self.exchange, "a share, from 0 to 1"));
         }
-        if !(self.nu > 0.0 && self.nu <= 1e15) {
-            return Err(Error::parameter("nu", self.nu, "a number above 0, at most 1e15"));
+        if !(self.slack_weight > 0.0 && self.slack_weight <= 1e15) {
+            return Err(Error::parameter(
+                "slack_weight",
+                self.slack_weight,
+                "a number above 0, at most 1e15",
+            ));
         }
         Ok(())
     }
@@ -169,7 +243,7 @@ impl SparseLapParams {
             Method::Lars => "lars",
             _ => return Ok(()),
         };
-        if rows > crate::solver::lars::MAX_ROWS && rows > self.basis {
+        if rows > crate::solver::lars::MAX_ROWS && rows > self.n_landmarks {
             let most = crate::solver::lars::MAX_ROWS;
             let allowed = format!("another one for {rows} rows: a path is followed among {most} at most");
             return Err(Error::parameter("method", name, allowed));
@@ -187,7 +261,8 @@ impl SparseLapParams {
     ) -> Result<(Fitted, usize)> {
         let known = LabeledTargets::of(problems)?;
         let dictionary = Dictionary::new(x, vec![self.kernel])?;
-        let gamma = self.scaling.raw([self.gamma_a, self.gamma_i], lap::weight(&problems[0]), x.rows());
+        let gamma =
+            self.objective_scaling.raw([self.gamma_a, self.gamma_i], lap::weight(&problems[0]), x.rows());
         let ridge = Norm::Ridge(dictionary.mean_own().max(f64::MIN_POSITIVE));
         let norm = if self.ridge { ridge } else { Norm::Kernel };
         let scene = SparseFit { params: self, dictionary, known, penalty, gamma, norm };
@@ -230,7 +305,7 @@ impl Fit for SparseLapParams {
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         let alone = LabelsOnly(self.clone());
         if self.gamma_i == 0.0 || few.iter().all(|f| f.unlabeled.is_empty()) {
-            return told_by_model(alone.fit(x, problems, watch)?, x, &few, self.balance, Map::new());
+            return told_by_model(alone.fit(x, problems, watch)?, x, &few, self.balance, ParamValues::new());
         }
         let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
         let part = (rows.len() < x.rows()).then(|| x.select(&rows));
@@ -250,12 +325,12 @@ impl Fit for SparseLapParams {
         let Some(penalty) = penalty else {
             let mut fitted = alone.fit(x, problems, &())?;
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
-            return told_by_model(fitted, x, &few, self.balance, Map::new());
+            return told_by_model(fitted, x, &few, self.balance, ParamValues::new());
         };
         let (fitted, size) = self.learn(inside, &within, Some(&penalty), watch)?;
-        let mut facts = Map::<String, Value>::new();
-        facts.insert("basis".into(), size.into());
-        facts.insert("neighbors".into(), self.penalty.neighbors_of(inside).into());
+        let mut facts = ParamValues::new();
+        facts.insert("n_landmarks".into(), size.into());
+        facts.insert("n_neighbors".into(), self.penalty.neighbors_of(inside).into());
         facts.extend(lap::graph_facts(&penalty));
         told_by_model(fitted, x, &few, self.balance, facts)
     }

@@ -18,8 +18,9 @@ use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
 use crate::estimators::manifold::penalty::Penalty;
+use crate::math::blas1::{add, dot};
 use crate::math::linalg::Cholesky;
-use crate::solver::newton_cg::{Objective, add, dot, newton};
+use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Progress, Stop, Watch};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -172,7 +173,8 @@ impl<'a> Curvature<'a> {
         let constant = bound + 0.5 * dot(&right, &right) / size;
         let mut field = Field { curvature: self, shift, right, constant, scale, size };
         let mut f = vec![0.0; n];
-        let report = newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: MAX_ROUNDS }, watch);
+        let report =
+            newton(&mut field, &mut f, Stop { tolerance: EXACT, max_steps: Some(MAX_ROUNDS) }, watch);
         (report.exit != Exit::Interrupted).then_some(f)
     }
 }

@@ -8,11 +8,11 @@ use super::objective::SparseObjective;
 use crate::error::{Error, Result};
 use crate::estimators::manifold::dictionary::{Atom, Dictionary};
 use crate::estimators::manifold::landmark_space::{LandmarkSpace, expansion};
+use crate::estimators::manifold::sparse::matching_pursuit::Norm;
+use crate::math::blas1::dot;
 use crate::math::linalg::{self, Cholesky};
 use crate::model::Model;
 use crate::solver::Watch;
-use crate::solver::matching_pursuit::Norm;
-use crate::solver::newton_cg::dot;
 use rayon::prelude::*;
 
 /// The functions of a basis.

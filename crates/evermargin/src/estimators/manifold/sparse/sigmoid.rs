@@ -9,7 +9,8 @@
 
 use super::restricted::Restricted;
 use crate::estimators::manifold::penalty::Penalty;
-use crate::solver::newton_cg::{Objective, add, dot};
+use crate::math::blas1::{add, dot};
+use crate::solver::newton_cg::Objective;
 
 /// ρ: outputs of ±1 are squashed to ±0.96.
 pub const SLOPE: f64 = 2.0;

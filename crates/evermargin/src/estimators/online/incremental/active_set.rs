@@ -153,14 +153,14 @@ impl ExactSvm {
         let bound = if way > 0.0 { self.cost[c] - at.alpha[c] } else { at.alpha[c] };
         let mut first = (bound.max(0.0), Event::Bound);
         let nothing = NOTHING * self.cost[c];
-        let mut compute_kernel_block = |step: f64, event: Event| {
+        let mut consider = |step: f64, event: Event| {
             let step = if step <= nothing { 0.0 } else { step };
             if step < first.0 {
                 first = (step, event);
             }
         };
         if way > 0.0 && rates.gamma[c] > 0.0 {
-            compute_kernel_block(-at.g[c] / rates.gamma[c], Event::Reached);
+            consider(-at.g[c] / rates.gamma[c], Event::Reached);
         }
         let mut slot = vec![0.0; self.len()];
         at.margin.iter().zip(&rates.beta[1..]).for_each(|(&s, b)| slot[s] = *b);
@@ -169,16 +169,13 @@ impl ExactSvm {
             let flat = FLAT * rates.scale;
             match at.place[i] {
                 Place::Margin if speed > FLAT => {
-                    compute_kernel_block(
-                        (self.cost[i] - at.alpha[i]) / speed,
-                        Event::Leaves(i, Place::Error),
-                    );
+                    consider((self.cost[i] - at.alpha[i]) / speed, Event::Leaves(i, Place::Error));
                 }
                 Place::Margin if speed < -FLAT => {
-                    compute_kernel_block(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest))
+                    consider(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest));
                 }
-                Place::Error if drift > flat => compute_kernel_block(-at.g[i] / drift, Event::Joins(i)),
-                Place::Rest if drift < -flat => compute_kernel_block(at.g[i] / -drift, Event::Joins(i)),
+                Place::Error if drift > flat => consider(-at.g[i] / drift, Event::Joins(i)),
+                Place::Rest if drift < -flat => consider(at.g[i] / -drift, Event::Joins(i)),
                 _ => {}
             }
         }

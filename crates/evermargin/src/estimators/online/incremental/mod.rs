@@ -14,7 +14,7 @@
 //! labels on one point, every curvature is positive and no step cycles; the price is that y·f of a margin sample is
 //! 1 − 1e-10(1 + K)α. With samples of one class (or none) α = 0 and b = ±1, and there is no model.
 //!
-//! [`ExactSvm::settle`] makes the state a function of the samples and their sets alone, whatever came before: α of errors
+//! [`ExactSvm::optimize`] makes the state a function of the samples and their sets alone, whatever came before: α of errors
 //! and rest are set, those of the margin solved for in the order of the ids. Two histories with the same samples then
 //! have the same bits, unless a sample lies on the border of two sets to rounding.
 

@@ -4,7 +4,7 @@ use super::state::{Point, Ramp};
 use super::{Counts, Lasvm, LasvmParams};
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::kernel::gram::Packing;
+use crate::kernel::gram::{Block, Packing};
 use crate::solver::smo::Dual;
 use serde::{Deserialize, Serialize};
 
@@ -44,11 +44,35 @@ impl Lasvm {
         }
     }
 
+    /// A machine with the same points and coefficients, but with empty caches.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            params: self.params.clone(),
+            gram: self.gram.copy(),
+            outputs: self.outputs.clone(),
+            gradient_bounds: self.gradient_bounds.clone(),
+            points: self.points.clone(),
+            dead: self.dead,
+            support: self.support,
+            members: self.members.clone(),
+            counts: self.counts.clone(),
+            block: Block::default(),
+            row: Vec::new(),
+        }
+    }
+
+    /// Whether no count exceeds `most`.
+    pub(crate) fn counts_at_most(&self, most: u64) -> bool {
+        let c = &self.counts;
+        let some = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
+        some.iter().chain(&c.admitted).chain(&c.dropped).all(|n| *n <= most)
+    }
+
     /// Goes on from what was saved; refuses parts that do not fit together.
     pub fn resume(saved: &Saved) -> Result<Self> {
         saved.check()?;
         let sparse = matches!(saved.points, Matrix::Csr { .. });
-        let mut state = Self::with(&saved.params, &saved.packing, sparse, saved.outputs.len())?;
+        let mut state = Self::with(&saved.params, &saved.packing, sparse, saved.outputs.len());
         state.gram.restore(saved.points.view())?;
         state.outputs.clone_from(&saved.outputs);
         state.gradient_bounds = state.outputs.iter().map(Dual::gradient_bounds).collect();
@@ -66,16 +90,21 @@ impl Saved {
     /// Refuses parts that do not fit together (a file may say anything).
     pub fn check(&self) -> Result<()> {
         self.params.check()?;
+        self.points.recheck()?;
         let n = self.points.rows();
         let wrong = |what: &str| Err(Error::State(what.into()));
         if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
             return wrong("its points and their numbers differ");
         }
         let width = self.packing.center.len();
+        if self.packing.cols > u32::MAX as usize {
+            return wrong("its points have too many columns");
+        }
         if self.packing.cols != self.points.cols() || (width != 0 && width != self.packing.cols) {
             return wrong("its points have another number of columns");
         }
-        if self.outputs.is_empty() || self.outputs.iter().any(|d| !d.is_sound(n, self.params.loss.has_bias()))
+        if self.outputs.is_empty()
+            || self.outputs.iter().any(|d| !d.is_sound(n, self.params.variant.has_bias()))
         {
             return wrong("its coefficients do not fit its points");
         }

@@ -1,15 +1,15 @@
 //! Who leaves: points nobody needs, and points beyond the cap.
 
-use super::{Lasvm, Loss};
+use super::{Lasvm, LasvmVariant};
 use crate::solver::smo::{Dual, GradientBounds};
 
 impl Lasvm {
     /// Drops points nobody needs, keeps the cap.
     pub(crate) fn evict_idle(&mut self) {
-        match self.params.loss {
-            Loss::Hinge if !self.params.retrain => self.evict(),
-            Loss::Hinge | Loss::Full | Loss::Local => {}
-            Loss::Gap | Loss::Ramp | Loss::Filter => {
+        match self.params.variant {
+            LasvmVariant::Hinge if !self.params.retrain => self.evict(),
+            LasvmVariant::Hinge | LasvmVariant::Full | LasvmVariant::Local => {}
+            LasvmVariant::Gap | LasvmVariant::Ramp | LasvmVariant::Filter => {
                 if self.params.clean_every > 0 && self.counts.seen.is_multiple_of(self.params.clean_every) {
                     self.clean(self.params.allowance(self.support_count()));
                 }

@@ -35,7 +35,7 @@ const GROWTH: usize = 8;
 pub enum Mode {
     /// 16 nearest, doubled until the violation among all samples is at most `gap`.
     Adaptive,
-    /// All within `nu` widths of the rbf kernel.
+    /// All within `radius_factor` widths of the rbf kernel.
     Radius,
     /// The nearest, eight more at a time until no coefficient moves by more than `change`.
     Iterative,
@@ -56,7 +56,7 @@ pub struct Neighborhood {
     /// Largest violation among all samples that ends the adaptive mode.
     pub gap: f64,
     /// Radius, in widths σ = 1/√(2·gamma) of the rbf kernel.
-    pub nu: f64,
+    pub radius_factor: f64,
     /// Largest move of a coefficient, as a share of its cost, that ends the iterative modes.
     pub change: f64,
     /// Number of neighbors of [`Mode::Nearest`].
@@ -65,13 +65,15 @@ pub struct Neighborhood {
 
 impl Default for Neighborhood {
     fn default() -> Self {
-        Self { mode: Mode::Adaptive, gap: 0.2, nu: 1.0, change: 0.01, nearest: 50 }
+        Self { mode: Mode::Adaptive, gap: 0.2, radius_factor: 1.0, change: 0.01, nearest: 50 }
     }
 }
 
 impl Neighborhood {
     pub(crate) fn check(&self, kernel: Kernel) -> Result<()> {
-        for (name, value) in [("gap", self.gap), ("nu", self.nu), ("change", self.change)] {
+        for (name, value) in
+            [("gap", self.gap), ("radius_factor", self.radius_factor), ("change", self.change)]
+        {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::parameter(name, value, "a positive number"));
             }
@@ -96,7 +98,7 @@ impl Neighborhood {
             Mode::Adaptive => FEW,
             Mode::Iterative => GROWTH,
             Mode::Radius | Mode::RadiusIterative => {
-                around.within(2.0 - 2.0 * (-0.5 * self.nu * self.nu).exp())
+                around.within(2.0 - 2.0 * (-0.5 * self.radius_factor * self.radius_factor).exp())
             }
             Mode::Nearest => self.nearest,
             Mode::Full => usize::MAX,
@@ -159,8 +161,10 @@ impl Lasvm {
         let c = self.points.len() - 1;
         let mut around = self.around(j, c);
         let Some(partner) = self.partner(j, side, &around) else { return Ok(()) };
-        let stop =
-            Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
+        let stop = Stop {
+            tolerance: self.params.tolerance,
+            max_steps: Some((100 * self.len() as u64).max(10_000_000)),
+        };
         let near = self.params.local.clone();
         let mut size = near.start(&around);
         loop {

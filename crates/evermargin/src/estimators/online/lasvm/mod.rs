@@ -22,6 +22,7 @@
 mod checkpoint;
 mod eviction;
 mod local;
+pub mod spec;
 mod state;
 
 pub use checkpoint::Saved;
@@ -45,7 +46,7 @@ use serde::{Deserialize, Serialize};
 /// Which of the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum LasvmVariant {
     /// `lasvm`: hinge loss with bias.
     Hinge,
     /// `lasvm-g`: hinge loss, steps by the duality gap.
@@ -60,7 +61,20 @@ pub enum Loss {
     Local,
 }
 
-impl Loss {
+impl LasvmVariant {
+    /// The variant of an estimator by its name.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "lasvm" => Self::Hinge,
+            "lasvm-g" => Self::Gap,
+            "lasvm-nc" => Self::Ramp,
+            "lasvm-i" => Self::Filter,
+            "full-svm" => Self::Full,
+            "local-svc" => Self::Local,
+            _ => return None,
+        })
+    }
+
     /// Whether the decision function has a constant.
     pub fn has_bias(self) -> bool {
         matches!(self, Self::Hinge | Self::Local)
@@ -72,7 +86,7 @@ impl Loss {
 #[serde(deny_unknown_fields, default)]
 pub struct LasvmParams {
     /// Which of the family.
-    pub loss: Loss,
+    pub variant: LasvmVariant,
     /// The kernel.
     pub kernel: Kernel,
     /// Cost of a margin violation, times the weight of the example.
@@ -116,7 +130,7 @@ pub struct LasvmParams {
     #[serde(rename = "virtual")]
     pub virtual_points: usize,
     /// Nearest positives among which VIRTUAL draws.
-    pub neighbors: usize,
+    pub n_neighbors: usize,
     /// `local-svc`: who moves when a sample comes.
     pub local: Neighborhood,
 }
@@ -158,7 +172,7 @@ pub struct Online {
 impl Default for LasvmParams {
     fn default() -> Self {
         Self {
-            loss: Loss::Hinge,
+            variant: LasvmVariant::Hinge,
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 1.0,
             tolerance: 1e-3,
@@ -179,7 +193,7 @@ impl Default for LasvmParams {
             curve: false,
             retrain: false,
             virtual_points: 0,
-            neighbors: 5,
+            n_neighbors: 5,
             local: Neighborhood::default(),
         }
     }
@@ -231,8 +245,8 @@ impl LasvmParams {
         if self.virtual_points > MAX_VIRTUAL {
             return Err(Error::parameter("virtual", self.virtual_points, format!("at most {MAX_VIRTUAL}")));
         }
-        if !(1..=1000).contains(&self.neighbors) {
-            return Err(Error::parameter("neighbors", self.neighbors, "from 1 to 1000"));
+        if !(1..=1000).contains(&self.n_neighbors) {
+            return Err(Error::parameter("n_neighbors", self.n_neighbors, "from 1 to 1000"));
         }
         Ok(())
     }
@@ -316,7 +330,7 @@ impl LasvmParams {
     pub fn order(&self, problems: &[Targets], epoch: usize, rng: &mut Pcg64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..problems.first().map_or(0, |p| p.y.len())).collect();
         order.shuffle(rng);
-        if epoch == 0 && self.loss.has_bias() {
+        if epoch == 0 && self.variant.has_bias() {
             seeds_first(&mut order, problems, SEEDS);
         }
         order

@@ -1,6 +1,6 @@
 //! The state of an online support vector machine: points, one dual problem an output, and what was counted.
 
-use super::{LasvmParams, Loss};
+use super::{LasvmParams, LasvmVariant};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Targets;
@@ -94,21 +94,16 @@ impl Lasvm {
         let some: Vec<usize> = (0..first.rows().min(FIRST)).collect();
         let packing = Packed::new(first.select(&some).view(), params.kernel)?.packing();
         let sparse = matches!(first, MatrixView::Csr { .. });
-        Self::with(params, &packing, sparse, outputs)
+        Ok(Self::with(params, &packing, sparse, outputs))
     }
 
     /// A machine without points, for samples that are packed so.
-    pub(crate) fn with(
-        params: &LasvmParams,
-        packing: &Packing,
-        sparse: bool,
-        outputs: usize,
-    ) -> Result<Self> {
+    pub(crate) fn with(params: &LasvmParams, packing: &Packing, sparse: bool, outputs: usize) -> Self {
         let gram =
-            GrowingGram::new(params.kernel, packing, sparse, params.cache_bytes, params.max_points * 4 / 3)?;
+            GrowingGram::new(params.kernel, packing, sparse, params.cache_bytes, params.max_points * 4 / 3);
         let dual = Dual::new(Vec::new(), Vec::new(), Vec::new());
-        let dual = if params.loss.has_bias() { dual } else { dual.without_bias() };
-        Ok(Self {
+        let dual = if params.variant.has_bias() { dual } else { dual.without_bias() };
+        Self {
             params: params.clone(),
             gram,
             gradient_bounds: vec![dual.gradient_bounds(); outputs],
@@ -120,7 +115,7 @@ impl Lasvm {
             counts: Counts::default(),
             block: Block::default(),
             row: Vec::new(),
-        })
+        }
     }
 
     /// Learns from the rows named, one after the other; row `r` is known as `base + r`, and one that is among the
@@ -218,11 +213,11 @@ impl Lasvm {
             self.counts.admitted[candidate.came as usize] += 1;
             self.optimize(&candidate)?;
             if self.params.retrain {
-                self.solve(&());
+                self.solve((100 * self.len() as u64).max(10_000_000), &());
             }
         } else {
             self.counts.rejected += 1;
-            if self.params.loss.has_bias() {
+            if self.params.variant.has_bias() {
                 (0..self.outputs.len()).for_each(|j| self.settle_pairs(j));
             }
         }
@@ -243,9 +238,9 @@ impl Lasvm {
             }
             let mut bounds = ((y * cost).min(0.0), (y * cost).max(0.0));
             let stays = y != 0.0 && cost > 0.0 && self.is_wanted(j, y, gradient, z);
-            if !stays && self.params.loss == Loss::Filter {
+            if !stays && self.params.variant == LasvmVariant::Filter {
                 bounds = (0.0, 0.0); // passed over by this output, whatever the others do
-            } else if self.params.loss == Loss::Ramp && z < self.params.s && self.is_warm(dual) {
+            } else if self.params.variant == LasvmVariant::Ramp && z < self.params.s && self.is_warm(dual) {
                 bounds = (bounds.0 - y * cost, bounds.1 - y * cost);
             }
             wanted |= stays;
@@ -258,19 +253,19 @@ impl Lasvm {
     pub(crate) fn middle(&self, output: usize) -> f64 {
         let GradientBounds { max_up, min_down } = self.gradient_bounds[output];
         let b = f64::midpoint(max_up, min_down);
-        if self.params.loss.has_bias() && b.is_finite() { b } else { 0.0 }
+        if self.params.variant.has_bias() && b.is_finite() { b } else { 0.0 }
     }
 
     /// Whether an output has use for a sample.
     fn is_wanted(&self, output: usize, y: f64, gradient: f64, z: f64) -> bool {
         let (dual, e) = (&self.outputs[output], self.gradient_bounds[output]);
-        match self.params.loss {
+        match self.params.variant {
             // beyond the extremes on the closed side: it would be evicted at once
-            Loss::Hinge => {
+            LasvmVariant::Hinge => {
                 !(e.min_down < e.max_up && if y > 0.0 { gradient < e.min_down } else { gradient > e.max_up })
             }
-            Loss::Filter => !self.is_warm(dual) || (z <= 1.0 && z >= self.params.s),
-            Loss::Gap | Loss::Ramp | Loss::Full | Loss::Local => true,
+            LasvmVariant::Filter => !self.is_warm(dual) || (z <= 1.0 && z >= self.params.s),
+            LasvmVariant::Gap | LasvmVariant::Ramp | LasvmVariant::Full | LasvmVariant::Local => true,
         }
     }
 
@@ -283,14 +278,14 @@ impl Lasvm {
 
     /// Steps of the newcomer, then of all points.
     fn optimize(&mut self, candidate: &Candidate) -> Result<()> {
-        if self.params.loss == Loss::Local {
+        if self.params.variant == LasvmVariant::Local {
             return self.settle_near(candidate);
         }
         let tolerance = self.params.tolerance;
         let k = self.points.len() - 1;
         for (j, side) in candidate.sides.iter().enumerate() {
             let dual = &mut self.outputs[j];
-            let gap = !self.params.loss.has_bias();
+            let gap = !self.params.variant.has_bias();
             let cost = side.bounds.1 - side.bounds.0;
             let threshold =
                 if gap { dual.gap_and_target().1.max(dual.largest_cost()).max(cost) } else { 0.0 };
@@ -350,14 +345,19 @@ impl Lasvm {
     /// ramp loss the points that now lie beyond the ramp are let go and those that came back are taken in, until none
     /// changes sides.
     pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
+        self.finish_within((100 * self.len() as u64).max(10_000_000), watch)
+    }
+
+    /// [`Lasvm::finish`] in at most `max_steps` steps of each output, and of each round with ramp loss.
+    pub(crate) fn finish_within(&mut self, max_steps: u64, watch: &dyn Watch) -> Vec<Report> {
         self.compact();
         // without the memory the rows stay as they are
         let _ = self.gram.fit();
-        let mut reports = self.solve(watch);
-        if self.params.loss == Loss::Ramp {
-            self.settle_sides(&mut reports, watch);
+        let mut reports = self.solve(max_steps, watch);
+        if self.params.variant == LasvmVariant::Ramp {
+            self.settle_sides(&mut reports, max_steps, watch);
         }
-        if self.params.loss != Loss::Full {
+        if self.params.variant != LasvmVariant::Full {
             self.clean(0);
         }
         self.compact();
@@ -366,12 +366,12 @@ impl Lasvm {
     }
 
     /// Rounds of the concave-convex procedure from a solution: the ramp loss of the points never rises.
-    fn settle_sides(&mut self, reports: &mut [Report], watch: &dyn Watch) {
+    fn settle_sides(&mut self, reports: &mut [Report], max_steps: u64, watch: &dyn Watch) {
         for _ in 0..ROUNDS {
             if reports.iter().any(|r| r.exit != Exit::Converged) || !self.reassess() {
                 break;
             }
-            for (all, round) in reports.iter_mut().zip(self.solve(watch)) {
+            for (all, round) in reports.iter_mut().zip(self.solve(max_steps, watch)) {
                 let (steps, evaluations) = (all.steps, all.kernel_evaluations);
                 *all = round;
                 all.steps += steps;
@@ -381,9 +381,8 @@ impl Lasvm {
     }
 
     /// Solves the problems of the points to the tolerance.
-    fn solve(&mut self, watch: &dyn Watch) -> Vec<Report> {
-        let stop =
-            Stop { tolerance: self.params.tolerance, max_steps: (100 * self.len() as u64).max(10_000_000) };
+    fn solve(&mut self, max_steps: u64, watch: &dyn Watch) -> Vec<Report> {
+        let stop = Stop { tolerance: self.params.tolerance, max_steps: Some(max_steps) };
         let mut reports = Vec::with_capacity(self.outputs.len());
         for (dual, e) in self.outputs.iter_mut().zip(&mut self.gradient_bounds) {
             reports.push(dual.run(&mut self.gram, stop, watch));
@@ -473,7 +472,7 @@ impl Lasvm {
     /// Largest spread of the extremes of an output, where finite: a sample is admitted up to half of it beyond the
     /// margin.
     pub fn admission_slack(&self) -> f64 {
-        if !self.params.loss.has_bias() {
+        if !self.params.variant.has_bias() {
             return 0.0;
         }
         let spread = self.gradient_bounds.iter().map(|e| e.max_up - e.min_down);

@@ -31,15 +31,50 @@ use super::tsvm::Switching;
 use super::{Ratio, default_lambda};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::Gram;
 use crate::math::linalg::Cholesky;
+use crate::params::shared::{
+    CACHE_BYTES, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, KERNEL_LAMBDA, LAMBDA_U, RATIO,
+    RELATIVE_TOLERANCE,
+};
+use crate::params::{End, FloatRange, ParamSpec};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// The specification of `bnb-s3vm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "bnb-s3vm",
+    "the global optimum of a semi-supervised support vector machine, for few rows",
+    &[
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        KERNEL_LAMBDA,
+        LAMBDA_U,
+        RATIO,
+        ParamSpec::float(
+            "epsilon",
+            FloatRange::new(End::Closed(0.0), End::Open(1.0)),
+            "0.001",
+            "share of the objective by which the optimum may be missed",
+        ),
+        ParamSpec::count("max_nodes", 0, "100000", "maximum number of nodes of the search; 0 = no limit"),
+        RELATIVE_TOLERANCE
+            .default_of("0.0001")
+            .help_of("largest violation of the optimality conditions at a node"),
+        FIT_INTERCEPT,
+        CACHE_BYTES,
+    ],
+);
+
+impl Parameters for BnbParams {}
 
 /// Parameters of [`bnb-s3vm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,7 +95,7 @@ pub struct BnbParams {
     /// Largest violation of the optimality conditions at a node.
     pub tolerance: f64,
     /// Whether to learn a constant, not regularized.
-    pub bias: bool,
+    pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
 }
@@ -75,7 +110,7 @@ impl Default for BnbParams {
             epsilon: 1e-3,
             max_nodes: 100_000,
             tolerance: 1e-4,
-            bias: true,
+            fit_intercept: true,
             cache_bytes: 1 << 30,
         }
     }
@@ -240,7 +275,7 @@ impl BnbParams {
     /// The labeling of label switching.
     fn switched(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> (Best, Report) {
         let switching = Switching {
-            bias: self.bias,
+            fit_intercept: self.fit_intercept,
             tolerance: self.tolerance,
             switch: 0,
             lambda: self.lambda,
@@ -253,7 +288,7 @@ impl BnbParams {
     }
 
     fn machine<'g>(&self, gram: &'g mut dyn Gram, problem: &Problem) -> KernelProblem<'g> {
-        KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.bias, self.tolerance)
+        KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.fit_intercept, self.tolerance)
     }
 
     /// Nothing given, machines f = 0.
@@ -307,7 +342,7 @@ impl BnbParams {
         for (m, problem) in all.problems.iter().enumerate() {
             let f = duals[m].decisions();
             let y = all.targets(m, &node.class);
-            let stiff = stiffness((&y, &problem.cost, &duals[m]), machine, &open, self.bias);
+            let stiff = stiffness((&y, &problem.cost, &duals[m]), machine, &open, self.fit_intercept);
             for &c in &classes {
                 for ((&i, stiff), cost) in open.iter().zip(&stiff).zip(&mut costs[c]) {
                     let violation = 1.0 - sign(m, c) * f[i];
@@ -424,7 +459,7 @@ fn stiffness(
     (y, cost, dual): (&[f64], &[f64], &Dual),
     machine: &mut KernelProblem<'_>,
     open: &[usize],
-    bias: bool,
+    fit_intercept: bool,
 ) -> Vec<f64> {
     let diagonal: Vec<f64> = open.iter().map(|&i| machine.gram.diag(i)).collect();
     let alpha = dual.alpha();
@@ -434,7 +469,7 @@ fn stiffness(
         return diagonal;
     }
     let mean = diagonal.iter().sum::<f64>() / diagonal.len() as f64;
-    let constant = if bias { CONSTANT * mean } else { 0.0 };
+    let constant = if fit_intercept { CONSTANT * mean } else { 0.0 };
     let (mut among, mut across) = (Vec::with_capacity(free.len() * free.len()), vec![Vec::new(); open.len()]);
     for (k, &j) in free.iter().enumerate() {
         machine.gram.fetch(&[j]);

@@ -22,17 +22,20 @@ pub mod welfare;
 use super::{FewLabels, Ratio, Transduced, center, middle};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::model::Model;
+use crate::params::shared::{C, COEF0, DEGREE, GAMMA, LINEAR_KERNEL, RATIO};
+use crate::params::{ParamSpec, ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Watch};
 use cut::{Cut, Seeds};
 use inductive::Inductive;
 use search::{EXCHANGE_ROWS, Search, SearchResult, greedy};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use space::{LinearSpace, Space};
+use spec::{C_UNLABELED, CENTER, KAPPA, LABEL_WEIGHTS, MODEL_TOLERANCE, RHO, SMALL_CACHE};
 
 /// How the set is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +69,7 @@ pub struct CutParams {
     /// Whether a linear kernel is centered.
     pub center: bool,
     /// Weights of labels.
-    pub weights: LabelWeights,
+    pub label_weights: LabelWeights,
     /// C.
     pub c: f64,
     /// C*, or 0.
@@ -78,6 +81,71 @@ pub struct CutParams {
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
 }
+
+/// Parameters of the cut, shared with `qp-s3vm` and `parzen`.
+pub(crate) mod spec {
+    use crate::params::shared::{CACHE_BYTES, RELATIVE_TOLERANCE};
+    use crate::params::{FloatRange, ParamSpec};
+
+    pub const RHO: ParamSpec = ParamSpec::float(
+        "rho",
+        FloatRange::closed(0.0, 1e15),
+        "10",
+        "weight of the cut over that of the labels; 0 = the labels alone",
+    );
+    pub const KAPPA: ParamSpec = ParamSpec::float(
+        "kappa",
+        FloatRange::closed(0.0, 1e15),
+        "0",
+        "C*/C itself; 0 = 2·rho·labeled/unlabeled",
+    );
+    pub const C_UNLABELED: ParamSpec = ParamSpec::float(
+        "c_unlabeled",
+        FloatRange::closed(0.0, 1e15),
+        "0",
+        "C*, cost of an inferred label; 0 = kappa·c",
+    );
+    pub const CENTER: ParamSpec =
+        ParamSpec::flag("center", "true", "whether the linear kernel is that of centered rows");
+    pub const LABEL_WEIGHTS: ParamSpec = ParamSpec::choice(
+        "label_weights",
+        &["none", "balanced"],
+        "none",
+        "weights of labels: none, or balanced = the same total weight for both classes",
+    );
+    pub const MODEL_TOLERANCE: ParamSpec =
+        RELATIVE_TOLERANCE.default_of("0.01").help_of("accuracy of the model fitted to all labels");
+    pub const SMALL_CACHE: ParamSpec = CACHE_BYTES.default_of("268435456");
+}
+
+/// The specification of `submod-s3vm`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "submod-s3vm",
+    "labels unlabeled rows by a seeded cut of the data, very fast (semi-supervised)",
+    &[
+        LINEAR_KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        RATIO,
+        RHO,
+        KAPPA,
+        C_UNLABELED,
+        C,
+        ParamSpec::choice(
+            "variant",
+            &["polished", "swift", "thesis", "plain"],
+            "polished",
+            "polished, swift = from the labels alone, thesis = lazy greedy as printed, or plain greedy",
+        ),
+        CENTER,
+        LABEL_WEIGHTS,
+        MODEL_TOLERANCE,
+        SMALL_CACHE,
+    ],
+);
+
+impl Parameters for SubmodParams {}
 
 /// Parameters of [`submod-s3vm`](self).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +168,7 @@ pub struct SubmodParams {
     /// Whether the linear kernel is that of centered rows.
     pub center: bool,
     /// Weights of the labels.
-    pub weights: LabelWeights,
+    pub label_weights: LabelWeights,
     /// Accuracy of the model, as of `linear` or `svc`.
     pub tolerance: f64,
     /// Bytes for cached kernel rows.
@@ -118,7 +186,7 @@ impl Default for SubmodParams {
             c: 1.0,
             variant: Variant::Polished,
             center: true,
-            weights: LabelWeights::None,
+            label_weights: LabelWeights::None,
             tolerance: 1e-2,
             cache_bytes: 1 << 28,
         }
@@ -130,7 +198,7 @@ impl SubmodParams {
         CutParams {
             kernel: self.kernel,
             center: self.center,
-            weights: self.weights,
+            label_weights: self.label_weights,
             c: self.c,
             c_unlabeled: self.c_unlabeled,
             kappa: self.kappa,
@@ -273,7 +341,7 @@ impl CutParams {
             own.map(|(&i, _)| targets.cost[i]).sum::<f64>()
         };
         let [negative, positive] = [of(-1.0), of(1.0)];
-        let share = |y: f64| match self.weights {
+        let share = |y: f64| match self.label_weights {
             LabelWeights::None => 1.0,
             LabelWeights::Balanced => l / (2.0 * if y > 0.0 { positive } else { negative }),
         };
@@ -336,14 +404,14 @@ impl CutParams {
             out.scores.push(scores);
             out.ratio.push(few.ratio);
             kappas.push(kappa);
-            each.push(Value::Object(facts));
+            each.push(ParamValue::Map(facts));
         }
-        match <[Value; 1]>::try_from(each) {
-            Ok([Value::Object(facts)]) => out.facts = facts,
+        match <[ParamValue; 1]>::try_from(each) {
+            Ok([ParamValue::Map(facts)]) => out.facts = facts,
             Ok([other]) => drop(out.facts.insert("problems".into(), other)),
             Err(each) => {
                 out.facts = few.iter().flat_map(FewLabels::facts).collect();
-                out.facts.insert("problems".into(), Value::Array(each));
+                out.facts.insert("problems".into(), ParamValue::List(each));
             }
         }
         let start = Some(Model::Linear { weights, bias }).filter(|m| m.check().is_ok());
@@ -357,7 +425,7 @@ impl CutParams {
         found: &SearchResult,
         few: &FewLabels,
         l: f64,
-        facts: &mut Map<String, Value>,
+        facts: &mut ParamValues,
     ) {
         let (n, k) = (few.unlabeled.len() as f64, few.positives as f64);
         let (c, star) = (self.c, self.c * cut.kappa());
@@ -371,7 +439,7 @@ impl CutParams {
 }
 
 impl SearchResult {
-    fn facts(&self, few: &FewLabels) -> Map<String, Value> {
+    fn facts(&self, few: &FewLabels) -> ParamValues {
         let mut facts = few.facts();
         facts.insert("positives".into(), few.positives.into());
         facts.insert("start".into(), self.start.into());
@@ -410,7 +478,7 @@ pub(crate) fn move_to(scores: &mut [f64], rows: &[usize], weight: &[f64], middle
 
 /// The exit of a fit whose labels were cut short.
 pub(crate) fn exit_of(given: &Transduced, exit: Exit, watch: &dyn Watch) -> Exit {
-    let stopped = given.facts.get("interrupted") == Some(&Value::Bool(true));
+    let stopped = given.facts.get("interrupted") == Some(&ParamValue::Bool(true));
     let asked = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
     if stopped || !watch.proceed(&asked) { Exit::Interrupted } else { exit }
 }

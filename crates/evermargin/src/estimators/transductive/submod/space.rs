@@ -9,8 +9,8 @@
 
 use crate::data::MatrixView;
 use crate::kernel::gram::Gram;
+use crate::math::blas1::{add, dot};
 use crate::math::products::Design;
-use crate::solver::newton_cg::{add, dot};
 use crate::solver::{Progress, Watch};
 use rayon::prelude::*;
 

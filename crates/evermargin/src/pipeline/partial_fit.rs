@@ -15,17 +15,18 @@
 use crate::active::{Stopped, Strategy};
 use crate::data::{Labels, Matrix};
 use crate::error::{Error, Result};
+use crate::estimators::ClassWeight;
 use crate::estimators::Targets;
 use crate::estimators::online::active::Asked;
-use crate::estimators::online::lasvm::{Lasvm, LasvmParams, Loss, Online, Saved};
-use crate::model::{Classifier, Column, Model, Scaling, Scheme};
-use crate::pipeline::preprocess::{problems, weights_of};
-use crate::pipeline::train::{ClassWeight, Trained};
+use crate::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Online, Saved};
+use crate::model::{Classifier, InputSpec, Model, Scaling, Scheme};
+use crate::params::ParamValues;
+use crate::pipeline::preprocess::problems;
+use crate::pipeline::train::Trained;
 use crate::solver::Watch;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
-use serde_json::Value;
 
 /// An online learner that can go on: plain data.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,15 +34,15 @@ pub struct OnlineCheckpoint {
     /// Name of the learner in the registry.
     pub learner: String,
     /// Its parameters as given and as chosen, for people to read.
-    pub params: Value,
+    pub params: ParamValues,
     /// Class names, sorted.
     pub classes: Vec<String>,
     /// How outputs make classes.
     pub scheme: Scheme,
     /// Applied to features first.
     pub scaling: Scaling,
-    /// How table columns become features; empty when the data came as a matrix.
-    pub columns: Vec<Column>,
+    /// How a file becomes features and labels.
+    pub input: InputSpec,
     /// Labeled rows of each class so far.
     pub counts: Vec<usize>,
     /// Rows so far, those that were made included: the number the next row is known by.
@@ -64,13 +65,13 @@ pub struct PartialFitOptions<'a> {
 }
 
 /// Learners that can go on, and what they are inside.
-pub const ONLINE: [(&str, Loss); 6] = [
-    ("lasvm", Loss::Hinge),
-    ("lasvm-g", Loss::Gap),
-    ("lasvm-nc", Loss::Ramp),
-    ("lasvm-i", Loss::Filter),
-    ("full-svm", Loss::Full),
-    ("local-svc", Loss::Local),
+pub const ONLINE: [(&str, LasvmVariant); 6] = [
+    ("lasvm", LasvmVariant::Hinge),
+    ("lasvm-g", LasvmVariant::Gap),
+    ("lasvm-nc", LasvmVariant::Ramp),
+    ("lasvm-i", LasvmVariant::Filter),
+    ("full-svm", LasvmVariant::Full),
+    ("local-svc", LasvmVariant::Local),
 ];
 
 /// Most rows a learner is followed for: numbers stay exact everywhere.
@@ -80,17 +81,15 @@ impl OnlineCheckpoint {
     /// What is to be kept of a training. A threshold is not: it belongs to the model, and was found on rows held out.
     pub fn new(classifier: &Classifier, online: &Online, counts: &[usize]) -> Self {
         let mut params = classifier.params.clone();
-        if let Value::Object(params) = &mut params {
-            params.remove("threshold");
-            params.remove("threshold_value");
-        }
+        params.remove("threshold");
+        params.remove("threshold_value");
         Self {
             learner: classifier.learner.clone(),
             params,
             classes: classifier.classes.clone(),
             scheme: classifier.scheme,
             scaling: classifier.scaling.clone(),
-            columns: classifier.columns.clone(),
+            input: classifier.input.clone(),
             counts: counts.to_vec(),
             rows: (counts.iter().sum::<usize>() + online.virtual_points[0]) as u64,
             saved: online.saved.clone(),
@@ -101,7 +100,7 @@ impl OnlineCheckpoint {
     pub fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::State(what.into()));
         self.saved.check()?;
-        if !ONLINE.contains(&(self.learner.as_str(), self.saved.params.loss)) {
+        if !ONLINE.contains(&(self.learner.as_str(), self.saved.params.variant)) {
             return wrong("its name and its loss differ");
         }
         let outputs = match self.scheme {
@@ -119,7 +118,13 @@ impl OnlineCheckpoint {
         if !rows || self.saved.ids.iter().any(|id| *id >= self.rows) {
             return wrong("its rows are not numbered as they came");
         }
-        class_weight(&self.params).map(|_| ())
+        self.class_weight().map(|_| ())
+    }
+
+    /// The weights of classes as they were described.
+    fn class_weight(&self) -> Result<ClassWeight> {
+        ClassWeight::from_value(self.params.get("class_weight"))
+            .map_err(|e| Error::State(format!("unknown class weights: {e}")))
     }
 
     /// Number of features a sample has.
@@ -136,7 +141,7 @@ impl OnlineCheckpoint {
             scheme: self.scheme,
             model: self.among_met(model),
             scaling: self.scaling.clone(),
-            columns: self.columns.clone(),
+            input: self.input.clone(),
             calibration: Vec::new(),
         }
     }
@@ -181,9 +186,9 @@ impl OnlineCheckpoint {
 
     /// The two-class problems of new rows.
     fn problems(&self, batch: &Batch) -> Result<Vec<Targets>> {
-        let (counts, weight) = (self.counts_with(&batch.labels), class_weight(&self.params)?);
+        let (counts, weight) = (self.counts_with(&batch.labels), self.class_weight()?);
         let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
-        let class_weight = weights_of(&self.classes, &sums, &weight)?;
+        let class_weight = weight.of(&self.classes, &sums)?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let cost: Vec<f64> = batch.weights.iter().zip(&batch.labels.of).map(|(w, c)| w * class(*c)).collect();
         if let Some(i) = cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
@@ -293,17 +298,4 @@ fn pass(
         }
     }
     Ok(asked)
-}
-
-/// The weights of classes as they were described.
-fn class_weight(params: &Value) -> Result<ClassWeight> {
-    match params.get("class_weight") {
-        None => Ok(ClassWeight::None),
-        Some(Value::String(name)) if name == "balanced" => Ok(ClassWeight::Balanced),
-        Some(Value::String(name)) if name == "ratio" => Ok(ClassWeight::Ratio),
-        Some(Value::Object(map)) if map.values().all(Value::is_number) => Ok(ClassWeight::Explicit(
-            map.iter().filter_map(|(class, w)| w.as_f64().map(|w| (class.clone(), w))).collect(),
-        )),
-        Some(other) => Err(Error::State(format!("class weights {other} are not known"))),
-    }
 }

@@ -16,15 +16,15 @@
 //! those seen. Atoms come in turns: one that was put back comes again when all others have been seen. Atoms that the basis explains already (sⱼ ≤ 10⁻¹²Hⱼⱼ) are put away.
 //!
 //! Where a pursuit looks at atoms more than once, or several share a graph, columns and what the graph makes of them can be
-//! [held](Held): O(n²) memory, and a candidate costs O(n).
+//! [held](PursuitCache): O(n²) memory, and a candidate costs O(n).
 //!
-//! Why not the loop of `solve/greedy.rs`: that one compares all elements; here each costs O(n), so a few are drawn.
+//! Why not [`crate::solver::lazy_greedy`]: it compares all elements; here each costs O(n), so a few are drawn.
 
+use super::objective::SparseObjective;
 use crate::estimators::manifold::dictionary::{Atom, Dictionary};
 use crate::estimators::manifold::penalty::Penalty;
-use crate::estimators::manifold::sparse::factor::Growing;
-use crate::estimators::manifold::sparse::objective::SparseObjective;
-use crate::solver::newton_cg::{add, dot};
+use crate::math::blas1::{add, dot};
+use crate::math::growing_cholesky::GrowingCholesky;
 use crate::solver::{Exit, Progress, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -162,7 +162,7 @@ pub struct Pursuit<'p> {
     pool: Vec<Candidate>,
     atoms: Vec<Atom>,
     columns: Vec<Vec<f64>>,
-    factor: Growing,
+    factor: GrowingCholesky,
     beta: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
     /// r − Qo.
@@ -205,7 +205,7 @@ impl<'p> Pursuit<'p> {
             pool: Vec::new(),
             atoms: Vec::new(),
             columns: Vec::new(),
-            factor: Growing::default(),
+            factor: GrowingCholesky::default(),
             beta: vec![Vec::new(); problems],
             outputs: vec![vec![0.0; dictionary.rows()]; problems],
             residual: aim.right.clone(),

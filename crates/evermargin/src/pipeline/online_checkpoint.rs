@@ -3,7 +3,7 @@
 //! Problem: the first rows of a stream need not hold every class. Scaling, kernel width and packing are those of the first
 //! rows, as in training; the decision functions are those of all classes declared. Until a class is met, its output
 //! against the rest sleeps: it wants no point, so that points can be dropped, and nothing is lost, for when the class comes
-//! every point there is becomes a negative of it ([`Lasvm::awaken`]). An output that has met one side alone answers that
+//! every point there is becomes a negative of it ([`Lasvm::activate_output`]). An output that has met one side alone answers that
 //! side, and no class is answered that was not met.
 //!
 //! Of pairs, one that lacks a side keeps the rows of the other: while a class declared is missing, points are dropped only at
@@ -12,13 +12,12 @@
 use crate::data::{Label, Labels, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::online::lasvm::Lasvm;
-use crate::estimators::online::partial_fit::{ONLINE, OnlineCheckpoint};
-use crate::estimators::table::lasvm_params;
-use crate::estimators::{Targets, learner};
-use crate::model::{Model, Scaling, Scheme};
+use crate::estimators::{Targets, estimator};
+use crate::model::{InputSpec, Model, Scaling, Scheme};
+use crate::pipeline::options::{ScalingChoice, TrainOptions};
+use crate::pipeline::partial_fit::{ONLINE, OnlineCheckpoint};
 use crate::pipeline::preprocess::{MAX_CLASSES, Prepared, scheme_for};
-use crate::pipeline::train::{ScalingChoice, TrainOptions, described, with_gamma};
-use serde_json::Value;
+use crate::pipeline::train::{described, with_gamma};
 
 /// The decision for a class that was not met: below all others, and its square is a number.
 const NEVER: f64 = -1e100;
@@ -26,8 +25,8 @@ const NEVER: f64 = -1e100;
 impl OnlineCheckpoint {
     /// A learner that has met nothing, for samples like the rows of `first`, of which none is learned.
     pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
-        let learner = learner(&options.learner)?;
-        let Some(&(name, loss)) = ONLINE.iter().find(|(name, _)| *name == learner.name) else {
+        let learner = estimator(&options.learner)?;
+        let Some(&(name, _)) = ONLINE.iter().find(|(name, _)| *name == learner.name) else {
             let names: Vec<&str> = ONLINE.iter().map(|(name, _)| *name).collect();
             let allowed = format!("one that learns online: {}", names.join(", "));
             return Err(Error::parameter("learner", learner.name, allowed));
@@ -48,7 +47,8 @@ impl OnlineCheckpoint {
         let problems = Vec::new();
         let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
         let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
-        let machine = lasvm_params(name, loss, &params)?;
+        let made = learner.make(&params)?;
+        let machine = made.as_lasvm().ok_or_else(|| Error::State(format!("{name} is no online learner")))?;
         let outputs = match scheme {
             Scheme::Binary => 1,
             Scheme::OneVsRest => classes.len(),
@@ -56,12 +56,12 @@ impl OnlineCheckpoint {
         };
         Ok(Self {
             learner: name.into(),
-            params: Value::Object(described(learner, &params, options)),
+            params: described(&made, options)?,
             classes: classes.to_vec(),
             scheme,
-            saved: Lasvm::new(&machine, prepared.x.view(), outputs)?.save(),
+            saved: Lasvm::new(machine, prepared.x.view(), outputs)?.save(),
             scaling: prepared.scaling,
-            columns: Vec::new(),
+            input: InputSpec::default(),
             counts: vec![0; classes.len()],
             rows: 0,
         })

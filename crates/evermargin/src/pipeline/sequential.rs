@@ -5,20 +5,18 @@
 //! output whose class was not met learns that nothing is of it so far; no class is answered that was not met. Learning a
 //! table here is training on it, bit by bit (`seq-lapmed`: where a row has no label).
 
-use super::fit::joined;
-use super::{MedParams, Saved, SeqMed};
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::estimators::online::checkpoint::{among_met, check_classes, refuse_around};
-use crate::estimators::registry::{read, with_kernel};
-use crate::estimators::{Targets, learner};
-use crate::model::{Classifier, Scaling, Scheme};
-use crate::pipeline::preprocess::{Prepared, problems, scheme_for, weights_of};
-use crate::pipeline::train::{ClassWeight, ScalingChoice, TrainOptions, described, with_gamma};
+use crate::estimators::med::{Saved, SeqMed, joined};
+use crate::estimators::{ClassWeight, Targets, estimator};
+use crate::model::{Classifier, InputSpec, Scaling, Scheme};
+use crate::params::ParamValues;
+use crate::pipeline::online_checkpoint::{among_met, check_classes, refuse_around};
+use crate::pipeline::options::{ScalingChoice, TrainOptions};
+use crate::pipeline::preprocess::{Prepared, problems, scheme_for};
+use crate::pipeline::train::{described, with_gamma};
 use crate::solver::{Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// A sequential learner of named classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +42,7 @@ pub struct About {
     /// `seq-med` or `seq-lapmed`.
     pub learner: String,
     /// Parameters as given and as chosen, for people to read.
-    pub params: Value,
+    pub params: ParamValues,
     /// Class names.
     pub classes: Vec<String>,
     /// How outputs make classes.
@@ -54,41 +52,7 @@ pub struct About {
     /// Labeled rows of each class so far.
     pub counts: Vec<usize>,
     /// Weights of classes by name, or how they follow from the counts.
-    pub weights: Weights,
-}
-
-/// Weights of classes as plain data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weights {
-    /// All 1.
-    None,
-    /// Every class weighs the same in sum.
-    Balanced,
-    /// The largest class 1, another what it is smaller.
-    Ratio,
-    /// By name.
-    Explicit(BTreeMap<String, f64>),
-}
-
-impl Weights {
-    fn of(weight: &ClassWeight) -> Self {
-        match weight {
-            ClassWeight::None => Self::None,
-            ClassWeight::Balanced => Self::Balanced,
-            ClassWeight::Ratio => Self::Ratio,
-            ClassWeight::Explicit(map) => Self::Explicit(map.clone()),
-        }
-    }
-
-    fn class_weight(&self) -> ClassWeight {
-        match self {
-            Self::None => ClassWeight::None,
-            Self::Balanced => ClassWeight::Balanced,
-            Self::Ratio => ClassWeight::Ratio,
-            Self::Explicit(map) => ClassWeight::Explicit(map.clone()),
-        }
-    }
+    pub class_weight: ClassWeight,
 }
 
 const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
@@ -96,14 +60,14 @@ const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
 impl MedStream {
     /// A learner that has met nothing, for samples like the rows of `first`, of which none is learned.
     pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
-        let learner = learner(&options.learner)?;
+        let learner = estimator(&options.learner)?;
         if !NAMES.contains(&learner.name) {
             return Err(Error::parameter("learner", learner.name, "seq-med or seq-lapmed"));
         }
         learner.make(&options.params)?;
         refuse_around(options)?;
         check_classes(classes)?;
-        weights_of(classes, &vec![1.0; classes.len()], &options.class_weight)?;
+        options.class_weight.of(classes, &vec![1.0; classes.len()])?;
         if first.rows() == 0 || first.cols() == 0 {
             return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
         }
@@ -119,19 +83,21 @@ impl MedStream {
         let problems = Vec::new();
         let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
         let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
-        let machine: MedParams = read(learner.name, &with_kernel(&params)?)?;
-        let machine = if learner.semi { machine } else { machine.labels_alone() };
+        let made = learner.make(&params)?;
+        let Some(machine) = made.as_med() else {
+            return Err(Error::parameter("learner", learner.name, "seq-med or seq-lapmed"));
+        };
         let some: Vec<usize> = (0..prepared.x.rows().min(machine.batch)).collect();
         let outputs = if scheme == Scheme::Binary { 1 } else { classes.len() };
-        let state = SeqMed::new(&machine, prepared.x.view().select(&some).view(), outputs)?;
+        let state = SeqMed::new(machine, prepared.x.view().select(&some).view(), outputs)?;
         let about = About {
             learner: learner.name.into(),
-            params: Value::Object(described(learner, &params, options)),
+            params: described(&made, options)?,
             classes: classes.to_vec(),
             scheme,
             scaling: prepared.scaling,
             counts: vec![0; classes.len()],
-            weights: Weights::of(&options.class_weight),
+            class_weight: options.class_weight.clone(),
         };
         Ok(Self { about, state })
     }
@@ -191,7 +157,7 @@ impl MedStream {
     /// The two-class problems of rows.
     fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
         let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
-        let class_weight = weights_of(&labels.classes, &sums, &self.about.weights.class_weight())?;
+        let class_weight = self.about.class_weight.of(&labels.classes, &sums)?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let given = |i: usize| weights.map_or(1.0, |w| w[i]);
         let cost: Vec<f64> = labels.of.iter().enumerate().map(|(i, c)| given(i) * class(*c)).collect();
@@ -207,7 +173,7 @@ impl MedStream {
             scheme: self.about.scheme,
             model: among_met(self.state.model(), self.about.scheme, &self.about.counts),
             scaling: self.about.scaling.clone(),
-            columns: Vec::new(),
+            input: InputSpec::default(),
             calibration: Vec::new(),
         }
     }
@@ -250,7 +216,7 @@ impl MedStream {
         if !NAMES.contains(&about.learner.as_str()) || about.counts.len() != about.classes.len() {
             return wrong("its classes and their counts differ");
         }
-        weights_of(&about.classes, &vec![1.0; about.classes.len()], &about.weights.class_weight())?;
+        about.class_weight.of(&about.classes, &vec![1.0; about.classes.len()])?;
         let state = SeqMed::resume(&saved)?;
         if saved.bias.len() != outputs {
             return wrong("its classes and its decision functions differ");

@@ -1,8 +1,8 @@
 //! Decisions of a whole pool, kept current: after a step only the coefficients that changed cost anything.
 
+use super::lasvm::Lasvm;
 use crate::data::MatrixView;
 use crate::error::Result;
-use crate::estimators::online::lasvm::Lasvm;
 use crate::kernel::gram::{Packed, Queries, add_strips, fill};
 use std::collections::BTreeMap;
 

@@ -1,14 +1,14 @@
 //! A Cholesky factor H = LLᵀ that grows by rows, for sets that grow by elements.
 
-use crate::solver::newton_cg::{add, dot};
+use super::blas1::{add, dot};
 
 /// L, row by row.
 #[derive(Debug, Clone, Default)]
-pub struct Growing {
+pub struct GrowingCholesky {
     rows: Vec<Vec<f64>>,
 }
 
-impl Growing {
+impl GrowingCholesky {
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn grows_and_shrinks_to_the_factor_of_the_matrix() {
         let entry = |i: usize, j: usize| if i == j { 3.0 + i as f64 } else { 1.0 / (1 + i + j) as f64 };
-        let mut factor = Growing::default();
-        let grow = |factor: &mut Growing, i: usize| {
+        let mut factor = GrowingCholesky::default();
+        let grow = |factor: &mut GrowingCholesky, i: usize| {
             let mut along: Vec<f64> = (0..i).map(|j| entry(i, j)).collect();
             factor.lower(&mut along);
             let left = entry(i, i) - dot(&along, &along);

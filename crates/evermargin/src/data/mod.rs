@@ -1,0 +1,9 @@
+//! Samples and labels: a row-major matrix that is dense or compressed by rows (CSR), and class labels.
+
+mod labels;
+mod matrix;
+mod view;
+
+pub use labels::{Label, Labels};
+pub use matrix::Matrix;
+pub use view::{MAX_ABS, MatrixView, Row};

@@ -1,0 +1,84 @@
+//! Weights of classes: multiplied into the cost of their examples.
+
+use crate::error::{Error, Result};
+use crate::params::{ParamValue, ParamValues, one_of};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Weights of classes, multiplied into the cost of their examples.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeight {
+    /// All 1.
+    #[default]
+    None,
+    /// n / (k·nᶜ): every class has the same total weight.
+    Balanced,
+    /// n₁ / nᶜ, n₁ being the rows of the largest class, which keeps 1.
+    Ratio,
+    /// By class name; 1 for those not named.
+    Explicit(BTreeMap<String, f64>),
+}
+
+impl ClassWeight {
+    /// One weight per class, given the total weight of the rows of each class.
+    pub fn of(&self, classes: &[String], sums: &[f64]) -> Result<Vec<f64>> {
+        match self {
+            Self::None => Ok(vec![1.0; classes.len()]),
+            Self::Balanced => {
+                let share = sums.iter().sum::<f64>() / classes.len() as f64;
+                Ok(sums.iter().map(|n| share / n).collect())
+            }
+            Self::Ratio => {
+                let largest = sums.iter().copied().fold(0.0, f64::max);
+                Ok(sums.iter().map(|n| largest / n).collect())
+            }
+            Self::Explicit(map) => explicit(classes, map),
+        }
+    }
+
+    /// The value that describes it in a model; none where all weights are 1.
+    pub fn value(&self) -> Option<ParamValue> {
+        match self {
+            Self::None => None,
+            Self::Balanced => Some("balanced".into()),
+            Self::Ratio => Some("ratio".into()),
+            Self::Explicit(map) => Some(
+                map.iter().map(|(class, w)| (class.clone(), (*w).into())).collect::<ParamValues>().into(),
+            ),
+        }
+    }
+
+    /// The weights that a value describes: nothing, `balanced`, `ratio`, or one number per class.
+    pub fn from_value(value: Option<&ParamValue>) -> Result<Self> {
+        let wrong = |value: &ParamValue| {
+            Error::parameter("class_weight", value, "balanced, ratio, or one positive number per class")
+        };
+        match value {
+            None => Ok(Self::None),
+            Some(ParamValue::Text(name)) if name == "balanced" => Ok(Self::Balanced),
+            Some(ParamValue::Text(name)) if name == "ratio" => Ok(Self::Ratio),
+            Some(given @ ParamValue::Map(map)) => {
+                let weight = |(class, w): (&String, &ParamValue)| w.as_f64().map(|w| (class.clone(), w));
+                let map: Option<BTreeMap<String, f64>> = map.iter().map(weight).collect();
+                map.map(Self::Explicit).ok_or_else(|| wrong(given))
+            }
+            Some(other) => Err(wrong(other)),
+        }
+    }
+}
+
+fn explicit(classes: &[String], map: &BTreeMap<String, f64>) -> Result<Vec<f64>> {
+    let mut out = vec![1.0; classes.len()];
+    for (class, &w) in map {
+        let Some(at) = classes.iter().position(|c| c == class) else {
+            let names: Vec<&str> = classes.iter().map(String::as_str).collect();
+            return Err(Error::parameter("class_weight", class, one_of(class, &names)));
+        };
+        if !(w > 0.0 && w.is_finite()) {
+            return Err(Error::parameter("class_weight", w, "a positive number"));
+        }
+        out[at] = w;
+    }
+    Ok(out)
+}

@@ -1,0 +1,49 @@
+//! How a file becomes features and labels: the facts about the training data that are needed to read new data alike.
+//!
+//! Every saved classifier contains one. Readers produce it, front ends complete it, and nothing else describes the input
+//! of a model.
+
+use super::Column;
+use serde::{Deserialize, Serialize};
+
+/// How a file becomes features and labels.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputSpec {
+    /// How table columns become features; empty when the data came as a matrix.
+    pub columns: Vec<Column>,
+    /// The position of the label in a table.
+    pub label: Option<LabelPosition>,
+    /// The number of the first column in LIBSVM text (0 or 1).
+    pub index_base: Option<u8>,
+    /// The class that was learned against all others together.
+    pub positive: Option<String>,
+    /// Whether rows of a kernel matrix begin with their number, as in LIBSVM's files.
+    pub serial_column: bool,
+    /// The files whose columns stand side by side, if there were several.
+    pub files: Vec<ViewFile>,
+}
+
+/// The position of the label in a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelPosition {
+    /// Its name, when there was a header.
+    pub name: Option<String>,
+    /// Its position, counted from 1.
+    pub index: usize,
+}
+
+/// One of several files whose columns stand side by side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewFile {
+    /// Number of features it became.
+    pub features: usize,
+    /// Number of its columns among those of the input.
+    pub columns: usize,
+    /// The number of the first column in LIBSVM text (0 or 1).
+    pub index_base: Option<u8>,
+    /// The position of its label.
+    pub label: Option<LabelPosition>,
+}
