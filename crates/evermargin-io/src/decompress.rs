@@ -2,7 +2,8 @@
 //! on the fly. What comes out is bounded, so that a small file cannot fill the memory.
 
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, SMALLER};
+use crate::memory::spelled;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -13,57 +14,120 @@ const XZ_MEMORY: u64 = 512 << 20;
 /// Opens a file for reading, decompressed; reading past `limits.max_bytes` is an error.
 pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Box<dyn Read>> {
     let path = path.as_ref();
-    let name = display_name(path);
-    let raw: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        let file = File::open(path).map_err(|e| Error::read(&name, e))?;
-        if file.metadata().is_ok_and(|m| m.is_dir()) {
-            return Err(Error::content(&name, "is a folder; name a file in it"));
-        }
-        Box::new(file)
-    };
-    decompressed(raw, limits.max_bytes).map_err(|e| Error::read(&name, e))
+    open_reader(raw(path)?, &display_name(path), limits)
 }
 
-/// Reads a whole file, decompressed.
-pub fn read_whole(path: impl AsRef<Path>, limits: &Limits) -> Result<Vec<u8>> {
-    let path = path.as_ref();
+/// What `raw` gives, decompressed; reading past `limits.max_bytes` is an error.
+pub(crate) fn open_reader(raw: Box<dyn Read>, name: &str, limits: &Limits) -> Result<Box<dyn Read>> {
+    decompressed(raw, limits.max_bytes).map_err(|e| Error::read(name, e))
+}
+
+/// The bytes of a file as they are.
+fn raw(path: &Path) -> Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
     let name = display_name(path);
-    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|e| Error::read(&name, e))?;
+    if file.metadata().is_ok_and(|m| m.is_dir()) {
+        return Err(Error::content(&name, "is a folder; name a file in it"));
+    }
+    Ok(Box::new(file))
+}
+
+/// Reads a whole file, decompressed, within the memory limit.
+pub fn read_whole(path: impl AsRef<Path>, limits: &Limits) -> Result<Vec<u8>> {
+    read_within(path.as_ref(), limits).map(|(bytes, _)| bytes)
+}
+
+/// The bytes of a file, decompressed, and the limits that are left for what is made of them.
+pub(crate) fn read_within(path: &Path, limits: &Limits) -> Result<(Vec<u8>, Limits)> {
+    let name = display_name(path);
     let meta = std::fs::metadata(path).ok().filter(|m| m.is_file() && path != Path::new("-"));
     let Some(meta) = meta else {
-        open(path, limits)?.read_to_end(&mut bytes).map_err(|e| refused(&name, e))?;
-        return Ok(bytes);
+        let raw = collected(&name, raw(path)?, 0, &limits.for_input(u64::MAX))?;
+        return decompress_within(&name, raw, limits);
     };
-    let hint = meta.len().min(limits.max_bytes).min(8 << 30) as usize;
-    bytes.try_reserve(hint + 1).map_err(|_| Error::content(&name, "does not fit in memory"))?;
-    // Straight from the file into memory, unless it turns out to be compressed.
+    let limits = limits.for_input(meta.len());
     let mut file = File::open(path).map_err(|e| Error::read(&name, e))?;
-    file.by_ref().take(6).read_to_end(&mut bytes).map_err(|e| Error::read(&name, e))?;
-    if Compression::of(&bytes).is_some() {
-        bytes.clear();
-        open(path, limits)?.read_to_end(&mut bytes).map_err(|e| refused(&name, e))?;
-        return Ok(bytes);
-    }
-    let rest = limits.max_bytes.saturating_add(1).saturating_sub(bytes.len() as u64);
-    file.take(rest).read_to_end(&mut bytes).map_err(|e| Error::read(&name, e))?;
-    if bytes.len() as u64 > limits.max_bytes {
-        return Err(refused(&name, too_large(limits.max_bytes)));
-    }
+    let mut head = Vec::with_capacity(6);
+    file.by_ref().take(6).read_to_end(&mut head).map_err(|e| Error::read(&name, e))?;
+    let compression = Compression::of(&head);
+    let whole = Cursor::new(head).chain(file);
+    let bytes = match compression {
+        Some(_) => expanded(&name, Box::new(whole), meta.len(), &limits)?,
+        None => collected(&name, whole, meta.len(), &limits)?,
+    };
+    let left = limits.less(bytes.len());
+    Ok((bytes, left))
+}
+
+/// Decompresses bytes already read, if they are compressed, within the memory limit.
+pub fn decompress(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
+    decompress_within(name, bytes, limits).map(|(bytes, _)| bytes)
+}
+
+/// The same, with the limits that are left for what is made of the bytes.
+pub(crate) fn decompress_within(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<(Vec<u8>, Limits)> {
+    let input = bytes.len() as u64;
+    let limits = limits.for_input(input);
+    let bytes = if Compression::of(&bytes).is_some() {
+        expanded(name, Box::new(Cursor::new(bytes)), input, &limits)?
+    } else {
+        check_size(name, input, &limits)?;
+        bytes
+    };
+    let left = limits.less(bytes.len());
+    Ok((bytes, left))
+}
+
+/// All bytes of a reader of about `size` bytes, as they are.
+fn collected(name: &str, reader: impl Read, size: u64, limits: &Limits) -> Result<Vec<u8>> {
+    check_size(name, size, limits)?;
+    let mut bytes: Vec<u8> = limits.vector(size as usize + 1).map_err(|what| Error::content(name, what))?;
+    let cap = limits.max_bytes.min(limits.max_memory.unwrap_or(u64::MAX));
+    reader.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Error::read(name, e))?;
+    check_size(name, bytes.len() as u64, limits)?;
     Ok(bytes)
 }
 
-/// Decompresses bytes already read, if they are compressed.
-pub fn decompress(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
-    if Compression::of(&bytes).is_none() && bytes.len() as u64 <= limits.max_bytes {
-        return Ok(bytes);
+/// All bytes that a compressed reader of `input` bytes expands to.
+fn expanded(name: &str, reader: Box<dyn Read>, input: u64, limits: &Limits) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let memory = limits.max_memory.unwrap_or(u64::MAX);
+    let cap = limits.max_bytes.min(memory);
+    let result = decompressed(reader, cap).and_then(|mut reader| reader.read_to_end(&mut bytes));
+    match result {
+        Ok(_) => Ok(bytes),
+        Err(e) if e.kind() == io::ErrorKind::FileTooLarge && memory < limits.max_bytes => {
+            let what = format!(
+                "its {} expand to more than the memory limit of {} ({} times as much or more); {SMALLER}",
+                spelled(input),
+                spelled(memory),
+                memory / input.max(1)
+            );
+            Err(Error::content(name, what))
+        }
+        Err(e) if e.kind() == io::ErrorKind::OutOfMemory => {
+            let what = format!("its {} expand to more than the system grants; {SMALLER}", spelled(input));
+            Err(Error::content(name, what))
+        }
+        Err(e) => Err(refused(name, e)),
     }
-    let mut out = Vec::new();
-    decompressed(Box::new(Cursor::new(bytes)), limits.max_bytes)
-        .and_then(|mut reader| reader.read_to_end(&mut out))
-        .map_err(|e| refused(name, e))?;
-    Ok(out)
+}
+
+/// Refuses a file of more bytes than are allowed.
+fn check_size(name: &str, size: u64, limits: &Limits) -> Result<()> {
+    if size > limits.max_bytes {
+        return Err(refused(name, too_large(limits.max_bytes)));
+    }
+    match limits.max_memory.filter(|memory| size > *memory) {
+        None => Ok(()),
+        Some(memory) => {
+            let what = format!("more than the memory limit of {}; {SMALLER}", spelled(memory));
+            Err(Error::content(name, what))
+        }
+    }
 }
 
 /// The name of a file in messages.
@@ -142,6 +206,6 @@ impl Read for Bounded {
 }
 
 fn too_large(cap: u64) -> io::Error {
-    let what = format!("over the cap of {cap} bytes; if it is right, raise --max-bytes");
+    let what = format!("over the cap of {cap} bytes; if it is right, raise max_bytes");
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }

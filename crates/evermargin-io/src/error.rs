@@ -1,5 +1,6 @@
 //! The one error type of the formats: which file, where in it, what is wrong and what to do.
 
+use evermargin::cpu::CpuLevel;
 use std::fmt;
 use std::io;
 
@@ -24,6 +25,15 @@ pub enum Error {
         place: Place,
         /// What is wrong and the remedy, one sentence.
         what: String,
+    },
+    /// A state that was made at another CPU level than the one at which learning would continue.
+    OtherCpu {
+        /// The file as the user named it.
+        file: String,
+        /// The level of the machine that made it.
+        made: CpuLevel,
+        /// The level at which learning would continue.
+        here: CpuLevel,
     },
     /// A classifier that the format asked for cannot hold.
     Inexpressible {
@@ -86,11 +96,13 @@ impl Error {
 pub(crate) struct Fault {
     pub(crate) place: Place,
     pub(crate) what: String,
+    /// The column and the value in it, where the fault is one value.
+    pub(crate) cell: Option<(String, String)>,
 }
 
 impl Fault {
     pub(crate) fn new(line: u64, column: usize, what: impl Into<String>) -> Self {
-        Self { place: Place { line, column: column as u64 }, what: what.into() }
+        Self { place: Place { line, column: column as u64 }, what: what.into(), cell: None }
     }
 
     pub(crate) fn within(self, file: &str) -> Error {
@@ -107,6 +119,11 @@ impl fmt::Display for Error {
                 (line, 0) => write!(f, "{file}:{line}: {what}"),
                 (line, column) => write!(f, "{file}:{line}:{column}: {what}"),
             },
+            Self::OtherCpu { file, made, here } => write!(
+                f,
+                "{file}: made at CPU level {made}, but this machine computes at level {here}: results would diverge from \
+                 those of the first machine in the last bits; continue on a machine of that level, or allow another level"
+            ),
             Self::Inexpressible { what } => f.write_str(what),
         }
     }
@@ -116,7 +133,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Content { .. } | Self::Inexpressible { .. } => None,
+            Self::Content { .. } | Self::OtherCpu { .. } | Self::Inexpressible { .. } => None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a file may ask of the machine. A file over a limit is an error that names the option to raise.
 
+use crate::memory;
+
 /// Limits on files; each is an option of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -13,6 +15,9 @@ pub struct Limits {
     pub max_rows: usize,
     /// Values of a dense array or table (`--max-cells`).
     pub max_cells: usize,
+    /// Bytes of memory that a file read as a whole may take (`--max-memory`); by default three quarters of what is free, and
+    /// no more than 1 GiB or 500 bytes for each byte of the file. A stream is not read as a whole.
+    pub max_memory: Option<u64>,
 }
 
 impl Default for Limits {
@@ -23,6 +28,7 @@ impl Default for Limits {
             max_columns: 10_000_000,
             max_rows: 2_000_000_000,
             max_cells: 8_000_000_000,
+            max_memory: None,
         }
     }
 }
@@ -31,6 +37,42 @@ impl Limits {
     /// Columns fit the 32-bit column numbers of a sparse matrix, whatever was asked for.
     pub(crate) fn columns(&self) -> usize {
         self.max_columns.min(u32::MAX as usize - 1)
+    }
+
+    /// The same limits with the memory that a file of `input` bytes may take.
+    pub(crate) fn for_input(&self, input: u64) -> Self {
+        let available = if self.max_memory.is_some() { None } else { memory::available() };
+        Self { max_memory: Some(memory::limit(self.max_memory, available, input)), ..self.clone() }
+    }
+
+    /// The same limits with `bytes` of the memory in use.
+    pub(crate) fn less(&self, bytes: usize) -> Self {
+        let left = self.max_memory.map(|limit| limit.saturating_sub(bytes as u64));
+        Self { max_memory: left, ..self.clone() }
+    }
+
+    /// Refuses an allocation of `bytes` that is over the memory limit or that the system does not grant.
+    pub(crate) fn room(&self, bytes: usize) -> Result<(), String> {
+        let refused = |allowed: &str| {
+            let needed = memory::spelled(bytes as u64);
+            Err(format!("its values need {needed} of memory, but {allowed}; {SMALLER}"))
+        };
+        if let Some(left) = self.max_memory.filter(|left| bytes as u64 > *left) {
+            return refused(&format!("{} are left under the limit", memory::spelled(left)));
+        }
+        match Vec::<u8>::new().try_reserve_exact(bytes) {
+            Ok(()) => Ok(()),
+            Err(_) => refused("the system does not grant them"),
+        }
+    }
+
+    /// An empty vector with room for `count` values.
+    pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>, String> {
+        let bytes = count.saturating_mul(size_of::<T>());
+        self.room(bytes)?;
+        let mut vector = Vec::new();
+        vector.try_reserve_exact(count).map_err(|e| format!("does not fit in memory ({e}); {SMALLER}"))?;
+        Ok(vector)
     }
 
     /// Refuses the shape of a dense array. Rows without columns take no bytes in the file, so that nothing but this
@@ -45,20 +87,24 @@ impl Limits {
     /// Refuses a dense shape over the limits; the message is a whole sentence without the file's name.
     pub(crate) fn check_shape(&self, rows: usize, columns: usize) -> Result<usize, String> {
         if columns > self.columns() {
-            return Err(over(columns, "columns", self.columns(), "--max-columns"));
+            return Err(over(columns, "columns", self.columns(), "max_columns"));
         }
         if rows > self.max_rows {
-            return Err(over(rows, "rows", self.max_rows, "--max-rows"));
+            return Err(over(rows, "rows", self.max_rows, "max_rows"));
         }
         match rows.checked_mul(columns) {
             Some(cells) if cells <= self.max_cells => Ok(cells),
             _ => Err(format!(
-                "{rows} rows of {columns} columns are over the cap of {} values; if it is right, raise --max-cells",
+                "{rows} rows of {columns} columns are over the cap of {} values; if it is right, raise max_cells",
                 self.max_cells
             )),
         }
     }
 }
+
+/// What to do about a file that takes too much memory.
+pub(crate) const SMALLER: &str =
+    "stream it with `evermargin run`, convert it to a smaller form, or raise max_memory";
 
 /// The sentence for a count over its cap.
 pub(crate) fn over(count: usize, what: &str, cap: usize, option: &str) -> String {

@@ -1,9 +1,10 @@
 //! States and events of the engine as bytes: MessagePack with named fields. Numbers keep their bits; what is read is
 //! refused if a field is missing or unknown, and nothing is allocated by a length that was only claimed.
 //!
-//! What is to last is sealed: eight bytes that name the kind of state and the version of its form, the CRC-32 of all that
-//! follows (little endian), and the value.
+//! What is to last is sealed: the MessagePack bytes are the only array, `value`, of an artifact ([`crate::artifacts::container`]).
 
+use crate::artifacts::container::{self, LoadOptions};
+use crate::artifacts::tensors::Bundle;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,39 +21,39 @@ pub fn unpack<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T> {
     Ok(value)
 }
 
-/// A kind of state that is sealed: its name and the version of its form.
-pub type Kind = [u8; 8];
+pub use crate::artifacts::container::Kind;
 
 /// An engine with what its owner says about it.
-pub const ENGINE: Kind = *b"EVMENGN1";
+pub const ENGINE: Kind = Kind::Engine;
 
 /// A sequential learner.
-pub const SEQUENTIAL: Kind = *b"EVMMEDS1";
+pub const SEQUENTIAL: Kind = Kind::Sequential;
 
-/// Bytes before the value.
-const HEAD: usize = 12;
+const VALUE: &str = "value";
 
-/// The bytes of a value, with its kind and a checksum.
+/// The bytes of a value, with its kind, the CPU level and a checksum.
 pub fn seal<T: Serialize>(kind: Kind, value: &T) -> Result<Vec<u8>> {
-    let body = pack(value)?;
-    let sum = crc32fast::hash(&body).to_le_bytes();
-    Ok([kind.as_slice(), &sum, &body].concat())
+    let mut bundle = Bundle::default();
+    bundle.u8(VALUE, pack(value)?);
+    Ok(container::write(kind, "", bundle))
 }
 
-/// The value of bytes that were sealed; refuses another kind, another version and damage.
+/// The value of bytes that were sealed; refuses another kind, another version, another CPU level and damage.
 pub fn unseal<T: DeserializeOwned>(kind: Kind, name: &str, bytes: &[u8]) -> Result<T> {
-    let wrong = |what: &str| Err(Error::content(name, what));
-    let Some((head, body)) = bytes.split_at_checked(HEAD) else {
-        return wrong("too short to be a state of evermargin");
-    };
-    if head[..7] != kind[..7] {
-        return wrong("not a state of this kind of learner");
-    }
-    if head[7] != kind[7] {
-        return wrong("written by another version, whose form is not known here");
-    }
-    if head[8..] != crc32fast::hash(body).to_le_bytes() {
-        return wrong("its checksum is not that of its bytes; it is damaged");
-    }
-    unpack(name, body)
+    unseal_with(kind, name, bytes, &LoadOptions::default())
+}
+
+/// The same with options.
+pub fn unseal_with<T: DeserializeOwned>(
+    kind: Kind,
+    name: &str,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<T> {
+    let wrong = |what| Error::content(name, what);
+    let mut tensors = container::open(kind, bytes).map_err(wrong)?;
+    container::check_cpu(name, &tensors, options)?;
+    let value = tensors.u8(VALUE).map_err(wrong)?;
+    tensors.refuse_unused().map_err(wrong)?;
+    unpack(name, value)
 }

@@ -1,6 +1,7 @@
 //! Files that evermargin writes for itself: models, online states, engine states and summaries.
 
 pub(crate) mod artifact;
+pub mod container;
 pub mod engine;
 pub mod model;
 pub mod state;

@@ -1,6 +1,6 @@
 //! The model file: a safetensors container, readable from Python without us and unable to run code.
 //!
-//! Metadata: `format` = `evermargin`, `format_version` = `1`, `classifier` = JSON of everything that is small.
+//! The container with its checksum is that of [`crate::artifacts::container`]; `description` is JSON of everything that is small.
 //! Tensors: `bias` `[k]`; `weights` `[k, d]` of a linear model; `coef` `[k, m]` and the points of an expansion, either
 //! `points.values` `[m, d]` or `points.indptr` `[m + 1]`, `points.indices`, `points.values` `[n]`; `scaling.shift`,
 //! `scaling.factor` or `scaling.idf` `[d]`; `calibration.knots` `[k]`, `calibration.at` and `calibration.probability`
@@ -8,33 +8,32 @@
 //! A sum of models of views has the names of each part after `views.0.`, `views.1.`, …
 //! The same classifier always gives the same bytes.
 
+use crate::artifacts::container::{self, Kind};
 use crate::artifacts::tensor_parts::{self, Restored, ScalingHead, rows};
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::artifacts::validate::check;
 use crate::decompress::{display_name, read_whole};
-use crate::error::{Error, Result, shown};
-use crate::limits::Limits;
+use crate::error::{Error, Result};
+use crate::limits::{Limits, over};
 use crate::output::write_atomic;
 use crate::{json, libsvm_model};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Column, Columns, Model, Part, Scheme};
+use evermargin::model::{Calibration, Classifier, Columns, InputSpec, Model, Part, Scheme};
+use evermargin::params::ParamValues;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-pub(crate) const FORMAT: &str = "evermargin";
-const VERSION: u32 = 1;
 
 /// Everything of a classifier but the large arrays.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
     learner: String,
-    params: serde_json::Value,
+    params: ParamValues,
     classes: Vec<String>,
     scheme: Scheme,
     model: ModelHead,
     scaling: ScalingHead,
-    columns: Vec<Column>,
+    input: InputSpec,
     calibration: Vec<CalibrationHead>,
 }
 
@@ -73,7 +72,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Classifier> {
 pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
     let path = path.as_ref();
     let bytes = tensor_parts::read_raw(path, limits)?;
-    from_bytes(&display_name(path), &bytes)
+    from_bytes_within(&display_name(path), &bytes, limits)
 }
 
 /// A classifier in any form we know: a model file, a LIBSVM model, JSON; `-` is standard input.
@@ -89,7 +88,7 @@ pub(crate) fn import_bytes(name: &str, bytes: &[u8], limits: &Limits) -> Result<
     } else if bytes.trim_ascii_start().starts_with(b"{") {
         json::from_json(name, bytes)
     } else {
-        from_bytes(name, bytes)
+        from_bytes_within(name, bytes, limits)
     }
 }
 
@@ -105,43 +104,25 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
         scheme: classifier.scheme,
         model,
         scaling: tensor_parts::save_scaling(&classifier.scaling, &mut bundle),
-        columns: classifier.columns.clone(),
+        input: classifier.input.clone(),
         calibration: save_calibration(&classifier.calibration, &mut bundle),
     };
     let head = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    Ok(bundle.into_bytes(&[
-        ("format", FORMAT),
-        ("format_version", &VERSION.to_string()),
-        ("classifier", &head),
-    ]))
+    Ok(container::write(Kind::Model, &head, bundle))
 }
 
 /// The classifier in the bytes of a model file; `name` stands for the file in messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Classifier> {
-    restore(bytes).map_err(|what| Error::content(name, what))
+    from_bytes_within(name, bytes, &Limits::default())
 }
 
-fn restore(bytes: &[u8]) -> Restored<Classifier> {
-    if let Some(kind) = foreign(bytes) {
-        return Err(format!("{kind}, not an evermargin model"));
-    }
-    let mut tensors = Loaded::parse(bytes, "model")?;
-    match tensors.metadata("format") {
-        Some(FORMAT) => {}
-        Some(crate::artifacts::state::FORMAT) => {
-            return Err(
-                "the state of an online learner, not a model; go on from it with `evermargin fit --resume`"
-                    .into(),
-            );
-        }
-        Some(other) => return Err(format!("a model of '{}', not of evermargin", shown(other.as_bytes()))),
-        None => return Err("a safetensors file, but not an evermargin model".into()),
-    }
-    tensors.version(VERSION..=VERSION)?;
-    let head = tensors.metadata("classifier").ok_or("the description of the classifier is missing")?;
-    let head: Head = serde_json::from_str(head)
-        .map_err(|e| format!("the description of the classifier is damaged: {e}"))?;
+fn from_bytes_within(name: &str, bytes: &[u8], limits: &Limits) -> Result<Classifier> {
+    restore(bytes, limits).map_err(|what| Error::content(name, what))
+}
 
+fn restore(bytes: &[u8], limits: &Limits) -> Restored<Classifier> {
+    let mut tensors = container::open(Kind::Model, bytes)?;
+    let head: Head = tensors.description()?;
     let model = load_model(head.model, "", &mut tensors)?;
     let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
     let calibration = load_calibration(&head.calibration, &mut tensors)?;
@@ -153,9 +134,13 @@ fn restore(bytes: &[u8]) -> Restored<Classifier> {
         scheme: head.scheme,
         model,
         scaling,
-        columns: head.columns,
+        input: head.input,
         calibration,
     };
+    let (cols, cap) = (classifier.features(), limits.columns());
+    if cols > cap {
+        return Err(over(cols, "columns", cap, "max_columns"));
+    }
     check(&classifier)?;
     Ok(classifier)
 }

@@ -1,48 +1,42 @@
 //! The state file: an online learner that will go on, in the same container as a model file.
 //!
-//! Metadata: `format` = `evermargin-state`, `format_version` = `2`, `state` = JSON of everything that is small, `crc32` =
-//! CRC-32 of the whole file with `00000000` in the place of these eight digits (version 1 has none, and is read without).
+//! `description` is JSON of everything that is small, `cpu` the CPU level of the machine that made it.
 //! Tensors, for m points and k outputs: the points as in a model file; `ids` `[m]`, the number each point came with;
 //! `came` `[m]`, its place on the ramp then (0 left, 1 slope, 2 right); `dead` `[m]`, 1 for points that wait to be
 //! forgotten; `alpha`, `lo`, `hi`, `target`, `gradient` `[k, m]` of the dual problems; `center` `[d]`, what is taken
 //! from each column in kernel values; the scaling as in a model file. Every number comes back bit by bit, so that
 //! learning goes on as if it had never been interrupted. The same state always gives the same bytes.
 
-use crate::artifacts::model::{self, foreign};
+use crate::artifacts::container::{self, Kind, LoadOptions};
 use crate::artifacts::tensor_parts::{self, Restored, ScalingHead, rows};
-use crate::artifacts::tensors::{Bundle, Loaded, UNSEALED, check_seal, seal};
-use crate::artifacts::validate::{check_classes, check_columns, check_scaling};
+use crate::artifacts::tensors::{Bundle, Loaded};
+use crate::artifacts::validate::{check_classes, check_input, check_scaling};
 use crate::decompress::display_name;
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result};
 use crate::limits::{Limits, over};
 use crate::output::write_atomic;
 use evermargin::data::Matrix;
 use evermargin::estimators::online::lasvm::{Counts, LasvmParams, Ramp, Saved};
-use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
 use evermargin::kernel::gram::Packing;
-use evermargin::model::{Column, Scheme};
+use evermargin::model::{InputSpec, Scheme};
+use evermargin::params::ParamValues;
+use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::solver::smo::Dual;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-pub(crate) const FORMAT: &str = "evermargin-state";
-const VERSION: u32 = 2;
-
-/// The version before there were checksums, which is still read.
-const UNSUMMED: u32 = 1;
 
 /// Everything of a state but the large arrays.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
     learner: String,
-    params: serde_json::Value,
+    params: ParamValues,
     classes: Vec<String>,
     class_counts: Vec<usize>,
     rows: u64,
     scheme: Scheme,
     scaling: ScalingHead,
-    columns: Vec<Column>,
+    input: InputSpec,
     machine: LasvmParams,
     packing: PackingHead,
     sparse: bool,
@@ -70,30 +64,32 @@ pub fn save(path: impl AsRef<Path>, checkpoint: &OnlineCheckpoint) -> Result<()>
 
 /// Reads and checks a state file; `-` is standard input.
 pub fn load(path: impl AsRef<Path>) -> Result<OnlineCheckpoint> {
-    load_within(path, &Limits::default())
+    load_with(path, &LoadOptions::default())
 }
 
 /// Reads and checks a state file within limits on its bytes and columns.
 pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<OnlineCheckpoint> {
+    load_with(path, &LoadOptions::within(limits))
+}
+
+/// Reads and checks a state file with options.
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<OnlineCheckpoint> {
     let path = path.as_ref();
-    let (name, bytes) = (display_name(path), tensor_parts::read_raw(path, limits)?);
-    from_bytes_within(&name, &bytes, limits)
+    let (name, bytes) = (display_name(path), tensor_parts::read_raw(path, &options.limits)?);
+    from_bytes_with(&name, &bytes, options)
 }
 
 /// The state in the bytes of a state file; `name` stands for the file in messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<OnlineCheckpoint> {
-    from_bytes_within(name, bytes, &Limits::default())
+    from_bytes_with(name, bytes, &LoadOptions::default())
 }
 
-/// The same within limits on its columns.
-pub(crate) fn from_bytes_within(name: &str, bytes: &[u8], limits: &Limits) -> Result<OnlineCheckpoint> {
-    restore(bytes, limits).map_err(|what| Error::content(name, what))
-}
-
-/// Whether bytes say that they are a state.
-pub(crate) fn is_state(bytes: &[u8]) -> bool {
-    foreign(bytes).is_none()
-        && Loaded::parse(bytes, "state").is_ok_and(|tensors| tensors.metadata("format") == Some(FORMAT))
+/// The same with options.
+pub fn from_bytes_with(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<OnlineCheckpoint> {
+    let wrong = |what| Error::content(name, what);
+    let tensors = container::open(Kind::State, bytes).map_err(wrong)?;
+    container::check_cpu(name, &tensors, options)?;
+    restore(tensors, &options.limits).map_err(wrong)
 }
 
 /// The bytes of a state file.
@@ -109,7 +105,7 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
         rows: checkpoint.rows,
         scheme: checkpoint.scheme,
         scaling: tensor_parts::save_scaling(&checkpoint.scaling, &mut bundle),
-        columns: checkpoint.columns.clone(),
+        input: checkpoint.input.clone(),
         machine: saved.params.clone(),
         packing: save_packing(&saved.packing, &mut bundle),
         sparse: tensor_parts::save_points(&saved.points, "", &mut bundle),
@@ -122,17 +118,7 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
     if back.machine != head.machine || back.params != head.params {
         return Err(Error::inexpressible("the parameters of the learner cannot be written as JSON"));
     }
-    let version = VERSION.to_string();
-    let metadata =
-        [("format", FORMAT), ("format_version", &*version), ("state", &*text), ("crc32", UNSEALED)];
-    let mut bytes = bundle.into_bytes(&metadata);
-    seal(&mut bytes);
-    Ok(bytes)
-}
-
-/// Gives the bytes of a state file that were changed the checksum they should have: for tests of what lies behind it.
-pub fn reseal(bytes: &mut [u8]) {
-    seal(bytes);
+    Ok(container::write(Kind::State, &text, bundle))
 }
 
 fn save_packing(packing: &Packing, bundle: &mut Bundle) -> PackingHead {
@@ -164,14 +150,10 @@ fn save_variables(saved: &Saved, bundle: &mut Bundle) {
     }
 }
 
-fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
-    if let Some(kind) = foreign(bytes) {
-        return Err(format!("{kind}, not the state of an evermargin learner"));
-    }
-    let mut tensors = Loaded::parse(bytes, "state")?;
-    let head = head(bytes, &tensors)?;
+fn restore(mut tensors: Loaded<'_>, limits: &Limits) -> Restored<OnlineCheckpoint> {
+    let head: Head = tensors.description()?;
     if head.packing.cols > limits.columns() {
-        return Err(over(head.packing.cols, "columns", limits.columns(), "--max-columns"));
+        return Err(over(head.packing.cols, "columns", limits.columns(), "max_columns"));
     }
     let points = tensor_parts::load_points(head.packing.cols, head.sparse, "", &mut tensors)?;
     let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
@@ -183,7 +165,7 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
     let ids = tensors.u64("ids")?.into_iter().map(|id| id as u64).collect();
     let came = tensors.u32("came")?.into_iter().map(ramp).collect::<Restored<_>>()?;
     let dead = tensors.u32("dead")?.into_iter().map(flag).collect::<Restored<_>>()?;
-    let outputs = load_outputs(&points, head.machine.loss.has_bias(), &mut tensors)?;
+    let outputs = load_outputs(&points, head.machine.variant.has_bias(), &mut tensors)?;
     tensors.refuse_unused()?;
     let packing = Packing { cols, center, sparse, double };
     let saved =
@@ -194,31 +176,13 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<OnlineCheckpoint> {
         classes: head.classes,
         scheme: head.scheme,
         scaling,
-        columns: head.columns,
+        input: head.input,
         counts: head.class_counts,
         rows: head.rows,
         saved,
     };
     check(&checkpoint)?;
     Ok(checkpoint)
-}
-
-fn head(bytes: &[u8], tensors: &Loaded<'_>) -> Restored<Head> {
-    match tensors.metadata("format") {
-        Some(FORMAT) => {}
-        Some(model::FORMAT) => {
-            return Err(
-                "a model, which cannot go on learning; states are written by `evermargin fit --state`".into(),
-            );
-        }
-        Some(other) => return Err(format!("a file of '{}', not of evermargin", shown(other.as_bytes()))),
-        None => return Err("a safetensors file, but not the state of an evermargin learner".into()),
-    }
-    if tensors.version(UNSUMMED..=VERSION)? > UNSUMMED || tensors.metadata("crc32").is_some() {
-        check_seal(bytes)?;
-    }
-    let text = tensors.metadata("state").ok_or("the description of the state is missing")?;
-    serde_json::from_str(text).map_err(|e| format!("the description of the state is damaged: {e}"))
 }
 
 fn ramp(code: u32) -> Restored<Ramp> {
@@ -264,7 +228,7 @@ fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     }
     check_classes(&checkpoint.classes, checkpoint.scheme, saved.outputs.len())?;
     check_scaling(&checkpoint.scaling, cols)?;
-    check_columns(&checkpoint.columns, cols)?;
+    check_input(&checkpoint.input, cols)?;
     let c = &saved.counts;
     let single = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
     if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MOST) {

@@ -1,25 +1,22 @@
 //! The summary file: exemplars, what each stands for and where it came from, in the same container as a model file.
 //!
-//! Metadata: `format` = `evermargin-summary`, `format_version` = `1`, `summary` = JSON of everything that is small, `crc32` as
-//! in a state file. Tensors, for m exemplars: the points as in a model file, most important first; `weights` `[m]`, the
-//! samples each stands for; `source` `[m]`, the number of its file in the list of the description, and `row` `[m]`, its number
-//! there, counted from 1; the scaling as in a model file. The same summary always gives the same bytes.
+//! `description` is JSON of everything that is small. Tensors, for m exemplars: the points as in a model file, most
+//! important first; `weights` `[m]`, the samples each stands for; `source` `[m]`, the number of its file in the list of the
+//! description, and `row` `[m]`, its number there, counted from 1; the scaling as in a model file. The same summary always
+//! gives the same bytes.
 
-use crate::artifacts::model::foreign;
+use crate::artifacts::container::{self, Kind};
 use crate::artifacts::tensor_parts::{self, Restored, ScalingHead};
-use crate::artifacts::tensors::{Bundle, Loaded, UNSEALED, check_seal, seal};
+use crate::artifacts::tensors::Bundle;
 use crate::artifacts::validate::{check_columns, check_scaling};
 use crate::decompress::display_name;
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result};
 use crate::limits::{Limits, over};
 use crate::output::write_atomic;
 use evermargin::model::{Column, Scaling};
 use evermargin::summary::{ExemplarParams, Summary};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-const FORMAT: &str = "evermargin-summary";
-const VERSION: u32 = 1;
 
 /// A summary and what is needed to add to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,36 +82,14 @@ pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
     bundle.u32("source", &[m], &kept.origin.iter().map(|o| o.0).collect::<Vec<_>>());
     bundle.u64("row", &[m], &kept.origin.iter().map(|o| o.1).collect::<Vec<_>>());
     let text = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    let version = VERSION.to_string();
-    let metadata =
-        [("format", FORMAT), ("format_version", &*version), ("summary", &*text), ("crc32", UNSEALED)];
-    let mut bytes = bundle.into_bytes(&metadata);
-    seal(&mut bytes);
-    Ok(bytes)
+    Ok(container::write(Kind::Summary, &text, bundle))
 }
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
-    if let Some(kind) = foreign(bytes) {
-        return Err(format!("{kind}, not a summary; summaries are written by `evermargin summarize -o`"));
-    }
-    let mut tensors = Loaded::parse(bytes, "summary")?;
-    match tensors.metadata("format") {
-        Some(FORMAT) => {}
-        Some(other) => {
-            return Err(format!(
-                "a file of '{}', not a summary; summaries are written by `evermargin summarize -o`",
-                shown(other.as_bytes())
-            ));
-        }
-        None => return Err("a safetensors file, but not a summary of evermargin".into()),
-    }
-    tensors.version(VERSION..=VERSION)?;
-    check_seal(bytes)?;
-    let text = tensors.metadata("summary").ok_or("the description of the summary is missing")?;
-    let head: Head =
-        serde_json::from_str(text).map_err(|e| format!("the description of the summary is damaged: {e}"))?;
+    let mut tensors = container::open(Kind::Summary, bytes)?;
+    let head: Head = tensors.description()?;
     if head.cols > limits.columns() {
-        return Err(over(head.cols, "columns", limits.columns(), "--max-columns"));
+        return Err(over(head.cols, "columns", limits.columns(), "max_columns"));
     }
     let points = tensor_parts::load_points(head.cols, head.sparse, "", &mut tensors)?;
     let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;

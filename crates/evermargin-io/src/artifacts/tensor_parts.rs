@@ -116,7 +116,7 @@ pub(crate) fn read_raw(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .map_err(|e| Error::read(&name, e))?;
     if bytes.len() as u64 > limits.max_bytes {
-        let what = format!("over the cap of {} bytes; if it is right, raise --max-bytes", limits.max_bytes);
+        let what = format!("over the cap of {} bytes; if it is right, raise max_bytes", limits.max_bytes);
         return Err(Error::content(&name, what));
     }
     Ok(bytes)

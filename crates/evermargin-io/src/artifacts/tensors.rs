@@ -2,6 +2,7 @@
 
 use crate::error::shown;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors};
+use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Arrays to be written.
@@ -51,6 +52,10 @@ impl Bundle {
         self.push(name, "U32", shape, values.iter().map(|v| v.to_le_bytes()));
     }
 
+    pub(crate) fn u8(&mut self, name: &str, data: Vec<u8>) {
+        self.tensors.push(Tensor { name: name.into(), dtype: "U8", width: 1, shape: vec![data.len()], data });
+    }
+
     /// The container: length of the header, header, data. The safetensors crate keeps metadata in a hash map and
     /// so writes it in an order that changes from run to run; here the header is sorted.
     pub(crate) fn into_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
@@ -79,45 +84,6 @@ impl Bundle {
     }
 }
 
-/// Where the checksum stands in a header. Text inside other entries has its quotes escaped, so this is found once.
-const SUM: &[u8] = b"\"crc32\":\"";
-
-/// Digits of a checksum.
-const DIGITS: usize = 8;
-
-/// What a sum is computed over in the place of itself.
-pub(crate) const UNSEALED: &str = "00000000";
-
-/// Puts the checksum of a file, which has a `crc32` among its metadata, into its place: CRC-32 of all its bytes with
-/// zeros there.
-pub(crate) fn seal(bytes: &mut [u8]) {
-    let Some(at) = sum_place(bytes) else { return };
-    let sum = sum_of(bytes, at);
-    bytes[at..at + DIGITS].copy_from_slice(sum.as_bytes());
-}
-
-/// Refuses a file whose bytes are not those that were sealed.
-pub(crate) fn check_seal(bytes: &[u8]) -> Result<(), String> {
-    match sum_place(bytes) {
-        None => Err("it has no checksum; the file is damaged".into()),
-        Some(at) if sum_of(bytes, at).as_bytes() == &bytes[at..at + DIGITS] => Ok(()),
-        Some(_) => Err("its checksum is not that of its bytes; the file is damaged".into()),
-    }
-}
-
-fn sum_place(bytes: &[u8]) -> Option<usize> {
-    let at = memchr::memmem::find(bytes, SUM)? + SUM.len();
-    (bytes.len() >= at + DIGITS).then_some(at)
-}
-
-fn sum_of(bytes: &[u8], at: usize) -> String {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(&bytes[..at]);
-    sum.update(UNSEALED.as_bytes());
-    sum.update(&bytes[at + DIGITS..]);
-    format!("{:08x}", sum.finalize())
-}
-
 /// Arrays as found in a file.
 pub(crate) struct Loaded<'a> {
     tensors: SafeTensors<'a>,
@@ -133,10 +99,8 @@ impl<'a> Loaded<'a> {
     /// Arrays of a file that should be a `what`.
     pub(crate) fn parse(bytes: &'a [u8], what: &'static str) -> Found<Self> {
         let damaged = |e| match e {
-            SafeTensorError::MetadataIncompleteBuffer => {
-                "its length is not what its header says; the file is cut short or damaged".to_string()
-            }
-            e => format!("not an evermargin {what}, or a damaged one ({e})"),
+            SafeTensorError::MetadataIncompleteBuffer => "its length is not what its header says".to_string(),
+            e => e.to_string(),
         };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
@@ -144,21 +108,15 @@ impl<'a> Loaded<'a> {
         Ok(Self { tensors, metadata, used: BTreeSet::new(), what })
     }
 
-    /// The version of the file; refuses one that is not among those `known`.
-    pub(crate) fn version(&self, known: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
-        let (what, version) = (self.what, self.metadata("format_version").unwrap_or(""));
-        match version.parse::<u32>() {
-            Ok(found) if known.contains(&found) => Ok(found),
-            Ok(newer) if newer > *known.end() => Err(format!(
-                "{what} format {newer} is newer than this evermargin reads ({}); update evermargin",
-                known.end()
-            )),
-            _ => Err(format!("{what} format '{}' is not known", shown(version.as_bytes()))),
-        }
-    }
-
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.get(key).map(String::as_str)
+    }
+
+    /// The description among the metadata.
+    pub(crate) fn description<T: DeserializeOwned>(&self) -> Found<T> {
+        let text = self.metadata("description").ok_or("its description is missing")?;
+        serde_json::from_str(text)
+            .map_err(|e| format!("the description of the {} is damaged: {e}", self.what))
     }
 
     fn get(&mut self, name: &str, rank: usize) -> Found<(Dtype, Vec<usize>, &'a [u8])> {
@@ -203,6 +161,15 @@ impl<'a> Loaded<'a> {
             return Err(format!("tensor {name} has values of type {dtype} instead of U32"));
         }
         Ok(data.as_chunks().0.iter().map(|c| u32::from_le_bytes(*c)).collect())
+    }
+
+    /// A vector of bytes.
+    pub(crate) fn u8(&mut self, name: &str) -> Found<&'a [u8]> {
+        let (dtype, _, data) = self.get(name, 1)?;
+        if dtype != Dtype::U8 {
+            return Err(format!("tensor {name} has values of type {dtype} instead of U8"));
+        }
+        Ok(data)
     }
 
     /// Refuses arrays this version knows nothing of: to leave them out would be to load another model.

@@ -1,7 +1,7 @@
 //! Is a classifier one that can be used? Files may say anything; this is asked before anything is done with one.
 
 use crate::formats::text;
-use evermargin::model::{Calibration, Classifier, Column, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, InputSpec, Scaling, Scheme};
 
 /// Refuses a classifier whose parts do not fit together; the sentence says which.
 pub fn check(classifier: &Classifier) -> Result<(), String> {
@@ -9,7 +9,7 @@ pub fn check(classifier: &Classifier) -> Result<(), String> {
     let (outputs, cols) = (classifier.model.outputs(), classifier.model.cols());
     check_classes(&classifier.classes, classifier.scheme, outputs)?;
     check_scaling(&classifier.scaling, cols)?;
-    check_columns(&classifier.columns, cols)?;
+    check_input(&classifier.input, cols)?;
     let given = classifier.calibration.len();
     if given != 0 && given != outputs {
         return Err(format!("{given} calibrations for {outputs} decision functions"));
@@ -56,6 +56,29 @@ pub(crate) fn check_scaling(scaling: &Scaling, cols: usize) -> Result<(), String
         if vector.iter().any(|v| !v.is_finite()) {
             return Err(format!("scaling: {name} must be finite"));
         }
+    }
+    Ok(())
+}
+
+/// Refuses a description of the input that does not fit `cols` features.
+pub(crate) fn check_input(input: &InputSpec, cols: usize) -> Result<(), String> {
+    check_columns(&input.columns, cols)?;
+    let labels = input.files.iter().map(|f| &f.label).chain([&input.label]);
+    if labels.flatten().any(|label| label.index == 0) {
+        return Err("the label is in column 0; columns are counted from 1".into());
+    }
+    let bases = input.files.iter().map(|f| f.index_base).chain([input.index_base]);
+    if let Some(base) = bases.flatten().find(|base| *base > 1) {
+        return Err(format!("columns of LIBSVM text are counted from {base}; must be 0 or 1"));
+    }
+    if input.files.is_empty() {
+        return Ok(());
+    }
+    let sum = |of: fn(&evermargin::model::ViewFile) -> usize| {
+        input.files.iter().try_fold(0usize, |sum, f| sum.checked_add(of(f)))
+    };
+    if sum(|f| f.features) != Some(cols) || sum(|f| f.columns) != Some(input.columns.len()) {
+        return Err("its view files are not those of its features".into());
     }
     Ok(())
 }

@@ -70,8 +70,7 @@ impl Format {
             return Err(format!("{kind} file, which is not read here; save it as CSV, LIBSVM text or .npy"));
         }
         let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let name = [".gz", ".xz", ".zst"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(&name);
-        match name.rsplit_once('.').map_or("", |(_, suffix)| suffix) {
+        match Packing::strip(&name).0.rsplit_once('.').map_or("", |(_, suffix)| suffix) {
             "csv" => Ok(Self::Csv),
             "tsv" => Ok(Self::Tsv),
             "jsonl" | "ndjson" => Ok(Self::Jsonl),
@@ -80,6 +79,55 @@ impl Format {
             "npz" => Ok(Self::Npz),
             _ => Ok(sniff(bytes)),
         }
+    }
+
+    /// The format and the compression of a file to be written, by its name; no format where the name says nothing. Refuses
+    /// endings that mean something else.
+    pub(crate) fn of_output(path: &Path) -> Result<(Option<Self>, Option<Packing>), String> {
+        if path == Path::new("-") {
+            return Ok((Some(Self::Libsvm), None));
+        }
+        let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let (bare, packing) = Packing::strip(&name);
+        let suffix = bare.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+        let format = match suffix {
+            "svm" | "libsvm" | "svmlight" | "txt" => Some(Self::Libsvm),
+            "csv" => Some(Self::Csv),
+            "tsv" => Some(Self::Tsv),
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            "npy" => Some(Self::Npy),
+            "npz" => Some(Self::Npz),
+            other if FOREIGN.contains(&other) => {
+                return Err(format!(
+                    "data is not written as .{other}; name a file that ends in .svm, .csv, .tsv, .jsonl, .npy or .npz"
+                ));
+            }
+            _ => None,
+        };
+        Ok((format, packing))
+    }
+}
+
+/// Endings of files that are not data sets, or are of formats that are not written.
+const FOREIGN: [&str; 22] = [
+    "parquet", "arrow", "feather", "orc", "avro", "xlsx", "xls", "ods", "h5", "hdf5", "mat", "pkl", "pickle",
+    "json", "onnx", "evm", "evs", "evx", "zip", "bz2", "idx", "arff",
+];
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Gzip,
+    Xz,
+    Zstd,
+}
+
+impl Packing {
+    /// A file name in lower case without the ending of a compression, and that compression.
+    pub(crate) fn strip(name: &str) -> (&str, Option<Self>) {
+        let known = [(".gz", Self::Gzip), (".xz", Self::Xz), (".zst", Self::Zstd)];
+        let found = known.into_iter().find_map(|(ending, p)| Some((name.strip_suffix(ending)?, Some(p))));
+        found.unwrap_or((name, None))
     }
 }
 

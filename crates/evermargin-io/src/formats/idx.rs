@@ -22,7 +22,8 @@ pub(crate) fn read_matrix(file: &str, bytes: &[u8], limits: &Limits) -> Result<M
         _ => return Err(wrong("the IDX array has one dimension: these are labels, name the images".into())),
     };
     let cells = limits.check_array(rows, cols).map_err(wrong)?;
-    let values = (0..cells).map(|i| array.number(i)).collect();
+    let mut values = limits.vector(cells).map_err(wrong)?;
+    values.extend((0..cells).map(|i| array.number(i)));
     Matrix::dense(values, rows, cols).map_err(|e| wrong(e.to_string()))
 }
 

@@ -83,12 +83,17 @@ pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Strin
     scan(line, &mut scratch, |key, _| {
         if !keys.place.contains_key(key) {
             if keys.names.len() == cap {
-                return Err(format!("more than {cap} keys; if it is right, raise --max-columns"));
+                return Err(format!("more than {cap} keys; if it is right, raise max_columns"));
             }
             keys.add(key);
         }
         Ok(())
     })
+}
+
+/// Whether the line holds an object that can be read.
+pub(crate) fn is_object(line: &str) -> bool {
+    scan(line, &mut String::new(), |_, _| Ok(())).is_ok()
 }
 
 fn twice(key: &str) -> String {

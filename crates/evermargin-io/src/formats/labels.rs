@@ -98,7 +98,7 @@ pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<String>) -
     if tokens.len() > limits.max_rows {
         return Err(Error::content(
             &name,
-            crate::limits::over(tokens.len(), "labels", limits.max_rows, "--max-rows"),
+            crate::limits::over(tokens.len(), "labels", limits.max_rows, "max_rows"),
         ));
     }
     let mut interner = Interner::default();

@@ -21,6 +21,15 @@ pub(crate) struct Text {
     pub(crate) labels: Labels,
     pub(crate) zero_based: bool,
     pub(crate) unsorted: bool,
+    /// Rows that were left out, in order; empty where the first of them is an error.
+    pub(crate) bad: Vec<Fault>,
+}
+
+/// What to do about a row that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnBadRow {
+    Fail,
+    LeaveOut,
 }
 
 /// Reads a LIBSVM text. `base` is the number of the first column when the caller knows it; otherwise it is 0
@@ -32,7 +41,18 @@ pub(crate) fn read(
     cols: Option<usize>,
     limits: &Limits,
 ) -> Result<Text> {
-    read_in_pieces(file, bytes, base, cols, limits, PIECE)
+    read_in_pieces(file, bytes, base, cols, limits, PIECE, OnBadRow::Fail)
+}
+
+/// [`read`], with rows left out that cannot be used. There may be no row at all.
+pub(crate) fn read_usable(
+    file: &str,
+    bytes: &[u8],
+    base: Option<u8>,
+    cols: Option<usize>,
+    limits: &Limits,
+) -> Result<Text> {
+    read_in_pieces(file, bytes, base, cols, limits, PIECE, OnBadRow::LeaveOut)
 }
 
 fn read_in_pieces(
@@ -42,27 +62,22 @@ fn read_in_pieces(
     cols: Option<usize>,
     limits: &Limits,
     size: usize,
+    on_bad_row: OnBadRow,
 ) -> Result<Text> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bounds = cut(bytes, size);
     let first_index = u64::from(base == Some(1));
     let windows: Vec<&[usize]> = bounds.windows(2).collect();
-    let mut whole = Whole::default();
+    let mut whole = Whole::with_room(bytes, limits).map_err(|what| Error::content(file, what))?;
     let mut pieces: Vec<Piece<'_>> = Vec::new();
     pieces.resize_with(WAVE.min(windows.len()), Piece::default);
-    for (i, wave) in windows.chunks(WAVE).enumerate() {
-        if i == 1 {
-            // The rest will be as full as the first wave; what is reserved but not used costs nothing.
-            let waves = windows.len().div_ceil(WAVE);
-            whole.indices.reserve(whole.indices.len() * (waves - 1));
-            whole.values.reserve(whole.values.len() * (waves - 1));
-        }
+    for wave in windows.chunks(WAVE) {
         let read: Vec<_> = pieces
             .par_iter_mut()
             .zip(wave)
-            .map(|(piece, w)| piece.read(&bytes[w[0]..w[1]], first_index, limits))
+            .map(|(piece, w)| piece.read(&bytes[w[0]..w[1]], first_index, limits, on_bad_row))
             .collect();
-        for (piece, result) in pieces.iter().zip(read) {
+        for (piece, result) in pieces.iter_mut().zip(read) {
             result.map_err(|mut fault| {
                 fault.place.line += whole.lines;
                 fault.within(file)
@@ -71,16 +86,17 @@ fn read_in_pieces(
         }
         if whole.of.len() > limits.max_rows {
             let line = line_of_row(bytes, limits.max_rows);
-            let what = format!("more than {} rows; if it is right, raise --max-rows", limits.max_rows);
+            let what = format!("more than {} rows; if it is right, raise max_rows", limits.max_rows);
             return Err(Error::line(file, line, what));
         }
     }
-    if whole.of.is_empty() {
+    let some_bad = !whole.bad.is_empty();
+    if whole.of.is_empty() && !some_bad {
         let what =
             if bytes.is_empty() { "the file is empty" } else { "no rows; every line is blank or a comment" };
         return Err(Error::content(file, what));
     }
-    if !whole.pairs && cols.is_none() {
+    if !whole.pairs && cols.is_none() && !some_bad {
         return Err(Error::content(file, "no index:value pair in any row; is it LIBSVM text?"));
     }
     let zero_based = base == Some(0) || whole.zero;
@@ -91,7 +107,7 @@ fn read_in_pieces(
     let labels = whole.names.labels(&whole.of);
     let x = Matrix::csr(whole.indptr, whole.indices, whole.values, width.max(cols.unwrap_or(0)))
         .map_err(|e| Error::content(file, e.to_string()))?;
-    Ok(Text { x, labels, zero_based, unsorted: whole.unsorted })
+    Ok(Text { x, labels, zero_based, unsorted: whole.unsorted, bad: whole.bad })
 }
 
 /// Offsets of pieces that begin at line starts, the end included.
@@ -121,27 +137,34 @@ struct Whole<'a> {
     pairs: bool,
     zero: bool,
     unsorted: bool,
+    bad: Vec<Fault>,
 }
 
-impl Default for Whole<'_> {
-    fn default() -> Self {
-        Self {
+impl<'a> Whole<'a> {
+    /// Room for everything that the text can hold, so that nothing is allocated on the way: a value for each colon, a row for
+    /// each line. What is reserved but not used costs nothing.
+    fn with_room(bytes: &[u8], limits: &Limits) -> std::result::Result<Self, String> {
+        let values = memchr::memchr_iter(b':', bytes).count();
+        let rows = memchr::memchr_iter(b'\n', bytes).count() + 1;
+        limits.room(values.saturating_mul(12).saturating_add(rows.saturating_mul(20)))?;
+        let mut indptr = limits.vector(rows + 1)?;
+        indptr.push(0);
+        Ok(Self {
             lines: 0,
-            indptr: vec![0],
-            indices: Vec::new(),
-            values: Vec::new(),
+            indptr,
+            indices: limits.vector(values)?,
+            values: limits.vector(values)?,
             names: Interner::default(),
-            of: Vec::new(),
+            of: limits.vector(rows)?,
             highest: 0,
             pairs: false,
             zero: false,
             unsorted: false,
-        }
+            bad: Vec::new(),
+        })
     }
-}
 
-impl<'a> Whole<'a> {
-    fn add(&mut self, piece: &Piece<'a>) -> std::result::Result<(), String> {
+    fn add(&mut self, piece: &mut Piece<'a>) -> std::result::Result<(), String> {
         let before = self.values.len();
         self.indptr.extend(piece.ends.iter().map(|end| before + end));
         self.indices.extend_from_slice(&piece.indices);
@@ -150,6 +173,10 @@ impl<'a> Whole<'a> {
         let numbers: Vec<u32> =
             tokens.map(|t| self.names.number(t.as_bytes())).collect::<std::result::Result<_, _>>()?;
         self.of.extend(piece.labels.iter().map(|n| numbers.get(*n as usize).copied().unwrap_or(UNLABELED)));
+        self.bad.extend(piece.bad.drain(..).map(|mut fault| {
+            fault.place.line += self.lines;
+            fault
+        }));
         self.lines += piece.lines;
         self.highest = self.highest.max(piece.highest);
         self.pairs |= piece.pairs;
@@ -172,11 +199,18 @@ struct Piece<'a> {
     pairs: bool,
     zero: bool,
     unsorted: bool,
+    bad: Vec<Fault>,
 }
 
 impl<'a> Piece<'a> {
     /// Reads the rows of `bytes` in place of those read before.
-    fn read(&mut self, bytes: &'a [u8], first_index: u64, limits: &Limits) -> std::result::Result<(), Fault> {
+    fn read(
+        &mut self,
+        bytes: &'a [u8],
+        first_index: u64,
+        limits: &Limits,
+        on_bad_row: OnBadRow,
+    ) -> std::result::Result<(), Fault> {
         self.clear();
         let comments = memchr::memchr(b'#', bytes).is_some();
         let mut at = 0;
@@ -185,16 +219,33 @@ impl<'a> Piece<'a> {
             let line = &bytes[at..end];
             at = end + 1;
             self.lines += 1;
-            if line.len() > limits.max_line {
-                let what = format!(
-                    "the line is over the cap of {} bytes; if it is right, raise --max-line",
-                    limits.max_line
-                );
-                return Err(Fault::new(self.lines, 0, what));
+            if on_bad_row == OnBadRow::LeaveOut {
+                self.usable_row(line, comments, first_index, limits);
+            } else {
+                check_length(line, self.lines, limits)?;
+                self.row(content(line, comments), first_index, limits.columns() as u64)?;
             }
-            self.row(content(line, comments), first_index, limits.columns() as u64)?;
         }
         Ok(())
+    }
+
+    /// Reads a row, or leaves it out and notes why.
+    fn usable_row(&mut self, line: &'a [u8], comments: bool, first_index: u64, limits: &Limits) {
+        let before = (self.highest, self.pairs, self.zero, self.unsorted);
+        let (rows, values) = (self.ends.len(), self.values.len());
+        let read = check_length(line, self.lines, limits)
+            .and_then(|()| match memchr::memchr(0, line) {
+                Some(at) => Err(Fault::new(self.lines, at + 1, "a NUL byte; the line is not text")),
+                None => Ok(()),
+            })
+            .and_then(|()| self.row(content(line, comments), first_index, limits.columns() as u64));
+        if let Err(fault) = read {
+            (self.highest, self.pairs, self.zero, self.unsorted) = before;
+            self.labels.truncate(rows);
+            self.indices.truncate(values);
+            self.values.truncate(values);
+            self.bad.push(fault);
+        }
     }
 
     /// Forgets the rows but keeps their memory.
@@ -253,7 +304,7 @@ impl<'a> Piece<'a> {
             }
             let read = small_number(line, p + 1).or_else(|| number::scan(line, p + 1));
             let Some((value, end)) = read.filter(|(v, _)| v.abs() <= MAX_ABS) else {
-                return Err(bad_value(self.lines, line, p + 1));
+                return Err(bad_value(self.lines, line, p + 1, index));
             };
             p = end;
             sorted &= index >= next;
@@ -304,6 +355,15 @@ impl<'a> Piece<'a> {
         self.unsorted = true;
         Ok(())
     }
+}
+
+fn check_length(line: &[u8], number: u64, limits: &Limits) -> std::result::Result<(), Fault> {
+    if line.len() <= limits.max_line {
+        return Ok(());
+    }
+    let cap = limits.max_line;
+    let what = format!("the line is over the cap of {cap} bytes; if it is right, raise max_line");
+    Err(Fault::new(number, 0, what))
 }
 
 /// A value of at most 15 digits and nothing else, as most values in such files are.
@@ -367,7 +427,7 @@ fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
         }
         Some(colon) if whole(&digits[..colon]) => {
             let index = shown(&digits[..colon]);
-            format!("index {index} is over the cap of {cap}; if it is right, raise --max-columns")
+            format!("index {index} is over the cap of {cap}; if it is right, raise max_columns")
         }
         Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
         None => format!("expected index:value, found '{}'", shown(token)),
@@ -378,18 +438,18 @@ fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
 #[cold]
 fn bad_index(line: u64, start: usize, index: u64, cap: u64) -> Fault {
     let what = if index == 0 {
-        "index 0, but indices are counted from 1 here; if they are counted from 0, say --index-base 0"
+        "index 0, but indices are counted from 1 here; if they are counted from 0, set index_base = 0"
             .to_string()
     } else {
-        format!("index {index} is over the cap of {cap}; if it is right, raise --max-columns")
+        format!("index {index} is over the cap of {cap}; if it is right, raise max_columns")
     };
     Fault::new(line, start + 1, what)
 }
 
 #[cold]
-fn bad_value(line: u64, text: &[u8], start: usize) -> Fault {
+fn bad_value(line: u64, text: &[u8], start: usize, index: u64) -> Fault {
     let token = &text[start.min(text.len())..token_end(text, start.min(text.len()))];
-    Fault::new(line, start + 1, value_fault(token))
+    Fault { cell: Some((index.to_string(), shown(token))), ..Fault::new(line, start + 1, value_fault(token)) }
 }
 
 /// Why a token is not a usable value.
@@ -407,7 +467,7 @@ pub(crate) fn value_fault(token: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Limits, content, cut, read_in_pieces};
+    use super::{Limits, OnBadRow, content, cut, read, read_in_pieces, read_usable};
     use proptest::prelude::*;
     use std::fmt::Write;
 
@@ -428,9 +488,29 @@ mod tests {
     fn the_first_error_is_reported_whatever_the_pieces() {
         let text = b"1 1:1\n# c\n2 2:x\n1 1:1\n3 -1:4\n";
         for size in [1, 3, 7, 20, 1000] {
-            let error = read_in_pieces("f", text, None, None, &Limits::default(), size).err().unwrap();
+            let error = read_in_pieces("f", text, None, None, &Limits::default(), size, OnBadRow::Fail)
+                .err()
+                .unwrap();
             assert_eq!(error.to_string(), "f:3:5: value 'x' is not a number");
         }
+    }
+
+    /// A bad row leaves no trace in the matrix: neither a value nor the width of the columns it named.
+    #[test]
+    fn usable_rows_are_those_of_the_text_without_the_bad_ones() {
+        let text = b"1 1:1\n2 900:1 2:x\n# c\n1 2:3\n3 5:1 5:2\nnan 1:1\n1 0:\0\n2 1:inf\n";
+        let good = read("f", b"1 1:1\n1 2:3\n", Some(1), None, &Limits::default()).unwrap();
+        for size in [1, 7, 1000] {
+            let limits = Limits::default();
+            let got = read_in_pieces("f", text, Some(1), None, &limits, size, OnBadRow::LeaveOut).unwrap();
+            assert_eq!(got.x, good.x);
+            assert_eq!(got.labels.of.len(), 2);
+            let lines: Vec<u64> = got.bad.iter().map(|fault| fault.place.line).collect();
+            assert_eq!(lines, [2, 5, 6, 7, 8]);
+            assert_eq!(got.bad[0].cell, Some(("2".into(), "x".into())));
+        }
+        let none = read_usable("f", b"x\n1 a:1\n", Some(1), Some(4), &Limits::default()).unwrap();
+        assert_eq!((none.x.rows(), none.bad.len()), (1, 1), "a label alone is a row of zeros");
     }
 
     proptest! {
@@ -447,8 +527,9 @@ mod tests {
                 }
                 text.push('\n');
             }
-            let whole = read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), 1 << 20).unwrap();
-            let parts = read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), size).unwrap();
+            let read = |size| read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), size, OnBadRow::Fail);
+            let whole = read(1 << 20).unwrap();
+            let parts = read(size).unwrap();
             prop_assert_eq!(whole.x, parts.x);
             prop_assert_eq!(whole.labels, parts.labels);
         }

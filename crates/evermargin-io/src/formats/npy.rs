@@ -82,7 +82,7 @@ impl<'a> Array<'a> {
         };
         self.numeric()?;
         let cells = limits.check_array(rows, cols)?;
-        let mut values = Vec::with_capacity(cells);
+        let mut values = limits.vector(cells)?;
         if self.fortran {
             for i in 0..rows {
                 values.extend((0..cols).map(|j| self.number(j * rows + i)));
@@ -96,6 +96,7 @@ impl<'a> Array<'a> {
     /// The array as label tokens; NaN is no label.
     pub(crate) fn tokens(&self, limits: &Limits) -> Parsed<Vec<String>> {
         let count = self.vector("labels", limits)?;
+        limits.room(count.saturating_mul(size_of::<String>() + self.size))?;
         if self.size > 0 && matches!(self.kind, b'U' | b'S') {
             return Ok(self.data.chunks_exact(self.size).take(count).map(|c| self.text(c)).collect());
         }
@@ -107,6 +108,7 @@ impl<'a> Array<'a> {
     pub(crate) fn whole(&self, what: &str, limits: &Limits) -> Parsed<Vec<usize>> {
         let count = self.vector(what, limits)?;
         self.numeric()?;
+        limits.room(count.saturating_mul(8))?;
         let number = |i| {
             let value = self.number(i);
             if value >= 0.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 {
@@ -122,7 +124,9 @@ impl<'a> Array<'a> {
     pub(crate) fn numbers(&self, what: &str, limits: &Limits) -> Parsed<Vec<f64>> {
         let count = self.vector(what, limits)?;
         self.numeric()?;
-        Ok((0..count).map(|i| self.number(i)).collect())
+        let mut numbers = limits.vector(count)?;
+        numbers.extend((0..count).map(|i| self.number(i)));
+        Ok(numbers)
     }
 
     /// The text of an array of one string (`format` of a SciPy archive).
@@ -133,9 +137,7 @@ impl<'a> Array<'a> {
     fn vector(&self, what: &str, limits: &Limits) -> Parsed<usize> {
         match self.shape[..] {
             [count] | [count, 1] if count <= limits.max_cells => Ok(count),
-            [count] | [count, 1] => {
-                Err(crate::limits::over(count, "values", limits.max_cells, "--max-cells"))
-            }
+            [count] | [count, 1] => Err(crate::limits::over(count, "values", limits.max_cells, "max_cells")),
             _ => {
                 Err(format!("{what}: the array has shape {}; one dimension is needed", spelled(&self.shape)))
             }

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::formats::npy::Array;
-use crate::limits::Limits;
+use crate::limits::{Limits, SMALLER};
+use crate::memory::spelled;
 use evermargin::data::Matrix;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -13,6 +14,7 @@ const LABELS: [&str; 4] = ["y", "labels", "target", "arr_1"];
 /// Matrix and label tokens of an archive.
 pub(crate) fn read(file: &str, bytes: &[u8], limits: &Limits) -> Result<(Matrix, Option<Vec<String>>)> {
     let members = members(file, bytes, limits)?;
+    let limits = &limits.less(members.values().map(Vec::len).sum());
     let array =
         |key: &str| members.get(key).map(|b| Array::parse(b).map_err(|what| within(file, key, &what)));
     let find = |keys: &[&'static str]| keys.iter().copied().find(|k| members.contains_key(*k));
@@ -53,27 +55,38 @@ fn labels(
 fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String, Vec<u8>>> {
     let damaged =
         |e: &dyn std::fmt::Display| Error::content(file, format!("the .npz archive is damaged ({e})"));
-    let mut archive = npyz::npz::NpzArchive::new(Cursor::new(bytes)).map_err(|e| damaged(&e))?;
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(&e))?;
     let wanted = |name: &str| {
         MATRIX.contains(&name)
             || LABELS.contains(&name)
             || ["indptr", "indices", "shape", "format"].contains(&name)
     };
-    let names: Vec<String> = archive.array_names().filter(|n| wanted(n)).map(String::from).collect();
-    let mut left = limits.max_bytes;
+    let mut names = Vec::new();
+    for member in archive.file_names() {
+        let member = member.map_err(|e| damaged(&e))?;
+        names.extend(member.strip_suffix(".npy").filter(|name| wanted(name)).map(String::from));
+    }
+    let memory = limits.max_memory.unwrap_or(u64::MAX);
+    let mut left = limits.max_bytes.min(memory);
     let mut members = BTreeMap::new();
     for name in names {
         let mut out = Vec::new();
-        let member = archive.zip_archive().by_name(&format!("{name}.npy")).map_err(|e| damaged(&e))?;
+        let member = archive.by_name(&format!("{name}.npy")).map_err(|e| damaged(&e))?;
         member.take(left.saturating_add(1)).read_to_end(&mut out).map_err(|e| damaged(&e))?;
-        left = left.checked_sub(out.len() as u64).ok_or_else(|| {
-            let what =
-                format!("over the cap of {} bytes; if it is right, raise --max-bytes", limits.max_bytes);
-            Error::content(file, what)
-        })?;
+        left = left
+            .checked_sub(out.len() as u64)
+            .ok_or_else(|| Error::content(file, too_much(bytes.len() as u64, memory, limits)))?;
         members.insert(name, out);
     }
     Ok(members)
+}
+
+/// Why the members of an archive of `input` bytes are not unpacked.
+fn too_much(input: u64, memory: u64, limits: &Limits) -> String {
+    if limits.max_bytes <= memory {
+        return format!("over the cap of {} bytes; if it is right, raise max_bytes", limits.max_bytes);
+    }
+    format!("its {} expand to more than the memory limit of {}; {SMALLER}", spelled(input), spelled(memory))
 }
 
 /// Compressed rows as SciPy writes them; columns are sorted where they were not.
@@ -92,7 +105,7 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
     let indices = array("indices")?.whole("indices", limits)?;
     let values = array("data")?.numbers("data", limits)?;
     if cols > limits.columns() {
-        return Err(crate::limits::over(cols, "columns", limits.columns(), "--max-columns"));
+        return Err(crate::limits::over(cols, "columns", limits.columns(), "max_columns"));
     }
     if Some(indptr.len()) != rows.checked_add(1) {
         return Err(format!(
@@ -108,7 +121,7 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
         return Err(format!("{} indices but {} values", indices.len(), values.len()));
     }
     let (mut sorted_indices, mut sorted_values) =
-        (Vec::with_capacity(indices.len()), Vec::with_capacity(values.len()));
+        (limits.vector(indices.len())?, limits.vector(values.len())?);
     for w in indptr.windows(2) {
         let span = w[0]..w[1];
         let (Some(columns), Some(numbers)) = (indices.get(span.clone()), values.get(span)) else {

@@ -1,14 +1,13 @@
 //! Reading a data set, whatever its format.
 
-use crate::decompress::{decompress, display_name, read_whole};
+use crate::decompress::{decompress_within, display_name, read_within};
 use crate::error::{Error, Result};
 use crate::formats::detect::Format;
 use crate::formats::labels::{self, Interner};
 use crate::formats::{csv, idx, libsvm, npy, npz};
 use crate::limits::Limits;
 use evermargin::data::{Labels, Matrix};
-use evermargin::model::Column;
-use serde::{Deserialize, Serialize};
+use evermargin::model::{Column, InputSpec, LabelPosition, ViewFile};
 use std::path::{Path, PathBuf};
 
 /// Samples and what is known about them.
@@ -23,9 +22,29 @@ pub struct Dataset {
     /// The number of the first column in LIBSVM text (0 or 1), as found or as given.
     pub index_base: Option<u8>,
     /// Where the label of a table stood, for the model to remember.
-    pub label: Option<LabelAt>,
+    pub label: Option<LabelPosition>,
+    /// The class that is told from all others together.
+    pub positive: Option<String>,
+    /// Whether the rows of a kernel matrix began with their number, which was left out.
+    pub serial_column: bool,
+    /// The files whose columns stand side by side, if there were several.
+    pub files: Vec<ViewFile>,
     /// What the user should know: guesses taken, things mended on the way.
     pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// How the file became features and labels, for a model to keep.
+    pub fn input_spec(&self) -> InputSpec {
+        InputSpec {
+            columns: self.columns.clone(),
+            label: self.label.clone(),
+            index_base: self.index_base,
+            positive: self.positive.clone(),
+            serial_column: self.serial_column,
+            files: self.files.clone(),
+        }
+    }
 }
 
 /// A column of a table: its label, or one to be treated in another way.
@@ -35,15 +54,6 @@ pub enum LabelColumn {
     Name(String),
     /// By its position, counted from 1.
     Index(usize),
-}
-
-/// Where the label of a table stood.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LabelAt {
-    /// Its name, when there was a header.
-    pub name: Option<String>,
-    /// Its position, counted from 1.
-    pub index: usize,
 }
 
 /// What the caller knows about a data set. By default: nothing.
@@ -67,7 +77,7 @@ pub struct ReadOptions {
     /// Columns as a model knows them, so that a table is coded as it was in training.
     pub columns: Option<Vec<Column>>,
     /// Where the label stood in training; used together with `columns`.
-    pub trained_label: Option<LabelAt>,
+    pub trained_label: Option<LabelPosition>,
     /// Classes of a model: a column is taken for the label on a guess only when it holds one of them.
     pub classes: Option<Vec<String>>,
     /// Whether the first row of a table is a header, instead of guessing it.
@@ -82,17 +92,34 @@ pub struct ReadOptions {
     pub limits: Limits,
 }
 
+impl ReadOptions {
+    /// What a classifier or a state knows about its data: how it was read, its classes and its number of features.
+    pub fn like(input: &InputSpec, classes: &[String], features: usize) -> Self {
+        Self {
+            columns: (!input.columns.is_empty()).then(|| input.columns.clone()),
+            trained_label: input.label.clone(),
+            classes: Some(match &input.positive {
+                Some(class) => vec![class.clone()],
+                None => classes.to_vec(),
+            }),
+            cols: Some(features),
+            index_base: input.index_base,
+            ..Self::default()
+        }
+    }
+}
+
 /// Reads a data set; `-` is standard input.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let path = path.as_ref();
-    let bytes = read_whole(path, &options.limits)?;
-    assemble(path, &bytes, options)
+    let (bytes, limits) = read_within(path, &options.limits)?;
+    assemble(path, &bytes, &ReadOptions { limits, ..options.clone() })
 }
 
 /// Reads a data set from bytes; `name` stands for the file in messages and in guessing the format.
 pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Dataset> {
-    let bytes = decompress(name, bytes, &options.limits)?;
-    assemble(Path::new(name), &bytes, options)
+    let (bytes, limits) = decompress_within(name, bytes, &options.limits)?;
+    assemble(Path::new(name), &bytes, &ReadOptions { limits, ..options.clone() })
 }
 
 pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
@@ -166,7 +193,31 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
         return Err(Error::content(&from, what));
     }
     let x = fit_width(&name, x, format, options.cols, &mut notes)?;
-    Ok(Dataset { x: x.into_natural_layout(), labels, columns, index_base, label, notes })
+    limits.room(layout_bytes(&x)).map_err(|what| Error::content(&name, what))?;
+    Ok(Dataset {
+        x: x.into_natural_layout(),
+        labels,
+        columns,
+        index_base,
+        label,
+        positive: None,
+        serial_column: false,
+        files: Vec::new(),
+        notes,
+    })
+}
+
+/// Bytes of the matrix and of its copy in the other layout, if that is the natural one.
+fn layout_bytes(x: &Matrix) -> usize {
+    let (rows, nonzeros) = (x.rows(), x.view().nonzeros());
+    let cells = rows.saturating_mul(x.cols());
+    let (dense, sparse) = (cells.saturating_mul(8), nonzeros.saturating_mul(12).saturating_add(8 * rows));
+    let full = nonzeros as f64 >= 0.2 * cells as f64;
+    match x {
+        Matrix::Dense { .. } if full => dense,
+        Matrix::Csr { .. } if !full => sparse,
+        _ => dense.saturating_add(sparse),
+    }
 }
 
 /// Sparse text leaves out trailing columns and may know columns a model does not; other formats must agree.

@@ -7,8 +7,9 @@ use crate::formats::pairwise::pair;
 use crate::limits::Limits;
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};
-use serde_json::json;
+use evermargin::model::{Calibration, Classifier, InputSpec, Model, Scaling, Scheme};
+use evermargin::params::ParamValues;
+use evermargin::params::structs::to_value;
 
 type Parsed<T> = std::result::Result<T, Fault>;
 
@@ -93,9 +94,15 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
     } else {
         sigmoids.iter().map(|(a, b)| Calibration::Sigmoid { a: *a, b: b + 0.0 }).collect()
     };
-    let mut params = json!({ "kernel": kernel, "source": "LIBSVM model" });
+    let mut params = ParamValues::from([("source".into(), "LIBSVM model".into())]);
+    if let Ok(kernel) = to_value(&kernel) {
+        params.insert("kernel".into(), kernel);
+    }
     if !header.prob_a.is_empty() && !monotone {
-        params["note"] = json!("probA above 0 turns decisions round; the calibration was left out");
+        params.insert(
+            "note".into(),
+            "probA above 0 turns decisions round; the calibration was left out".into(),
+        );
     }
     Ok(Classifier {
         learner: "svc".into(),
@@ -104,7 +111,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
         scheme: if n == 2 { Scheme::Binary } else { Scheme::OneVsOne },
         model,
         scaling: Scaling::None,
-        columns: Vec::new(),
+        input: InputSpec { serial_column: kernel == Kernel::Precomputed, ..InputSpec::default() },
         calibration,
     })
 }
@@ -274,7 +281,7 @@ impl Body {
                 let (index, value) = feature(token, precomputed).map_err(wrong)?;
                 if index as usize >= limits.columns() {
                     return Err(wrong(format!(
-                        "index {} is over the cap of {}; if it is right, raise --max-columns",
+                        "index {} is over the cap of {}; if it is right, raise max_columns",
                         index as usize + 1,
                         limits.columns()
                     )));

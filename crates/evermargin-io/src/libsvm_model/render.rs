@@ -7,6 +7,7 @@ use crate::formats::pairwise::{Standing, by_class, pair};
 use evermargin::data::Row;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};
+use evermargin::params::{ParamValue, ParamValues};
 
 /// A support vector as LIBSVM sees it: its class, by its number with us, and its coefficient against each other class.
 struct Vector {
@@ -20,7 +21,7 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
     check(classifier).map_err(Error::inexpressible)?;
     if classifier.scheme == Scheme::OneVsRest {
         return Err(Error::inexpressible(
-            "LIBSVM models decide one class against one other; train with --multi one-vs-one",
+            "LIBSVM models decide one class against one other; train with multi = one-vs-one",
         ));
     }
     let classes = &classifier.classes;
@@ -205,12 +206,14 @@ fn refuse_scaling(scaling: &Scaling) -> Result<()> {
         Scaling::Tfidf { .. } => "tfidf",
     };
     Err(Error::inexpressible(format!(
-        "LIBSVM models cannot hold the {name} scaling of this one; train with --scale none, or scale the file first"
+        "LIBSVM models cannot hold the {name} scaling of this one; train with scale = none, or scale the file first"
     )))
 }
 
 /// Models trained on a kernel matrix are linear in its rows; only the parameters tell them from others.
-fn is_precomputed(params: &serde_json::Value) -> bool {
-    let kernel = &params["kernel"];
-    kernel == "precomputed" || kernel["type"] == "precomputed"
+fn is_precomputed(params: &ParamValues) -> bool {
+    match params.get("kernel") {
+        Some(ParamValue::Map(kernel)) => kernel.get("type") == Some(&"precomputed".into()),
+        kernel => kernel == Some(&"precomputed".into()),
+    }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Lines {
     /// What stands before this in the buffer is done with.
     start: usize,
     ended: bool,
+    /// Whether reading was interrupted: there may be more, but it is not waited for.
+    pub(crate) interrupted: bool,
     /// Bytes of the text that are done with.
     pub(crate) taken: u64,
     /// Lines of the text that are done with.
@@ -28,7 +30,8 @@ pub(crate) struct Lines {
 impl Lines {
     pub(crate) fn new(reader: Box<dyn Read>, name: &str) -> Self {
         let name = name.to_string();
-        Self { reader, name, buffer: Vec::new(), start: 0, ended: false, taken: 0, passed: 0 }
+        let (ended, interrupted) = (false, false);
+        Self { reader, name, buffer: Vec::new(), start: 0, ended, interrupted, taken: 0, passed: 0 }
     }
 
     /// What has been read and is not done with.
@@ -52,6 +55,10 @@ impl Lines {
             }
         };
         self.buffer.truncate(held + *got.as_ref().unwrap_or(&0));
+        if got.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) {
+            self.interrupted = true;
+            return Ok(false);
+        }
         self.ended = got.map_err(|e| refused(&self.name, e))? == 0;
         Ok(!self.ended)
     }
@@ -71,7 +78,7 @@ impl Lines {
     pub(crate) fn rest(mut self, cap: u64) -> Result<Vec<u8>> {
         while self.fill()? {
             if self.ahead().len() as u64 > cap {
-                let what = format!("over the cap of {cap} bytes; if it is right, raise --max-bytes");
+                let what = format!("over the cap of {cap} bytes; if it is right, raise max_bytes");
                 return Err(Error::content(&self.name, what));
             }
         }
@@ -101,6 +108,20 @@ impl Lines {
         Ok(())
     }
 
+    /// Is done with the next line, however long it is, in bounded memory.
+    pub(crate) fn skip_line(&mut self) -> Result<()> {
+        loop {
+            if let Some(end) = memchr::memchr(b'\n', self.ahead()) {
+                self.consume(end + 1);
+                return Ok(());
+            }
+            self.consume(self.ahead().len());
+            if !self.fill()? {
+                return Ok(());
+            }
+        }
+    }
+
     /// The length of the next block of whole rows, about `rows` of them, and how many lines in it are not blank.
     /// The length is 0 at the end. A row longer than `longest` is refused before it is read whole.
     pub(crate) fn cut(&mut self, rows: usize, form: Option<&Form>, longest: usize) -> Result<(usize, usize)> {
@@ -118,7 +139,7 @@ impl Lines {
                 }
                 let line = self.passed + 1;
                 let what =
-                    format!("the line is over the cap of {longest} bytes; if it is right, raise --max-line");
+                    format!("the line is over the cap of {longest} bytes; if it is right, raise max_line");
                 return Err(Error::line(&self.name, line, what));
             }
             match whole {
@@ -132,6 +153,9 @@ impl Lines {
                     let wanted = 2 * (ahead.len() - at).max(READ / 2);
                     let before = ahead.len();
                     while self.fill()? && before > READ && self.ahead().len() < before + wanted {}
+                    if self.interrupted {
+                        break; // a row that has not arrived whole is no row
+                    }
                 }
             }
         }
@@ -182,6 +206,16 @@ mod tests {
         let error = lines.cut(1, None, 3 * READ).unwrap_err().to_string();
         assert!(error.starts_with("x:1: the line is over the cap"), "{error}");
         assert!(lines.buffer.len() < 16 * READ, "{}", lines.buffer.len());
+    }
+
+    #[test]
+    fn a_line_over_the_cap_is_skipped_in_bounded_memory() {
+        let long = std::io::repeat(b'x').take(40 * READ as u64);
+        let mut lines = Lines::new(Box::new(long.chain(Cursor::new(b"\nb\n"))), "x");
+        assert!(lines.cut(1, None, READ).is_err());
+        lines.skip_line().unwrap();
+        assert!(lines.buffer.len() < 4 * READ, "{}", lines.buffer.len());
+        assert_eq!((lines.passed, lines.ahead()), (1, &b"b\n"[..]));
     }
 
     #[test]

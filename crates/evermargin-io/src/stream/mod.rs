@@ -10,19 +10,26 @@
 mod folder;
 mod lines;
 mod part;
+mod rejected;
+mod stdin;
 mod width;
+
+pub(crate) use rejected::BadRow;
+pub use rejected::{RejectedRow, RowPlaces};
 
 use crate::error::{Error, Result};
 use crate::formats::csv::encode::Coded;
 use crate::formats::detect::Format;
-use crate::formats::read::{LabelAt, ReadOptions};
+use crate::formats::read::ReadOptions;
 use evermargin::data::{Labels, Matrix};
-use evermargin::model::Column;
+use evermargin::model::{Column, InputSpec, LabelPosition};
 use folder::Folder;
 use part::{Part, Piece};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use width::Width;
 
@@ -52,11 +59,19 @@ pub struct StreamOptions {
     pub follow: bool,
     /// How long to wait between two looks at a folder.
     pub poll: Duration,
+    /// Whether rows of text that cannot be used are yielded in [`Chunk::rejected`]. Otherwise the first is an error.
+    pub reject_bad_rows: bool,
 }
 
 impl Default for StreamOptions {
     fn default() -> Self {
-        Self { read: ReadOptions::default(), features: None, follow: false, poll: Duration::from_millis(500) }
+        Self {
+            read: ReadOptions::default(),
+            features: None,
+            follow: false,
+            poll: Duration::from_millis(500),
+            reject_bad_rows: false,
+        }
     }
 }
 
@@ -69,7 +84,7 @@ pub struct Schema {
     /// How table columns become features; empty otherwise.
     pub columns: Vec<Column>,
     /// Where the label of a table stands.
-    pub label: Option<LabelAt>,
+    pub label: Option<LabelPosition>,
     /// Number of features.
     pub features: usize,
     /// The number of the first column in LIBSVM text.
@@ -79,6 +94,21 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Rows of so many numbers.
+    pub fn new(format: Format, features: usize) -> Self {
+        Self { features, ..Self::of(format) }
+    }
+
+    /// How rows become features and labels, for a model to keep.
+    pub fn input_spec(&self) -> InputSpec {
+        InputSpec {
+            columns: self.columns.clone(),
+            label: self.label.clone(),
+            index_base: self.index_base,
+            ..InputSpec::default()
+        }
+    }
+
     fn of(format: Format) -> Self {
         Self { format, columns: Vec::new(), label: None, features: 0, index_base: None, sparse: None }
     }
@@ -113,8 +143,31 @@ pub struct Chunk {
     pub labels: Vec<Option<String>>,
     /// What a person should see of each row: its texts, else the line; at most 2 kB.
     pub shown: Vec<String>,
+    /// The file and line of each row.
+    pub places: RowPlaces,
+    /// Rows among them that cannot be used, in order; see [`StreamOptions::reject_bad_rows`]. They count as rows that
+    /// were asked for, so a batch may have no other row.
+    pub rejected: Vec<RejectedRow>,
     /// Where the stream stands after these rows.
     pub position: Position,
+}
+
+impl Chunk {
+    fn empty(like: &Matrix) -> Self {
+        Self {
+            x: Matrix::empty(like.cols(), matches!(like, Matrix::Csr { .. })),
+            labels: Vec::new(),
+            shown: Vec::new(),
+            places: RowPlaces::default(),
+            rejected: Vec::new(),
+            position: Position::default(),
+        }
+    }
+
+    /// Rows of the stream, the usable and the rejected ones.
+    fn count(&self) -> usize {
+        self.x.rows() + self.rejected.len()
+    }
 }
 
 /// Rows in batches.
@@ -131,6 +184,7 @@ pub struct Stream {
     told: BTreeSet<String>,
     /// What went wrong after rows that were handed out first.
     fault: Option<Error>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// What a part is read with.
@@ -140,6 +194,8 @@ pub(crate) struct Setting<'s> {
     notes: &'s mut Vec<String>,
     features: Option<usize>,
     sources: &'s [Source],
+    reject: bool,
+    stop: Option<&'s Arc<AtomicBool>>,
 }
 
 impl Setting<'_> {
@@ -226,6 +282,7 @@ impl Stream {
             fresh: Vec::new(),
             told: BTreeSet::new(),
             fault: None,
+            stop: None,
         })
     }
 
@@ -247,6 +304,16 @@ impl Stream {
         known(&mut stream.options.read, &schema);
         stream.schema = Some(schema);
         Ok(stream)
+    }
+
+    /// Ends waiting for standard input once the flag is set: whole rows that have arrived are handed out, then the
+    /// stream ends for now.
+    pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = Some(flag);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst))
     }
 
     /// How rows become features, once the first batch was read.
@@ -274,13 +341,15 @@ impl Stream {
         let rows = rows.max(1);
         let mut batch: Option<Chunk> = None;
         loop {
-            let have = batch.as_ref().map_or(0, |b| b.x.rows());
-            if have == rows {
+            let have = batch.as_ref().map_or(0, Chunk::count);
+            if have >= rows {
                 break;
             }
             match self.piece(rows - have, have > 0, idle) {
                 Ok(Some(piece)) => self.add(&mut batch, piece),
                 Ok(None) => break,
+                // What was read is not whole.
+                Err(_) if self.is_stopped() => break,
                 Err(fault) => {
                     self.part = None;
                     if have == 0 {
@@ -307,12 +376,16 @@ impl Stream {
             let Some(part) = part else { continue };
             let piece = part.next(wanted, &mut setting);
             let ((bytes, lines), rows) = (part.taken(), part.rows);
+            let interrupted = part.is_interrupted();
             self.tell();
             let Some(piece) = piece? else {
+                if interrupted {
+                    return Ok(None);
+                }
                 self.finish_part();
                 continue;
             };
-            self.position.total += piece.x.rows() as u64;
+            self.position.total += piece.count() as u64;
             (self.position.bytes, self.position.lines, self.position.rows) = (bytes, lines, rows);
             return Ok(Some(piece));
         }
@@ -325,6 +398,8 @@ impl Stream {
             notes: &mut self.fresh,
             features: self.options.features,
             sources: &self.sources,
+            reject: self.options.reject_bad_rows,
+            stop: self.stop.as_ref(),
         };
         (self.part.as_mut(), setting)
     }
@@ -404,22 +479,24 @@ impl Stream {
         }
         let unlabeled = self.options.read.unlabeled;
         let labels = if unlabeled { vec![None; piece.x.rows()] } else { class_names(&piece.labels) };
-        match batch {
-            None => {
-                let position = Position::default();
-                *batch = Some(Chunk { x: piece.x, labels, shown: piece.shown, position });
-            }
-            Some(batch) => {
-                (0..piece.x.rows()).for_each(|i| batch.x.push(piece.x.view().row(i)));
-                batch.labels.extend(labels);
-                batch.shown.extend(piece.shown);
-            }
+        let batch = batch.get_or_insert_with(|| Chunk::empty(&piece.x));
+        batch.places.extend(&piece.name, &piece.lines);
+        if batch.x.rows() == 0 {
+            batch.x = piece.x;
+        } else {
+            (0..piece.x.rows()).for_each(|i| batch.x.push(piece.x.view().row(i)));
         }
+        batch.labels.extend(labels);
+        batch.shown.extend(piece.shown);
+        batch.rejected.extend(piece.rejected);
     }
 
     /// The layout of the first batch, that of the whole stream.
     fn laid_out(&mut self, x: Matrix) -> Matrix {
         let Some(schema) = &mut self.schema else { return x };
+        if x.rows() == 0 {
+            return Matrix::empty(schema.features, schema.sparse.unwrap_or(false));
+        }
         let x = match schema.sparse {
             None => x.into_natural_layout(),
             Some(true) if matches!(x, Matrix::Dense { .. }) => x.view().to_csr(),

@@ -1,19 +1,23 @@
 //! One file or pipe of a stream, while it is being read.
 
 use super::lines::Lines;
+use super::rejected::{BadRow, RejectedRow};
+use super::stdin::InterruptibleReader;
 use super::{Schema, Setting};
-use crate::decompress::{display_name, open};
+use crate::decompress::{display_name, open, open_reader};
 use crate::error::{Error, Result};
 use crate::formats::csv::encode::{Wanted, clipped};
-use crate::formats::csv::rows::{Form, Rows, text_of};
+use crate::formats::csv::rows::{BadRows, Form, Rows, text_of};
 use crate::formats::csv::{self, Plan};
 use crate::formats::detect::Format;
 use crate::formats::libsvm::{self, content};
 use crate::formats::read::{Dataset, ReadOptions, assemble, refuse_nul};
 use crate::limits::Limits;
 use evermargin::data::{Labels, Matrix, Row};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes of the first file that say what its columns are.
 const LOOK: usize = 4 << 20;
@@ -47,10 +51,37 @@ struct TableBody {
 
 /// Rows that follow each other in one part.
 pub(crate) struct Piece {
+    /// The file.
+    pub(crate) name: String,
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
     pub(crate) shown: Vec<String>,
+    /// The line of each row, counted from 1.
+    pub(crate) lines: Vec<u64>,
     pub(crate) unknown: BTreeMap<String, (usize, String)>,
+    /// Rows between them that cannot be used.
+    pub(crate) rejected: Vec<RejectedRow>,
+}
+
+impl Piece {
+    /// One rejected row and nothing else.
+    fn without_rows(rejected: RejectedRow, setting: &Setting<'_>) -> Self {
+        let features = setting.schema.as_ref().map_or(0, |s| s.features);
+        Self {
+            name: rejected.file.clone(),
+            x: Matrix::empty(features, true),
+            labels: crate::formats::labels::none(0),
+            shown: Vec::new(),
+            lines: Vec::new(),
+            unknown: BTreeMap::new(),
+            rejected: vec![rejected],
+        }
+    }
+
+    /// Rows of the text, the usable and the rejected ones.
+    pub(crate) fn count(&self) -> usize {
+        self.x.rows() + self.rejected.len()
+    }
 }
 
 impl Part {
@@ -60,7 +91,14 @@ impl Part {
         let limits = &setting.options.limits;
         let piped = path == Path::new("-");
         // Text is bounded by its lines, not by its length.
-        let reader = open(path, &Limits { max_bytes: u64::MAX, ..limits.clone() })?;
+        let limits_of_text = Limits { max_bytes: u64::MAX, ..limits.clone() };
+        let reader = match setting.stop.filter(|_| piped) {
+            Some(stop) => {
+                let stdin = InterruptibleReader::stdin(Arc::clone(stop));
+                open_reader(Box::new(stdin), &name, &limits_of_text)?
+            }
+            None => open(path, &limits_of_text)?,
+        };
         let mut lines = Lines::new(reader, &name);
         if piped {
             lines.fill_line(limits.max_line)?;
@@ -131,20 +169,30 @@ impl Part {
         }
     }
 
+    /// Whether it gave what had arrived and did not wait for more.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        match &self.body {
+            Body::Pairs(lines) => lines.interrupted,
+            Body::Table(table) => table.lines.interrupted,
+            Body::Array { .. } => false,
+        }
+    }
+
     /// The next rows, at most `wanted`; `None` at the end.
     pub(crate) fn next(&mut self, wanted: usize, setting: &mut Setting<'_>) -> Result<Option<Piece>> {
         let piece = match &mut self.body {
             Body::Pairs(lines) => pairs(&self.name, &self.path, lines, wanted, setting)?,
-            Body::Table(table) => table.next(&self.name, wanted, &setting.options.limits)?,
+            Body::Table(table) => table.next(&self.name, wanted, setting)?,
             Body::Array { data, next } => {
                 let rows = *next..data.x.rows().min(*next + wanted);
                 *next = rows.end;
-                (!rows.is_empty()).then(|| slice(data, &rows.collect::<Vec<_>>()))
+                (!rows.is_empty()).then(|| slice(&self.name, data, &rows.collect::<Vec<_>>()))
             }
         };
         self.rows += piece.as_ref().map_or(0, |p| p.x.rows() as u64);
         if let (Some(piece), Some(schema)) = (&piece, setting.schema.as_ref())
             && piece.x.cols() != schema.features
+            && piece.x.rows() > 0
         {
             let what = format!(
                 "{} columns in this {} file, but the stream has {}",
@@ -172,7 +220,8 @@ impl TableBody {
         let limits = &setting.options.limits;
         // Quotes are what a line end may hide behind; the sign between cells is that of the first line.
         let first = lines.ahead().split(|b| *b == b'\n').next().unwrap_or_default();
-        let sign = Form::of(name, &String::from_utf8_lossy(first), no_keys(format), [].into_iter(), limits)?;
+        let sign =
+            Form::of(name, &String::from_utf8_lossy(first), no_keys(format), [].into_iter(), limits, false)?;
         let look = match (&setting.schema, piped) {
             (Some(_), _) => 2,
             (None, true) => rows.saturating_add(1),
@@ -186,10 +235,16 @@ impl TableBody {
             return Ok(None);
         }
         let block = &lines.ahead()[..length];
+        let usable = if setting.reject { usable_lines(block, limits.max_line) } else { None };
+        let block = usable.as_deref().unwrap_or(block);
         refuse_nul(name, block)?;
         let text = text_of(name, block, limits)?;
-        let form = csv::form(name, text, format, setting.options)?;
-        let begin = Rows::new(name, text, &form, None)?;
+        let form = csv::form(name, text, format, setting.options, setting.reject)?;
+        let text = if setting.reject { closed_rows(name, text, &form) } else { text };
+        let mut begin = Rows::new(name, text, &form, None)?;
+        if setting.reject {
+            begin = begin.without(BadRows::Skip);
+        }
         let plan = Plan::of(name, &begin, format, setting.options, setting.notes)?;
         let header = plan.header && format != Format::Jsonl;
         Ok(Some(Self { lines, form, plan, header }))
@@ -204,30 +259,112 @@ impl TableBody {
         }
     }
 
-    fn next(&mut self, name: &str, wanted: usize, limits: &Limits) -> Result<Option<Piece>> {
+    fn next(&mut self, name: &str, wanted: usize, setting: &Setting<'_>) -> Result<Option<Piece>> {
+        let limits = &setting.options.limits;
         loop {
-            let header = std::mem::take(&mut self.header);
-            let most = wanted.saturating_add(usize::from(header));
-            let (length, _) = self.lines.cut(most, Some(&self.form), limits.max_line)?;
+            let most = wanted.saturating_add(usize::from(self.header));
+            let cut = self.lines.cut(most, Some(&self.form), limits.max_line);
+            let mut length = match cut {
+                Err(error) if setting.reject && !self.header => {
+                    let row = BadRow::of_error(error)?.within(name, 0);
+                    self.lines.skip_line()?;
+                    return Ok(Some(Piece::without_rows(row, setting)));
+                }
+                cut => cut?.0,
+            };
             if length == 0 {
                 return Ok(None);
             }
+            while setting.reject
+                && let Some((start, end, row)) = self.unreadable_row(name, length, limits)?
+            {
+                if start > 0 {
+                    length = start; // the rows before it first
+                    continue;
+                }
+                if self.header {
+                    break; // without its header a table cannot be read
+                }
+                let row = row.within(name, self.lines.passed);
+                self.lines.consume(end);
+                return Ok(Some(Piece::without_rows(row, setting)));
+            }
+            let header = std::mem::take(&mut self.header);
             let block = &self.lines.ahead()[..length];
             let read = refuse_nul(name, block).and_then(|()| {
                 let text = text_of(name, block, limits)?;
-                let rows = Rows::new(name, text, &self.form, Some(self.plan.width))?;
+                let mut rows = Rows::new(name, text, &self.form, Some(self.plan.width))?;
+                if setting.reject {
+                    rows = rows.without(BadRows::List(RefCell::default()));
+                }
                 let wanted = Wanted { header, rows: wanted, show: true };
                 let mark = length - text.len();
-                self.plan.code(name, &rows, &wanted, limits).map(|coded| (mark + coded.used, coded))
+                let coded = self.plan.code(name, &rows, &wanted, limits)?;
+                Ok((mark + coded.used, coded, rows.into_bad()))
             });
-            let (used, coded) = read.map_err(|e| e.after(self.lines.passed))?;
+            let passed = self.lines.passed;
+            let (used, coded, bad) = read.map_err(|e| e.after(passed))?;
             self.lines.consume(used);
-            if coded.x.rows() > 0 {
-                let (x, labels, unknown) = (coded.x, coded.labels, coded.unknown);
-                return Ok(Some(Piece { x, labels, shown: coded.shown, unknown }));
+            if coded.x.rows() > 0 || !bad.is_empty() {
+                let (x, labels, shown, unknown) = (coded.x, coded.labels, coded.shown, coded.unknown);
+                let lines = coded.lines.iter().map(|line| line + passed).collect();
+                let rejected = bad.into_iter().map(|row| row.within(name, passed)).collect();
+                let name = name.to_string();
+                return Ok(Some(Piece { name, x, labels, shown, lines, unknown, rejected }));
             }
         }
     }
+
+    /// The first row of the block ahead that is not text or that a quote never closes: its bytes and what is wrong. A row
+    /// that does not end is taken to end with its first line.
+    fn unreadable_row(
+        &self,
+        name: &str,
+        length: usize,
+        limits: &Limits,
+    ) -> Result<Option<(usize, usize, BadRow)>> {
+        let block = &self.lines.ahead()[..length];
+        let checked = refuse_nul(name, block)
+            .and_then(|()| text_of(name, block, limits))
+            .and_then(|text| Rows::new(name, text, &self.form, None).map(|_| ()));
+        let Err(error) = checked else { return Ok(None) };
+        let row = BadRow::of_error(error)?;
+        let line_end = |from: usize| memchr::memchr(b'\n', &block[from..]).map_or(length, |n| from + n + 1);
+        let line_start = (1..row.line).fold(0, |at, _| line_end(at));
+        let mut start = 0;
+        loop {
+            let end = self.form.row_end(block, start).filter(|end| *end <= length);
+            match end {
+                Some(end) if end <= line_start => start = end,
+                _ => return Ok(Some((start, end.unwrap_or_else(|| line_end(start)), row))),
+            }
+        }
+    }
+}
+
+/// The rows before one that a quote never closes.
+fn closed_rows<'t>(name: &str, text: &'t str, form: &Form) -> &'t str {
+    if Rows::new(name, text, form, None).is_ok() {
+        return text;
+    }
+    let mut end = 0;
+    while let Some(next) = form.row_end(text.as_bytes(), end) {
+        end = next;
+    }
+    &text[..end]
+}
+
+/// The lines that are text, where some are not.
+fn usable_lines(block: &[u8], longest: usize) -> Option<Vec<u8>> {
+    let usable = |line: &[u8]| {
+        line.len() <= longest.saturating_add(1)
+            && memchr::memchr(0, line).is_none()
+            && std::str::from_utf8(line).is_ok()
+    };
+    if memchr::memchr(0, block).is_none() && std::str::from_utf8(block).is_ok() {
+        return None;
+    }
+    Some(block.split_inclusive(|b| *b == b'\n').filter(|line| usable(line)).flatten().copied().collect())
 }
 
 /// Line ends cut objects as they cut rows of blanks.
@@ -245,15 +382,21 @@ fn pairs(
 ) -> Result<Option<Piece>> {
     let limits = &setting.options.limits;
     loop {
-        let (length, _) = lines.cut(wanted, None, limits.max_line)?;
+        let length = match lines.cut(wanted, None, limits.max_line) {
+            Err(error) if setting.reject => {
+                let row = BadRow::of_error(error)?.within(name, 0);
+                lines.skip_line()?;
+                return Ok(Some(Piece::without_rows(row, setting)));
+            }
+            cut => cut?.0,
+        };
         if length == 0 {
             return Ok(None);
         }
         let block = &lines.ahead()[..length];
         let rows = block.split(|b| *b == b'\n').map(|l| content(l, true).trim_ascii());
-        let shown: Vec<String> =
-            rows.filter(|l| !l.is_empty()).map(|l| clipped(&String::from_utf8_lossy(l))).collect();
-        if shown.is_empty() {
+        let mut rows: Vec<(u64, &[u8])> = (1..).zip(rows).filter(|(_, row)| !row.is_empty()).collect();
+        if rows.is_empty() {
             lines.consume(length);
             continue;
         }
@@ -261,10 +404,19 @@ fn pairs(
             Some(schema) => (schema.index_base, Some(schema.features)),
             None => setting.width_of(path),
         };
-        let read = refuse_nul(name, block).and_then(|()| libsvm::read(name, block, base, cols, limits));
+        let read = if setting.reject {
+            libsvm::read_usable(name, block, base, cols, limits)
+        } else {
+            refuse_nul(name, block).and_then(|()| libsvm::read(name, block, base, cols, limits))
+        };
         let text = read.map_err(|e| e.after(lines.passed))?;
+        rows.retain(|(line, _)| text.bad.binary_search_by_key(line, |fault| fault.place.line).is_err());
+        let shown = rows.iter().map(|(_, row)| clipped(&String::from_utf8_lossy(row))).collect();
+        let places = rows.iter().map(|(line, _)| line + lines.passed).collect();
+        let of_fault = |fault| BadRow::of_fault(fault).within(name, lines.passed);
+        let rejected: Vec<RejectedRow> = text.bad.into_iter().map(of_fault).collect();
         let features = cols.unwrap_or(text.x.cols());
-        if setting.schema.is_none() {
+        if setting.schema.is_none() && text.x.rows() > 0 {
             let index_base = Some(u8::from(!text.zero_based));
             setting.fix(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
         }
@@ -273,17 +425,21 @@ fn pairs(
         }
         lines.consume(length);
         let (x, labels) = (text.x.with_cols(features), text.labels);
-        return Ok(Some(Piece { x, labels, shown, unknown: BTreeMap::new() }));
+        let unknown = BTreeMap::new();
+        let name = name.to_string();
+        return Ok(Some(Piece { name, x, labels, shown, lines: places, unknown, rejected }));
     }
 }
 
 /// Some rows of an array.
-fn slice(data: &Dataset, rows: &[usize]) -> Piece {
+fn slice(name: &str, data: &Dataset, rows: &[usize]) -> Piece {
     let x = data.x.view().select(rows);
     let of = rows.iter().map(|&i| data.labels.of[i]).collect();
     let shown = (0..x.rows()).map(|i| values(x.view().row(i))).collect();
     let labels = Labels { classes: data.labels.classes.clone(), of };
-    Piece { x, labels, shown, unknown: BTreeMap::new() }
+    let lines = rows.iter().map(|&row| row as u64 + 1).collect();
+    let (name, unknown) = (name.to_string(), BTreeMap::new());
+    Piece { name, x, labels, shown, lines, unknown, rejected: Vec::new() }
 }
 
 /// The first values of a row, for people.

@@ -20,9 +20,10 @@
 //!
 //! The files are made by `golden/make_golden.py`, which says where each number comes from.
 use evermargin::data::{Labels, Matrix, MatrixView};
+use evermargin::estimators::ClassWeight;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Classifier, Model, Scheme};
-use evermargin::pipeline::train::{ClassWeight, Gamma, ScalingChoice, TrainOptions, Trained, train};
+use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, Trained, train};
 use evermargin::solver::Exit;
 use evermargin_io::{Limits, ReadOptions, libsvm_model, read};
 use serde::Deserialize;

@@ -224,15 +224,15 @@ fn what_libsvm_cannot_hold_is_refused() {
     let refused = |c: &Classifier| libsvm_model::to_text(c).unwrap_err().to_string();
     assert_eq!(
         refused(&classifier(shape)),
-        "LIBSVM models decide one class against one other; train with --multi one-vs-one"
+        "LIBSVM models decide one class against one other; train with multi = one-vs-one"
     );
     assert_eq!(
         refused(&classifier(Shape { scheme: 0, scaling: 1, ..shape })),
-        "LIBSVM models cannot hold the standard scaling of this one; train with --scale none, or scale the file first"
+        "LIBSVM models cannot hold the standard scaling of this one; train with scale = none, or scale the file first"
     );
     assert_eq!(
         refused(&classifier(Shape { kernel: 4, scheme: 0, scaling: 3, ..shape })),
-        "LIBSVM models cannot hold the unit scaling of this one; train with --scale none, or scale the file first"
+        "LIBSVM models cannot hold the unit scaling of this one; train with scale = none, or scale the file first"
     );
     let mut named = classifier(Shape { scheme: 0, ..shape });
     named.classes[1] = "cat".into();

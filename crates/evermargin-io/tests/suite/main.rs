@@ -8,16 +8,20 @@
     clippy::unreadable_literal
 )]
 
+mod containers;
 mod edges;
 mod golden_libsvm;
 mod hostile;
 mod libsvm_models;
+mod memory;
 mod mutations;
 mod onnx;
 mod reading;
 mod real_data;
+mod rejected_rows;
 mod round_trips;
 mod samples;
 mod sealed;
 mod states;
 mod streams;
+mod writing;

@@ -1,12 +1,18 @@
 //! A small fuzzer that runs with the other tests: valid samples of every format are damaged in thousands of ways
 //! (flipped bits, cuts, splices, exchanged numbers), always the same ones. Nothing may panic, hang or eat memory;
 //! what is accepted must be sound. The coverage-guided fuzzers over the same entry points are in `fuzz/`.
-use crate::samples::{Pcg, Shape, checkpoint, classifier};
+use crate::containers;
+use crate::samples::{Pcg, Shape, checkpoint, classifier, matrix};
+use evermargin::data::Matrix;
+use evermargin::engine::{Engine, Event};
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin_io::artifacts::{model, state};
+use evermargin::pipeline::sequential::MedStream;
+use evermargin_io::artifacts::engine::{ENGINE, SEQUENTIAL, unseal};
+use evermargin_io::artifacts::{container, model, state, summary};
 use evermargin_io::{Format, Limits, ReadOptions, json, libsvm_model, read_bytes};
 use std::io::Write;
 use std::time::{Duration, Instant};
+use zip::write::SimpleFileOptions;
 
 const ROUNDS: usize = 20_000;
 
@@ -171,12 +177,12 @@ fn arrays() {
 #[test]
 fn archives() {
     let archive = |arrays: &[(&str, Vec<u8>)]| {
-        let mut npz = npyz::npz::NpzWriter::new(std::io::Cursor::new(Vec::new()));
+        let mut npz = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in arrays {
-            npz.zip_writer().start_file(format!("{name}.npy"), Default::default()).unwrap();
-            npz.zip_writer().write_all(bytes).unwrap();
+            npz.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+            npz.write_all(bytes).unwrap();
         }
-        npz.zip_writer().finish().unwrap().into_inner()
+        npz.finish().unwrap().into_inner()
     };
     let reals: Vec<u8> = (1..7).flat_map(|i| f64::from(i).to_le_bytes()).collect();
     let whole = |v: &[i32]| v.iter().flat_map(|i| i.to_le_bytes()).collect::<Vec<u8>>();
@@ -233,9 +239,15 @@ fn shapes() -> Vec<Shape> {
 #[test]
 fn model_files() {
     let samples: Vec<Vec<u8>> = shapes().iter().map(|s| model::to_bytes(&classifier(*s)).unwrap()).collect();
-    attack(&samples, |bytes| match model::from_bytes("m", &bytes) {
+    let passed =
+        attack(&samples, |bytes| !samples.contains(&bytes) && model::from_bytes("m", &bytes).is_ok());
+    assert_eq!(passed, 0, "the checksum finds every damage");
+    attack_behind(&samples, |bytes| match model::from_bytes("m", &bytes) {
         Ok(loaded) => {
             evermargin_io::check(&loaded).unwrap();
+            if let Some(x) = rows_for(loaded.features()) {
+                let _ = loaded.predict(x);
+            }
             assert_eq!(model::from_bytes("m", &model::to_bytes(&loaded).unwrap()).unwrap(), loaded);
             true
         }
@@ -259,16 +271,12 @@ fn state_files() {
     let passed =
         attack(&samples, |bytes| !samples.contains(&bytes) && state::from_bytes("s", &bytes).is_ok());
     assert_eq!(passed, 0);
-    let resealed = |mut bytes: Vec<u8>| {
-        state::reseal(&mut bytes);
-        state::from_bytes("s", &bytes)
-    };
-    let accepted = attack(&samples, |bytes| match resealed(bytes) {
+    let accepted = attack_behind(&samples, |bytes| match state::from_bytes("s", &bytes) {
         Ok(loaded) => {
             let again = state::to_bytes(&loaded).unwrap();
             assert_eq!(state::to_bytes(&state::from_bytes("s", &again).unwrap()).unwrap(), again);
             let Ok(mut state) = Lasvm::resume(&loaded.saved) else { return true };
-            let x = crate::samples::matrix(&mut Pcg::new(1), 2, loaded.features().min(1000), false, false);
+            let x = matrix(&mut Pcg::new(1), 2, loaded.features().min(1000), false, false);
             let targets = evermargin::estimators::Targets {
                 y: vec![evermargin::data::Label::Neg, evermargin::data::Label::Pos],
                 cost: vec![1.0; 2],
@@ -280,6 +288,64 @@ fn state_files() {
             true
         }
         Err(_) => false,
+    });
+    assert!(accepted < ROUNDS);
+}
+
+/// A few rows for what takes `features` columns; none where these are too many for a test.
+fn rows_for(features: usize) -> Option<Matrix> {
+    (1..=1000).contains(&features).then(|| matrix(&mut Pcg::new(1), 3, features, false, false))
+}
+
+/// As [`attack`], but every damaged artifact gets the checksum it should have, so that what lies behind it is reached.
+fn attack_behind(samples: &[Vec<u8>], mut f: impl FnMut(Vec<u8>) -> bool) -> usize {
+    attack(samples, |mut bytes| {
+        container::reseal(&mut bytes);
+        f(bytes)
+    })
+}
+
+#[test]
+fn summary_files() {
+    let samples: Vec<Vec<u8>> =
+        [false, true].map(|sparse| summary::to_bytes(&containers::summary(sparse)).unwrap()).into();
+    let accepted = attack_behind(&samples, |bytes| match summary::from_bytes("s", &bytes) {
+        Ok(loaded) => {
+            let again = summary::to_bytes(&loaded).unwrap();
+            assert_eq!(summary::from_bytes("s", &again).unwrap(), loaded);
+            true
+        }
+        Err(_) => false,
+    });
+    assert!(accepted < ROUNDS);
+}
+
+/// What is accepted continues: it labels a batch, or says why not.
+#[test]
+fn engine_states() {
+    let samples = containers::engines();
+    let accepted = attack_behind(&samples, |bytes| {
+        let Ok(mut engine) = unseal::<Engine>(ENGINE, "e", &bytes) else { return false };
+        let x = matrix(&mut Pcg::new(1), 4, 4, false, false);
+        let labels = vec![Some("ant".to_string()), None, Some("bee".to_string()), None];
+        let _ = engine.apply(Event::Batch { x, labels });
+        let _ = engine.apply(Event::Tick { now: 5 });
+        true
+    });
+    assert!(accepted < ROUNDS);
+}
+
+#[test]
+fn sequential_states() {
+    let samples = containers::sequentials();
+    let accepted = attack_behind(&samples, |bytes| {
+        let Ok(state) = unseal(SEQUENTIAL, "m", &bytes) else { return false };
+        let Ok(stream) = MedStream::resume(state) else { return false };
+        let classifier = stream.classifier();
+        if let Some(x) = rows_for(classifier.features()) {
+            let _ = classifier.predict(x);
+        }
+        true
     });
     assert!(accepted < ROUNDS);
 }

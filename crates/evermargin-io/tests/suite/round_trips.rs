@@ -131,9 +131,10 @@ proptest! {
 #[test]
 fn a_header_of_any_length_is_ours() {
     let mut original = classifier(sample_shape());
+    original.input = evermargin::model::InputSpec::default();
     let mut lengths = Vec::new();
-    for padding in 0..600 {
-        original.params = serde_json::json!({ "note": " ".repeat(padding) });
+    for padding in 0..1200 {
+        original.params = [("note".to_string(), " ".repeat(padding).into())].into();
         let bytes = model::to_bytes(&original).unwrap();
         lengths.push(bytes[..2].to_vec());
         assert_eq!(model::from_bytes("m", &bytes).unwrap(), original);
@@ -173,7 +174,7 @@ fn models_of_views_survive() {
             part(Shape { sparse, ..plain }, 0),
             part(Shape { kernel: 4, cols: 3, seed: 21, ..plain }, 6),
         ];
-        original.columns = Vec::new();
+        original.input.columns = Vec::new();
         original.model = Model::Views { parts, cols: 9, bias: vec![0.5, -0.25, 1e-300] };
         let bytes = model::to_bytes(&original).unwrap();
         assert_eq!(model::from_bytes("m", &bytes).unwrap(), original);
@@ -194,14 +195,20 @@ fn models_of_views_survive() {
     assert!(json::from_json("m", text.as_bytes()).is_err());
 }
 
-/// Written by the first version; must load for ever.
+/// A file of the current format version. Set `EVERMARGIN_UPDATE` when the version changes.
 #[test]
-fn golden_model_of_version_1() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-v1.model");
+fn golden_model_of_version_3_loads() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-v3.model");
     let original = classifier(sample_shape());
+    if std::env::var_os("EVERMARGIN_UPDATE").is_some() {
+        model::save(&path, &original).unwrap();
+    }
     let loaded = model::load(&path).unwrap();
     assert_eq!(loaded, original);
     assert_eq!(loaded.classes, ["-4", "-1", "2"]);
+    let old = path.with_file_name("golden-v1.model");
+    let message = model::load(old).unwrap_err().to_string();
+    assert!(message.contains("written by an earlier evermargin in format '1'"), "{message}");
     let Row::Sparse(..) = points(&loaded).view().row(0) else { panic!("sparse points") };
 }
 

@@ -368,7 +368,7 @@ fn a_long_line_is_refused() {
     assert_eq!(stream.next_batch(5, &mut never).unwrap().unwrap().x.rows(), 1);
     let error = stream.next_batch(5, &mut never).unwrap_err().to_string();
     assert!(
-        error.ends_with("x.svm:2: the line is over the cap of 10000 bytes; if it is right, raise --max-line")
+        error.ends_with("x.svm:2: the line is over the cap of 10000 bytes; if it is right, raise max_line")
     );
 }
 
@@ -414,7 +414,7 @@ fn words_are_weighted_as_computed_elsewhere() {
     let column =
         Column::Text { name: "text".into(), buckets: 1 << 18, documents: 3, frequency: counts.to_vec() };
     assert_eq!(set.columns, [column]);
-    assert_eq!(set.notes, ["no row has a label; the key 'label' would give it, or say --label"]);
+    assert_eq!(set.notes, ["no row has a label; the key 'label' would give it, or name the label column"]);
     let expected: [&[(usize, f64)]; 3] = [
         &[
             (188446, 0.3323474604583788),
@@ -460,17 +460,18 @@ fn a_model_of_texts_answers_the_same_from_file_and_stream() {
     let weights = vec![(0..65).map(|c| f64::from(c * 37 % 11) - 5.0).collect()];
     let classifier = Classifier {
         learner: "linear".into(),
-        params: serde_json::json!({}),
+        params: Default::default(),
         classes: vec!["h".into(), "s".into()],
         scheme: Scheme::Binary,
         model: Model::Linear { weights, bias: vec![0.5] },
         scaling: Scaling::None,
-        columns: set.columns.clone(),
+        input: set.input_spec(),
         calibration: Vec::new(),
     };
     let kept = model::from_bytes("m", &model::to_bytes(&classifier).unwrap()).unwrap();
     assert_eq!(kept, classifier);
-    let known = ReadOptions { columns: Some(kept.columns.clone()), cols: Some(65), ..ReadOptions::default() };
+    let known =
+        ReadOptions { columns: Some(kept.input.columns.clone()), cols: Some(65), ..ReadOptions::default() };
     let whole = kept.predict(read(&path, &known).unwrap().x).unwrap();
     let mut stream = Stream::open(files(&path), asking(known)).unwrap();
     let mut decisions = Vec::new();
@@ -508,7 +509,7 @@ fn columns_can_be_left_out() {
     assert_eq!(of_chunks(&all(&mut stream, 1))[1], (vec![6f64.to_bits()], Some("q".to_string())));
     let wrong = ReadOptions { text: vec![LabelColumn::Index(4)], ..ReadOptions::default() };
     let error = read(&path, &wrong).unwrap_err().to_string();
-    assert!(error.ends_with("column 'column 4' is the label, not for --text"), "{error}");
+    assert!(error.ends_with("column 'column 4' is the label, not for text"), "{error}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::formats::csv::Plan;
 use crate::formats::csv::rows::{Rows, Spot, value};
 use crate::formats::labels::{self, Interner};
 use crate::limits::Limits;
+use crate::stream::BadRow;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
 use std::collections::{BTreeMap, HashMap};
@@ -28,6 +29,8 @@ pub(crate) struct Coded {
     pub(crate) labels: Labels,
     /// What a person should see of each row, if wanted.
     pub(crate) shown: Vec<String>,
+    /// The line of each row, if wanted.
+    pub(crate) lines: Vec<u64>,
     /// Of columns with values never seen in training: how many, and one of them.
     pub(crate) unknown: BTreeMap<String, (usize, String)>,
     /// Bytes of the text that the rows stood in.
@@ -70,11 +73,13 @@ impl Plan {
             indices: Vec::new(),
             unknown: BTreeMap::new(),
         };
-        let (mut tokens, mut names, mut seen) = (Vec::new(), Names::default(), Vec::new());
+        let (mut tokens, mut names) = (Vec::new(), Names::default());
+        let (mut seen, mut lines) = (Vec::new(), Vec::new());
         let (mut above, mut used) = (wanted.header, rows.text.len());
         if wanted.rows < usize::MAX {
-            let cells = limits.check_shape(wanted.rows, self.sources.len());
-            coding.values.reserve(cells.unwrap_or(0).min(1 << 20));
+            coding
+                .reserve(wanted.rows, self.sources.len(), limits)
+                .map_err(|what| Error::content(file, what))?;
         }
         let (sources, label) = (&mut self.sources, self.label);
         let texts: Vec<usize> =
@@ -84,15 +89,24 @@ impl Plan {
             if std::mem::take(&mut above) {
                 return Ok(true);
             }
+            if let Some(label) = label.filter(|_| rows.is_tolerant())
+                && let Err(what) = names.check(row[label])
+            {
+                return rows.reject(BadRow::new(spot.line, what)).map(|()| true);
+            }
             for (source, weights) in sources.iter().zip(&mut weights) {
                 let cell = row[source.cell];
                 match (&source.column, weights) {
                     (Column::Text { .. }, Some(weights)) => {
                         weights.code(cell, source.first, &mut coding.indices, &mut coding.values);
                     }
-                    (column, _) => coding
-                        .cell(cell, source.first, column)
-                        .map_err(|what| Error::line(file, spot.line, what))?,
+                    (column, _) => {
+                        if let Err(what) = coding.cell(cell, source.first, column) {
+                            coding.drop_row();
+                            let bad = BadRow::cell(spot.line, column.name(), cell, what);
+                            return rows.reject(bad).map(|()| true);
+                        }
+                    }
                 }
             }
             coding.indptr.push(coding.values.len());
@@ -101,6 +115,7 @@ impl Plan {
             }
             if wanted.show {
                 seen.push(sight(rows.text, spot, row, &texts));
+                lines.push(spot.line);
             }
             if coding.indptr.len() > wanted.rows {
                 used = spot.end;
@@ -123,16 +138,34 @@ impl Plan {
             Some(_) => names.labels(file, &tokens)?,
             None => labels::none(count),
         };
-        Ok(Coded { x, labels, shown: seen, unknown, used })
+        Ok(Coded { x, labels, shown: seen, lines, unknown, used })
     }
 }
 
 impl<'p> Coding<'p> {
+    /// Takes back the cells of a row that is not finished.
+    fn drop_row(&mut self) {
+        let end = self.indptr.last().copied().unwrap_or(0);
+        self.values.truncate(end);
+        self.indices.truncate(end);
+    }
+
+    /// Room for `rows` rows of a value per cell. The words of a text may take more.
+    fn reserve(&mut self, rows: usize, cells: usize, limits: &Limits) -> std::result::Result<(), String> {
+        let values = limits.check_shape(rows, cells)?;
+        limits.room(values.saturating_mul(if self.dense { 8 } else { 12 }).saturating_add(8 * rows))?;
+        self.values = limits.vector(values)?;
+        if !self.dense {
+            self.indices = limits.vector(values)?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn cell(&mut self, cell: &str, first: usize, column: &'p Column) -> std::result::Result<(), String> {
         match column {
-            Column::Number { name } => {
-                let value = value(cell).map_err(|what| format!("column '{name}': {what}"))?;
+            Column::Number { .. } => {
+                let value = value(cell)?;
                 if self.dense {
                     self.values.push(value);
                 } else if value != 0.0 {
@@ -181,6 +214,14 @@ struct Names {
 }
 
 impl Names {
+    /// Refuses a cell that is no label.
+    fn check(&self, cell: &str) -> std::result::Result<(), String> {
+        if self.numbers.contains_key(cell) {
+            return Ok(());
+        }
+        Interner::default().number(cell.as_bytes()).map(|_| ())
+    }
+
     fn number(&mut self, cell: &str, line: u64) -> usize {
         if let Some(number) = self.numbers.get(cell) {
             return *number;

@@ -9,11 +9,12 @@ use crate::formats::csv::encode::{Coded, Wanted};
 use crate::formats::csv::rows::{Cell, Form, Rows, text_of};
 use crate::formats::csv::survey::Survey;
 use crate::formats::detect::Format;
-use crate::formats::read::{LabelAt, LabelColumn, ReadOptions};
+use crate::formats::read::{LabelColumn, ReadOptions};
 use crate::formats::text::{self, Frequencies, Weights};
 use crate::limits::over;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
+use evermargin::model::LabelPosition;
 use std::collections::{BTreeSet, HashSet};
 
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
@@ -23,7 +24,7 @@ pub(crate) struct Table {
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
     pub(crate) columns: Vec<Column>,
-    pub(crate) label: Option<LabelAt>,
+    pub(crate) label: Option<LabelPosition>,
 }
 
 /// Reads a table, coded afresh or as the model's columns say.
@@ -36,7 +37,7 @@ pub(crate) fn read(
 ) -> Result<Table> {
     let limits = &options.limits;
     let text = text_of(file, bytes, limits)?;
-    let form = form(file, text, format, options)?;
+    let form = form(file, text, format, options, false)?;
     let rows = Rows::new(file, text, &form, None)?;
     let mut plan = Plan::of(file, &rows, format, options, notes)?;
     if plan.rows == 0 {
@@ -50,8 +51,14 @@ pub(crate) fn read(
 }
 
 /// The form of the table that `text` begins. Objects may leave out keys, so those asked for count whether they occur
-/// or not, and so does the key `label` when no key is called as labels are.
-pub(crate) fn form(file: &str, text: &str, format: Format, options: &ReadOptions) -> Result<Form> {
+/// or not, and so does the key `label` when no key is called as labels are. Bad rows are an error or `skipped`.
+pub(crate) fn form(
+    file: &str,
+    text: &str,
+    format: Format,
+    options: &ReadOptions,
+    skipped: bool,
+) -> Result<Form> {
     let trained = options.columns.iter().flatten().map(|c| c.name().to_string());
     let asked = match &options.label {
         Some(LabelColumn::Name(name)) => Some(name.clone()),
@@ -59,7 +66,7 @@ pub(crate) fn form(file: &str, text: &str, format: Format, options: &ReadOptions
         None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
     };
     let unsaid = options.label.is_none() && asked.is_none() && !options.unlabeled && !options.label_optional;
-    let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits)?;
+    let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits, skipped)?;
     if let Form::Objects(keys) = &mut form {
         let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
         if unsaid && !keys.names.iter().any(usual) {
@@ -85,7 +92,7 @@ pub(crate) struct Plan {
     pub(crate) header: bool,
     /// The cell of the label.
     pub(crate) label: Option<usize>,
-    pub(crate) label_at: Option<LabelAt>,
+    pub(crate) label_at: Option<LabelPosition>,
     /// In feature order.
     pub(crate) sources: Vec<Source>,
     pub(crate) features: usize,
@@ -112,14 +119,14 @@ impl Plan {
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let said = if format == Format::Jsonl { Some(true) } else { options.header };
-        let survey = Survey::of(file, rows, said)?;
+        let survey = Survey::of(file, rows, said, &options.limits)?;
         let plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
             Some(columns) => Self::as_trained(file, rows, &survey, columns, format, options, notes)?,
             None => Self::afresh(file, rows, &survey, format, options, notes)?,
         };
         let cap = options.limits.columns();
         if plan.features > cap {
-            return Err(Error::content(file, over(plan.features, "features", cap, "--max-columns")));
+            return Err(Error::content(file, over(plan.features, "features", cap, "max_columns")));
         }
         Ok(plan)
     }
@@ -156,7 +163,9 @@ impl Plan {
         if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l))
         {
             notes.pop();
-            notes.push("no row has a label; the key 'label' would give it, or say --label".to_string());
+            notes.push(
+                "no row has a label; the key 'label' would give it, or name the label column".to_string(),
+            );
         }
         if names.len() < 2 && label.is_some() {
             return Err(Error::content(
@@ -166,10 +175,17 @@ impl Plan {
         }
         let mut kinds = kinds(file, &names, survey, header, label, options)?;
         if kinds.iter().any(|k| matches!(k, Kind::Category(_) | Kind::Text(_))) {
-            let mut above = header;
-            rows.each(|_, cells| {
+            let (mut above, mut distinct, cap) = (header, 0, options.limits.columns());
+            rows.each(|line, cells| {
                 if !std::mem::take(&mut above) {
-                    kinds.iter_mut().zip(cells).for_each(|(kind, cell)| kind.see(cell));
+                    distinct += kinds
+                        .iter_mut()
+                        .zip(cells)
+                        .map(|(kind, cell)| usize::from(kind.see(cell)))
+                        .sum::<usize>();
+                }
+                if distinct > cap {
+                    return Err(Error::line(file, line, over(distinct, "categories", cap, "max_columns")));
                 }
                 Ok(())
             })?;
@@ -241,12 +257,12 @@ impl Plan {
                     label = guess;
                 } else if usual.is_some() || holds_class(rows, at, true, options)? {
                     notes.push(format!(
-                        "the label was taken from column '{name}'; if it is another, say --label"
+                        "the label was taken from column '{name}'; if it is another, name the label column"
                     ));
                     label = guess;
                 } else {
                     notes.push(format!(
-                        "column '{name}' holds no class of the model and was left out; if it is the label, say --label"
+                        "column '{name}' holds no class of the model and was left out; if it is the label, name the label column"
                     ));
                 }
             }
@@ -293,13 +309,14 @@ impl Plan {
         if let (Some(at), None) = (label, &options.label) {
             if !holds_class(rows, at, header, options)? {
                 let what = format!(
-                    "column {} should be the label but holds no class of the model; say --label, or leave the \
+                    "column {} should be the label but holds no class of the model; name the label column, or leave the \
                      label out",
                     at + 1
                 );
                 return Err(Error::content(file, what));
             }
-            let how = if trained.is_some() { "as in training" } else { "if it is another, say --label" };
+            let how =
+                if trained.is_some() { "as in training" } else { "if it is another, name the label column" };
             notes.push(format!("the label was taken from column {}; {how}", at + 1));
         }
         let cells = (0..width).filter(|c| Some(*c) != label);
@@ -321,7 +338,7 @@ impl Plan {
             sources.push(Source { cell, first, column, weights });
         }
         let name = |at: usize| header.then(|| survey.first[at].clone());
-        let label_at = label.map(|at| LabelAt { name: name(at), index: at + 1 });
+        let label_at = label.map(|at| LabelPosition { name: name(at), index: at + 1 });
         let rows = survey.rows - usize::from(header);
         Self { header, label, label_at, sources, features, width: survey.first.len(), rows }
     }
@@ -333,16 +350,15 @@ impl Plan {
 }
 
 impl Kind {
-    /// Takes in a cell below the header.
-    fn see(&mut self, cell: &str) {
+    /// Takes in a cell below the header; whether it is a new category.
+    fn see(&mut self, cell: &str) -> bool {
         match self {
-            Self::Left | Self::Number => {}
-            Self::Text(frequencies) => frequencies.add(cell),
-            Self::Category(values) => {
-                if !values.contains(cell) {
-                    values.insert(cell.to_string());
-                }
+            Self::Left | Self::Number => false,
+            Self::Text(frequencies) => {
+                frequencies.add(cell);
+                false
             }
+            Self::Category(values) => !values.contains(cell) && values.insert(cell.to_string()),
         }
     }
 }
@@ -366,9 +382,9 @@ fn kinds(
         }
         Ok(at)
     };
-    let texts: Vec<usize> = options.text.iter().map(|t| find(t, "--text")).collect::<Result<_>>()?;
+    let texts: Vec<usize> = options.text.iter().map(|t| find(t, "text")).collect::<Result<_>>()?;
     let only = match &options.only {
-        Some(asked) => Some(asked.iter().map(|c| find(c, "--columns")).collect::<Result<Vec<usize>>>()?),
+        Some(asked) => Some(asked.iter().map(|c| find(c, "columns")).collect::<Result<Vec<usize>>>()?),
         None => None,
     };
     let buckets = options.buckets.unwrap_or(text::BUCKETS);
@@ -442,7 +458,7 @@ fn label_column(
     }
     let last = names.len() - 1;
     notes.push(format!(
-        "the label was taken from the last column, '{}'; if it is another, say --label",
+        "the label was taken from the last column, '{}'; if it is another, name the label column",
         names[last]
     ));
     Ok(last)

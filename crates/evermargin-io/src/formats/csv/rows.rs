@@ -6,7 +6,9 @@ use crate::formats::jsonl::{self, Keys};
 use crate::formats::libsvm::value_fault;
 use crate::formats::number;
 use crate::limits::Limits;
+use crate::stream::BadRow;
 use evermargin::data::MAX_ABS;
+use std::cell::RefCell;
 
 /// What a cell looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,16 @@ pub(crate) fn value(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+/// What becomes of rows that cannot be used.
+pub(crate) enum BadRows {
+    /// The first of them is an error.
+    Fail,
+    /// They are passed over.
+    Skip,
+    /// They are passed over and listed.
+    List(RefCell<Vec<BadRow>>),
+}
+
 /// What separates the cells of a row.
 pub(crate) enum Form {
     /// A sign, quotes allowed.
@@ -50,20 +62,22 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The form of a table that begins with `text`. Keys of objects are those in it, and those `known` before.
+    /// The form of a table that begins with `text`. Keys of objects are those in it, and those `known` before. Where bad
+    /// rows are `skipped`, they have no keys.
     pub(crate) fn of(
         file: &str,
         text: &str,
         format: Format,
         known: impl Iterator<Item = String>,
         limits: &Limits,
+        skipped: bool,
     ) -> Result<Self> {
         Ok(match format {
             Format::Tsv => Self::Sign(b'\t'),
             Format::Space => Self::Blanks,
             Format::Jsonl => {
                 let mut keys = Keys::default();
-                for line in lines(text) {
+                for line in lines(text).filter(|line| !skipped || jsonl::is_object(line.text)) {
                     jsonl::learn(line.text, &mut keys, limits.columns())
                         .map_err(|what| Error::line(file, line.number, what))?;
                 }
@@ -97,7 +111,7 @@ pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8], limits: &Limits) -> Resul
     for (i, end) in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]).enumerate() {
         if end - start > limits.max_line {
             let cap = limits.max_line;
-            let what = format!("the line is over the cap of {cap} bytes; if it is right, raise --max-line");
+            let what = format!("the line is over the cap of {cap} bytes; if it is right, raise max_line");
             return Err(Error::line(file, i as u64 + 1, what));
         }
         start = end + 1;
@@ -120,6 +134,7 @@ pub(crate) struct Rows<'a> {
     form: &'a Form,
     /// Cells of a row, when the rows go on from others; these have no header.
     width: Option<usize>,
+    bad: BadRows,
 }
 
 impl<'a> Rows<'a> {
@@ -130,7 +145,38 @@ impl<'a> Rows<'a> {
             let line = line_at(text.as_bytes(), at);
             return Err(Error::line(file, line, "a quote opens in this line and never closes"));
         }
-        Ok(Self { file, text, form, width })
+        Ok(Self { file, text, form, width, bad: BadRows::Fail })
+    }
+
+    /// The same rows, without those that cannot be used.
+    pub(crate) fn without(mut self, bad: BadRows) -> Self {
+        self.bad = bad;
+        self
+    }
+
+    /// Whether bad rows are passed over.
+    pub(crate) fn is_tolerant(&self) -> bool {
+        !matches!(self.bad, BadRows::Fail)
+    }
+
+    /// Rejects a row: an error, unless bad rows are passed over.
+    pub(crate) fn reject(&self, row: BadRow) -> Result<()> {
+        match &self.bad {
+            BadRows::Fail => Err(row.into_error(self.file)),
+            BadRows::Skip => Ok(()),
+            BadRows::List(list) => {
+                list.borrow_mut().push(row);
+                Ok(())
+            }
+        }
+    }
+
+    /// The rows passed over, where they are listed.
+    pub(crate) fn into_bad(self) -> Vec<BadRow> {
+        match self.bad {
+            BadRows::List(list) => list.into_inner(),
+            BadRows::Fail | BadRows::Skip => Vec::new(),
+        }
     }
 
     /// Calls `f(line, cells)` for each row; all rows have as many cells as the first.
@@ -145,7 +191,7 @@ impl<'a> Rows<'a> {
             let expected = *width.get_or_insert(cells.len());
             if cells.len() != expected {
                 let what = format!("{} cells, but the first row has {expected}", cells.len());
-                return Err(Error::line(self.file, spot.line, what));
+                return self.reject(BadRow::new(spot.line, what)).map(|()| true);
             }
             f(spot, cells)
         };
@@ -173,7 +219,10 @@ impl<'a> Rows<'a> {
         }
         let mut read = jsonl::Cells::default();
         for line in lines(self.text) {
-            read.read(line.text, keys).map_err(|what| Error::line(self.file, line.number, what))?;
+            if let Err(what) = read.read(line.text, keys) {
+                self.reject(BadRow::new(line.number, what))?;
+                continue;
+            }
             let cells: Vec<&str> = read.spans.iter().map(|s| s.of(line.text, &read.scratch).trim()).collect();
             if !row(line.spot(), &cells)? {
                 break;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::formats::csv::LABEL_NAMES;
 use crate::formats::csv::rows::{Cell, Rows};
 use crate::formats::read::{LabelColumn, ReadOptions};
+use crate::limits::Limits;
 use std::collections::BTreeSet;
 
 /// The first row, and how the cells below it look, column by column.
@@ -24,10 +25,12 @@ pub(crate) struct Seen {
 }
 
 impl Survey {
-    pub(crate) fn of(file: &str, rows: &Rows<'_>, said: Option<bool>) -> Result<Self> {
+    pub(crate) fn of(file: &str, rows: &Rows<'_>, said: Option<bool>, limits: &Limits) -> Result<Self> {
         let mut survey = Self { first: Vec::new(), below: Vec::new(), rows: 0, said };
         rows.each(|line, cells| {
             if survey.rows == 0 {
+                let wide = cells.len().saturating_mul(size_of::<Seen>() + size_of::<String>());
+                limits.room(wide).map_err(|what| Error::line(file, line, what))?;
                 survey.first = cells.iter().map(ToString::to_string).collect();
                 survey.below = vec![Seen::default(); cells.len()];
             } else {
@@ -74,10 +77,10 @@ impl Survey {
         let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.again);
         let header = named || unlike;
         notes.push(if header {
-            "every column holds text; the first row was taken for a header (if it is data, say --header no)"
+            "every column holds text; the first row was taken for a header (if it is data, set header = no)"
                 .into()
         } else {
-            "every column holds text; the first row was taken for data (if it is a header, say --header yes)"
+            "every column holds text; the first row was taken for data (if it is a header, set header = yes)"
                 .into()
         });
         header

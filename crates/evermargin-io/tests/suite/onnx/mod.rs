@@ -192,12 +192,12 @@ fn random_classifiers_say_the_same_as_ours() {
 fn made(scheme: Scheme, classes: &[&str], model: Model) -> Classifier {
     Classifier {
         learner: "svc".into(),
-        params: Json::Null,
+        params: Default::default(),
         classes: classes.iter().map(ToString::to_string).collect(),
         scheme,
         model,
         scaling: Scaling::None,
-        columns: Vec::new(),
+        input: Default::default(),
         calibration: Vec::new(),
     }
 }

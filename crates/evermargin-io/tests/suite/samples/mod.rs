@@ -1,9 +1,9 @@
 //! Random classifiers and a small generator, shared by the tests.
 
 use evermargin::data::{Labels, Matrix, Row};
-use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Column, Model, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, InputSpec, Model, Scaling, Scheme};
+use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::pipeline::train::{TrainOptions, train};
 
 /// PCG-XSH-RR 64/32 (O'Neill 2014): the same numbers everywhere.
@@ -128,12 +128,17 @@ pub fn classifier(s: Shape) -> Classifier {
     };
     Classifier {
         learner: "svc".into(),
-        params: serde_json::json!({ "c": rng.real(), "note": "\u{1f600} \"quoted\"", "n": n }),
+        params: [
+            ("c".to_string(), rng.real().into()),
+            ("note".to_string(), "\u{1f600} \"quoted\"".into()),
+            ("n".to_string(), n.into()),
+        ]
+        .into(),
         classes: (0..n).map(|i| (i as i64 * 3 - 4).to_string()).collect(),
         scheme,
         model,
         scaling,
-        columns,
+        input: InputSpec { columns, ..InputSpec::default() },
         calibration,
     }
 }
@@ -200,11 +205,11 @@ pub fn clouds(seed: u64, classes: usize, sparse: bool, rows: usize) -> (Matrix, 
 pub fn online_options(learner: &str) -> TrainOptions {
     let mut options = TrainOptions::new(learner);
     options.params.insert("c".into(), 2.5.into());
-    if evermargin::estimators::learner(learner).unwrap().takes("clean_every") {
+    if evermargin::estimators::estimator(learner).unwrap().takes("clean_every") {
         options.params.insert("clean_every".into(), 40.into());
         options.params.insert("clean_keep".into(), 5.into());
     }
-    if evermargin::estimators::learner(learner).unwrap().takes("warm_up") {
+    if evermargin::estimators::estimator(learner).unwrap().takes("warm_up") {
         options.params.insert("warm_up".into(), 8.into());
     }
     options

@@ -1,0 +1,121 @@
+//! Rows that cannot be used, with the place where they stand: yielded beside the usable rows of a batch.
+
+use crate::error::{Error, Fault, Place, shown};
+use serde::{Deserialize, Serialize};
+
+/// A row that was left out of a batch, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedRow {
+    /// The file as the user named it.
+    pub file: String,
+    /// Line of a text or row of an array, counted from 1.
+    pub line: u64,
+    /// The column, where one is known.
+    pub column: Option<String>,
+    /// The value in it, shortened.
+    pub value: Option<String>,
+    /// What is wrong, one sentence.
+    pub reason: String,
+}
+
+/// The file and line of each row of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowPlaces {
+    /// Files in order, each with the number of its first row in the batch.
+    files: Vec<(usize, String)>,
+    lines: Vec<u64>,
+}
+
+impl RowPlaces {
+    /// The file and the line of a row of the batch; line 0 where it is not known.
+    pub fn of(&self, row: usize) -> (&str, u64) {
+        let file = self.files.iter().rev().find(|(first, _)| *first <= row).map_or("", |(_, file)| file);
+        (file, self.lines.get(row).copied().unwrap_or(0))
+    }
+
+    /// A rejected row of the batch, with its place.
+    pub fn rejected(
+        &self,
+        row: usize,
+        column: Option<String>,
+        value: Option<String>,
+        reason: impl Into<String>,
+    ) -> RejectedRow {
+        let (file, line) = self.of(row);
+        RejectedRow { file: file.to_string(), line, column, value, reason: reason.into() }
+    }
+
+    pub(crate) fn extend(&mut self, file: &str, lines: &[u64]) {
+        if !lines.is_empty() && self.files.last().is_none_or(|(_, last)| last != file) {
+            self.files.push((self.lines.len(), file.to_string()));
+        }
+        self.lines.extend_from_slice(lines);
+    }
+}
+
+/// A rejected row before its file is known; the line is counted from 1.
+#[derive(Debug, Clone)]
+pub(crate) struct BadRow {
+    pub(crate) line: u64,
+    pub(crate) column: Option<String>,
+    pub(crate) value: Option<String>,
+    pub(crate) reason: String,
+}
+
+impl BadRow {
+    pub(crate) fn new(line: u64, reason: impl Into<String>) -> Self {
+        Self { line, column: None, value: None, reason: reason.into() }
+    }
+
+    /// A row with an unusable value in a named column.
+    pub(crate) fn cell(line: u64, column: &str, value: &str, reason: String) -> Self {
+        let (column, value) = (Some(column.to_string()), Some(shown(value.as_bytes())));
+        Self { line, column, value, reason }
+    }
+
+    /// The row an error is about; the error again where it is about something else.
+    pub(crate) fn of_error(error: Error) -> Result<Self, Error> {
+        match error {
+            Error::Content { place: Place { line, .. }, what, .. } if line > 0 => Ok(Self::new(line, what)),
+            other => Err(other),
+        }
+    }
+
+    pub(crate) fn of_fault(fault: Fault) -> Self {
+        let (column, value) = fault.cell.unzip();
+        Self { line: fault.place.line, column, value, reason: fault.what }
+    }
+
+    /// The error that ends strict reading.
+    pub(crate) fn into_error(self, file: &str) -> Error {
+        let what = match self.column {
+            Some(column) => format!("column '{column}': {}", self.reason),
+            None => self.reason,
+        };
+        Error::line(file, self.line, what)
+    }
+
+    /// The same in a text that stands after so many lines of the file.
+    pub(crate) fn within(self, file: &str, lines_before: u64) -> RejectedRow {
+        let Self { line, column, value, reason } = self;
+        RejectedRow { file: file.to_string(), line: line + lines_before, column, value, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RowPlaces;
+
+    #[test]
+    fn rows_are_found_in_the_file_they_came_from() {
+        let mut places = RowPlaces::default();
+        places.extend("a", &[2, 3]);
+        places.extend("a", &[9]);
+        places.extend("empty", &[]);
+        places.extend("b", &[1]);
+        let found: Vec<(&str, u64)> = (0..5).map(|row| places.of(row)).collect();
+        assert_eq!(found, [("a", 2), ("a", 3), ("a", 9), ("b", 1), ("b", 0)]);
+    }
+}
