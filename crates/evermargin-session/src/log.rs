@@ -1,0 +1,185 @@
+//! The event log of a session: the store, records that wait to be stored with the next one, and a write in doubt.
+
+use crate::error::SessionError;
+use crate::record::{LARGE_KINDS, Record};
+use evermargin_store::{Event, Open, Store};
+use std::path::PathBuf;
+
+/// When a record must be in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Before it takes effect.
+    Now,
+    /// Together with the next record that is stored at once. Until then a crash loses it, so it must follow from the
+    /// records before it.
+    WithNext,
+}
+
+/// Where records go.
+#[derive(Debug, Default)]
+enum Backing {
+    /// Nothing is kept.
+    #[default]
+    Memory,
+    /// The events of a store are being replayed; it is attached afterwards.
+    Replaying,
+    Open(Box<Store>),
+    /// The store failed and could not be opened again.
+    Closed,
+}
+
+/// A write that failed: the store may hold it or not.
+#[derive(Debug)]
+struct WriteInDoubt {
+    /// Kinds and bodies, those of the records that waited first.
+    events: Vec<(&'static str, Vec<u8>)>,
+    /// The last of them, unless all had waited.
+    record: Option<Record>,
+    reason: String,
+}
+
+/// The log.
+#[derive(Debug, Default)]
+pub(crate) struct EventLog {
+    backing: Backing,
+    directory: PathBuf,
+    /// Events before this one are in the store.
+    stored: u64,
+    /// Records that are stored with the next one.
+    deferred: Vec<Record>,
+    in_doubt: Option<WriteInDoubt>,
+}
+
+impl EventLog {
+    pub(crate) fn new(store: Option<Store>) -> Self {
+        let mut log = Self::default();
+        if let Some(store) = store {
+            log.attach(store);
+        }
+        log
+    }
+
+    /// A log whose store is attached after its events were replayed.
+    pub(crate) fn replaying() -> Self {
+        Self { backing: Backing::Replaying, ..Self::default() }
+    }
+
+    pub(crate) fn attach(&mut self, store: Store) {
+        self.directory = store.directory().to_path_buf();
+        self.stored = store.next_seq();
+        self.backing = Backing::Open(Box::new(store));
+    }
+
+    /// Whether records are stored.
+    pub(crate) fn is_durable(&self) -> bool {
+        !matches!(self.backing, Backing::Memory)
+    }
+
+    /// Stores a record, now or with the next one. After an error the record is not in the log, unless
+    /// [`EventLog::reopen`] finds it there.
+    pub(crate) fn append(&mut self, record: &Record, durability: Durability) -> Result<(), SessionError> {
+        self.check_writable()?;
+        match durability {
+            Durability::Now => self.write(Some(record)),
+            Durability::WithNext => {
+                self.defer(record.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// Stores a record with the next one.
+    pub(crate) fn defer(&mut self, record: Record) {
+        if !matches!(self.backing, Backing::Memory) {
+            self.deferred.push(record);
+        }
+    }
+
+    /// Forgets rejected rows that wait: the log has them.
+    pub(crate) fn rejected_rows_are_stored(&mut self) {
+        self.deferred.retain(|record| !matches!(record, Record::RejectedRows(_)));
+    }
+
+    /// Stores the records that wait.
+    pub(crate) fn flush(&mut self) -> Result<(), SessionError> {
+        self.check_writable()?;
+        if self.deferred.is_empty() { Ok(()) } else { self.write(None) }
+    }
+
+    /// After a failed write nothing is written until the store was opened again.
+    fn check_writable(&self) -> Result<(), SessionError> {
+        let reason = match (&self.backing, &self.in_doubt) {
+            (_, Some(write)) => write.reason.clone(),
+            (Backing::Closed, None) => "it could not be opened again".to_string(),
+            _ => return Ok(()),
+        };
+        let directory = self.directory.clone();
+        Err(SessionError::Storage(evermargin_store::Error::Failed { directory, reason }))
+    }
+
+    fn write(&mut self, last: Option<&Record>) -> Result<(), SessionError> {
+        let Backing::Open(store) = &mut self.backing else { return Ok(()) };
+        let records = self.deferred.iter().chain(last);
+        let events: Vec<(&'static str, Vec<u8>)> =
+            records.map(|r| Ok((r.kind(), r.encode()?))).collect::<Result<_, SessionError>>()?;
+        let borrowed: Vec<Event<'_>> = events.iter().map(|(kind, body)| Event { kind, body }).collect();
+        match store.append(&borrowed) {
+            Ok(range) => {
+                self.stored = range.end;
+                self.deferred.clear();
+                Ok(())
+            }
+            Err(error) => {
+                let reason = error.to_string();
+                self.in_doubt = Some(WriteInDoubt { events, record: last.cloned(), reason });
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Stores a snapshot of all events so far, and drops large bodies that two snapshots cover.
+    pub(crate) fn save_snapshot(&mut self, body: &[u8]) -> Result<(), SessionError> {
+        let Backing::Open(store) = &mut self.backing else { return Ok(()) };
+        store.keep_snapshot(store.next_seq(), body)?;
+        let covered = store.covered();
+        store.forget_bodies(&LARGE_KINDS, covered)?;
+        Ok(())
+    }
+
+    /// Opens the store again after a failed write. Returns the record of that write if it turned out to be stored.
+    pub(crate) fn reopen(&mut self) -> Result<Option<Record>, SessionError> {
+        if matches!(self.backing, Backing::Memory | Backing::Replaying) {
+            return Ok(None);
+        }
+        self.backing = Backing::Closed; // a store has one owner: the failed one goes first
+        let store = Store::open(&self.directory, Open::Existing)?;
+        let found = store.next_seq() - self.stored.min(store.next_seq());
+        let stored = found > 0 && self.holds_write_in_doubt(&store)?;
+        if found > 0 && !stored {
+            let place = format!("{}, event {}", self.directory.display(), self.stored);
+            let reason = "another process continued this session; open it anew";
+            return Err(SessionError::corrupt(place, reason));
+        }
+        self.attach(store);
+        let in_doubt = self.in_doubt.take();
+        if stored {
+            self.deferred.clear();
+        }
+        Ok(in_doubt.filter(|_| stored).and_then(|write| write.record))
+    }
+
+    /// Whether the events that the store has beyond those known are the write that failed.
+    fn holds_write_in_doubt(&self, store: &Store) -> Result<bool, SessionError> {
+        let Some(write) = &self.in_doubt else { return Ok(false) };
+        let mut expected = write.events.iter();
+        for event in store.events(self.stored) {
+            let event = event?;
+            let same =
+                |(kind, body): &(&str, Vec<u8>)| *kind == event.kind && Some(body) == event.body.as_ref();
+            if !expected.next().is_some_and(same) {
+                return Ok(false);
+            }
+        }
+        Ok(expected.next().is_none())
+    }
+}

@@ -1,0 +1,270 @@
+//! The session: what it holds, what can be done with it, and the one function through which events pass.
+
+use crate::config::{Oracle, SessionConfig};
+use crate::error::SessionError;
+use crate::log::{Durability, EventLog};
+use crate::random_baseline::RandomBaseline;
+use crate::record::{Batch, Record};
+use crate::statistics::StreamStatistics;
+use evermargin::engine::{Effects, Engine, Event, InferredLabel, Question};
+use evermargin::model::Classifier;
+use evermargin_io::{Position, RejectedRow};
+use evermargin_store::Store;
+use serde::{Deserialize, Serialize};
+
+/// Batches between two snapshots.
+const SNAPSHOT_INTERVAL: u64 = 32;
+
+/// Rejected events that are listed; more are counted.
+const MAX_REJECTED_EVENTS: usize = 1000;
+
+/// An event of the log that could not be applied and was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedEvent {
+    /// Its number in the log.
+    pub seq: u64,
+    /// Its kind.
+    pub kind: String,
+    /// Why it cannot be applied.
+    pub reason: String,
+}
+
+/// A durable loop: an engine, an optional random baseline, statistics, and the event store. See [`crate`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    pub(crate) config: SessionConfig,
+    /// CPU feature level on which the session was computed last.
+    pub(crate) cpu_level: String,
+    pub(crate) engine: Engine,
+    pub(crate) random_baseline: Option<RandomBaseline>,
+    pub(crate) statistics: StreamStatistics,
+    /// The last batch, without its rows.
+    pub(crate) batch: Option<Batch>,
+    /// Number of its first sample.
+    pub(crate) first_sample: u64,
+    /// Queries about it that wait for an answer.
+    pub(crate) queries: Vec<Question>,
+    /// Rows of it whose label the engine was given.
+    pub(crate) given_rows: Vec<usize>,
+    pub(crate) batch_closed: bool,
+    /// Predictions for the batch that was closed last.
+    pub(crate) predictions: Vec<InferredLabel>,
+    /// Rejected rows of the last batch.
+    pub(crate) rejected_rows: Vec<RejectedRow>,
+    pub(crate) rejected_events: Vec<RejectedEvent>,
+    pub(crate) rejected_event_count: u64,
+    #[serde(skip)]
+    pub(crate) notices: Vec<Effects>,
+    #[serde(skip)]
+    pub(crate) log: EventLog,
+}
+
+impl Session {
+    /// A new session. With a store, which must be empty, every event is on the disk before it takes effect.
+    pub fn new(config: SessionConfig, store: Option<Store>) -> Result<Self, SessionError> {
+        if store.as_ref().is_some_and(|store| store.next_seq() > 0) {
+            return Err(SessionError::Config("the store of a new session must be empty".into()));
+        }
+        let mut session = Self::begin(config.clone(), EventLog::new(store))?;
+        session.log.append(&Record::Begin(Box::new(config)), Durability::Now)?;
+        Ok(session)
+    }
+
+    pub(crate) fn begin(config: SessionConfig, log: EventLog) -> Result<Self, SessionError> {
+        let wrong = |e: evermargin::Error| SessionError::Config(e.to_string());
+        Ok(Self {
+            cpu_level: config.cpu_level.clone(),
+            engine: Engine::new(&config.params).map_err(wrong)?,
+            random_baseline: config
+                .random_baseline
+                .then(|| RandomBaseline::new(&config))
+                .transpose()
+                .map_err(wrong)?,
+            config,
+            statistics: StreamStatistics::default(),
+            batch: None,
+            first_sample: 0,
+            queries: Vec::new(),
+            given_rows: Vec::new(),
+            batch_closed: true,
+            predictions: Vec::new(),
+            rejected_rows: Vec::new(),
+            rejected_events: Vec::new(),
+            rejected_event_count: 0,
+            notices: Vec::new(),
+            log,
+        })
+    }
+
+    /// The one way into the session. An event is planned, then stored, then committed: one that is refused changes
+    /// nothing and is not stored, one that cannot be stored does not take effect.
+    fn execute(&mut self, record: Record, durability: Durability) -> Result<Effects, SessionError> {
+        let plan = self.plan(&record)?;
+        self.log.append(&record, durability)?;
+        Ok(self.commit(record, plan))
+    }
+
+    /// Takes a batch in: predicts its rows, compares with its labels, learns from them, and chooses queries. A batch
+    /// without usable rows is recorded only.
+    pub fn ingest(&mut self, batch: Batch) -> Result<(), SessionError> {
+        let no_rows = batch.x.rows() == 0;
+        self.execute(Record::Batch(Box::new(batch)), Durability::Now)?;
+        // The record of rejected rows is stored when the batch is closed; this batch is closed already.
+        if no_rows { self.log.flush() } else { Ok(()) }
+    }
+
+    /// Takes a batch in, or records all its rows as rejected if the engine refuses it as a whole. Returns the reason.
+    pub fn ingest_or_reject(&mut self, batch: Batch) -> Result<Option<evermargin::Error>, SessionError> {
+        match self.ingest(batch.clone()) {
+            Ok(()) => Ok(None),
+            Err(SessionError::Rejected(reason)) => {
+                self.ingest(batch.into_rejected(&reason.to_string()))?;
+                Ok(Some(reason))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies an answer, a correction or another event that is not a batch.
+    pub fn submit(&mut self, event: Event) -> Result<(), SessionError> {
+        if matches!(event, Event::Batch { .. }) {
+            return Err(SessionError::Config("a batch is taken in by ingest".into()));
+        }
+        self.execute(Record::Event(event), Durability::Now).map(|_| ())
+    }
+
+    /// Answers all open queries from the hidden labels of the batch, in the order of [`Session::queries`]. The answers follow
+    /// from the batch, so they are stored together with its end: after a crash in between, the queries are open again.
+    pub fn answer_from_truth(&mut self) -> Result<(), SessionError> {
+        while let Some(query) = self.queries.first() {
+            let (sample, row) = (query.sample, query.row);
+            let truth = self.batch.as_ref().and_then(|b| b.truth.get(row).cloned().flatten());
+            let answered = truth.map(|label| {
+                self.execute(Record::Event(Event::Answer { sample, label }), Durability::WithNext)
+            });
+            match answered {
+                Some(Ok(_)) => {}
+                // A row without a label, or with a name that is no class.
+                None | Some(Err(SessionError::Rejected(_))) => {
+                    self.execute(Record::Event(Event::Skip { sample }), Durability::WithNext)?;
+                }
+                Some(Err(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the batch at the time `now`, in seconds of the caller's clock. A clock that was set back counts as stopped.
+    pub fn close_batch(&mut self, now: u64) -> Result<(), SessionError> {
+        let tick = Event::Tick { now: now.max(self.engine.now()) };
+        self.execute(Record::Event(tick), Durability::Now)?;
+        if self.engine.batches().is_multiple_of(SNAPSHOT_INTERVAL) {
+            // The batch is closed and stored. A snapshot only shortens the next start, so its failure is a notice; a store
+            // that cannot be written refuses the next event.
+            if let Err(error) = self.save_snapshot() {
+                let notes = vec![format!("no snapshot was saved: {error}")];
+                self.notices.push(Effects { notes, ..Effects::default() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores that the session continues on another CPU feature level.
+    pub(crate) fn set_cpu_level(&mut self, level: &str) -> Result<(), SessionError> {
+        self.execute(Record::CpuLevel(level.to_string()), Durability::Now)?;
+        self.save_snapshot()
+    }
+
+    pub(crate) fn mark_rejected(&mut self, seq: u64, kind: &str, reason: &dyn std::fmt::Display) {
+        self.rejected_event_count += 1;
+        if self.rejected_events.len() < MAX_REJECTED_EVENTS {
+            let (kind, reason) = (kind.to_string(), reason.to_string());
+            self.rejected_events.push(RejectedEvent { seq, kind, reason });
+        }
+    }
+
+    /// The parameters that are fixed.
+    pub fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The current classifier, with the description of its input; none until labels of two classes are known.
+    pub fn classifier(&self) -> Option<Classifier> {
+        let mut classifier = self.engine.classifier()?;
+        classifier.set_input(self.config.input_spec());
+        Some(classifier)
+    }
+
+    /// Statistics of the stream.
+    pub fn statistics(&self) -> &StreamStatistics {
+        &self.statistics
+    }
+
+    /// Statistics of the random baseline, if there is one.
+    pub fn random_statistics(&self) -> Option<&StreamStatistics> {
+        self.random_baseline.as_ref().map(|baseline| &baseline.statistics)
+    }
+
+    /// Open queries, in the order in which they should be asked.
+    pub fn queries(&self) -> &[Question] {
+        &self.queries
+    }
+
+    /// Whether the last batch is closed: the next one may be taken in.
+    pub fn is_batch_closed(&self) -> bool {
+        self.batch_closed
+    }
+
+    /// Predictions for the batch that was closed last.
+    pub fn predictions(&self) -> &[InferredLabel] {
+        &self.predictions
+    }
+
+    /// Rows of the last batch that could not be used.
+    pub fn rejected_rows(&self) -> &[RejectedRow] {
+        &self.rejected_rows
+    }
+
+    /// Events of the log that could not be applied, oldest first; at most 1,000 of them are listed.
+    pub fn rejected_events(&self) -> &[RejectedEvent] {
+        &self.rejected_events
+    }
+
+    /// How many events of the log could not be applied.
+    pub fn rejected_event_count(&self) -> u64 {
+        self.rejected_event_count
+    }
+
+    /// The place in the stream after the last batch.
+    pub fn position(&self) -> Option<&Position> {
+        self.batch.as_ref().map(|b| &b.position)
+    }
+
+    /// The text of a sample of the last batch, for an annotator.
+    pub fn text_of(&self, sample: u64) -> Option<&str> {
+        let row = sample.checked_sub(self.first_sample)? as usize;
+        self.batch.as_ref()?.texts.get(row).map(String::as_str)
+    }
+
+    /// Effects that people should know of (drift, notes, advice), since the last call.
+    pub fn take_notices(&mut self) -> Vec<Effects> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Whether events are stored.
+    pub fn is_durable(&self) -> bool {
+        self.log.is_durable()
+    }
+
+    /// Who answers queries.
+    pub fn oracle(&self) -> Oracle {
+        self.config.oracle
+    }
+}

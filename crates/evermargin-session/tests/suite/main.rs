@@ -1,0 +1,8 @@
+//! Every integration test of the crate, in one binary.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+mod replay;
+mod storage_faults;
+mod streams;

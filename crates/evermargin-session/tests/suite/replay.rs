@@ -1,0 +1,138 @@
+//! Logs that an older program or a hand wrote, states of another CPU, and sessions resumed at any event.
+
+use crate::common::{ROWS, batch, batch_of_another_width, config, home, open, process, undisturbed};
+use evermargin::engine::Event as EngineEvent;
+use evermargin_io::artifacts::engine::pack;
+use evermargin_session::{Opened, Oracle, OtherCpu, Session, SessionError};
+use evermargin_store::{Event, Open, Store};
+
+type Attempt = Box<dyn Fn(&mut Session) -> Result<(), SessionError>>;
+
+/// Three kinds of events that cannot be applied: of an unknown sample, of another width, and no event at all.
+fn append_unusable_events(store: &mut Store) -> u64 {
+    let answer = br#"{"Answer":{"sample":4711,"label":"x"}}"#;
+    let width = pack(&batch_of_another_width()).unwrap();
+    let bodies = [("answer", &answer[..]), ("batch", &width), ("answer", b"{}"), ("from-the-future", b"[1]")];
+    for (kind, body) in bodies {
+        store.append(&[Event { kind, body }]).unwrap();
+    }
+    bodies.len() as u64
+}
+
+#[test]
+fn events_that_cannot_be_applied_are_left_out_and_listed() {
+    let home = home();
+    let directory = home.path().join("state");
+    let mut session = open(&directory).unwrap();
+    process(&mut session, 0).unwrap();
+    drop(session);
+    let mut store = Store::open(&directory, Open::Existing).unwrap();
+    let first = store.next_seq();
+    let unusable = append_unusable_events(&mut store);
+    drop(store);
+    for start in 0..3 {
+        let mut session = open(&directory).unwrap();
+        assert_eq!(session.rejected_event_count(), unusable, "start {start}");
+        let listed: Vec<(u64, &str)> =
+            session.rejected_events().iter().map(|e| (e.seq, e.kind.as_str())).collect();
+        assert_eq!(listed[..2], [(first, "answer"), (first + 1, "batch")]);
+        assert!(session.rejected_events()[0].reason.contains("4711"));
+        process(&mut session, start + 1).unwrap();
+    }
+    let session = open(&directory).unwrap();
+    assert_eq!(session.engine().rows(), 4 * ROWS as u64);
+    let mut expected = Session::new(config(Oracle::Truth), None).unwrap();
+    (0..4).for_each(|k| process(&mut expected, k).unwrap());
+    assert_eq!(
+        pack(session.engine()).unwrap(),
+        pack(expected.engine()).unwrap(),
+        "the rejected events changed nothing"
+    );
+}
+
+/// The store is closed and opened between any two steps.
+#[test]
+fn a_session_resumes_at_any_step_with_the_same_bytes() {
+    let home = home();
+    for step in 0..8 {
+        let directory = home.path().join(step.to_string());
+        let mut session = open(&directory).unwrap();
+        let mut count = 0;
+        let mut between = |session: &mut Session| {
+            if count == step {
+                let rows = session.statistics().current.rows;
+                // The store is locked while its owner lives.
+                *session = Session::new(config(Oracle::Truth), None).unwrap();
+                *session = open(&directory).unwrap();
+                assert_eq!(session.statistics().current.rows, rows);
+            }
+            count += 1;
+        };
+        for k in 0..3 {
+            session.ingest(batch(k)).unwrap();
+            between(&mut session);
+            session.answer_from_truth().unwrap();
+            between(&mut session);
+            // Answers from hidden labels are stored with the end of the batch: they are open again after a stop.
+            session.answer_from_truth().unwrap();
+            session.close_batch(0).unwrap();
+            between(&mut session);
+            session.save_snapshot().unwrap();
+        }
+        assert_eq!(session.to_bytes().unwrap(), undisturbed(3), "stopped at step {step}");
+    }
+}
+
+#[test]
+fn refused_events_change_nothing_and_are_not_stored() {
+    let home = home();
+    let directory = home.path().join("state");
+    let mut session = open(&directory).unwrap();
+    process(&mut session, 0).unwrap();
+    let before = session.to_bytes().unwrap();
+    let refused: [Attempt; 4] = [
+        Box::new(|s| s.ingest(batch_of_another_width())),
+        Box::new(|s| s.submit(EngineEvent::Skip { sample: 4711 })),
+        Box::new(|s| s.submit(EngineEvent::Correct { sample: 4711, label: "x".into() })),
+        Box::new(|s| s.submit(EngineEvent::Related { a: 1, b: 1, same: true })),
+    ];
+    for refuse in &refused {
+        assert!(matches!(refuse(&mut session), Err(SessionError::Rejected(_))));
+        assert_eq!(session.to_bytes().unwrap(), before);
+    }
+    drop(session);
+    let session = open(&directory).unwrap();
+    assert_eq!(session.to_bytes().unwrap(), before);
+    assert_eq!(session.rejected_event_count(), 0);
+}
+
+#[test]
+fn a_state_of_another_cpu_continues_only_if_asked_to() {
+    let home = home();
+    let directory = home.path().join("state");
+    process(&mut open(&directory).unwrap(), 0).unwrap();
+    let refused = Session::open(&directory, "other", OtherCpu::Refuse);
+    let Err(SessionError::OtherCpu { stored, current, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!((stored.as_str(), current.as_str()), ("generic", "other"));
+    let forced = Session::open(&directory, "other", OtherCpu::Continue).unwrap();
+    let Opened::Session(mut session) = forced else { panic!() };
+    process(&mut session, 1).unwrap();
+    drop(session);
+    assert!(
+        matches!(open(&directory), Err(SessionError::OtherCpu { .. })),
+        "it belongs to the other CPU now"
+    );
+    assert!(matches!(Session::open(&directory, "other", OtherCpu::Refuse), Ok(Opened::Session(_))));
+}
+
+#[test]
+fn a_state_of_another_format_is_refused() {
+    let home = home();
+    let directory = home.path().join("state");
+    let mut store = Store::open(&directory, Open::Create).unwrap();
+    store.append(&[Event { kind: "begin", body: br#"{"form":1,"params":{}}"# }]).unwrap();
+    drop(store);
+    let error = open(&directory).unwrap_err();
+    assert!(matches!(error, SessionError::Corrupt { .. }), "{error:?}");
+    assert!(error.to_string().contains("session format 1; this program reads format 2"), "{error}");
+}
