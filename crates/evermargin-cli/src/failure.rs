@@ -1,6 +1,8 @@
 //! How a command fails: bad usage (exit 2), failure (exit 1), or a reader that went away (no failure).
 
 use crate::output::console::exact;
+use crate::remedy::with_options;
+use evermargin_session::SessionError;
 
 /// Why a command ends early. The text says what, where, and what to do.
 #[derive(Debug)]
@@ -25,20 +27,32 @@ impl From<evermargin::Error> for Failure {
                 "row {row}, column {column}: value {} is not usable; {remedy}",
                 exact(value)
             )),
-            _ => Self::Failed(error.to_string()),
+            _ => Self::Failed(with_options(&error.to_string())),
         }
     }
 }
 
 impl From<evermargin_io::Error> for Failure {
     fn from(error: evermargin_io::Error) -> Self {
-        if error.is_broken_pipe() { Self::BrokenPipe } else { Self::Failed(error.to_string()) }
+        match error {
+            error if error.is_broken_pipe() => Self::BrokenPipe,
+            error @ evermargin_io::Error::OtherCpu { .. } => Self::Failed(format!("{error} (--force)")),
+            error => Self::Failed(with_options(&error.to_string())),
+        }
     }
 }
 
-impl From<evermargin_store::Error> for Failure {
-    fn from(error: evermargin_store::Error) -> Self {
-        Self::Failed(error.to_string())
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Rejected(error) => error.into(),
+            SessionError::Format(error) => error.into(),
+            SessionError::Config(what) => Self::Usage(what),
+            SessionError::OtherCpu { .. } => {
+                Self::Failed(format!("{error}; use that machine, or continue here with --force"))
+            }
+            other => Self::Failed(other.to_string()),
+        }
     }
 }
 

@@ -21,6 +21,7 @@ pub mod commands;
 mod failure;
 mod input;
 pub mod output;
+mod remedy;
 
 use args::{Cli, Verb};
 use clap::FromArgMatches;

@@ -5,9 +5,9 @@ pub(crate) mod semi;
 pub(crate) mod values;
 use crate::failure::Failure;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use evermargin::estimators::{LEARNERS, Learner, learner};
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
+use evermargin::params::ParamValue;
 use evermargin::pipeline::train::TrainOptions;
-use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ pub enum Verb {
     Tune(Box<crate::commands::tune::TuneArgs>),
     /// Learn from a stream that need not end: label, ask, remember, keep a model current
     Run(Box<crate::commands::run::RunArgs>),
-    /// Write a model in another format
+    /// Write a model or a data set in another format
     Convert(crate::commands::convert::ConvertArgs),
     /// Show what a model or a state holds
     Inspect(crate::commands::inspect::InspectArgs),
@@ -118,7 +118,7 @@ pub struct DataArgs {
     pub labels: Option<PathBuf>,
     /// Use this part of the rows, counted from 1, both ends included: 1..1000, ..500 or 501..
     #[arg(long, value_name = "A..B", value_parser = crate::args::values::rows)]
-    pub rows: Option<crate::args::values::Rows>,
+    pub rows: Option<values::Rows>,
     /// This class against all others
     #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
     pub positive: Option<String>,
@@ -140,6 +140,10 @@ pub struct DataArgs {
     /// Most values of a dense array or table
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_cells: Option<usize>,
+    /// Memory in bytes that a file may take which is read as a whole [default: three quarters of what is free, and no more than
+    /// 1 GiB or 500 bytes for each byte of the file]
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub max_memory: Option<u64>,
 }
 
 impl DataArgs {
@@ -187,16 +191,16 @@ pub struct LearnArgs {
     pub scale: Option<evermargin::pipeline::train::ScalingChoice>,
     /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]
     #[arg(long, value_name = "SCHEME", value_parser = crate::args::values::multi)]
-    pub multi: Option<evermargin::pipeline::train::Multi>,
+    pub multi: Option<evermargin::model::Scheme>,
     /// Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or CLASS=WEIGHT,…
     #[arg(long, value_name = "WEIGHTS", value_parser = crate::args::values::class_weight)]
-    pub class_weight: Option<evermargin::pipeline::train::ClassWeight>,
+    pub class_weight: Option<evermargin::estimators::ClassWeight>,
     /// Weights of rows, one a line
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
     /// Any other parameter of the learner (repeatable)
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::args::values::assignment)]
-    pub set: Vec<(String, Value)>,
+    pub set: Vec<(String, String)>,
     /// Stop training after this time, with the model so far
     #[arg(long, value_name = "S", value_parser = crate::args::values::number, allow_negative_numbers = true)]
     pub max_seconds: Option<f64>,
@@ -215,38 +219,52 @@ pub fn command() -> clap::Command {
     Cli::command().mut_subcommand("label", |verb| {
         verb.mut_arg("learner", |arg| {
             let default = crate::commands::label::DEFAULT_LEARNER;
-            arg.help(learner_names(|l| l.semi, default)).long_help(learner_list(|l| l.semi, default))
+            arg.help(learner_names(|l| l.uses_unlabeled, default))
+                .long_help(learner_list(|l| l.uses_unlabeled, default))
         })
         .mut_arg("kernel", |arg| arg.help(kernel))
     })
 }
 
 /// The learners of the registry, in a line.
-fn learner_names(which: fn(&Learner) -> bool, default: &str) -> String {
-    let names: Vec<&str> = LEARNERS.iter().filter(|l| which(l)).map(|l| l.name).collect();
+fn learner_names(which: fn(&EstimatorSpec) -> bool, default: &str) -> String {
+    let usual = ESTIMATORS.iter().filter(|e| which(e) && !e.baseline);
+    let names: Vec<&str> = usual.map(|e| e.name).collect();
     let (last, others) = names.split_last().unwrap_or((&DEFAULT_LEARNER, &[]));
     format!("Learner: {} or {last} [default: {default}]", others.join(", "))
 }
 
 /// The learners of the registry, a line each.
-fn learner_list(which: fn(&Learner) -> bool, default: &str) -> String {
-    let width = LEARNERS.iter().map(|l| l.name.len()).max().unwrap_or(0) + 4;
+fn learner_list(which: fn(&EstimatorSpec) -> bool, default: &str) -> String {
     let mut out = format!("Learner [default: {default}]:");
-    for learner in LEARNERS.iter().filter(|l| which(l)) {
-        let mut line = format!("  {:1$}", learner.name, width - 2);
-        let mut used = width;
-        for word in learner.summary.split(' ') {
-            let letters = word.chars().count() + 1;
-            if used + letters > HELP_WIDTH {
-                let _ = write!(line, "\n{:width$}", "");
-                used = width;
-            }
-            line = line + word + " ";
-            used += letters;
-        }
-        let _ = write!(out, "\n{}", line.trim_end());
+    for learner in ESTIMATORS.iter().filter(|e| which(e) && !e.baseline) {
+        let _ = write!(out, "\n{}", learner_line(learner));
+    }
+    let baselines: Vec<_> = ESTIMATORS.iter().filter(|e| which(e) && e.baseline).collect();
+    if !baselines.is_empty() {
+        out.push_str("\nFor comparison:");
+    }
+    for learner in baselines {
+        let _ = write!(out, "\n{}", learner_line(learner));
     }
     out
+}
+
+/// The name and the summary of a learner, wrapped.
+fn learner_line(learner: &EstimatorSpec) -> String {
+    let width = ESTIMATORS.iter().map(|e| e.name.len()).max().unwrap_or(0) + 4;
+    let mut line = format!("  {:1$}", learner.name, width - 2);
+    let mut used = width;
+    for word in learner.summary.split(' ') {
+        let letters = word.chars().count() + 1;
+        if used + letters > HELP_WIDTH {
+            let _ = write!(line, "\n{:width$}", "");
+            used = width;
+        }
+        line = line + word + " ";
+        used += letters;
+    }
+    line.trim_end().to_string()
 }
 
 /// Letters in a line of help that clap leaves as they are.
@@ -254,7 +272,7 @@ const HELP_WIDTH: usize = 88;
 
 impl LearnArgs {
     /// The learner, and how to train it. What it does not take is refused here, before any file is read.
-    pub fn options(&self, common: &Common) -> Result<(&'static Learner, TrainOptions), Failure> {
+    pub fn options(&self, common: &Common) -> Result<(&'static EstimatorSpec, TrainOptions), Failure> {
         self.options_for(self.learner.as_deref().unwrap_or(DEFAULT_LEARNER), common)
     }
 
@@ -263,32 +281,26 @@ impl LearnArgs {
         &self,
         name: &str,
         common: &Common,
-    ) -> Result<(&'static Learner, TrainOptions), Failure> {
-        let learner = learner(name)?;
+    ) -> Result<(&'static EstimatorSpec, TrainOptions), Failure> {
+        let learner = estimator(name)?;
         let mut options = TrainOptions::new(learner.name);
-        let params = &mut options.params;
         for (name, value) in &self.set {
-            params.insert(name.clone(), value.clone());
+            options.parse(name, value).map_err(Failure::usage)?;
         }
-        let named = [
-            ("kernel", self.kernel.clone().map(Value::from)),
-            ("degree", self.degree.map(Value::from)),
-            ("coef0", self.coef0.map(Value::from)),
-            ("tolerance", self.tolerance.map(Value::from)),
+        let named: [(&str, Option<ParamValue>); 6] = [
+            ("kernel", self.kernel.clone().map(Into::into)),
+            ("degree", self.degree.map(Into::into)),
+            ("coef0", self.coef0.map(Into::into)),
+            ("tolerance", self.tolerance.map(Into::into)),
             ("cache_bytes", self.cache_mb.map(|mb| mb.saturating_mul(1_000_000).into())),
-            ("max_steps", self.max_steps.map(Value::from)),
+            ("max_steps", self.max_steps.map(Into::into)),
         ];
         for (name, value) in named {
             if let Some(value) = value {
-                params.insert(name.into(), value);
+                options.set(name, value).map_err(Failure::usage)?;
             }
         }
-        if let Some(gamma) = params.remove("gamma") {
-            let text = gamma.as_str().map_or_else(|| gamma.to_string(), str::to_string);
-            let wrong = |what| Failure::Usage(format!("--set gamma={text}: {what}"));
-            options.gamma = Some(crate::args::values::gamma(&text).map_err(wrong)?);
-        }
-        options.multi = self.multi.unwrap_or_default();
+        options.multi = self.multi;
         options.class_weight = self.class_weight.clone().unwrap_or_default();
         options.scaling = self.scale;
         options.seed = common.seed;

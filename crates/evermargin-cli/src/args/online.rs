@@ -2,9 +2,10 @@
 
 use crate::commands::fit::check_output;
 use crate::failure::Failure;
-use evermargin::estimators::online::partial_fit::ONLINE;
-use evermargin::estimators::{LEARNERS, Learner};
-use serde_json::{Map, Value};
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
+use evermargin::params::ParamValue;
+use evermargin::pipeline::partial_fit::ONLINE;
+use evermargin::pipeline::train::TrainOptions;
 use std::path::{Path, PathBuf};
 
 /// Learning one sample at a time.
@@ -35,6 +36,9 @@ pub struct OnlineArgs {
     /// Go on from a state with the rows of DATA; learner, parameters, scaling and classes are those of the state
     #[arg(long, value_name = "STATE", conflicts_with_all = ["probability", "threshold"])]
     pub resume: Option<PathBuf>,
+    /// Resume a state that was made at another CPU level; results diverge from those of its machine in the last bits
+    #[arg(long, requires = "resume")]
+    pub force: bool,
     /// File for the learning curve, tab separated: labels, learned, support_count, accuracy, g_means
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub curve: Option<PathBuf>,
@@ -61,31 +65,31 @@ fn stop(text: &str) -> Result<String, String> {
 
 impl OnlineArgs {
     /// Sets the parameters these options stand for; refuses those the learner does not have.
-    pub fn apply(&self, learner: &Learner, params: &mut Map<String, Value>) -> Result<(), Failure> {
-        let named: [(&str, &str, Option<Value>); 6] = [
-            ("--select", "select", self.select.clone().map(Value::from)),
-            ("--pool", "pool", self.pool.map(Value::from)),
-            ("--labels-budget", "labels", self.labels_budget.map(Value::from)),
-            ("--stop", "stop", self.stop.clone().map(Value::from)),
-            ("--epochs", "epochs", self.epochs.map(Value::from)),
+    pub fn apply(&self, learner: &EstimatorSpec, options: &mut TrainOptions) -> Result<(), Failure> {
+        let named: [(&str, &str, Option<ParamValue>); 6] = [
+            ("--select", "select", self.select.clone().map(Into::into)),
+            ("--pool", "pool", self.pool.map(Into::into)),
+            ("--labels-budget", "labels", self.labels_budget.map(Into::into)),
+            ("--stop", "stop", self.stop.clone().map(Into::into)),
+            ("--epochs", "epochs", self.epochs.map(Into::into)),
             ("--curve", "curve", self.curve.as_ref().map(|_| true.into())),
         ];
         for (option, name, value) in named {
             let Some(value) = value else { continue };
             if !learner.takes(name) {
-                let able: Vec<&str> = LEARNERS.iter().filter(|l| l.takes(name)).map(|l| l.name).collect();
+                let able: Vec<&str> = ESTIMATORS.iter().filter(|l| l.takes(name)).map(|l| l.name).collect();
                 return Err(Failure::Usage(format!(
                     "{option}: learner {} has no such choice; with --learner {} it works",
                     learner.name,
                     able.join(" or ")
                 )));
             }
-            params.insert(name.into(), value);
+            options.set(name, value).map_err(Failure::usage)?;
         }
         // a sample that came at random says little about those that are left
-        let random = params.get("select").is_none_or(|s| s == "random");
+        let random = options.params.get("select").is_none_or(|s| s.as_str() == Some("random"));
         if random && (self.labels_budget.is_some() || self.curve.is_some()) {
-            params.entry("stop").or_insert_with(|| "never".into());
+            options.params.entry("stop".into()).or_insert_with(|| "never".into());
         }
         if self.state.is_some() && !ONLINE.iter().any(|(name, _)| *name == learner.name) {
             let names: Vec<&str> = ONLINE.iter().map(|(name, _)| *name).collect();

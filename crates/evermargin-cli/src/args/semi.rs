@@ -4,9 +4,10 @@ use crate::failure::Failure;
 use crate::output::console::{count, short};
 use evermargin::Labels;
 use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
-use evermargin::estimators::transductive::Semi;
-use evermargin::estimators::{LEARNERS, Learner};
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
 use evermargin::metrics::Confusion;
+use evermargin::params::ParamValue;
+use evermargin::pipeline::comparison::Semi;
 use evermargin::pipeline::train::TrainOptions;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -34,9 +35,9 @@ pub struct UnlabeledArgs {
     /// Share of the second class among the rows without a label: a number, labels (as among those with one) or auto
     /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: labels]
     #[arg(long, value_name = "SHARE", value_parser = crate::args::values::ratio, allow_hyphen_values = true)]
-    pub ratio: Option<Value>,
+    pub ratio: Option<ParamValue>,
     /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
-    /// of the graph, and what else it takes, as in 100,neighbors=10,power=2,normalized=false,basis=500
+    /// of the graph, and what else it takes, as in 100,n_neighbors=10,power=2,normalized=false,n_landmarks=500
     #[arg(long, value_name = "WEIGHT", value_parser = crate::args::values::warp)]
     pub warp: Option<DeformedKernelParams>,
     /// Graph for lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbors: a text file, one edge a line, as in `12 40 0.7` (two
@@ -47,13 +48,13 @@ pub struct UnlabeledArgs {
 
 impl SemiArgs {
     /// Sets what these options stand for.
-    pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
+    pub fn apply(&self, learner: &EstimatorSpec, options: &mut TrainOptions) -> Result<(), Failure> {
         options.compare = !self.no_compare;
         if let Some(variant) = &self.variant {
             if !learner.takes("variant") {
                 return Err(Failure::Usage(format!("--variant: learner {} has none", learner.name)));
             }
-            options.params.insert("variant".into(), variant.as_str().into());
+            options.parse("variant", variant).map_err(Failure::usage)?;
         }
         self.unlabeled.apply(learner, options)
     }
@@ -70,11 +71,11 @@ impl UnlabeledArgs {
     }
 
     /// Sets what these options stand for; refuses a ratio for learners that have none.
-    pub fn apply(&self, learner: &Learner, options: &mut TrainOptions) -> Result<(), Failure> {
+    pub fn apply(&self, learner: &EstimatorSpec, options: &mut TrainOptions) -> Result<(), Failure> {
         options.warp.clone_from(&self.warp);
         let Some(ratio) = &self.ratio else { return Ok(()) };
         if !learner.takes("ratio") {
-            let names: Vec<&str> = LEARNERS.iter().filter(|l| l.takes("ratio")).map(|l| l.name).collect();
+            let names: Vec<&str> = ESTIMATORS.iter().filter(|l| l.takes("ratio")).map(|l| l.name).collect();
             return Err(Failure::Usage(format!(
                 "--ratio: learner {} does not use rows without a label; those that do: {}",
                 learner.name,
@@ -180,7 +181,7 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
         }
     }
     if let (Some(from), [share]) =
-        (semi.facts.get("ratio_from").and_then(Value::as_str), semi.ratio.as_slice())
+        (semi.facts.get("ratio_from").and_then(ParamValue::as_str), semi.ratio.as_slice())
     {
         let how = match from {
             "estimate" => "estimated",

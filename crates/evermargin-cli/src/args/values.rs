@@ -1,11 +1,13 @@
 //! Small languages inside option values: ranges, grids, weights, assignments.
 
 use evermargin::active::pool_size;
+use evermargin::estimators::ClassWeight;
 use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::metrics::Criterion;
-use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, ScalingChoice};
+use evermargin::model::Scheme;
+use evermargin::params::{ParamKind, ParamValue, ParamValues};
+use evermargin::pipeline::train::{Gamma, ScalingChoice};
 use evermargin_io::Format;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -73,31 +75,22 @@ pub fn gamma(text: &str) -> Result<Gamma, String> {
 }
 
 /// `labels`, `auto`, a share, or one share a class.
-pub fn ratio(text: &str) -> Result<Value, String> {
-    if text == "labels" || text == "auto" {
-        return Ok(text.into());
-    }
-    let inside = |r: f64| if r > 0.0 && r < 1.0 { Ok(r) } else { Err(()) };
-    let shares =
-        text.split(',').map(|t| number(t).map_err(|_| ()).and_then(inside)).collect::<Result<Vec<f64>, ()>>();
-    match shares.map_err(|()| "must be labels, auto, or shares between 0 and 1 (both excluded)")?.as_slice() {
-        [one] => Ok((*one).into()),
-        many => Ok(many.into()),
-    }
+pub fn ratio(text: &str) -> Result<ParamValue, String> {
+    ParamKind::Ratio.parse(text).ok_or_else(|| format!("must be {}", ParamKind::Ratio))
 }
 
 /// A weight, then parameters of the deformation as NAME=VALUE, with commas between.
 pub fn warp(text: &str) -> Result<DeformedKernelParams, String> {
     let mut parts = text.split(',');
-    let mut given = serde_json::Map::new();
+    let mut given = ParamValues::new();
     given.insert("ratio".into(), number(parts.next().unwrap_or_default())?.into());
     for part in parts {
         let (name, value) = assignment(part)?;
-        if given.insert(name, value).is_some() {
+        if given.insert(name, value.into()).is_some() {
             return Err("a parameter is given twice; the weight comes first, without a name".into());
         }
     }
-    serde_json::from_value(given.into()).map_err(|e| e.to_string())
+    DeformedKernelParams::parse(&given).map_err(|e| e.to_string())
 }
 
 /// A whole number from 1.
@@ -150,7 +143,7 @@ pub fn scaling(text: &str) -> Result<ScalingChoice, String> {
 }
 
 /// A multi-class scheme.
-pub fn multi(text: &str) -> Result<Multi, String> {
+pub fn multi(text: &str) -> Result<Scheme, String> {
     word(text)
 }
 
@@ -178,20 +171,19 @@ pub fn threshold(text: &str) -> Result<Criterion, String> {
     word(text)
 }
 
-/// `name=value`; the value is JSON, or else a word.
-pub fn assignment(text: &str) -> Result<(String, Value), String> {
+/// `name=value`; the parameter of that name says what the value is.
+pub fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("must be NAME=VALUE")?;
-    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-    Ok((name.trim().replace('-', "_"), value))
+    Ok((name.trim().replace('-', "_"), value.trim().trim_matches('"').into()))
 }
 
-/// A parameter and values to try: NAME=GRID; a list may hold 0.
+/// A parameter and values to try: NAME=GRID; a list may hold any number.
 pub fn axis(text: &str) -> Result<(String, Grid), String> {
     let (name, values) = text.split_once('=').ok_or("must be NAME=GRID")?;
     let grid = match grid(values) {
         Err(wrong) => {
             let list: Result<Vec<f64>, String> = values.split(',').map(number).collect();
-            Grid::List(list.ok().filter(|l| l.iter().all(|v| *v >= 0.0)).ok_or(wrong)?)
+            Grid::List(list.map_err(|_| wrong)?)
         }
         Ok(grid) => grid,
     };
@@ -237,7 +229,7 @@ mod tests {
 
     #[test]
     fn words_and_numbers_are_assigned() {
-        assert_eq!(assignment("max-steps=5").unwrap(), ("max_steps".into(), 5.into()));
+        assert_eq!(assignment("max-steps=5").unwrap(), ("max_steps".into(), "5".into()));
         assert_eq!(assignment("kernel=rbf").unwrap(), ("kernel".into(), "rbf".into()));
         assert!(assignment("kernel").is_err());
     }

@@ -1,27 +1,33 @@
-//! `evermargin convert`: a model in another format.
+//! `evermargin convert`: a model or a data set in another format.
 
-use crate::args::Common;
+use crate::args::{Common, DataArgs};
 use crate::commands::fit::check_output;
 use crate::failure::Failure;
-use crate::output::console;
+use crate::input;
+use crate::output::console::{self, count};
 use evermargin::model::{Classifier, Column};
 use evermargin_io::artifacts::model;
-use evermargin_io::{Limits, json, libsvm_model, onnx, write_atomic};
+use evermargin_io::{Limits, ReadOptions, Table, json, libsvm_model, onnx, write_atomic, write_data};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Write a model in another format
+/// Write a model or a data set in another format
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin convert species.evm species.model --to libsvm")]
+#[command(
+    after_help = "Example:\n  evermargin convert species.evm species.model --to libsvm\n  evermargin convert species.csv species.npz"
+)]
 pub struct ConvertArgs {
-    /// Model: a model file, a LIBSVM model or JSON; - is standard input
+    /// Model (a model file, a LIBSVM model or JSON) or data; - is standard input
     pub model: PathBuf,
-    /// File to write; - is standard output
+    /// File to write; its name says the format unless --to does: .evm, .onnx, .json or .model for a model, .svm, .libsvm, .txt,
+    /// .csv, .tsv, .jsonl, .npy or .npz for data, these also with .gz, .xz or .zst; - is standard output
     pub output: PathBuf,
-    /// Format to write: libsvm, onnx, json or evermargin
+    /// Format of the model to write: libsvm, onnx, json or evermargin [default: what the name of OUTPUT says]
     #[arg(long, value_name = "FORMAT", value_parser = target)]
-    pub to: Target,
+    pub to: Option<Target>,
+    #[command(flatten)]
+    pub input: DataArgs,
 }
 
 /// A model format.
@@ -34,6 +40,17 @@ pub enum Target {
 }
 
 impl Target {
+    /// The model format that a file name says, if it says one.
+    fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_lowercase().as_str() {
+            "evm" => Some(Self::Evermargin),
+            "onnx" => Some(Self::Onnx),
+            "json" => Some(Self::Json),
+            "model" => Some(Self::Libsvm),
+            _ => None,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Libsvm => "libsvm",
@@ -58,27 +75,69 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
         return Err(Failure::Usage("OUT - and --json both want standard output; give OUT a file".into()));
     }
     check_output(&args.model, &args.output)?;
+    let Some(to) = args.to.or_else(|| Target::of_name(&args.output)) else {
+        return convert_data(args, common, started);
+    };
     let classifier = read_model(&args.model)?;
-    let bytes = match args.to {
+    let bytes = match to {
         Target::Libsvm => libsvm_model::to_text(&classifier)?.into_bytes(),
         Target::Onnx => onnx::to_onnx(&classifier)?,
         Target::Json => json::to_json(&classifier)?.into_bytes(),
         Target::Evermargin => model::to_bytes(&classifier)?,
     };
     write_atomic(&args.output, &bytes)?;
-    if args.to == Target::Onnx {
+    if to == Target::Onnx {
         console::note(common, &left_out(&classifier));
     }
     if piped {
         return Ok(());
     }
     let size = bytes.len() as u64;
-    let text = format!("{}: {} ({})", args.output.display(), args.to.name(), console::bytes(size));
+    let text = format!("{}: {} ({})", args.output.display(), to.name(), console::bytes(size));
     let json = json!({
-        "model": args.output.display().to_string(), "format": args.to.name(), "bytes": size,
+        "model": args.output.display().to_string(), "format": to.name(), "bytes": size,
         "total_seconds": started.elapsed().as_secs_f64(),
     });
     console::answer(common, &json, &text)
+}
+
+/// Writes a data set in the format that the name of the output says.
+fn convert_data(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    let input::Input { data, .. } = input::load(&args.model, &args.input, None, ReadOptions::default())?;
+    console::note(common, &data.notes);
+    let labels: Vec<Option<&str>> =
+        data.labels.of.iter().map(|c| c.map(|c| data.labels.classes[c as usize].as_str())).collect();
+    let names = feature_names(&data.columns);
+    let table = Table { x: data.x.view(), labels: &labels, names: &names };
+    let written = write_data(&args.output, &table)?;
+    console::note(common, &written.notes);
+    if args.output == Path::new("-") {
+        return Ok(());
+    }
+    let beside = written.labels.as_ref().map(|path| path.display().to_string());
+    let text = format!(
+        "{}: {}, {}, {}{}",
+        args.output.display(),
+        written.format.name(),
+        count(data.x.rows(), "row"),
+        count(data.x.cols(), "feature"),
+        beside.as_ref().map(|path| format!("; labels in {path}")).unwrap_or_default(),
+    );
+    let json = json!({
+        "output": args.output.display().to_string(), "format": written.format.name(), "rows": data.x.rows(),
+        "features": data.x.cols(), "labels": beside, "total_seconds": started.elapsed().as_secs_f64(),
+    });
+    console::answer(common, &json, &text)
+}
+
+/// A name for each feature: of a category `column=value`, of words none.
+fn feature_names(columns: &[Column]) -> Vec<String> {
+    let names = |column: &Column| match column {
+        Column::Number { name } => vec![name.clone()],
+        Column::Category { name, values } => values.iter().map(|value| format!("{name}={value}")).collect(),
+        Column::Text { name, .. } => (1..=column.features()).map(|word| format!("{name}#{word}")).collect(),
+    };
+    columns.iter().flat_map(names).collect()
 }
 
 /// What an ONNX model does not say of a classifier.
@@ -89,7 +148,7 @@ fn left_out(classifier: &Classifier) -> Vec<String> {
             "probabilities were left out: ONNX has no operator for isotonic calibration or for pairs of classes".into(),
         );
     }
-    if classifier.columns.iter().any(|c| !matches!(c, Column::Number { .. })) {
+    if classifier.input.columns.iter().any(|c| !matches!(c, Column::Number { .. })) {
         notes.push(format!(
             "X is the {} features that the columns become; categories and words are not encoded by the ONNX model",
             classifier.features()

@@ -1,7 +1,7 @@
 //! `evermargin demo`: a stream that turns, labeled with a few answers a batch, in seconds.
 
 use crate::args::Common;
-use crate::commands::run::{Batch, Begin, FORM, Oracle, ProgressLine, Session, report};
+use crate::commands::run::{ProgressLine, report};
 use crate::failure::Failure;
 use crate::output::console::{self, short};
 use crate::output::heatmap::escaped;
@@ -11,7 +11,8 @@ use evermargin::Matrix;
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::engine::{Budget, EngineParams, Forgetting};
 use evermargin::model::ScalingName;
-use evermargin_io::{Format, Position, Schema, write_atomic};
+use evermargin_io::{Format, Schema, write_atomic};
+use evermargin_session::{Batch, Oracle, Session, SessionConfig, StreamStatistics};
 use serde_json::json;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -36,22 +37,17 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     let watch = Watcher::start(common, None)?;
     let (x, labels) =
         generate("drift", &GenerateParams { rows: ROWS, seed: common.seed, ..Default::default() })?;
-    let mut session = Session::new(begin(common), None)?;
+    let mut session = Session::new(config(common), None)?;
     let mut live = ProgressLine::new(&watch, common);
     for start in (0..ROWS).step_by(BATCH).take_while(|_| !watch.stopped()) {
         let began = Instant::now();
         let rows: Vec<usize> = (start..start + BATCH).collect();
         let name = |&i: &usize| labels.of[i].map(|c| labels.classes[c as usize].clone());
-        session.arrive(Batch {
-            x: x.view().select(&rows),
-            labels: vec![None; BATCH],
-            truth: rows.iter().map(name).collect(),
-            shown: Vec::new(),
-            position: Position::default(),
-        })?;
-        session.answer_by_truth()?;
-        session.close(0)?;
-        session.take_news().iter().for_each(|effects| live.tell(effects));
+        let truth = rows.iter().map(name).collect();
+        session.ingest(Batch { truth, ..Batch::new(x.view().select(&rows), vec![None; BATCH]) })?;
+        session.answer_from_truth()?;
+        session.close_batch(0)?;
+        session.take_notices().iter().for_each(|effects| live.tell(effects));
         live.batch(&session, began);
     }
     watch.finish();
@@ -65,13 +61,12 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
         report::page_of(&session, &live, &format!("<p>{}</p>\n{picture}\n", escaped(ABOUT)))
     };
     write_atomic(&args.output, text.as_bytes())?;
-    let tally = &session.tally;
     let json = json!({
-        "rows": session.engine.rows(),
-        "batches": session.engine.batches(),
-        "labels_spent": session.engine.spent().total,
-        "prequential_accuracy": tally.accuracy(),
-        "random_prequential_accuracy": session.random.accuracy(),
+        "rows": session.engine().rows(),
+        "batches": session.engine().batches(),
+        "labels_spent": session.engine().spent().total,
+        "prequential_accuracy": session.statistics().accuracy(),
+        "random_prequential_accuracy": session.random_statistics().and_then(StreamStatistics::accuracy),
         "output": args.output.display().to_string(),
         "seconds": seconds,
         "total_seconds": started.elapsed().as_secs_f64(),
@@ -82,7 +77,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
 const ABOUT: &str = "Two classes whose centers turn once around the middle while 30,000 samples arrive. The engine may ask \
     for three labels in a batch of 200; a label counts half after six batches. Rings: the labels it remembers.";
 
-fn begin(common: &Common) -> Begin {
+fn config(common: &Common) -> SessionConfig {
     let params = EngineParams {
         budget: Budget { per_batch: 3, ..Default::default() },
         forget: Forgetting::HalfLife(6),
@@ -91,22 +86,15 @@ fn begin(common: &Common) -> Begin {
         seed: common.seed,
         ..Default::default()
     };
-    let schema = Schema {
-        format: Format::Csv,
-        columns: Vec::new(),
-        label: None,
-        features: 2,
-        index_base: None,
-        sparse: Some(false),
-    };
-    Begin {
-        form: FORM,
+    SessionConfig {
         params,
-        beside: true,
+        random_baseline: true,
         oracle: Oracle::Truth,
-        batch: BATCH,
-        reading: Vec::new(),
-        schema,
+        batch_rows: BATCH,
+        input: Vec::new(),
+        schema: Schema { sparse: Some(false), ..Schema::new(Format::Csv, 2) },
+        positive: None,
+        cpu_level: crate::commands::run::cpu_level(),
     }
 }
 
@@ -121,9 +109,9 @@ struct Scene {
 impl Scene {
     fn of(session: &Session, x: &Matrix) -> Result<Self, Failure> {
         let missing = || Failure::Failed("interrupted before anything was learned".into());
-        let classifier = session.engine.classifier().ok_or_else(missing)?;
-        let memory = session.engine.memory().ok_or_else(missing)?;
-        let seen = session.engine.rows() as usize;
+        let classifier = session.engine().classifier().ok_or_else(missing)?;
+        let memory = session.engine().memory().ok_or_else(missing)?;
+        let seen = session.engine().rows() as usize;
         let mut shown = x.view().select(&(seen.saturating_sub(2 * BATCH)..seen).collect::<Vec<_>>());
         let mut known = vec![false; shown.rows()];
         for i in 0..memory.len() {
@@ -159,11 +147,11 @@ fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> 
         "\n  {} samples of two classes that turn once around each other; {} labels asked for, {} remembered\n  \
          right on arrival: {} (asking at random, with the same budget: {})\n  {} s in all; curves: {}\n  next: evermargin generate \
          drift --rows 30000 -o drift.csv && evermargin run drift.csv --report drift.html",
-        session.engine.rows(),
-        session.engine.spent().total,
-        session.engine.memory().map_or(0, evermargin::engine::Memory::len),
-        percent(session.tally.accuracy()),
-        percent(session.random.accuracy()),
+        session.engine().rows(),
+        session.engine().spent().total,
+        session.engine().memory().map_or(0, evermargin::engine::LabelMemory::len),
+        percent(session.statistics().accuracy()),
+        percent(session.random_statistics().and_then(StreamStatistics::accuracy)),
         short(seconds),
         args.output.display()
     );

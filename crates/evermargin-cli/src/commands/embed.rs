@@ -43,7 +43,7 @@ pub struct EmbedArgs {
     pub smoothness: f64,
     /// Nearest others each row is joined with
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::args::values::from_one)]
-    pub neighbors: u64,
+    pub n_neighbors: u64,
     /// Count rows by their degrees in the graph
     #[arg(long)]
     pub by_degree: bool,
@@ -152,7 +152,7 @@ fn params(args: &EmbedArgs, common: &Common, gamma: f64) -> SpectralParams {
     SpectralParams {
         kernel: Kernel::Rbf { gamma },
         gamma: args.smoothness,
-        graph: GraphParams { neighbors: size(args.neighbors), ..default.graph },
+        graph: GraphParams { n_neighbors: size(args.n_neighbors), ..default.graph },
         by_degree: args.by_degree,
         landmarks: size(args.landmarks),
         seed: common.seed,

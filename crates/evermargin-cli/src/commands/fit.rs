@@ -8,23 +8,23 @@ use crate::failure::Failure;
 use crate::input;
 use crate::input::Input;
 use crate::input::views;
-use crate::input::views::{FileOf, ViewArgs};
+use crate::input::views::ViewArgs;
 use crate::output::console::{self, count};
 use crate::output::fit_summary::{Summary, Written};
 use crate::output::progress::Watcher;
 use evermargin::Labels;
 use evermargin::data::Matrix;
-use evermargin::estimators::Learner;
-use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
+use evermargin::estimators::EstimatorSpec;
 use evermargin::metrics::Criterion;
-use evermargin::model::{CalibrationKind, Classifier};
+use evermargin::model::CalibrationKind;
+use evermargin::params::ParamValue;
+use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::{Gamma, TrainOptions, Trained, train};
 use evermargin::resampling::{flip_labels, thin};
 use evermargin_io::artifacts::{model, state};
-use evermargin_io::{Dataset, LabelAt, ReadOptions, write_atomic};
+use evermargin_io::{Dataset, LoadOptions, ReadOptions, write_atomic};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -80,7 +80,7 @@ pub struct FitArgs {
 
 /// What is to be done.
 enum Work {
-    Begin(&'static Learner, Box<TrainOptions>),
+    Begin(&'static EstimatorSpec, Box<TrainOptions>),
     PartialFitOptions(Box<OnlineCheckpoint>, PartialFitOptions<'static>),
 }
 
@@ -92,8 +92,6 @@ struct Rows {
     truth: Option<Labels>,
     /// The number in the file of each row, counted from 1.
     numbers: Vec<usize>,
-    files: Vec<FileOf>,
-    serial: bool,
 }
 
 /// Runs the verb.
@@ -106,7 +104,8 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
                     "--view and --resume do not go together: no state has views".into(),
                 ));
             }
-            let state = state::load(path)?;
+            let options = LoadOptions { allow_other_cpu: args.online.force, ..LoadOptions::default() };
+            let state = state::load_with(path, &options)?;
             let how = resume::agree(args, common, &state)?;
             Work::PartialFitOptions(Box::new(state), how)
         }
@@ -141,7 +140,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         gamma: match &work {
             Work::Begin(_, options) => options.gamma,
             Work::PartialFitOptions(state, _) => {
-                state.params.get("gamma").and_then(Value::as_f64).map(Gamma::Value)
+                state.params.get("gamma").and_then(ParamValue::as_f64).map(Gamma::Value)
             }
         },
         trained: &trained,
@@ -165,7 +164,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
 /// The learner and how to train it; what it does not take is refused before any file is read.
 fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
     let (learner, mut options) = args.learn.options(common)?;
-    args.online.apply(learner, &mut options.params)?;
+    args.online.apply(learner, &mut options)?;
     args.semi.apply(learner, &mut options)?;
     args.views.check(learner)?;
     if options.warp.is_some() && (args.online.state.is_some() || args.online.resume.is_some()) {
@@ -175,18 +174,13 @@ fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
         ));
     }
     if let Some(c) = args.c {
-        options.params.insert("c".into(), c.into());
+        options.set("c", c).map_err(Failure::usage)?;
     }
     if args.gamma.is_some() {
         options.gamma = args.gamma;
     }
-    if let Some(c) = args.c.filter(|c| learner.takes("c") && !(*c > 0.0 && *c <= 1e15)) {
-        return Err(evermargin::Error::parameter("c", c, "a number above 0, at most 1e15").into());
-    }
-    if let (Some(Gamma::Value(gamma)), true) = (args.gamma, learner.takes("gamma"))
-        && gamma <= 0.0
-    {
-        return Err(evermargin::Error::parameter("gamma", gamma, "a positive number").into());
+    if let (Some(Gamma::Value(gamma)), Ok(param)) = (args.gamma, learner.param("gamma")) {
+        param.accept(&gamma.into())?;
     }
     options.calibration = args.probability;
     options.threshold = args.threshold;
@@ -200,18 +194,18 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         Work::Begin(learner, options) => {
             (ReadOptions::default(), options.kernel(learner).as_deref() == Some("precomputed"))
         }
-        Work::PartialFitOptions(s, _) => {
-            (input::known(&s.params, &s.classes, &s.columns, s.features()), false)
-        }
+        Work::PartialFitOptions(s, _) => (ReadOptions::like(&s.input, &s.classes, s.features()), false),
     };
     let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), vec![known])?;
     let weights = source.weights(args.learn.weights.as_deref())?;
     let numbers = source.numbers();
-    let Input { data, truth, files, .. } = source;
-    let mut rows = Rows { data, weights, truth, numbers, files, serial: false };
-    rows.serial = precomputed && input::drop_serial(&mut rows.data)?;
+    let Input { data, truth, .. } = source;
+    let mut rows = Rows { data, weights, truth, numbers };
+    if precomputed {
+        input::drop_serial(&mut rows.data)?;
+    }
     if let Work::PartialFitOptions(state, _) = work
-        && let Some(class) = state.params.get("positive").and_then(Value::as_str)
+        && let Some(class) = &state.input.positive
     {
         rows.data.labels = input::one_against_rest(&rows.data.labels, class);
     }
@@ -232,13 +226,9 @@ fn learn(
         Work::Begin(_, options) => {
             options.weights = rows.weights.take();
             args.semi.unlabeled.read_graph(x.rows(), options)?;
-            views::settle(options, &rows.data, &rows.files, &args.data)?;
+            views::number_views(options, &rows.data, &args.data)?;
             let mut trained = train(x, &rows.data.labels, options, watch).map_err(about)?;
-            let classifier = &mut trained.classifier;
-            classifier.columns.clone_from(&rows.data.columns);
-            let (base, label) = (rows.data.index_base, rows.data.label.as_ref());
-            remember_input(classifier, &args.input, base, label, rows.serial);
-            views::remember(classifier, &rows.files);
+            trained.classifier.set_input(rows.data.input_spec());
             let online = trained.online.as_ref().filter(|_| args.online.state.is_some());
             let state = online.map(|o| OnlineCheckpoint::new(&trained.classifier, o, &trained.counts));
             Ok((trained, state))
@@ -322,30 +312,6 @@ fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Resu
         data.notes.push(format!("{} made wrong", count(flipped.len(), "label")));
     }
     Ok(())
-}
-
-/// Keeps the facts about the data that prediction needs.
-pub fn remember_input(
-    classifier: &mut Classifier,
-    input: &DataArgs,
-    index_base: Option<u8>,
-    label: Option<&LabelAt>,
-    serial: bool,
-) {
-    if let Value::Object(params) = &mut classifier.params {
-        if input.positive.is_some() {
-            params.insert("positive".into(), classifier.classes[1].clone().into());
-        }
-        if let Some(base) = index_base {
-            params.insert("index_base".into(), base.into());
-        }
-        if let Some(label) = label {
-            params.insert("label".into(), json!(label));
-        }
-        if serial {
-            params.insert("serial_column".into(), true.into());
-        }
-    }
 }
 
 /// `data/a9a.xz` becomes `a9a.evm`, in the folder one is in.

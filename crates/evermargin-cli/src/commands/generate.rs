@@ -4,7 +4,7 @@ use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::console::{self, count, quoted};
 use evermargin::datasets::{GenerateParams, generate, names};
-use evermargin_io::{write_csv, write_libsvm};
+use evermargin_io::{Table, write_data};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -36,7 +36,8 @@ pub struct GenerateArgs {
     /// Share of the rows that get a wrong label
     #[arg(long, value_name = "SHARE", value_parser = crate::args::values::number)]
     pub flip: Option<f64>,
-    /// File to write: CSV when it ends in .csv, LIBSVM text otherwise; - is standard output
+    /// File to write, in the format its name says: .svm, .libsvm or .txt (LIBSVM text), .csv, .tsv, .jsonl, .npy or .npz, also
+    /// with .gz, .xz or .zst; - is LIBSVM text on standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 }
@@ -88,25 +89,25 @@ pub fn run(args: &GenerateArgs, common: &Common, started: Instant) -> Result<(),
     let names: Vec<Option<&str>> =
         labels.of.iter().map(|c| c.map(|c| labels.classes[c as usize].as_str())).collect();
     let (rows, features, classes) = (x.rows(), x.cols(), labels.classes.len());
-    if args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv")) {
-        write_csv(&args.output, x.view(), &names, &[])?;
-    } else {
-        write_libsvm(&args.output, x.view(), &names)?;
-    }
+    let written = write_data(&args.output, &Table { x: x.view(), labels: &names, names: &[] })?;
+    console::note(common, &written.notes);
     if piped {
         return Ok(());
     }
+    let labels = written.labels.as_deref();
     let text = format!(
-        "{}: {}, {}, {}\nnext: evermargin fit {}",
+        "{}: {}, {}, {}\nnext: evermargin fit {}{}",
         args.output.display(),
         count(rows, "row"),
         count(features, "feature"),
         count(classes, "class"),
         quoted(&args.output),
+        labels.map(|path| format!(" --labels {}", quoted(path))).unwrap_or_default(),
     );
     let json = json!({
         "name": args.name, "rows": rows, "features": features, "classes": classes,
-        "output": args.output.display().to_string(), "total_seconds": started.elapsed().as_secs_f64(),
+        "output": args.output.display().to_string(), "format": written.format.name(),
+        "labels": labels.map(|path| path.display().to_string()), "total_seconds": started.elapsed().as_secs_f64(),
     });
     console::answer(common, &json, &text)
 }

@@ -2,12 +2,12 @@
 
 use crate::args::Common;
 use crate::failure::Failure;
-use crate::input::views;
 use crate::output::console::{self, count, short};
 use crate::output::fit_summary;
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin::estimators::online::partial_fit::OnlineCheckpoint;
 use evermargin::model::{Calibration, Classifier, Column, Scheme};
+use evermargin::params::ParamValue;
+use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::{Kernel, Matrix, Model};
 use evermargin_io::{Artifact, Limits, read_kept};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ fn describe(c: &Classifier, size: Option<u64>) -> Value {
         "bias": c.model.bias(),
         "scaling": c.scaling.name(),
         "calibration": calibration(c),
-        "columns": c.columns,
+        "input": c.input,
         "bytes": size,
     })
 }
@@ -121,13 +121,23 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
         let _ = write!(out, "\n  {key:<16}{value}");
     };
     line("learner", &c.learner);
-    if let Value::Object(params) = &c.params {
-        let words = params.iter().filter(|(k, _)| *k != views::KEY).map(|(k, v)| format!("{k} {}", word(v)));
-        line("parameters", &words.collect::<Vec<_>>().join(", "));
-        if let Some(files) = params.get(views::KEY).and_then(Value::as_array) {
-            let features: Vec<String> = files.iter().map(|f| f["features"].to_string()).collect();
-            line("files", &format!("{} side by side, of {} features", files.len(), features.join(", ")));
-        }
+    let params = &c.params;
+    let words = params.iter().map(|(k, v)| format!("{k} {}", word(v)));
+    line("parameters", &words.collect::<Vec<_>>().join(", "));
+    let files = &c.input.files;
+    if !files.is_empty() {
+        let features: Vec<String> = files.iter().map(|f| f.features.to_string()).collect();
+        line("files", &format!("{} side by side, of {} features", files.len(), features.join(", ")));
+    }
+    if let Some(class) = &c.input.positive {
+        line("positive", class);
+    }
+    if let Some(label) = &c.input.label {
+        let name = label.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
+        line("label", &format!("column {}{name}", label.index));
+    }
+    if let Some(base) = c.input.index_base {
+        line("index base", &base.to_string());
     }
     line("classes", &list(&c.classes));
     if c.scheme == Scheme::Binary {
@@ -165,8 +175,9 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
     line("constant", &list(&constants));
     line("scaling", c.scaling.name());
     line("probabilities", calibration(c).unwrap_or("none; fit with --probability sigmoid"));
-    if !c.columns.is_empty() {
+    if !c.input.columns.is_empty() {
         let columns: Vec<String> = c
+            .input
             .columns
             .iter()
             .map(|column| match column {
@@ -182,16 +193,19 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
     out
 }
 
-fn word(value: &Value) -> String {
+fn word(value: &ParamValue) -> String {
     match value {
-        Value::String(text) => text.clone(),
-        Value::Object(label) if label.contains_key("index") => match &label.get("name") {
-            Some(Value::String(name)) => name.clone(),
-            _ => format!("column {}", label["index"]),
+        ParamValue::Map(label) if label.contains_key("index") => match label.get("name") {
+            Some(ParamValue::Text(name)) => name.clone(),
+            _ => format!("column {}", of(value, "index")),
         },
-        Value::Number(n) => n.as_f64().map_or_else(|| n.to_string(), short),
-        other => other.to_string(),
+        number => number.as_f64().map_or_else(|| number.to_string(), short),
     }
+}
+
+/// What a map holds under a name.
+fn of(value: &ParamValue, name: &str) -> String {
+    value.get(name).map(ParamValue::to_string).unwrap_or_default()
 }
 
 fn list(words: &[String]) -> String {

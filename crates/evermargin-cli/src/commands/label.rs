@@ -2,7 +2,7 @@
 
 use crate::args::semi::{self, SemiArgs};
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
-use crate::commands::fit::{check_output, default_model, remember_input};
+use crate::commands::fit::{check_output, default_model};
 use crate::commands::predict::{Shape, cell, shape};
 use crate::failure::Failure;
 use crate::input::views::{self, ViewArgs};
@@ -12,7 +12,7 @@ use crate::output::fit_summary::{ended, total};
 use crate::output::heatmap::{check_name, escaped, page};
 use crate::output::picture::Picture;
 use crate::output::progress::Watcher;
-use evermargin::estimators::transductive::Semi;
+use evermargin::pipeline::comparison::Semi;
 use evermargin::pipeline::train::{Gamma, train};
 use evermargin_io::artifacts::model;
 use evermargin_io::write_atomic;
@@ -82,13 +82,13 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     let name = args.learn.learner.as_deref().unwrap_or(DEFAULT_LEARNER);
     let (learner, mut options) = args.learn.options_for(name, common)?;
-    if learner.one_class() {
+    if learner.one_class {
         return Err(Failure::Usage(format!(
             "--learner {}: it knows one class and tells what is outside; fit and predict do that",
             learner.name
         )));
     }
-    if !learner.semi {
+    if !learner.uses_unlabeled {
         return Err(Failure::Usage(format!(
             "--learner {}: it uses labeled rows alone; fit and predict do that, or choose a learner that uses all rows",
             learner.name
@@ -97,18 +97,20 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     args.semi.apply(learner, &mut options)?;
     args.views.check(learner)?;
     if let Some(c) = args.c {
-        options.params.insert("c".into(), c.into());
+        options.set("c", c).map_err(Failure::usage)?;
     }
     options.gamma = args.gamma.or(options.gamma);
     learner.make(&options.params).map_err(Failure::usage)?;
     let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
 
     let mut source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), Vec::new())?;
-    let serial = precomputed && input::drop_serial(&mut source.data)?;
+    if precomputed {
+        input::drop_serial(&mut source.data)?;
+    }
     options.weights = source.weights(args.learn.weights.as_deref())?;
     console::note(common, &source.data.notes);
-    let Input { data, truth, files, .. } = source;
-    views::settle(&mut options, &data, &files, &args.data)?;
+    let Input { data, truth, .. } = source;
+    views::number_views(&mut options, &data, &args.data)?;
     let (rows, labeled) = (data.x.rows(), data.labels.labeled());
     if let Some(plot) = &args.plot
         && data.x.cols() != 2
@@ -121,6 +123,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
         )));
     }
     args.semi.unlabeled.read_graph(rows, &mut options)?;
+    let input_spec = data.input_spec();
     let drawn = args.plot.as_ref().map(|_| data.x.clone());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
     let mut trained =
@@ -147,9 +150,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
         write_atomic(plot, (if html { page(&title, &svg) } else { svg }).as_bytes())?;
     }
     if let Some(path) = &args.model {
-        trained.classifier.columns.clone_from(&data.columns);
-        remember_input(&mut trained.classifier, &args.input, data.index_base, data.label.as_ref(), serial);
-        views::remember(&mut trained.classifier, &files);
+        trained.classifier.set_input(input_spec);
         write_atomic(path, &model::to_bytes(&trained.classifier)?)?;
     }
     let total = total(&trained.reports);

@@ -142,9 +142,8 @@ pub fn load_for(
     if let Some(known) = views::known(classifier, views)? {
         return views::load_some(path, views, args, hide, known);
     }
-    let serial = has_serial(&classifier.params);
-    let known =
-        input::known(&classifier.params, &classifier.classes, &classifier.columns, classifier.features());
+    let serial = classifier.input.serial_column;
+    let known = ReadOptions::like(&classifier.input, &classifier.classes, classifier.features());
     let options = if serial { ReadOptions { cols: None, index_base: Some(0), ..known } } else { known };
     let mut input = input::load(path, args, hide, options)?;
     if serial && input.data.index_base.is_some() {
@@ -153,18 +152,10 @@ pub fn load_for(
     Ok(input)
 }
 
-/// Whether rows of data begin with their number in column 0, as LIBSVM wants it of kernel matrices.
-fn has_serial(params: &Value) -> bool {
-    let kernel = &params["kernel"];
-    let precomputed = kernel == "precomputed" || kernel["type"] == "precomputed";
-    params["serial_column"] == true || (precomputed && params["source"] == "LIBSVM model")
-}
-
 /// The class of each row in the model's numbering. A class that the model does not know is `Some(u32::MAX)`:
 /// no prediction can be right.
 pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
-    let positive = c.params.get("positive").and_then(Value::as_str);
-    let labels = match positive {
+    let labels = match &c.input.positive {
         Some(class) => &input::one_against_rest(labels, class),
         None => labels,
     };

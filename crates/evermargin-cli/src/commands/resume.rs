@@ -3,10 +3,10 @@
 use crate::args::Common;
 use crate::commands::fit::FitArgs;
 use crate::failure::Failure;
-use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions};
 use evermargin::model::Scheme;
-use evermargin::pipeline::train::{ClassWeight, Gamma, Multi, TrainOptions};
-use serde_json::{Value, json};
+use evermargin::params::ParamValue;
+use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions};
+use evermargin::pipeline::train::{Gamma, TrainOptions};
 
 /// Parameters about the choice of samples.
 const CHOOSING: [&str; 5] = ["select", "pool", "labels", "stop", "virtual"];
@@ -21,9 +21,9 @@ pub fn agree(
         return Err(contradiction("--learner", name, &state.learner));
     }
     let (learner, mut options) = args.learn.options_for(&state.learner, common)?;
-    args.online.apply(learner, &mut options.params)?;
+    args.online.apply(learner, &mut options)?;
     if let Some(c) = args.c {
-        options.params.insert("c".into(), c.into());
+        options.set("c", c).map_err(Failure::usage)?;
     }
     options.gamma = args.gamma.or(options.gamma);
     learner.make(&options.params).map_err(Failure::usage)?;
@@ -36,9 +36,10 @@ pub fn agree(
         )));
     }
     for (name, value) in &options.params {
-        let stored = state.params.get(name).unwrap_or(&Value::Null);
-        if !same(value, stored) {
-            return Err(contradiction(name, &plain(value), &plain(stored)));
+        let stored = state.params.get(name);
+        if stored != Some(value) {
+            let stored = stored.map_or_else(|| "none".into(), ParamValue::to_string);
+            return Err(contradiction(name, &value.to_string(), &stored));
         }
     }
     others(args, &options, state)?;
@@ -47,8 +48,8 @@ pub fn agree(
 
 /// Gamma, scaling, scheme, class weights, the class asked for.
 fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> Result<(), Failure> {
-    let stored = |name: &str| state.params.get(name).map_or_else(|| "none".into(), plain);
-    let gamma = state.params.get("gamma").and_then(Value::as_f64);
+    let stored = |name: &str| state.params.get(name).map_or_else(|| "none".into(), ParamValue::to_string);
+    let gamma = state.params.get("gamma").and_then(ParamValue::as_f64);
     match options.gamma {
         Some(Gamma::Value(value)) if gamma != Some(value) => {
             return Err(contradiction("--gamma", &value.to_string(), &stored("gamma")));
@@ -60,24 +61,19 @@ fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> R
     if let Some(scale) = options.scaling.filter(|s| s.name() != state.scaling.name()) {
         return Err(contradiction("--scale", &scale.name(), state.scaling.name()));
     }
-    if options.multi == Multi::OneVsOne && state.scheme == Scheme::OneVsRest {
+    if options.multi == Some(Scheme::OneVsOne) && state.scheme == Scheme::OneVsRest {
         return Err(contradiction("--multi", "one-vs-one", "one-vs-rest"));
     }
-    if options.multi == Multi::OneVsRest && state.scheme == Scheme::OneVsOne {
+    if options.multi == Some(Scheme::OneVsRest) && state.scheme == Scheme::OneVsOne {
         return Err(contradiction("--multi", "one-vs-rest", "one-vs-one"));
     }
-    let weight = match &options.class_weight {
-        ClassWeight::None => None,
-        ClassWeight::Balanced => Some(json!("balanced")),
-        ClassWeight::Ratio => Some(json!("ratio")),
-        ClassWeight::Explicit(map) => Some(json!(map)),
-    };
+    let weight = options.class_weight.value();
     if let Some(weight) = weight.filter(|w| state.params.get("class_weight") != Some(w)) {
-        return Err(contradiction("--class-weight", &plain(&weight), &stored("class_weight")));
+        return Err(contradiction("--class-weight", &weight.to_string(), &stored("class_weight")));
     }
-    let positive = state.params.get("positive").and_then(Value::as_str);
+    let positive = state.input.positive.as_deref();
     match &args.input.positive {
-        Some(class) if positive != Some(class) => {
+        Some(class) if positive != Some(class.as_str()) => {
             Err(contradiction("--positive", class, positive.unwrap_or("all classes")))
         }
         _ => Ok(()),
@@ -88,12 +84,4 @@ fn contradiction(name: &str, given: &str, stored: &str) -> Failure {
     Failure::Usage(format!(
         "{name} {given}: the state was begun with {stored}; leave the option out, or train anew without --resume"
     ))
-}
-
-fn same(a: &Value, b: &Value) -> bool {
-    a == b || a.as_f64().is_some_and(|a| b.as_f64() == Some(a))
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

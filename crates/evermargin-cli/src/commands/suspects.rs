@@ -7,7 +7,7 @@ use evermargin::Labels;
 use evermargin::active::margin_towards;
 use evermargin::data::Matrix;
 use evermargin::model::Classifier;
-use serde_json::Value;
+use evermargin::params::ParamValue;
 use std::fmt::Write;
 
 /// Where the ramp ends for learners that have none.
@@ -22,7 +22,7 @@ pub fn table(
     numbers: &[usize],
 ) -> Result<(String, usize), Failure> {
     let (classes, outputs) = (classifier.classes.len(), classifier.model.outputs());
-    let end = classifier.params.get("s").and_then(Value::as_f64).unwrap_or(DEFAULT_END);
+    let end = classifier.params.get("s").and_then(ParamValue::as_f64).unwrap_or(DEFAULT_END);
     let truth = truth(classifier, labels);
     let predictions = classifier.predict(x)?;
     let mut suspects: Vec<(f64, usize)> = Vec::new();

@@ -13,9 +13,10 @@ use crate::output::console::{self, count, exact, quoted, short};
 use crate::output::heatmap::{self, Heatmap};
 use crate::output::progress::Watcher;
 use evermargin::Labels;
-use evermargin::estimators::Learner;
+use evermargin::estimators::EstimatorSpec;
 use evermargin::model::Scheme;
-use evermargin::pipeline::cross_validation::{PathTask, is_count, number, stratified_folds};
+use evermargin::params::ParamSpec;
+use evermargin::pipeline::cross_validation::{PathTask, stratified_folds};
 use evermargin::pipeline::preprocess::{Prepared, prepare};
 use evermargin::pipeline::train::{Gamma, TrainOptions, along_warped_path, fit_prepared};
 use evermargin_io::artifacts::model;
@@ -31,7 +32,7 @@ use std::time::Instant;
     after_help = "The best mean accuracy wins; among equals the point whose neighbors in the grid are best, then the \
                   smaller C, then the smaller gamma.\n\nExample:\n  evermargin tune train.csv --c 0.1..100 --gamma \
                   0.001..10 --plot tune.svg\n  evermargin tune few.csv --learner lapsvm --over gamma_i=0,0.1,1,10 \
-                  --over neighbors=6,10,20"
+                  --over n_neighbors=6,10,20"
 )]
 pub struct TuneArgs {
     /// Data with labels, in any format `fit` reads; - is standard input
@@ -97,30 +98,29 @@ struct Search {
 
 impl Search {
     /// The parameters that vary, without gamma.
-    fn new(args: &TuneArgs, learner: &Learner) -> Result<Self, Failure> {
+    fn new(args: &TuneArgs, learner: &EstimatorSpec) -> Result<Self, Failure> {
         let mut axes: Vec<(String, Vec<f64>)> = Vec::new();
         for (name, grid) in
             args.c.iter().map(|c| ("c".to_string(), c)).chain(args.over.iter().map(|(n, g)| (n.clone(), g)))
         {
             let ratio = name == "ratio" && args.unlabeled.ratio.is_some();
+            if name == "gamma" && args.gamma.is_none() && learner.takes("gamma") {
+                continue; // as --gamma
+            }
             if ratio || name == "gamma" || axes.iter().any(|(n, _)| *n == name) {
                 return Err(Failure::Usage(format!(
                     "--over {name}: given twice, or better given as --{name}"
                 )));
             }
             if !learner.takes(&name) {
-                let names: Vec<&str> = learner.parameters.iter().map(|p| p.name).collect();
+                let names: Vec<&str> = learner.params.iter().map(|p| p.name).collect();
                 return Err(Failure::Usage(format!(
                     "learner {} takes no {name}; it takes {}",
                     learner.name,
                     names.join(", ")
                 )));
             }
-            let mut values = grid.values(args.grid);
-            if is_count(&name) {
-                values.iter_mut().for_each(|v| *v = v.round().min(1e9));
-                values.dedup();
-            }
+            let values = numbers(learner.param(&name).map_err(Failure::usage)?, grid, args.grid)?;
             axes.push((name, values));
         }
         let own = learner.path.map_or(&[][..], |(names, _)| names);
@@ -181,7 +181,7 @@ impl Search {
 /// Runs the verb.
 pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let (learner, mut options) = args.learn.options(common)?;
-    if learner.one_class() {
+    if learner.one_class {
         return Err(Failure::Usage(format!(
             "--learner {}: tune compares accuracies on held-out rows of two classes, and it learns from one; choose nu, the \
              share of rows that are outside, and let predict score rows you know",
@@ -207,13 +207,15 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     }
     let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), Vec::new())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
-    let (mut data, files) = (source.data, source.files);
-    views::settle(&mut options, &data, &files, &args.data)?;
+    let mut data = source.data;
+    views::number_views(&mut options, &data, &args.data)?;
     args.unlabeled.read_graph(data.x.rows(), &mut options)?;
     let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
-    let serial = precomputed && input::drop_serial(&mut data)?;
+    if precomputed {
+        input::drop_serial(&mut data)?;
+    }
     console::note(common, &data.notes);
-    let (rows, features) = (data.x.rows(), data.x.cols());
+    let (rows, features, input_spec) = (data.x.rows(), data.x.cols(), data.input_spec());
     let mut prepared =
         prepare(data.x, &data.labels, learner, &options).map_err(|e| Failure::about(&args.data, e))?;
     console::note(common, &std::mem::take(&mut prepared.notes));
@@ -229,9 +231,9 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         for &gamma in &search.gammas {
             let mut params = options.params.clone();
             if learner.takes("seed") {
-                params.entry("seed").or_insert_with(|| common.seed.into());
+                params.entry("seed".into()).or_insert_with(|| common.seed.into());
             }
-            params.extend(values.iter().map(|(name, v)| (name.clone(), number(name, *v))));
+            params.extend(values.iter().map(|(name, v)| (name.clone(), (*v).into())));
             params.extend(gamma.map(|g| ("gamma".to_string(), g.into())));
             let task = PathTask {
                 params: &params,
@@ -267,7 +269,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
         );
     }
 
-    options.params.extend(search.chosen(&best).into_iter().map(|(name, v)| (name.clone(), number(&name, v))));
+    options.params.extend(search.chosen(&best).into_iter().map(|(name, v)| (name, v.into())));
     options.gamma = best.gamma.map(Gamma::Value);
     let written: Vec<String> = std::env::args().collect();
     let command = command(&written, args, &search, &best, prepared.scaling.name());
@@ -308,15 +310,7 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     });
     if let Some(output) = &args.output {
         let mut trained = fit_prepared(prepared, learner, &options, &Watcher::again(common))?;
-        trained.classifier.columns = data.columns;
-        fit::remember_input(
-            &mut trained.classifier,
-            &args.input,
-            data.index_base,
-            data.label.as_ref(),
-            serial,
-        );
-        views::remember(&mut trained.classifier, &files);
+        trained.classifier.set_input(input_spec);
         write_atomic(output, &model::to_bytes(&trained.classifier)?)?;
     }
     let mut json = json;
@@ -324,16 +318,40 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     console::answer(common, &json, &text)
 }
 
+/// The values to try for a parameter, each of them allowed.
+fn numbers(param: &ParamSpec, grid: &Grid, points: usize) -> Result<Vec<f64>, Failure> {
+    if !param.kind.is_numeric() {
+        return Err(Failure::Usage(format!(
+            "--over {}: it is no number; must be {}",
+            param.name, param.kind
+        )));
+    }
+    let mut values = grid.values(points);
+    if param.kind.is_integer() && matches!(grid, Grid::Range(..)) {
+        values.iter_mut().for_each(|v| *v = v.round());
+        values.dedup();
+    }
+    values.iter().try_for_each(|v| param.accept(&(*v).into()).map(|_| ()))?;
+    Ok(values)
+}
+
+impl TuneArgs {
+    /// The values of gamma that were asked for.
+    fn gamma(&self) -> Option<&Grid> {
+        self.gamma.as_ref().or_else(|| self.over.iter().find(|(name, _)| name == "gamma").map(|(_, g)| g))
+    }
+}
+
 /// The values of gamma; one `None` where there is no gamma.
 fn gammas(
     args: &TuneArgs,
-    learner: &Learner,
+    learner: &EstimatorSpec,
     options: &TrainOptions,
     prepared: &Prepared,
 ) -> Result<Vec<Option<f64>>, Failure> {
     let kernel = options.kernel(learner);
     if !matches!(kernel.as_deref(), Some("rbf" | "poly" | "sigmoid")) {
-        return match args.gamma {
+        return match args.gamma() {
             None => Ok(vec![None]),
             Some(_) => Err(Failure::Usage(format!(
                 "--gamma: {} has none; leave it out",
@@ -341,10 +359,10 @@ fn gammas(
             ))),
         };
     }
-    let grid = match (&args.gamma, options.gamma) {
+    let grid = match (args.gamma(), options.gamma) {
         (Some(grid), _) => grid.clone(),
         (None, Some(gamma)) => Grid::List(vec![prepared.gamma(gamma)]),
-        (None, None) if learner.semi => Grid::List(vec![prepared.gamma(Gamma::Scale)]),
+        (None, None) if learner.uses_unlabeled => Grid::List(vec![prepared.gamma(Gamma::Scale)]),
         (None, None) => {
             let scale = prepared.gamma(Gamma::Scale);
             Grid::Range(tidy(scale / 64.0), tidy(scale * 64.0))

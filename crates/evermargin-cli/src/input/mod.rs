@@ -3,12 +3,9 @@
 pub(crate) mod views;
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
-use crate::input::views::FileOf;
 use evermargin::Labels;
 use evermargin::data::Matrix;
-use evermargin::model::Column;
 use evermargin_io::{Dataset, LabelColumn, Limits, ReadOptions, read};
-use serde_json::Value;
 use std::path::Path;
 
 /// A data set, and what was done to it.
@@ -22,8 +19,6 @@ pub struct Input {
     pub rows_in_file: usize,
     /// Numbers of the rows in the file, counted from 0, when only a part was asked for.
     pub kept: Option<Vec<usize>>,
-    /// Where the columns came from several files, what each was.
-    pub files: Vec<FileOf>,
     /// Columns of views that are missing.
     pub absent: Vec<std::ops::Range<usize>>,
 }
@@ -45,21 +40,6 @@ impl Input {
             Some(kept) => kept.iter().map(|&i| all[i]).collect(),
             None => all,
         }))
-    }
-}
-
-/// What a model or a state knows about its data.
-pub fn known(params: &Value, classes: &[String], columns: &[Column], features: usize) -> ReadOptions {
-    ReadOptions {
-        columns: (!columns.is_empty()).then(|| columns.to_vec()),
-        trained_label: params.get("label").and_then(|l| serde_json::from_value(l.clone()).ok()),
-        classes: Some(match params.get("positive").and_then(Value::as_str) {
-            Some(class) => vec![class.to_string()],
-            None => classes.to_vec(),
-        }),
-        cols: Some(features),
-        index_base: params.get("index_base").and_then(Value::as_u64).map(|b| b as u8),
-        ..ReadOptions::default()
     }
 }
 
@@ -116,8 +96,9 @@ pub fn choose(
         for labels in truth.iter_mut().chain([&mut data.labels]) {
             *labels = one_against_rest(labels, &name);
         }
+        data.positive = Some(name);
     }
-    Ok(Input { data, truth, rows_in_file: rows, kept, files: Vec::new(), absent: Vec::new() })
+    Ok(Input { data, truth, rows_in_file: rows, kept, absent: Vec::new() })
 }
 
 /// What is written for the label column of a table that has none.
@@ -144,9 +125,9 @@ fn column(text: &str) -> LabelColumn {
     text.parse().map_or_else(|_| LabelColumn::Name(text.to_string()), LabelColumn::Index)
 }
 
-/// LIBSVM's files of kernel matrices begin each row with its number, `0:1`, `0:2` and so on: takes that column away
-/// and says whether it was there.
-pub fn drop_serial(data: &mut Dataset) -> Result<bool, Failure> {
+/// LIBSVM's files of kernel matrices begin each row with its number, `0:1`, `0:2` and so on: takes that column away where it
+/// is there.
+pub fn drop_serial(data: &mut Dataset) -> Result<(), Failure> {
     let (rows, cols) = (data.x.rows(), data.x.cols());
     let first = |i: usize| {
         let mut value = 0.0;
@@ -158,11 +139,12 @@ pub fn drop_serial(data: &mut Dataset) -> Result<bool, Failure> {
         value
     };
     if data.index_base != Some(0) || cols != rows + 1 || !(0..rows).all(|i| first(i) == (i + 1) as f64) {
-        return Ok(false);
+        return Ok(());
     }
     data.x = without_first(&data.x)?;
+    data.serial_column = true;
     data.notes.push("column 0, the numbers of the rows, was left out of the kernel matrix".into());
-    Ok(true)
+    Ok(())
 }
 
 /// All columns but the first.
@@ -188,6 +170,7 @@ fn limits(args: &DataArgs) -> Limits {
         max_columns: args.max_columns.unwrap_or(default.max_columns),
         max_rows: args.max_rows.unwrap_or(default.max_rows),
         max_cells: args.max_cells.unwrap_or(default.max_cells),
+        max_memory: args.max_memory,
     }
 }
 

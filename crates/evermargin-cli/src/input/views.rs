@@ -5,12 +5,11 @@ use crate::failure::Failure;
 use crate::input::{self, Input};
 use evermargin::data::{Labels, Matrix};
 use evermargin::estimators::multiview::views::ViewList;
-use evermargin::estimators::{LEARNERS, Learner, near};
-use evermargin::model::{Classifier, Column};
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
+use evermargin::model::{Classifier, Column, InputSpec, ViewFile};
+use evermargin::params::{ParamValue, near};
 use evermargin::pipeline::train::TrainOptions;
-use evermargin_io::{Dataset, LabelAt, LabelColumn, ReadOptions, read};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use evermargin_io::{Dataset, LabelColumn, ReadOptions, read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -27,11 +26,11 @@ pub struct ViewArgs {
 
 impl ViewArgs {
     /// Refuses files for a learner that knows no views.
-    pub fn check(&self, learner: &Learner) -> Result<(), Failure> {
+    pub fn check(&self, learner: &EstimatorSpec) -> Result<(), Failure> {
         if self.view.is_empty() || learner.takes("views") {
             return Ok(());
         }
-        let names: Vec<&str> = LEARNERS.iter().filter(|l| l.takes("views")).map(|l| l.name).collect();
+        let names: Vec<&str> = ESTIMATORS.iter().filter(|l| l.takes("views")).map(|l| l.name).collect();
         Err(Failure::Usage(format!(
             "--view: learner {} knows no views; those that do: {}",
             learner.name,
@@ -39,20 +38,6 @@ impl ViewArgs {
         )))
     }
 }
-
-/// One of several files, as a model remembers it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FileOf {
-    /// Features it became.
-    features: usize,
-    /// Columns among those of the model.
-    columns: usize,
-    index_base: Option<u8>,
-    label: Option<LabelAt>,
-}
-
-/// Where a model keeps them among its parameters.
-pub const KEY: &str = "view_files";
 
 /// Reads DATA and the files beside it. `known` says what is known about each, for as many files as a model knows.
 pub fn load(
@@ -71,8 +56,7 @@ pub fn load(
     for (file, known) in views.view.iter().zip(known) {
         parts.push(another(args, (path, &parts[0]), file, known)?);
     }
-    let (data, files) = joined(parts)?;
-    Ok(Input { files, ..input::choose(data, path, args, hide)? })
+    input::choose(joined(parts)?, path, args, hide)
 }
 
 fn all<'p>(path: &'p Path, views: &'p ViewArgs) -> Vec<&'p Path> {
@@ -133,9 +117,8 @@ pub fn load_some(
     }
     let (labels, label) = (first.labels.clone(), first.label.clone());
     parts.insert(lead, first);
-    let (data, files) = joined(parts)?;
-    let data = Dataset { labels, label, ..data };
-    Ok(Input { files, absent, ..input::choose(data, paths[lead], args, hide)? })
+    let data = Dataset { labels, label, ..joined(parts)? };
+    Ok(Input { absent, ..input::choose(data, paths[lead], args, hide)? })
 }
 
 /// A view that is missing: zeros in its columns.
@@ -146,6 +129,9 @@ fn nothing(rows: usize, features: usize, known: ReadOptions) -> Result<Dataset, 
         columns: known.columns.unwrap_or_default(),
         index_base: None,
         label: None,
+        positive: None,
+        serial_column: false,
+        files: Vec::new(),
         notes: Vec::new(),
     })
 }
@@ -190,13 +176,13 @@ fn contradiction<'l>(first: &'l Labels, other: &'l Labels) -> Option<(usize, &'l
     Some((row, &first.classes[a], &other.classes[b]))
 }
 
-/// One data set of files side by side, with the labels of the first; and what each was. One file stays as it is.
-fn joined(mut parts: Vec<Dataset>) -> Result<(Dataset, Vec<FileOf>), Failure> {
+/// One data set of files side by side, with the labels of the first, which knows what each was. One file stays as it is.
+fn joined(mut parts: Vec<Dataset>) -> Result<Dataset, Failure> {
     let several = parts.len() > 1;
     if several && parts.iter().any(|p| !p.columns.is_empty()) {
         parts.iter_mut().filter(|p| p.columns.is_empty()).for_each(name_columns);
     }
-    let file = |p: &Dataset| FileOf {
+    let file = |p: &Dataset| ViewFile {
         features: p.x.cols(),
         columns: p.columns.len(),
         index_base: p.index_base,
@@ -214,7 +200,8 @@ fn joined(mut parts: Vec<Dataset>) -> Result<(Dataset, Vec<FileOf>), Failure> {
     if let Some(x) = x {
         data.x = x.into_natural_layout();
     }
-    Ok((data, files))
+    data.files = files;
+    Ok(data)
 }
 
 /// Names for the columns of a file without, where others have them: the columns of a model are all of its features.
@@ -224,7 +211,8 @@ fn name_columns(data: &mut Dataset) {
 
 /// What a model knows about the files it was trained on, if they were several; refuses more of them.
 pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>>, Failure> {
-    let Some(kept) = c.params.get(KEY) else {
+    let files = &c.input.files;
+    if files.is_empty() {
         return match views.view.first() {
             None => Ok(None),
             Some(file) => Err(Failure::Usage(format!(
@@ -232,10 +220,8 @@ pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>
                 file.display()
             ))),
         };
-    };
-    let damaged =
-        || Failure::Failed(format!("the model is damaged: its {KEY} are not those of its features"));
-    let files: Vec<FileOf> = serde_json::from_value(kept.clone()).map_err(|_| damaged())?;
+    }
+    let damaged = || Failure::Failed("the model is damaged: its files are not those of its features".into());
     if files.len() <= views.view.len() {
         return Err(Failure::Usage(format!(
             "the model was trained on {} files side by side, and {} are given; name them in the order of training, and \
@@ -244,22 +230,24 @@ pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>
             views.view.len() + 1
         )));
     }
-    let mut columns = c.columns.as_slice();
+    let mut columns = c.input.columns.as_slice();
     let mut out = Vec::with_capacity(files.len());
-    for file in &files {
+    for file in files {
         let (own, others) = columns.split_at_checked(file.columns).ok_or_else(damaged)?;
         if !own.is_empty() && own.iter().map(Column::features).sum::<usize>() != file.features {
             return Err(damaged());
         }
         columns = others;
-        out.push(ReadOptions {
+        let input = InputSpec {
+            columns: own.to_vec(),
+            label: file.label.clone(),
             index_base: file.index_base,
-            trained_label: file.label.clone(),
-            ..input::known(&c.params, &c.classes, own, file.features)
-        });
+            positive: c.input.positive.clone(),
+            ..InputSpec::default()
+        };
+        out.push(ReadOptions::like(&input, &c.classes, file.features));
     }
-    let features = files.iter().try_fold(0usize, |sum, f| sum.checked_add(f.features));
-    if !columns.is_empty() || features != Some(c.features()) { Err(damaged()) } else { Ok(Some(out)) }
+    Ok(Some(out))
 }
 
 /// The columns of views of a model, called by their numbers from 1; refuses to do without all of them.
@@ -267,7 +255,7 @@ pub fn without(c: &Classifier, numbers: &[usize]) -> Result<Vec<Range<usize>>, F
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
-    let written = c.params.get("views").and_then(Value::as_str).unwrap_or("all");
+    let written = c.params.get("views").and_then(ParamValue::as_str).unwrap_or("all");
     let views = ViewList(written.into()).columns(c.features())?;
     let count = views.len();
     let usage = |what: String| Err(Failure::Usage(format!("--without: {what}")));
@@ -284,25 +272,13 @@ pub fn without(c: &Classifier, numbers: &[usize]) -> Result<Vec<Range<usize>>, F
     Ok(ranges.map(|(first, end)| *first..*end).collect())
 }
 
-/// Keeps in a model what its files were.
-pub fn remember(classifier: &mut Classifier, files: &[FileOf]) {
-    if let (Value::Object(params), false) = (&mut classifier.params, files.is_empty()) {
-        params.insert(KEY.into(), json!(files));
-    }
-}
-
 /// Makes numbers of the views: those of several files unless told otherwise, and of columns named in `views`.
-pub fn settle(
-    options: &mut TrainOptions,
-    data: &Dataset,
-    files: &[FileOf],
-    path: &Path,
-) -> Result<(), Failure> {
+pub fn number_views(options: &mut TrainOptions, data: &Dataset, path: &Path) -> Result<(), Failure> {
     let params = &mut options.params;
-    if !files.is_empty() {
-        params.entry("views").or_insert_with(|| ranges(files).into());
+    if !data.files.is_empty() {
+        params.entry("views".into()).or_insert_with(|| ranges(&data.files).into());
     }
-    if let Some(Value::String(views)) = params.get_mut("views").filter(|v| *v != "all") {
+    if let Some(ParamValue::Text(views)) = params.get_mut("views").filter(|v| v.as_str() != Some("all")) {
         *views = Names::of(&data.columns)
             .number(views)
             .map_err(|what| Failure::Usage(format!("--set views={views}: {}: {what}", path.display())))?;
@@ -311,9 +287,9 @@ pub fn settle(
 }
 
 /// The columns of each file.
-fn ranges(files: &[FileOf]) -> String {
+fn ranges(files: &[ViewFile]) -> String {
     let mut before = 0;
-    let range = |file: &FileOf| {
+    let range = |file: &ViewFile| {
         let first = before + 1;
         before += file.features;
         format!("{first}..{before}")

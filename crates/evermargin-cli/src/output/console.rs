@@ -2,6 +2,7 @@
 
 use crate::args::Common;
 use crate::failure::Failure;
+use crate::remedy::with_options;
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +31,7 @@ pub fn answer(common: &Common, json: &Value, text: &str) -> Result<(), Failure> 
 pub fn note(common: &Common, notes: &[String]) {
     if !common.quiet {
         for note in notes {
-            tell!("note: {note}");
+            tell!("note: {}", with_options(note));
         }
     }
 }

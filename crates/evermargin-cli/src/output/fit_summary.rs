@@ -4,6 +4,7 @@ use crate::args::semi;
 use crate::output::console::{self, count, quoted, short};
 use evermargin::estimators::online::lasvm::Online;
 use evermargin::model::{Classifier, Scheme};
+use evermargin::params::ParamValue;
 use evermargin::pipeline::train::{Gamma, Trained};
 use evermargin::solver::{Exit, Report};
 use evermargin::{Labels, Model};
@@ -178,7 +179,7 @@ impl Summary<'_> {
     fn choices(&self) -> String {
         let c = &self.trained.classifier;
         let mut words = vec![c.learner.clone(), format!("{} kernel", kernel(c))];
-        if let Some(gamma) = c.params.get("gamma").and_then(Value::as_f64) {
+        if let Some(gamma) = c.params.get("gamma").and_then(ParamValue::as_f64) {
             let how = match self.gamma {
                 Some(Gamma::Value(_)) => "",
                 Some(Gamma::Auto) => " (auto)",
@@ -186,17 +187,17 @@ impl Summary<'_> {
             };
             words.push(format!("gamma {}{how}", short(gamma)));
         }
-        if let Some(cost) = c.params.get("c").and_then(Value::as_f64) {
+        if let Some(cost) = c.params.get("c").and_then(ParamValue::as_f64) {
             words.push(format!("C {}", short(cost)));
         }
-        if let Some(nu) = c.params.get("nu").and_then(Value::as_f64).filter(|_| c.learner == ONE_CLASS) {
+        if let Some(nu) = c.params.get("nu").and_then(ParamValue::as_f64).filter(|_| c.learner == ONE_CLASS) {
             words.push(format!("nu {}", short(nu)));
         }
         if c.scheme != Scheme::Binary {
             words.push(if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into());
         }
         words.push(format!("scaling {}", c.scaling.name()));
-        if let Some(threshold) = c.params.get("threshold_value").and_then(Value::as_f64) {
+        if let Some(threshold) = c.params.get("threshold_value").and_then(ParamValue::as_f64) {
             words.push(format!("threshold {}", short(threshold)));
         }
         if !c.calibration.is_empty() {
@@ -211,7 +212,7 @@ pub fn kernel(c: &Classifier) -> String {
     match &c.model {
         Model::Expansion { kernel, .. } => kernel.name().into(),
         Model::Linear { .. } | Model::Views { .. } => {
-            c.params.get("kernel").and_then(Value::as_str).unwrap_or("linear").into()
+            c.params.get("kernel").and_then(ParamValue::as_str).unwrap_or("linear").into()
         }
     }
 }

@@ -1,15 +1,16 @@
-//! The clock, the bar and Ctrl-C: what the core asks between pieces of work.
+//! The clock, the bar and signals: what the core asks between pieces of work.
 
 use crate::args::Common;
 use crate::failure::Failure;
 use evermargin::solver::{Progress, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
-static STOP: AtomicBool = AtomicBool::new(false);
+/// Set by the first signal that asks the program to end.
+static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Ends training on Ctrl-C or when its time is over; shows how far it is when standard error is a terminal.
 #[derive(Debug)]
@@ -22,7 +23,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// A watcher that counts time from now. The first Ctrl-C ends training with a valid model, the second at once.
+    /// A watcher that counts time from now. The first Ctrl-C, SIGTERM or SIGHUP ends the work in order, the second at
+    /// once.
     pub fn start(common: &Common, max_seconds: Option<f64>) -> Result<Self, Failure> {
         let deadline = match max_seconds {
             None => None,
@@ -31,12 +33,7 @@ impl Watcher {
             }
             Some(s) => Duration::try_from_secs_f64(s).ok().and_then(|d| Instant::now().checked_add(d)),
         };
-        ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        })
-        .map_err(|e| Failure::Failed(format!("cannot catch Ctrl-C: {e}")))?;
+        catch_signals().map_err(|e| Failure::Failed(format!("cannot catch signals: {e}")))?;
         Ok(Self::with_deadline(common, deadline))
     }
 
@@ -72,6 +69,11 @@ impl Watcher {
         self.late.load(Ordering::Relaxed) || STOP.load(Ordering::Relaxed)
     }
 
+    /// The flag that a signal sets.
+    pub fn stop_flag() -> Arc<AtomicBool> {
+        Arc::clone(&STOP)
+    }
+
     /// Turns the spinner into a bar of `len` steps.
     pub fn bar(&self, len: u64) {
         self.bar.set_length(len);
@@ -101,6 +103,35 @@ impl Watcher {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn catch_signals() -> std::io::Result<()> {
+    for signal in ending_signals() {
+        // In this order: the flag that the first signal sets makes the second end the process.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Watcher::stop_flag())?;
+        signal_hook::flag::register(signal, Watcher::stop_flag())?;
+    }
+    Ok(())
+}
+
+/// Ctrl-C, and the signals by which service managers and closing terminals end a program. A program started with nohup
+/// ignores SIGHUP, and continues to.
+#[cfg(unix)]
+fn ending_signals() -> Vec<i32> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let mut signals = vec![SIGINT, SIGTERM];
+    if ignored & (1 << (SIGHUP - 1)) == 0 {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+#[cfg(not(unix))]
+fn ending_signals() -> Vec<i32> {
+    vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
 impl Watch for Watcher {

@@ -47,7 +47,7 @@ fn bad_data_ends_with_1() {
             ("fit one.svm", "one.svm: training needs two classes or more; all 2 labeled rows are of class 1"),
             (
                 "fit none.svm",
-                "none.svm: no row has a label; name the label column, or give labels in a file of their own",
+                "none.svm: no row has a label; say --label, or give labels in a file of their own",
             ),
             ("fit nan.svm", "nan.svm:2:6: value nan is not a finite number; replace missing values"),
             ("fit dup.svm", "dup.svm:2: index 1 appears twice; keep one of them"),
@@ -78,7 +78,7 @@ fn bad_data_ends_with_1() {
 
 #[test]
 fn bad_usage_ends_with_2() {
-    let names: Vec<&str> = evermargin::estimators::LEARNERS.iter().map(|l| l.name).collect();
+    let names: Vec<&str> = evermargin::estimators::ESTIMATORS.iter().map(|l| l.name).collect();
     let learners =
         format!("parameter learner = svm: must be one of {} (did you mean svc?)", names.join(", "));
     check(
@@ -90,16 +90,16 @@ fn bad_usage_ends_with_2() {
             ),
             (
                 "fit d.svm --set gama=1",
-                "learner svc has no parameter gama: must be one of kernel, gamma, degree, coef0, c, tolerance, bias, \
-                 max_steps, cache_bytes (did you mean gamma?)",
+                "learner svc has no parameter gama: must be one of kernel, gamma, degree, coef0, c, tolerance, \
+                 fit_intercept, max_steps, cache_bytes (did you mean gamma?)",
             ),
             (
                 "fit d.svm --learner linear --kernel rbf",
-                "learner linear has no parameter kernel: must be one of c, bias, tolerance, max_steps",
+                "learner linear has no parameter kernel: must be one of c, fit_intercept, tolerance, max_steps",
             ),
             ("fit d.svm --c 0", "parameter c = 0: must be a number above 0, at most 1e15"),
             ("fit d.svm --c -1", "parameter c = -1: must be a number above 0, at most 1e15"),
-            ("fit d.svm --gamma -2", "parameter gamma = -2: must be a positive number"),
+            ("fit d.svm --gamma -2", "parameter gamma = -2: must be a positive number, scale or auto"),
             (
                 "fit d.svm --kernel poly --degree 99",
                 "parameter degree = 99: must be a whole number from 1 to 32",
@@ -110,13 +110,13 @@ fn bad_usage_ends_with_2() {
             ("fit d.svm --labeled-rows splits --split 2", "--split 2: splits has 1 split"),
             (
                 "fit d.svm --class-weight 3=2",
-                "parameter class-weight = 3: must be one of -1, 1 (did you mean 1?)",
+                "parameter class_weight = 3: must be one of -1, 1 (did you mean 1?)",
             ),
             ("fit d.svm -o d.svm", "d.svm: that is the input itself; give the output another name"),
             ("fit d.svm -o - --json", "-o - and --json both want standard output; give the model a file"),
             ("fit nothing.svm --c 0", "parameter c = 0: must be a number above 0, at most 1e15"),
             ("fit d.svm --c -1e300", "parameter c = -1e300: must be a number above 0, at most 1e15"),
-            ("fit nothing.svm --gamma 0", "parameter gamma = 0: must be a positive number"),
+            ("fit nothing.svm --gamma 0", "parameter gamma = 0: must be a positive number, scale or auto"),
             ("fit nothing.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
             ("tune nothing.svm --folds 1", "parameter folds = 1: must be 2 or more"),
             ("tune d.svm --grid 1000000000000", "--grid 1000000000000: must be from 1 to 100"),

@@ -127,3 +127,51 @@ fn kernel_matrices_with_row_numbers_are_read_as_libsvm_does() {
     let theirs = std::fs::read_to_string(format!("{fixtures}/kernel.labels")).unwrap();
     assert!(labels.lines().eq(theirs.lines().map(str::trim)));
 }
+
+/// `generate` and `convert` write what the name of the file says.
+#[test]
+fn the_name_of_a_file_says_its_format() {
+    let shell = Shell::new();
+    let beginnings: [(&str, &[u8]); 9] = [
+        ("a.svm", b"1 1:"),
+        ("a.txt", b"1 1:"),
+        ("a.csv", b"x1,x2,label\n"),
+        ("a.tsv", b"x1\tx2\tlabel\n"),
+        ("a.jsonl", b"{\"x1\":"),
+        ("a.npy", b"\x93NUMPY"),
+        ("a.npz", b"PK\x03\x04"),
+        ("a.csv.gz", b"\x1f\x8b"),
+        ("a.npz.zst", b"\x28\xb5\x2f\xfd"),
+    ];
+    for (name, beginning) in beginnings {
+        let next = shell.ok(&format!("generate two-moons --rows 40 --seed 2 -o {name}")).out;
+        let start = &shell.read(name)[..beginning.len()];
+        assert!(start == beginning || (start[0] == b'-' && beginning[0] == b'1'), "{name}: {start:?}");
+        let fit = next.lines().find_map(|line| line.strip_prefix("next: evermargin ")).unwrap();
+        shell.ok(&format!("{fit} -o m.evm"));
+        let labels = if name == "a.npy" { "--labels a.labels.txt" } else { "" };
+        shell.ok(&format!("convert {name} b.npz {labels}"));
+        shell.ok("convert b.npz b.csv");
+        shell.ok("convert a.svm c.npz");
+        assert_eq!(shell.read("b.npz"), shell.read("c.npz"), "{name}");
+    }
+    let csv = shell.text("b.csv");
+    assert_eq!(csv, shell.text("a.csv"));
+    for line in ["generate two-moons -o x.parquet", "convert a.csv x.xlsx"] {
+        let said = shell.run(line);
+        assert!(said.code == 1 && said.err.contains("data is not written as ."), "{line}: {}", said.err);
+    }
+    shell.ok("fit a.csv -o m.evm");
+    shell.ok("convert m.evm m.json");
+    assert!(shell.text("m.json").starts_with('{'));
+}
+
+#[test]
+fn a_small_file_that_expands_to_much_is_refused() {
+    let shell = Shell::new();
+    shell.write("t.svm", &"1 1:1\n-1 1:2\n".repeat(200_000));
+    shell.ok("convert t.svm t.svm.zst");
+    let said = shell.run("fit t.svm.zst -o m.evm --max-memory 1000000");
+    assert!(said.code == 1 && said.err.contains("expand to more than the memory limit"), "{}", said.err);
+    assert!(said.err.contains("t.svm.zst: ") && said.err.contains("--max-memory"), "{}", said.err);
+}

@@ -224,7 +224,7 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
     let json = shell.ok("predict m.evm d.csv --json").json();
     assert_eq!(json["accuracy"], 1.0);
     // any learner on the deformed kernel, and a graph of the user's own: two chains of rows in order of x1
-    shell.ok("fit d.csv --labeled-rows one --learner svc --c 100 --warp 1000,neighbors=8 -o w.evm");
+    shell.ok("fit d.csv --labeled-rows one --learner svc --c 100 --warp 1000,n_neighbors=8 -o w.evm");
     assert!(shell.ok("predict w.evm d.csv --json").json()["accuracy"].as_f64().unwrap() > 0.95);
     std::fs::write(shell.path("edges"), "1 2\n2 3 0.5\n").unwrap();
     shell.ok("label d.csv --labeled-rows six --learner laprls --graph edges");
@@ -234,10 +234,10 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
     let said = shell.run("label d.csv --labeled-rows six --learner tsvm --graph edges");
     assert!(said.err.contains("learner tsvm has none"), "{}", said.err);
     let json = shell
-        .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over neighbors=4,8 --json")
+        .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over n_neighbors=4,8 --json")
         .json();
     assert_eq!(json["grid"].as_array().unwrap().len(), 4);
-    assert!(json["best"]["neighbors"].is_number() && json["best"]["gamma_i"].is_number());
+    assert!(json["best"]["n_neighbors"].is_number() && json["best"]["gamma_i"].is_number());
     let said = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
     assert!(said.code == 2 && said.err.contains("takes no gama_i"), "{}", said.err);
 }
@@ -284,7 +284,7 @@ fn tune_scores_what_fit_holds_out_with_graph_warp_and_ratio() {
     }
     for learner in ["tsvm", "da"] {
         let plain = both(&format!("--learner {learner}"), "lambda=0.01");
-        let warped = both(&format!("--learner {learner} --warp 1000,neighbors=4"), "lambda=0.01");
+        let warped = both(&format!("--learner {learner} --warp 1000,n_neighbors=4"), "lambda=0.01");
         assert!(warped > plain + 0.05, "{learner}: {plain}, warped {warped}");
     }
     assert!(both("--learner da --ratio 0.05", "lambda=0.01") < both("--learner da", "lambda=0.01"));
@@ -299,8 +299,8 @@ fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
     shell.ok(&command.replace("m.evm", "again.evm"));
     let decisions = ["m.evm", "again.evm"].map(|model| shell.ok(&format!("predict {model} d.csv")).out);
     assert_eq!(decisions[0], decisions[1]);
-    shell.ok("tune d.csv --labeled-rows known --c 10,100 --gamma 0.5,1 --warp 100,neighbors=6 -o w.evm");
-    assert!(shell.ok("inspect w.evm").out.contains("\"neighbors\":6"));
+    shell.ok("tune d.csv --labeled-rows known --c 10,100 --gamma 0.5,1 --warp 100,n_neighbors=6 -o w.evm");
+    assert!(shell.ok("inspect w.evm").out.contains("n_neighbors=6"));
     shell.write("far", "1 121\n");
     for (line, code, said) in [
         ("tune d.csv --graph edges", 2, "parameter graph = given: must be left out: learner svc has none"),
@@ -341,9 +341,9 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
     let label =
         |how: &str| shell.ok(&format!("label d.csv --labeled-rows known --scale none --gamma 4 {how}")).out;
     for learner in ["lapsvm", "laprls", "label-propagation", "sparse-lap"] {
-        let near = label(&format!("--learner {learner} --set weights=binary --set radius=0.3"));
+        let near = label(&format!("--learner {learner} --set edge_weights=binary --set radius=0.3"));
         assert_eq!(near, label(&format!("--learner {learner} --graph edges")), "{learner}");
-        assert_ne!(near, label(&format!("--learner {learner} --set weights=binary")), "{learner}");
+        assert_ne!(near, label(&format!("--learner {learner} --set edge_weights=binary")), "{learner}");
     }
     // the other learners along a graph take it too, and warp does
     let other = ["colapsvm", "colaprls"].map(|l| format!("--learner {l}"));
@@ -354,12 +354,12 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
     assert_ne!(warped(""), warped(",radius=0.2"));
     assert_ne!(warped(""), warped(" --graph edges"));
     for (set, said) in [
-        ("radius=-1", "parameter radius = -1: must be 0 (nearest others) or a positive number"),
+        ("radius=-1", "parameter radius = -1: must be a number from 0 on"),
         (
             "radius=0.2 --set search=approximate",
             "parameter search = approximate: must be exact with a radius",
         ),
-        ("search=fast", "unknown variant `fast`, expected `exact` or `approximate`"),
+        ("search=fast", "parameter search = fast: must be one of exact, approximate"),
     ] {
         for learner in ["lapsvm", "label-propagation"] {
             let found =

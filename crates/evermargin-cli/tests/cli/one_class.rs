@@ -76,7 +76,7 @@ fn what_it_cannot_do_is_refused_with_a_remedy() {
         (
             "fit rows.csv --learner one-class --label none --set nu=0",
             2,
-            "parameter nu = 0: must be a share above 0, at most 1",
+            "parameter nu = 0: must be a number above 0, at most 1",
         ),
         ("fit rows.csv --learner one-class --label none --set nu=1.5", 2, "parameter nu = 1.5"),
         (

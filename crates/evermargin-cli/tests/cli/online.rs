@@ -2,7 +2,7 @@
 
 use crate::shell::Shell;
 use evermargin::Labels;
-use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
+use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::{TrainOptions, train};
 use evermargin_io::artifacts::{model, state};
 use evermargin_io::{ReadOptions, read};
@@ -142,8 +142,9 @@ fn going_on_is_what_the_library_does_bit_by_bit() {
         options.gamma = Some(evermargin::pipeline::train::Gamma::Value(0.05));
         options.scaling =
             Some(evermargin::pipeline::train::ScalingChoice::Named(evermargin::model::ScalingName::Standard));
+        let input = monday.input_spec();
         let mut trained = train(monday.x, &monday.labels, &options, &()).unwrap();
-        trained.classifier.params["index_base"] = 1.into();
+        trained.classifier.set_input(input);
         let online = trained.online.unwrap();
         let kept = OnlineCheckpoint::new(&trained.classifier, &online, &trained.counts);
         assert_eq!(state::to_bytes(&kept).unwrap(), first, "{learner}");
@@ -219,14 +220,14 @@ fn what_contradicts_a_state_is_refused() {
     let before = shell.files();
     for (options, why) in [
         ("--learner lasvm-g", "--learner lasvm-g: the state was begun with lasvm;"),
-        ("--c 3", "c 3.0: the state was begun with 2.0;"),
+        ("--c 3", "c 3: the state was begun with 2;"),
         ("--gamma scale", "--gamma scale: the state was begun with "),
         ("--kernel linear", "kernel linear: the state was begun with rbf;"),
         ("--scale minmax", "--scale minmax: the state was begun with standard;"),
         ("--class-weight balanced", "--class-weight balanced: the state was begun with none;"),
         ("--multi one-vs-one", "--multi one-vs-one: the state was begun with one-vs-rest;"),
         ("--epochs 2", "epochs 2: the state was begun with 1;"),
-        ("--set bias=true", "learner lasvm has no parameter bias"),
+        ("--set fit_intercept=true", "learner lasvm has no parameter fit_intercept"),
         ("--select active", "cannot be used with"),
         ("--pool 20", "cannot be used with"),
         ("--labels-budget 20", "cannot be used with"),
@@ -256,20 +257,20 @@ fn what_contradicts_a_state_is_refused() {
     assert!(said.code == 2 && said.err.contains(text), "{}", said.err);
     let said = shell.run("fit monday.svm -o x.evm --resume m.evm");
     assert!(
-        said.code == 1 && said.err.contains("m.evm: a model, which cannot go on learning"),
+        said.code == 1 && said.err.contains("m.evm: an evermargin model, not the state of an online learner"),
         "{}",
         said.err
     );
     let said = shell.run("predict s.evs monday.svm");
     assert!(
-        said.code == 1 && said.err.contains("the state of an online learner, not a model"),
+        said.code == 1 && said.err.contains("the state of an online learner, not an evermargin model"),
         "{}",
         said.err
     );
     let whole = shell.read("s.evs");
     std::fs::write(shell.path("cut.evs"), &whole[..whole.len() / 2]).unwrap();
     let said = shell.run("fit monday.svm -o x.evm --resume cut.evs");
-    assert!(said.code == 1 && said.err.contains("cut short or damaged"), "{}", said.err);
+    assert!(said.code == 1 && said.err.contains("cut.evs: the file is damaged"), "{}", said.err);
 }
 
 /// A state that was begun by choosing goes on with every row, and says so.
@@ -312,9 +313,34 @@ fn inspect_reads_states() {
     std::fs::write(shell.path("d.evs"), &bytes).unwrap();
     for line in ["inspect d.evs", "fit tuesday.svm --resume d.evs -o x.evm"] {
         let said = shell.run(line);
-        let text = "d.evs: its checksum is not that of its bytes; the file is damaged";
+        let text = "d.evs: the file is damaged: its checksum is not that of its bytes";
         assert!(said.code == 1 && said.err.contains(text), "{line}: {}", said.err);
     }
+}
+
+/// A state of another machine is refused, unless forced.
+#[test]
+fn a_state_of_another_cpu_level_needs_force() {
+    use evermargin::cpu::{CpuLevel, cpu_feature_level};
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 60 -o a.svm");
+    shell.ok("fit a.svm --learner lasvm --state s.evs -o m.evm");
+    let (bytes, here) = (shell.read("s.evs"), cpu_feature_level());
+    let other = CpuLevel::ALL.into_iter().find(|level| *level != here).unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap();
+    let header = header.replace(&format!("\"cpu\":\"{here}\""), &format!("\"cpu\":\"{other}\""));
+    let mut moved =
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[8 + length..]].concat();
+    evermargin_io::artifacts::container::reseal(&mut moved);
+    std::fs::write(shell.path("moved.evs"), &moved).unwrap();
+    let said = shell.run("fit a.svm --resume moved.evs -o x.evm");
+    let text = format!("moved.evs: made at CPU level {other}, but this machine computes at level {here}");
+    assert!(said.code == 1 && said.err.contains(&text) && said.err.contains("--force"), "{}", said.err);
+    shell.ok("fit a.svm --resume moved.evs --force -o x.evm");
+    shell.ok("fit a.svm --resume s.evs -o y.evm");
+    assert_eq!(shell.read("x.evm"), shell.read("y.evm"));
+    shell.ok("inspect moved.evs");
 }
 
 fn names(labels: &Labels) -> Vec<&str> {

@@ -209,7 +209,11 @@ fn a_model_that_lies_about_its_files_is_refused() {
         assert!(text.contains(honest), "{text}");
         shell.write("two.json", &text.replacen(honest, lie, 1));
         let found = shell.fails("predict two.json left.svm --view right.svm", 1);
-        assert!(found.err.contains("the model is damaged"), "{lie}: {}", found.err);
+        assert!(
+            found.err.contains("view files") || found.err.contains("not a classifier"),
+            "{lie}: {}",
+            found.err
+        );
     }
 }
 

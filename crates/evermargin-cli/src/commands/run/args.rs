@@ -1,16 +1,16 @@
 //! What a user can say about a run, and the engine it makes.
 
-use super::record::Oracle;
 use crate::args::{Common, DataArgs};
 use crate::failure::Failure;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
     Budget, ClassWeighting, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
 };
-use evermargin::estimators::online::lasvm::Loss;
+use evermargin::estimators::online::lasvm::LasvmVariant;
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
 use evermargin::pipeline::train::{Gamma, ScalingChoice};
+use evermargin_session::Oracle;
 use std::path::PathBuf;
 
 /// Learn from a stream that need not end: label, ask, remember, keep a model current
@@ -48,6 +48,12 @@ pub struct RunArgs {
     /// File for the labels of all rows, tab separated, a batch at a time
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// File for rows that could not be used, appended per batch, tab separated: file, line, column, value, reason
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// Continue a state that was computed on a CPU with other features; results may differ in their last bits
+    #[arg(long)]
+    pub force: bool,
     /// Page with curves: accuracy against labels (also of asking at random), time and memory, classes, changes
     #[arg(long, value_name = "HTML")]
     pub report: Option<PathBuf>,
@@ -68,7 +74,7 @@ pub struct QueryArgs {
     pub budget: Option<u64>,
     /// Most questions a batch
     #[arg(long, value_name = "N", default_value_t = 10)]
-    pub per_batch: usize,
+    pub queries_per_batch: usize,
     /// Most questions in some time: N/SECONDS
     #[arg(long, value_name = "N/S", value_parser = per_time)]
     pub per_time: Option<(u64, u64)>,
@@ -107,7 +113,7 @@ pub struct LearningArgs {
     pub c_inferred: f64,
     /// Loss: hinge, or ramp where labels may be wrong
     #[arg(long, value_name = "NAME", default_value = "hinge", value_parser = loss)]
-    pub loss: Loss,
+    pub loss: LasvmVariant,
     /// Weights of classes: none, balanced (all weigh the same in sum) or ratio (the largest keeps 1)
     #[arg(long, value_name = "NAME", default_value = "none", value_parser = weighing)]
     pub class_weight: ClassWeighting,
@@ -153,8 +159,8 @@ fn asking(text: &str) -> Result<QueryStrategy, String> {
     named(text, &QueryStrategy::ALL.map(|a| (a.name(), a)))
 }
 
-fn loss(text: &str) -> Result<Loss, String> {
-    named(text, &[("hinge", Loss::Hinge), ("ramp", Loss::Ramp)])
+fn loss(text: &str) -> Result<LasvmVariant, String> {
+    named(text, &[("hinge", LasvmVariant::Hinge), ("ramp", LasvmVariant::Ramp)])
 }
 
 fn weighing(text: &str) -> Result<ClassWeighting, String> {
@@ -244,7 +250,7 @@ impl RunArgs {
             }),
             query_strategy: asking.strategy,
             budget: Budget {
-                per_batch: asking.per_batch,
+                per_batch: asking.queries_per_batch,
                 total: asking.budget,
                 per_time: asking.per_time,
                 queries_per_round: asking.queries_per_round,

@@ -1,32 +1,31 @@
-//! `evermargin run`: the loop that never ends, from a stream of rows to labels, questions, a model and a report.
+//! `evermargin run`: the never-ending loop, from a stream of rows to predictions, queries, a model and a report.
 
+mod answers;
 mod args;
 mod chart;
+mod open;
 mod output;
 mod progress_line;
-mod record;
 pub mod report;
-mod session;
-mod tally;
 mod terminal_oracle;
 
 pub use args::RunArgs;
+pub use open::cpu_level;
 pub use progress_line::ProgressLine;
-pub use record::{Batch, Begin, FORM, Oracle};
-pub use session::Session;
 
 use crate::args::Common;
 use crate::commands::fit::check_output;
 use crate::failure::Failure;
-use crate::input::options_of;
 use crate::output::console;
 use crate::output::progress::Watcher;
 use evermargin::engine::Effects;
 use evermargin_io::artifacts::model;
-use evermargin_io::{Chunk, ReadOptions, Source, Stream, StreamOptions, write_atomic};
-use output::Output;
+use evermargin_io::write_atomic;
+use evermargin_session::{Batch, Oracle, Session, StreamStatistics};
+use open::{Opening, batch_of, open};
+use output::{Predictions, Rejects};
 use progress_line::peak_memory;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use terminal_oracle::{Answered, TerminalOracle};
@@ -38,27 +37,22 @@ const MODEL_EVERY: u64 = 20;
 pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     check(args)?;
     let watch = Watcher::start(common, None)?;
-    let (mut session, mut stream, mut first) = open(args, common, &watch)?;
-    let mut output = match &args.output {
-        Some(path) => {
-            let closed = session.tally.now.closed;
-            Some(Output::open(path, closed, &session.last, session.engine.classes())?)
-        }
-        None => None,
-    };
-    let mut person = TerminalOracle::new(session.begin.oracle, &args.streams)?;
+    let Opening { mut session, mut stream, mut first } = open(args, common, &watch)?;
+    let mut output = args.output.as_deref().map(|path| Predictions::open(path, &session)).transpose()?;
+    let mut rejects = args.rejects.as_deref().map(|path| Rejects::open(path, &session)).transpose()?;
+    let mut person = TerminalOracle::new(session.oracle(), &args.streams)?;
     let mut live = ProgressLine::new(&watch, common);
     live.resumed(&session);
     let mut left = args.batches.unwrap_or(u64::MAX);
-    // a batch that was being asked about when the program stopped
-    let mut pending = !session.closed;
+    // A batch that was being asked about when the program stopped.
+    let mut pending = !session.is_batch_closed();
     let (mut ended, mut fault) = (false, None);
     while !ended && (left > 0 || pending) {
         let began = Instant::now();
         if !pending {
             let next = match first.take() {
                 Some(chunk) => Ok(Some(chunk)),
-                None => stream.next_batch(session.begin.batch, &mut || !watch.stopped()),
+                None => stream.next_batch(session.config().batch_rows, &mut || !watch.stopped()),
             };
             let chunk = match next {
                 Ok(Some(chunk)) => chunk,
@@ -69,34 +63,42 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
                 }
             };
             console::note(common, &stream.take_notes());
-            session.arrive(batch_of(chunk, args, session.begin.oracle))?;
+            let batch = batch_of(chunk, args, session.oracle());
+            ingest(&mut session, batch, common)?;
+            if let Some(rejects) = &mut rejects {
+                rejects.write(&session)?;
+            }
             left -= 1;
+            if session.is_batch_closed() {
+                ended = watch.stopped();
+                continue; // no usable row in it
+            }
         }
         pending = false;
-        match session.begin.oracle {
-            Oracle::Truth => session.answer_by_truth()?,
+        match session.oracle() {
+            Oracle::Truth => session.answer_from_truth()?,
             Oracle::Terminal => ended = person.answer(&mut session)? == Answered::Quit,
             Oracle::None => {}
         }
         if !ended {
-            session.close(now(args))?;
+            session.close_batch(now(args))?;
         }
-        session.take_news().iter().for_each(|effects| live.tell(effects));
+        session.take_notices().iter().for_each(|effects| live.tell(effects));
         if ended {
             break; // the questions stay open
         }
         if let Some(output) = &mut output {
-            output.write(&session.last, session.engine.classes())?;
+            output.write(&session)?;
         }
         live.batch(&session, began);
-        if session.engine.batches().is_multiple_of(MODEL_EVERY) {
+        if session.engine().batches().is_multiple_of(MODEL_EVERY) {
             write_model(args, &session)?;
         }
         ended = watch.stopped();
     }
     watch.finish();
-    if !ended && session.closed {
-        session.keep()?;
+    if session.is_batch_closed() {
+        session.save_snapshot()?;
     }
     write_model(args, &session)?;
     if let Some(path) = &args.report {
@@ -108,14 +110,28 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     finish(args, common, &session, &live, started)
 }
 
+/// Takes a batch in. One that is refused as a whole is recorded as rejected rows, unless it is the first: then the
+/// options are likely wrong.
+fn ingest(session: &mut Session, batch: Batch, common: &Common) -> Result<(), Failure> {
+    if session.engine().rows() == 0 {
+        return Ok(session.ingest(batch)?);
+    }
+    if let Some(reason) = session.ingest_or_reject(batch)? {
+        let rows = console::count(session.rejected_rows().len(), "row");
+        console::note(common, &[format!("a batch of {rows} was rejected: {reason}")]);
+    }
+    Ok(())
+}
+
 fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.oracle == Oracle::Terminal && args.state.is_none() {
         tell!("note: answers are kept only with --state DIR");
     }
-    for (k, output) in [&args.output, &args.model, &args.report].into_iter().enumerate() {
+    let outputs = [&args.output, &args.model, &args.report, &args.rejects];
+    for (k, output) in outputs.into_iter().enumerate() {
         let Some(output) = output else { continue };
         if output == Path::new("-") {
-            let option = ["--output", "--model", "--report"][k];
+            let option = ["--output", "--model", "--report", "--rejects"][k];
             return Err(Failure::Usage(format!("{option} -: it needs a file of its own")));
         }
         for stream in &args.streams {
@@ -134,118 +150,6 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The session and the stream, from the beginning or where they were left, and rows that were read already.
-fn open(
-    args: &RunArgs,
-    common: &Common,
-    watch: &Watcher,
-) -> Result<(Session, Stream, Option<Chunk>), Failure> {
-    let sources = args.streams.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
-    let options = StreamOptions {
-        read: options_of(&args.input, ReadOptions::default()),
-        features: args.features,
-        follow: args.follow,
-        ..Default::default()
-    };
-    let params = args.params(common)?;
-    let store = match args.state.as_deref().map(Session::resume).transpose()? {
-        Some(Ok(session)) => {
-            agree(args, &session, &params)?;
-            let stream = match session.position() {
-                Some(position) => {
-                    Stream::resume(sources, options, session.begin.schema.clone(), position.clone())?
-                }
-                None => Stream::open(sources, options)?,
-            };
-            return Ok((session, stream, None));
-        }
-        Some(Err(store)) => Some(store),
-        None => None,
-    };
-    let mut stream = Stream::open(sources, options)?;
-    // the first rows fix what the columns are
-    let first = stream.next_batch(args.batch as usize, &mut || !watch.stopped())?;
-    let Some(schema) = stream.schema().cloned().filter(|_| first.is_some()) else {
-        return Err(Failure::Failed("the stream is empty".into()));
-    };
-    console::note(common, &stream.take_notes());
-    let begin = Begin {
-        form: FORM,
-        params,
-        beside: args.report.is_some() && args.oracle == Oracle::Truth,
-        oracle: args.oracle,
-        batch: args.batch as usize,
-        reading: args.reading(),
-        schema,
-    };
-    let session = Session::new(begin, store)?;
-    Ok((session, stream, first))
-}
-
-/// Refuses to go on with other parameters than the session began with.
-fn agree(
-    args: &RunArgs,
-    session: &Session,
-    params: &evermargin::engine::EngineParams,
-) -> Result<(), Failure> {
-    let begin = &session.begin;
-    let text = |v: serde_json::Result<Value>| v.unwrap_or_default();
-    let (was, is) = (text(serde_json::to_value(&begin.params)), text(serde_json::to_value(params)));
-    let mut other: Vec<String> = was
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(name, value)| is.get(name.as_str()) != Some(value))
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    if begin.batch != args.batch as usize {
-        other.push(format!("batch = {}", begin.batch));
-    }
-    if begin.reading != args.reading() {
-        other.push(begin.reading.join(" "));
-    }
-    if begin.oracle != args.oracle {
-        other.push(format!("oracle = {}", text(serde_json::to_value(begin.oracle))));
-    }
-    if other.is_empty() {
-        return Ok(());
-    }
-    let state = args.state.as_deref().unwrap_or(Path::new("")).display().to_string();
-    Err(Failure::Usage(format!(
-        "--state {state} was begun with {}; go on with the same options, or name a new folder",
-        other.join(", ")
-    )))
-}
-
-fn source(path: &Path) -> Result<Source, Failure> {
-    if path == Path::new("-") {
-        return Ok(Source::Stdin);
-    }
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => Ok(Source::Folder(path.to_path_buf())),
-        Ok(_) => Ok(Source::File(path.to_path_buf())),
-        Err(e) => Err(Failure::Failed(format!("{}: {e}", path.display()))),
-    }
-}
-
-/// Rows as they are kept: what the engine sees, what it does not, what a person is shown.
-fn batch_of(chunk: Chunk, args: &RunArgs, oracle: Oracle) -> Batch {
-    let named = |label: Option<String>| label.map(|l| against_rest(l, args.input.positive.as_deref()));
-    let labels: Vec<Option<String>> = chunk.labels.into_iter().map(named).collect();
-    let (labels, truth) =
-        if session::hides(oracle) { (vec![None; labels.len()], labels) } else { (labels, Vec::new()) };
-    let shown = if oracle == Oracle::Terminal { chunk.shown } else { Vec::new() };
-    Batch { x: chunk.x, labels, truth, shown, position: chunk.position }
-}
-
-/// Some classes, separated by commas, against all others.
-fn against_rest(label: String, positive: Option<&str>) -> String {
-    let Some(positive) = positive else { return label };
-    let number = |t: &str| t.trim().parse::<f64>().ok();
-    let same = |p: &str| p.trim() == label || (number(p).is_some() && number(p) == number(&label));
-    if positive.split(',').any(same) { positive.to_string() } else { format!("not-{positive}") }
-}
-
 /// Seconds, where a budget asks for them: otherwise time has no part in what is learned.
 fn now(args: &RunArgs) -> u64 {
     let timed = args.query_strategy.per_time.is_some();
@@ -253,10 +157,9 @@ fn now(args: &RunArgs) -> u64 {
 }
 
 fn write_model(args: &RunArgs, session: &Session) -> Result<(), Failure> {
-    let (Some(path), Some(mut classifier)) = (&args.model, session.engine.classifier()) else {
+    let (Some(path), Some(classifier)) = (&args.model, session.classifier()) else {
         return Ok(());
     };
-    classifier.columns.clone_from(&session.begin.schema.columns);
     Ok(write_atomic(path, &model::to_bytes(&classifier)?)?)
 }
 
@@ -267,24 +170,30 @@ fn finish(
     live: &ProgressLine<'_>,
     started: Instant,
 ) -> Result<(), Failure> {
-    let (engine, tally) = (&session.engine, &session.tally);
+    let (engine, statistics, current) =
+        (session.engine(), session.statistics(), &session.statistics().current);
+    let random = session.random_statistics();
     let json = json!({
-        "rows": engine.rows(),
+        "rows": engine.rows() - engine.rejected_rows(),
         "batches": engine.batches(),
         "labels_spent": engine.spent().total,
-        "prequential_accuracy": tally.accuracy(),
-        "prequential_accuracy_last_half": tally.accuracy_of_last_half(),
-        "accuracy_after_asking": tally.accuracy_after(),
-        "random_prequential_accuracy": session.random.accuracy(),
-        "random_prequential_accuracy_last_half": session.random.accuracy_of_last_half(),
-        "rows_without_label": engine.rows() - tally.now.judged.min(engine.rows()),
+        "prequential_accuracy": statistics.accuracy(),
+        "prequential_accuracy_last_half": statistics.accuracy_of_last_half(),
+        "accuracy_after_asking": statistics.accuracy_after_queries(),
+        "random_prequential_accuracy": random.and_then(StreamStatistics::accuracy),
+        "random_prequential_accuracy_last_half": random.and_then(StreamStatistics::accuracy_of_last_half),
+        "kappa": statistics.kappa(),
+        "rejected_rows": current.rejected_rows,
+        "rejected_labels": engine.rejected_labels(),
+        "rejected_events": session.rejected_event_count(),
+        "rows_without_label": engine.rows() - current.scored.min(engine.rows()),
         "classes": engine.classes().names(),
-        "exemplars": tally.now.exemplars,
+        "exemplars": current.exemplars,
         "support_count": engine.support_count(),
-        "summary_cost": tally.now.cost,
+        "summary_cost": current.summary_cost,
         "version": engine.version(),
         "drifts": engine.meter().drifts,
-        "state_hash": blake3::hash(&session.bytes()?).to_hex().as_str(),
+        "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),
         "seconds": live.seconds(),
         "total_seconds": started.elapsed().as_secs_f64(),

@@ -1,12 +1,11 @@
 //! What is shown while a run goes on, and at its end; and what is measured about the program itself.
 
 use super::args::RunArgs;
-use super::record::Oracle;
-use super::session::Session;
 use crate::args::Common;
 use crate::output::console::{self, quoted, short};
 use crate::output::progress::Watcher;
 use evermargin::engine::Effects;
+use evermargin_session::{Oracle, Session};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -39,10 +38,18 @@ impl<'w> ProgressLine<'w> {
 
     /// Says where an earlier run is taken up.
     pub fn resumed(&mut self, session: &Session) {
-        let (rows, labels) = (session.engine.rows(), session.engine.spent().total);
-        self.batch = session.engine.batches();
+        let (rows, labels) = (session.engine().rows(), session.engine().spent().total);
+        self.batch = session.engine().batches();
         if rows > 0 {
             console::note(self.common, &[format!("going on after {rows} rows and {labels} questions")]);
+        }
+        if let Some(last) = session.rejected_events().last() {
+            let events = console::count(session.rejected_event_count() as usize, "event");
+            let text = format!(
+                "{events} of the state could not be applied and left out, the last one event {} ({}): {}",
+                last.seq, last.kind, last.reason
+            );
+            console::note(self.common, &[text]);
         }
     }
 
@@ -63,7 +70,7 @@ impl<'w> ProgressLine<'w> {
     pub fn batch(&mut self, session: &Session, began: Instant) {
         let took = began.elapsed();
         self.spent += took;
-        self.batch = session.engine.batches();
+        self.batch = session.engine().batches();
         if self.batch.is_multiple_of(self.every) {
             self.times.push((self.batch, took.as_secs_f64(), memory().unwrap_or(0.0)));
         }
@@ -82,9 +89,12 @@ impl<'w> ProgressLine<'w> {
 
 /// The line that is shown after every batch.
 fn line(session: &Session, took: Duration) -> String {
-    let (tally, engine) = (&session.tally, &session.engine);
+    let (statistics, engine) = (session.statistics(), session.engine());
     let mut out = format!("batch {}", engine.batches());
-    let right = tally.accuracy_after().or_else(|| tally.accuracy()).or_else(|| engine.meter().given.share());
+    let right = statistics
+        .accuracy_after_queries()
+        .or_else(|| statistics.accuracy())
+        .or_else(|| engine.meter().given.share());
     if let Some(right) = right {
         let _ = write!(out, "  {:.1} % right", 100.0 * right);
     }
@@ -92,7 +102,7 @@ fn line(session: &Session, took: Duration) -> String {
         out,
         "  {} labels  {} exemplars  {} support vectors  {:.0} MB  {:.0} ms a batch",
         engine.spent().total,
-        tally.now.exemplars,
+        statistics.current.exemplars,
         engine.support_count(),
         memory().unwrap_or(0.0),
         1e3 * took.as_secs_f64()
@@ -102,53 +112,75 @@ fn line(session: &Session, took: Duration) -> String {
 
 /// What is said at the end.
 pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> String {
-    let (tally, engine) = (&session.tally, &session.engine);
+    let (statistics, engine) = (session.statistics(), session.engine());
     let percent = |share: Option<f64>| share.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(
         "{} rows in {} batches, {} questions, {} classes ({})\n",
-        engine.rows(),
+        engine.rows() - engine.rejected_rows(),
         engine.batches(),
         engine.spent().total,
         engine.classes().len(),
         engine.classes().names().join(", "),
     );
-    if tally.now.judged > 0 {
+    if statistics.current.scored > 0 {
         let _ = writeln!(
             out,
             "right on arrival: {}; in the second half of the stream: {}; after its questions: {}",
-            percent(tally.accuracy()),
-            percent(tally.accuracy_of_last_half()),
-            percent(tally.accuracy_after()),
+            percent(statistics.accuracy()),
+            percent(statistics.accuracy_of_last_half()),
+            percent(statistics.accuracy_after_queries()),
         );
     }
-    if session.random.now.judged > 0 {
+    if let Some(random) = session.random_statistics().filter(|s| s.current.scored > 0) {
         let _ = writeln!(
             out,
             "asking at random, with the same budget: {}; in the second half {}",
-            percent(session.random.accuracy()),
-            percent(session.random.accuracy_of_last_half()),
+            percent(random.accuracy()),
+            percent(random.accuracy_of_last_half()),
         );
+    }
+    if statistics.current.rejected_rows > 0 {
+        let _ = writeln!(out, "{}", rejected(args, session));
     }
     let _ = write!(
         out,
         "remembered: {} labels, {} exemplars, {} support vectors; {:.0} MB at most; {} s",
-        engine.memory().map_or(0, evermargin::engine::Memory::len),
-        tally.now.exemplars,
+        engine.memory().map_or(0, evermargin::engine::LabelMemory::len),
+        statistics.current.exemplars,
         engine.support_count(),
         peak_memory().unwrap_or(0.0),
         short(live.seconds())
     );
-    for (what, path) in [("labels", &args.output), ("model", &args.model), ("report", &args.report)] {
+    let files = [
+        ("labels", &args.output),
+        ("model", &args.model),
+        ("report", &args.report),
+        ("rejects", &args.rejects),
+    ];
+    for (what, path) in files {
         if let Some(path) = path.as_deref().filter(|_| what != "model" || engine.classifier().is_some()) {
             let _ = write!(out, "\n{what}: {}", path.display());
         }
     }
-    if session.begin.oracle == Oracle::Terminal
+    if session.oracle() == Oracle::Terminal
         && let Some(state) = &args.state
     {
-        let _ = write!(out, "\nto go on, say the same again; everything is in {}", quoted(state));
+        let _ = write!(out, "\nto resume, run the same command; the state is saved in {}", quoted(state));
     }
     out
+}
+
+/// How many rows were rejected, and where to read why.
+fn rejected(args: &RunArgs, session: &Session) -> String {
+    let rows = console::count(session.statistics().current.rejected_rows as usize, "row");
+    let last = session.rejected_rows().last().filter(|_| args.rejects.is_none());
+    match last {
+        Some(last) => format!(
+            "{rows} rejected, the last one {}:{}: {} (--rejects FILE lists them)",
+            last.file, last.line, last.reason
+        ),
+        None => format!("{rows} rejected"),
+    }
 }
 
 /// Megabytes in use now.

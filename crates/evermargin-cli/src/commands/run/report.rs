@@ -2,10 +2,9 @@
 
 use super::chart::{Chart, Curve};
 use super::progress_line::{ProgressLine, peak_memory};
-use super::session::Session;
-use super::tally::{Point, Tally};
 use crate::output::console::short;
 use crate::output::heatmap::{escaped, page};
+use evermargin_session::{Session, StatisticsPoint, StreamStatistics};
 use std::fmt::Write;
 
 const OWN: &str = "#1f6fb4";
@@ -41,37 +40,37 @@ pub fn accuracy(session: &Session) -> String {
 }
 
 fn in_words(session: &Session) -> String {
-    let (engine, tally) = (&session.engine, &session.tally);
+    let (engine, statistics) = (session.engine(), session.statistics());
     let percent = |s: Option<f64>| s.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(
         "{} rows in {} batches; {} questions; {} right on arrival, {} in the second half; {} MB at most.",
-        engine.rows(),
+        engine.rows() - engine.rejected_rows(),
         engine.batches(),
         engine.spent().total,
-        percent(tally.accuracy()),
-        percent(tally.accuracy_of_last_half()),
+        percent(statistics.accuracy()),
+        percent(statistics.accuracy_of_last_half()),
         peak_memory().map_or("?".into(), |m| short(m.round())),
     );
-    if session.random.now.judged > 0 {
+    if let Some(random) = random_baseline(session) {
         let _ = write!(
             out,
             " Asking at random, with the same budget: {}, {} in the second half.",
-            percent(session.random.accuracy()),
-            percent(session.random.accuracy_of_last_half())
+            percent(random.accuracy()),
+            percent(random.accuracy_of_last_half())
         );
     }
     out
 }
 
 /// Shares that were right between points so many batches apart, over something.
-fn shares(history: &[Point], over: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
+fn shares(history: &[StatisticsPoint], over: impl Fn(&StatisticsPoint) -> f64) -> Vec<(f64, f64)> {
     let step = (history.len() / 60).clamp(1, WINDOW);
-    let ends: Vec<&Point> = history.iter().step_by(step).collect();
-    let mut before = Point::default();
+    let ends: Vec<&StatisticsPoint> = history.iter().step_by(step).collect();
+    let mut before = StatisticsPoint::default();
     let mut out = Vec::new();
     for p in ends {
-        if p.judged > before.judged {
-            let right = (p.right - before.right) as f64 / (p.judged - before.judged) as f64;
+        if p.scored > before.scored {
+            let right = (p.correct - before.correct) as f64 / (p.scored - before.scored) as f64;
             out.push((over(p), 100.0 * right));
         }
         before = *p;
@@ -79,13 +78,22 @@ fn shares(history: &[Point], over: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
     out
 }
 
-fn both<'a>(session: &Session, over: impl Fn(&Point) -> f64 + Copy) -> Vec<Curve<'a>> {
-    let curve = |name, color, tally: &Tally| Curve { name, color, points: shares(&tally.history, over) };
-    let mut curves = vec![curve("by the strategy", OWN, &session.tally)];
-    if session.random.now.judged > 0 {
-        curves.push(curve("at random", OTHER, &session.random));
+fn both<'a>(session: &Session, over: impl Fn(&StatisticsPoint) -> f64 + Copy) -> Vec<Curve<'a>> {
+    let curve = |name, color, statistics: &StreamStatistics| Curve {
+        name,
+        color,
+        points: shares(&statistics.history, over),
+    };
+    let mut curves = vec![curve("by the strategy", OWN, session.statistics())];
+    if let Some(random) = random_baseline(session) {
+        curves.push(curve("at random", OTHER, random));
     }
     curves
+}
+
+/// Statistics of the random baseline, if it has any.
+fn random_baseline(session: &Session) -> Option<&StreamStatistics> {
+    session.random_statistics().filter(|statistics| statistics.current.scored > 0)
 }
 
 fn against_labels<'a>(session: &Session) -> Chart<'a> {
@@ -93,7 +101,7 @@ fn against_labels<'a>(session: &Session) -> Chart<'a> {
         title: "right on arrival, against labels spent",
         across: "labels",
         up: "%",
-        curves: both(session, |p| p.labels as f64),
+        curves: both(session, |p| p.queries as f64),
         marks: Vec::new(),
         range: None,
     }
@@ -111,8 +119,8 @@ fn over_batches<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
 }
 
 fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
-    let of = |value: fn(&Point) -> u64| {
-        session.tally.history.iter().map(|p| (p.batch as f64, value(p) as f64)).collect()
+    let of = |value: fn(&StatisticsPoint) -> u64| {
+        session.statistics().history.iter().map(|p| (p.batch as f64, value(p) as f64)).collect()
     };
     Chart {
         title: "what is remembered",
@@ -120,8 +128,8 @@ fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
         up: "samples",
         curves: vec![
             Curve { name: "exemplars", color: OWN, points: of(|p| p.exemplars) },
-            Curve { name: "support vectors", color: OTHER, points: of(|p| p.support) },
-            Curve { name: "labels", color: THIRD, points: of(|p| p.remembered) },
+            Curve { name: "support vectors", color: OTHER, points: of(|p| p.support_vectors) },
+            Curve { name: "labels", color: THIRD, points: of(|p| p.remembered_labels) },
         ],
         marks: drifts.to_vec(),
         range: None,
@@ -155,7 +163,7 @@ fn memory<'a>(live: &ProgressLine<'_>) -> Chart<'a> {
 
 fn cost<'a>(session: &Session) -> Chart<'a> {
     let points: Vec<(f64, f64)> =
-        session.tally.history.iter().map(|p| (p.batch as f64, 100.0 * p.cost)).collect();
+        session.statistics().history.iter().map(|p| (p.batch as f64, 100.0 * p.summary_cost)).collect();
     let most = points.iter().map(|p| p.1).fold(5.0, f64::max);
     Chart {
         title: "labels changed by summarizing the past",
@@ -168,10 +176,11 @@ fn cost<'a>(session: &Session) -> Chart<'a> {
 }
 
 fn classes(session: &Session) -> String {
-    let all: u64 = session.tally.classes.iter().map(|c| c.1).sum();
+    let all: u64 = session.statistics().classes.iter().map(|c| c.assigned).sum();
     let mut out = String::from("<h2>classes, by the labels given</h2>\n<table>\n");
-    for (name, n) in &session.tally.classes {
-        let share = 100.0 * *n as f64 / all.max(1) as f64;
+    for class in session.statistics().classes.iter().filter(|class| class.assigned > 0) {
+        let (name, n) = (&class.name, class.assigned);
+        let share = 100.0 * n as f64 / all.max(1) as f64;
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td style=\"text-align:right\">{n}</td><td><div style=\"background:{OWN};height:12px;\

@@ -1,12 +1,11 @@
 //! A person at the terminal who answers: shows the sample, takes a key or a word.
 
-use super::record::Oracle;
-use super::session::Session;
+use super::answers::Answers;
 use crate::failure::Failure;
 use evermargin::engine::{Event, QueryReason, Question};
-use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use evermargin_session::{Oracle, Session, SessionError};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// How a round of questions ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +24,7 @@ enum Said {
 
 /// A person.
 pub struct TerminalOracle {
-    words: Option<Box<dyn BufRead>>,
-    keys: Option<::console::Term>,
+    answers: Option<Answers>,
     /// The last sample answered, and what it was shown as.
     last: Option<(u64, String)>,
 }
@@ -34,36 +32,22 @@ pub struct TerminalOracle {
 impl TerminalOracle {
     /// A person at the terminal; where standard input is the stream, at the terminal behind it.
     pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Result<Self, Failure> {
-        let mut person = Self { words: None, keys: None, last: None };
-        if oracle == Oracle::Terminal {
-            let taken = streams.iter().any(|s| s == Path::new("-"));
-            if !taken && std::io::stdin().is_terminal() {
-                person.keys = Some(::console::Term::stderr());
-            } else {
-                let input: Box<dyn Read> = if taken {
-                    let missing = "standard input is the stream, and there is no terminal to answer at";
-                    Box::new(File::open("/dev/tty").map_err(|_| Failure::Failed(missing.into()))?)
-                } else {
-                    Box::new(std::io::stdin())
-                };
-                person.words = Some(Box::new(BufReader::new(input)));
-            }
-        }
-        Ok(person)
+        let answers = (oracle == Oracle::Terminal).then(|| Answers::open(streams)).transpose()?;
+        Ok(Self { answers, last: None })
     }
 
     /// Asks all questions that are open, and those that follow from the answers.
     pub fn answer(&mut self, session: &mut Session) -> Result<Answered, Failure> {
-        while let Some(question) = session.questions.first().cloned() {
-            let shown = session.shown(question.sample).unwrap_or("").to_string();
+        while let Some(question) = session.queries().first().cloned() {
+            let shown = session.text_of(question.sample).unwrap_or("").to_string();
             show(session, &question, &shown);
             match self.listen(session)? {
                 Said::Quit => return Ok(Answered::Quit),
                 Said::Skip => {
-                    session.say(Event::Skip { sample: question.sample })?;
+                    session.submit(Event::Skip { sample: question.sample })?;
                 }
                 Said::Label(label) => {
-                    if slip(session.say(Event::Answer { sample: question.sample, label }))? {
+                    if slip(session.submit(Event::Answer { sample: question.sample, label }))? {
                         self.last = Some((question.sample, shown));
                     }
                 }
@@ -88,34 +72,27 @@ impl TerminalOracle {
             Said::Quit => return Ok(Answered::Quit),
             Said::Undo => {}
             Said::Label(label) => {
-                if slip(session.say(Event::Correct { sample, label }))? {
+                if slip(session.submit(Event::Correct { sample, label }))? {
                     self.last = Some((sample, shown));
                 }
             }
             Said::Skip => {
-                slip(session.say(Event::Withdraw { sample }))?;
+                slip(session.submit(Event::Withdraw { sample }))?;
             }
         }
         Ok(Answered::All)
     }
 
     fn listen(&mut self, session: &Session) -> Result<Said, Failure> {
-        let names = session.engine.classes().names();
+        let names = session.engine().classes().names();
         loop {
             tell_on!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
             let _ = std::io::stderr().flush();
-            let word = match (&self.keys, &mut self.words) {
-                (Some(term), _) => key(term, names)?,
-                (None, Some(words)) => {
-                    let mut line = String::new();
-                    let read = words.read_line(&mut line).map_err(|e| Failure::io("standard input", &e))?;
-                    if read == 0 {
-                        return Ok(Said::Quit);
-                    }
-                    line.trim().to_string()
-                }
-                (None, None) => return Ok(Said::Quit),
+            let word = match &mut self.answers {
+                Some(answers) => answers.next(names)?,
+                None => None,
             };
+            let Some(word) = word else { return Ok(Said::Quit) };
             match word.as_str() {
                 "" => {}
                 "s" => return Ok(Said::Skip),
@@ -127,20 +104,21 @@ impl TerminalOracle {
     }
 }
 
-/// Whether something that was said could be done; what a person can say better is told, what is broken ends the run.
-fn slip(done: Result<(), Failure>) -> Result<bool, Failure> {
+/// Whether an event was applied. One that the engine rejects is a slip, and the person is told; a failing store ends the
+/// run.
+fn slip(done: Result<(), SessionError>) -> Result<bool, Failure> {
     match done {
         Ok(()) => Ok(true),
-        Err(Failure::Usage(what) | Failure::Failed(what)) if !what.contains("events.db") => {
-            tell!("  {what}");
+        Err(SessionError::Rejected(reason)) => {
+            tell!("  {reason}");
             Ok(false)
         }
-        Err(e) => Err(e),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Whether classes can be named by their place: not where a name is a number itself.
-fn has_places(names: &[String]) -> bool {
+pub(super) fn has_places(names: &[String]) -> bool {
     names.iter().all(|n| n.parse::<f64>().is_err())
 }
 
@@ -157,29 +135,6 @@ fn choices(names: &[String]) -> String {
     names.iter().enumerate().map(choice).collect::<Vec<_>>().join(" ")
 }
 
-/// A single key where that is enough, else a word.
-fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
-    let wrong = |e: std::io::Error| Failure::io("terminal", &e);
-    let few = names.len() < 10 && has_places(names);
-    match term.read_char().map_err(wrong)? {
-        c @ ('s' | 'u' | 'q') => {
-            tell!("{c}");
-            Ok(c.to_string())
-        }
-        c @ '1'..='9' if few && (c as usize - '0' as usize) <= names.len() => {
-            let name = &names[c as usize - '1' as usize];
-            tell!("{name}");
-            Ok(name.clone())
-        }
-        '\n' | '\r' => Ok(String::new()),
-        c => {
-            tell_on!("{c}");
-            let rest = term.read_line().map_err(wrong)?;
-            Ok(format!("{c}{rest}").trim().to_string())
-        }
-    }
-}
-
 fn show(session: &Session, question: &Question, shown: &str) {
     let why = match question.why {
         QueryReason::Representative => "it stands for many",
@@ -187,7 +142,7 @@ fn show(session: &Session, question: &Question, shown: &str) {
         QueryReason::RandomCheck => "drawn at random",
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
-    let number = session.engine.spent().total;
+    let number = session.engine().spent().total;
     tell!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
 }
 

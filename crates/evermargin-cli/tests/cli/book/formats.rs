@@ -3,6 +3,12 @@
 use crate::shell::Shell;
 use serde_json::Value;
 
+/// CRC-32 as in zip: polynomial edb88320, reflected.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |sum: u32| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
+    !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum)))
+}
+
 /// A file of the container: its description and its arrays.
 struct Container {
     header: Value,
@@ -12,12 +18,16 @@ struct Container {
 impl Container {
     fn read(bytes: &[u8]) -> Self {
         let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-        let header = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        let mut zeroed = bytes.to_vec();
+        zeroed[37..45].copy_from_slice(b"00000000");
+        assert_eq!(header["__metadata__"]["checksum"], format!("{:08x}", crc32(&zeroed)));
+        assert_eq!(&bytes[8..37], b"{\"__metadata__\":{\"checksum\":\"");
         Self { header, data: bytes[8 + length..].to_vec() }
     }
 
-    fn description(&self, key: &str) -> Value {
-        serde_json::from_str(self.header["__metadata__"][key].as_str().unwrap()).unwrap()
+    fn description(&self) -> Value {
+        serde_json::from_str(self.header["__metadata__"]["description"].as_str().unwrap()).unwrap()
     }
 
     fn array(&self, name: &str) -> Vec<f64> {
@@ -243,9 +253,9 @@ fn text_is_coded_as_the_page_says() {
     shell.ok("fit t.jsonl --text body --label class --learner linear --scale none -o m.evm");
     shell.ok("predict m.evm new.jsonl -o said.tsv");
     let file = Container::read(&shell.read("m.evm"));
-    let head = file.description("classifier");
+    let head = file.description();
     for (text, line) in texts.iter().zip(shell.text("said.tsv").lines().skip(1)) {
-        let (f, _) = outputs(&file, "", &head["model"], &coded(&head["columns"][0], text))[0];
+        let (f, _) = outputs(&file, "", &head["model"], &coded(&head["input"]["columns"][0], text))[0];
         let said: f64 = line.split('\t').nth(1).unwrap().parse().unwrap();
         assert!((f - said).abs() < 1e-9, "{text}: {f} and {said}");
     }
@@ -253,7 +263,7 @@ fn text_is_coded_as_the_page_says() {
 
 fn compare(shell: &Shell, data: &str, options: &str) {
     let file = Container::read(&shell.read("m.evm"));
-    let head = file.description("classifier");
+    let head = file.description();
     let classes: Vec<&str> =
         head["classes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
     let samples = samples(&shell.text(data), data, &head, &file);

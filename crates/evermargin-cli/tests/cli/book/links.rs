@@ -56,7 +56,7 @@ fn follow(page: &Page, target: &str) -> Result<(), String> {
 /// Files of the project that a page names without a link; `NAME` stands for any.
 #[test]
 fn every_file_named_is_there() {
-    let folders = ["crates/", "bench/", "python/", "docs/", "reproduce/"];
+    let folders = ["crates/", "benches/", "python/", "docs/", "research/"];
     let mut wrong = Vec::new();
     for page in everything() {
         for (line, text) in page.prose() {

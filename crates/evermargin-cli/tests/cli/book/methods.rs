@@ -2,7 +2,7 @@
 
 use super::markdown::{Page, between, root};
 use super::parameters::{page_of, updating};
-use evermargin::estimators::LEARNERS;
+use evermargin::estimators::ESTIMATORS;
 use std::fmt::Write;
 
 /// What every page of a method says.
@@ -38,7 +38,7 @@ fn every_method_page_has_the_skeleton() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for learner in LEARNERS {
+    for learner in ESTIMATORS {
         let page = page_of(learner.name);
         assert!(pages.iter().any(|p| p.name == page.name), "{} is not a page of a method", page.name);
     }
@@ -47,7 +47,7 @@ fn every_method_page_has_the_skeleton() {
 #[test]
 fn the_table_of_learners_is_the_registry() {
     let mut table = String::from("\n\n| learner | one line |\n|---|---|\n");
-    for learner in LEARNERS {
+    for learner in ESTIMATORS {
         let page = page_of(learner.name);
         writeln!(
             table,

@@ -2,7 +2,7 @@
 //! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli book` writes them anew.
 
 use super::markdown::{Page, between, book};
-use evermargin::estimators::{LEARNERS, Learner, learner};
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
 use std::fmt::Write;
 
 /// Whether tables are to be written rather than compared.
@@ -22,9 +22,9 @@ pub fn page_of(name: &str) -> Page {
     pages.remove(0)
 }
 
-fn table(of: &Learner) -> String {
+fn table(of: &EstimatorSpec) -> String {
     let mut out = String::from("\n\n| name | default | meaning |\n|---|---|---|\n");
-    for p in of.parameters {
+    for p in of.params {
         writeln!(out, "| `{}` | {} | {} |", p.name, readable(p.default), p.help.replace('|', "\\|"))
             .expect("a string");
     }
@@ -44,7 +44,7 @@ fn readable(default: &str) -> String {
 #[test]
 fn every_table_of_parameters_is_that_of_the_registry() {
     let mut wrong = Vec::new();
-    for of in LEARNERS {
+    for of in ESTIMATORS {
         let page = page_of(of.name);
         let [begin, end] = marks(of.name);
         let there = between(&page.text, &begin, &end).unwrap_or_else(|| panic!("{}: no {end}", page.name));
@@ -67,7 +67,7 @@ fn no_table_is_of_a_learner_that_is_gone() {
     for page in book() {
         for rest in page.text.split("<!-- begin parameters ").skip(1) {
             let name = rest.split(' ').next().unwrap_or("");
-            assert!(learner(name).is_ok(), "{}: no learner {name}", page.name);
+            assert!(estimator(name).is_ok(), "{}: no learner {name}", page.name);
         }
     }
 }

@@ -1,0 +1,133 @@
+//! Answers of a person, read on a thread of their own, so that a signal ends the wait for a key.
+
+use super::terminal_oracle::has_places;
+use crate::failure::Failure;
+use crate::output::progress::Watcher;
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// Time between two looks at the stop flag.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Keys and words, one at a time as they are asked for.
+pub struct Answers {
+    /// The class names, by which a single key is known to be enough.
+    requests: Sender<Vec<String>>,
+    words: Receiver<Result<Option<String>, Failure>>,
+    stop: Arc<AtomicBool>,
+    terminal: TerminalMode,
+}
+
+/// Reads one answer; none at the end of the input.
+type ReadAnswer = Box<dyn FnMut(&[String]) -> Result<Option<String>, Failure> + Send>;
+
+impl Answers {
+    /// Keys of the terminal, or lines of standard input; where standard input is the stream, of the terminal behind it.
+    pub fn open(streams: &[PathBuf]) -> Result<Self, Failure> {
+        let taken = streams.iter().any(|s| s == Path::new("-"));
+        let mut read: ReadAnswer = if !taken && std::io::stdin().is_terminal() {
+            let terminal = ::console::Term::stderr();
+            Box::new(move |names: &[String]| key(&terminal, names).map(Some))
+        } else if taken {
+            let missing = "standard input is the stream, and there is no terminal to answer at";
+            lines(File::open("/dev/tty").map_err(|_| Failure::Failed(missing.into()))?)
+        } else {
+            lines(std::io::stdin())
+        };
+        let terminal = TerminalMode::now();
+        let (requests, asked) = channel::<Vec<String>>();
+        let (sender, words) = channel();
+        std::thread::spawn(move || {
+            for names in asked {
+                if sender.send(read(&names)).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { requests, words, stop: Watcher::stop_flag(), terminal })
+    }
+
+    /// The next answer; none at the end of the input or after a signal.
+    pub fn next(&mut self, names: &[String]) -> Result<Option<String>, Failure> {
+        if self.requests.send(names.to_vec()).is_err() {
+            return Ok(None);
+        }
+        loop {
+            match self.words.recv_timeout(POLL) {
+                Ok(word) => return word,
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => {
+                    self.terminal.restore(); // the thread still waits for a key
+                    return Ok(None);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+fn lines(input: impl Read + Send + 'static) -> ReadAnswer {
+    let mut input = BufReader::new(input);
+    Box::new(move |_: &[String]| {
+        let mut line = String::new();
+        let read = input.read_line(&mut line).map_err(|e| Failure::io("standard input", &e))?;
+        Ok((read > 0).then(|| line.trim().to_string()))
+    })
+}
+
+/// How the terminal behaves, to be restored after a wait for a key was left.
+struct TerminalMode {
+    #[cfg(unix)]
+    mode: Option<rustix::termios::Termios>,
+}
+
+impl TerminalMode {
+    #[cfg(unix)]
+    fn now() -> Self {
+        Self { mode: rustix::termios::tcgetattr(std::io::stdin()).ok() }
+    }
+
+    #[cfg(unix)]
+    fn restore(&self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        if let Some(mode) = &self.mode {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, mode); // the terminal may be gone
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn now() -> Self {
+        Self {}
+    }
+
+    #[cfg(not(unix))]
+    fn restore(&self) {}
+}
+
+/// A single key where that is enough, else a word.
+fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
+    let wrong = |e: std::io::Error| Failure::io("terminal", &e);
+    let few = names.len() < 10 && has_places(names);
+    match term.read_char().map_err(wrong)? {
+        c @ ('s' | 'u' | 'q') => {
+            tell!("{c}");
+            Ok(c.to_string())
+        }
+        c @ '1'..='9' if few && (c as usize - '0' as usize) <= names.len() => {
+            let name = &names[c as usize - '1' as usize];
+            tell!("{name}");
+            Ok(name.clone())
+        }
+        '\n' | '\r' => Ok(String::new()),
+        c => {
+            tell_on!("{c}");
+            let rest = term.read_line().map_err(wrong)?;
+            Ok(format!("{c}{rest}").trim().to_string())
+        }
+    }
+}

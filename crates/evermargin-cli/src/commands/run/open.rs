@@ -1,0 +1,151 @@
+//! From arguments to a session and a stream: from the beginning, or where an earlier run was left.
+
+use super::args::RunArgs;
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::input::options_of;
+use crate::output::console;
+use crate::output::progress::Watcher;
+use evermargin::engine::EngineParams;
+use evermargin_io::{Chunk, ReadOptions, Schema, Source, Stream, StreamOptions};
+use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig};
+use serde_json::Value;
+use std::path::Path;
+
+/// A session, its stream, and rows that were read already.
+pub struct Opening {
+    pub session: Session,
+    pub stream: Stream,
+    pub first: Option<Chunk>,
+}
+
+/// Opens the session and the stream.
+pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening, Failure> {
+    let sources = args.streams.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
+    let options = StreamOptions {
+        read: options_of(&args.input, ReadOptions::default()),
+        features: args.features,
+        follow: args.follow,
+        reject_bad_rows: true,
+        ..Default::default()
+    };
+    let params = args.params(common)?;
+    let other = if args.force { OtherCpu::Continue } else { OtherCpu::Refuse };
+    let opened = args.state.as_deref().map(|state| Session::open(state, &cpu_level(), other)).transpose()?;
+    let store = match opened {
+        Some(Opened::Session(session)) => {
+            check_options(args, &session, &params)?;
+            let mut stream = match session.position() {
+                Some(position) => {
+                    Stream::resume(sources, options, session.config().schema.clone(), position.clone())?
+                }
+                None => Stream::open(sources, options)?,
+            };
+            stream.stop_on(Watcher::stop_flag());
+            return Ok(Opening { session: *session, stream, first: None });
+        }
+        Some(Opened::Empty(store)) => Some(*store),
+        None => None,
+    };
+    let mut stream = Stream::open(sources, options)?;
+    stream.stop_on(Watcher::stop_flag());
+    // The first rows fix what the columns are.
+    let first = stream.next_batch(args.batch as usize, &mut || !watch.stopped())?;
+    let (first, schema) = usable(first, stream.schema())?;
+    console::note(common, &stream.take_notes());
+    let config = SessionConfig {
+        params,
+        random_baseline: args.report.is_some() && args.oracle == Oracle::Truth,
+        oracle: args.oracle,
+        batch_rows: args.batch as usize,
+        input: args.reading(),
+        schema,
+        positive: args.input.positive.clone(),
+        cpu_level: cpu_level(),
+    };
+    let session = Session::new(config, store)?;
+    Ok(Opening { session, stream, first: Some(first) })
+}
+
+/// The first batch, which must have a usable row.
+fn usable(first: Option<Chunk>, schema: Option<&Schema>) -> Result<(Chunk, Schema), Failure> {
+    let Some(first) = first else { return Err(Failure::Failed("the stream is empty".into())) };
+    match schema {
+        Some(schema) if first.x.rows() > 0 => Ok((first, schema.clone())),
+        _ => {
+            let rows = console::count(first.rejected.len(), "row");
+            let bad = first.rejected.first();
+            let reason = bad.map_or(String::new(), |row| {
+                let column = row.column.as_ref().map_or(String::new(), |c| format!("column '{c}': "));
+                format!("; {}:{}: {column}{}", row.file, row.line, row.reason)
+            });
+            Err(Failure::Failed(format!("no usable row among the first {rows}{reason}")))
+        }
+    }
+}
+
+/// Refuses to continue a session with other options than it began with.
+fn check_options(args: &RunArgs, session: &Session, params: &EngineParams) -> Result<(), Failure> {
+    let config = session.config();
+    let text = |v: serde_json::Result<Value>| v.unwrap_or_default();
+    let (was, is) = (text(serde_json::to_value(&config.params)), text(serde_json::to_value(params)));
+    let mut other: Vec<String> = was
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| is.get(name.as_str()) != Some(value))
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    if config.batch_rows != args.batch as usize {
+        other.push(format!("batch = {}", config.batch_rows));
+    }
+    if config.input != args.reading() {
+        other.push(config.input.join(" "));
+    }
+    if config.oracle != args.oracle {
+        other.push(format!("oracle = {}", text(serde_json::to_value(config.oracle))));
+    }
+    if other.is_empty() {
+        return Ok(());
+    }
+    let state = args.state.as_deref().unwrap_or(Path::new("")).display().to_string();
+    Err(Failure::Usage(format!(
+        "--state {state} was begun with {}; go on with the same options, or name a new folder",
+        other.join(", ")
+    )))
+}
+
+fn source(path: &Path) -> Result<Source, Failure> {
+    if path == Path::new("-") {
+        return Ok(Source::Stdin);
+    }
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(Source::Folder(path.to_path_buf())),
+        Ok(_) => Ok(Source::File(path.to_path_buf())),
+        Err(e) => Err(Failure::Failed(format!("{}: {e}", path.display()))),
+    }
+}
+
+/// A batch of the session: labels that the engine sees or that are hidden from it, and texts for an annotator.
+pub fn batch_of(chunk: Chunk, args: &RunArgs, oracle: Oracle) -> Batch {
+    let named = |label: Option<String>| label.map(|l| against_rest(l, args.input.positive.as_deref()));
+    let labels: Vec<Option<String>> = chunk.labels.into_iter().map(named).collect();
+    let (labels, truth) =
+        if oracle.hides_labels() { (vec![None; labels.len()], labels) } else { (labels, Vec::new()) };
+    let texts = if oracle == Oracle::Terminal { chunk.shown } else { Vec::new() };
+    let Chunk { x, places, rejected, position, .. } = chunk;
+    Batch { x, labels, truth, texts, places, rejected, position }
+}
+
+/// Some classes, separated by commas, against all others.
+fn against_rest(label: String, positive: Option<&str>) -> String {
+    let Some(positive) = positive else { return label };
+    let number = |t: &str| t.trim().parse::<f64>().ok();
+    let same = |p: &str| p.trim() == label || (number(p).is_some() && number(p) == number(&label));
+    if positive.split(',').any(same) { positive.to_string() } else { format!("not-{positive}") }
+}
+
+/// The CPU feature level that results depend on in their last bits.
+pub fn cpu_level() -> String {
+    evermargin::cpu::cpu_feature_level().name().into()
+}

@@ -1,0 +1,370 @@
+//! `run` on streams with rows that cannot be used, on disks that fail, and with signals: nothing is lost, and nothing ends a
+//! run that need not end it.
+
+use crate::shell::{Shell, installed};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Rows of two classes, every `bad`-th of them unusable; and how many those are.
+fn hostile_csv(rows: u32, bad: u32) -> (String, u64) {
+    let (mut text, mut count) = (String::from("a,b,class\n"), 0);
+    for i in 0..rows {
+        let (a, b) = (f64::from(i * 7 % 11), f64::from(i * 5 % 13));
+        let class = if a > b { "x" } else { "y" };
+        if i % bad == bad - 1 {
+            count += 1;
+            let line = match i / bad % 5 {
+                0 => format!("{a},nan,{class}"),
+                1 => format!("{a},{b}"),
+                2 => format!(",{b},{class}"),
+                3 => format!("{a},1e999,{class}"),
+                _ => format!("{a},{b},{class},7"),
+            };
+            let _ = writeln!(text, "{line}");
+        } else {
+            let _ = writeln!(text, "{a},{b},{class}");
+        }
+    }
+    (text, count)
+}
+
+fn start(shell: &Shell, line: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_evermargin"))
+        .args(line.split_whitespace())
+        .current_dir(shell.directory())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// A table whose last column is the label, with `?` in its place, so that there is something to ask.
+fn without_labels(table: &str) -> String {
+    let mut lines = table.lines();
+    let header = lines.next().unwrap().to_string() + "\n";
+    let unlabeled = |line: &str| line.rsplit_once(',').map_or(String::new(), |(row, _)| format!("{row},?\n"));
+    header + &lines.map(unlabeled).collect::<String>()
+}
+
+fn wait_for(mut done: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !done() {
+        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn bad_rows_are_rejected_and_the_others_are_learned() {
+    let shell = Shell::new();
+    let (text, bad) = hostile_csv(600, 9);
+    shell.write("d.csv", &text);
+    let run = "run d.csv --batch 50 --json --rejects r.tsv";
+    let whole = shell.ok(&format!("{run} --state whole")).json();
+    assert_eq!((&whole["rows"], &whole["rejected_rows"]), (&(600 - bad).into(), &bad.into()));
+    assert!(whole["kappa"].is_number(), "{whole}");
+    let rejects = shell.text("r.tsv");
+    let lines: Vec<Vec<&str>> = rejects.lines().map(|l| l.split('\t').collect()).collect();
+    assert_eq!(lines[0], ["file", "line", "column", "value", "reason"]);
+    assert_eq!(lines.len() as u64, bad + 1);
+    assert_eq!(lines[1][..4], ["d.csv", "10", "b", "nan"], "{rejects}");
+    assert!(lines[1..].iter().all(|cells| cells.len() == 5 && !cells[4].is_empty()), "{rejects}");
+    for batches in [1, 3, 1] {
+        shell.ok(&format!(
+            "run d.csv --batch 50 --json --rejects parts.tsv --state parts --batches {batches}"
+        ));
+    }
+    let parts = shell.ok("run d.csv --batch 50 --json --rejects parts.tsv --state parts").json();
+    assert_eq!((&parts["state_hash"], &parts["rejected_rows"]), (&whole["state_hash"], &bad.into()));
+    assert_eq!(shell.text("parts.tsv"), rejects, "resumed runs neither lose nor repeat rejected rows");
+    let said = shell.ok("run d.csv --batch 50");
+    assert!(said.out.contains(&format!("{bad} rows rejected, the last one d.csv:")), "{}", said.out);
+}
+
+/// A class name that is too long rejects the label, not the row; resumed runs keep its line.
+#[test]
+fn rejected_labels_are_listed_once() {
+    let shell = Shell::new();
+    let (text, _) = hostile_csv(200, 1000);
+    let long = "n".repeat(300);
+    let lines = text.lines().enumerate().map(|(i, line)| match i {
+        20 | 150 => line.rsplit_once(',').map_or(String::new(), |(row, _)| format!("{row},{long}\n")),
+        _ => line.to_string() + "\n",
+    });
+    shell.write("d.csv", &lines.collect::<String>());
+    let run = "run d.csv --batch 50 --oracle none --json --rejects r.tsv --state s";
+    shell.ok(&format!("{run} --batches 2"));
+    let json = shell.ok(run).json();
+    assert_eq!((&json["rows"], &json["rejected_rows"]), (&200.into(), &0.into()), "{json}");
+    assert_eq!(json["rejected_labels"], 2, "{json}");
+    let rejects = shell.text("r.tsv");
+    let listed: Vec<&str> = rejects.lines().skip(1).filter_map(|l| l.split('\t').nth(1)).collect();
+    assert_eq!(listed, ["21", "151"], "{rejects}");
+}
+
+/// Every format of text, and every way in which a line can be bad.
+#[test]
+fn each_text_format_rejects_bad_rows() {
+    let shell = Shell::new();
+    let good = |make: fn(u32) -> String| (0..60).map(|i| make(i) + "\n").collect::<String>();
+    let svm = good(|i| format!("{} 1:{} 2:{}", i % 2, i % 7, i % 2 * 3));
+    shell.write("d.svm", &(svm.clone() + "1 1:nan\n0 2:1 2:2\n1 x\n" + &svm));
+    let jsonl = good(|i| format!("{{\"a\": {}, \"b\": {}, \"label\": \"c{}\"}}", i % 7, i % 2 * 3, i % 2));
+    shell.write("d.jsonl", &(jsonl.clone() + "{\"a\": 1, \"b\":\nnot json\n{\"a\": NaN}\n" + &jsonl));
+    let csv = good(|i| format!("{},{},c{}", i % 7, i % 2 * 3, i % 2));
+    let bad = "1,\"2,c0\n2,inf,c1\n1\n";
+    shell.write("d.csv", &(String::from("a,b,label\n") + &csv + bad + &csv));
+    for file in ["d.svm", "d.jsonl", "d.csv"] {
+        for batch in [7, 50, 500] {
+            let json = shell.ok(&format!("run {file} --batch {batch} --json")).json();
+            assert_eq!(json["rejected_rows"], 3, "{file} in batches of {batch}: {json}");
+            assert_eq!(json["rows"], 120, "{file} in batches of {batch}: {json}");
+        }
+    }
+    let mut bytes = csv.clone().into_bytes();
+    bytes.extend(b"1,\xff,c0\n1,\0,c1\n");
+    bytes.extend(csv.bytes());
+    std::fs::write(shell.path("e.csv"), [b"a,b,label\n", &bytes[..]].concat()).unwrap();
+    let json = shell.ok("run e.csv --batch 50 --json").json();
+    assert_eq!((&json["rows"], &json["rejected_rows"]), (&120.into(), &2.into()), "{json}");
+}
+
+#[test]
+fn a_stream_without_a_usable_row_is_refused_with_its_first_line() {
+    let shell = Shell::new();
+    shell.write("nan.csv", "a,b,class\n1,nan,x\n1,nan,y\n");
+    let said = shell.fails("run nan.csv --batch 10", 1);
+    assert!(said.err.contains("no usable row among the first 2 rows; nan.csv:2: column 'b'"), "{}", said.err);
+    shell.write("nan.svm", "1 1:nan\n");
+    assert!(shell.fails("run nan.svm", 1).err.contains("nan.svm:1:"));
+}
+
+/// One odd value, a column of two magnitudes, identical first rows: each made a state unusable for good.
+#[test]
+fn odd_values_never_make_a_state_unusable() {
+    let shell = Shell::new();
+    let rows = |value: &dyn Fn(u32) -> (String, String)| {
+        let line = |i: u32| {
+            let (a, b) = value(i);
+            format!("{a},{b},{}\n", if i.is_multiple_of(3) { "x" } else { "y" })
+        };
+        String::from("a,b,class\n") + &(0..600).map(line).collect::<String>()
+    };
+    let number = |i: u32, k: u32| (f64::from(i * k % 17) / 4.0).to_string();
+    let huge = rows(&|i| (if i == 350 { "3e15".into() } else { number(i, 7) }, number(i, 5)));
+    let integer = rows(&|i| (if i == 350 { i64::MAX.to_string() } else { number(i, 7) }, number(i, 5)));
+    let scales = rows(&|i| {
+        let scale = if i < 100 { 1e-9 } else { 1e7 };
+        ((f64::from(i * 7 % 17) * scale).to_string(), number(i, 5))
+    });
+    let identical = rows(&|i| if i < 100 { ("1".into(), "1".into()) } else { (number(i, 7), number(i, 5)) });
+    for (name, text, rejected) in [
+        ("huge", huge, None),
+        ("integer", integer, None),
+        ("scales", scales, Some(0)),
+        ("identical", identical, Some(0)),
+    ] {
+        shell.write("d.csv", &text);
+        let run = format!("run d.csv --state {name} --oracle none --batch 100 --json");
+        shell.ok(&format!("{run} --batches 5"));
+        let json = shell.ok(&run).json();
+        let found = json["rejected_rows"].as_u64().unwrap();
+        assert!(rejected.map_or(found <= 1, |expected| found == expected), "{name}: {json}");
+        assert_eq!(json["rows"].as_u64().unwrap() + found, 600, "{name}: {json}");
+        let again = shell.ok(&run).json();
+        assert_eq!(again["state_hash"], json["state_hash"], "{name}");
+        let whole = shell.ok("run d.csv --oracle none --batch 100 --json").json();
+        assert_eq!(whole["state_hash"], json["state_hash"], "{name}");
+    }
+}
+
+/// A failing seal is no typing slip: the run ends with exit code 1 and asks nothing more.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_failing_disk_ends_a_run_with_a_person() {
+    if !installed("strace")
+        || !Command::new("strace")
+            .args(["-qq", "-o", "/dev/null", "true"])
+            .status()
+            .is_ok_and(|s| s.success())
+    {
+        return println!("strace is missing or may not trace: not tested");
+    }
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 100 -o d.csv");
+    shell.write("d.csv", &without_labels(&shell.text("d.csv")));
+    let mut failures = 0;
+    for when in 3..9 {
+        let state = format!("s{when}");
+        let mut child = Command::new("strace")
+            .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync"])
+            .args(["-e", &format!("inject=fdatasync:error=EIO:when={when}+")])
+            .arg(env!("CARGO_BIN_EXE_evermargin"))
+            .args("run d.csv --batch 50 --queries-per-batch 20 --oracle terminal --state".split(' '))
+            .arg(&state)
+            .current_dir(shell.directory())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let began = Instant::now();
+        let mut stdin = child.stdin.take().unwrap();
+        let _ = stdin.write_all(b"red\nblue\n".repeat(40).as_slice()); // it may end before it has read all
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "sync {when}: {said}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(said.contains("error: cannot write") && said.contains("seal"), "{said}");
+        failures += usize::from(said.contains("question"));
+        // The disk works again.
+        let said = shell.ok_with(
+            &format!("run d.csv --batch 50 --queries-per-batch 20 --oracle terminal --state {state} --json"),
+            b"red\nblue\n".repeat(40).as_slice(),
+        );
+        assert_eq!(said.json()["rows"], 100);
+    }
+    assert!(failures > 0, "no sync failed while a person answered");
+}
+
+/// SIGTERM and SIGHUP end a run in order, also while it waits for rows or for a person.
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_in_order() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 200 -o d.csv");
+    let text = shell.text("d.csv");
+    for (k, name) in ["-TERM", "-HUP", "-INT"].into_iter().enumerate() {
+        let model = format!("m{k}.evm");
+        let mut child = start(
+            &shell,
+            &format!("run - --format csv --batch 50 --state s{k} --model {model} -o p{k} --json"),
+        );
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.write_all(b"0.1,0.").unwrap(); // a row that has not arrived whole
+        stdin.flush().unwrap();
+        wait_for(|| {
+            std::fs::read_to_string(shell.path(&format!("p{k}"))).is_ok_and(|t| t.lines().count() == 201)
+        });
+        signal(&child, name);
+        let began = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(began.elapsed() < Duration::from_secs(5), "{name}: {:?}", began.elapsed());
+        assert_eq!(output.status.code(), Some(0), "{name}");
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&json["rows"], &json["rejected_rows"]), (&200.into(), &0.into()), "{name}: {json}");
+        shell.ok(&format!("inspect {model}"));
+        drop(stdin);
+    }
+    shell.write("u.csv", &without_labels(&text));
+    let mut child = start(&shell, "run u.csv --oracle terminal --batch 50 --state p --json");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"red\nblue\n").unwrap();
+    wait_for(|| std::fs::metadata(shell.path("p/events.db-wal")).is_ok_and(|m| m.len() > 0));
+    std::thread::sleep(Duration::from_millis(300)); // it waits for the third answer
+    signal(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["rows"], 50, "{json}");
+    drop(stdin);
+}
+
+/// A program started with nohup outlives its terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 100 -o d.csv");
+    let text = shell.text("d.csv");
+    let mut child = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_evermargin")])
+        .args("run - --format csv --batch 50 --json".split(' '))
+        .current_dir(shell.directory())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let (first, rest) = text.as_bytes().split_at(text.len() / 2);
+    stdin.write_all(first).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    stdin.write_all(rest).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["rows"], 100, "{json}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 100 -o d.csv");
+    let open = format!("umask 000; exec {} run d.csv --batch 50 --state s", env!("CARGO_BIN_EXE_evermargin"));
+    let done = Command::new("sh").args(["-c", &open]).current_dir(shell.directory()).output().unwrap();
+    assert!(done.status.success());
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&shell.path("s")), 0o700);
+    for entry in std::fs::read_dir(shell.path("s")).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+/// Kills at any moment on a stream with bad rows: the final state, predictions and rejected rows are those of a run that
+/// nothing disturbed. EVERMARGIN_KILLS gives the number of kills.
+#[test]
+#[ignore = "long: ./test --long runs it"]
+fn long_kills_on_a_hostile_stream_change_nothing() {
+    let kills: u32 = std::env::var("EVERMARGIN_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(300);
+    let shell = Shell::new();
+    let (text, bad) = hostile_csv(360, 9);
+    shell.write("d.csv", &text);
+    let run = "run d.csv --batch 30 --queries-per-batch 2 --json -o p.tsv --rejects r.tsv --state";
+    let began = Instant::now();
+    let whole = shell.ok(&format!("{run} whole")).json();
+    let length = began.elapsed();
+    assert_eq!(whole["rejected_rows"], bad);
+    let (predictions, rejects) = (shell.text("p.tsv"), shell.text("r.tsv"));
+    let (mut done, mut round, mut seed) = (0, 0, 1u64);
+    while done < kills {
+        round += 1;
+        let state = format!("s{round}");
+        for file in ["p.tsv", "r.tsv"] {
+            let _ = std::fs::remove_file(shell.path(file));
+        }
+        while done < kills {
+            let mut child = start(&shell, &format!("{run} {state}"));
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            std::thread::sleep(length.mul_f64((seed >> 40) as f64 / f64::from(1 << 24) / 2.0));
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            done += 1;
+        }
+        let after = shell.ok(&format!("{run} {state}")).json();
+        for key in ["rows", "labels_spent", "rejected_rows", "rejected_events", "state_hash"] {
+            assert_eq!(after[key], whole[key], "{key} after {done} kills");
+        }
+        assert_eq!(shell.text("p.tsv"), predictions, "after {done} kills");
+        assert_eq!(shell.text("r.tsv"), rejects, "after {done} kills");
+    }
+}
