@@ -4,12 +4,18 @@ Classifiers stand here; `evermargin.active` asks, `evermargin.model_selection` k
 `evermargin.plot` draws, `evermargin.river` and `evermargin.skactiveml` speak as those libraries do.
 """
 
-from ._core import __version__, set_threads
-from ._exemplars import ExemplarSelector
-from ._noise import find_label_issues, label_quality
-from ._one_class import OneClassSVM
-from ._resample import SMOTE, VIRTUAL
-from ._semi import (
+from ._core import (
+    Corrupt,
+    OtherCpu,
+    ParameterError,
+    Rejected,
+    SessionError,
+    StorageError,
+    StorageFull,
+    __version__,
+    set_threads,
+)
+from ._estimators import (
     BranchBoundS3VM,
     CCCPS3VM,
     CoLapRLS,
@@ -18,20 +24,31 @@ from ._semi import (
     CoTraining,
     DASVM,
     GradTSVM,
+    LASVMClassifier,
     LabelPropagation,
     LapRLS,
     LapSVC,
     LinearDA,
+    LinearSVC,
     LinearTSVM,
+    OneClassSVM,
     ParzenClassifier,
+    Perceptron,
     QPS3VM,
+    RLSClassifier,
+    RampSVC,
+    SVC,
+    SequentialLapMED,
+    SequentialMED,
     SparseLapRLS,
     SubmodularS3VM,
     TSVM,
 )
-from ._sequential import SequentialLapMED, SequentialMED
+from ._exemplars import ExemplarSelector
+from ._noise import find_label_issues, label_quality
+from ._resample import SMOTE, VIRTUAL
+from ._session import Session
 from ._stream import NeverEndingClassifier
-from ._supervised import LASVMClassifier, LinearSVC, Perceptron, RLSClassifier, RampSVC, SVC
 from .active import ActiveLearner
 from .exchange import from_libsvm, from_sklearn, load, save, to_libsvm, to_onnx
 
@@ -43,6 +60,7 @@ __all__ = [
     "CoLapSVC",
     "CoRLS",
     "CoTraining",
+    "Corrupt",
     "DASVM",
     "ExemplarSelector",
     "find_label_issues",
@@ -60,17 +78,24 @@ __all__ = [
     "load",
     "NeverEndingClassifier",
     "OneClassSVM",
+    "OtherCpu",
+    "ParameterError",
     "ParzenClassifier",
     "Perceptron",
     "QPS3VM",
+    "Rejected",
     "RampSVC",
     "RLSClassifier",
     "save",
     "SequentialLapMED",
     "SequentialMED",
+    "SessionError",
+    "Session",
     "set_threads",
     "SMOTE",
     "SparseLapRLS",
+    "StorageFull",
+    "StorageError",
     "SubmodularS3VM",
     "SVC",
     "to_libsvm",

@@ -1,4 +1,4 @@
-"""What every estimator shares: arrays in, a learner of the registry, predictions out."""
+"""The bases of all estimators: settings for a learner of the core, its model, predictions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import inspect
 import json
 import math
 import numbers
-import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,41 +20,28 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
 from . import _core
+from ._labels import labels_and_gaps
+from ._views import views_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ._core import Rows
 
-REGISTRY = {learner["name"]: learner for learner in json.loads(_core.learners())}
+#: Options of the training around a learner.
+TRAIN_OPTIONS = frozenset({"class_weight", "scale", "multi", "probability", "threshold", "compare"})
 
-#: Names of scikit-learn for parameters of the registry.
-RENAMED = {
-    "C": "c",
-    "tol": "tolerance",
-    "max_iter": "max_steps",
-    "cache_size": "cache_bytes",
-    "lam": "lambda",
-    "random_state": "seed",
-}
+#: Parameters that never reach the core.
+PYTHON_ONLY = frozenset({"verbose", "missing_label", "decision_function_shape"})
 
-#: Parameters that are about the training around a learner.
-AROUND = {"gamma", "class_weight", "scale", "multi", "probability", "threshold", "folds", "compare"}
+#: Bytes in a megabyte of ``cache_size``, as LIBSVM and scikit-learn count them.
+MEGABYTE = 1 << 20
 
 #: Rows that are predicted at a time; Ctrl-C is seen between.
 PART = 1 << 14
-
-#: Parameters that never reach the core.
-OUTSIDE = {"verbose", "missing_label", "decision_function_shape", "loss", "random_state"}
 
 
 def rows(X: Any) -> Rows:
@@ -80,7 +66,7 @@ def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
-def whole_or_nothing(learn: Callable) -> Callable:
+def transactional(learn: Callable) -> Callable:
     """A method that leaves the estimator as it was if it fails or is interrupted."""
 
     @functools.wraps(learn)
@@ -96,15 +82,53 @@ def whole_or_nothing(learn: Callable) -> Callable:
     return safely
 
 
+def parameter_error(name: str, value: Any, allowed: str) -> _core.ParameterError:
+    """The error for a value that is not allowed; ``allowed`` completes "must be ..."."""
+    error = _core.ParameterError(f"{name}={value!r}: must be {allowed}")
+    error.name, error.value, error.allowed = name, value, allowed
+    return error
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number; booleans are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
 def seed(random_state: Any) -> int:
-    """A seed of the core. None is 1: without a seed the answer is the same every time."""
+    """A seed of the core. None is 1, so that results are reproducible."""
     if random_state is None:
         return 1
-    if isinstance(random_state, numbers.Integral):
+    if is_whole(random_state):
         if not 0 <= random_state < 2**63:
-            raise ValueError(f"random_state={random_state}: must be from 0 to 2**63 - 1")
+            raise parameter_error("random_state", random_state, "from 0 to 2**63 - 1")
         return int(random_state)
+    if not (isinstance(random_state, np.random.RandomState) or random_state is np.random):
+        raise parameter_error("random_state", random_state, "a whole number, a RandomState instance or None")
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+def _steps(max_iter: Any) -> int:
+    if not is_whole(max_iter) or (max_iter != -1 and max_iter < 1):
+        raise parameter_error("max_iter", max_iter, "a whole number from 1 on, or -1 for no limit")
+    return 0 if max_iter == -1 else int(max_iter)
+
+
+def _bytes(cache_size: Any) -> int:
+    number = isinstance(cache_size, numbers.Real) and not isinstance(cache_size, (bool, np.bool_))
+    if not number or not 0 <= cache_size <= 1e9:
+        raise parameter_error("cache_size", cache_size, "megabytes, a number from 0 to 1e9")
+    return int(cache_size * MEGABYTE)
+
+
+#: Parameters whose values have another unit or meaning in the core.
+CONVERTED: dict[str, Callable[[Any], int]] = {"random_state": seed, "max_iter": _steps, "cache_size": _bytes}
+
+
+@functools.cache
+def parameters_of(learner: str) -> frozenset[str]:
+    """Names of the parameters that a learner of the core takes."""
+    specs = json.loads(_core.specs())
+    return frozenset(p["name"] for spec in specs if spec["name"] == learner for p in spec["params"])
 
 
 def plain(value: Any) -> Any:
@@ -122,69 +146,96 @@ def class_names(classes: Iterable[Any]) -> list[str]:
 
 
 class LargeMarginEstimator(BaseEstimator):
-    """Base of everything that is one learner of the registry: settings in, a model kept, what it says of rows."""
+    """Base of every estimator that is one learner of the core: settings, the fitted model, predictions."""
 
-    _learner: str = ""
+    #: The learner, its parameters (Python name to name in the core) and the options of the training.
+    _learner: ClassVar[str] = ""
+    _params: ClassVar[dict[str, str]] = {}
+    _options: ClassVar[tuple[str, ...]] = ()
     verbose: bool = False
 
     def _name(self) -> str:
         return self._learner
 
-    def _settings(self, classes: Iterable[Any] | None = None) -> str:
-        """The settings of a training as JSON; keys of ``class_weight`` are found among ``classes``."""
-        classes = self.classes_ if classes is None else classes
-        learner = REGISTRY[self._name()]
-        taken = {p["name"] for p in learner["parameters"]}
-        defaults = self._defaults()
-        settings: dict[str, Any] = {"seed": seed(getattr(self, "random_state", None))}
-        params: dict[str, Any] = {}
-        for name, value in self.get_params(deep=False).items():
-            if name in OUTSIDE or value is None:
-                continue
-            if isinstance(value, numbers.Real) and not math.isfinite(value):
-                raise ValueError(f"{name}={value}: must be a finite number")
-            if name in AROUND:
-                settings[name] = self._around(name, value, classes)
-                continue
-            key = RENAMED.get(name, name)
-            if key in taken or value != defaults.get(name):
-                params[key] = self._value(name, value)
-        settings["params"] = params
-        return json.dumps(settings, default=plain)
+    def _settings(self, classes: Iterable[Any] | None = None) -> dict[str, Any]:
+        """The settings of a training; keys of ``class_weight`` are looked up among ``classes``."""
+        self._check_python_only()
+        params = self._core_params()
+        settings = {name: self._option(name, classes) for name in self._options}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        if "seed" in params:
+            settings["seed"] = params["seed"]
+        return {"params": params, **settings}
+
+    def _check_python_only(self) -> None:
+        if not isinstance(self.verbose, (numbers.Integral, np.bool_)):
+            raise parameter_error("verbose", self.verbose, "True or False")
+        shape = getattr(self, "decision_function_shape", "ovr")
+        if shape not in ("ovr", "ovo"):
+            raise parameter_error("decision_function_shape", shape, "ovr or ovo")
+
+    def _core_params(self) -> dict[str, Any]:
+        """Values of the learner's parameters by their names in the core."""
+        taken, defaults, params = parameters_of(self._name()), self._defaults(), {}
+        for name, core_name in self._params.items():
+            value = getattr(self, name)
+            if core_name in taken:
+                if value is not None or defaults.get(name) is not None or name in CONVERTED:
+                    params[core_name] = self._value(name, value)
+            elif value is not None:
+                raise parameter_error(name, value, f"None: learner {self._name()} does not take it")
+        return params
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
         return {n: p.default for n, p in inspect.signature(cls.__init__).parameters.items() if n != "self"}
 
-    @staticmethod
-    def _around(name: str, value: Any, classes: Iterable[Any]) -> Any:
+    def _value(self, name: str, value: Any) -> Any:
+        if name == "views" and not isinstance(value, str):
+            try:
+                return views_text(value, self.n_features_in_, list(getattr(self, "feature_names_in_", [])))
+            except TypeError:
+                raise parameter_error(name, value, "all, or a list of views") from None
+        return CONVERTED[name](value) if name in CONVERTED else value
+
+    def _option(self, name: str, classes: Iterable[Any] | None) -> Any:
+        value = getattr(self, name)
         if name == "class_weight" and isinstance(value, dict):
-            return {_class_name(key, classes): float(w) for key, w in value.items()}
+            classes = self.classes_ if classes is None else classes
+            return {_class_name(key, classes): weight for key, weight in value.items()}
         if name == "probability" and isinstance(value, (bool, np.bool_)):
             return "sigmoid" if value else None
+        if name == "compare" and not isinstance(value, (bool, np.bool_)):
+            raise parameter_error(name, value, "True or False")
         return value
 
-    def _value(self, name: str, value: Any) -> Any:
-        if name == "cache_size":
-            if not (isinstance(value, numbers.Real) and 0 <= value <= 1e9):
-                raise ValueError(f"cache_size={value!r}: must be megabytes, a number from 0 to 1e9")
-            return int(value * 1_000_000)
-        if name == "max_iter":
-            return 0 if value == -1 else value
-        if name == "views" and not isinstance(value, str):
-            return _views(value, self.n_features_in_, list(getattr(self, "feature_names_in_", [])))
-        return value
+    @contextmanager
+    def _python_names(self) -> Iterator[None]:
+        """Errors of the core about a parameter, with the name and value that it has here."""
+        try:
+            yield
+        except _core.ParameterError as error:
+            names = {core: name for name, core in self._params.items()} | {name: name for name in self._options}
+            name = names.get(error.name)
+            if name is None:
+                raise
+            value = getattr(self, name)
+            shown = error.value if isinstance(value, dict) else value
+            raise parameter_error(name, shown, error.allowed) from None
 
     def _learn(
-        self, X: Any, codes: np.ndarray, names: list[str], settings: str, sample_weight: np.ndarray | None
+        self,
+        X: Any,
+        codes: np.ndarray,
+        names: list[str],
+        settings: dict[str, Any],
+        sample_weight: np.ndarray | None,
     ) -> Self:
         codes = np.ascontiguousarray(codes, dtype=np.int64)
-        try:
+        with self._python_names():
             training = _core.fit(
                 self._name(), rows(X), codes, names, settings, sample_weight, bool(self.verbose)
             )
-        except ValueError as error:
-            raise ValueError(in_our_words(str(error))) from None
         self._keep(training)
         return self
 
@@ -252,7 +303,7 @@ class LargeMarginEstimator(BaseEstimator):
 class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
     """Base of all classifiers."""
 
-    @whole_or_nothing
+    @transactional
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labeled rows.
 
@@ -280,9 +331,6 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         if len(self.classes_) < 2:
             found = f"1 class ({self.classes_[0]})" if len(self.classes_) else "0 classes"
             raise ValueError(f"{type(self).__name__} needs labeled rows of two classes or more; found {found}")
-        shape = getattr(self, "decision_function_shape", "ovr")
-        if shape not in ("ovr", "ovo"):
-            raise ValueError(f"decision_function_shape={shape!r}: must be ovr or ovo")
         return self._learn(X, codes, class_names(self.classes_), self._settings(), sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -345,7 +393,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
 class SemiSupervisedClassifier(LargeMarginClassifier):
     """Base of the classifiers that also learn from rows without a label."""
 
-    @whole_or_nothing
+    @transactional
     def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
         """Learn from few labels and many samples.
 
@@ -376,121 +424,6 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
         self.supervised_score_, self.semi_supervised_score_ = held_out
 
 
-def _is_gap(value: Any) -> bool:
-    """None, NaN, NaT or pandas' NA: never a class."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and math.isnan(value)
-
-
-def is_missing(y: np.ndarray, missing_label: Any) -> np.ndarray:
-    """Which labels are missing: equal to ``missing_label``; any gap if that is NaN or NA, None if that is None."""
-    if missing_label is None:
-        return np.fromiter((v is None for v in y), dtype=bool, count=len(y))
-    if _is_gap(missing_label):
-        return np.isnan(y) if y.dtype.kind == "f" else np.fromiter(map(_is_gap, y), dtype=bool, count=len(y))
-    if y.dtype == object:
-        same = (not _is_gap(v) and bool(v == missing_label) for v in y)
-        return np.fromiter(same, dtype=bool, count=len(y))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # comparing words with numbers: not equal
-        return np.asarray(y == missing_label, dtype=bool) & np.ones(len(y), dtype=bool)
-
-
-def known_labels(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows have a label, and these labels; refuses what cannot be meant."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_samples:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {len(y)}]")
-    has = ~is_missing(y, missing_label)
-    labels = y[has]
-    mark = f"missing_label={missing_label!r}"
-    if labels.dtype == object:
-        if any(map(_is_gap, labels)):
-            raise ValueError(f"Input y contains NaN or None, and {mark}; say missing_label=float('nan') or None")
-        texts = sum(isinstance(v, str) for v in labels)
-        if 0 < texts < len(labels):
-            raise ValueError("y holds labels of different kinds, texts and numbers; use one kind for all classes")
-        labels = np.array(list(labels))
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(
-            f"Input y contains NaN or infinity, and {mark}; if NaN means unlabeled, say missing_label=float('nan')"
-        )
-    if _is_minus_one(missing_label):
-        if labels.dtype.kind == "U" and np.any(labels == "-1"):
-            raise ValueError("y holds the text '-1', and missing_label is the number -1; say missing_label='-1'")
-        if labels.dtype.kind == "u" and labels.size and labels.max() == np.iinfo(labels.dtype).max:
-            raise ValueError(f"y is of type {labels.dtype}, which cannot hold -1: it became {labels.max()}; use int64")
-    if labels.size:
-        check_classification_targets(labels)
-    return has, labels
-
-
-def refuse_minus_one(has: np.ndarray, labels: np.ndarray, missing_label: Any, classes: Any = None) -> None:
-    """Refuses -1 as a class where it marks rows without a label."""
-    declared = classes is not None and bool(np.any(is_missing(np.unique(classes), missing_label)))
-    alone = classes is None and _is_minus_one(missing_label) and not has.all() and set(labels.tolist()) == {1}
-    if declared or alone:
-        found = f"classes hold {missing_label}" if declared else "y holds -1 and 1 alone"
-        raise ValueError(
-            f"{found}, and {missing_label} means unlabeled here. If it is a class, mark unlabeled rows otherwise and "
-            "say how: missing_label=None (None in y), float('nan') or any other value; or number the classes 0 and 1 and "
-            "keep -1 for unlabeled"
-        )
-
-
-def labels_and_gaps(y: Any, missing_label: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted classes, and the number of the class of each row, -1 where the label is missing."""
-    has, labels = known_labels(y, missing_label, n_samples)
-    refuse_minus_one(has, labels, missing_label)
-    classes, numbers_of = np.unique(labels, return_inverse=True)
-    codes = np.full(n_samples, -1, dtype=np.int64)
-    codes[has] = numbers_of
-    return classes, codes
-
-
-def in_our_words(text: str) -> str:
-    """A message of the core with the names that parameters have here."""
-    back = {core: ours for ours, core in RENAMED.items()} | {"class-weight": "class_weight"}
-    return re.sub(r"(?<=parameter )[a-z_-]+", lambda found: back.get(found[0], found[0]), text)
-
-
 def _class_name(key: Any, classes: Iterable[Any]) -> str:
     """The name of the class that a key of ``class_weight`` stands for."""
     return next((str(c) for c in classes if isinstance(key, str) == isinstance(c, str) and c == key), str(key))
-
-
-def _is_minus_one(value: Any) -> bool:
-    return isinstance(value, numbers.Number) and value == -1
-
-
-def _views(views: Sequence[Any], columns: int, names: list[str]) -> str:
-    """Ranges of columns, counted from 0 with the end excluded, or lists of columns, as the registry writes them."""
-
-    def place(column: Any) -> int:
-        if isinstance(column, str):
-            if column not in names:
-                near = get_close_matches(column, names)
-                known = f"; near it: {', '.join(near)}" if near else "" if names else "; X has no column names"
-                raise ValueError(f"views: no column is named {column!r}{known}")
-            return names.index(column) + 1
-        if isinstance(column, numbers.Integral) and not isinstance(column, bool) and 0 <= column < columns:
-            return int(column) + 1
-        raise ValueError(f"views: column {column!r} must be a name, or a number from 0 to {columns - 1}")
-
-    def one(view: Any) -> str:
-        if isinstance(view, list) and view:
-            return ",".join(str(place(column)) for column in view)
-        if isinstance(view, slice):
-            view = range(*view.indices(columns))
-        if isinstance(view, tuple) and len(view) == 2:
-            view = range(*view)
-        if not isinstance(view, range):
-            raise ValueError(f"view {view!r}: must be (start, end), a slice, a range or a list of columns")
-        if view.step != 1:
-            raise ValueError(f"view {view}: columns must follow each other")
-        return f"{view.start + 1}..{view.stop}"
-
-    return ";".join(one(view) for view in views)

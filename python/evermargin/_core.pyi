@@ -1,6 +1,6 @@
 """The core: handles, arrays and bytes. What they mean is said by the estimators."""
 
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,43 @@ __version__: str
 def set_threads(count: int) -> None:
     """Set the number of threads; 0 is every core. The answer does not depend on it."""
 
-def learners() -> str: ...
+class ParameterError(ValueError):
+    """A parameter has a value that is not allowed."""
+
+    name: str
+    value: Any
+    allowed: str
+
+class SessionError(Exception):
+    """A session refused an event, could not store it, or was not opened."""
+
+class Rejected(SessionError):
+    """The event cannot be applied; nothing changed and nothing was stored."""
+
+class StorageError(SessionError):
+    """The store could not be opened or written. An event that could not be stored was not applied."""
+
+class StorageFull(StorageError):
+    """No space is left for the event, which was not applied: free some space, then call reopen_store."""
+
+class Corrupt(SessionError):
+    """The store is damaged, or its content does not form a session."""
+
+class OtherCpu(SessionError):
+    """The session was computed with other CPU features, so it would continue with other rounding."""
+
+def specs() -> str:
+    """Every learner with its parameters, as JSON."""
+
+def resolved_params(learner: str, settings: dict[str, Any]) -> str:
+    """What a training with these settings receives, as JSON."""
+
 def fit(
     learner: str,
     x: Rows,
     codes: NDArray[np.int64],
     classes: list[str],
-    settings: str,
+    settings: dict[str, Any],
     weights: NDArray[np.float64] | None = None,
     verbose: bool = False,
 ) -> Training: ...
@@ -69,10 +99,10 @@ class Checkpoint:
     counts: list[int]
     points: int
     @staticmethod
-    def begin(learner: str, x: Rows, classes: list[str], settings: str) -> Checkpoint: ...
+    def begin(learner: str, x: Rows, classes: list[str], settings: dict[str, Any]) -> Checkpoint: ...
     @staticmethod
     def of(training: Training) -> Checkpoint | None: ...
-    def go_on(
+    def partial_fit(
         self,
         x: Rows,
         codes: NDArray[np.int64],
@@ -90,7 +120,7 @@ class Sequential:
     counts: list[int]
     batches: int
     @staticmethod
-    def begin(learner: str, x: Rows, classes: list[str], settings: str) -> Sequential: ...
+    def begin(learner: str, x: Rows, classes: list[str], settings: dict[str, Any]) -> Sequential: ...
     def learn(
         self, x: Rows, codes: NDArray[np.int64], weights: NDArray[np.float64] | None = None, verbose: bool = False
     ) -> str: ...
@@ -107,6 +137,8 @@ class Engine:
     """The loop that never ends."""
 
     def __init__(self, settings: str) -> None: ...
+    @staticmethod
+    def defaults() -> str: ...
     def batch(self, x: Rows, codes: NDArray[np.int64]) -> Effects: ...
     def answer(self, sample: int, code: int) -> Effects: ...
     def correct(self, sample: int, code: int) -> Effects: ...
@@ -124,6 +156,39 @@ class Engine:
     def from_bytes(bytes: bytes) -> Engine: ...
     @staticmethod
     def with_about(bytes: bytes) -> tuple[Engine, str]: ...
+
+class Session:
+    """An engine whose events are on the disk before they take effect. Classes have names."""
+
+    about: str
+    layout: tuple[int, bool]
+    batch_closed: bool
+    classes: list[str]
+    @staticmethod
+    def open(directory: str, allow_other_cpu: bool = False) -> Session: ...
+    def is_empty(self) -> bool: ...
+    def begin(self, settings: str, columns: int, sparse: bool, about: str) -> None: ...
+    def close(self) -> None: ...
+    def differences(self, settings: str) -> list[str]: ...
+    def ingest(
+        self, x: Rows, labels: list[str | None], predictions: bool
+    ) -> tuple[list[str | None], NDArray[np.float64]] | None: ...
+    def answer(self, sample: int, label: str) -> None: ...
+    def skip(self, sample: int) -> None: ...
+    def correct(self, sample: int, label: str) -> None: ...
+    def withdraw(self, sample: int) -> None: ...
+    def ask(self, count: int) -> None: ...
+    def close_batch(self, now: int) -> None: ...
+    def reopen_store(self) -> bool: ...
+    def queries(self) -> str: ...
+    def questions(self) -> list[int]: ...
+    def predictions(self) -> tuple[list[str | None], NDArray[np.float64]]: ...
+    def rejected_rows(self) -> str: ...
+    def take_notices(self) -> str: ...
+    def classifier(self) -> Classifier | None: ...
+    def statistics(self) -> str: ...
+    def exemplars(self) -> tuple[Rows, NDArray[np.float64]] | None: ...
+    def labels(self) -> list[tuple[int, str]]: ...
 
 class Predictor:
     """A classifier prepared for many predictions of few rows."""

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import indexable
 
-from ._supervised import LASVMClassifier
+from ._estimators import LASVMClassifier
 
 
 def find_label_issues(

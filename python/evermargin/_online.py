@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from . import _core
-from ._base import class_names, in_our_words, rows, seed, whole_or_nothing
+from ._base import LargeMarginClassifier, class_names, parameter_error, rows, seed, transactional
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,10 +52,17 @@ def codes_among(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return places.astype(np.int64)
 
 
-class OnlineMixin:
-    """``partial_fit`` for estimators over an online learner of the registry."""
+class OnlineClassifier(LargeMarginClassifier):
+    """Base of classifiers over the online learners of the core, one for each value of ``loss``."""
 
-    @whole_or_nothing
+    _variants: ClassVar[dict[str, str]] = {}
+
+    def _name(self) -> str:
+        if not isinstance(self.loss, str) or self.loss not in self._variants:
+            raise parameter_error("loss", self.loss, f"one of {', '.join(self._variants)}")
+        return self._variants[self.loss]
+
+    @transactional
     def partial_fit(
         self,
         X: Any,
@@ -96,13 +103,11 @@ class OnlineMixin:
             )
             there = sample_weight > 0
             X, codes, sample_weight = X[there], codes[there], sample_weight[there]
-        try:
+        with self._python_names():
             state = self._checkpoint if not first else self._begin(X, classes)
-            training, after = state.go_on(
+            training, after = state.partial_fit(
                 rows(X), codes, sample_weight, seed(self.random_state), bool(self.verbose)
             )
-        except ValueError as error:
-            raise ValueError(in_our_words(str(error))) from None
         self.classes_ = classes
         super()._keep(training)
         self._checkpoint = after

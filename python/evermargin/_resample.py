@@ -285,7 +285,7 @@ class VIRTUAL(_Sampler):
             "select": "active",
             "stop": self.stop,
             "virtual": int(self.n_points),
-            "neighbors": int(self.k_neighbors),
+            "n_neighbors": int(self.k_neighbors),
             "seed": int(chance.randint(0, 2**31 - 1)),
         }
         made = from_rows(_core.virtual_points(rows(X), inside, json.dumps(settings)))

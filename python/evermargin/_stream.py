@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import numbers
+import os
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +18,43 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from . import _core
 from ._base import (
     from_rows,
-    known_labels,
-    labels_and_gaps,
+    is_whole,
+    parameter_error,
     plain,
-    refuse_minus_one,
     rows,
     seed,
-    whole_or_nothing,
+    transactional,
 )
-from ._book import LabelBook
-from ._kept import KeptMixin
+from ._label_encoder import LabelEncoder
+from ._labels import known_labels, labels_and_gaps, refuse_minus_one
+from ._persistence import PersistenceMixin
+from ._session import DurableEngine, class_label, class_name, class_names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Most happenings that are remembered.
-MOST_EVENTS = 1000
+#: Maximum number of events that are remembered.
+MAX_EVENTS = 1000
+
+#: Parameters of the engine by their names there.
+ENGINE_NAMES = {
+    "c": "C",
+    "loss": "loss",
+    "kernel": "kernel",
+    "gamma": "gamma",
+    "scale": "scale",
+    "class_weight": "class_weight",
+    "class_weights": "class_weight",
+    "label_source": "label_source",
+    "query_strategy": "strategy",
+    "exploration_rate": "exploration_rate",
+    "forget": "forgetting",
+    "max_labels": "max_labels",
+    "max_points": "max_points",
+}
 
 
-class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
+class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     """A classifier for a stream with few labels, that asks for those worth having.
 
     Each batch is labeled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
@@ -60,26 +80,29 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         Scaling fitted on the first batch: none, minmax, standard, range, unit or tfidf; None chooses from it.
     strategy : str, default="small-pool"
         How samples to ask about are chosen: small-pool, margin, diverse, submod, random or none.
-    budget_per_batch : int, default=10
-        Most questions about a batch.
+    queries_per_batch : int, default=10
+        Maximum number of queries per batch.
     total_budget : int or None, default=None
-        Most questions of all time.
-    labeling : "auto", "model" or "transduction", default="auto"
-        Who labels a batch: the classifier, its structure, or whichever was right more often.
+        Maximum number of queries in total; None is no limit.
+    label_source : "auto", "model" or "transduction", default="auto"
+        Source of the labels of a batch: the classifier, transduction, or the more accurate of the two so far.
     forgetting : tuple or None, default=None
         ``("window", n)`` keeps the last n labels, ``("half_life", n)`` lets a label count half after n
         batches, ``("on_drift", n)`` drops labels older than n batches when the stream has changed. None
         forgets nothing but what exceeds the caps.
     max_labels : int, default=4000
-        Most true labels remembered.
+        Maximum number of true labels that are remembered.
     max_points : int, default=4000
-        Most points of the classifier.
-    explore : float, default=0.1
+        Maximum number of points of the classifier.
+    exploration_rate : float, default=0.1
         Share of questions that are drawn at random, by which accuracy and change are measured.
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is 1.
     missing_label : scalar, float('nan') or None, default=-1
         What marks a row without a label in ``y``.
+    state : str, path-like or None, default=None
+        Directory in which every event is stored before it takes effect. An estimator with the same parameters and
+        directory continues there, after a crash too, with bit-identical results. None keeps everything in memory.
 
     Attributes
     ----------
@@ -104,7 +127,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from evermargin import NeverEndingClassifier
     >>> X, y = make_moons(600, noise=0.1, random_state=0)
-    >>> model = NeverEndingClassifier(gamma=5, budget_per_batch=8)
+    >>> model = NeverEndingClassifier(gamma=5, queries_per_batch=8)
     >>> for part in np.split(np.arange(500), 5):
     ...     model = model.partial_fit(X[part])
     ...     while len(ids := model.ask(1)):
@@ -125,15 +148,16 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         class_weight: dict[Any, float] | str | None = None,
         scale: str | None = "none",
         strategy: str = "small-pool",
-        budget_per_batch: int = 10,
+        queries_per_batch: int = 10,
         total_budget: int | None = None,
-        labeling: str = "auto",
+        label_source: str = "auto",
         forgetting: tuple[str, int] | None = None,
         max_labels: int = 4000,
         max_points: int = 4000,
-        explore: float = 0.1,
+        exploration_rate: float = 0.1,
         random_state: Any = None,
         missing_label: Any = -1,
+        state: str | os.PathLike | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -142,17 +166,18 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.scale = scale
         self.strategy = strategy
-        self.budget_per_batch = budget_per_batch
+        self.queries_per_batch = queries_per_batch
         self.total_budget = total_budget
-        self.labeling = labeling
+        self.label_source = label_source
         self.forgetting = forgetting
         self.max_labels = max_labels
         self.max_points = max_points
-        self.explore = explore
+        self.exploration_rate = exploration_rate
         self.random_state = random_state
         self.missing_label = missing_label
+        self.state = state
 
-    @whole_or_nothing
+    @transactional
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Forget everything, then learn one batch.
 
@@ -168,11 +193,12 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self : object
             The estimator.
         """
+        if self.state is not None and (getattr(self, "_engine", None) is not None or self._has_session()):
+            raise ValueError(f"{self.state} holds a session: continue with partial_fit, or name another directory")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         labels_and_gaps(y, self.missing_label, _num_samples(X))  # refuses what cannot be meant
         return self._arrive(X, y, None, anew=True)
 
-    @whole_or_nothing
     def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
         """Take a batch in: label it, then learn the labels it came with.
 
@@ -190,6 +216,11 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self : object
             The estimator.
         """
+        self._resume()
+        return self._partial_fit(X, y, classes)
+
+    @transactional
+    def _partial_fit(self, X, y, classes):
         first = getattr(self, "_engine", None) is None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         return self._arrive(X, y, classes, anew=first)
@@ -202,21 +233,21 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
             refuse_minus_one(has, labels, self.missing_label, classes)
         if y is not None:
             has, labels = known_labels(y, self.missing_label, n)
-        book = LabelBook(self.class_weight) if anew else self._book.copy()
+        encoder = LabelEncoder(self.class_weight) if anew else self._label_encoder.copy()
         if anew:
             self._seed = seed(self.random_state)
-        engine = _core.Engine(self._settings(X.shape[1], book)) if anew else self._engine
         codes = np.full(n, -1, dtype=np.int64)
-        codes[has] = book.codes(labels)
+        codes[has] = encoder.codes(labels)
         if classes is not None:
-            book.codes(np.unique(classes))
-        said, sure, told = engine.batch(rows(X), codes)
+            encoder.codes(np.unique(classes))
+        engine = self._begin(X, encoder) if anew else self._engine
+        said, sure, told = self._take_in(engine, encoder, rows(X), codes, close_on_error=anew)
         if anew:
             self._asked, self.events_ = {}, []
-        self._engine, self._book = engine, book
+        self._engine, self._label_encoder = engine, encoder
         self._first = json.loads(engine.metrics())["rows"] - n
         self._batch = X
-        self.classes_ = book.classes()
+        self.classes_ = encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + n)
         self._codes = np.where(has, codes, said)
         self.confidence_ = sure
@@ -224,37 +255,158 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         self._note(told)
         return self
 
-    def _settings(self, columns, book):
-        settings = {
+    def _take_in(self, engine, encoder, x, codes, close_on_error):
+        if isinstance(engine, DurableEngine):
+            before, engine.encoder = engine.encoder, encoder
+            try:
+                return engine.batch(x, codes)
+            except BaseException:
+                engine.encoder = before
+                if close_on_error:
+                    engine.session.close()
+                raise
+        return engine.batch(x, codes)
+
+    def _begin(self, X, encoder):
+        """An engine that has seen nothing; errors name the parameter as it is called here."""
+        if self.state is None:
+            return self._checked(_core.Engine, self._settings(X.shape[1], encoder.weights))
+        session = _core.Session.open(os.fspath(self.state))
+        try:
+            self._begin_session(session, X, {class_name(encoder.label(int(c))): w for c, w in encoder.weights.items()})
+        except BaseException:
+            session.close()
+            raise
+        return DurableEngine(session, encoder)
+
+    def _begin_session(self, session, X, weights):
+        """Begins a session for rows like these."""
+        if getattr(self, "_seed", None) is None:
+            self._seed = seed(self.random_state)
+        names = getattr(self, "feature_names_in_", None)
+        about = json.dumps({"names": None if names is None else list(names)})
+        layout = X.shape[1], bool(sparse.issparse(X))
+        self._checked(lambda text: session.begin(text, *layout, about), self._settings(X.shape[1], weights))
+
+    def _check_unchanged(self, session):
+        """Refuses a session that began with other parameters."""
+        self._seed = seed(self.random_state)
+        settings = self._settings(session.layout[0], class_names_of(self.class_weight))
+        names = {ENGINE_NAMES.get(n, n) for n in self._checked(session.differences, settings)}
+        if not is_whole(self.random_state):
+            names.discard("seed")
+        if names:
+            listed = ", ".join(sorted(names))
+            raise ValueError(f"the session in {self.state} began with other values of: {listed}")
+
+    def _has_session(self):
+        """Whether the state directory holds a session."""
+        if not os.path.isdir(self.state):
+            return False
+        session = _core.Session.open(os.fspath(self.state))
+        empty = session.is_empty()
+        session.close()
+        return not empty
+
+    def _resume(self):
+        """Opens the session in the state directory, if there is one and it is not open yet."""
+        if self.state is None or getattr(self, "_engine", None) is not None or not os.path.isdir(self.state):
+            return
+        session = _core.Session.open(os.fspath(self.state))
+        try:
+            if session.is_empty():
+                session.close()
+                return
+            self._check_unchanged(session)
+            self._restore(session)
+        except BaseException:
+            session.close()
+            raise
+
+    def _restore(self, session):
+        encoder = LabelEncoder(self.class_weight)
+        for name in session.classes:
+            encoder.codes(np.array([class_label(name)]))
+        engine = DurableEngine(session, encoder)
+        names = json.loads(session.about)["names"] if session.about.startswith("{") else None
+        self.n_features_in_ = session.layout[0]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        predicted, confidence = session.predictions() if session.batch_closed else ([], np.zeros(0))
+        self._codes = np.array([engine._code(name) for name in predicted], dtype=np.int64)
+        rows_seen = json.loads(engine.metrics())["rows"]
+        self._first, self._batch, self._asked, self.events_ = rows_seen - len(self._codes), None, {}, []
+        self._engine, self._label_encoder = engine, encoder
+        self.classes_, self.confidence_ = encoder.classes(), confidence
+        self.sample_ids_ = np.arange(self._first, rows_seen)
+        self._show()
+
+    def close(self) -> None:
+        """Close the state directory, which can then be opened elsewhere; nothing is lost without it."""
+        engine = getattr(self, "_engine", None)
+        if isinstance(engine, DurableEngine):
+            engine.session.close()
+            self._engine = None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        self._resume()
+        return getattr(self, "_engine", None) is not None
+
+    def _checked(self, make, settings):
+        """What ``make`` gives for these settings; errors name the parameter as it is called here."""
+        for core_name, value in settings.items():
+            try:
+                json.dumps(value, default=plain, allow_nan=False)
+            except (TypeError, ValueError):
+                name = ENGINE_NAMES.get(core_name, core_name)
+                raise parameter_error(name, value, "a finite number, a word or a list of them") from None
+        try:
+            return make(json.dumps(settings, default=plain))
+        except _core.ParameterError as error:
+            name = ENGINE_NAMES.get(error.name)
+            if name is None:
+                raise
+            raise parameter_error(name, getattr(self, name), error.allowed) from None
+
+    def _settings(self, columns, weights):
+        return {
             "loss": self.loss,
             "kernel": self._kernel(columns),
             "scale": self.scale,
             "c": self.C,
             "class_weight": self.class_weight if isinstance(self.class_weight, str) else "none",
-            "class_weights": book.weights,
-            "labeling": self.labeling,
-            "asking": self.strategy,
-            "budget": {"per_batch": self.budget_per_batch, "total": self.total_budget, "round": 0},
-            "explore": self.explore,
+            "class_weights": weights,
+            "label_source": self.label_source,
+            "query_strategy": self.strategy,
+            "budget": {"per_batch": self._count("queries_per_batch"), "total": self._total(), "queries_per_round": 0},
+            "exploration_rate": self.exploration_rate,
             "forget": self._forget(),
-            "most_labels": self.max_labels,
-            "most_points": self.max_points,
+            "max_labels": self.max_labels,
+            "max_points": self.max_points,
             "seed": self._seed,
         }
-        return json.dumps(settings, default=plain)
+
+    def _count(self, name):
+        value = getattr(self, name)
+        if not is_whole(value) or value < 0:
+            raise parameter_error(name, value, "a whole number from 0 on")
+        return int(value)
+
+    def _total(self):
+        return None if self.total_budget is None else self._count("total_budget")
 
     def _kernel(self, columns):
         if self.kernel not in ("auto", "rbf", "linear"):
-            raise ValueError(f"kernel={self.kernel!r}: must be auto, rbf or linear")
+            raise parameter_error("kernel", self.kernel, "auto, rbf or linear")
         if self.kernel == "linear":
-            return {"given": {"type": "linear"}}
-        if isinstance(self.gamma, numbers.Real) and self.gamma > 0:
-            return {"given": {"type": "rbf", "gamma": float(self.gamma)}}
-        if self.gamma == "auto":
-            return {"given": {"type": "rbf", "gamma": 1.0 / columns}}
-        if self.gamma != "scale":
-            raise ValueError(f"gamma={self.gamma!r}: must be scale, auto or a positive number")
-        return self.kernel
+            return {"fixed": {"type": "linear"}}
+        if isinstance(self.gamma, str):
+            if self.gamma not in ("scale", "auto"):
+                raise parameter_error("gamma", self.gamma, "a positive number, scale or auto")
+            return self.kernel if self.gamma == "scale" else {"fixed": {"type": "rbf", "gamma": 1.0 / columns}}
+        if not isinstance(self.gamma, numbers.Real) or not 0 < self.gamma < math.inf:
+            raise parameter_error("gamma", self.gamma, "a positive number, scale or auto")
+        return {"fixed": {"type": "rbf", "gamma": float(self.gamma)}}
 
     def _forget(self):
         if self.forgetting is None:
@@ -264,14 +416,12 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
             name, count = self.forgetting
             return {names[name]: int(count)}
         except (TypeError, ValueError, KeyError):
-            raise ValueError(
-                f"forgetting={self.forgetting!r}: must be None, ('window', labels), ('half_life', batches) "
-                "or ('on_drift', batches)"
-            ) from None
+            allowed = "None, ('window', labels), ('half_life', batches) or ('on_drift', batches)"
+            raise parameter_error("forgetting", self.forgetting, allowed) from None
 
     def _show(self):
         """The labels of the last batch as the user knows them."""
-        values = [self._book.label(c) if c >= 0 else self.missing_label for c in self._codes]
+        values = [self._label_encoder.label(c) if c >= 0 else self.missing_label for c in self._codes]
         if np.all(self._codes >= 0):
             self.labels_ = np.array(values, dtype=self.classes_.dtype)
             return
@@ -282,13 +432,15 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         """Remembers what happened; gives the numbers of the samples asked about."""
         told = json.loads(told)
         batch = json.loads(self._engine.metrics())["batches"]
-        events = deque(self.events_, maxlen=MOST_EVENTS)
+        events = deque(self.events_, maxlen=MAX_EVENTS)
         if told["drift"]:
             events.append({"batch": batch, "event": "drift", **told["drift"]})
         if told["advice"]:
             events.append({"batch": batch, "event": "advice", "why": told["advice"]})
+        if told["rejected"]:
+            events.append({"batch": batch, "event": "rejected", "rows": told["rejected"]})
         for note in told["notes"]:
-            events.append({"batch": batch, "event": "note", "text": self._book.translate(note)})
+            events.append({"batch": batch, "event": "note", "text": self._label_encoder.translate(note)})
         self.events_ = list(events)
         return [question["sample"] for question in told["questions"]]
 
@@ -377,17 +529,19 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         return self._tell(self._engine_or_error().correct, *self._pairs(id, label))
 
     def _tell(self, how, ids, labels):
-        book = self._book.copy()
-        codes = book.codes(labels)
+        encoder = self._label_encoder.copy()
+        codes = encoder.codes(labels)
+        if isinstance(self._engine, DurableEngine):
+            self._engine.encoder = encoder
         for i, code in zip(ids, codes.tolist()):
-            self._note_and_book(how(i, code)[2], book)
+            self._note_and_encode(how(i, code)[2], encoder)
             self._mark(i, code)
         self._show()
         return self
 
-    def _note_and_book(self, told, book):
-        self._book = book
-        self.classes_ = book.classes()
+    def _note_and_encode(self, told, encoder):
+        self._label_encoder = encoder
+        self.classes_ = encoder.classes()
         self._note(told)
 
     def _mark(self, i, code):
@@ -479,7 +633,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        return self._book.decisions(self._engine, X)
+        return self._label_encoder.decisions(self._engine, X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes of samples, by the classifier as it is; nothing changes.
@@ -520,6 +674,7 @@ class NeverEndingClassifier(KeptMixin, ClassifierMixin, BaseEstimator):
         return self._engine.exemplars()[1]
 
     def _attribute(self, name):
+        self._resume()
         if getattr(self, "_engine", None) is None:
             raise AttributeError(f"{name}: this {type(self).__name__} is not fitted yet")
 

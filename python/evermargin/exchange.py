@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import LargeMarginClassifier, class_names, rows
+from ._estimators import SVC, LinearSVC
 from ._files import write_whole
 from ._stream import NeverEndingClassifier
-from ._supervised import SVC, LinearSVC
 
 __all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"]
 
@@ -250,7 +250,7 @@ def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     ours: SVC | LinearSVC
     parts: tuple[str, dict[str, Any], Any, np.ndarray, np.ndarray]
     if isinstance(model, svm.LinearSVC):
-        ours = LinearSVC(C=model.C, tol=model.tol, class_weight=model.class_weight, bias=bool(model.fit_intercept))
+        ours = LinearSVC(C=model.C, tol=model.tol, class_weight=model.class_weight, fit_intercept=bool(model.fit_intercept))
         parts = ("one-vs-rest", {"type": "linear"}, None, model.coef_, model.intercept_)
     elif isinstance(model, svm.SVC):
         if model.break_ties:

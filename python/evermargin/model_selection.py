@@ -25,7 +25,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from ._base import is_missing
+from ._labels import is_missing
 
 __all__ = ["LabeledKFold", "labeled_scorer"]
 

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from ._base import is_missing
+from ._labels import is_missing
 
 __all__ = ["decision_surface", "exemplars", "learning_curve"]
 

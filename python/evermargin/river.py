@@ -176,21 +176,21 @@ class EverMarginClassifier(base.MiniBatchClassifier):
     def _settings(self):
         kernel = self.kernel
         if kernel == "linear":
-            kernel = {"given": {"type": "linear"}}
+            kernel = {"fixed": {"type": "linear"}}
         elif self.gamma > 0:
-            kernel = {"given": {"type": "rbf", "gamma": self.gamma}}
+            kernel = {"fixed": {"type": "rbf", "gamma": self.gamma}}
         return {
             "c": self.C,
             "kernel": kernel,
             "loss": self.loss,
             "scale": "none",
-            "labeling": "model",
+            "label_source": "model",
             "transduction": None,
-            "asking": "none",
+            "query_strategy": "none",
             "forget": {"window": self.window} if self.window > 0 else "nothing",
-            "most_labels": self.max_labels,
-            "most_points": self.max_points,
-            "most_classes": 10_000,
+            "max_labels": self.max_labels,
+            "max_points": self.max_points,
+            "max_classes": 10_000,
             "seed": self.seed,
         }
 

@@ -5,7 +5,6 @@ from sklearn.utils.estimator_checks import check_classifiers_classes, parametriz
 
 import evermargin
 from evermargin._base import LargeMarginEstimator, SemiSupervisedClassifier
-from evermargin._supervised import VARIANTS
 
 ESTIMATORS = [
     cls
@@ -46,7 +45,7 @@ def instances():
         yield cls(**settings)
         if issubclass(cls, SemiSupervisedClassifier):
             yield cls(missing_label=None, **settings)
-    for loss in VARIANTS:
+    for loss in evermargin.LASVMClassifier._variants:
         if loss != "hinge":
             yield evermargin.LASVMClassifier(loss=loss)
     yield evermargin.SVC(kernel="precomputed")

@@ -1,6 +1,5 @@
 """What scikit-learn's checks do not look at: layouts, weights, settings, errors, companions."""
 
-import inspect
 import pickle
 import re
 import subprocess
@@ -23,15 +22,7 @@ from sklearn.svm import SVC as SklearnSVC
 
 import evermargin
 from evermargin import SVC, LapSVC, LASVMClassifier, LinearSVC, LinearTSVM, SubmodularS3VM
-from evermargin._base import (
-    AROUND,
-    OUTSIDE,
-    REGISTRY,
-    RENAMED,
-    LargeMarginEstimator,
-    SemiSupervisedClassifier,
-)
-from evermargin._supervised import VARIANTS
+from evermargin._base import LargeMarginEstimator, SemiSupervisedClassifier
 
 ESTIMATORS = [
     cls
@@ -53,29 +44,6 @@ def few_labels(cls, y):
     few = np.where(np.arange(len(y)) % 4 == 0, y, -1)
     few[:6] = y[:6]
     return few
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-def test_parameters_are_those_of_the_registry(cls):
-    """No parameter of a learner is missing, none is invented, defaults are the same."""
-    signature = inspect.signature(cls.__init__).parameters
-    ours = {n: p.default for n, p in signature.items() if n != "self" and n not in AROUND | OUTSIDE}
-    names = VARIANTS.values() if cls is LASVMClassifier else [cls._learner]
-    taken = {}
-    for name in names:
-        for p in REGISTRY[name]["parameters"]:
-            taken.setdefault(p["name"], set()).add(p["default"])
-    back = {v: k for k, v in RENAMED.items()}
-    # models along the way are for the curves of the command line
-    assert set(ours) == {back.get(n, n) for n in taken} - AROUND - OUTSIDE - {"curve"}
-    for name, default in ours.items():
-        written = taken[RENAMED.get(name, name)]
-        if default is None or name in ("cache_size", "max_iter"):
-            continue
-        assert len(written) == 1
-        text = str(default).lower() if isinstance(default, bool) else default
-        (written,) = written
-        assert text == written or float(text) == float(written), name
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
@@ -270,7 +238,7 @@ def test_views_as_ranges():
     ]
     f = [m.decision_function(X) for m in models]
     assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
-    with pytest.raises(ValueError, match="columns must follow each other"):
+    with pytest.raises(ValueError, match="views: .* must follow each other"):
         evermargin.CoRLS(views=[slice(0, 10, 2)]).fit(X, y)
     with pytest.raises(ValueError, match="a slice, a range or a list"):
         evermargin.CoRLS(views=["0", "1"]).fit(X, y)
@@ -300,16 +268,16 @@ def test_errors_teach():
     X, y = make_moons(40, random_state=0)
     for model, words in [
         (SVC(kernel="rbg"), "did you mean rbf"),
-        (SVC(C=-1), "parameter C = -1"),
-        (SVC(C=float("inf")), "C=inf: must be a finite number"),
+        (SVC(C=-1), "C=-1: must be a number above 0"),
+        (SVC(C=float("inf")), "C=inf: must be a number above 0"),
         (SVC(cache_size=-1), "megabytes"),
         (SVC(decision_function_shape="each"), "ovr or ovo"),
-        (SVC(gamma="wide"), "a number, scale or auto"),
+        (SVC(gamma="wide"), "a positive number, scale or auto"),
         (SVC(class_weight="even"), "balanced"),
-        (SVC(class_weight={"ham": 2.0}), "parameter class_weight = ham: must be one of 0, 1"),
+        (SVC(class_weight={"ham": 2.0}), "class_weight='ham': must be one of 0, 1"),
         (SVC(scale="big"), "one of none, minmax"),
         (LASVMClassifier(loss="hing"), "must be one of hinge"),
-        (LASVMClassifier(loss="ramp", select="active"), "lasvm-nc has no parameter select"),
+        (LASVMClassifier(loss="ramp", select="active"), "learner lasvm-nc does not take it"),
         (LinearTSVM(ratio=2.0), "ratio"),
         (SVC(kernel="precomputed"), "precomputed"),
     ]:

@@ -55,7 +55,7 @@ def test_from_sklearn_keeps_parameters():
     X, y = X[y < 2], y[y < 2]
     theirs = svm.LinearSVC(C=0.3, tol=1e-6, class_weight="balanced", fit_intercept=False).fit(X, y)
     ours = from_sklearn(theirs)
-    assert (ours.C, ours.tol, ours.class_weight, ours.bias) == (0.3, 1e-6, "balanced", False)
+    assert (ours.C, ours.tol, ours.class_weight, ours.fit_intercept) == (0.3, 1e-6, "balanced", False)
     again = clone(ours).fit(X, y)
     assert np.allclose(again.decision_function(X), theirs.decision_function(X), atol=1e-2)
 

@@ -76,9 +76,9 @@ def test_precomputed_kernel():
 
 def test_errors_teach():
     for nu in (0.0, -1.0, 1.5):
-        with pytest.raises(ValueError, match="parameter nu = .*a share above 0, at most 1"):
+        with pytest.raises(ValueError, match="nu=.*: must be a number above 0, at most 1"):
             OneClassSVM(nu=nu).fit(MOONS)
-    with pytest.raises(ValueError, match="nu=nan: must be a finite number"):
+    with pytest.raises(ValueError, match="nu=nan: must be a number above 0, at most 1"):
         OneClassSVM(nu=float("nan")).fit(MOONS)
     with pytest.raises(ValueError, match="no row to learn from|non-zero"):
         OneClassSVM().fit(MOONS, sample_weight=np.zeros(300))

@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 
 from evermargin import LASVMClassifier
-from evermargin._supervised import VARIANTS
+
+VARIANTS = list(LASVMClassifier._variants)
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_what_is_refused_changes_nothing(iris):
     np.testing.assert_array_equal(model.decision_function(X), before)
     with pytest.raises(ValueError, match="probability='sigmoid' needs rows held out"):
         LASVMClassifier(probability="sigmoid").partial_fit(X, y, classes=np.unique(y))
-    with pytest.raises(ValueError, match="parameter C = -1"):
+    with pytest.raises(ValueError, match="C=-1.0: must be a number above 0"):
         LASVMClassifier(C=-1.0).partial_fit(X, y, classes=np.unique(y))
 
 

@@ -1,5 +1,6 @@
 """The loop that never ends from Python: conformance, questions, memory, and states that go on bit by bit."""
 
+import json
 import pickle
 
 import numpy as np
@@ -10,7 +11,8 @@ from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from evermargin import NeverEndingClassifier
+from evermargin import NeverEndingClassifier, _core
+from evermargin._stream import ENGINE_NAMES
 
 MINUS_ONE = "-1 is a class in this check, and means unlabeled here unless missing_label says otherwise"
 
@@ -20,7 +22,7 @@ def explained(estimator):
 
 
 @parametrize_with_checks(
-    [NeverEndingClassifier(), NeverEndingClassifier(missing_label=None, labeling="model", loss="ramp")],
+    [NeverEndingClassifier(), NeverEndingClassifier(missing_label=None, label_source="model", loss="ramp")],
     expected_failed_checks=explained,
 )
 def test_conformance(estimator, check):
@@ -45,7 +47,7 @@ def run(model, stream):
 
 def test_few_answers_are_enough():
     stream = moons(8)
-    model = run(NeverEndingClassifier(gamma=5.0, budget_per_batch=6), stream[:-1])
+    model = run(NeverEndingClassifier(gamma=5.0, queries_per_batch=6), stream[:-1])
     X, y = stream[-1]
     assert model.score(X, y) > 0.95
     metrics = model.metrics_
@@ -100,7 +102,7 @@ def test_classes_come_at_any_time_and_only_those_met_are_predicted():
 
 def test_questions_that_wait_are_not_paid_for_twice():
     X, y = make_moons(100, noise=0.1, random_state=0)
-    model = NeverEndingClassifier(budget_per_batch=5).partial_fit(X)
+    model = NeverEndingClassifier(queries_per_batch=5).partial_fit(X)
     ids, rows = model.ask(2, return_X=True)
     np.testing.assert_array_equal(rows, X[ids])
     np.testing.assert_array_equal(model.ask(2), ids)
@@ -116,7 +118,7 @@ def test_questions_that_wait_are_not_paid_for_twice():
 
 
 def test_total_budget_and_no_strategy():
-    model = NeverEndingClassifier(budget_per_batch=4, total_budget=6)
+    model = NeverEndingClassifier(queries_per_batch=4, total_budget=6)
     run(model, moons(4))
     assert model.metrics_["labels_spent"] == 6
     silent = NeverEndingClassifier(strategy="none").partial_fit(moons(1)[0][0])
@@ -188,7 +190,7 @@ def test_damage_is_found():
         bad[at] ^= 1
         with pytest.raises(ValueError):
             NeverEndingClassifier.from_bytes(bytes(bad))
-    with pytest.raises(ValueError, match="too short"):
+    with pytest.raises(ValueError, match="an empty file"):
         NeverEndingClassifier.from_bytes(b"")
     with pytest.raises(ValueError, match="not the state of a NeverEndingClassifier"):
         NeverEndingClassifier.from_bytes(model._engine.to_bytes("{}"))
@@ -197,7 +199,7 @@ def test_damage_is_found():
 def test_memory_is_bounded_over_a_long_stream():
     rng = np.random.RandomState(3)
     model = NeverEndingClassifier(
-        gamma=5.0, budget_per_batch=3, max_labels=40, max_points=40, labeling="model", random_state=0
+        gamma=5.0, queries_per_batch=3, max_labels=40, max_points=40, label_source="model", random_state=0
     )
     sizes = []
     for batch in range(60):
@@ -218,7 +220,7 @@ def test_memory_is_bounded_over_a_long_stream():
 
 def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
     rng = np.random.RandomState(0)
-    model = NeverEndingClassifier(gamma=2.0, forgetting=("on_drift", 2), labeling="model")
+    model = NeverEndingClassifier(gamma=2.0, forgetting=("on_drift", 2), label_source="model")
     for batch in range(24):
         X, y = make_moons(60, noise=0.1, random_state=rng)
         model.partial_fit(X, y if batch < 16 else 1 - y)
@@ -263,7 +265,7 @@ def test_what_is_refused_changes_nothing():
         ("forgetting", ("window", 0)),
         ("class_weight", "heavy"),
         ("C", 0.0),
-        ("explore", 2.0),
+        ("exploration_rate", 2.0),
     ]:
         with pytest.raises(ValueError):
             NeverEndingClassifier(**{name: value}).fit(X, y)
@@ -284,6 +286,29 @@ def test_what_is_refused_changes_nothing():
     assert model.to_bytes() == before
     with pytest.raises(ValueError, match="y holds -1 and 1 alone"):
         NeverEndingClassifier().fit(X, 2 * y - 1)
+
+
+def test_defaults_are_those_of_the_engine():
+    core, own = json.loads(_core.Engine.defaults()), NeverEndingClassifier().get_params()
+    names = {name: core_name for core_name, name in ENGINE_NAMES.items() if core_name != "class_weights"}
+    chosen_here = {"gamma", "scale", "class_weight", "forgetting"}  # by the rules of scikit-learn, or None for a word
+    for name in set(names) - chosen_here:
+        assert own[name] == core[names[name]], name
+    assert own["queries_per_batch"] == core["budget"]["per_batch"]
+    assert own["total_budget"] == core["budget"]["total"]
+    assert (core["class_weight"], core["forget"]) == ("none", "nothing")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["C", "kernel", "gamma", "loss", "scale", "strategy", "queries_per_batch", "total_budget", "label_source"]
+    + ["forgetting", "max_labels", "max_points", "exploration_rate", "class_weight", "random_state"],
+)
+def test_a_wrong_type_is_an_error_that_names_the_parameter(name):
+    (X, y), *_ = moons(1)
+    for value in ("utter nonsense", [1.5], 1j):
+        with pytest.raises((TypeError, ValueError), match=name):
+            NeverEndingClassifier(**{name: value}).fit(X, y)
 
 
 def test_labels_are_texts_or_numbers():

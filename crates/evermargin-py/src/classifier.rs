@@ -3,7 +3,7 @@
 use crate::error::{of_core, of_format};
 use crate::rows::{Rows, table, to_python};
 use crate::work::quick;
-use evermargin::model::{Classifier, Scaling, Scheme};
+use evermargin::model::{Classifier, InputSpec, Scaling, Scheme};
 use evermargin::{Kernel, Matrix, Model};
 use evermargin_io::artifacts::model;
 use evermargin_io::{Limits, json, libsvm_model, onnx};
@@ -95,12 +95,12 @@ impl PyClassifier {
         };
         let classifier = Classifier {
             learner: learner.into(),
-            params: serde_json::json!({ "kernel": kernel.name() }),
+            params: evermargin::params::ParamValues::from([("kernel".into(), kernel.name().into())]),
             classes,
             scheme,
             model,
             scaling: Scaling::None,
-            columns: Vec::new(),
+            input: InputSpec::default(),
             calibration: Vec::new(),
         };
         classifier.check().map_err(|e| of_core(&e))?;
@@ -132,7 +132,7 @@ impl PyClassifier {
     /// Parameters as given and as chosen, as JSON.
     #[getter]
     fn params(&self) -> String {
-        self.0.params.to_string()
+        serde_json::to_string(&self.0.params).unwrap_or_default()
     }
 
     /// Number of features.

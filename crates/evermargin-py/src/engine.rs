@@ -2,19 +2,23 @@
 //! are called is known to whoever holds the handle.
 
 use crate::classifier::PyClassifier;
-use crate::error::{of_core, of_format, of_json};
+use crate::error::{of_core, of_format, of_json, parameter_error};
 use crate::rows::{Rows, to_python};
 use crate::work::{exclusive, unheard};
 use evermargin::active::Stopped;
-use evermargin::engine::{Effects, Engine, EngineParams, EngineState, Event, Rate};
-use evermargin_io::artifacts::engine::{ENGINE, seal, unseal};
+use evermargin::engine::{Effects, Engine, EngineParams, Event, Rate};
+use evermargin_io::LoadOptions;
+use evermargin_io::artifacts::engine::{ENGINE, seal, unseal_with};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What pickle calls to make the object again, and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
 
 /// The engine. Pickled through its own bytes.
 #[pyclass(name = "Engine", module = "evermargin._core", frozen)]
@@ -29,7 +33,7 @@ const LONG: usize = 1000;
 #[serde(deny_unknown_fields)]
 struct Artifact {
     about: String,
-    state: EngineState,
+    state: Engine,
 }
 
 /// Classes of the rows of the batch (-1 = none yet), how sure they are, and all else as JSON.
@@ -53,7 +57,7 @@ impl PyEngine {
         let class = |c: Option<u32>| c.and_then(|c| numbers.get(c as usize).copied()).unwrap_or(-1);
         let classes: Vec<i64> = effects.labels.iter().map(|l| class(l.class)).collect();
         let sure: Vec<f64> = effects.labels.iter().map(|l| l.confidence).collect();
-        Ok((classes.into_pyarray(py), sure.into_pyarray(py), rest(&effects)))
+        Ok((classes.into_pyarray(py), sure.into_pyarray(py), summary_of(&effects).to_string()))
     }
 
     fn apply_to_a_copy(
@@ -62,17 +66,16 @@ impl PyEngine {
         event: Event,
     ) -> PyResult<evermargin::Result<(Vec<i64>, Effects)>> {
         let held = self.held();
-        let (state, seen) = (held.save(), (held.rows(), held.spent()));
+        let (mut copy, seen) = (held.clone(), held.events());
         drop(held);
         let work = move || {
-            let mut copy = Engine::resume(state)?;
             let effects = copy.apply(event)?;
             Ok((copy, effects))
         };
         Ok(match unheard(py, work)? {
             Ok((copy, effects)) => {
                 let mut held = self.held();
-                if (held.rows(), held.spent()) != seen {
+                if held.events() != seen {
                     return Err(PyRuntimeError::new_err(
                         "another thread used the engine while it took a batch in",
                     ));
@@ -84,11 +87,24 @@ impl PyEngine {
         })
     }
 
-    fn open(bytes: &[u8]) -> PyResult<(Self, String)> {
-        let kept: Artifact = unseal(ENGINE, "state", bytes).map_err(|e| of_format(&e))?;
-        let engine = Engine::resume(kept.state).map_err(|e| of_core(&e))?;
-        Ok((Self(Mutex::new(engine)), kept.about))
+    fn open(bytes: &[u8], allow_other_cpu: bool) -> PyResult<(Self, String)> {
+        let options = LoadOptions { allow_other_cpu, ..LoadOptions::default() };
+        let kept: Artifact = unseal_with(ENGINE, "state", bytes, &options).map_err(|e| of_format(&e))?;
+        Ok((Self(Mutex::new(kept.state)), kept.about))
     }
+}
+
+/// Parameters of an engine from JSON. A value of a wrong type is an error that names its parameter.
+pub fn engine_params(settings: &str) -> PyResult<EngineParams> {
+    let values: Map<String, Value> = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let read = |values: Map<String, Value>| serde_json::from_value::<EngineParams>(Value::Object(values));
+    for (name, value) in &values {
+        if let Err(error) = read(Map::from_iter([(name.clone(), value.clone())])) {
+            let allowed = format!("another value ({error})");
+            return Err(parameter_error(name, &value.to_string(), &allowed));
+        }
+    }
+    read(values).map_err(|e| of_json(&e))
 }
 
 /// The number of each class of the engine.
@@ -96,15 +112,45 @@ fn numbers(engine: &Engine) -> Vec<i64> {
     engine.classes().names().iter().map(|name| name.parse().unwrap_or(-1)).collect()
 }
 
-fn rest(effects: &Effects) -> String {
+/// Effects without the labels of rows.
+pub fn summary_of(effects: &Effects) -> Value {
     json!({
         "questions": effects.questions,
         "published": effects.published,
         "drift": effects.drift,
         "advice": effects.advice.map(Stopped::why),
         "notes": effects.notes,
+        "rejected": effects.rejected.iter().map(|r| json!({
+            "row": r.row,
+            "reason": r.reason.text(),
+            "column": r.column,
+            "value": r.value,
+            "label_only": r.reason.concerns_label(),
+        })).collect::<Vec<_>>(),
     })
-    .to_string()
+}
+
+/// Counts and measurements of an engine.
+pub fn metrics(engine: &Engine) -> Value {
+    let meter = engine.meter();
+    let late = |rate: &Rate| (rate.of > 0).then_some(rate.ema);
+    json!({
+        "rows": engine.rows(),
+        "rejected_rows": engine.rejected_rows(),
+        "batches": engine.batches(),
+        "version": engine.version(),
+        "labels_spent": engine.spent().total,
+        "labels_kept": engine.memory().map_or(0, evermargin::engine::LabelMemory::len),
+        "prequential_accuracy": meter.given.share(),
+        "prequential_accuracy_late": late(&meter.given),
+        "model_accuracy": meter.model.share(),
+        "transduction_accuracy": meter.transduction.share(),
+        "judged": meter.given.of,
+        "drifts": meter.drifts,
+        "exemplars": engine.transduction().map_or(0, |t| t.exemplars().rows()),
+        "support_count": engine.support_count(),
+        "samples_kept": engine.kept(),
+    })
 }
 
 #[pymethods]
@@ -112,8 +158,14 @@ impl PyEngine {
     /// An engine that has seen nothing; `settings` is JSON of its parameters.
     #[new]
     fn new(settings: &str) -> PyResult<Self> {
-        let params: EngineParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+        let params = engine_params(settings)?;
         Engine::new(&params).map(|engine| Self(Mutex::new(engine))).map_err(|e| of_core(&e))
+    }
+
+    /// The default of every parameter, as JSON.
+    #[staticmethod]
+    fn defaults() -> PyResult<String> {
+        serde_json::to_string(&EngineParams::default()).map_err(|e| of_json(&e))
     }
 
     /// Samples arrive; -1 in `codes` is no label.
@@ -125,7 +177,7 @@ impl PyEngine {
     ) -> PyResult<LabeledSample<'py>> {
         let name = |c: &i64| (*c >= 0).then(|| c.to_string());
         let labels = codes.as_array().iter().map(name).collect();
-        self.apply(py, Event::Batch { x: x.view()?.to_matrix(), labels })
+        self.apply(py, Event::Batch { x: x.to_any_matrix()?, labels })
     }
 
     /// A question is answered.
@@ -163,28 +215,9 @@ impl PyEngine {
         self.held().classifier().map(PyClassifier)
     }
 
-    /// What it knows about itself, as JSON.
+    /// Counts and measurements, as JSON.
     fn metrics(&self) -> String {
-        let engine = self.held();
-        let meter = engine.meter();
-        let late = |rate: &Rate| (rate.of > 0).then_some(rate.ema);
-        json!({
-            "rows": engine.rows(),
-            "batches": engine.batches(),
-            "version": engine.version(),
-            "labels_spent": engine.spent().total,
-            "labels_kept": engine.memory().map_or(0, evermargin::engine::Memory::len),
-            "prequential_accuracy": meter.given.share(),
-            "prequential_accuracy_late": late(&meter.given),
-            "model_accuracy": meter.model.share(),
-            "transduction_accuracy": meter.transduction.share(),
-            "judged": meter.given.of,
-            "drifts": meter.drifts,
-            "exemplars": engine.transduction().map_or(0, |t| t.exemplars().rows()),
-            "support_count": engine.support_count(),
-            "samples_kept": engine.kept(),
-        })
-        .to_string()
+        metrics(&self.held()).to_string()
     }
 
     /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.
@@ -197,7 +230,7 @@ impl PyEngine {
     /// Samples whose labels are remembered, and the numbers of their classes.
     fn labels<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>) {
         let engine = self.held();
-        let (names, told) = (numbers(&engine), engine.memory().map_or(&[][..], |m| m.told()));
+        let (names, told) = (numbers(&engine), engine.memory().map_or(&[][..], |m| m.labeled()));
         let samples: Vec<i64> = told.iter().map(|t| t.sample as i64).collect();
         let classes: Vec<i64> = told.iter().map(|t| names[t.class as usize]).collect();
         (samples.into_pyarray(py), classes.into_pyarray(py))
@@ -211,23 +244,25 @@ impl PyEngine {
     /// Its bytes, with what its owner says about it.
     #[pyo3(signature = (about=""))]
     fn to_bytes<'py>(&self, py: Python<'py>, about: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let kept = Artifact { about: about.into(), state: self.held().save() };
+        let kept = Artifact { about: about.into(), state: self.held().clone() };
         Ok(PyBytes::new(py, &seal(ENGINE, &kept).map_err(|e| of_format(&e))?))
     }
 
     /// An engine from its bytes.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Self::open(bytes).map(|(engine, _)| engine)
+    #[pyo3(signature = (bytes, allow_other_cpu = false))]
+    fn from_bytes(bytes: &[u8], allow_other_cpu: bool) -> PyResult<Self> {
+        Self::open(bytes, allow_other_cpu).map(|(engine, _)| engine)
     }
 
     /// The same with what its owner said about it.
     #[staticmethod]
     fn with_about(bytes: &[u8]) -> PyResult<(Self, String)> {
-        Self::open(bytes)
+        Self::open(bytes, false)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py(), "")?,)))
+    /// A pickle is mostly made to predict elsewhere, so it opens at every CPU level.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py(), "")?, true)))
     }
 }

@@ -1,101 +1,17 @@
 //! Training by a learner of the registry.
 
 use crate::classifier::PyClassifier;
-use crate::error::{of_core, of_json};
+use crate::error::of_core;
 use crate::rows::{Rows, numbers};
+use crate::settings::train_options;
 use crate::work::long;
 use evermargin::Labels;
-use evermargin::estimators::LEARNERS;
-use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
-use evermargin::pipeline::train::{ClassWeight, TrainOptions, Trained, train};
+use evermargin::pipeline::train::{Trained, train};
 use evermargin::solver::{Exit, Watch};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::str::FromStr;
-
-/// Settings as Python writes them; words are read by the core.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    pub params: Map<String, Value>,
-    pub gamma: Value,
-    pub multi: Option<String>,
-    pub class_weight: Value,
-    pub scale: Option<String>,
-    pub probability: Option<String>,
-    pub threshold: Option<String>,
-    pub folds: usize,
-    pub seed: u64,
-    pub compare: bool,
-    pub warp: Option<DeformedKernelParams>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            params: Map::new(),
-            gamma: Value::Null,
-            multi: None,
-            class_weight: Value::Null,
-            scale: None,
-            probability: None,
-            threshold: None,
-            folds: 5,
-            seed: 1,
-            compare: true,
-            warp: None,
-        }
-    }
-}
-
-impl Settings {
-    /// Options of a training by `learner`.
-    pub fn options(self, learner: &str) -> evermargin::Result<TrainOptions> {
-        let mut options = TrainOptions::new(learner);
-        options.params = self.params;
-        options.gamma = match &self.gamma {
-            Value::Null => None,
-            Value::String(word) => Some(word.parse()?),
-            other => Some(other.to_string().parse()?),
-        };
-        if let Some(multi) = word(self.multi)? {
-            options.multi = multi;
-        }
-        options.class_weight = class_weight(&self.class_weight)?;
-        options.scaling = word(self.scale)?;
-        options.calibration = word(self.probability)?;
-        options.threshold = word(self.threshold)?;
-        options.folds = self.folds;
-        options.seed = self.seed;
-        options.compare = self.compare;
-        options.warp = self.warp;
-        Ok(options)
-    }
-}
-
-fn word<T: FromStr<Err = evermargin::Error>>(text: Option<String>) -> evermargin::Result<Option<T>> {
-    text.map(|t| t.parse()).transpose()
-}
-
-fn class_weight(value: &Value) -> evermargin::Result<ClassWeight> {
-    match value {
-        Value::Null => Ok(ClassWeight::None),
-        Value::String(name) if name == "balanced" => Ok(ClassWeight::Balanced),
-        Value::String(name) if name == "ratio" => Ok(ClassWeight::Ratio),
-        Value::Object(map) if map.values().all(Value::is_number) => {
-            let weight = |(class, w): (&String, &Value)| w.as_f64().map(|w| (class.clone(), w));
-            Ok(ClassWeight::Explicit(map.iter().filter_map(weight).collect::<BTreeMap<_, _>>()))
-        }
-        other => Err(evermargin::Error::parameter(
-            "class_weight",
-            other,
-            "None, balanced, ratio or {class: weight}",
-        )),
-    }
-}
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
 
 /// What a training gave.
 #[pyclass(module = "evermargin._core", frozen)]
@@ -182,12 +98,11 @@ pub fn fit(
     x: Rows<'_>,
     codes: PyReadonlyArray1<'_, i64>,
     classes: Vec<String>,
-    settings: &str,
+    settings: &Bound<'_, PyDict>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     verbose: bool,
 ) -> PyResult<Training> {
-    let settings: Settings = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
-    let mut options = settings.options(learner).map_err(|e| of_core(&e))?;
+    let mut options = train_options(learner, settings)?;
     options.weights = numbers(weights.as_ref());
     let labels = Labels { classes, of: crate::rows::classes(&codes) };
     let view = x.view()?;
@@ -196,18 +111,4 @@ pub fn fit(
     let learn = |watch: &dyn Watch| train(view.to_matrix().into_natural_layout(), &labels, &options, watch);
     let trained = long(py, name, learn)?;
     trained.map(Training).map_err(|e| of_core(&e))
-}
-
-/// The registry as JSON: name, summary, parameters (name, default, help), whether it is semi-supervised.
-#[pyfunction]
-pub fn learners() -> String {
-    let one = |l: &evermargin::estimators::Learner| {
-        let parameters: Vec<Value> = l
-            .parameters
-            .iter()
-            .map(|p| json!({ "name": p.name, "default": p.default, "help": p.help }))
-            .collect();
-        json!({ "name": l.name, "summary": l.summary, "semi": l.semi, "parameters": parameters })
-    };
-    Value::Array(LEARNERS.iter().map(one).collect()).to_string()
 }

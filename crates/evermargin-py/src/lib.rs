@@ -2,7 +2,7 @@
 //! scikit-learn is said in `python/evermargin`.
 //!
 //! All work is done without the interpreter's lock, on a pool of threads that belongs to this process
-//! ([`work`]). Errors of the core become `ValueError` with the same text.
+//! ([`work`]). Errors of the core become `ValueError` with the same text, those of a parameter `ParameterError`.
 
 #![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
 
@@ -16,6 +16,9 @@ mod predictor;
 mod query;
 mod rows;
 mod sequential;
+mod session;
+mod settings;
+mod specs;
 mod summary;
 mod work;
 
@@ -29,13 +32,23 @@ mod _core {
     #[pymodule_export]
     use super::engine::PyEngine;
     #[pymodule_export]
-    use super::fit::{Training, fit, learners};
+    use super::error::{
+        Corrupt, OtherCpu, ParameterError, Rejected, SessionError, StorageError, StorageFull,
+    };
+    #[pymodule_export]
+    use super::fit::{Training, fit};
     #[pymodule_export]
     use super::online::Checkpoint;
     #[pymodule_export]
     use super::predictor::Predictor;
     #[pymodule_export]
     use super::sequential::Sequential;
+    #[pymodule_export]
+    use super::session::PySession;
+    #[pymodule_export]
+    use super::settings::resolved_params;
+    #[pymodule_export]
+    use super::specs::specs;
     #[pymodule_export]
     use super::work::set_threads;
 

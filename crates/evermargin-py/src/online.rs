@@ -1,15 +1,20 @@
 //! An online learner that goes on, as a handle.
 
-use crate::error::{of_core, of_format, of_json};
-use crate::fit::{Settings, Training};
+use crate::error::{of_core, of_format};
+use crate::fit::Training;
 use crate::rows::{Rows, classes, numbers};
+use crate::settings::train_options;
 use crate::work::{long, quick};
 use evermargin::Labels;
-use evermargin::estimators::online::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
+use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
+use evermargin_io::LoadOptions;
 use evermargin_io::artifacts::state;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
+
+/// What pickle calls to make the object again, and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
 
 /// An online learner before finishing. Pickled through the bytes of a state file.
 #[pyclass(module = "evermargin._core", frozen)]
@@ -24,10 +29,9 @@ impl Checkpoint {
         learner: &str,
         x: Rows<'_>,
         classes: Vec<String>,
-        settings: &str,
+        settings: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let settings: Settings = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
-        let options = settings.options(learner).map_err(|e| of_core(&e))?;
+        let options = train_options(learner, settings)?;
         let view = x.view()?;
         let begin = || {
             let first = view.to_matrix().into_natural_layout();
@@ -71,14 +75,17 @@ impl Checkpoint {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A learner from the bytes of a state file.
+    /// A learner from the bytes of a state file. Refuses a state that was made at another CPU level, unless told not to.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        state::from_bytes("state", bytes).map(Self).map_err(|e| of_format(&e))
+    #[pyo3(signature = (bytes, allow_other_cpu = false))]
+    fn from_bytes(bytes: &[u8], allow_other_cpu: bool) -> PyResult<Self> {
+        let options = LoadOptions { allow_other_cpu, ..LoadOptions::default() };
+        state::from_bytes_with("state", bytes, &options).map(Self).map_err(|e| of_format(&e))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    /// A pickle is mostly made to predict elsewhere, so it opens at every CPU level.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?, true)))
     }
 
     /// Labeled rows of each class so far.

@@ -86,6 +86,28 @@ impl Rows<'_> {
     }
 }
 
+impl Rows<'_> {
+    /// A copy of the samples in which every value is allowed, NaN too: for an engine, which rejects single rows.
+    pub fn to_any_matrix(&self) -> PyResult<Matrix> {
+        let apart = |_| PyValueError::new_err("rows must be C-ordered, sparse arrays contiguous");
+        match self {
+            Self::Dense(array) => {
+                let (rows, cols) = (array.shape()[0], array.shape()[1]);
+                Matrix::dense_with_any_values(array.as_slice().map_err(apart)?.to_vec(), rows, cols)
+            }
+            Self::Sparse { indptr, indices, values, cols } => {
+                let indices: Vec<u32> = match indices {
+                    Columns::Narrow(array) => bytemuck::cast_slice(array.as_slice().map_err(apart)?).to_vec(),
+                    Columns::Wide(list) => list.clone(),
+                };
+                let values = values.as_slice().map_err(apart)?.to_vec();
+                Matrix::csr_with_any_values(indptr.clone(), indices, values, *cols)
+            }
+        }
+        .map_err(|e| of_core(&e))
+    }
+}
+
 /// A matrix for Python: an array, or `(indptr, indices, data, columns)`.
 pub fn to_python<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
     match matrix.view() {

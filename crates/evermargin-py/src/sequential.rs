@@ -1,17 +1,21 @@
 //! A sequential learner that goes on, as a handle.
 
 use crate::classifier::PyClassifier;
-use crate::error::{of_core, of_format, of_json};
-use crate::fit::Settings;
+use crate::error::{of_core, of_format};
 use crate::rows::{Rows, classes, numbers};
+use crate::settings::train_options;
 use crate::work::{exclusive, long, quick};
-use evermargin::estimators::med::MedStream;
-use evermargin_io::artifacts::engine::{SEQUENTIAL, seal, unseal};
+use evermargin::pipeline::sequential::MedStream;
+use evermargin_io::LoadOptions;
+use evermargin_io::artifacts::engine::{SEQUENTIAL, seal, unseal_with};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What pickle calls to make the object again, and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
 
 /// A sequential learner. Pickled through its own bytes.
 #[pyclass(module = "evermargin._core", frozen)]
@@ -32,10 +36,9 @@ impl Sequential {
         learner: &str,
         x: Rows<'_>,
         classes: Vec<String>,
-        settings: &str,
+        settings: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let settings: Settings = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
-        let options = settings.options(learner).map_err(|e| of_core(&e))?;
+        let options = train_options(learner, settings)?;
         let view = x.view()?;
         let begun = quick(py, || MedStream::begin(&options, &classes, view))?;
         begun.map(|stream| Self(Mutex::new(stream))).map_err(|e| of_core(&e))
@@ -91,14 +94,17 @@ impl Sequential {
         Ok(PyBytes::new(py, &seal(SEQUENTIAL, &kept).map_err(|e| of_format(&e))?))
     }
 
-    /// A learner from its bytes.
+    /// A learner from its bytes. Refuses a state that was made at another CPU level, unless told not to.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        let kept = unseal(SEQUENTIAL, "state", bytes).map_err(|e| of_format(&e))?;
+    #[pyo3(signature = (bytes, allow_other_cpu = false))]
+    fn from_bytes(bytes: &[u8], allow_other_cpu: bool) -> PyResult<Self> {
+        let options = LoadOptions { allow_other_cpu, ..LoadOptions::default() };
+        let kept = unseal_with(SEQUENTIAL, "state", bytes, &options).map_err(|e| of_format(&e))?;
         MedStream::resume(kept).map(|stream| Self(Mutex::new(stream))).map_err(|e| of_core(&e))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    /// A pickle is mostly made to predict elsewhere, so it opens at every CPU level.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?, true)))
     }
 }

@@ -12,7 +12,7 @@ from ._base import rows
 NEVER = -1e100
 
 
-class LabelBook:
+class LabelEncoder:
     """Labels as the user knows them, and their numbers in the engine: in the order of their first appearance.
 
     Labels that only have a weight are numbered, but are no classes until they are met.
@@ -29,7 +29,7 @@ class LabelBook:
             raise ValueError(f"class_weight={class_weight!r}: must be {allowed}")
 
     def copy(self):
-        other = LabelBook()
+        other = LabelEncoder()
         other._labels, other._numbers, other._met = self._labels[:], dict(self._numbers), set(self._met)
         other.weights = self.weights
         return other
@@ -53,6 +53,10 @@ class LabelBook:
 
     def label(self, code):
         return self._labels[code]
+
+    def code(self, label):
+        """The number of a label that was met before."""
+        return self._numbers[label]
 
     def classes(self):
         """Classes met, sorted."""
@@ -94,8 +98,8 @@ class LabelBook:
 
     @classmethod
     def restored(cls, saved):
-        book = cls()
-        book._labels = list(saved["labels"])
-        book._numbers = {label: number for number, label in enumerate(book._labels)}
-        book._met, book.weights = set(saved["met"]), saved["weights"]
-        return book
+        encoder = cls()
+        encoder._labels = list(saved["labels"])
+        encoder._numbers = {label: number for number, label in enumerate(encoder._labels)}
+        encoder._met, encoder.weights = set(saved["met"]), saved["weights"]
+        return encoder

@@ -10,14 +10,14 @@ import numpy as np
 
 from . import _core
 from ._base import plain
-from ._book import LabelBook
+from ._label_encoder import LabelEncoder
 from ._files import write_whole
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class KeptMixin:
+class PersistenceMixin:
     """``save`` and ``load`` of an estimator around an engine."""
 
     def to_bytes(self) -> bytes:
@@ -36,7 +36,7 @@ class KeptMixin:
         names = getattr(self, "feature_names_in_", None)
         about = {
             "params": params,
-            "labels": self._book.saved(),
+            "labels": self._label_encoder.saved(),
             "features": self.n_features_in_,
             "names": None if names is None else list(names),
             "codes": self._codes,
@@ -69,7 +69,7 @@ class KeptMixin:
             if isinstance(params["forgetting"], list):
                 params["forgetting"] = tuple(params["forgetting"])
             self = cls(**params)
-            self._book = LabelBook.restored(about["labels"])
+            self._label_encoder = LabelEncoder.restored(about["labels"])
             self.n_features_in_ = about["features"]
             if about["names"] is not None:
                 self.feature_names_in_ = np.array(about["names"], dtype=object)
@@ -80,7 +80,7 @@ class KeptMixin:
         self._engine, self._asked, self._seed = engine, {}, params["random_state"]
         self._first = json.loads(engine.metrics())["rows"] - len(self._codes)
         self._batch = None
-        self.classes_ = self._book.classes()
+        self.classes_ = self._label_encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + len(self._codes))
         self.confidence_ = np.full(len(self._codes), np.nan)
         self._show()

@@ -1,0 +1,285 @@
+//! A durable session as a handle: an engine whose events are on the disk before they take effect. Classes have names
+//! here.
+
+use crate::classifier::PyClassifier;
+use crate::engine::{engine_params, metrics, summary_of};
+use crate::error::{of_core, of_json, of_session};
+use crate::rows::{Rows, to_python};
+use crate::work::exclusive;
+use evermargin::cpu::cpu_feature_level;
+use evermargin::engine::{Effects, Engine, EngineParams, Event};
+use evermargin_io::{Format, Schema};
+use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig, SessionError};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A session, or an empty directory for one; none once it is closed.
+#[pyclass(name = "Session", module = "evermargin._core", frozen)]
+pub struct PySession(Mutex<Option<Opened>>);
+
+/// Names of classes (None = none yet) and confidences of the rows of a batch.
+type Predictions<'py> = (Vec<Option<String>>, Bound<'py, PyArray1<f64>>);
+
+/// Rows, and how many samples each stands for.
+type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
+
+fn closed() -> PyErr {
+    PyValueError::new_err("the session is closed, or has no batch yet")
+}
+
+impl PySession {
+    fn held(&self) -> MutexGuard<'_, Option<Opened>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Session) -> T) -> PyResult<T> {
+        match &*self.held() {
+            Some(Opened::Session(session)) => Ok(work(session)),
+            _ => Err(closed()),
+        }
+    }
+
+    fn write<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Session) -> Result<T, SessionError> + Send,
+    ) -> PyResult<T> {
+        let done = exclusive(py, &self.0, |opened| match opened {
+            Some(Opened::Session(session)) => Some(work(session)),
+            _ => None,
+        })?;
+        done.ok_or_else(closed)?.map_err(|e| of_session(&e))
+    }
+
+    fn submit(&self, py: Python<'_>, event: Event) -> PyResult<()> {
+        self.write(py, |session| session.submit(event))
+    }
+}
+
+fn named<'py>(
+    py: Python<'py>,
+    engine: &Engine,
+    labels: &[evermargin::engine::InferredLabel],
+) -> Predictions<'py> {
+    let names = engine.classes().names();
+    let name = |c: u32| names.get(c as usize).cloned();
+    let classes = labels.iter().map(|l| l.class.and_then(name)).collect();
+    let confidence: Vec<f64> = labels.iter().map(|l| l.confidence).collect();
+    (classes, confidence.into_pyarray(py))
+}
+
+/// Names of parameters whose values differ.
+fn differences(one: &EngineParams, other: &EngineParams) -> Result<Vec<String>, serde_json::Error> {
+    let (one, other) = (serde_json::to_value(one)?, serde_json::to_value(other)?);
+    let Value::Object(one) = one else { return Ok(Vec::new()) };
+    Ok(one.into_iter().filter(|(name, value)| other.get(name) != Some(value)).map(|(name, _)| name).collect())
+}
+
+#[pymethods]
+impl PySession {
+    /// Opens the session in a directory, or makes the directory for a new one.
+    #[staticmethod]
+    #[pyo3(signature = (directory, allow_other_cpu=false))]
+    fn open(py: Python<'_>, directory: PathBuf, allow_other_cpu: bool) -> PyResult<Self> {
+        let other = if allow_other_cpu { OtherCpu::Continue } else { OtherCpu::Refuse };
+        let opened = py.detach(|| Session::open(&directory, cpu_feature_level().name(), other));
+        Ok(Self(Mutex::new(Some(opened.map_err(|e| of_session(&e))?))))
+    }
+
+    /// Whether nothing has begun yet.
+    fn is_empty(&self) -> bool {
+        matches!(&*self.held(), Some(Opened::Empty(_)))
+    }
+
+    /// Begins a session in an empty directory; `settings` is JSON of the engine's parameters, `about` belongs to the caller.
+    fn begin(
+        &self,
+        py: Python<'_>,
+        settings: &str,
+        columns: usize,
+        sparse: bool,
+        about: String,
+    ) -> PyResult<()> {
+        let params = engine_params(settings)?;
+        let mut schema = Schema::new(if sparse { Format::Libsvm } else { Format::Csv }, columns);
+        schema.sparse = Some(sparse);
+        let config = SessionConfig {
+            params,
+            random_baseline: false,
+            oracle: Oracle::None,
+            batch_rows: 0,
+            input: vec![about],
+            schema,
+            positive: None,
+            cpu_level: cpu_feature_level().name().into(),
+        };
+        Engine::new(&config.params).map_err(|e| of_core(&e))?; // errors name the parameter
+        let mut held = self.held();
+        match held.take() {
+            Some(Opened::Empty(store)) => {
+                let session = py.detach(|| Session::new(config, Some(*store))).map_err(|e| of_session(&e))?;
+                *held = Some(Opened::Session(Box::new(session)));
+                Ok(())
+            }
+            other => {
+                *held = other;
+                Err(PyValueError::new_err("the session has begun already"))
+            }
+        }
+    }
+
+    /// Closes the files; another process may open the directory then.
+    fn close(&self) {
+        self.held().take();
+    }
+
+    /// Names of the engine's parameters that differ from those the session began with.
+    fn differences(&self, settings: &str) -> PyResult<Vec<String>> {
+        let params = engine_params(settings)?;
+        self.read(|session| differences(&session.config().params, &params))?.map_err(|e| of_json(&e))
+    }
+
+    /// What the caller said when the session began.
+    #[getter]
+    fn about(&self) -> PyResult<String> {
+        self.read(|session| session.config().input.first().cloned().unwrap_or_default())
+    }
+
+    /// Number of columns, and whether rows are sparse.
+    #[getter]
+    fn layout(&self) -> PyResult<(usize, bool)> {
+        self.read(|session| {
+            let schema = &session.config().schema;
+            (schema.features, schema.sparse == Some(true))
+        })
+    }
+
+    /// Takes a batch in, of any values. Returns the predictions on arrival; unusable rows are rejected and counted.
+    fn ingest<'py>(
+        &self,
+        py: Python<'py>,
+        x: Rows<'py>,
+        labels: Vec<Option<String>>,
+        predictions: bool,
+    ) -> PyResult<Option<Predictions<'py>>> {
+        let x = x.to_any_matrix()?;
+        let arrival = self.write(py, |session| {
+            let arrival = if predictions {
+                let event = Event::Batch { x: x.clone(), labels: labels.clone() };
+                Some(session.engine().clone().apply(event)?.labels)
+            } else {
+                None
+            };
+            session.ingest(Batch::new(x, labels))?;
+            Ok(arrival)
+        })?;
+        self.read(|session| arrival.map(|labels| named(py, session.engine(), &labels)))
+    }
+
+    /// Answers a query.
+    fn answer(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<()> {
+        self.submit(py, Event::Answer { sample, label })
+    }
+
+    /// Leaves a query without an answer.
+    fn skip(&self, py: Python<'_>, sample: u64) -> PyResult<()> {
+        self.submit(py, Event::Skip { sample })
+    }
+
+    /// Changes a label.
+    fn correct(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<()> {
+        self.submit(py, Event::Correct { sample, label })
+    }
+
+    /// Removes a label.
+    fn withdraw(&self, py: Python<'_>, sample: u64) -> PyResult<()> {
+        self.submit(py, Event::Withdraw { sample })
+    }
+
+    /// Asks for more queries.
+    fn ask(&self, py: Python<'_>, count: usize) -> PyResult<()> {
+        self.submit(py, Event::Ask { count })
+    }
+
+    /// Closes the batch at the time `now`.
+    fn close_batch(&self, py: Python<'_>, now: u64) -> PyResult<()> {
+        self.write(py, |session| session.close_batch(now))
+    }
+
+    /// Opens the store again after an error of storage; returns whether the event that failed was stored and is applied.
+    fn reopen_store(&self, py: Python<'_>) -> PyResult<bool> {
+        self.write(py, Session::reopen_store)
+    }
+
+    /// Open queries, as JSON.
+    fn queries(&self) -> PyResult<String> {
+        self.read(|session| json!(session.queries()).to_string())
+    }
+
+    /// Samples that wait for an answer, oldest first.
+    fn questions(&self) -> PyResult<Vec<u64>> {
+        self.read(|session| session.engine().open())
+    }
+
+    /// Whether the last batch is closed.
+    #[getter]
+    fn batch_closed(&self) -> PyResult<bool> {
+        self.read(Session::is_batch_closed)
+    }
+
+    /// Predictions for the batch that was closed last.
+    fn predictions<'py>(&self, py: Python<'py>) -> PyResult<Predictions<'py>> {
+        self.read(|session| named(py, session.engine(), session.predictions()))
+    }
+
+    /// Rejected rows of the last batch, as JSON.
+    fn rejected_rows(&self) -> PyResult<String> {
+        self.read(|session| json!(session.rejected_rows()).to_string())
+    }
+
+    /// Drift, advice and notes since the last call, as JSON.
+    fn take_notices(&self, py: Python<'_>) -> PyResult<String> {
+        let notices: Vec<Effects> = self.write(py, |session| Ok(session.take_notices()))?;
+        Ok(Value::Array(notices.iter().map(summary_of).collect()).to_string())
+    }
+
+    /// Names of the classes, in the order of their first appearance.
+    #[getter]
+    fn classes(&self) -> PyResult<Vec<String>> {
+        self.read(|session| session.engine().classes().names().to_vec())
+    }
+
+    /// The current classifier; None while labels of two classes are missing.
+    fn classifier(&self) -> PyResult<Option<PyClassifier>> {
+        self.read(|session| session.classifier().map(PyClassifier))
+    }
+
+    /// Counts of the stream, and what the engine measures, as JSON.
+    fn statistics(&self) -> PyResult<String> {
+        self.read(|session| {
+            let current = &session.statistics().current;
+            json!({ "stream": current, "engine": metrics(session.engine()) }).to_string()
+        })
+    }
+
+    /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.
+    fn exemplars<'py>(&self, py: Python<'py>) -> PyResult<Option<Exemplars<'py>>> {
+        self.read(|session| {
+            let Some(known) = session.engine().transduction() else { return Ok(None) };
+            Ok(Some((to_python(py, known.exemplars())?, PyArray1::from_slice(py, known.weights()))))
+        })?
+    }
+
+    /// Samples whose labels are remembered, and their classes.
+    fn labels(&self) -> PyResult<Vec<(u64, String)>> {
+        self.read(|session| {
+            let engine = session.engine();
+            let labeled = engine.memory().map_or(&[][..], |m| m.labeled());
+            labeled.iter().map(|l| (l.sample, engine.classes().names()[l.class as usize].clone())).collect()
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! The specifications of all estimators, from which `python/generate.py` writes the estimator classes.
+
+use crate::error::of_core;
+use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
+use evermargin::params::{End, FloatRange, ParamKind, ParamSpec};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Every estimator as JSON: name, summary, whether it is a baseline, uses unlabeled rows or learns from one class, and its
+/// parameters (name, kind, type, min, max, choices, default as a typed value, what is allowed, help). A bound that is not
+/// allowed itself has `min_open` or `max_open`; `or_zero` says that 0 is allowed outside the range.
+#[pyfunction]
+pub fn specs() -> PyResult<String> {
+    let all: Result<Vec<Value>, evermargin::Error> = ESTIMATORS.iter().map(|e| estimator_spec(e)).collect();
+    Ok(Value::Array(all.map_err(|e| of_core(&e))?).to_string())
+}
+
+fn estimator_spec(estimator: &EstimatorSpec) -> Result<Value, evermargin::Error> {
+    let params: Result<Vec<Value>, evermargin::Error> = estimator.params.iter().map(param_spec).collect();
+    Ok(json!({
+        "name": estimator.name,
+        "summary": estimator.summary,
+        "baseline": estimator.baseline,
+        "uses_unlabeled": estimator.uses_unlabeled,
+        "one_class": estimator.one_class,
+        "multiclass": estimator.multiclass,
+        "params": params?,
+    }))
+}
+
+fn param_spec(param: &ParamSpec) -> Result<Value, evermargin::Error> {
+    let mut out = json!({
+        "name": param.name,
+        "kind": param.kind.type_name(),
+        "type": python_type(&param.kind),
+        "min": null,
+        "max": null,
+        "choices": null,
+        "default": param.default_value()?,
+        "allowed": param.kind.to_string(),
+        "help": param.help,
+    });
+    match param.kind {
+        ParamKind::Float(range) | ParamKind::PerView(range) => bounds(&range, &mut out),
+        ParamKind::Gamma => bounds(&FloatRange::POSITIVE, &mut out),
+        ParamKind::Ratio => bounds(&FloatRange::UNIT_OPEN, &mut out),
+        ParamKind::Integer { min, max } => {
+            out["min"] = min.into();
+            out["max"] = (max < i64::MAX).then_some(max).into();
+        }
+        _ => {}
+    }
+    match param.kind {
+        ParamKind::Choice(words) => out["choices"] = json!(words),
+        ParamKind::Gamma => out["choices"] = json!(["scale", "auto"]),
+        ParamKind::Ratio => out["choices"] = json!(["labels", "auto"]),
+        _ => {}
+    }
+    Ok(out)
+}
+
+fn python_type(kind: &ParamKind) -> &'static str {
+    match kind {
+        ParamKind::Float(_) => "float",
+        ParamKind::Integer { .. } => "int",
+        ParamKind::Bool => "bool",
+        ParamKind::Choice(_) | ParamKind::Views | ParamKind::Kernels => "str",
+        ParamKind::Gamma => "float or str",
+        ParamKind::Ratio => "float, str or list of float",
+        ParamKind::PerView(_) => "float or list of float",
+    }
+}
+
+fn bounds(range: &FloatRange, out: &mut Value) {
+    for (name, open, end) in [("min", "min_open", range.min), ("max", "max_open", range.max)] {
+        match end {
+            End::Unbounded => {}
+            End::Open(limit) => (out[name], out[open]) = (limit.into(), true.into()),
+            End::Closed(limit) => (out[name], out[open]) = (limit.into(), false.into()),
+        }
+    }
+    out["or_zero"] = range.or_zero.into();
+}

@@ -1,0 +1,322 @@
+"""Durable streams: a session in a directory, and the engine of a classifier that lives in one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_array
+
+from . import _core
+from ._base import rows
+
+if TYPE_CHECKING:
+    from ._label_encoder import LabelEncoder
+
+
+def class_name(label: Any) -> str:
+    """The name of a class in a session: a number by its digits, a text as it is, in quotes if it could be a number."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, str):
+        return json.dumps(label) if class_label(label) != label else label
+    if isinstance(label, (int, float)):
+        return json.dumps(label)
+    raise ValueError(f"label {label!r}: must be a text or a number, so that it can be kept in a file")
+
+
+def class_label(name: str) -> Any:
+    """The label that a class name of a session stands for."""
+    try:
+        label = json.loads(name)
+    except ValueError:
+        return name
+    return label if isinstance(label, (str, int, float)) else name
+
+
+class DurableEngine:
+    """The methods of ``_core.Engine`` on a session in a directory; codes are those of the label encoder."""
+
+    def __init__(self, session: _core.Session, encoder: LabelEncoder) -> None:
+        self.session, self.encoder = session, encoder
+
+    def _name(self, code: int) -> str:
+        return class_name(self.encoder.label(code))
+
+    def _code(self, name: str | None) -> int:
+        return -1 if name is None else self.encoder.code(class_label(name))
+
+    def _effects(self, predictions: Any = None, first_new: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
+        names, confidence = predictions or ([], np.zeros(0))
+        codes = np.array([self._code(name) for name in names], dtype=np.int64)
+        notices = json.loads(self.session.take_notices())
+        queries = [] if first_new is None else json.loads(self.session.queries())[first_new:]
+        told = {
+            "questions": queries,
+            "drift": next((n["drift"] for n in notices if n["drift"]), None),
+            "advice": next((n["advice"] for n in notices if n["advice"]), None),
+            "notes": [self._note(note) for n in notices for note in n["notes"]],
+            "rejected": [],
+        }
+        return codes, confidence, json.dumps(told)
+
+    def _submit(self, event: Any, *args: Any) -> tuple[np.ndarray, np.ndarray, str]:
+        try:
+            event(*args)
+        except _core.Rejected as error:  # as the engine in memory says it
+            raise ValueError(str(error)) from None
+        return self._effects()
+
+    def _note(self, note: str) -> str:
+        new = re.fullmatch(r"class (.+) is new", note)
+        return f"class {self._code(new[1])} is new" if new else note
+
+    def batch(self, x: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+        names = [self._name(code) if code >= 0 else None for code in codes.tolist()]
+        try:
+            predictions = self.session.ingest(x, names, True)
+        except _core.Rejected as error:
+            raise ValueError(str(error)) from None
+        predicted, confidence, told = self._effects(predictions)
+        told = json.loads(told)
+        told["rejected"] = json.loads(self.session.rejected_rows())
+        return predicted, confidence, json.dumps(told)
+
+    def answer(self, sample: int, code: int) -> tuple[np.ndarray, np.ndarray, str]:
+        return self._submit(self.session.answer, sample, self._name(code))
+
+    def correct(self, sample: int, code: int) -> tuple[np.ndarray, np.ndarray, str]:
+        return self._submit(self.session.correct, sample, self._name(code))
+
+    def skip(self, sample: int) -> tuple[np.ndarray, np.ndarray, str]:
+        return self._submit(self.session.skip, sample)
+
+    def withdraw(self, sample: int) -> tuple[np.ndarray, np.ndarray, str]:
+        return self._submit(self.session.withdraw, sample)
+
+    def ask(self, count: int) -> tuple[np.ndarray, np.ndarray, str]:
+        before = len(json.loads(self.session.queries()))
+        self.session.ask(count)
+        return self._effects(first_new=before)
+
+    def tick(self, now: int) -> tuple[np.ndarray, np.ndarray, str]:
+        self.session.close_batch(now)
+        return self._effects(self.session.predictions())
+
+    def questions(self) -> list[int]:
+        return self.session.questions()
+
+    def metrics(self) -> str:
+        return json.dumps(json.loads(self.session.statistics())["engine"])
+
+    def exemplars(self) -> Any:
+        return self.session.exemplars()
+
+    def labels(self) -> tuple[np.ndarray, np.ndarray]:
+        pairs = [(sample, self._code(name)) for sample, name in self.session.labels()]
+        return tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+
+    def classifier(self) -> CodedClassifier | None:
+        found = self.session.classifier()
+        return None if found is None else CodedClassifier(found, [str(self._code(name)) for name in found.classes])
+
+    def to_bytes(self, about: str = "") -> bytes:
+        raise ValueError("a classifier with state=DIR is saved in its directory at all times; copy the directory")
+
+
+class CodedClassifier:
+    """A classifier whose classes are codes."""
+
+    def __init__(self, classifier: _core.Classifier, classes: list[str]) -> None:
+        self.predict, self.classes = classifier.predict, classes
+
+
+class Session:
+    """A durable stream in a directory: every event is on the disk before it takes effect.
+
+    A process that is killed at any moment continues where it stopped, with bit-identical results: open the directory
+    again. Rows that cannot be used (NaN, infinite, too large) are rejected one by one and counted; the other rows of
+    their batch are learned. For an estimator with the same memory, use ``NeverEndingClassifier(state=DIR)``.
+
+    Errors are typed: `StorageFull`, `StorageError`, `Corrupt`, `OtherCpu` and `Rejected`, all of them `SessionError`.
+
+    Parameters
+    ----------
+    directory : str or path-like
+        The directory, which is made if it does not exist. One process at a time can have it open.
+    allow_other_cpu : bool, default=False
+        Continue a session that was computed with other CPU features; results may differ in their last bits.
+    **params
+        Parameters of `NeverEndingClassifier`. They are fixed when the first batch arrives; a session that exists must
+        be opened with the same ones, or with none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_moons
+    >>> from evermargin import Session
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> directory = tempfile.mkdtemp()
+    >>> with Session(directory, gamma=5) as session:
+    ...     rejected = session.ingest(X[:100])
+    ...     for query in session.ask(10):
+    ...         session.answer(query["sample"], y[query["row"]])
+    ...     session.close_batch()
+    >>> with Session(directory) as session:
+    ...     print((session.predict(X[100:]) == y[100:]).mean() > 0.8)
+    True
+    """
+
+    def __init__(self, directory: str | os.PathLike, *, allow_other_cpu: bool = False, **params: Any) -> None:
+        from ._stream import NeverEndingClassifier
+
+        self._template = NeverEndingClassifier(**params)
+        self._given = bool(params)
+        self.directory = os.fspath(directory)
+        self._session = _core.Session.open(self.directory, allow_other_cpu)
+        try:
+            if self._given and not self._session.is_empty():
+                self._template._check_unchanged(self._session)
+        except BaseException:
+            self._session.close()
+            raise
+
+    @classmethod
+    def open(cls, directory: str | os.PathLike, *, allow_other_cpu: bool = False, **params: Any) -> Session:
+        """Open the session in a directory, or begin one; the same as the constructor."""
+        return cls(directory, allow_other_cpu=allow_other_cpu, **params)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files. Nothing is lost without it, but the directory stays locked while the object lives."""
+        self._session.close()
+
+    def ingest(self, X: Any, y: ArrayLike | None = None, missing_label: Any = None) -> int:
+        """Take a batch in: predict its rows and learn from its labels. The batch before is closed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples; unusable rows are rejected, the others are learned.
+        y : array-like of shape (n_samples,), default=None
+            Their classes; ``missing_label`` marks rows without a label.
+        missing_label : scalar, float('nan') or None, default=None
+            The value in ``y`` that marks a row without a label.
+
+        Returns
+        -------
+        rejected : int
+            Number of rejected rows of this batch; ``rejected_rows`` says why.
+        """
+        from ._labels import known_labels
+
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False)
+        names: list[str | None] = [None] * X.shape[0]
+        if y is not None:
+            has, labels = known_labels(y, missing_label, X.shape[0])
+            for i, label in zip(np.flatnonzero(has), labels):
+                names[i] = class_name(label)
+        if self._session.is_empty():
+            self._template._begin_session(self._session, X, class_names_of(self._template.class_weight))
+        before = self.stats["rejected_rows"]
+        self._session.ingest(rows(X), names, False)
+        return self.stats["rejected_rows"] - before
+
+    def queries(self) -> list[dict[str, Any]]:
+        """Open queries, which ``ask`` chose: ``sample``, ``row`` in its batch, ``why``, ``guess`` and ``closeness``."""
+        found = json.loads(self._session.queries())
+        return [q | {"guess": None if q["guess"] is None else class_label(q["guess"])} for q in found]
+
+    def ask(self, n: int = 1) -> list[dict[str, Any]]:
+        """Choose samples that are worth a label, as far as the budget goes; returns all open queries."""
+        self._session.ask(n)
+        return self.queries()
+
+    def answer(self, sample: int, label: Any) -> None:
+        """Give the class of a sample that was queried."""
+        self._session.answer(int(sample), class_name(label))
+
+    def skip(self, sample: int) -> None:
+        """Leave a query without an answer."""
+        self._session.skip(int(sample))
+
+    def correct(self, sample: int, label: Any) -> None:
+        """Change the class of a sample that has a label."""
+        self._session.correct(int(sample), class_name(label))
+
+    def withdraw(self, sample: int) -> None:
+        """Remove the label of a sample."""
+        self._session.withdraw(int(sample))
+
+    def close_batch(self, now: int | None = None) -> None:
+        """Close the batch: no more answers are expected. ``now`` is the time in seconds; None reads the clock."""
+        self._session.close_batch(int(time.time()) if now is None else int(now))
+
+    def reopen_store(self) -> bool:
+        """Continue after `StorageFull` or `StorageError`, when the cause is gone.
+
+        Returns
+        -------
+        applied : bool
+            Whether the event that failed turned out to be stored and is applied; send it again otherwise.
+        """
+        return self._session.reopen_store()
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Classes so far, in the order of their first appearance."""
+        return np.array([class_label(name) for name in self._session.classes])
+
+    @property
+    def classifier(self) -> _core.Classifier | None:
+        """The current classifier; None until labels of two classes are known."""
+        return self._session.classifier()
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Classes of samples by the current classifier; nothing changes."""
+        found = self.classifier
+        if found is None:
+            raise ValueError("labels of two classes are needed: give some in y, or answer queries")
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+        labels = np.array([class_label(name) for name in found.classes])
+        return labels[found.predict(rows(X))[0]]
+
+    def predictions(self) -> tuple[list[Any], np.ndarray]:
+        """Classes (None where unknown) and confidences of the rows of the batch that was closed last."""
+        names, confidence = self._session.predictions()
+        return [None if name is None else class_label(name) for name in names], confidence
+
+    def save_model(self, path: str | os.PathLike) -> None:
+        """Write the current classifier to a model file."""
+        from ._files import write_whole
+
+        if self.classifier is None:
+            raise ValueError("labels of two classes are needed: give some in y, or answer queries")
+        write_whole(path, self.classifier.to_bytes())
+
+    @property
+    def rejected_rows(self) -> list[dict[str, Any]]:
+        """Rejected rows of the last batch, with reason, column and value."""
+        return json.loads(self._session.rejected_rows())
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Counts of the stream and measurements of the engine."""
+        found = json.loads(self._session.statistics())
+        return found["engine"] | found["stream"]
+
+
+def class_names_of(class_weight: Any) -> dict[str, float]:
+    """Weights by class names."""
+    if not isinstance(class_weight, dict):
+        return {}
+    return {class_name(label): float(weight) for label, weight in class_weight.items()}

@@ -1,0 +1,242 @@
+"""Durable streams: a killed process continues, hostile rows are rejected one by one, errors are typed."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
+
+from evermargin import (
+    Corrupt,
+    NeverEndingClassifier,
+    ParameterError,
+    Rejected,
+    Session,
+    SessionError,
+    StorageError,
+    StorageFull,
+)
+from evermargin._session import class_label, class_name
+
+X, Y = make_moons(300, noise=0.1, random_state=0)
+
+
+def stream(model, first, last):
+    """Batches of 50 rows, in which queries are answered."""
+    for start in range(first, last, 50):
+        part = slice(start, start + 50)
+        model.partial_fit(X[part], np.where(np.arange(50) % 25 == 0, Y[part], -1))
+        ids = model.ask(4)
+        model.answer(ids, Y[ids])
+    return model
+
+
+def test_a_recreated_classifier_continues_with_identical_predictions(tmp_path):
+    whole = stream(NeverEndingClassifier(gamma=5), 0, 300)
+    state = tmp_path / "state"
+    for first in range(0, 300, 100):
+        model = stream(NeverEndingClassifier(gamma=5, state=state), first, first + 100)
+        after = model.decision_function(X)
+        model.close()
+    again = NeverEndingClassifier(gamma=5, state=state)
+    assert np.array_equal(again.predict(X), whole.predict(X))
+    assert np.array_equal(again.decision_function(X), after)
+    assert np.array_equal(after, whole.decision_function(X))
+    assert again.classes_.dtype == whole.classes_.dtype and again.n_features_in_ == 2
+    assert again.metrics_ == whole.metrics_
+
+
+def test_labels_and_confidences_are_those_of_the_classifier_in_memory(tmp_path):
+    one, other = NeverEndingClassifier(gamma=5), NeverEndingClassifier(gamma=5, state=tmp_path / "state")
+    for model in (one, other):
+        stream(model, 0, 150).close_batch()
+    assert np.array_equal(one.labels_, other.labels_)
+    assert np.array_equal(one.confidence_, other.confidence_)
+    assert one.events_ == other.events_
+    assert np.array_equal(one.exemplars_, other.exemplars_)
+
+
+def test_a_killed_process_continues(tmp_path):
+    state = tmp_path / "state"
+    script = f"""
+        import os, signal
+        import numpy as np
+        from sklearn.datasets import make_moons
+        from evermargin import NeverEndingClassifier
+        X, y = make_moons(300, noise=0.1, random_state=0)
+        model = NeverEndingClassifier(gamma=5, state={str(state)!r})
+        for start in range(0, 200, 50):
+            model.partial_fit(X[start : start + 50], y[start : start + 50])
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)])
+    assert ended.returncode == -9
+    model = NeverEndingClassifier(gamma=5, state=state).partial_fit(X[200:], Y[200:])
+    whole = NeverEndingClassifier(gamma=5)
+    for part in (slice(0, 50), slice(50, 100), slice(100, 150), slice(150, 200), slice(200, 300)):
+        whole.partial_fit(X[part], Y[part])
+    assert np.array_equal(model.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], ["1", "2"], [1.0, 2.0], [7, 3], ["null", "[1]"]])
+def test_labels_keep_their_type(tmp_path, labels):
+    y = np.array(labels)[Y]
+    NeverEndingClassifier(state=tmp_path / "state").partial_fit(X, y).close()
+    again = NeverEndingClassifier(state=tmp_path / "state")
+    assert (again.predict(X) == y).mean() > 0.9
+    assert again.classes_.tolist() == sorted(labels)
+    for label in labels:
+        assert class_label(class_name(label)) == label and type(class_label(class_name(label))) is type(label)
+
+
+def test_a_session_keeps_its_parameters(tmp_path):
+    state = tmp_path / "state"
+    model = NeverEndingClassifier(C=2.0, state=state).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="holds a session"):
+        model.fit(X, Y)
+    model.close()
+    with pytest.raises(ValueError, match="began with other values of: C"):
+        NeverEndingClassifier(C=5.0, state=state).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="holds a session"):
+        NeverEndingClassifier(C=2.0, state=state).fit(X, Y)
+    again = NeverEndingClassifier(C=2.0, state=state).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="has no label that could be changed"):
+        again.correct(10**6, 1)
+    again.close()
+    weighted = NeverEndingClassifier(class_weight={0: 2.0}, state=tmp_path / "weighted").partial_fit(X, Y)
+    weighted.close()
+    assert len(clone(weighted).predict(X)) == 300
+
+
+def test_a_classifier_without_a_session_is_not_fitted(tmp_path):
+    model = NeverEndingClassifier(state=tmp_path / "state")
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert not (tmp_path / "state").exists()
+    with pytest.raises(ParameterError, match="C=-1.0"):
+        NeverEndingClassifier(C=-1.0, state=tmp_path / "state").partial_fit(X, Y)
+    assert NeverEndingClassifier(state=tmp_path / "state").partial_fit(X, Y).predict(X).shape == (300,)
+
+
+def huge_value():
+    rows = X.copy()
+    rows[7, 1] = 3e15
+    return rows
+
+
+def tiny_then_large_column():
+    rng = np.random.default_rng(0)
+    column = np.concatenate([1e-9 * rng.random(60), 1e7 * rng.random(240)])
+    return np.column_stack([X, column])
+
+
+def identical_first_rows():
+    rows = X.copy()
+    rows[:60] = 0.25
+    return rows
+
+
+@pytest.mark.parametrize("scale", ["none", "standard", "minmax", None])
+@pytest.mark.parametrize("durable", [False, True])
+@pytest.mark.parametrize("rows", [huge_value, tiny_then_large_column, identical_first_rows])
+def test_hostile_streams_never_make_the_classifier_unusable(tmp_path, rows, durable, scale):
+    rows, state = rows(), tmp_path / "state" if durable else None
+    model = NeverEndingClassifier(scale=scale, state=state)
+    for start in range(0, 300, 60):
+        part = slice(start, start + 60)
+        model.partial_fit(rows[part], Y[part])
+        assert len(model.labels_) == 60
+        ids = model.ask(2)
+        model.answer(ids, Y[ids])
+        if durable:
+            before = model.predict(rows)
+            model.close()
+            model = NeverEndingClassifier(scale=scale, state=state)
+            assert np.array_equal(model.predict(rows), before)
+    assert model.metrics_["rows"] == 300
+    assert model.metrics_["rejected_rows"] == 0 or rows.max() == 3e15  # scaling adapts to the other streams
+    assert model.predict(X if rows.shape[1] == 2 else rows).shape == (300,)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_unusable_rows_are_rejected_and_the_others_learned(tmp_path, layout):
+    rows = X.copy()
+    rows[3, 0], rows[40, 1], rows[41, 0] = np.nan, np.inf, 1e200
+    with Session.open(tmp_path / "state", gamma=5) as session:
+        assert session.ingest(layout(rows), Y) == 3
+        assert [r["reason"] for r in session.rejected_rows] == [
+            "value is not a number",
+            "value is infinite",
+            "value is too large",
+        ]
+        session.close_batch()
+        assert session.stats["rejected_rows"] == 3
+        assert (session.predict(X) == Y).mean() > 0.9
+    with Session.open(tmp_path / "state") as session:
+        assert session.stats["rejected_rows"] == 3
+        assert session.ingest(layout(X), Y) == 0
+
+
+def test_queries_are_answered_corrected_and_withdrawn(tmp_path):
+    with Session.open(tmp_path / "state", gamma=5, queries_per_batch=20, exploration_rate=0.0) as session:
+        session.ingest(X)
+        asked = []
+        while queries := session.queries() or session.ask(5):
+            for query in queries:
+                asked.append(query["sample"])
+                session.answer(query["sample"], Y[query["row"]])
+        assert 10 <= len(asked) <= 20
+        with pytest.raises(Rejected, match="is not asked about"):
+            session.answer(asked[0], 1)
+        session.correct(asked[0], 1 - Y[asked[0]])
+        session.withdraw(asked[0])
+        session.close_batch()
+        labels, confidence = session.predictions()
+        assert len(labels) == len(confidence) == 300 and set(labels) == {0, 1}
+        model = tmp_path / "model"
+        session.save_model(model)
+        assert model.stat().st_size > 0
+        assert sorted(session.classes_.tolist()) == [0, 1]
+
+
+def test_errors_are_typed(tmp_path):
+    for error in (Rejected, StorageError, StorageFull, Corrupt):
+        assert issubclass(error, SessionError)
+    state = tmp_path / "state"
+    with Session(state) as session:
+        with pytest.raises(ValueError, match="no batch yet"):
+            session.predict(X)
+        session.ingest(X, Y)
+        with pytest.raises(SessionError):
+            Session(state)  # one process at a time
+    with pytest.raises(ValueError, match="other values of: C"):
+        Session(state, C=7.0)
+    for name in os.listdir(state):
+        path = state / name
+        if path.is_file() and path.stat().st_size > 4096:
+            content = bytearray(path.read_bytes())
+            content[2048:4096] = bytes(2048)
+            path.write_bytes(content)
+    with pytest.raises(SessionError):
+        Session(state)
+
+
+def test_the_model_of_a_session_predicts_the_same_on_the_command_line(tmp_path, command_line):
+    model, table, predicted = tmp_path / "m.evm", tmp_path / "d.csv", tmp_path / "predicted.tsv"
+    with Session(tmp_path / "state", gamma=5) as session:
+        session.ingest(X, Y)
+        session.close_batch()
+        session.save_model(model)
+        expected = session.predict(X)
+    lines = ["x0,x1,label", *(f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y))]
+    table.write_text("\n".join(lines) + "\n")
+    words = [command_line, "predict", model, table, "--label", "label", "-o", predicted]
+    subprocess.run([str(w) for w in words], check=True, capture_output=True)
+    found = [int(row.split("\t")[0]) for row in predicted.read_text().splitlines()[1:]]
+    assert found == expected.tolist()
