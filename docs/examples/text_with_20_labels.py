@@ -46,7 +46,7 @@ models = {
     "LinearTSVM": evermargin.LinearTSVM(ratio=share, compare=False),
     "LinearDA": evermargin.LinearDA(ratio=share, compare=False),
     "SubmodularS3VM": evermargin.SubmodularS3VM(ratio=share, compare=True),
-    "LapRLS (cosine graph)": evermargin.LapRLS(kernel="linear", metric="cosine", weights="cosine", compare=False),
+    "LapRLS (cosine graph)": evermargin.LapRLS(kernel="linear", metric="cosine", edge_weights="cosine", compare=False),
 }
 right = {name: [] for name in models}
 held_out = []  # of SubmodularS3VM: shares of held-out labels that are right, by the labels alone and with all rows

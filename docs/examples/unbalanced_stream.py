@@ -32,7 +32,7 @@ def batches(count=60, rows=500, seed=0):
 def watch(strategy, seed=0):
     """Found frauds and false alarms of each batch, labeled before any answer about it."""
     model = evermargin.NeverEndingClassifier(
-        strategy=strategy, budget_per_batch=5, class_weight="balanced", missing_label=-1, random_state=seed
+        strategy=strategy, queries_per_batch=5, class_weight="balanced", missing_label=-1, random_state=seed
     )
     told = []
     for number, (X, y) in enumerate(batches(seed=seed)):
