@@ -143,7 +143,7 @@ impl PySession {
         self.read(|session| differences(&session.config().params, &params))?.map_err(|e| of_json(&e))
     }
 
-    /// What the caller said when the session began.
+    /// The options that the caller gave when the session began.
     #[getter]
     fn about(&self) -> PyResult<String> {
         self.read(|session| session.config().input.first().cloned().unwrap_or_default())

@@ -16,7 +16,7 @@ pub struct SessionConfig {
     pub params: EngineParams,
     /// Whether a second engine with the same budget queries at random, as a baseline.
     pub random_baseline: bool,
-    /// Who answers queries.
+    /// The source of answers to queries.
     pub oracle: Oracle,
     /// Rows per batch.
     pub batch_rows: usize,
@@ -24,7 +24,7 @@ pub struct SessionConfig {
     pub input: Vec<String>,
     /// How rows of the sources become features.
     pub schema: Schema,
-    /// The class that is told from all others together.
+    /// The class that is learned against all others together.
     pub positive: Option<String>,
     /// CPU feature level of the process that began the session, as the caller names it.
     pub cpu_level: String,
@@ -37,7 +37,7 @@ impl SessionConfig {
     }
 }
 
-/// Who answers queries.
+/// The source of answers to queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oracle {

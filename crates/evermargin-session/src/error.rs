@@ -22,7 +22,7 @@ pub enum SessionError {
     Corrupt {
         /// The directory or file, and the event where one is known.
         place: String,
-        /// What was found.
+        /// The reason.
         reason: String,
     },
     /// A value could not be written or read in the session's format.

@@ -8,7 +8,7 @@ use crate::session::Session;
 use evermargin_store::{Open, Store};
 use std::path::Path;
 
-/// What a directory holds.
+/// The content of a directory.
 #[derive(Debug)]
 pub enum Opened {
     /// A session, as it was left.
@@ -17,7 +17,7 @@ pub enum Opened {
     Empty(Box<Store>),
 }
 
-/// What to do about a session that was computed on another CPU feature level.
+/// The treatment of a session that was computed on another CPU feature level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherCpu {
     /// Refuse it.

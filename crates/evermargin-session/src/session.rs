@@ -263,7 +263,7 @@ impl Session {
         self.log.is_durable()
     }
 
-    /// Who answers queries.
+    /// The source of answers to queries.
     pub fn oracle(&self) -> Oracle {
         self.config.oracle
     }

@@ -201,7 +201,7 @@ fn finish(
     console::answer(common, &json, &progress_line::summary(args, session, live))
 }
 
-/// What a person should hear of an effect.
+/// The messages of an effect for the user.
 pub(crate) fn heard(effects: &Effects) -> Vec<String> {
     let mut out = effects.notes.clone();
     if let Some(d) = effects.drift {

@@ -1,4 +1,4 @@
-//! What is shown while a run goes on, and at its end; and what is measured about the program itself.
+//! The progress line of a run, its summary at the end, and the memory use of the process.
 
 use super::args::RunArgs;
 use crate::args::Common;
@@ -23,7 +23,7 @@ pub struct ProgressLine<'w> {
     /// Batches in which the stream changed, since the program started.
     pub drifts: Vec<u64>,
     batch: u64,
-    /// What was said, so as not to say it twice.
+    /// The last text, so that it is not printed twice.
     said: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ fn line(session: &Session, took: Duration) -> String {
     out
 }
 
-/// What is said at the end.
+/// The summary at the end.
 pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> String {
     let (statistics, engine) = (session.statistics(), session.engine());
     let percent = |share: Option<f64>| share.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));

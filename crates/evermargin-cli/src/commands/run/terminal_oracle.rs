@@ -14,7 +14,7 @@ pub enum Answered {
     Quit,
 }
 
-/// What a person said.
+/// An answer of the annotator.
 enum Said {
     Label(String),
     Skip,
@@ -104,7 +104,7 @@ impl TerminalOracle {
     }
 }
 
-/// Whether an event was applied. One that the engine rejects is a slip, and the person is told; a failing store ends the
+/// Whether an event was applied. One that the engine rejects is a typing slip and prints the reason; a failing store ends the
 /// run.
 fn slip(done: Result<(), SessionError>) -> Result<bool, Failure> {
     match done {
