@@ -44,7 +44,6 @@ ENGINE_NAMES = {
     "gamma": "gamma",
     "scale": "scale",
     "class_weight": "class_weight",
-    "class_weights": "class_weight",
     "label_source": "label_source",
     "query_strategy": "strategy",
     "exploration_rate": "exploration_rate",
@@ -374,8 +373,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             "kernel": self._kernel(columns),
             "scale": self.scale,
             "c": self.C,
-            "class_weight": self.class_weight if isinstance(self.class_weight, str) else "none",
-            "class_weights": weights,
+            "class_weight": self._class_weight(weights),
             "label_source": self.label_source,
             "query_strategy": self.strategy,
             "budget": {"per_batch": self._count("queries_per_batch"), "total": self._total(), "queries_per_round": 0},
@@ -385,6 +383,11 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             "max_points": self.max_points,
             "seed": self._seed,
         }
+
+    def _class_weight(self, weights):
+        if isinstance(self.class_weight, str):
+            return self.class_weight
+        return {"explicit": weights} if weights else "none"
 
     def _count(self, name):
         value = getattr(self, name)

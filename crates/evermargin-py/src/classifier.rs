@@ -3,7 +3,7 @@
 use crate::error::{of_core, of_format};
 use crate::rows::{Rows, table, to_python};
 use crate::work::quick;
-use evermargin::model::{Classifier, InputSpec, Scaling, Scheme};
+use evermargin::model::{Classifier, InputSpec, MulticlassScheme, Scaling};
 use evermargin::{Kernel, Matrix, Model};
 use evermargin_io::artifacts::model;
 use evermargin_io::{Limits, json, libsvm_model, onnx};
@@ -82,7 +82,7 @@ impl PyClassifier {
         bias: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
         let wrong = |e: serde_json::Error| PyValueError::new_err(format!("kernel or scheme: {e}"));
-        let scheme: Scheme = serde_json::from_value(scheme.into()).map_err(wrong)?;
+        let scheme: MulticlassScheme = serde_json::from_value(scheme.into()).map_err(wrong)?;
         let kernel: Kernel = serde_json::from_str(kernel).map_err(wrong)?;
         let coef: Vec<Vec<f64>> = coef.as_array().outer_iter().map(|row| row.to_vec()).collect();
         let bias = bias.as_array().to_vec();
@@ -123,9 +123,9 @@ impl PyClassifier {
     #[getter]
     fn scheme(&self) -> &'static str {
         match self.0.scheme {
-            Scheme::Binary => "binary",
-            Scheme::OneVsRest => "one-vs-rest",
-            Scheme::OneVsOne => "one-vs-one",
+            MulticlassScheme::Binary => "binary",
+            MulticlassScheme::OneVsRest => "one-vs-rest",
+            MulticlassScheme::OneVsOne => "one-vs-one",
         }
     }
 

@@ -4,7 +4,7 @@ use crate::error::{of_core, of_json};
 use crate::rows::{Rows, order};
 use crate::work::long;
 use evermargin::active;
-use evermargin::model::{Predictions, Scheme};
+use evermargin::model::{MulticlassScheme, Predictions};
 use evermargin::solver::Stop;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -28,12 +28,12 @@ pub fn closeness<'py>(
     classes: usize,
     scheme: &str,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let scheme: Scheme = serde_json::from_value(scheme.into()).map_err(|e| of_json(&e))?;
+    let scheme: MulticlassScheme = serde_json::from_value(scheme.into()).map_err(|e| of_json(&e))?;
     let decision = decision.as_array();
     let outputs = match scheme {
-        Scheme::Binary => 1,
-        Scheme::OneVsRest => classes,
-        Scheme::OneVsOne => classes * classes.saturating_sub(1) / 2,
+        MulticlassScheme::Binary => 1,
+        MulticlassScheme::OneVsRest => classes,
+        MulticlassScheme::OneVsOne => classes * classes.saturating_sub(1) / 2,
     };
     let codes: Vec<Option<u32>> = crate::rows::classes(&codes);
     let class: Vec<u32> = codes.into_iter().flatten().filter(|c| (*c as usize) < classes).collect();

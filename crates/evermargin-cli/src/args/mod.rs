@@ -191,8 +191,9 @@ pub struct LearnArgs {
     pub scale: Option<evermargin::pipeline::train::ScalingChoice>,
     /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]
     #[arg(long, value_name = "SCHEME", value_parser = crate::args::values::multi)]
-    pub multi: Option<evermargin::model::Scheme>,
-    /// Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or CLASS=WEIGHT,…
+    pub multi: Option<evermargin::model::MulticlassScheme>,
+    /// Class weights: none, balanced (equal total weight per class), ratio (n_largest / n_class), or CLASS=WEIGHT,…
+    /// [default: none]
     #[arg(long, value_name = "WEIGHTS", value_parser = crate::args::values::class_weight)]
     pub class_weight: Option<evermargin::estimators::ClassWeight>,
     /// Weights of rows, one a line

@@ -4,7 +4,7 @@ use evermargin::active::pool_size;
 use evermargin::estimators::ClassWeight;
 use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::metrics::Criterion;
-use evermargin::model::Scheme;
+use evermargin::model::MulticlassScheme;
 use evermargin::params::{ParamKind, ParamValue, ParamValues};
 use evermargin::pipeline::train::{Gamma, ScalingChoice};
 use evermargin_io::Format;
@@ -143,20 +143,21 @@ pub fn scaling(text: &str) -> Result<ScalingChoice, String> {
 }
 
 /// A multi-class scheme.
-pub fn multi(text: &str) -> Result<Scheme, String> {
+pub fn multi(text: &str) -> Result<MulticlassScheme, String> {
     word(text)
 }
 
-/// `balanced`, `ratio`, or `A=2,B=1`.
+/// `none`, `balanced`, `ratio`, or `A=2,B=1`.
 pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
     match text {
+        "none" => return Ok(ClassWeight::None),
         "balanced" => return Ok(ClassWeight::Balanced),
         "ratio" => return Ok(ClassWeight::Ratio),
         _ => {}
     }
     let mut map = BTreeMap::new();
     for part in text.split(',') {
-        let wrong = || "must be balanced, ratio, or CLASS=WEIGHT,… with positive weights".to_string();
+        let wrong = || "must be none, balanced, ratio, or CLASS=WEIGHT,… with positive weights".to_string();
         let (class, weight) = part.rsplit_once('=').ok_or_else(wrong)?;
         let weight = number(weight).ok().filter(|w| *w > 0.0).ok_or_else(wrong)?;
         if map.insert(class.trim().to_string(), weight).is_some() {
@@ -260,5 +261,6 @@ mod tests {
             assert!(threshold(wrong).is_err(), "{wrong}");
         }
         assert_eq!(class_weight("ratio"), Ok(ClassWeight::Ratio));
+        assert_eq!(class_weight("none"), Ok(ClassWeight::None));
     }
 }

@@ -12,7 +12,7 @@ use crate::output::console::{self, count, exact, quoted, short};
 use crate::output::progress::Watcher;
 use evermargin::active::{Gate, POOL, closeness_of, take_nearest};
 use evermargin::data::Matrix;
-use evermargin::model::{Classifier, Predictions, Scheme};
+use evermargin::model::{Classifier, MulticlassScheme, Predictions};
 use evermargin_io::write_atomic;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -244,7 +244,7 @@ fn choose(args: &AskArgs, seed: u64, candidates: usize, opinion: Option<&Opinion
 fn table(chosen: &[usize], numbers: &[usize], opinion: Option<&Opinion>) -> String {
     let mut out = String::from("row");
     if let Some(Opinion { classifier: c, .. }) = opinion {
-        if c.scheme == Scheme::Binary {
+        if c.scheme == MulticlassScheme::Binary {
             out.push_str("\tdecision");
         } else {
             for name in c.scheme.output_names(&c.classes) {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::console::{self, count, short};
 use crate::output::fit_summary;
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin::model::{Calibration, Classifier, Column, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, MulticlassScheme};
 use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::{Kernel, Matrix, Model};
@@ -140,10 +140,10 @@ fn page(name: &str, c: &Classifier, size: Option<u64>) -> String {
         line("index base", &base.to_string());
     }
     line("classes", &list(&c.classes));
-    if c.scheme == Scheme::Binary {
+    if c.scheme == MulticlassScheme::Binary {
         line("decision", &format!("f > 0 means {}", c.classes.last().map_or("", String::as_str)));
     } else {
-        let scheme = if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" };
+        let scheme = if c.scheme == MulticlassScheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" };
         line("decision", &format!("{scheme}, {} functions", c.model.outputs()));
     }
     match &c.model {

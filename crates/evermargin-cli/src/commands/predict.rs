@@ -9,7 +9,7 @@ use crate::input::{self, Input};
 use crate::output::console::{self, exact, quoted, short};
 use evermargin::Labels;
 use evermargin::metrics::{self, Confusion};
-use evermargin::model::{Classifier, Predictions, Scheme};
+use evermargin::model::{Classifier, MulticlassScheme, Predictions};
 use evermargin_io::{ReadOptions, write_atomic};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -186,7 +186,7 @@ fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
     let comma = if shape == Shape::Csv { ',' } else { '\t' };
     let outputs = c.model.outputs();
     out.push_str("label");
-    if c.scheme == Scheme::Binary {
+    if c.scheme == MulticlassScheme::Binary {
         let _ = write!(out, "{comma}decision");
     } else {
         for name in c.scheme.output_names(&c.classes) {
@@ -240,14 +240,14 @@ pub fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
         let decision: Vec<f64> =
             rows.iter().flat_map(|&i| &p.decision[i * outputs..(i + 1) * outputs]).copied().collect();
         match c.scheme {
-            Scheme::Binary => {
+            MulticlassScheme::Binary => {
                 let positive: Vec<bool> = known.iter().map(|t| *t == 1).collect();
                 auc = metrics::auc(&decision, &positive, &[]);
                 pr_auc = metrics::average_precision(&decision, &positive, &[]);
                 prbep = metrics::prbep(&decision, &positive);
             }
-            Scheme::OneVsRest => auc = metrics::auc_macro(&decision, &known, c.classes.len(), &[]),
-            Scheme::OneVsOne => {}
+            MulticlassScheme::OneVsRest => auc = metrics::auc_macro(&decision, &known, c.classes.len(), &[]),
+            MulticlassScheme::OneVsOne => {}
         }
     }
     json!({
@@ -258,7 +258,7 @@ pub fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
 
 /// The ROC curve as text, with the precision of each cut (empty where nothing is called positive).
 fn roc(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Result<String, Failure> {
-    if c.scheme != Scheme::Binary {
+    if c.scheme != MulticlassScheme::Binary {
         return Err(Failure::Usage(format!(
             "--roc: the model has {} classes; a curve needs two",
             c.classes.len()

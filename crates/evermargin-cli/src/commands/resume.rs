@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::commands::fit::FitArgs;
 use crate::failure::Failure;
-use evermargin::model::Scheme;
+use evermargin::model::MulticlassScheme;
 use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions};
 use evermargin::pipeline::train::{Gamma, TrainOptions};
@@ -61,10 +61,10 @@ fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> R
     if let Some(scale) = options.scaling.filter(|s| s.name() != state.scaling.name()) {
         return Err(contradiction("--scale", &scale.name(), state.scaling.name()));
     }
-    if options.multi == Some(Scheme::OneVsOne) && state.scheme == Scheme::OneVsRest {
+    if options.multi == Some(MulticlassScheme::OneVsOne) && state.scheme == MulticlassScheme::OneVsRest {
         return Err(contradiction("--multi", "one-vs-one", "one-vs-rest"));
     }
-    if options.multi == Some(Scheme::OneVsRest) && state.scheme == Scheme::OneVsOne {
+    if options.multi == Some(MulticlassScheme::OneVsRest) && state.scheme == MulticlassScheme::OneVsOne {
         return Err(contradiction("--multi", "one-vs-rest", "one-vs-one"));
     }
     let weight = options.class_weight.value();

@@ -14,7 +14,7 @@ use crate::output::heatmap::{self, Heatmap};
 use crate::output::progress::Watcher;
 use evermargin::Labels;
 use evermargin::estimators::EstimatorSpec;
-use evermargin::model::Scheme;
+use evermargin::model::MulticlassScheme;
 use evermargin::params::ParamSpec;
 use evermargin::pipeline::cross_validation::{PathTask, stratified_folds};
 use evermargin::pipeline::preprocess::{Prepared, prepare};
@@ -372,7 +372,13 @@ fn gammas(
 }
 
 /// Mean and standard error of the accuracies of the folds.
-fn score(decision: &[f64], labels: &Labels, scheme: Scheme, folds: &[Option<u32>], k: usize) -> (f64, f64) {
+fn score(
+    decision: &[f64],
+    labels: &Labels,
+    scheme: MulticlassScheme,
+    folds: &[Option<u32>],
+    k: usize,
+) -> (f64, f64) {
     let classes = labels.classes.len();
     let outputs = decision.len() / labels.of.len();
     let (mut right, mut all) = (vec![0.0; k], vec![0.0; k]);
@@ -546,7 +552,7 @@ mod tests {
     fn the_standard_error_is_that_of_the_mean_of_folds() {
         let labels = Labels::from_tokens(["a", "b", "a", "b"].into_iter().map(Some));
         let folds = [Some(0), Some(0), Some(1), Some(1)];
-        let (mean, error) = score(&[-1.0, 1.0, 1.0, 1.0], &labels, Scheme::Binary, &folds, 2);
+        let (mean, error) = score(&[-1.0, 1.0, 1.0, 1.0], &labels, MulticlassScheme::Binary, &folds, 2);
         assert_eq!(mean, 0.75);
         assert!((error - 0.25).abs() < 1e-12);
     }

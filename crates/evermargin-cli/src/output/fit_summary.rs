@@ -3,7 +3,7 @@
 use crate::args::semi;
 use crate::output::console::{self, count, quoted, short};
 use evermargin::estimators::online::lasvm::Online;
-use evermargin::model::{Classifier, Scheme};
+use evermargin::model::{Classifier, MulticlassScheme};
 use evermargin::params::ParamValue;
 use evermargin::pipeline::train::{Gamma, Trained};
 use evermargin::solver::{Exit, Report};
@@ -193,8 +193,10 @@ impl Summary<'_> {
         if let Some(nu) = c.params.get("nu").and_then(ParamValue::as_f64).filter(|_| c.learner == ONE_CLASS) {
             words.push(format!("nu {}", short(nu)));
         }
-        if c.scheme != Scheme::Binary {
-            words.push(if c.scheme == Scheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into());
+        if c.scheme != MulticlassScheme::Binary {
+            words.push(
+                if c.scheme == MulticlassScheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" }.into(),
+            );
         }
         words.push(format!("scaling {}", c.scaling.name()));
         if let Some(threshold) = c.params.get("threshold_value").and_then(ParamValue::as_f64) {

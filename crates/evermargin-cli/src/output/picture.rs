@@ -2,7 +2,7 @@
 //! the support vectors on top. As SVG, and as characters for the terminal.
 
 use crate::failure::Failure;
-use evermargin::model::{Classifier, Scheme};
+use evermargin::model::{Classifier, MulticlassScheme};
 use evermargin::{Labels, Matrix, Model};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -121,7 +121,7 @@ impl<'a> Picture<'a> {
             let _ = writeln!(out, "<path fill=\"{color}\" d=\"{field}\"/>");
         }
         out.push_str("</g>\n");
-        if self.classifier.scheme == Scheme::Binary {
+        if self.classifier.scheme == MulticlassScheme::Binary {
             let f: Vec<f64> = grid.iter().map(|g| g.2).collect();
             for (level, style) in
                 [(-1.0, "1\" stroke-dasharray=\"4 3"), (0.0, "2"), (1.0, "1\" stroke-dasharray=\"4 3")]
@@ -199,14 +199,14 @@ impl<'a> Picture<'a> {
 }
 
 /// How sure the outputs are of the class: the smallest margin of the winner, squashed to 0 … 1.
-fn confidence(scheme: Scheme, k: usize, class: usize, f: &[f64]) -> f64 {
+fn confidence(scheme: MulticlassScheme, k: usize, class: usize, f: &[f64]) -> f64 {
     let margin = match scheme {
-        Scheme::Binary => f[0].abs(),
-        Scheme::OneVsRest => {
+        MulticlassScheme::Binary => f[0].abs(),
+        MulticlassScheme::OneVsRest => {
             let others = f.iter().enumerate().filter(|(j, _)| *j != class).map(|(_, v)| *v);
             f[class] - others.fold(f64::NEG_INFINITY, f64::max)
         }
-        Scheme::OneVsOne => {
+        MulticlassScheme::OneVsOne => {
             let pairs = (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b)));
             pairs
                 .zip(f)
@@ -270,7 +270,9 @@ mod tests {
 
     #[test]
     fn the_winner_of_pairs_is_as_sure_as_its_closest_duel() {
-        assert!((confidence(Scheme::OneVsOne, 3, 1, &[2.0, 9.0, -0.5]) - 0.5f64.tanh()).abs() < 1e-12);
-        assert!((confidence(Scheme::Binary, 2, 0, &[-1.0]) - 1.0f64.tanh()).abs() < 1e-12);
+        assert!(
+            (confidence(MulticlassScheme::OneVsOne, 3, 1, &[2.0, 9.0, -0.5]) - 0.5f64.tanh()).abs() < 1e-12
+        );
+        assert!((confidence(MulticlassScheme::Binary, 2, 0, &[-1.0]) - 1.0f64.tanh()).abs() < 1e-12);
     }
 }

@@ -18,7 +18,7 @@ use crate::limits::{Limits, over};
 use crate::output::write_atomic;
 use crate::{json, libsvm_model};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Columns, InputSpec, Model, Part, Scheme};
+use evermargin::model::{Calibration, Classifier, Columns, InputSpec, Model, MulticlassScheme, Part};
 use evermargin::params::ParamValues;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -30,7 +30,7 @@ struct Head {
     learner: String,
     params: ParamValues,
     classes: Vec<String>,
-    scheme: Scheme,
+    scheme: MulticlassScheme,
     model: ModelHead,
     scaling: ScalingHead,
     input: InputSpec,

@@ -18,7 +18,7 @@ use crate::output::write_atomic;
 use evermargin::data::Matrix;
 use evermargin::estimators::online::lasvm::{Counts, LasvmParams, Ramp, Saved};
 use evermargin::kernel::gram::Packing;
-use evermargin::model::{InputSpec, Scheme};
+use evermargin::model::{InputSpec, MulticlassScheme};
 use evermargin::params::ParamValues;
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::solver::smo::Dual;
@@ -34,7 +34,7 @@ struct Head {
     classes: Vec<String>,
     class_counts: Vec<usize>,
     rows: u64,
-    scheme: Scheme,
+    scheme: MulticlassScheme,
     scaling: ScalingHead,
     input: InputSpec,
     machine: LasvmParams,

@@ -1,7 +1,7 @@
 //! Is a classifier one that can be used? Files may say anything; this is asked before anything is done with one.
 
 use crate::formats::text;
-use evermargin::model::{Calibration, Classifier, Column, InputSpec, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, InputSpec, MulticlassScheme, Scaling};
 
 /// Refuses a classifier whose parts do not fit together; the sentence says which.
 pub fn check(classifier: &Classifier) -> Result<(), String> {
@@ -17,7 +17,11 @@ pub fn check(classifier: &Classifier) -> Result<(), String> {
     classifier.calibration.iter().try_for_each(check_calibration)
 }
 
-pub(crate) fn check_classes(names: &[String], scheme: Scheme, outputs: usize) -> Result<(), String> {
+pub(crate) fn check_classes(
+    names: &[String],
+    scheme: MulticlassScheme,
+    outputs: usize,
+) -> Result<(), String> {
     let classes = names.len();
     if classes < 2 {
         return Err(format!("{classes} classes; a classifier has at least two"));
@@ -28,12 +32,12 @@ pub(crate) fn check_classes(names: &[String], scheme: Scheme, outputs: usize) ->
         return Err(format!("class '{twice}' is listed twice"));
     }
     let (name, needed) = match scheme {
-        Scheme::Binary if classes != 2 => {
+        MulticlassScheme::Binary if classes != 2 => {
             return Err(format!("{classes} classes; a binary classifier has two"));
         }
-        Scheme::Binary => ("binary", 1),
-        Scheme::OneVsRest => ("one-vs-rest", classes),
-        Scheme::OneVsOne => ("one-vs-one", classes.saturating_mul(classes - 1) / 2),
+        MulticlassScheme::Binary => ("binary", 1),
+        MulticlassScheme::OneVsRest => ("one-vs-rest", classes),
+        MulticlassScheme::OneVsOne => ("one-vs-one", classes.saturating_mul(classes - 1) / 2),
     };
     if outputs != needed {
         return Err(format!(

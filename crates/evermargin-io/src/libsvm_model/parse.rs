@@ -7,7 +7,7 @@ use crate::formats::pairwise::pair;
 use crate::limits::Limits;
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, InputSpec, Model, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, InputSpec, Model, MulticlassScheme, Scaling};
 use evermargin::params::ParamValues;
 use evermargin::params::structs::to_value;
 
@@ -108,7 +108,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
         learner: "svc".into(),
         params,
         classes: order.iter().map(|i| header.labels[*i].to_string()).collect(),
-        scheme: if n == 2 { Scheme::Binary } else { Scheme::OneVsOne },
+        scheme: if n == 2 { MulticlassScheme::Binary } else { MulticlassScheme::OneVsOne },
         model,
         scaling: Scaling::None,
         input: InputSpec { serial_column: kernel == Kernel::Precomputed, ..InputSpec::default() },

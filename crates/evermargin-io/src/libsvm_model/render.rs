@@ -6,7 +6,7 @@ use crate::formats::number;
 use crate::formats::pairwise::{Standing, by_class, pair};
 use evermargin::data::Row;
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Model, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Model, MulticlassScheme, Scaling};
 use evermargin::params::{ParamValue, ParamValues};
 
 /// A support vector as LIBSVM sees it: its class, by its number with us, and its coefficient against each other class.
@@ -19,7 +19,7 @@ struct Vector {
 /// The classifier as a LIBSVM model.
 pub fn to_text(classifier: &Classifier) -> Result<String> {
     check(classifier).map_err(Error::inexpressible)?;
-    if classifier.scheme == Scheme::OneVsRest {
+    if classifier.scheme == MulticlassScheme::OneVsRest {
         return Err(Error::inexpressible(
             "LIBSVM models decide one class against one other; train with multi = one-vs-one",
         ));

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::formats::pairwise::{Standing, by_class, pair};
 use evermargin::data::{Matrix, Row};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Classifier, Model, Scheme};
+use evermargin::model::{Classifier, Model, MulticlassScheme};
 
 /// Bytes a protobuf message may have.
 pub(super) const MAX_BYTES: usize = i32::MAX as usize;
@@ -36,7 +36,7 @@ struct Ground<'a> {
 /// Adds the nodes from the scaled samples `x` to `label` and `scores`.
 pub(super) fn write(classifier: &Classifier, graph: &mut Graph, x: &str) -> Result<()> {
     let (names, scheme, n) = (Names::of(&classifier.classes), classifier.scheme, classifier.classes.len());
-    if scheme == Scheme::OneVsOne && n == 2 {
+    if scheme == MulticlassScheme::OneVsOne && n == 2 {
         return Err(Error::inexpressible(
             "one-vs-one over two classes has one score, and an ONNX classifier of two writes two; train it again",
         ));
@@ -46,13 +46,13 @@ pub(super) fn write(classifier: &Classifier, graph: &mut Graph, x: &str) -> Resu
             "an ONNX classifier has one kernel over all columns; this model is a sum over views",
         )),
         Model::Linear { weights, bias } => match scheme {
-            Scheme::Binary => {
+            MulticlassScheme::Binary => {
                 let turned = |v: &[f64]| v.iter().map(|v| -v).collect::<Vec<f64>>();
                 let both = [turned(&weights[0]), weights[0].clone()];
                 linear(&both, &[-bias[0], bias[0]], &names, graph, x)
             }
-            Scheme::OneVsRest => linear(weights, bias, &names, graph, x),
-            Scheme::OneVsOne => {
+            MulticlassScheme::OneVsRest => linear(weights, bias, &names, graph, x),
+            MulticlassScheme::OneVsOne => {
                 let points = Matrix::dense(weights.concat(), weights.len(), classifier.model.cols())
                     .map_err(|e| Error::inexpressible(format!("weights: {e}")))?;
                 let ground = Ground { kernel: Kernel::Linear, points: &points, bias };
@@ -61,7 +61,7 @@ pub(super) fn write(classifier: &Classifier, graph: &mut Graph, x: &str) -> Resu
         },
         Model::Expansion { kernel, points, coef, bias } => {
             let ground = Ground { kernel: *kernel, points, bias };
-            if scheme == Scheme::OneVsRest {
+            if scheme == MulticlassScheme::OneVsRest {
                 against_rest(&ground, coef, names, graph, x)
             } else {
                 voting(&ground, &by_class(coef, n), names, graph, x)

@@ -19,7 +19,7 @@ mod scale;
 use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
 use crate::output::write_atomic;
-use evermargin::model::{Classifier, Scheme};
+use evermargin::model::{Classifier, MulticlassScheme};
 use graph::{Graph, ML, Names, TENSORS};
 use message::{DataType, ModelProto, OperatorSetIdProto};
 use prost::Message;
@@ -43,7 +43,7 @@ pub fn to_onnx(classifier: &Classifier) -> Result<Vec<u8>> {
 
     let (classes, outputs) = (classifier.classes.len(), classifier.model.outputs());
     graph.output("label", Names::of(&classifier.classes).data_type(), None, "class".into());
-    let columns = if classifier.scheme == Scheme::Binary { 2 } else { outputs };
+    let columns = if classifier.scheme == MulticlassScheme::Binary { 2 } else { outputs };
     graph.output("scores", DataType::Float, Some(columns), meaning(classifier));
     if calibrated {
         let order = format!("of {}", classifier.classes.join(", "));
@@ -78,7 +78,7 @@ pub fn is_onnx(bytes: &[u8]) -> bool {
 fn meaning(classifier: &Classifier) -> String {
     let positive = classifier.scheme.output_names(&classifier.classes).join(", ");
     match classifier.scheme {
-        Scheme::Binary => format!("-f, f; f is positive for {positive}"),
-        Scheme::OneVsRest | Scheme::OneVsOne => format!("positive for {positive}"),
+        MulticlassScheme::Binary => format!("-f, f; f is positive for {positive}"),
+        MulticlassScheme::OneVsRest | MulticlassScheme::OneVsOne => format!("positive for {positive}"),
     }
 }

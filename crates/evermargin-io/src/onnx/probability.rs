@@ -7,7 +7,7 @@
 
 use super::graph::{Graph, TENSORS, cast};
 use super::message::DataType;
-use evermargin::model::{Calibration, Classifier, Scheme};
+use evermargin::model::{Calibration, Classifier, MulticlassScheme};
 
 /// Whether the probabilities of a classifier can be written.
 pub(super) fn expressible(classifier: &Classifier) -> bool {
@@ -20,14 +20,14 @@ fn sigmoids(classifier: &Classifier) -> Option<Vec<(f64, f64)>> {
         Calibration::Sigmoid { a, b } => Some((*a, *b)),
         Calibration::Isotonic { .. } => None,
     };
-    let simple = classifier.scheme != Scheme::OneVsOne && !classifier.calibration.is_empty();
+    let simple = classifier.scheme != MulticlassScheme::OneVsOne && !classifier.calibration.is_empty();
     if simple { classifier.calibration.iter().map(sigmoid).collect() } else { None }
 }
 
 /// Adds the nodes from `scores` to `probabilities`; false if there is nothing to add.
 pub(super) fn write(classifier: &Classifier, graph: &mut Graph) -> bool {
     let Some(sigmoids) = sigmoids(classifier) else { return false };
-    let binary = classifier.scheme == Scheme::Binary;
+    let binary = classifier.scheme == MulticlassScheme::Binary;
     let (slope, offset): (Vec<f64>, Vec<f64>) = match sigmoids[..] {
         [(a, b)] if binary => (vec![-a, -a], vec![b, -b]),
         _ => sigmoids.into_iter().unzip(),

@@ -22,7 +22,7 @@
 use evermargin::data::{Labels, Matrix, MatrixView};
 use evermargin::estimators::ClassWeight;
 use evermargin::kernel::Kernel;
-use evermargin::model::{Classifier, Model, Scheme};
+use evermargin::model::{Classifier, Model, MulticlassScheme};
 use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, Trained, train};
 use evermargin::solver::Exit;
 use evermargin_io::{Limits, ReadOptions, libsvm_model, read};
@@ -295,7 +295,7 @@ fn compare_labels(case: &Case, s: &Solved, breaches: &mut Breaches) {
 
 /// The classes with most votes: of several, LIBSVM takes the one it met first and we the first in sorted order.
 fn tied(classifier: &Classifier, f: &[f64]) -> Vec<u32> {
-    if classifier.scheme != Scheme::OneVsOne {
+    if classifier.scheme != MulticlassScheme::OneVsOne {
         return Vec::new();
     }
     let n = classifier.classes.len();

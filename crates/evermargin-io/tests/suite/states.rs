@@ -3,7 +3,7 @@ use crate::samples::{checkpoint, clouds, online_options};
 use evermargin::data::{Label, Labels};
 use evermargin::estimators::Targets;
 use evermargin::estimators::online::lasvm::Lasvm;
-use evermargin::model::Scheme;
+use evermargin::model::MulticlassScheme;
 use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::train;
 use evermargin_io::artifacts::{model, state};
@@ -11,13 +11,13 @@ use evermargin_io::artifacts::{model, state};
 const LEARNERS: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
 /// The problems that [`go_on`] poses, made by hand.
-fn problems(labels: &Labels, scheme: Scheme) -> Vec<Targets> {
+fn problems(labels: &Labels, scheme: MulticlassScheme) -> Vec<Targets> {
     let pose = |positive: u32| Targets {
         y: labels.of.iter().map(|c| if *c == Some(positive) { Label::Pos } else { Label::Neg }).collect(),
         cost: vec![1.0; labels.of.len()],
     };
     match scheme {
-        Scheme::Binary => vec![pose(1)],
+        MulticlassScheme::Binary => vec![pose(1)],
         _ => (0..labels.classes.len() as u32).map(pose).collect(),
     }
 }

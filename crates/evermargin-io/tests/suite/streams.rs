@@ -1,6 +1,6 @@
 //! Rows in batches are the rows of the whole file, whatever the batches, the format and the interruptions.
 
-use evermargin::model::{Classifier, Column, Model, Scaling, Scheme};
+use evermargin::model::{Classifier, Column, Model, MulticlassScheme, Scaling};
 use evermargin_io::artifacts::model;
 use evermargin_io::{
     Chunk, Dataset, LabelColumn, Limits, Position, ReadOptions, Schema, Source, Stream, StreamOptions, read,
@@ -462,7 +462,7 @@ fn a_model_of_texts_answers_the_same_from_file_and_stream() {
         learner: "linear".into(),
         params: Default::default(),
         classes: vec!["h".into(), "s".into()],
-        scheme: Scheme::Binary,
+        scheme: MulticlassScheme::Binary,
         model: Model::Linear { weights, bias: vec![0.5] },
         scaling: Scaling::None,
         input: set.input_spec(),

@@ -4,18 +4,18 @@
 //! classes f and −f. One output a pair: the least lead of the class in its pairs; votes play no part. 1 is the margin
 //! in each of them, below 0 is the wrong side.
 
-use crate::model::{Predictions, Scheme};
+use crate::model::{MulticlassScheme, Predictions};
 
 /// The margin of a row with outputs `f` towards `class`, one of `classes`.
-pub fn margin_towards(scheme: Scheme, classes: usize, f: &[f64], class: usize) -> f64 {
+pub fn margin_towards(scheme: MulticlassScheme, classes: usize, f: &[f64], class: usize) -> f64 {
     match scheme {
-        Scheme::Binary => f.first().map_or(0.0, |f| if class == 1 { *f } else { -f }),
-        Scheme::OneVsRest => {
+        MulticlassScheme::Binary => f.first().map_or(0.0, |f| if class == 1 { *f } else { -f }),
+        MulticlassScheme::OneVsRest => {
             let others = f.iter().enumerate().filter(|(j, _)| *j != class).map(|(_, f)| *f);
             let best = others.fold(f64::NEG_INFINITY, f64::max);
             f.get(class).map_or(0.0, |own| 0.5 * (own - best))
         }
-        Scheme::OneVsOne => {
+        MulticlassScheme::OneVsOne => {
             let pairs = (0..classes).flat_map(|a| (a + 1..classes).map(move |b| (a, b)));
             let leads = pairs.zip(f).filter_map(|((a, b), f)| match class {
                 c if c == a => Some(-f),
@@ -28,7 +28,7 @@ pub fn margin_towards(scheme: Scheme, classes: usize, f: &[f64], class: usize) -
 }
 
 /// How near each row is to the boundary: its margin towards the class predicted, 0 where pairs contradict each other.
-pub fn closeness_of(scheme: Scheme, classes: usize, predictions: &Predictions) -> Vec<f64> {
+pub fn closeness_of(scheme: MulticlassScheme, classes: usize, predictions: &Predictions) -> Vec<f64> {
     let outputs = predictions.decision.len() / predictions.class.len().max(1);
     let rows = predictions.decision.chunks(outputs.max(1)).zip(&predictions.class);
     rows.map(|(f, c)| margin_towards(scheme, classes, f, *c as usize).max(0.0)).collect()
@@ -40,23 +40,24 @@ mod tests {
 
     #[test]
     fn margins_agree_between_schemes() {
-        assert_eq!(margin_towards(Scheme::Binary, 2, &[0.3], 1), 0.3);
-        assert_eq!(margin_towards(Scheme::Binary, 2, &[0.3], 0), -0.3);
-        assert_eq!(margin_towards(Scheme::OneVsRest, 2, &[-0.3, 0.3], 1), 0.3);
-        assert_eq!(margin_towards(Scheme::OneVsOne, 2, &[0.3], 0), -0.3);
+        assert_eq!(margin_towards(MulticlassScheme::Binary, 2, &[0.3], 1), 0.3);
+        assert_eq!(margin_towards(MulticlassScheme::Binary, 2, &[0.3], 0), -0.3);
+        assert_eq!(margin_towards(MulticlassScheme::OneVsRest, 2, &[-0.3, 0.3], 1), 0.3);
+        assert_eq!(margin_towards(MulticlassScheme::OneVsOne, 2, &[0.3], 0), -0.3);
         // pairs (0,1), (0,2), (1,2): positive for the second
         let f = [-1.0, -2.0, 0.5];
-        let margins: Vec<f64> = (0..3).map(|c| margin_towards(Scheme::OneVsOne, 3, &f, c)).collect();
+        let margins: Vec<f64> =
+            (0..3).map(|c| margin_towards(MulticlassScheme::OneVsOne, 3, &f, c)).collect();
         assert_eq!(margins, [1.0, -1.0, -2.0]);
-        assert_eq!(margin_towards(Scheme::OneVsRest, 3, &[2.0, -1.0, 1.0], 0), 0.5);
+        assert_eq!(margin_towards(MulticlassScheme::OneVsRest, 3, &[2.0, -1.0, 1.0], 0), 0.5);
     }
 
     #[test]
     fn closeness_is_never_negative() {
         // a cycle of pairs: each class loses one
         let p = Predictions { class: vec![0], decision: vec![9.0, -1.0, 2.0], probability: None };
-        assert_eq!(closeness_of(Scheme::OneVsOne, 3, &p), [0.0]);
+        assert_eq!(closeness_of(MulticlassScheme::OneVsOne, 3, &p), [0.0]);
         let p = Predictions { class: vec![0, 1], decision: vec![-0.25, 2.0], probability: None };
-        assert_eq!(closeness_of(Scheme::Binary, 2, &p), [0.25, 2.0]);
+        assert_eq!(closeness_of(MulticlassScheme::Binary, 2, &p), [0.25, 2.0]);
     }
 }

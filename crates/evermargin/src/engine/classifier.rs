@@ -3,15 +3,14 @@
 
 use super::feature_space::{FeatureSpace, MAX_COLUMNS};
 use super::label_memory::LabelMemory;
-use super::params::{ClassWeighting, EngineParams, Forgetting};
+use super::params::{EngineParams, Forgetting};
 use super::{Classes, MAX_COUNT};
 use crate::data::{Labels, MatrixView};
 use crate::error::{Error, Result};
-use crate::estimators::Targets;
 use crate::estimators::online::lasvm::{Lasvm, Saved};
-use crate::model::{Model, Scheme};
+use crate::estimators::{ClassWeight, Targets};
+use crate::model::{Model, MulticlassScheme};
 use crate::pipeline::preprocess::problems;
-use crate::resampling::class_costs;
 use crate::solver::Watch;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -225,8 +224,8 @@ impl StreamClassifier {
     }
 
     /// How outputs make classes.
-    pub fn scheme(&self) -> Scheme {
-        if self.present.len() == 2 { Scheme::Binary } else { Scheme::OneVsRest }
+    pub fn scheme(&self) -> MulticlassScheme {
+        if self.present.len() == 2 { MulticlassScheme::Binary } else { MulticlassScheme::OneVsRest }
     }
 
     pub fn present(&self) -> &[u32] {
@@ -283,20 +282,15 @@ impl StreamClassifier {
     }
 
     fn class_weights(&self, memory: &LabelMemory, classes: &Classes, params: &EngineParams) -> Vec<f64> {
-        let mut counts = vec![0; self.present.len()];
-        memory.labeled().iter().filter_map(|t| self.place(t.class)).for_each(|c| counts[c as usize] += 1);
-        let mut weights = match params.class_weight {
-            ClassWeighting::None => vec![1.0; counts.len()],
-            ClassWeighting::Ratio => class_costs(&counts),
-            ClassWeighting::Balanced => {
-                let share = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
-                counts.iter().map(|&n| share / n.max(1) as f64).collect::<Vec<f64>>()
+        let mut counts = vec![0.0; self.present.len()];
+        memory.labeled().iter().filter_map(|t| self.place(t.class)).for_each(|c| counts[c as usize] += 1.0);
+        match &params.class_weight {
+            ClassWeight::Explicit(weights) => {
+                let weight = |class: &u32| weights.get(&classes.names()[*class as usize]);
+                self.present.iter().map(|class| weight(class).copied().unwrap_or(1.0)).collect()
             }
-        };
-        for (w, &class) in weights.iter_mut().zip(&self.present) {
-            *w *= params.class_weights.get(&classes.names()[class as usize]).unwrap_or(&1.0);
+            by_size => by_size.of_sizes(&counts),
         }
-        weights
     }
 }
 

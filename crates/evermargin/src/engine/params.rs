@@ -2,11 +2,11 @@
 
 use super::transduction::TransductionParams;
 use crate::error::{Error, Result};
+use crate::estimators::ClassWeight;
 use crate::estimators::online::lasvm::{LasvmParams, LasvmVariant};
 use crate::kernel::Kernel;
 use crate::model::ScalingName;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// How samples to ask about are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,18 +105,6 @@ pub enum KernelChoice {
     Fixed(Kernel),
 }
 
-/// Weights of classes by their numbers of labels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClassWeighting {
-    /// All 1.
-    None,
-    /// Every class weighs the same in sum.
-    Balanced,
-    /// The largest class 1, another what it is smaller.
-    Ratio,
-}
-
 /// Everything there is to say about an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -133,10 +121,8 @@ pub struct EngineParams {
     pub c_inferred: f64,
     /// Least confidence of an inferred label that the classifier learns from.
     pub confidence: f64,
-    /// Weights of classes.
-    pub class_weight: ClassWeighting,
-    /// What the labels of a class weigh beside that, by its name; 1 for those not named.
-    pub class_weights: BTreeMap<String, f64>,
+    /// Weights of classes, from their numbers of labels or by name. A name may be that of a class to come.
+    pub class_weight: ClassWeight,
     /// Which labels a batch is given.
     pub label_source: LabelSource,
     /// Transduction over batches; none = off.
@@ -180,8 +166,7 @@ impl Default for EngineParams {
             c: 3.0,
             c_inferred: 0.0,
             confidence: 1.0,
-            class_weight: ClassWeighting::None,
-            class_weights: BTreeMap::new(),
+            class_weight: ClassWeight::None,
             label_source: LabelSource::Auto,
             transduction: Some(TransductionParams::default()),
             query_strategy: QueryStrategy::SmallPool,
@@ -237,8 +222,10 @@ impl EngineParams {
                 return Err(Error::parameter(name, value, format!("from {least} to 16777216")));
             }
         }
-        if let Some(w) = self.class_weights.values().find(|w| !(**w > 0.0 && **w <= 1e15)) {
-            return Err(Error::parameter("class_weights", w, "numbers above 0, at most 1e15"));
+        if let ClassWeight::Explicit(weights) = &self.class_weight
+            && let Some(w) = weights.values().find(|w| !(**w > 0.0 && **w <= 1e15))
+        {
+            return Err(Error::parameter("class_weight", w, "numbers above 0, at most 1e15"));
         }
         if self.budget.queries_per_round > self.max_open {
             return Err(Error::parameter(

@@ -12,32 +12,37 @@ pub enum ClassWeight {
     /// All 1.
     #[default]
     None,
-    /// n / (k·nᶜ): every class has the same total weight.
+    /// n / (k·nᶜ) for n rows in k classes: every class has the same total weight.
     Balanced,
-    /// n₁ / nᶜ, n₁ being the rows of the largest class, which keeps 1.
+    /// n₁ / nᶜ, n₁ being the rows of the largest class, which keeps 1; of two classes the smaller has C·IR (the
+    /// "different costs" of Ertekin 2009).
     Ratio,
     /// By class name; 1 for those not named.
     Explicit(BTreeMap<String, f64>),
 }
 
 impl ClassWeight {
-    /// One weight per class, given the total weight of the rows of each class.
-    pub fn of(&self, classes: &[String], sums: &[f64]) -> Result<Vec<f64>> {
+    /// One weight per class, given the total weight of the rows of each class. A name that is none of the classes is
+    /// an error.
+    pub fn of(&self, classes: &[String], sizes: &[f64]) -> Result<Vec<f64>> {
         match self {
-            Self::None => Ok(vec![1.0; classes.len()]),
-            Self::Balanced => {
-                let share = sums.iter().sum::<f64>() / classes.len() as f64;
-                Ok(sums.iter().map(|n| share / n).collect())
-            }
-            Self::Ratio => {
-                let largest = sums.iter().copied().fold(0.0, f64::max);
-                Ok(sums.iter().map(|n| largest / n).collect())
-            }
             Self::Explicit(map) => explicit(classes, map),
+            by_size => Ok(by_size.of_sizes(sizes)),
         }
     }
 
-    /// The value that describes it in a model; none where all weights are 1.
+    /// The weights that follow from the sizes of classes alone; explicit weights follow from names, and give 1 here. A
+    /// class without rows has weight 1.
+    pub fn of_sizes(&self, sizes: &[f64]) -> Vec<f64> {
+        let numerator = match self {
+            Self::None | Self::Explicit(_) => return vec![1.0; sizes.len()],
+            Self::Balanced => sizes.iter().sum::<f64>() / sizes.len() as f64,
+            Self::Ratio => sizes.iter().copied().fold(0.0, f64::max),
+        };
+        sizes.iter().map(|&n| if n > 0.0 { numerator / n } else { 1.0 }).collect()
+    }
+
+    /// The value that is written into a model; none where all weights are 1.
     pub fn value(&self) -> Option<ParamValue> {
         match self {
             Self::None => None,

@@ -5,7 +5,7 @@
 
 use super::folds::Path;
 use crate::error::{Error, Result};
-use crate::model::Scheme;
+use crate::model::MulticlassScheme;
 use crate::params::structs::{from_values, to_values};
 use crate::params::{ParamSpec, ParamValue, ParamValues, one_of};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct EstimatorSpec {
     /// Its parameters.
     pub params: &'static [ParamSpec],
     /// How more than two classes become two-class problems, unless asked for otherwise.
-    pub multiclass: Scheme,
+    pub multiclass: MulticlassScheme,
     /// Whether it learns from rows of one class alone, so that labels are not needed.
     pub one_class: bool,
     /// Whether it also learns from rows without a label.
@@ -39,7 +39,7 @@ impl EstimatorSpec {
             name,
             summary,
             params,
-            multiclass: Scheme::OneVsRest,
+            multiclass: MulticlassScheme::OneVsRest,
             one_class: false,
             uses_unlabeled: false,
             baseline: false,

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// How two-class decision functions make a multi-class answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scheme {
+pub enum MulticlassScheme {
     /// Two classes, one output: f > 0 means `classes[1]`.
     Binary,
     /// Output j: class j (positive) against all others. The largest output wins.
@@ -22,7 +22,7 @@ pub enum Scheme {
     OneVsOne,
 }
 
-impl Scheme {
+impl MulticlassScheme {
     /// The class that the outputs `f` of one row speak for, among `classes`.
     pub fn vote(self, classes: usize, f: &[f64]) -> u32 {
         match self {
@@ -107,7 +107,7 @@ pub struct Classifier {
     /// Class names, sorted; f > 0 of a binary model means `classes[1]`.
     pub classes: Vec<String>,
     /// How outputs make classes.
-    pub scheme: Scheme,
+    pub scheme: MulticlassScheme,
     /// The decision functions.
     pub model: Model,
     /// Applied to features before the model.
@@ -150,11 +150,11 @@ impl Classifier {
         self.model.check()?;
         let (k, outputs) = (self.classes.len(), self.model.outputs());
         let expected = match self.scheme {
-            Scheme::Binary => 1,
-            Scheme::OneVsRest => k,
-            Scheme::OneVsOne => k * k.saturating_sub(1) / 2,
+            MulticlassScheme::Binary => 1,
+            MulticlassScheme::OneVsRest => k,
+            MulticlassScheme::OneVsOne => k * k.saturating_sub(1) / 2,
         };
-        if k < 2 || (self.scheme == Scheme::Binary && k != 2) || outputs != expected {
+        if k < 2 || (self.scheme == MulticlassScheme::Binary && k != 2) || outputs != expected {
             return Err(Error::Model(format!("{k} classes do not go with {outputs} decision functions")));
         }
         if !(self.calibration.is_empty() || self.calibration.len() == outputs) {
@@ -235,9 +235,9 @@ impl Classifier {
         let p: Vec<f64> =
             f.iter().zip(&self.calibration).map(|(v, c)| c.probability(*v).clamp(0.0, 1.0)).collect();
         match self.scheme {
-            Scheme::Binary => vec![1.0 - p[0], p[0]],
-            Scheme::OneVsRest => normalize(&p),
-            Scheme::OneVsOne => {
+            MulticlassScheme::Binary => vec![1.0 - p[0], p[0]],
+            MulticlassScheme::OneVsRest => normalize(&p),
+            MulticlassScheme::OneVsOne => {
                 let k = self.classes.len();
                 let mut first = vec![0.5; k * k]; // P(a | a or b); outputs are for b
                 pairs(k).zip(&p).for_each(|((a, b), p)| first[a * k + b] = 1.0 - p);
@@ -247,7 +247,7 @@ impl Classifier {
     }
 }
 
-/// The pairs a < b in the order of [`Scheme::OneVsOne`].
+/// The pairs a < b in the order of [`MulticlassScheme::OneVsOne`].
 fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..k).flat_map(move |a| (a + 1..k).map(move |b| (a, b)))
 }
@@ -297,7 +297,12 @@ mod tests {
     use super::*;
     use crate::kernel::Kernel;
 
-    fn classifier(classes: &[&str], scheme: Scheme, weights: Vec<Vec<f64>>, bias: Vec<f64>) -> Classifier {
+    fn classifier(
+        classes: &[&str],
+        scheme: MulticlassScheme,
+        weights: Vec<Vec<f64>>,
+        bias: Vec<f64>,
+    ) -> Classifier {
         Classifier {
             learner: "linear".into(),
             params: ParamValues::new(),
@@ -316,7 +321,7 @@ mod tests {
 
     #[test]
     fn positive_means_the_second_class() {
-        let c = classifier(&["a", "b"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        let c = classifier(&["a", "b"], MulticlassScheme::Binary, vec![vec![1.0]], vec![0.0]);
         assert_eq!(c.predict(row(&[2.0])).unwrap().class, [1]);
         assert_eq!(c.predict(row(&[-2.0])).unwrap().class, [0]);
         assert_eq!(c.predict(row(&[0.0])).unwrap().class, [0]);
@@ -325,7 +330,7 @@ mod tests {
     #[test]
     fn votes_count_then_order() {
         let weights = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]];
-        let c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights.clone(), vec![0.0; 3]);
+        let c = classifier(&["a", "b", "c"], MulticlassScheme::OneVsOne, weights.clone(), vec![0.0; 3]);
         c.check().unwrap();
         // (a,b) says b, (a,c) says a, (b,c) says b
         assert_eq!(c.predict(row(&[0.1, -9.0, -0.1])).unwrap().class, [1]);
@@ -333,13 +338,13 @@ mod tests {
         assert_eq!(c.predict(row(&[9.0, -1.0, 2.0])).unwrap().class, [0]);
         // no decision is a vote for the second of the pair, as in LIBSVM
         assert_eq!(c.predict(row(&[0.0, 0.0, 0.0])).unwrap().class, [2]);
-        let c = classifier(&["a", "b", "c"], Scheme::OneVsRest, weights, vec![0.0; 3]);
+        let c = classifier(&["a", "b", "c"], MulticlassScheme::OneVsRest, weights, vec![0.0; 3]);
         assert_eq!(c.predict(row(&[-1.0, -0.5, -3.0])).unwrap().class, [1]);
     }
 
     #[test]
     fn far_points_give_finite_answers() {
-        let mut c = classifier(&["a", "b"], Scheme::Binary, vec![], vec![]);
+        let mut c = classifier(&["a", "b"], MulticlassScheme::Binary, vec![], vec![]);
         let points = Matrix::dense(vec![1e60, -1e60], 2, 1).unwrap();
         let kernel = Kernel::Poly { gamma: 1e9, coef0: 1.0, degree: 9 };
         c.model = Model::Expansion { kernel, points, coef: vec![vec![1.0, -1.0]], bias: vec![0.5] };
@@ -356,7 +361,7 @@ mod tests {
     #[test]
     fn probabilities_follow_the_outputs() {
         let sigmoid = Calibration::Sigmoid { a: -1.0, b: 0.0 };
-        let mut c = classifier(&["a", "b"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        let mut c = classifier(&["a", "b"], MulticlassScheme::Binary, vec![vec![1.0]], vec![0.0]);
         c.calibration = vec![sigmoid.clone()];
         let p = c.predict(row(&[2.0])).unwrap().probability.unwrap();
         assert!((p[1] - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-12 && (p[0] + p[1] - 1.0).abs() < 1e-12);
@@ -364,7 +369,7 @@ mod tests {
         let truth = [0.5, 0.3, 0.2];
         let logit = |a: usize, b: usize| f64::ln(truth[b] / truth[a]);
         let weights = vec![vec![logit(0, 1)], vec![logit(0, 2)], vec![logit(1, 2)]];
-        let mut c = classifier(&["a", "b", "c"], Scheme::OneVsOne, weights, vec![0.0; 3]);
+        let mut c = classifier(&["a", "b", "c"], MulticlassScheme::OneVsOne, weights, vec![0.0; 3]);
         c.calibration = vec![sigmoid; 3];
         let p = c.predict(row(&[1.0])).unwrap().probability.unwrap();
         assert!(p.iter().zip(truth).all(|(p, t)| (p - t).abs() < 1e-6), "{p:?}");
@@ -372,7 +377,7 @@ mod tests {
 
     #[test]
     fn parts_that_contradict_are_refused() {
-        let mut c = classifier(&["a", "b", "c"], Scheme::Binary, vec![vec![1.0]], vec![0.0]);
+        let mut c = classifier(&["a", "b", "c"], MulticlassScheme::Binary, vec![vec![1.0]], vec![0.0]);
         assert!(c.check().is_err());
         c.classes.pop();
         c.check().unwrap();

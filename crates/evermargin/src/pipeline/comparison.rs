@@ -5,7 +5,7 @@ use crate::data::{Labels, MatrixView};
 use crate::error::Result;
 use crate::estimators::transductive::Transduced;
 use crate::estimators::{Fit, Targets};
-use crate::model::Scheme;
+use crate::model::MulticlassScheme;
 use crate::params::ParamValues;
 use crate::pipeline::cross_validation::{held_out_by_fold, stratified_folds};
 use crate::pipeline::options::TrainOptions;
@@ -61,7 +61,7 @@ impl Semi {
         let (mut class, mut own, mut confidence) = (vec![0; rows], vec![0.0; rows], vec![0.0; rows]);
         for i in 0..rows {
             let scores: Vec<f64> = match prepared.scheme {
-                Scheme::Binary => vec![-score(i, 0), score(i, 0)],
+                MulticlassScheme::Binary => vec![-score(i, 0), score(i, 0)],
                 _ => (0..width).map(|j| score(i, j)).collect(),
             };
             let c = labels.of[i].unwrap_or_else(|| highest(&scores));
@@ -128,7 +128,7 @@ fn held_accuracy(
     problems: &[Targets],
     folds: &[Option<u32>],
     labels: &Labels,
-    scheme: Scheme,
+    scheme: MulticlassScheme,
     watch: &dyn Watch,
 ) -> Result<f64> {
     let (decisions, _) = held_out_by_fold(fit, x, problems, folds, watch)?;
@@ -140,9 +140,10 @@ fn held_accuracy(
 }
 
 /// The class of each row from its decisions; labels that are known are kept.
-fn classes(decisions: &[f64], labels: &Labels, scheme: Scheme) -> Vec<u32> {
+fn classes(decisions: &[f64], labels: &Labels, scheme: MulticlassScheme) -> Vec<u32> {
     let width = decisions.len() / labels.of.len().max(1);
-    let found = |f: &[f64]| if scheme == Scheme::Binary { u32::from(f[0] > 0.0) } else { highest(f) };
+    let found =
+        |f: &[f64]| if scheme == MulticlassScheme::Binary { u32::from(f[0] > 0.0) } else { highest(f) };
     decisions
         .chunks(width.max(1))
         .zip(&labels.of)

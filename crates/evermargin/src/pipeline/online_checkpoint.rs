@@ -13,7 +13,7 @@ use crate::data::{Label, Labels, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::online::lasvm::Lasvm;
 use crate::estimators::{Targets, estimator};
-use crate::model::{InputSpec, Model, Scaling, Scheme};
+use crate::model::{InputSpec, Model, MulticlassScheme, Scaling};
 use crate::pipeline::options::{ScalingChoice, TrainOptions};
 use crate::pipeline::partial_fit::{ONLINE, OnlineCheckpoint};
 use crate::pipeline::preprocess::{MAX_CLASSES, Prepared, scheme_for};
@@ -50,9 +50,9 @@ impl OnlineCheckpoint {
         let made = learner.make(&params)?;
         let machine = made.as_lasvm().ok_or_else(|| Error::State(format!("{name} is no online learner")))?;
         let outputs = match scheme {
-            Scheme::Binary => 1,
-            Scheme::OneVsRest => classes.len(),
-            Scheme::OneVsOne => classes.len() * (classes.len() - 1) / 2,
+            MulticlassScheme::Binary => 1,
+            MulticlassScheme::OneVsRest => classes.len(),
+            MulticlassScheme::OneVsOne => classes.len() * (classes.len() - 1) / 2,
         };
         Ok(Self {
             learner: name.into(),
@@ -70,13 +70,13 @@ impl OnlineCheckpoint {
     /// Outputs against the rest whose class was not met before and is met in these rows.
     pub(crate) fn newly_met(&self, labels: &Labels) -> Vec<usize> {
         let fresh = |&j: &usize| self.counts[j] == 0 && labels.of.contains(&Some(j as u32));
-        let outputs = if self.scheme == Scheme::OneVsRest { self.classes.len() } else { 0 };
+        let outputs = if self.scheme == MulticlassScheme::OneVsRest { self.classes.len() } else { 0 };
         (0..outputs).filter(fresh).collect()
     }
 
     /// Lets the outputs against the rest sleep whose class was not met.
     pub(crate) fn mask_unseen(&self, counts: &[usize], problems: &mut [Targets]) {
-        if self.scheme == Scheme::OneVsRest {
+        if self.scheme == MulticlassScheme::OneVsRest {
             let unmet = problems.iter_mut().zip(counts).filter(|(_, n)| **n == 0);
             unmet.for_each(|(p, _)| p.y.fill(Label::Unknown));
         }
@@ -89,7 +89,7 @@ impl OnlineCheckpoint {
 }
 
 /// The model, speaking for classes alone of which there were rows.
-pub(crate) fn among_met(mut model: Model, scheme: Scheme, counts: &[usize]) -> Model {
+pub(crate) fn among_met(mut model: Model, scheme: MulticlassScheme, counts: &[usize]) -> Model {
     if counts.iter().all(|n| *n > 0) {
         return model;
     }
@@ -102,7 +102,7 @@ pub(crate) fn among_met(mut model: Model, scheme: Scheme, counts: &[usize]) -> M
         let answer = match sides {
             (true, true) => continue,
             (false, true) => 1.0,
-            (_, false) if scheme == Scheme::OneVsRest => NEVER,
+            (_, false) if scheme == MulticlassScheme::OneVsRest => NEVER,
             (_, false) => -1.0,
         };
         row.fill(0.0);
@@ -116,13 +116,15 @@ pub(crate) fn among_met(mut model: Model, scheme: Scheme, counts: &[usize]) -> M
 }
 
 /// Whether there were negatives and positives of each output.
-fn sides_met(scheme: Scheme, counts: &[usize]) -> Vec<(bool, bool)> {
+fn sides_met(scheme: MulticlassScheme, counts: &[usize]) -> Vec<(bool, bool)> {
     let met = |c: usize| counts[c] > 0;
     let k = counts.len();
     match scheme {
-        Scheme::Binary => vec![(met(0), met(1))],
-        Scheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && met(c)), met(j))).collect(),
-        Scheme::OneVsOne => (0..k).flat_map(|a| (a + 1..k).map(move |b| (met(a), met(b)))).collect(),
+        MulticlassScheme::Binary => vec![(met(0), met(1))],
+        MulticlassScheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && met(c)), met(j))).collect(),
+        MulticlassScheme::OneVsOne => {
+            (0..k).flat_map(|a| (a + 1..k).map(move |b| (met(a), met(b)))).collect()
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use crate::estimators::{ClassWeight, EstimatorSpec, estimator};
 use crate::graph::Graph;
 use crate::metrics::Criterion;
-use crate::model::{CalibrationKind, Scaling, ScalingName, Scheme};
+use crate::model::{CalibrationKind, MulticlassScheme, Scaling, ScalingName};
 use crate::params::{ParamValue, ParamValues};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct TrainOptions {
     /// Width of the kernel; `None` is [`Gamma::Scale`].
     pub gamma: Option<Gamma>,
     /// Multi-class scheme; `None` is the one that suits the estimator.
-    pub multi: Option<Scheme>,
+    pub multi: Option<MulticlassScheme>,
     /// Weights of classes.
     pub class_weight: ClassWeight,
     /// One weight a row.
@@ -228,7 +228,7 @@ impl FromStr for ScalingChoice {
     }
 }
 
-impl FromStr for Scheme {
+impl FromStr for MulticlassScheme {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {

@@ -19,7 +19,7 @@ use crate::estimators::ClassWeight;
 use crate::estimators::Targets;
 use crate::estimators::online::active::Asked;
 use crate::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Online, Saved};
-use crate::model::{Classifier, InputSpec, Model, Scaling, Scheme};
+use crate::model::{Classifier, InputSpec, Model, MulticlassScheme, Scaling};
 use crate::params::ParamValues;
 use crate::pipeline::preprocess::problems;
 use crate::pipeline::train::Trained;
@@ -38,7 +38,7 @@ pub struct OnlineCheckpoint {
     /// Class names, sorted.
     pub classes: Vec<String>,
     /// How outputs make classes.
-    pub scheme: Scheme,
+    pub scheme: MulticlassScheme,
     /// Applied to features first.
     pub scaling: Scaling,
     /// How a file becomes features and labels.
@@ -104,9 +104,11 @@ impl OnlineCheckpoint {
             return wrong("its name and its loss differ");
         }
         let outputs = match self.scheme {
-            Scheme::Binary => 1,
-            Scheme::OneVsRest => self.classes.len(),
-            Scheme::OneVsOne => self.classes.len().saturating_mul(self.classes.len().saturating_sub(1)) / 2,
+            MulticlassScheme::Binary => 1,
+            MulticlassScheme::OneVsRest => self.classes.len(),
+            MulticlassScheme::OneVsOne => {
+                self.classes.len().saturating_mul(self.classes.len().saturating_sub(1)) / 2
+            }
         };
         if outputs != self.saved.outputs.len() {
             return wrong("its classes and its decision functions differ");

@@ -4,7 +4,7 @@
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::estimators::{ClassWeight, EstimatorSpec, Targets};
-use crate::model::{Scaling, Scheme};
+use crate::model::{MulticlassScheme, Scaling};
 use crate::pipeline::options::{Gamma, ScalingChoice, TrainOptions};
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub struct Prepared {
     /// Their labels; every class has a row.
     pub labels: Labels,
     /// How outputs make classes.
-    pub scheme: Scheme,
+    pub scheme: MulticlassScheme,
     /// One problem an output.
     pub problems: Vec<Targets>,
     /// The scaling that was applied.
@@ -117,10 +117,10 @@ fn scheme(
     learner: &EstimatorSpec,
     options: &TrainOptions,
     notes: &mut Vec<String>,
-) -> Result<Scheme> {
+) -> Result<MulticlassScheme> {
     let (k, labeled) = (labels.classes.len(), labels.labeled());
     if k == 2 {
-        return Ok(Scheme::Binary);
+        return Ok(MulticlassScheme::Binary);
     }
     if k > 10 && k > labeled / 2 {
         return Err(Error::Data(format!(
@@ -128,7 +128,7 @@ fn scheme(
              column, name that column; a number cannot be predicted, only a class"
         )));
     }
-    if learner.uses_unlabeled && options.multi == Some(Scheme::OneVsOne) {
+    if learner.uses_unlabeled && options.multi == Some(MulticlassScheme::OneVsOne) {
         return Err(Error::parameter(
             "multi",
             "one-vs-one",
@@ -136,14 +136,14 @@ fn scheme(
         ));
     }
     let scheme = scheme_for(k, learner, options, notes);
-    let problems = if scheme == Scheme::OneVsOne { k * (k - 1) / 2 } else { k };
+    let problems = if scheme == MulticlassScheme::OneVsOne { k * (k - 1) / 2 } else { k };
     let all = learner.uses_unlabeled || options.kernel(learner).as_deref() == Some("precomputed");
     let rows = if all { labels.of.len() } else { labeled };
     let bytes = problems.saturating_mul(rows).saturating_mul(size_of::<Label>() + size_of::<f64>());
     if k <= MAX_CLASSES && bytes <= MAX_TARGET_BYTES {
         return Ok(scheme);
     }
-    let remedy = if scheme == Scheme::OneVsOne && k <= MAX_CLASSES {
+    let remedy = if scheme == MulticlassScheme::OneVsOne && k <= MAX_CLASSES {
         "train each class against the rest (one-vs-rest)"
     } else {
         "use fewer classes or rows"
@@ -162,14 +162,14 @@ pub(crate) fn scheme_for(
     learner: &EstimatorSpec,
     options: &TrainOptions,
     notes: &mut Vec<String>,
-) -> Scheme {
+) -> MulticlassScheme {
     match options.multi {
-        _ if k == 2 => Scheme::Binary,
+        _ if k == 2 => MulticlassScheme::Binary,
         Some(scheme) => scheme,
-        None if learner.multiclass == Scheme::OneVsOne && k > MAX_PAIRED_CLASSES => {
+        None if learner.multiclass == MulticlassScheme::OneVsOne && k > MAX_PAIRED_CLASSES => {
             notes
                 .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
-            Scheme::OneVsRest
+            MulticlassScheme::OneVsRest
         }
         None => learner.multiclass,
     }
@@ -281,7 +281,7 @@ fn sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
 }
 
 /// One problem an output of the scheme.
-pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Targets> {
+pub(crate) fn problems(labels: &Labels, scheme: MulticlassScheme, cost: &[f64]) -> Vec<Targets> {
     let k = labels.classes.len() as u32;
     let pose = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
         y: labels
@@ -296,9 +296,9 @@ pub(crate) fn problems(labels: &Labels, scheme: Scheme, cost: &[f64]) -> Vec<Tar
         cost: cost.to_vec(),
     };
     match scheme {
-        Scheme::Binary => vec![pose(&|c| c == 0, 1)],
-        Scheme::OneVsRest => (0..k).map(|j| pose(&|c| c != j, j)).collect(),
-        Scheme::OneVsOne => {
+        MulticlassScheme::Binary => vec![pose(&|c| c == 0, 1)],
+        MulticlassScheme::OneVsRest => (0..k).map(|j| pose(&|c| c != j, j)).collect(),
+        MulticlassScheme::OneVsOne => {
             (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| pose(&|c| c == a, b)).collect()
         }
     }

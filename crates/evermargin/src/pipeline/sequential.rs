@@ -9,7 +9,7 @@ use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::med::{Saved, SeqMed, joined};
 use crate::estimators::{ClassWeight, Targets, estimator};
-use crate::model::{Classifier, InputSpec, Scaling, Scheme};
+use crate::model::{Classifier, InputSpec, MulticlassScheme, Scaling};
 use crate::params::ParamValues;
 use crate::pipeline::online_checkpoint::{among_met, check_classes, refuse_around};
 use crate::pipeline::options::{ScalingChoice, TrainOptions};
@@ -46,7 +46,7 @@ pub struct About {
     /// Class names.
     pub classes: Vec<String>,
     /// How outputs make classes.
-    pub scheme: Scheme,
+    pub scheme: MulticlassScheme,
     /// Applied to features first.
     pub scaling: Scaling,
     /// Labeled rows of each class so far.
@@ -72,7 +72,7 @@ impl MedStream {
             return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
         }
         let scheme = scheme_for(classes.len(), learner, options, &mut Vec::new());
-        if scheme == Scheme::OneVsOne {
+        if scheme == MulticlassScheme::OneVsOne {
             return Err(Error::parameter("multi", "one-vs-one", "one-vs-rest where rows come in batches"));
         }
         let choice = options.scaling.unwrap_or_else(|| ScalingChoice::Named(Scaling::choose(first).0));
@@ -88,7 +88,7 @@ impl MedStream {
             return Err(Error::parameter("learner", learner.name, "seq-med or seq-lapmed"));
         };
         let some: Vec<usize> = (0..prepared.x.rows().min(machine.batch)).collect();
-        let outputs = if scheme == Scheme::Binary { 1 } else { classes.len() };
+        let outputs = if scheme == MulticlassScheme::Binary { 1 } else { classes.len() };
         let state = SeqMed::new(machine, prepared.x.view().select(&some).view(), outputs)?;
         let about = About {
             learner: learner.name.into(),
@@ -209,8 +209,8 @@ impl MedStream {
         let wrong = |what: &str| Err(Error::State(what.into()));
         check_classes(&about.classes)?;
         let outputs = match (about.scheme, about.classes.len()) {
-            (Scheme::Binary, 2) => 1,
-            (Scheme::OneVsRest, k) => k,
+            (MulticlassScheme::Binary, 2) => 1,
+            (MulticlassScheme::OneVsRest, k) => k,
             _ => return wrong("its classes and their scheme differ"),
         };
         if !NAMES.contains(&about.learner.as_str()) || about.counts.len() != about.classes.len() {

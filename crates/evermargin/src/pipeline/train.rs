@@ -11,7 +11,7 @@ use crate::estimators::registry::{OF_KERNEL, nest_kernel};
 use crate::estimators::{EstimatorParams, EstimatorSpec, Fit, Targets, estimator};
 use crate::kernel::Kernel;
 use crate::metrics::{Criterion, best_threshold};
-use crate::model::{Calibration, CalibrationKind, Classifier, InputSpec, Scheme};
+use crate::model::{Calibration, CalibrationKind, Classifier, InputSpec, MulticlassScheme};
 use crate::params::ParamValues;
 use crate::params::structs::{from_values, to_values};
 use crate::pipeline::comparison::Semi;
@@ -197,7 +197,7 @@ fn check_threshold(prepared: &Prepared, options: &TrainOptions) -> Result<()> {
             format!("rate={share}"),
             "a rate between 0 and 1 (both excluded)",
         )),
-        Some(criterion) if prepared.scheme != Scheme::Binary => Err(Error::parameter(
+        Some(criterion) if prepared.scheme != MulticlassScheme::Binary => Err(Error::parameter(
             "threshold",
             criterion.name(),
             format!("left out: there are {} classes, and it needs two", prepared.labels.classes.len()),

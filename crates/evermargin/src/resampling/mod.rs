@@ -19,13 +19,6 @@ pub fn imbalance_ratio(counts: &[usize]) -> Option<f64> {
     Some(present().max()? as f64 / present().min()? as f64)
 }
 
-/// Costs that make up for size: rows of the largest class over rows of the own one, so that the largest class
-/// keeps 1 and, of two, the smaller has C·IR (the "different costs" of the source). A class without rows has 1.
-pub fn class_costs(counts: &[usize]) -> Vec<f64> {
-    let most = counts.iter().copied().max().unwrap_or(0) as f64;
-    counts.iter().map(|&n| if n > 0 { most / n as f64 } else { 1.0 }).collect()
-}
-
 /// The rows that stay, ascending, when class `majority` keeps a uniform sample of round(ratio·m) of its rows, m being
 /// the labeled rows of all other classes. All its rows stay where it has no more than that. Other rows all stay.
 pub fn undersample(labels: &Labels, majority: u32, ratio: f64, rng: &mut Pcg64) -> Result<Vec<usize>> {

@@ -1,8 +1,9 @@
 //! Neighbors, synthetic rows, sampling and injected damage, against slow and obvious ways and invariants.
 
 use evermargin::data::Row;
+use evermargin::estimators::ClassWeight;
 use evermargin::resampling::{
-    Neighbors, between, class_costs, flip_labels, imbalance_ratio, neighbors, smote, thin, undersample,
+    Neighbors, between, flip_labels, imbalance_ratio, neighbors, smote, thin, undersample,
 };
 use evermargin::{Kernel, Labels, Matrix};
 use proptest::prelude::*;
@@ -178,9 +179,10 @@ fn sampling_is_even() {
 
 #[test]
 fn costs_by_hand() {
-    assert_eq!(class_costs(&[950, 50]), [1.0, 19.0]);
-    assert_eq!(class_costs(&[10, 0, 40]), [4.0, 1.0, 1.0]);
-    assert_eq!(class_costs(&[]), Vec::<f64>::new());
+    assert_eq!(ClassWeight::Ratio.of_sizes(&[950.0, 50.0]), [1.0, 19.0]);
+    assert_eq!(ClassWeight::Ratio.of_sizes(&[10.0, 0.0, 40.0]), [4.0, 1.0, 1.0]);
+    assert_eq!(ClassWeight::Balanced.of_sizes(&[10.0, 0.0, 40.0, 30.0]), [2.0, 1.0, 0.5, 20.0 / 30.0]);
+    assert_eq!(ClassWeight::Ratio.of_sizes(&[]), Vec::<f64>::new());
     assert_eq!(imbalance_ratio(&[950, 50, 0]), Some(19.0));
     assert_eq!((imbalance_ratio(&[]), imbalance_ratio(&[0, 0])), (None, None));
 }

@@ -3,7 +3,7 @@
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::online::lasvm::Lasvm;
 use evermargin::metrics::Criterion;
-use evermargin::model::{Model, ScalingName, Scheme};
+use evermargin::model::{Model, MulticlassScheme, ScalingName};
 use evermargin::pipeline::partial_fit::{ONLINE, OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::{ScalingChoice, TrainOptions, train};
 use evermargin::{Labels, Matrix};
@@ -41,7 +41,7 @@ fn beginning_and_going_on_is_training_where_the_first_rows_hold_every_class() {
         generate("two-moons", &GenerateParams { rows: 150, seed: 2, ..Default::default() }).unwrap();
     for (learner, _) in ONLINE {
         for (x, labels) in [(&waves, &three), (&moons, &two)] {
-            for multi in [Some(Scheme::OneVsRest), Some(Scheme::OneVsOne)] {
+            for multi in [Some(MulticlassScheme::OneVsRest), Some(MulticlassScheme::OneVsOne)] {
                 for x in [x.clone(), x.view().to_csr()] {
                     let options = TrainOptions { multi, ..options(learner, json!({ "epochs": 2, "c": 2 })) };
                     let whole = train(x.clone(), labels, &options, &()).unwrap();
@@ -69,7 +69,7 @@ fn beginning_and_going_on_is_training_where_the_first_rows_hold_every_class() {
 fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
     let (x, labels) = waveform(150);
     for learner in ["full-svm", "local-svc"] {
-        for multi in [Some(Scheme::OneVsRest), Some(Scheme::OneVsOne)] {
+        for multi in [Some(MulticlassScheme::OneVsRest), Some(MulticlassScheme::OneVsOne)] {
             let params = json!({ "finish": true, "tolerance": 1e-7, "gamma": 0.05 });
             let mut options = TrainOptions { multi, ..options(learner, params) };
             options.params.remove("gamma");
@@ -98,7 +98,7 @@ fn only_classes_that_were_met_are_answered() {
     let (x, labels) = waveform(240);
     let far = Matrix::dense(vec![1e6; 21], 1, 21).unwrap();
     for (learner, _) in ONLINE {
-        for multi in [Some(Scheme::OneVsRest), Some(Scheme::OneVsOne)] {
+        for multi in [Some(MulticlassScheme::OneVsRest), Some(MulticlassScheme::OneVsOne)] {
             let case = format!("{learner} {multi:?}");
             let options = TrainOptions { multi, ..options(learner, json!({})) };
             for one in 0..3u32 {

@@ -6,6 +6,7 @@ use evermargin::engine::{
     Budget, Effects, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource, QueryReason,
     QueryStrategy,
 };
+use evermargin::estimators::ClassWeight;
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
 use evermargin::model::ScalingName;
@@ -423,8 +424,9 @@ fn questions_come_when_they_are_wanted() {
 #[test]
 fn weights_of_classes_go_by_name() {
     let share = |weights: &[(&str, f64)]| {
-        let class_weights = weights.iter().map(|(n, w)| ((*n).to_string(), *w)).collect();
-        let mut engine = Engine::new(&EngineParams { class_weights, c: 0.1, ..small() }).unwrap();
+        let weights = weights.iter().map(|(n, w)| ((*n).to_string(), *w)).collect();
+        let class_weight = ClassWeight::Explicit(weights);
+        let mut engine = Engine::new(&EngineParams { class_weight, c: 0.1, ..small() }).unwrap();
         let (x, names) = clouds(200, 3, 0.0, &mut Pcg64::seed_from_u64(11));
         engine.apply(Event::Batch { x: x.clone(), labels: names.into_iter().map(Some).collect() }).unwrap();
         let classifier = engine.classifier().unwrap();
@@ -437,7 +439,11 @@ fn weights_of_classes_go_by_name() {
     let (fewer, _) = share(&[("ham", 1000.0), ("spam", 0.001)]);
     assert!(fewer < plain && plain < more, "{fewer} {plain} {more}");
     assert!(
-        Engine::new(&EngineParams { class_weights: [("a".to_string(), 0.0)].into(), ..small() }).is_err()
+        Engine::new(&EngineParams {
+            class_weight: ClassWeight::Explicit([("a".to_string(), 0.0)].into()),
+            ..small()
+        })
+        .is_err()
     );
 }
 

@@ -3,8 +3,9 @@
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
-    Budget, ClassWeighting, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource, QueryStrategy,
+    Budget, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource, QueryStrategy,
 };
+use evermargin::estimators::ClassWeight;
 use evermargin::estimators::online::lasvm::LasvmVariant;
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
@@ -47,7 +48,7 @@ fn params(rng: &mut Pcg64) -> EngineParams {
         loss: any(rng, &[LasvmVariant::Hinge, LasvmVariant::Hinge, LasvmVariant::Ramp]),
         c_inferred: any(rng, &[0.0, 0.3]),
         confidence: 0.5,
-        class_weight: any(rng, &[ClassWeighting::None, ClassWeighting::Balanced, ClassWeighting::Ratio]),
+        class_weight: any(rng, &[ClassWeight::None, ClassWeight::Balanced, ClassWeight::Ratio]),
         label_source: any(rng, &[LabelSource::Auto, LabelSource::Model, LabelSource::Transduction]),
         transduction: Some(transduction),
         query_strategy: any(rng, &QueryStrategy::ALL),

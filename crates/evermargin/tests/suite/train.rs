@@ -3,7 +3,7 @@
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::ClassWeight;
 use evermargin::estimators::{ESTIMATORS, estimator};
-use evermargin::model::{CalibrationKind, ScalingName, Scheme};
+use evermargin::model::{CalibrationKind, MulticlassScheme, ScalingName};
 use evermargin::params::ParamValues;
 use evermargin::pipeline::cross_validation::{PathTask, along_path, held_out, stratified_folds};
 use evermargin::pipeline::preprocess::prepare;
@@ -34,12 +34,14 @@ fn every_learner_learns_two_and_three_classes() {
         let (x, labels) = data("g50c", 300, None);
         let plain = TrainOptions { compare: false, ..TrainOptions::new(l.name) };
         let trained = train(x.clone(), &labels, &plain, &()).unwrap();
-        assert_eq!(trained.classifier.scheme, Scheme::Binary);
+        assert_eq!(trained.classifier.scheme, MulticlassScheme::Binary);
         assert!(accuracy(&trained, x, &labels) > 0.9, "{}", l.name);
 
         let (x, labels) = data("waveform", 300, None);
-        for (multi, outputs) in [(Some(Scheme::OneVsOne), 3), (Some(Scheme::OneVsRest), 3), (None, 3)] {
-            if l.uses_unlabeled && multi == Some(Scheme::OneVsOne) {
+        for (multi, outputs) in
+            [(Some(MulticlassScheme::OneVsOne), 3), (Some(MulticlassScheme::OneVsRest), 3), (None, 3)]
+        {
+            if l.uses_unlabeled && multi == Some(MulticlassScheme::OneVsOne) {
                 continue; // refused: a row without a label belongs to every pair
             }
             let mut options = plain.clone();
@@ -469,16 +471,16 @@ fn many_classes_make_no_more_problems_than_memory_holds() {
     let mut options = TrainOptions::new("svc");
     let (x, labels) = in_turn(90, 30);
     let pairs = prepare(x, &labels, svc, &options).unwrap();
-    assert_eq!((pairs.scheme, pairs.problems.len()), (Scheme::OneVsOne, 435));
+    assert_eq!((pairs.scheme, pairs.problems.len()), (MulticlassScheme::OneVsOne, 435));
     let (x, labels) = in_turn(93, 31);
     let rest = prepare(x.clone(), &labels, svc, &options).unwrap();
-    assert_eq!((rest.scheme, rest.problems.len()), (Scheme::OneVsRest, 31));
+    assert_eq!((rest.scheme, rest.problems.len()), (MulticlassScheme::OneVsRest, 31));
     assert!(
         rest.notes.iter().any(|n| n.starts_with("31 classes: each against the rest")),
         "{:?}",
         rest.notes
     );
-    options.multi = Some(Scheme::OneVsOne);
+    options.multi = Some(MulticlassScheme::OneVsOne);
     assert_eq!(prepare(x, &labels, svc, &options).unwrap().problems.len(), 465);
 
     // 499 500 pairs of 2000 rows; 11 000 classes; 9000 classes of 70 000 rows.

@@ -3,9 +3,8 @@
 use crate::args::{Common, DataArgs};
 use crate::failure::Failure;
 use evermargin::engine::transduction::TransductionParams;
-use evermargin::engine::{
-    Budget, ClassWeighting, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
-};
+use evermargin::engine::{Budget, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy};
+use evermargin::estimators::ClassWeight;
 use evermargin::estimators::online::lasvm::LasvmVariant;
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
@@ -114,9 +113,9 @@ pub struct LearningArgs {
     /// Loss: hinge, or ramp where labels may be wrong
     #[arg(long, value_name = "NAME", default_value = "hinge", value_parser = loss)]
     pub loss: LasvmVariant,
-    /// Weights of classes: none, balanced (all weigh the same in sum) or ratio (the largest keeps 1)
-    #[arg(long, value_name = "NAME", default_value = "none", value_parser = weighing)]
-    pub class_weight: ClassWeighting,
+    /// Class weights: none, balanced (equal total weight per class), ratio (n_largest / n_class), or CLASS=WEIGHT,…
+    #[arg(long, value_name = "WEIGHTS", default_value = "none", value_parser = crate::args::values::class_weight)]
+    pub class_weight: ClassWeight,
     /// Scaling, from the first batch: minmax, standard, range, unit, tfidf or none [default: chosen from it]
     #[arg(long, value_name = "NAME", value_parser = crate::args::values::scaling)]
     pub scale: Option<ScalingChoice>,
@@ -161,17 +160,6 @@ fn asking(text: &str) -> Result<QueryStrategy, String> {
 
 fn loss(text: &str) -> Result<LasvmVariant, String> {
     named(text, &[("hinge", LasvmVariant::Hinge), ("ramp", LasvmVariant::Ramp)])
-}
-
-fn weighing(text: &str) -> Result<ClassWeighting, String> {
-    named(
-        text,
-        &[
-            ("none", ClassWeighting::None),
-            ("balanced", ClassWeighting::Balanced),
-            ("ratio", ClassWeighting::Ratio),
-        ],
-    )
 }
 
 fn labeling(text: &str) -> Result<LabelSource, String> {
@@ -239,7 +227,7 @@ impl RunArgs {
             scale,
             c: learning.c,
             c_inferred: learning.c_inferred,
-            class_weight: learning.class_weight,
+            class_weight: learning.class_weight.clone(),
             label_source: learning.label_source,
             transduction: Some(TransductionParams {
                 variant: Variant::Swift,

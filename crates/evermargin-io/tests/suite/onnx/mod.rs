@@ -7,7 +7,7 @@ mod reader;
 use crate::samples::{Pcg, Shape, classifier, decisions, matrix};
 use evermargin::data::{Matrix, Row};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Columns, Model, Part, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Columns, Model, MulticlassScheme, Part, Scaling};
 use evermargin_io::artifacts::model;
 use evermargin_io::json;
 use evermargin_io::onnx::message::{DataType, GraphProto, ModelProto};
@@ -30,8 +30,8 @@ fn operators(graph: &GraphProto) -> Vec<&str> {
 }
 
 /// Our decisions as the columns of `scores`.
-fn columns(scheme: Scheme, f: &[f64]) -> Vec<f64> {
-    if scheme == Scheme::Binary { vec![-f[0], f[0]] } else { f.to_vec() }
+fn columns(scheme: MulticlassScheme, f: &[f64]) -> Vec<f64> {
+    if scheme == MulticlassScheme::Binary { vec![-f[0], f[0]] } else { f.to_vec() }
 }
 
 fn numbers(json: &Json) -> Vec<Vec<f64>> {
@@ -163,7 +163,7 @@ fn random_classifiers_say_the_same_as_ours() {
                 v
             };
             let clear = match c.scheme {
-                Scheme::OneVsRest => {
+                MulticlassScheme::OneVsRest => {
                     sorted(&f).windows(2).last().is_some_and(|w| w[1] - w[0] > 2.0 * tolerance)
                 }
                 _ => f.iter().all(|v| v.abs() > tolerance),
@@ -189,7 +189,7 @@ fn random_classifiers_say_the_same_as_ours() {
     assert!(compared * 100 >= rows * 97, "too many labels at a border: {compared} of {rows}");
 }
 
-fn made(scheme: Scheme, classes: &[&str], model: Model) -> Classifier {
+fn made(scheme: MulticlassScheme, classes: &[&str], model: Model) -> Classifier {
     Classifier {
         learner: "svc".into(),
         params: Default::default(),
@@ -221,13 +221,13 @@ fn ties_and_zeros_are_broken_as_ours_are() {
     let ring = [[1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]];
     let mut tied = 0;
     for (scheme, classes, weights) in [
-        (Scheme::Binary, &names[..2], &three[..1]),
-        (Scheme::Binary, &names[..2], &three[2..]),
-        (Scheme::OneVsOne, &names[..], &three[..]),
-        (Scheme::OneVsOne, &names[..], &ring[..]),
-        (Scheme::OneVsRest, &names[..], &three[..]),
-        (Scheme::OneVsRest, &names[..], &ring[..]),
-        (Scheme::OneVsRest, &names[..2], &three[..2]),
+        (MulticlassScheme::Binary, &names[..2], &three[..1]),
+        (MulticlassScheme::Binary, &names[..2], &three[2..]),
+        (MulticlassScheme::OneVsOne, &names[..], &three[..]),
+        (MulticlassScheme::OneVsOne, &names[..], &ring[..]),
+        (MulticlassScheme::OneVsRest, &names[..], &three[..]),
+        (MulticlassScheme::OneVsRest, &names[..], &ring[..]),
+        (MulticlassScheme::OneVsRest, &names[..2], &three[..2]),
     ] {
         for model in [plane(weights), spanned(weights)] {
             let c = made(scheme, classes, model);
@@ -249,7 +249,8 @@ fn ties_and_zeros_are_broken_as_ours_are() {
 
 #[test]
 fn the_graph_is_what_it_is_said_to_be() {
-    let c = made(Scheme::OneVsRest, &["-7", "2", "10"], spanned(&[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]));
+    let c =
+        made(MulticlassScheme::OneVsRest, &["-7", "2", "10"], spanned(&[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]));
     let model = decoded(&c);
     assert_eq!((model.ir_version, model.producer_name.as_str()), (7, "evermargin"));
     let sets: Vec<(&str, i64)> = model.opset_import.iter().map(|o| (o.domain.as_str(), o.version)).collect();
@@ -276,7 +277,7 @@ fn the_graph_is_what_it_is_said_to_be() {
     assert_eq!(attribute(&g.node[0], "coefficients").floats, [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     assert_eq!(attribute(&g.node[0], "vectors_per_class").ints, [0, 0, 0, 2]);
 
-    let mut c = made(Scheme::Binary, &["01", "1"], plane(&[[1.0, 2.0]]));
+    let mut c = made(MulticlassScheme::Binary, &["01", "1"], plane(&[[1.0, 2.0]]));
     let g = graph(&c);
     assert_eq!(operators(&g), ["LinearClassifier"]);
     assert_eq!(shape(&g.output[0]).1, DataType::String, "01 is not how one writes 1");
@@ -304,7 +305,7 @@ fn what_cannot_be_said_is_refused() {
         let points = Matrix::csr((0..=m).collect(), vec![7; m], vec![1.0; m], 1_000_000).unwrap();
         Model::Expansion { kernel: Kernel::Linear, points, coef: vec![vec![1.0; m]; 3], bias: vec![0.0; 3] }
     };
-    let two = |model: Model| made(Scheme::Binary, &["a", "b"], model);
+    let two = |model: Model| made(MulticlassScheme::Binary, &["a", "b"], model);
     let three = |scheme, model: Model| made(scheme, &["a", "b", "c"], model);
     let large = |size: &str| {
         format!(
@@ -326,17 +327,17 @@ fn what_cannot_be_said_is_refused() {
             "weights: -1e60 is too large for single precision, and ONNX classifiers know no other; scale the data",
         ),
         (
-            made(Scheme::OneVsOne, &["a", "b"], plane(&[[1.0, 1.0]])),
+            made(MulticlassScheme::OneVsOne, &["a", "b"], plane(&[[1.0, 1.0]])),
             "one-vs-one over two classes has one score, and an ONNX classifier of two writes two; train it again",
         ),
-        (three(Scheme::OneVsOne, sparse(3000)), in_pairs.as_str()),
-        (three(Scheme::OneVsRest, sparse(3000)), &in_rest),
+        (three(MulticlassScheme::OneVsOne, sparse(3000)), in_pairs.as_str()),
+        (three(MulticlassScheme::OneVsRest, sparse(3000)), &in_rest),
         (two(plane(&[])), "model: 0 vectors of weights but 0 constants"),
         (
             two(Model::Linear { weights: vec![Vec::new()], bias: vec![1.0] }),
             "a model without columns; an ONNX classifier has at least one",
         ),
-        (three(Scheme::Binary, plane(&[[1.0, 1.0]])), "3 classes; a binary classifier has two"),
+        (three(MulticlassScheme::Binary, plane(&[[1.0, 1.0]])), "3 classes; a binary classifier has two"),
     ] {
         assert_eq!(to_onnx(&c).unwrap_err().to_string(), text);
     }
@@ -350,7 +351,7 @@ fn weights_of_many_pairs_take_no_more_than_they_need() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let rng = &mut Pcg::new(7);
     let weights: Vec<[f64; 2]> = (0..n * (n - 1) / 2).map(|_| [rng.real(), rng.real()]).collect();
-    let c = made(Scheme::OneVsOne, &names, plane(&weights));
+    let c = made(MulticlassScheme::OneVsOne, &names, plane(&weights));
     let bytes = to_onnx(&c).unwrap();
     // two weights, 119 coefficients and a constant a pair, in single precision, and the names
     assert!(bytes.len() < 7140 * 4 * (2 + 119 + 1) + 200_000, "{}", bytes.len());
@@ -358,12 +359,12 @@ fn weights_of_many_pairs_take_no_more_than_they_need() {
     let said = run(&ModelProto::decode(bytes.as_slice()).unwrap(), &x);
     let f = decisions(&c.model, Row::Dense(&x[0]));
     near(said["scores"].numbers(), std::slice::from_ref(&f), 1e-6, "pairs");
-    assert_eq!(said["label"].names()[0], names[Scheme::OneVsOne.vote(n, &f) as usize]);
+    assert_eq!(said["label"].names()[0], names[MulticlassScheme::OneVsOne.vote(n, &f) as usize]);
 }
 
 #[test]
 fn our_own_readers_know_it_for_what_it_is() {
-    let bytes = to_onnx(&made(Scheme::Binary, &["a", "b"], plane(&[[1.0, 2.0]]))).unwrap();
+    let bytes = to_onnx(&made(MulticlassScheme::Binary, &["a", "b"], plane(&[[1.0, 2.0]]))).unwrap();
     assert!(is_onnx(&bytes) && !is_onnx(b"svm_type c_svc") && !is_onnx(&[]));
     let error = model::from_bytes("m.onnx", &bytes).unwrap_err().to_string();
     assert_eq!(error, "m.onnx: an ONNX model (which we write but do not read), not an evermargin model");

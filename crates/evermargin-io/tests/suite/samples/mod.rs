@@ -2,7 +2,7 @@
 
 use evermargin::data::{Labels, Matrix, Row};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Column, InputSpec, Model, Scaling, Scheme};
+use evermargin::model::{Calibration, Classifier, Column, InputSpec, Model, MulticlassScheme, Scaling};
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::pipeline::train::{TrainOptions, train};
 
@@ -80,9 +80,9 @@ pub fn classifier(s: Shape) -> Classifier {
     let rng = &mut Pcg::new(s.seed);
     let n = s.classes;
     let (scheme, outputs) = match s.scheme {
-        _ if n == 2 => (Scheme::Binary, 1),
-        0 => (Scheme::OneVsOne, n * (n - 1) / 2),
-        _ => (Scheme::OneVsRest, n),
+        _ if n == 2 => (MulticlassScheme::Binary, 1),
+        0 => (MulticlassScheme::OneVsOne, n * (n - 1) / 2),
+        _ => (MulticlassScheme::OneVsRest, n),
     };
     let bias = (0..outputs).map(|_| rng.real()).collect();
     let vectors = |rng: &mut Pcg, width: usize| -> Vec<Vec<f64>> {

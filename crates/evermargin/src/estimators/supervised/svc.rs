@@ -14,7 +14,7 @@ use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{Gram, KernelGram, MatrixGram, Packed};
 use crate::model::Model;
-use crate::model::Scheme;
+use crate::model::MulticlassScheme;
 use crate::params::shared::{
     C, CACHE_BYTES, COEF0, DEGREE, FIT_INTERCEPT, GAMMA, KERNEL, MAX_STEPS, TOLERANCE,
 };
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// The specification of `svc`.
 pub static SPEC: EstimatorSpec = EstimatorSpec {
-    multiclass: Scheme::OneVsOne,
+    multiclass: MulticlassScheme::OneVsOne,
     ..EstimatorSpec::supervised(
         "svc",
         "support vector machine with any kernel (dual solver)",
