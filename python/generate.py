@@ -67,6 +67,7 @@ def annotation(param: dict) -> str:
     return {
         "float": "float",
         "integer": "int",
+        "limit": "int",
         "bool": "bool",
         "choice": literal,
         "gamma": f"float | {literal}",
@@ -81,6 +82,7 @@ def documented(param: dict) -> str:
     return {
         "float": "float",
         "integer": "int",
+        "limit": "int",
         "bool": "bool",
         "choice": f"{{{choices(param['choices'] or [])}}}",
         "gamma": f"{choices(param['choices'] or [])} or float",
@@ -93,14 +95,14 @@ def documented(param: dict) -> str:
 
 def python_default(param: dict) -> object:
     value = param["default"]
-    if param["name"] == "max_steps":
-        return value or -1
+    if param["kind"] == "limit":
+        return -1 if value == "none" else value
     return value // MEGABYTE if param["name"] == "cache_bytes" else value
 
 
 def python_help(param: dict) -> str:
     text = HELP.get(param["name"], param["help"])
-    if param["name"] == "max_steps":
+    if param["kind"] == "limit":
         text = text.partition(";")[0] + "; -1 = no limit"
     text = re.sub(r"\bc\b", "C", text)
     return text[0].upper() + text[1:] + "."

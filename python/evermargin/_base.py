@@ -107,10 +107,10 @@ def seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
-def _steps(max_iter: Any) -> int:
+def _steps(max_iter: Any) -> int | str:
     if not is_whole(max_iter) or (max_iter != -1 and max_iter < 1):
         raise parameter_error("max_iter", max_iter, "a whole number from 1 on, or -1 for no limit")
-    return 0 if max_iter == -1 else int(max_iter)
+    return "none" if max_iter == -1 else int(max_iter)
 
 
 def _bytes(cache_size: Any) -> int:
@@ -121,7 +121,7 @@ def _bytes(cache_size: Any) -> int:
 
 
 #: Parameters whose values have another unit or meaning in the core.
-CONVERTED: dict[str, Callable[[Any], int]] = {"random_state": seed, "max_iter": _steps, "cache_size": _bytes}
+CONVERTED: dict[str, Callable[[Any], int | str]] = {"random_state": seed, "max_iter": _steps, "cache_size": _bytes}
 
 
 @functools.cache

@@ -110,11 +110,11 @@ pub fn relaxed_batch<'py>(
     settings: &str,
     count: usize,
     tolerance: f64,
-    max_steps: u64,
+    max_steps: Option<u64>,
 ) -> PyResult<Relaxed<'py>> {
     let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
     let (view, labeled, signs) = (x.view()?, labeled.view()?, signs.as_array().to_vec());
-    let stop = Stop { tolerance, max_steps: Stop::limit(max_steps) };
+    let stop = Stop { tolerance, max_steps };
     let relaxed =
         long(py, None, |watch| active::relaxed_batch(view, labeled, &signs, &params, count, stop, watch))?;
     let relaxed = relaxed.map_err(|e| of_core(&e))?;

@@ -48,10 +48,12 @@ fn param_spec(param: &ParamSpec) -> Result<Value, evermargin::Error> {
             out["min"] = min.into();
             out["max"] = (max < i64::MAX).then_some(max).into();
         }
+        ParamKind::Limit => out["min"] = 1.into(),
         _ => {}
     }
     match param.kind {
         ParamKind::Choice(words) => out["choices"] = json!(words),
+        ParamKind::Limit => out["choices"] = json!(["none"]),
         ParamKind::Gamma => out["choices"] = json!(["scale", "auto"]),
         ParamKind::Ratio => out["choices"] = json!(["labels", "auto"]),
         _ => {}
@@ -63,6 +65,7 @@ fn python_type(kind: &ParamKind) -> &'static str {
     match kind {
         ParamKind::Float(_) => "float",
         ParamKind::Integer { .. } => "int",
+        ParamKind::Limit => "int or str",
         ParamKind::Bool => "bool",
         ParamKind::Choice(_) | ParamKind::Views | ParamKind::Kernels => "str",
         ParamKind::Gamma => "float or str",

@@ -45,10 +45,10 @@ pub fn relax_exemplars<'py>(
     settings: &str,
     count: usize,
     tolerance: f64,
-    max_steps: u64,
+    max_steps: Option<u64>,
 ) -> PyResult<Chosen<'py>> {
     let (params, view) = (params(settings)?, x.view()?);
-    let stop = Stop { tolerance, max_steps: Stop::limit(max_steps) };
+    let stop = Stop { tolerance, max_steps };
     let chosen = long(py, None, |watch| {
         let pool = Pool::of(view);
         let relaxed = summary::relax(&params, &pool, count, stop, watch)?;

@@ -205,9 +205,9 @@ pub struct LearnArgs {
     /// Stop training after this time, with the model so far
     #[arg(long, value_name = "S", value_parser = crate::args::values::number, allow_negative_numbers = true)]
     pub max_seconds: Option<f64>,
-    /// Stop each solver after this many steps, with the model so far
-    #[arg(long, value_name = "N")]
-    pub max_steps: Option<u64>,
+    /// Stop each solver after this many steps, with the model so far; none = no limit
+    #[arg(long, value_name = "N", value_parser = crate::args::values::limit)]
+    pub max_steps: Option<ParamValue>,
 }
 
 /// The learner when none is named.
@@ -294,7 +294,7 @@ impl LearnArgs {
             ("coef0", self.coef0.map(Into::into)),
             ("tolerance", self.tolerance.map(Into::into)),
             ("cache_bytes", self.cache_mb.map(|mb| mb.saturating_mul(1_000_000).into())),
-            ("max_steps", self.max_steps.map(Into::into)),
+            ("max_steps", self.max_steps.clone()),
         ];
         for (name, value) in named {
             if let Some(value) = value {

@@ -79,6 +79,11 @@ pub fn ratio(text: &str) -> Result<ParamValue, String> {
     ParamKind::Ratio.parse(text).ok_or_else(|| format!("must be {}", ParamKind::Ratio))
 }
 
+/// `none`, or a whole number from 1 on.
+pub fn limit(text: &str) -> Result<ParamValue, String> {
+    ParamKind::Limit.parse(text).ok_or_else(|| format!("must be {}", ParamKind::Limit))
+}
+
 /// A weight, then parameters of the deformation as NAME=VALUE, with commas between.
 pub fn warp(text: &str) -> Result<DeformedKernelParams, String> {
     let mut parts = text.split(',');

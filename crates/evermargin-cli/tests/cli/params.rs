@@ -13,6 +13,7 @@ const ROWS: &str = "a,b,label\n1,2,x\n2,1,x\n3,4,x\n8,9,y\n9,8,y\n7,9,y\n";
 fn wrong(kind: ParamKind) -> [&'static str; 2] {
     match kind {
         ParamKind::Integer { .. } => ["many", "-1"],
+        ParamKind::Limit => ["many", "0"],
         ParamKind::Bool => ["yes", "2"],
         ParamKind::Choice(_) => ["5", "nothing"],
         ParamKind::Views => ["1.5", "0..2"],
@@ -46,7 +47,7 @@ fn the_program_refuses_one_parameter_of_each_kind_by_name() {
             kinds.entry(param.kind.type_name()).or_insert((spec.name, param));
         }
     }
-    assert_eq!(kinds.len(), 9, "{:?}", kinds.keys());
+    assert_eq!(kinds.len(), 10, "{:?}", kinds.keys());
     for (learner, param) in kinds.into_values() {
         for text in wrong(param.kind) {
             let said = shell.run(&format!("fit d.csv --learner {learner} --set {}={text}", param.name));
@@ -69,6 +70,7 @@ fn tune_over_takes_every_numeric_parameter_and_refuses_the_others() {
             }
             let value = match param.kind {
                 ParamKind::Integer { min, .. } => (min + 2).to_string(),
+                ParamKind::Limit => "3".into(),
                 ParamKind::Float(range) => {
                     let tries = [0.5, 2.0, -0.5, 1e-3];
                     tries.into_iter().find(|v| range.contains(*v)).map(|v| v.to_string()).unwrap_or_default()

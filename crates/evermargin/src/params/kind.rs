@@ -1,6 +1,7 @@
 //! Kinds of parameters: what each accepts, how it is parsed from text and how it is described.
 
 use super::ParamValue;
+use super::step_limit::NONE;
 use super::view_syntax::{is_kernel_list, is_view_list};
 use std::fmt;
 
@@ -117,6 +118,8 @@ pub enum ParamKind {
         /// The highest.
         max: i64,
     },
+    /// A limit on a count: `none`, or a whole number from 1 on.
+    Limit,
     /// True or false.
     Bool,
     /// One of these words.
@@ -133,15 +136,26 @@ pub enum ParamKind {
     PerView(FloatRange),
 }
 
+/// The counts that a limit may have.
+const AT_LEAST_ONE: ParamKind = ParamKind::Integer { min: 1, max: i64::MAX };
+
 impl ParamKind {
-    /// Whether a value is one number.
+    /// Whether a value may be one number.
     pub fn is_numeric(&self) -> bool {
-        matches!(self, Self::Float(_) | Self::Integer { .. } | Self::Gamma | Self::Ratio | Self::PerView(_))
+        matches!(
+            self,
+            Self::Float(_)
+                | Self::Integer { .. }
+                | Self::Limit
+                | Self::Gamma
+                | Self::Ratio
+                | Self::PerView(_)
+        )
     }
 
-    /// Whether a value is a whole number.
+    /// Whether a number of this kind is whole.
     pub fn is_integer(&self) -> bool {
-        matches!(self, Self::Integer { .. })
+        matches!(self, Self::Integer { .. } | Self::Limit)
     }
 
     /// The word for the type, for generated documentation.
@@ -149,6 +163,7 @@ impl ParamKind {
         match self {
             Self::Float(_) => "float",
             Self::Integer { .. } => "integer",
+            Self::Limit => "limit",
             Self::Bool => "bool",
             Self::Choice(_) => "choice",
             Self::Gamma => "gamma",
@@ -168,6 +183,8 @@ impl ParamKind {
                 Ok(value) => ParamValue::Integer(value),
                 Err(_) => text.parse::<f64>().ok()?.into(),
             },
+            Self::Limit if text == NONE => NONE.into(),
+            Self::Limit => return AT_LEAST_ONE.parse(text),
             Self::Bool => text.parse::<bool>().ok()?.into(),
             Self::Choice(_) | Self::Views | Self::Kernels => text.into(),
             Self::Gamma | Self::Ratio | Self::PerView(_) => numbers(text).unwrap_or_else(|| text.into()),
@@ -183,6 +200,10 @@ impl ParamKind {
                 let whole = value.as_integer().filter(|v| (i128::from(*min)..=highest(*max)).contains(v))?;
                 Some(ParamValue::Integer(whole))
             }
+            Self::Limit => match value {
+                ParamValue::Text(word) => (word == NONE).then(|| value.clone()),
+                other => AT_LEAST_ONE.accept(other),
+            },
             Self::Bool => value.as_bool().map(ParamValue::Bool),
             Self::Choice(words) => value.as_str().filter(|w| words.contains(w)).map(Into::into),
             Self::Gamma => match value {
@@ -242,6 +263,7 @@ impl fmt::Display for ParamKind {
             Self::Float(range) => range.fmt(f),
             Self::Integer { min, max: i64::MAX } => write!(f, "a whole number from {min} on"),
             Self::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Self::Limit => write!(f, "{NONE}, or {AT_LEAST_ONE}"),
             Self::Bool => f.write_str("true or false"),
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Self::Gamma => f.write_str("a positive number, scale or auto"),
@@ -284,6 +306,17 @@ mod tests {
         }
         let seed = ParamKind::Integer { min: 0, max: i64::MAX };
         assert_eq!(seed.parse(&u64::MAX.to_string()), Some(u64::MAX.into()));
+    }
+
+    #[test]
+    fn a_limit_is_none_or_a_count_from_one_on() {
+        let kind = ParamKind::Limit;
+        assert_eq!(kind.parse("none"), Some("none".into()));
+        assert_eq!(kind.parse(" 7 "), Some(ParamValue::Integer(7)));
+        for text in ["0", "-1", "1.5", "", "None", "no"] {
+            assert_eq!(kind.parse(text), None, "{text}");
+        }
+        assert_eq!(kind.to_string(), "none, or a whole number from 1 on");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod kind;
 pub mod shared;
+pub(crate) mod step_limit;
 pub mod structs;
 mod value;
 mod view_syntax;
@@ -47,6 +48,11 @@ impl ParamSpec {
     /// A whole number that is at least `min`.
     pub const fn count(name: &'static str, min: i64, default: &'static str, help: &'static str) -> Self {
         Self::new(name, ParamKind::Integer { min, max: i64::MAX }, default, help)
+    }
+
+    /// A limit on a count: `none`, or a whole number from 1 on.
+    pub const fn limit(name: &'static str, default: &'static str, help: &'static str) -> Self {
+        Self::new(name, ParamKind::Limit, default, help)
     }
 
     /// True or false.

@@ -52,9 +52,12 @@ pub const SEED: ParamSpec = ParamSpec::count("seed", 0, "1", "seed of the order 
 pub const LANDMARK_SEED: ParamSpec = SEED.help_of("seed of the draw of landmarks");
 /// Whether there is a constant.
 pub const FIT_INTERCEPT: ParamSpec = ParamSpec::flag("fit_intercept", "true", "whether to learn a constant");
-/// A limit on the steps of a solver.
-pub const MAX_STEPS: ParamSpec =
-    ParamSpec::count("max_steps", 0, "0", "maximum number of steps; 0 = as many as it takes");
+/// A limit on the steps of the dual solver.
+pub const MAX_STEPS: ParamSpec = ParamSpec::limit(
+    "max_steps",
+    "none",
+    "maximum number of steps; none = 10 million, or 100 per row if that is more",
+);
 
 /// Weight of the norm of an estimator with a kernel.
 pub const KERNEL_LAMBDA: ParamSpec = ParamSpec::float(

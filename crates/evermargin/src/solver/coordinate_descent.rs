@@ -78,18 +78,18 @@ impl<'a> CoordinateDescent<'a> {
     }
 
     /// Goes on until the optimality conditions of all examples hold to `tolerance` (in units of the margin).
-    /// `proceed` is asked after each pass; when it refuses, the run ends as if slow. `most` limits the passes of
-    /// all runs together; 0 means as many as it takes.
+    /// `proceed` is asked after each pass; when it refuses, the run ends as if slow. `max_passes` limits the
+    /// passes of all runs together.
     pub fn run(
         &mut self,
         w: &mut [f64],
         tolerance: f64,
-        most: u64,
+        max_passes: Option<u64>,
         proceed: impl Fn(u64, f64) -> bool,
     ) -> Reached {
         let mut history: Vec<f64> = Vec::new();
         loop {
-            if most > 0 && self.passes >= most {
+            if max_passes.is_some_and(|max| self.passes >= max) {
                 return Reached::Limit;
             }
             let violation = self.pass(w);

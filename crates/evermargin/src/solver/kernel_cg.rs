@@ -99,7 +99,7 @@ pub(crate) struct Iterate<'a, 'b> {
     pub cost: &'a [f64],
     pub hinge: bool,
     pub tolerance: f64,
-    pub max_steps: u64,
+    pub max_steps: Option<u64>,
     /// Whether labels that stay end the loop.
     pub early: bool,
 }
@@ -182,7 +182,7 @@ impl Iterate<'_, '_> {
             if gap <= self.tolerance || (self.early && quiet >= QUIET) {
                 return (Exit::Converged, gap);
             }
-            if *steps >= self.max_steps {
+            if self.max_steps.is_some_and(|max| *steps >= max) {
                 return (Exit::Limit, gap);
             }
             if !watch.proceed(&Progress { steps: *steps, violation: gap, tolerance: self.tolerance }) {

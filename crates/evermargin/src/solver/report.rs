@@ -11,13 +11,6 @@ pub struct Stop {
     pub max_steps: Option<u64>,
 }
 
-impl Stop {
-    /// The limit that a parameter stands for whose 0 means none.
-    pub fn limit(steps: u64) -> Option<u64> {
-        (steps > 0).then_some(steps)
-    }
-}
-
 /// Why a loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -10,7 +10,7 @@ use evermargin::solver::newton_cg::{Objective, increasing_root, newton};
 use evermargin::solver::{Exit, Progress, Stop, Watch};
 use proptest::prelude::*;
 
-const STRICT: LinearParams = LinearParams { c: 1.0, fit_intercept: true, tolerance: 1e-8, max_steps: 0 };
+const STRICT: LinearParams = LinearParams { c: 1.0, fit_intercept: true, tolerance: 1e-8, max_steps: None };
 
 /// Rows of small numbers, many of them zero, with labels of both classes and positive costs.
 fn problem() -> impl Strategy<Value = (Matrix, Targets)> {
@@ -327,7 +327,7 @@ fn newton_goes_on_where_coordinate_descent_is_slow() {
     let stop = Stop { tolerance: 1e-6, max_steps: None };
     let alone = newton(&mut Risk::new(&design, &loss), &mut vec![0.0; 51], stop, &());
     assert!((fitted.objective - alone.objective).abs() <= 1e-9 * alone.objective);
-    let limited = LinearParams { c: 1e4, tolerance: 1e-12, max_steps: 1, ..STRICT };
+    let limited = LinearParams { c: 1e4, tolerance: 1e-12, max_steps: Some(1), ..STRICT };
     assert_eq!(fit(&limited, x.view(), &t).reports[0].exit, Exit::Limit, "the slow road was taken");
 }
 
@@ -342,7 +342,7 @@ fn the_step_limit_holds_for_passes_and_rounds_together() {
     assert!(free.exit == Exit::Converged && free.steps > 10, "{free:?}");
     let mut converged = 0; // few rows are solved on from the tolerance
     for max_steps in 1..=free.steps {
-        let fitted = fit(&LinearParams { max_steps, ..STRICT }, x.view(), &t);
+        let fitted = fit(&LinearParams { max_steps: Some(max_steps), ..STRICT }, x.view(), &t);
         let report = fitted.reports[0];
         assert!(report.steps <= max_steps);
         match report.exit {

@@ -438,14 +438,14 @@ fn an_interrupted_fit_is_a_valid_model() {
 #[test]
 fn limits_are_kept_and_reported() {
     let (x, t) = clouds(80, 5, 8, 0.3, 1);
-    for most in [1, 3, 10] {
+    for max in [1, 3, 10] {
         for params in [
-            Box::new(LinearTsvmParams { max_steps: most, ..tsvm() }) as Box<dyn Fit>,
-            Box::new(LinearDaParams { max_steps: most, ..da() }),
+            Box::new(LinearTsvmParams { max_steps: Some(max), ..tsvm() }) as Box<dyn Fit>,
+            Box::new(LinearDaParams { max_steps: Some(max), ..da() }),
         ] {
             let report = fit(params.as_ref(), x.view(), &t).reports[0];
             assert_eq!(report.exit, Exit::Limit);
-            assert!(report.steps <= most, "{} {most}", report.steps);
+            assert!(report.steps <= max, "{} {max}", report.steps);
         }
     }
 }

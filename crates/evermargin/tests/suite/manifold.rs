@@ -680,7 +680,13 @@ fn a_path_of_the_kernel_deforms_its_space_for_each_value() {
 }
 
 fn iterated(loss: Loss) -> LapParams {
-    LapParams { solver: Solver::Iterate, tolerance: 1e-9, early: false, max_steps: 5000, ..params(loss) }
+    LapParams {
+        solver: Solver::Iterate,
+        tolerance: 1e-9,
+        early: false,
+        max_steps: Some(5000),
+        ..params(loss)
+    }
 }
 
 #[test]
@@ -729,7 +735,8 @@ fn iterations_end_early_when_labels_stay() {
         assert!(early.reports[0].steps < long.reports[0].steps);
         let other = scores(&early).iter().zip(scores(&long)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0));
         assert!(other.count() <= 3);
-        let capped = LapParams { max_steps: 2, ..iterated(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
+        let capped =
+            LapParams { max_steps: Some(2), ..iterated(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
         assert_eq!((capped.reports[0].steps, capped.reports[0].exit), (2, Exit::Limit));
         let stopped = iterated(loss).fit(x.view(), from_ref(&t), &After(20.into())).unwrap();
         assert_eq!(stopped.reports[0].exit, Exit::Interrupted);

@@ -262,7 +262,7 @@ fn a_run_cut_short_gives_a_valid_model() {
     let x = cloud(200, 3, 5);
     let cut = params(RBF, 0.3).fit(x.view(), &[inside(vec![1.0; 200])], &Never).unwrap();
     assert_eq!(cut.reports[0].exit, Exit::Interrupted);
-    let limited = fit(&OneClassParams { max_steps: 3, ..params(RBF, 0.3) }, &x, &[1.0; 200]);
+    let limited = fit(&OneClassParams { max_steps: Some(3), ..params(RBF, 0.3) }, &x, &[1.0; 200]);
     assert_eq!(limited.reports[0].exit, Exit::Limit);
     for fitted in [cut, limited] {
         let f = decisions(&fitted, &x);

@@ -35,6 +35,7 @@ pub fn wrong_texts(kind: ParamKind) -> Vec<String> {
             let above = if max == i64::MAX { i128::from(u64::MAX) + 1 } else { i128::from(max) + 1 };
             out.push(above.to_string());
         }
+        ParamKind::Limit => out.extend(["0", "-1", "1.5", "nan", "None"].map(String::from)),
         ParamKind::Bool => out.extend(["1".into(), "yes".into()]),
         ParamKind::Choice(_) => out.extend(["1".into(), "true".into()]),
         ParamKind::Gamma => out.extend(outside(FloatRange::POSITIVE)),
@@ -83,7 +84,7 @@ fn every_parameter_of_every_estimator_refuses_wrong_typed_values_by_name() {
                 wrong.push(true.into());
             }
             match param.kind {
-                ParamKind::Float(_) | ParamKind::Integer { .. } | ParamKind::Bool => {
+                ParamKind::Float(_) | ParamKind::Integer { .. } | ParamKind::Limit | ParamKind::Bool => {
                     wrong.push("word".into());
                 }
                 ParamKind::Choice(_) | ParamKind::Kernels => wrong.push(1.0.into()),
@@ -184,6 +185,7 @@ fn another(kind: ParamKind, default: &ParamValue) -> ParamValue {
             let value = i128::from(min) + 3;
             ParamValue::Integer(if default.as_integer() == Some(value) { value + 1 } else { value })
         }
+        ParamKind::Limit => ParamValue::Integer(7),
         ParamKind::Bool => (default.as_bool() == Some(false)).into(),
         ParamKind::Choice(words) => (*words.iter().find(|w| default.as_str() != Some(w)).unwrap()).into(),
         ParamKind::Gamma => 0.125.into(),

@@ -133,7 +133,7 @@ fn an_interrupt_or_a_limit_leaves_a_valid_model() {
     let base = SvcParams { kernel: KERNELS[1], c: 10.0, tolerance: 1e-7, ..Default::default() };
     let stopped = base.fit(p.x.view(), std::slice::from_ref(&p.targets), &Patience(2.into())).unwrap();
     assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
-    let limited = fit(&SvcParams { max_steps: 300, ..base }, &p);
+    let limited = fit(&SvcParams { max_steps: Some(300), ..base }, &p);
     assert_eq!((limited.reports[0].exit, limited.reports[0].steps), (Exit::Limit, 300));
     for fitted in [stopped, limited] {
         fitted.model.check().unwrap();

@@ -32,8 +32,8 @@ use crate::kernel::Kernel;
 use crate::math::blas1::dot;
 use crate::params::shared::{
     BALANCE, CACHE_BYTES, COEF0, DEGREE, EDGE_WEIGHTS, FIT_INTERCEPT, GAMMA, GAMMA_A, GAMMA_I, KERNEL,
-    LANDMARK_SEED, METRIC, N_LANDMARKS, N_NEIGHBORS, NORMALIZED, OBJECTIVE_SCALING, POWER, RADIUS, RATIO,
-    RELATIVE_TOLERANCE, SEARCH, WIDTH,
+    LANDMARK_SEED, MAX_STEPS, METRIC, N_LANDMARKS, N_NEIGHBORS, NORMALIZED, OBJECTIVE_SCALING, POWER, RADIUS,
+    RATIO, RELATIVE_TOLERANCE, SEARCH, WIDTH,
 };
 use crate::params::{ParamSpec, ParamValues};
 use crate::solver::kernel_cg::{Iterate, Products};
@@ -131,7 +131,7 @@ const PARAMS: [ParamSpec; 26] = [
     RELATIVE_TOLERANCE
         .default_of("0.0001")
         .help_of("largest violation of the optimality conditions, or relative residual"),
-    ParamSpec::count("max_steps", 0, "500", "iterate: maximum number of steps"),
+    MAX_STEPS.default_of("500").help_of("iterate: maximum number of steps; none = as many as it takes"),
     ParamSpec::flag("early", "true", "iterate: whether to end when no row changes its label any more"),
     CACHE_BYTES,
     LANDMARK_SEED,
@@ -191,7 +191,8 @@ pub struct LapParams {
     /// For the hinge: largest violation of the optimality conditions; for iterations: relative residual.
     pub tolerance: f64,
     /// Most iterations.
-    pub max_steps: u64,
+    #[serde(with = "crate::params::step_limit")]
+    pub max_steps: Option<u64>,
     /// For iterations: whether they end when no label of a row changes any more.
     pub early: bool,
     /// For iterations: bytes for kernel rows.
@@ -223,7 +224,7 @@ impl Default for LapParams {
             balance: false,
             ratio: Ratio::Labels,
             tolerance: 1e-4,
-            max_steps: 500,
+            max_steps: Some(500),
             early: true,
             cache_bytes: 1 << 30,
             seed: 1,

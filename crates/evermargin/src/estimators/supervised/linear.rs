@@ -30,7 +30,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
         C.help_of("cost of a squared margin violation, times the weight of the example"),
         FIT_INTERCEPT,
         RELATIVE_TOLERANCE,
-        MAX_STEPS.help_of("maximum number of passes and rounds; 0 = as many as it takes"),
+        MAX_STEPS.help_of("maximum number of passes and rounds; none = as many as it takes"),
     ],
 )
 .with_path(&["c"], linear_path);
@@ -48,12 +48,13 @@ pub struct LinearParams {
     /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
     pub tolerance: f64,
     /// Most passes of coordinate descent and Newton rounds together; 0 means as many as it takes.
-    pub max_steps: u64,
+    #[serde(with = "crate::params::step_limit")]
+    pub max_steps: Option<u64>,
 }
 
 impl Default for LinearParams {
     fn default() -> Self {
-        Self { c: 1.0, fit_intercept: true, tolerance: 1e-3, max_steps: 0 }
+        Self { c: 1.0, fit_intercept: true, tolerance: 1e-3, max_steps: None }
     }
 }
 
@@ -150,8 +151,7 @@ impl LinearParams {
         };
         let design = Design::new(x, rows, self.fit_intercept);
         let report = self.descend(&design, &loss, w, watch);
-        let left =
-            if self.max_steps == 0 { MAX_FURTHER } else { self.max_steps.saturating_sub(report.steps) };
+        let left = self.max_steps.map_or(MAX_FURTHER, |max| max.saturating_sub(report.steps));
         if report.exit != Exit::Converged || left == 0 || design.rows().max(design.dim()) > FEW_ROWS {
             return report;
         }
@@ -172,7 +172,7 @@ impl LinearParams {
         // What is left is above 0, or descent would have ended with a report.
         let stop = Stop {
             tolerance: self.tolerance,
-            max_steps: Stop::limit(self.max_steps).map(|most| most.saturating_sub(passes)),
+            max_steps: self.max_steps.map(|max| max.saturating_sub(passes)),
         };
         let report = newton(&mut Risk::new(design, loss), w, stop, watch);
         Report { steps: report.steps + passes, ..report }
@@ -199,7 +199,7 @@ impl LinearParams {
             let proceed = |steps, violation| watch.proceed(&Progress { steps, violation, tolerance });
             let reached = coordinate_descent.run(w, tolerance, self.max_steps, proceed);
             let steps = coordinate_descent.passes();
-            let used_up = self.max_steps > 0 && steps >= self.max_steps;
+            let used_up = self.max_steps.is_some_and(|max| steps >= max);
             let value = risk.value(w);
             let gap = coordinate_descent.relative_gap(w, value);
             let report = |objective, gap, exit| Report { steps, objective, gap, kernel_evaluations: 0, exit };

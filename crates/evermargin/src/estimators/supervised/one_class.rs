@@ -66,7 +66,8 @@ pub struct OneClassParams {
     /// Largest violation of the optimality conditions, a share of ν times the mean of K(x, x).
     pub tolerance: f64,
     /// Most pair steps; 0 means the larger of ten million and a hundred a row.
-    pub max_steps: u64,
+    #[serde(with = "crate::params::step_limit")]
+    pub max_steps: Option<u64>,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
 }
@@ -77,7 +78,7 @@ impl Default for OneClassParams {
             kernel: Kernel::Rbf { gamma: 1.0 },
             nu: 0.5,
             tolerance: 1e-3,
-            max_steps: 0,
+            max_steps: None,
             cache_bytes: 1 << 30,
         }
     }

@@ -48,7 +48,8 @@ pub struct SvcParams {
     /// Whether to learn a constant.
     pub fit_intercept: bool,
     /// Most pair steps; 0 means the larger of ten million and a hundred a row.
-    pub max_steps: u64,
+    #[serde(with = "crate::params::step_limit")]
+    pub max_steps: Option<u64>,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
 }
@@ -60,7 +61,7 @@ impl Default for SvcParams {
             c: 1.0,
             tolerance: 1e-3,
             fit_intercept: true,
-            max_steps: 0,
+            max_steps: None,
             cache_bytes: 1 << 30,
         }
     }
@@ -107,8 +108,8 @@ impl SvcParams {
     }
 
     pub(crate) fn stop(&self, rows: usize) -> Stop {
-        let most = Stop::limit(self.max_steps).unwrap_or((100 * rows as u64).max(10_000_000));
-        Stop { tolerance: self.tolerance, max_steps: Some(most) }
+        let max = self.max_steps.unwrap_or((100 * rows as u64).max(10_000_000));
+        Stop { tolerance: self.tolerance, max_steps: Some(max) }
     }
 
     /// Bounds of each row: [0, C·w] or [−C·w, 0]; rows without label or weight are held at 0.
@@ -133,7 +134,7 @@ impl SvcParams {
         let stop = self.stop(rows);
         let mut report = dual.run(gram, stop, watch);
         if report.exit == Exit::Converged && rows <= FEW_ROWS && self.tolerance > TIGHT {
-            let left = stop.max_steps.map_or(MAX_FURTHER, |most| most.saturating_sub(report.steps));
+            let left = stop.max_steps.map_or(MAX_FURTHER, |max| max.saturating_sub(report.steps));
             let tight = Stop { tolerance: TIGHT, max_steps: Some(left.min(MAX_FURTHER)) };
             let further = dual.run(gram, tight, watch);
             report.steps += further.steps;

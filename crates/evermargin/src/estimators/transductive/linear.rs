@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     pub fit_intercept: bool,
     pub center: bool,
     pub tolerance: f64,
-    pub max_steps: u64,
+    pub max_steps: Option<u64>,
 }
 
 /// The labels a scheme settled on.
@@ -143,8 +143,8 @@ impl<'a> LinearProblem<'a> {
         });
         let steps = self.report.steps;
         let watch = Along { watch: self.watch, steps, violation: way[0], tolerance: way[1] };
-        let most = self.settings.max_steps;
-        if most > 0 && steps >= most {
+        let left = self.settings.max_steps.map(|max| max.saturating_sub(steps));
+        if left == Some(0) {
             self.report.exit = Exit::Limit;
             return false;
         }
@@ -153,7 +153,7 @@ impl<'a> LinearProblem<'a> {
             Accuracy::OnTheWay => (10.0 * last).min(0.03).max(last),
             Accuracy::AtTheEnd => last,
         };
-        let stop = Stop { tolerance, max_steps: Stop::limit(most).map(|most| most.saturating_sub(steps)) };
+        let stop = Stop { tolerance, max_steps: left };
         let report = self.newton.run(&mut self.risk, &mut self.w, value, stop, &watch);
         self.report = Report { steps: steps + report.steps, ..report };
         !matches!(report.exit, Exit::Interrupted | Exit::Limit)
@@ -326,7 +326,7 @@ fn solve(
     let alone = design(&mut few.labeled.iter().copied());
     let mut risk = Risk::new(&alone, labeled_loss(few, targets, settings.lambda));
     let value = risk.value(&w);
-    let stop = Stop { tolerance: settings.tolerance, max_steps: Stop::limit(settings.max_steps) };
+    let stop = Stop { tolerance: settings.tolerance, max_steps: settings.max_steps };
     let mut report = Newton::new(alone.dim()).run(&mut risk, &mut w, value, stop, watch);
     report.objective *= settings.lambda;
 
@@ -463,7 +463,7 @@ pub(crate) mod tests {
                     fit_intercept: true,
                     center: true,
                     tolerance: 1e-3,
-                    max_steps: 0,
+                    max_steps: None,
                 }
                 .checked()
             }

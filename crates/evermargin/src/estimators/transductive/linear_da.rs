@@ -77,7 +77,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         FIT_INTERCEPT,
         CENTER,
         RELATIVE_TOLERANCE,
-        MAX_STEPS.help_of("maximum number of Newton rounds in all; 0 = as many as it takes"),
+        MAX_STEPS.help_of("maximum number of Newton rounds in all; none = as many as it takes"),
     ],
 );
 
@@ -108,7 +108,8 @@ pub struct LinearDaParams {
     /// The relative error of every minimum is at most the square of this.
     pub tolerance: f64,
     /// Most Newton rounds in all; 0 means as many as it takes.
-    pub max_steps: u64,
+    #[serde(with = "crate::params::step_limit")]
+    pub max_steps: Option<u64>,
 }
 
 impl Default for LinearDaParams {
@@ -124,7 +125,7 @@ impl Default for LinearDaParams {
             fit_intercept: true,
             center: false,
             tolerance: 1e-3,
-            max_steps: 0,
+            max_steps: None,
         }
     }
 }
