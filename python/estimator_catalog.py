@@ -336,6 +336,13 @@ SEMI_SUPERVISED = (
         few_labels('CoTraining(views=[(0, 10), (10, 20)], kernel="linear")', "classification", 99),
     ),
     semi(
+        "AutoSemiSupervised",
+        "auto",
+        "auto",
+        "Compares learners on held-out labels and combines them: the learner to start with.",
+        few_labels("AutoSemiSupervised()", "classification", 99),
+    ),
+    semi(
         "TSVM",
         "tsvm",
         "s3vm",

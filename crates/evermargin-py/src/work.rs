@@ -97,11 +97,17 @@ pub fn unheard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Sen
 }
 
 /// What long work asks between its steps.
-#[derive(Default)]
 pub struct Watcher {
     stop: AtomicBool,
     at: Mutex<Option<Progress>>,
     telling: bool,
+    started: Instant,
+}
+
+impl Default for Watcher {
+    fn default() -> Self {
+        Self { stop: AtomicBool::new(false), at: Mutex::new(None), telling: false, started: Instant::now() }
+    }
 }
 
 impl Watch for Watcher {
@@ -112,6 +118,10 @@ impl Watch for Watcher {
             *at = Some(*progress);
         }
         !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.started.elapsed().as_secs_f64())
     }
 }
 

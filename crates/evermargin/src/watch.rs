@@ -17,6 +17,11 @@ pub trait Watch: Sync {
     /// Called between pieces of work; `false` ends the loop, which reports that it was interrupted.
     fn proceed(&self, progress: &Progress) -> bool;
 
+    /// Seconds by the caller's clock, if it has one.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
+
     /// Called when learning is done and what follows only tells about it.
     fn learned(&self) {}
 }

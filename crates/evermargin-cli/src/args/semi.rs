@@ -6,7 +6,7 @@ use evermargin::Labels;
 use evermargin::estimators::manifold::deformed_kernel::DeformedKernelParams;
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
 use evermargin::metrics::Confusion;
-use evermargin::params::ParamValue;
+use evermargin::params::{ParamValue, ParamValues};
 use evermargin::pipeline::comparison::Semi;
 use evermargin::pipeline::train::TrainOptions;
 use serde_json::{Map, Value, json};
@@ -159,6 +159,29 @@ pub fn keys(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> Map<Stri
     }
 }
 
+/// The candidates of `auto`: accuracy on held-out labels with its interval, seconds, weight.
+fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamValues) {
+    let number = |row: &ParamValues, key: &str| row.get(key).and_then(ParamValue::as_f64);
+    let _ = write!(out, "\n{:<30} {:>9} {:>14} {:>8} {:>7}", "candidate", "held-out", "90 % interval", "seconds", "weight");
+    for candidate in candidates {
+        let ParamValue::Map(row) = candidate else { continue };
+        let name = row.get("candidate").and_then(ParamValue::as_str).unwrap_or("");
+        let share = |key: &str| number(row, key).map_or("-".to_string(), |v| format!("{:.1}", 100.0 * v));
+        let interval = match number(row, "accuracy_low") {
+            Some(_) => format!("{} to {}", share("accuracy_low"), share("accuracy_high")),
+            None => "-".into(),
+        };
+        let seconds = number(row, "seconds").map_or("-".to_string(), |s| format!("{s:.2}"));
+        let weight = number(row, "weight").unwrap_or(0.0);
+        let _ = write!(out, "\n{name:<30} {:>9} {interval:>14} {seconds:>8} {weight:>7.2}", share("accuracy"));
+    }
+    if let (Some(model), Some(agreement)) =
+        (facts.get("model").and_then(ParamValue::as_str), number(facts, "model_agreement"))
+    {
+        let _ = write!(out, "\nclassifier for new rows: {model}, agrees on {:.1} % of the rows", 100.0 * agreement);
+    }
+}
+
 /// The same for people.
 pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
     let unlabeled = semi.given.iter().filter(|g| !**g).count();
@@ -194,6 +217,9 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
             classes.get(1).map_or("", String::as_str),
             short(*share)
         );
+    }
+    if let Some(ParamValue::List(candidates)) = semi.facts.get("candidates") {
+        candidate_table(&mut out, candidates, &semi.facts);
     }
     let Some(alone) = &semi.baseline else { return out };
     if unlabeled == 0 {

@@ -61,7 +61,7 @@ pub struct LabelArgs {
 }
 
 /// The learner when none is named.
-pub const DEFAULT_LEARNER: &str = "submod-s3vm";
+pub const DEFAULT_LEARNER: &str = "auto";
 
 /// Runs the verb.
 pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Failure> {

@@ -149,6 +149,10 @@ impl Watch for Watcher {
         !self.stopped()
     }
 
+    fn seconds(&self) -> Option<f64> {
+        Some(self.started.elapsed().as_secs_f64())
+    }
+
     fn learned(&self) {
         let _ = self.learned.set(self.started.elapsed());
         self.bar.set_prefix("comparing with the labels alone: ");

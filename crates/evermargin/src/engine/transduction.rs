@@ -21,7 +21,7 @@ use super::evicted_centroids::EvictedCentroids;
 use super::feature_space::FeatureSpace;
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::estimators::Targets;
+use crate::estimators::{Fit, Targets};
 use crate::estimators::transductive::Ratio;
 use crate::estimators::transductive::submod::{SubmodParams, Variant};
 use crate::kernel::Kernel;

@@ -1,5 +1,6 @@
 //! The list of estimators, one line each, and the enum of all their parameters.
 
+use super::auto::{self, AutoParams};
 use super::baselines::cotraining::{self, CoTrainingParams};
 use super::baselines::parzen::{self, ParzenParams};
 use super::baselines::perceptron::{self, PerceptronParams};
@@ -73,6 +74,7 @@ macro_rules! estimators {
 }
 
 estimators! {
+    Auto(AutoParams) = auto::SPEC;
     Svc(SvcParams) = svc::SPEC;
     Lasvm(LasvmParams) = lasvm::spec::LASVM;
     LasvmG(LasvmParams) = lasvm::spec::LASVM_G;

@@ -1,5 +1,6 @@
 //! Learners: each a way to build the input of one of the loops in [`crate::solver`].
 
+pub mod auto;
 pub mod baselines;
 pub mod class_weight;
 mod estimator_params;
@@ -64,6 +65,17 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
     /// For learners that use unlabeled rows: the same parameters for the labeled rows alone, to compare with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
     fn supervised(&self) -> Option<Box<dyn Fit>> {
         None
+    }
+
+    /// Scores of the rows it is trained on, without a model for others where that costs more.
+    fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
+        let fitted = self.fit(x, problems, watch)?;
+        if let Some(transduced) = fitted.transduced {
+            return Ok(transduced);
+        }
+        let (decisions, width) = (fitted.model.decision(x)?, problems.len());
+        let scores = (0..width).map(|j| decisions.iter().skip(j).step_by(width).copied().collect()).collect();
+        Ok(Transduced { scores, ..Transduced::default() })
     }
 
     /// For learners along a graph of all rows: the same with this graph in place of one of neighbors.

@@ -3,7 +3,7 @@
 
 use crate::data::{Labels, MatrixView};
 use crate::error::Result;
-use crate::estimators::transductive::Transduced;
+use crate::estimators::transductive::{SupervisedAnswer, Transduced};
 use crate::estimators::{Fit, Targets};
 use crate::model::MulticlassScheme;
 use crate::params::ParamValues;
@@ -71,7 +71,11 @@ impl Semi {
         }
         watch.learned();
         let wanted = options.compare && watch.proceed(&START);
-        let baseline = if wanted { Baseline::new(fit, prepared, &class, options, watch)? } else { None };
+        let baseline = match transduced.alone {
+            _ if !wanted => None,
+            Some(alone) => Some(Baseline::found(&alone, &class, labels, prepared.scheme)),
+            None => Baseline::new(fit, prepared, &class, options, watch)?,
+        };
         Ok(Self {
             class,
             score: own,
@@ -87,6 +91,17 @@ impl Semi {
 const START: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl Baseline {
+    /// The baseline that a learner found itself.
+    fn found(alone: &SupervisedAnswer, class: &[u32], labels: &Labels, scheme: MulticlassScheme) -> Self {
+        let width = alone.scores.len();
+        let decisions: Vec<f64> =
+            (0..class.len()).flat_map(|i| (0..width).map(move |j| alone.scores[j][i])).collect();
+        let alone_class = classes(&decisions, labels, scheme);
+        let agreement = agreement(&alone_class, class, labels);
+        let (cross_validated, folds) = (alone.cross_validated, alone.folds);
+        Self { class: alone_class, agreement, cross_validated, folds }
+    }
+
     fn new(
         fit: &dyn Fit,
         prepared: &Prepared,
@@ -100,8 +115,6 @@ impl Baseline {
         let alone = supervised.fit(x, &prepared.problems, watch)?;
         let decisions = alone.model.decision(x)?;
         let alone = classes(&decisions, labels, prepared.scheme);
-        let open: Vec<usize> = (0..class.len()).filter(|&i| labels.of[i].is_none()).collect();
-        let same = open.iter().filter(|&&i| alone[i] == class[i]).count();
         let folds = options.folds.min(labels.counts().into_iter().min().unwrap_or(0));
         let cross_validated = match folds {
             0 | 1 => None,
@@ -116,9 +129,16 @@ impl Baseline {
         if !watch.proceed(&START) {
             return Ok(None);
         }
-        let agreement = if open.is_empty() { 1.0 } else { same as f64 / open.len() as f64 };
+        let agreement = agreement(&alone, class, labels);
         Ok(Some(Self { class: alone, agreement, cross_validated, folds }))
     }
+}
+
+/// Share of the unlabeled rows on which two labelings agree.
+fn agreement(a: &[u32], b: &[u32], labels: &Labels) -> f64 {
+    let open = || (0..a.len()).filter(|&i| labels.of[i].is_none());
+    let same = open().filter(|&i| a[i] == b[i]).count();
+    if open().next().is_none() { 1.0 } else { same as f64 / open().count() as f64 }
 }
 
 /// Share of the held-out rows that are right.

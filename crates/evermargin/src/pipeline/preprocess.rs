@@ -122,7 +122,7 @@ fn scheme(
     if k == 2 {
         return Ok(MulticlassScheme::Binary);
     }
-    if k > 10 && k > labeled / 2 {
+    if k > 10 && k > labeled / 2 && !learner.uses_unlabeled {
         return Err(Error::Data(format!(
             "{k} different labels in {labeled} labeled rows are hardly classes: if the label is in another \
              column, name that column; a number cannot be predicted, only a class"

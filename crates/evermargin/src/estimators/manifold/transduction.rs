@@ -24,7 +24,7 @@ pub(crate) fn told(
     }
     let aimed = |(f, s): (&FewLabels, &Vec<f64>)| if balance { f.ratio } else { share(s, f) };
     let ratio = few.iter().zip(&scores).map(aimed).collect();
-    fitted.transduced = Some(Transduced { scores, ratio, facts });
+    fitted.transduced = Some(Transduced { scores, ratio, facts, alone: None });
     fitted
 }
 

@@ -1,12 +1,17 @@
 //! `label-propagation`: labels spread along a neighborhood graph; the baseline of graph methods.
 //!
-//! Two methods on the graph of [`crate::graph`], both by truncated Newton ([`crate::solver::newton_cg`]; the problems are
+//! Three methods on the graph of [`crate::graph`], both by truncated Newton ([`crate::solver::newton_cg`]; the problems are
 //! quadratic, so it is conjugate gradients), each unlabeled row ending with a share p of the positive class:
 //!
 //! - `harmonic` (Zhu, Ghahramani & Lafferty 2003): labels are kept; f minimizes Σ Wᵢⱼ(fᵢ − fⱼ)², so an unlabeled row has
 //!   the weighted mean of its neighbors, and p = (1 + f)/2.
 //! - `spreading`, local and global consistency (Zhou et al. 2004): F = (1 − α)(I − αS)⁻¹Y, S = D^(−½)WD^(−½), minimizes
 //!   α·FᵀL̃F + (1 − α)|F − Y|²; p is the share of the class in the sum over classes.
+//!
+//! - `poisson` (Calder, Cook, Thorpe & Slepčev 2020): labels are sources and sinks of a flow, Lu = Σ (yᵢ − ȳ)δᵢ over the
+//!   labeled rows. Made for very few labels, where harmonic functions are nearly constant with spikes. Departure: L + εD in
+//!   place of L, so that components whose labels do not add up to 0 have an answer. With g = D^½u it is the problem of
+//!   `spreading` with α = 1/(1 + ε) and another right side. p = ½ + ½·tanh(u/|u|), |u| the mean of unlabeled rows.
 //!
 //! With `mass`, shares are scaled so that the mass of each class is its ratio (class mass normalization, Zhu et al.):
 //! pₖ·rₖ/mean pₖ, then divided by their sum. How many rows a class wins is then near its ratio. Of two classes it is made
@@ -47,6 +52,8 @@ pub enum Method {
     Harmonic,
     /// Local and global consistency.
     Spreading,
+    /// Poisson learning.
+    Poisson,
 }
 
 /// The specification of `label-propagation`.
@@ -56,9 +63,9 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     &[
         ParamSpec::choice(
             "method",
-            &["harmonic", "spreading"],
+            &["harmonic", "spreading", "poisson"],
             "harmonic",
-            "harmonic or spreading (local and global consistency)",
+            "harmonic, spreading (local and global consistency) or poisson (for very few labels)",
         ),
         N_NEIGHBORS.default_of("10").help_of("nearest neighbors that each row is joined with"),
         RADIUS,
@@ -144,6 +151,9 @@ impl Default for LabelPropagationParams {
 /// Relative gradient at which shares are solved for: a step costs little, and far rows need it.
 const EXACT: f64 = 1e-10;
 
+/// ε of Poisson learning: share of the flow that leaves at each row.
+const LEAK: f64 = 1e-3;
+
 /// ½gᵀ(I − αS)g − rᵀg + constant over the free rows, g = D^½f.
 struct Energy<'g> {
     graph: &'g Graph,
@@ -181,6 +191,20 @@ impl<'g> Energy<'g> {
         }
         energy.constant = 0.5 * (1.0 - alpha) * dot(y, y);
         energy.modulus = 1.0 - alpha;
+        energy
+    }
+
+    /// Poisson learning: the labels, less their mean, flow in.
+    fn poisson(graph: &'g Graph, y: &[f64], free: &[bool]) -> Self {
+        let mut energy = Self::of(graph, 1.0 / (1.0 + LEAK), free);
+        let labels = y.iter().filter(|y| **y != 0.0).count() as f64;
+        let mean = y.iter().sum::<f64>() / labels;
+        for i in (0..y.len()).filter(|&i| free[i] && y[i] != 0.0) {
+            energy.right[i] = energy.scale[i] * (y[i] - mean);
+        }
+        // the energy at its minimum is above -|right|²/2μ
+        energy.modulus = LEAK / (1.0 + LEAK);
+        energy.constant = 0.5 * dot(&energy.right, &energy.right) / energy.modulus;
         energy
     }
 
@@ -290,6 +314,15 @@ impl LabelPropagationParams {
             let f = |i: usize| if free[i] { share(g[i] * energy.scale[i]) } else { share(y[i]) };
             return Spread { share: (0..y.len()).map(f).collect(), report };
         }
+        if self.method == Method::Poisson {
+            let mut energy = Energy::poisson(graph, y, reached);
+            let report = newton(&mut energy, &mut g, stop, watch);
+            let u: Vec<f64> = g.iter().zip(&energy.scale).map(|(g, s)| g * s).collect();
+            let open = || u.iter().zip(y).zip(reached).filter(|((_, y), r)| **y == 0.0 && **r).map(|((u, _), _)| u.abs());
+            let mean = open().sum::<f64>() / open().count().max(1) as f64;
+            let f = |u: &f64| if mean > 0.0 { share((u / mean).tanh()) } else { 0.5 };
+            return Spread { share: u.iter().map(f).collect(), report };
+        }
         let report = newton(&mut Energy::spreading(graph, y, reached, self.alpha), &mut g, stop, watch);
         let all: Vec<f64> = y.iter().map(|y| y.abs()).collect();
         let mut total = vec![0.0; y.len()];
@@ -332,10 +365,17 @@ fn keep_share(share: &mut [f64], ratio: f64, open: &[usize]) {
     }
 }
 
-impl Fit for LabelPropagationParams {
-    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+/// What the graph says about all rows.
+struct Propagated {
+    few: Vec<FewLabels>,
+    reached: Vec<bool>,
+    reports: Vec<Report>,
+    transduced: Transduced,
+}
+
+impl LabelPropagationParams {
+    fn propagate(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Propagated> {
         self.check()?;
-        self.svc().check(x)?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         let found = self.graph_of(x, watch)?;
         let stopped = found.is_none();
@@ -364,25 +404,35 @@ impl Fit for LabelPropagationParams {
         for (spread, ratio) in spread.iter_mut().zip(&ratio) {
             (0..x.rows()).filter(|&i| !reached[i]).for_each(|i| spread.share[i] = *ratio);
         }
-        let scores: Vec<Vec<f64>> =
-            spread.iter().map(|s| s.share.iter().map(|p| 2.0 * p - 1.0).collect()).collect();
-        let inferred = inferred(problems, &few, &scores, &reached);
-        let fitted = self.svc().fit(x, &inferred, watch)?;
-        let reports = spread.iter().zip(&fitted.reports).map(|(s, model)| {
-            let exit = match s.report.exit {
-                _ if stopped => Exit::Interrupted,
-                Exit::Converged => model.exit,
-                exit => exit,
-            };
-            Report { kernel_evaluations: model.kernel_evaluations, exit, ..s.report }
-        });
+        let scores = spread.iter().map(|s| s.share.iter().map(|p| 2.0 * p - 1.0).collect()).collect();
         let mut facts = few[0].facts();
         let lost = few[0].unlabeled.iter().filter(|&&i| !reached[i]).count();
         facts.insert("unreachable".into(), lost.into());
         facts.insert("edges".into(), graph.edges().into());
         facts.insert("width".into(), graph.width().into());
-        let transduced = Transduced { scores, ratio, facts };
+        let mut reports: Vec<Report> = spread.iter().map(|s| s.report).collect();
+        if stopped {
+            reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+        }
+        Ok(Propagated { few, reached, reports, transduced: Transduced { scores, ratio, facts, alone: None } })
+    }
+}
+
+impl Fit for LabelPropagationParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.svc().check(x)?;
+        let Propagated { few, reached, reports, transduced } = self.propagate(x, problems, watch)?;
+        let inferred = inferred(problems, &few, &transduced.scores, &reached);
+        let fitted = self.svc().fit(x, &inferred, watch)?;
+        let reports = reports.iter().zip(&fitted.reports).map(|(spread, model)| {
+            let exit = if spread.exit == Exit::Converged { model.exit } else { spread.exit };
+            Report { kernel_evaluations: model.kernel_evaluations, exit, ..*spread }
+        });
         Ok(Fitted { transduced: Some(transduced), ..Fitted::new(fitted.model, reports.collect()) })
+    }
+
+    fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
+        Ok(self.propagate(x, problems, watch)?.transduced)
     }
 
     fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {

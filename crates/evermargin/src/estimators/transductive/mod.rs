@@ -43,6 +43,19 @@ pub struct Transduced {
     pub ratio: Vec<f64>,
     /// What else there is to tell, for people and programs.
     pub facts: ParamValues,
+    /// What labels alone give, where the learner compared itself with them.
+    pub alone: Option<SupervisedAnswer>,
+}
+
+/// The answer of labels alone, found by a learner that compares itself with it.
+#[derive(Debug, Clone)]
+pub struct SupervisedAnswer {
+    /// Scores as in [`Transduced`].
+    pub scores: Vec<Vec<f64>>,
+    /// Share of held-out labels that are right with labels alone, and with the unlabeled rows.
+    pub cross_validated: Option<[f64; 2]>,
+    /// Folds of that.
+    pub folds: usize,
 }
 
 /// What is told of each problem: of one alone its facts, of several a list of them.

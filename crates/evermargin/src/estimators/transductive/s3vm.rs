@@ -222,7 +222,7 @@ fn transduced(
     let ratio = problems.each.iter().map(|p| p.ratio).collect();
     let mut facts = facts_of(facts);
     facts.extend(problems.facts.clone());
-    Ok(Transduced { scores, ratio, facts })
+    Ok(Transduced { scores, ratio, facts, alone: None })
 }
 
 /// The facts of a problem: λ and what a learner adds.

@@ -53,7 +53,7 @@ impl Inductive {
         let scores = (0..width).map(|j| decision.iter().skip(j).step_by(width).copied().collect()).collect();
         let ratio = few.iter().map(|f| f.ratio).collect();
         let facts = few.iter().flat_map(FewLabels::facts).collect();
-        fitted.transduced = Some(Transduced { scores, ratio, facts });
+        fitted.transduced = Some(Transduced { scores, ratio, facts, alone: None });
         Ok(fitted)
     }
 

@@ -217,17 +217,6 @@ impl SubmodParams {
 pub(crate) const SWEEPS: u64 = 60;
 
 impl SubmodParams {
-    /// The labels alone, without a model for other rows. Some row must have none.
-    pub fn transduce(
-        &self,
-        x: MatrixView<'_>,
-        problems: &[Targets],
-        watch: &dyn Watch,
-    ) -> Result<Transduced> {
-        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        Ok(self.give(x, problems, &few, watch)?.labels)
-    }
-
     fn give(
         &self,
         x: MatrixView<'_>,
@@ -269,6 +258,12 @@ impl Fit for SubmodParams {
         }
         let given = self.give(x, problems, &few, watch)?;
         self.inductive().fit(x, problems, &few, given, watch)
+    }
+
+    /// Some row must have no label.
+    fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
+        let few = FewLabels::of(x, problems, &self.ratio, watch)?;
+        Ok(self.give(x, problems, &few, watch)?.labels)
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {

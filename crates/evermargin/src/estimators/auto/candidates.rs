@@ -1,0 +1,153 @@
+//! The candidates of `auto`: learners with parameters that follow from the data.
+
+use super::GivenLabels;
+use crate::data::MatrixView;
+use crate::estimators::Fit;
+use crate::estimators::manifold::lap::{LapParams, Loss};
+use crate::estimators::supervised::linear::LinearParams;
+use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::transductive::Ratio;
+use crate::estimators::transductive::label_propagation::{LabelPropagationParams, Method};
+use crate::estimators::transductive::linear_da::LinearDaParams;
+use crate::estimators::transductive::submod::SubmodParams;
+use crate::estimators::transductive::tsvm::TsvmParams;
+use crate::graph::Graph;
+use crate::kernel::Kernel;
+use std::sync::Arc;
+
+/// Prior weight of a family that uses labels alone, against 1 of one that uses unlabeled rows.
+const LABELS_ALONE: f64 = 4.0;
+
+/// Rows × classes beyond which the kernel TSVM, whose cost grows with the square of the rows, is left out.
+const MAX_TSVM_WORK: usize = 60_000;
+
+/// Rows beyond which LapRLS, which factorizes a matrix of all rows, is left out.
+const MAX_LAP_ROWS: usize = 3_000;
+
+/// What a candidate is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// Linear SVM; C times the mean squared length of a row.
+    Linear(f64),
+    /// Kernel SVM with this C.
+    Kernel(f64),
+    Propagation(Method),
+    LapRls,
+    LinearDa,
+    Submodular,
+    Tsvm,
+}
+
+/// A learner that takes part in the combination.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) name: String,
+    /// Members of a family share its prior.
+    pub(super) family: &'static str,
+    pub(super) prior: f64,
+    kind: Kind,
+}
+
+impl Candidate {
+    fn new(name: impl Into<String>, family: &'static str, prior: f64, kind: Kind) -> Self {
+        Self { name: name.into(), family, prior, kind }
+    }
+
+    pub(super) fn labels_alone(&self) -> bool {
+        matches!(self.kind, Kind::Linear(_) | Kind::Kernel(_))
+    }
+
+    /// Whether its decision function is linear in the columns.
+    pub(super) fn is_linear(&self) -> bool {
+        matches!(self.kind, Kind::Linear(_) | Kind::LinearDa | Kind::Submodular)
+    }
+
+    /// Whether its scores are 2p − 1 for a share p of each class.
+    pub(super) fn gives_shares(&self) -> bool {
+        matches!(self.kind, Kind::Propagation(Method::Harmonic | Method::Spreading))
+    }
+
+    /// Whether a fit costs far more than those of the others, so that it is judged on fewer rows of several classes.
+    pub(super) fn is_expensive(&self) -> bool {
+        matches!(self.kind, Kind::LinearDa | Kind::Tsvm | Kind::Submodular)
+    }
+
+    /// The learner for these rows; none where it has no graph to work on.
+    pub(super) fn make(
+        &self,
+        x: MatrixView<'_>,
+        kernel: Kernel,
+        ratio: &Ratio,
+        graph: Option<&Arc<Graph>>,
+    ) -> Option<Box<dyn Fit>> {
+        let ratio = ratio.clone();
+        Some(match self.kind {
+            Kind::Linear(cost) => Box::new(linear(cost / mean_squared_deviation(x))),
+            Kind::Kernel(c) => Box::new(SvcParams { kernel, c, ..SvcParams::default() }),
+            Kind::Propagation(method) => Box::new(LabelPropagationParams {
+                method,
+                alpha: 0.9,
+                mass: method == Method::Harmonic,
+                graph: Some(Arc::clone(graph?)),
+                ..LabelPropagationParams::default()
+            }),
+            Kind::LapRls => Box::new(LapParams {
+                loss: Loss::Square,
+                kernel,
+                gamma_a: 0.03,
+                gamma_i: 1.0,
+                graph: Some(Arc::clone(graph?)),
+                ..LapParams::default()
+            }),
+            Kind::LinearDa => Box::new(LinearDaParams { ratio, ..LinearDaParams::default() }),
+            Kind::Submodular => Box::new(SubmodParams { ratio, ..SubmodParams::default() }),
+            Kind::Tsvm => Box::new(TsvmParams { kernel, ratio, ..TsvmParams::default() }),
+        })
+    }
+}
+
+/// The candidates for data of this size, cheap ones first.
+pub(super) fn list(x: MatrixView<'_>, given: &GivenLabels) -> Vec<Candidate> {
+    let mut list = vec![
+        Candidate::new("linear, strong regularization", "linear", LABELS_ALONE, Kind::Linear(1.0)),
+        Candidate::new("linear", "linear", LABELS_ALONE, Kind::Linear(10.0)),
+        Candidate::new("linear, weak regularization", "linear", LABELS_ALONE, Kind::Linear(100.0)),
+        Candidate::new("svc", "kernel", LABELS_ALONE, Kind::Kernel(1.0)),
+        Candidate::new("svc, weak regularization", "kernel", LABELS_ALONE, Kind::Kernel(10.0)),
+    ];
+    if given.unlabeled.is_empty() {
+        return list;
+    }
+    list.extend([
+        Candidate::new("label spreading", "graph", 1.0, Kind::Propagation(Method::Spreading)),
+        Candidate::new("label propagation", "graph", 1.0, Kind::Propagation(Method::Harmonic)),
+        Candidate::new("poisson", "poisson", 1.0, Kind::Propagation(Method::Poisson)),
+        Candidate::new("submod-s3vm", "submodular", 1.0, Kind::Submodular),
+        Candidate::new("linear-da", "annealing", 1.0, Kind::LinearDa),
+    ]);
+    if x.rows() <= MAX_LAP_ROWS {
+        list.push(Candidate::new("laprls", "manifold", 1.0, Kind::LapRls));
+    }
+    if x.rows() * given.classes <= MAX_TSVM_WORK {
+        list.push(Candidate::new("tsvm", "tsvm", 1.0, Kind::Tsvm));
+    }
+    list
+}
+
+/// The linear learner with cost `c`.
+pub(super) fn linear(c: f64) -> LinearParams {
+    LinearParams { c, ..LinearParams::default() }
+}
+
+/// Mean squared distance of the rows from their mean; 1 where all rows are equal.
+pub(super) fn mean_squared_deviation(x: MatrixView<'_>) -> f64 {
+    let mut mean = vec![0.0; x.cols()];
+    let mut squares = 0.0;
+    for i in 0..x.rows() {
+        x.row(i).for_each(|c, v| mean[c] += v);
+        squares += x.row(i).norm2();
+    }
+    let n = x.rows() as f64;
+    let spread = squares / n - mean.iter().map(|m| (m / n) * (m / n)).sum::<f64>();
+    if spread > 0.0 && spread.is_finite() { spread } else { 1.0 }
+}

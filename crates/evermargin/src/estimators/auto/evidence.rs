@@ -1,0 +1,257 @@
+//! What held-out labels say about a candidate.
+//!
+//! The labels are dealt into folds, several times where they are few; a class with one label keeps it. A candidate is
+//! fitted without the labels of a fold, all unlabeled rows kept, and scores them. A slope, fitted by maximum likelihood
+//! with a weak prior, turns the scores of a row into probabilities.
+
+use super::candidates::Candidate;
+use super::shares::{ShareBounds, interval};
+use super::{AutoParams, GivenLabels, Judged, Scores, scores_of, softmax};
+use crate::data::{Label, Matrix, MatrixView};
+use crate::error::Result;
+use crate::estimators::Targets;
+use crate::estimators::transductive::Ratio;
+use crate::graph::Graph;
+use crate::kernel::Kernel;
+use crate::solver::Watch;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Slope of scores for which no label could be held out.
+pub(super) const DEFAULT_SLOPE: f64 = 2.0;
+
+/// Up to this many labels the folds are dealt twice.
+const FEW: usize = 60;
+
+/// Scaled scores beyond this say no more.
+const MAX_SCORE: f64 = 8.0;
+
+/// How raw scores become scaled ones.
+#[derive(Debug, Clone)]
+pub(super) struct Transform {
+    scale: f64,
+}
+
+impl Transform {
+    /// Centers the scores of each row over the classes and scales them; extreme ones are cut.
+    fn apply(&self, raw: &Scores) -> Scores {
+        let mut values = Vec::with_capacity(raw.values.len());
+        for row in raw.rows() {
+            let mean = row.iter().sum::<f64>() / row.len() as f64;
+            values.extend(row.iter().map(|s| ((s - mean) / self.scale).clamp(-MAX_SCORE, MAX_SCORE)));
+        }
+        Scores { values, classes: raw.classes }
+    }
+}
+
+/// Scales the scores of all rows by the median of their absolute values and shifts them to the bounds of the shares.
+pub(super) fn standardize(raw: Scores, given: &GivenLabels, bounds: &ShareBounds) -> (Scores, Transform) {
+    let rows = if given.unlabeled.is_empty() { &given.rows } else { &given.unlabeled };
+    let mut size: Vec<f64> = Vec::with_capacity(rows.len() * raw.classes);
+    for &i in rows {
+        let row = raw.row(i);
+        let mean = row.iter().sum::<f64>() / row.len() as f64;
+        size.extend(row.iter().map(|s| (s - mean).abs()));
+    }
+    let mean = size.iter().sum::<f64>() / size.len() as f64;
+    let middle = size.len() / 2;
+    let (_, &mut median, _) = size.select_nth_unstable_by(middle, f64::total_cmp);
+    let transform = Transform { scale: (1.5 * median + 0.01 * mean).max(f64::MIN_POSITIVE) };
+    let mut scores = transform.apply(&raw);
+    hold_shares(&mut scores, bounds, rows);
+    (scores, transform)
+}
+
+/// Shifts the scores so that the shares of the classes among `rows` keep their bounds.
+fn hold_shares(scores: &mut Scores, bounds: &ShareBounds, rows: &[usize]) {
+    let shift = bounds.shifts(scores, rows);
+    let classes = scores.classes;
+    scores.values.chunks_exact_mut(classes).for_each(|row| {
+        row.iter_mut().zip(&shift).for_each(|(s, b)| *s += b);
+    });
+}
+
+/// What held-out labels say about one candidate.
+#[derive(Debug, Clone)]
+pub(super) struct Evidence {
+    /// Factor of the scores whose softmax is the probability.
+    pub(super) slope: f64,
+    pub(super) log_loss: f64,
+    /// Share of the held-out labels that it got wrong.
+    pub(super) error: f64,
+    /// Labels that were held out, each counted once.
+    labels: usize,
+    /// Probabilities of the held-out labels, in the order of all dealings.
+    held: Vec<(usize, Vec<f64>)>,
+}
+
+impl Evidence {
+    /// 90 % interval of the accuracy.
+    pub(super) fn interval(&self) -> (f64, f64) {
+        interval(1.0 - self.error, self.labels as f64)
+    }
+
+    /// From the scores of held-out labels and their classes.
+    fn of(held: Vec<(usize, Vec<f64>)>, labels: usize) -> Option<Self> {
+        if held.is_empty() {
+            return None;
+        }
+        let n = held.len() as f64;
+        let log_loss = |slope: f64| {
+            held.iter().map(|(c, s)| -softmax(s, slope)[*c].max(1e-9).ln()).sum::<f64>() / n
+        };
+        // slopes from 1/4 to 16; the prior is a normal distribution of their logarithm around that of the default
+        let slopes = (0..13).map(|k| 0.25 * (64f64).powf(f64::from(k) / 12.0));
+        let penalized = |slope: f64| {
+            log_loss(slope) + 0.5 * (slope / DEFAULT_SLOPE).ln().powi(2) / labels.max(1) as f64
+        };
+        let (slope, _) = slopes
+            .map(|slope| (slope, penalized(slope)))
+            .reduce(|best, next| if next.1 < best.1 { next } else { best })?;
+        let wrong = held.iter().filter(|(c, s)| super::largest(s) != *c).count();
+        let log_loss = log_loss(slope);
+        let held = held.into_iter().map(|(c, s)| (c, softmax(&s, slope))).collect();
+        Some(Self { slope, log_loss, error: wrong as f64 / n, labels, held })
+    }
+}
+
+/// Share of held-out labels that the weighted mean of the candidates gets right. The weights saw these labels, so it is
+/// slightly optimistic.
+pub(super) fn combined(judged: &[Judged]) -> Option<f64> {
+    let length = judged.iter().filter_map(|j| j.evidence.as_ref()).map(|e| e.held.len()).max()?;
+    let full = |j: &&Judged| j.evidence.as_ref().is_some_and(|e| e.held.len() == length);
+    let first = judged.iter().find(full)?.evidence.as_ref()?;
+    let right = (0..length).filter(|&k| {
+        let mut mean = vec![0.0; first.held[k].1.len()];
+        for j in judged.iter().filter(full) {
+            let p = &j.evidence.as_ref().map_or(&first.held[k], |e| &e.held[k]).1;
+            mean.iter_mut().zip(p).for_each(|(m, p)| *m += j.weight * p);
+        }
+        super::largest(&mean) == first.held[k].0
+    });
+    Some(right.count() as f64 / length as f64)
+}
+
+/// The rows on which candidates are judged: all labels, and a limited number of unlabeled rows.
+pub(super) struct HeldOutLabels {
+    x: Matrix,
+    problems: Vec<Targets>,
+    given: GivenLabels,
+    graph: Option<Arc<Graph>>,
+    /// For each dealing, the fold of each label; none if its class has no other.
+    folds: Vec<Vec<Option<usize>>>,
+    number_of_folds: usize,
+}
+
+impl HeldOutLabels {
+    pub(super) fn new(
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        given: &GivenLabels,
+        params: &AutoParams,
+        max_unlabeled: usize,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let mut rng = Pcg64::seed_from_u64(params.seed);
+        let mut open = given.unlabeled.clone();
+        open.shuffle(&mut rng);
+        open.truncate(max_unlabeled);
+        let mut rows: Vec<usize> = given.rows.iter().copied().chain(open).collect();
+        rows.sort_unstable();
+        let part = x.select(&rows);
+        let problems: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
+        let inside = GivenLabels::of(&problems);
+        // a graph given for all rows says nothing about some of them but through the rows left out
+        let graph = if rows.len() == x.rows() { params } else { &AutoParams { graph: None, ..params.clone() } };
+        let graph = graph.graph_of(part.view(), watch)?;
+        let times = if inside.rows.len() <= FEW { 2 } else { 1 };
+        let folds = (0..times).map(|_| deal(&inside, params.folds, &mut rng)).collect();
+        Ok(Self { x: part, problems, given: inside, graph, folds, number_of_folds: params.folds })
+    }
+
+    /// Fits the candidate without each fold; none where no label can be held out or a fit fails.
+    pub(super) fn judge(
+        &self,
+        candidate: &Candidate,
+        kernel: Kernel,
+        ratio: &Ratio,
+        transform: &Transform,
+        bounds: &ShareBounds,
+        watch: &dyn Watch,
+    ) -> Option<Evidence> {
+        let fit = candidate.make(self.x.view(), kernel, ratio, self.graph.as_ref())?;
+        let jobs: Vec<(usize, usize)> = (0..self.folds.len())
+            .flat_map(|d| (0..self.number_of_folds).map(move |f| (d, f)))
+            .filter(|&(d, f)| self.folds[d].contains(&Some(f)))
+            .collect();
+        let scored: Option<Vec<_>> = jobs
+            .par_iter()
+            .map(|&(deal, fold)| {
+                let out: Vec<usize> =
+                    (0..self.given.rows.len()).filter(|&k| self.folds[deal][k] == Some(fold)).collect();
+                let problems = self.without(&out);
+                let raw = scores_of(candidate, fit.as_ref(), self.x.view(), &problems, watch).ok()?;
+                let mut scores = transform.apply(&raw);
+                let now = GivenLabels::of(&problems);
+                hold_shares(&mut scores, bounds, &now.unlabeled);
+                let held = |&k: &usize| (self.given.class[k], scores.row(self.given.rows[k]).to_vec());
+                Some(out.iter().map(held).collect::<Vec<_>>())
+            })
+            .collect();
+        let labels = self.folds.first().map_or(0, |folds| folds.iter().flatten().count());
+        Evidence::of(scored?.into_iter().flatten().collect(), labels)
+    }
+
+    /// The problems in which some labels are unknown.
+    fn without(&self, labels: &[usize]) -> Vec<Targets> {
+        let mut problems = self.problems.clone();
+        for problem in &mut problems {
+            labels.iter().for_each(|&k| problem.y[self.given.rows[k]] = Label::Unknown);
+        }
+        problems
+    }
+}
+
+/// Deals the labels of each class with two or more into folds.
+fn deal(given: &GivenLabels, folds: usize, rng: &mut Pcg64) -> Vec<Option<usize>> {
+    let counts = given.counts();
+    let mut out = vec![None; given.rows.len()];
+    let mut next = 0;
+    for (class, &count) in counts.iter().enumerate() {
+        let mut labels: Vec<usize> = (0..out.len()).filter(|&k| given.class[k] == class).collect();
+        labels.shuffle(rng);
+        for k in labels.into_iter().filter(|_| count > 1) {
+            out[k] = Some(next % folds);
+            next += 1;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_with_one_label_keeps_it() {
+        let given =
+            GivenLabels { rows: (0..6).collect(), class: vec![0, 0, 0, 1, 2, 2], classes: 3, unlabeled: vec![] };
+        let folds = deal(&given, 5, &mut Pcg64::seed_from_u64(1));
+        assert_eq!(folds[3], None);
+        assert!([0, 1, 2, 4, 5].iter().all(|&k| folds[k].is_some()));
+        assert_ne!(folds[4], folds[5], "a fold must not hold out a whole class");
+    }
+
+    #[test]
+    fn the_slope_follows_how_far_scores_can_be_trusted() {
+        let sure: Vec<_> = (0..100).map(|_| (1, vec![-1.0, 1.0])).collect();
+        let unsure: Vec<_> = (0..100).map(|k| (k % 2, vec![-1.0, 1.0])).collect();
+        let (sure, unsure) = (Evidence::of(sure, 100).unwrap(), Evidence::of(unsure, 100).unwrap());
+        assert!(sure.slope > 4.0 && unsure.slope < 0.5, "{} {}", sure.slope, unsure.slope);
+        assert_eq!((sure.error, unsure.error), (0.0, 0.5));
+        assert!(Evidence::of(Vec::new(), 0).is_none());
+    }
+}

@@ -1,0 +1,427 @@
+//! `auto`: combines learners by the evidence that the labels give for each of them.
+//!
+//! Problem: no learner that uses unlabeled rows is best on all data; the best one differs by up to 30 points, and each of
+//! them is worse than the labels alone on some data. With few labels the best one cannot be known, but it can be weighted.
+//!
+//! Method:
+//! 1. **Candidates** ([`candidates`]): labels alone (linear and kernel SVM), label propagation and Poisson learning on one
+//!    graph, LapRLS, TSVM, linear deterministic annealing, SUBMOD-S3VM.
+//! 2. **Evidence** ([`evidence`]): each candidate is fitted without some of the labels, all unlabeled rows kept, and scores
+//!    the labels held out. A slope fitted on these scores turns scores into probabilities.
+//! 3. **Shares** ([`shares`]): with few labels, a classifier often gives nearly all rows to one class. The classes of the
+//!    labels bound the share of each class; scores are shifted as far as the bounds demand.
+//! 4. **Combination**: probabilities are averaged with weights prior·exp(−η·l·loss), where l is the number of labels and
+//!    loss the mean of log-loss plus error on held-out labels. Labels alone have the largest prior: without evidence
+//!    (one label per class) they count most.
+//! 5. **Model**: one exportable classifier is trained on given and inferred labels; an inferred one costs what its
+//!    confidence says.
+//!
+//! The evidence uses at most [`EVIDENCE_ROWS`] unlabeled rows, so that its cost does not grow with the data.
+//!
+//! η, the priors and the level of the bounds were chosen on every second data set of the list in `research/few_labels`.
+
+mod candidates;
+mod evidence;
+mod model;
+mod shares;
+
+use crate::data::{Label, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::registry::{EstimatorSpec, Parameters};
+use crate::estimators::transductive::{Ratio, SupervisedAnswer, Transduced, estimate_ratio};
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::graph::{Graph, GraphParams};
+use crate::kernel::Kernel;
+use crate::params::shared::{COEF0, DEGREE, GAMMA, KERNEL, N_NEIGHBORS, RATIO, SEED};
+use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues};
+use crate::solver::{Exit, Progress, Watch};
+use candidates::Candidate;
+use evidence::{Evidence, HeldOutLabels};
+use serde::{Deserialize, Serialize};
+use shares::ShareBounds;
+use std::sync::Arc;
+
+/// Maximum number of unlabeled rows that take part in the evidence.
+pub const EVIDENCE_ROWS: usize = 1000;
+
+/// The same for candidates whose cost grows fast with rows and classes, where there are more than two.
+const FEW_EVIDENCE_ROWS: usize = 300;
+
+/// η: how fast the weight of a candidate falls with its loss, per label.
+const EVIDENCE_RATE: f64 = 0.3;
+
+/// Labels beyond this number sharpen the weights no more.
+const MAX_COUNTED_LABELS: usize = 100;
+
+/// The specification of `auto`.
+pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
+    "auto",
+    "compares labels alone, graphs, transduction and manifold learners on held-out labels and combines them",
+    &[
+        KERNEL.help_of("kernel of the candidates that have one: linear, rbf, poly or sigmoid"),
+        GAMMA,
+        DEGREE,
+        COEF0,
+        RATIO.default_of("auto"),
+        N_NEIGHBORS.default_of("10").help_of("nearest neighbors that each row is joined with in the graph"),
+        ParamSpec::count("folds", 2, "5", "parts into which the labels are split; each is held out once"),
+        ParamSpec::float(
+            "inferred_weight",
+            FloatRange::closed(0.0, 1e6),
+            "1",
+            "weight of an inferred label of full confidence against a given one, in the classifier for new rows",
+        ),
+        SEED,
+    ],
+);
+
+impl Parameters for AutoParams {}
+
+/// Parameters of [`auto`](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AutoParams {
+    /// Kernel of the candidates that have one.
+    pub kernel: Kernel,
+    /// Share of positives among the unlabeled rows.
+    pub ratio: Ratio,
+    /// Nearest neighbors that each row is joined with.
+    pub n_neighbors: usize,
+    /// Parts into which the labels are split.
+    pub folds: usize,
+    /// Weight of an inferred label of full confidence in the classifier.
+    pub inferred_weight: f64,
+    /// Seed of the folds and of the rows of the evidence.
+    pub seed: u64,
+    /// A graph of the rows, in place of one of neighbors.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
+}
+
+impl Default for AutoParams {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::Rbf { gamma: 1.0 },
+            ratio: Ratio::Auto,
+            n_neighbors: 10,
+            folds: 5,
+            inferred_weight: 1.0,
+            seed: 1,
+            graph: None,
+        }
+    }
+}
+
+/// One score per row and class, row major.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scores {
+    values: Vec<f64>,
+    classes: usize,
+}
+
+impl Scores {
+    fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.values.chunks_exact(self.classes)
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.classes..(i + 1) * self.classes]
+    }
+
+    /// From one vector per problem; one problem is two classes with opposite scores.
+    fn of_problems(scores: &[Vec<f64>]) -> Self {
+        match scores {
+            [f] => Self { values: f.iter().flat_map(|f| [-f, *f]).collect(), classes: 2 },
+            several => {
+                let (rows, classes) = (several[0].len(), several.len());
+                let values = (0..rows).flat_map(|i| several.iter().map(move |f| f[i])).collect();
+                Self { values, classes }
+            }
+        }
+    }
+
+    /// The class with the largest score, the first of equals.
+    fn class(&self, i: usize) -> usize {
+        largest(self.row(i))
+    }
+}
+
+fn largest(scores: &[f64]) -> usize {
+    (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best })
+}
+
+/// e^z over the sum of e^z.
+fn softmax(scores: &[f64], slope: f64) -> Vec<f64> {
+    let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = scores.iter().map(|s| (slope * (s - max)).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.into_iter().map(|p| p / sum).collect()
+}
+
+/// The labels of one or several problems as classes: which rows have one, and which.
+#[derive(Debug, Clone)]
+struct GivenLabels {
+    rows: Vec<usize>,
+    class: Vec<usize>,
+    classes: usize,
+    unlabeled: Vec<usize>,
+}
+
+impl GivenLabels {
+    fn of(problems: &[Targets]) -> Self {
+        let rows = problems[0].used();
+        let class = |&i: &usize| match problems {
+            [one] => usize::from(one.y[i] == Label::Pos),
+            several => several.iter().position(|p| p.y[i] == Label::Pos).unwrap_or(0),
+        };
+        let open = |&i: &usize| problems[0].y[i] == Label::Unknown && problems[0].cost[i] > 0.0;
+        Self {
+            class: rows.iter().map(class).collect(),
+            classes: problems.len().max(2),
+            unlabeled: (0..problems[0].y.len()).filter(open).collect(),
+            rows,
+        }
+    }
+
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.classes];
+        self.class.iter().for_each(|&c| counts[c] += 1);
+        counts
+    }
+}
+
+/// A candidate with what is known about it.
+struct Judged {
+    candidate: Candidate,
+    evidence: Option<Evidence>,
+    /// Scores of all rows, shifted to the bounds of the shares and scaled.
+    scores: Scores,
+    /// Seconds by the caller's clock, if it has one.
+    seconds: Option<f64>,
+    weight: f64,
+}
+
+const BETWEEN: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+
+impl AutoParams {
+    fn check(&self) -> Result<()> {
+        self.kernel.check()?;
+        if self.kernel == Kernel::Precomputed {
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "a kernel of samples: neighbors are found from them",
+            ));
+        }
+        Ok(())
+    }
+
+    fn graph_of(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Arc<Graph>>> {
+        if let Some(graph) = self.graph.as_ref().filter(|g| g.len() == x.rows()) {
+            return Ok(Some(Arc::clone(graph)));
+        }
+        let params = GraphParams { n_neighbors: self.n_neighbors, ..GraphParams::default() };
+        Ok(Graph::nearest(x, &params, watch)?.map(Arc::new))
+    }
+
+    /// The share of each class that transductive candidates aim at.
+    fn ratio_of(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Ratio> {
+        Ok(match (&self.ratio, problems) {
+            (Ratio::Auto, [two]) => estimate_ratio(x, two, watch)?
+                .share
+                .filter(|share| *share > 0.0 && *share < 1.0)
+                .map_or(Ratio::Labels, |share| Ratio::Given(vec![share])),
+            (Ratio::Auto, _) => Ratio::Labels,
+            (given, _) => given.clone(),
+        })
+    }
+
+    /// Fits and judges the candidates in turn, cheap ones first; the watch may end the list early.
+    fn judge(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Vec<Judged>> {
+        let given = GivenLabels::of(problems);
+        let bounds = match &self.ratio {
+            Ratio::Given(shares) => ShareBounds::exact(shares, given.classes),
+            _ => ShareBounds::of_counts(&given.counts()),
+        };
+        let ratio = self.ratio_of(x, problems, watch)?;
+        let held = HeldOutLabels::new(x, problems, &given, self, EVIDENCE_ROWS, watch)?;
+        let few = match problems {
+            [_] => None,
+            _ => Some(HeldOutLabels::new(x, problems, &given, self, FEW_EVIDENCE_ROWS, watch)?),
+        };
+        let graph = self.graph_of(x, watch)?;
+        let mut judged: Vec<Judged> = Vec::new();
+        for candidate in candidates::list(x, &given) {
+            if !judged.is_empty() && !watch.proceed(&BETWEEN) {
+                break;
+            }
+            let start = watch.seconds();
+            let Some(fit) = candidate.make(x, self.kernel, &ratio, graph.as_ref()) else { continue };
+            let Ok(raw) = scores_of(&candidate, fit.as_ref(), x, problems, watch) else { continue };
+            let (scores, transform) = evidence::standardize(raw, &given, &bounds);
+            let held = few.as_ref().filter(|_| candidate.is_expensive()).unwrap_or(&held);
+            let evidence = held.judge(&candidate, self.kernel, &ratio, &transform, &bounds, watch);
+            let seconds = start.zip(watch.seconds()).map(|(from, to)| to - from);
+            judged.push(Judged { candidate, evidence, scores, seconds, weight: 0.0 });
+        }
+        if judged.is_empty() {
+            return Err(Error::Data("no candidate could be fitted to these labels".into()));
+        }
+        weigh(&mut judged, given.rows.len());
+        Ok(judged)
+    }
+}
+
+/// Scores of all rows by a learner: those it gave the rows it was trained on, or its decisions.
+fn scores_of(
+    candidate: &Candidate,
+    fit: &dyn Fit,
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    watch: &dyn Watch,
+) -> Result<Scores> {
+    let transduced = fit.transduce(x, problems, watch)?;
+    let mut scores = Scores::of_problems(&transduced.scores);
+    if candidate.gives_shares() {
+        scores.values.iter_mut().for_each(|s| *s = (0.5 + 0.5 * *s).max(LEAST_SHARE).ln());
+    }
+    if scores.values.iter().all(|s| s.is_finite()) { Ok(scores) } else { Err(Error::Interrupted) }
+}
+
+/// Shares below this are as good as none.
+const LEAST_SHARE: f64 = 1e-4;
+
+/// Weights of the candidates; without evidence the priors.
+fn weigh(judged: &mut [Judged], labels: usize) {
+    let loss = |j: &Judged| j.evidence.as_ref().map(|e| e.log_loss + e.error);
+    let lowest = judged.iter().filter_map(loss).fold(f64::INFINITY, f64::min);
+    let rate = EVIDENCE_RATE * labels.min(MAX_COUNTED_LABELS) as f64;
+    let members = |family: &str| judged.iter().filter(|j| j.candidate.family == family).count() as f64;
+    let weights: Vec<f64> = judged
+        .iter()
+        .map(|j| {
+            let prior = j.candidate.prior / members(j.candidate.family);
+            prior * loss(j).map_or(1.0, |loss| (-rate * (loss - lowest)).exp())
+        })
+        .collect();
+    let sum: f64 = weights.iter().sum();
+    judged.iter_mut().zip(weights).for_each(|(j, w)| j.weight = w / sum);
+}
+
+/// The weighted mean of the candidates' probabilities.
+fn combine(judged: &[Judged]) -> Scores {
+    let mut mean = Scores {
+        values: vec![0.0; judged[0].scores.values.len()],
+        classes: judged[0].scores.classes,
+    };
+    for j in judged {
+        let slope = j.evidence.as_ref().map_or(evidence::DEFAULT_SLOPE, |e| e.slope);
+        for (out, scores) in mean.values.chunks_exact_mut(mean.classes).zip(j.scores.rows()) {
+            out.iter_mut().zip(softmax(scores, slope)).for_each(|(o, p)| *o += j.weight * p);
+        }
+    }
+    mean
+}
+
+/// Probabilities as scores of the problems: half the log-odds of two classes, the logarithm of several.
+fn as_problem_scores(p: &Scores) -> Vec<Vec<f64>> {
+    const LEAST: f64 = 1e-12;
+    match p.classes {
+        2 => vec![p.rows().map(|p| 0.5 * (p[1].max(LEAST) / p[0].max(LEAST)).ln()).collect()],
+        k => (0..k).map(|c| p.rows().map(|p| p[c].max(LEAST).ln()).collect()).collect(),
+    }
+}
+
+/// The best labels-alone candidate by the evidence, the first of equals.
+fn best_alone(judged: &[Judged]) -> Option<&Judged> {
+    let error = |j: &Judged| j.evidence.as_ref().map_or(1.0, |e| e.error);
+    let alone = judged.iter().filter(|j| j.candidate.labels_alone());
+    alone.reduce(|best, j| if error(j) < error(best) { j } else { best })
+}
+
+/// The table of candidates, for people and programs.
+fn table(judged: &[Judged]) -> ParamValue {
+    let row = |j: &Judged| {
+        let mut row = ParamValues::from([
+            ("candidate".into(), j.candidate.name.clone().into()),
+            ("weight".into(), j.weight.into()),
+        ]);
+        if let Some(e) = &j.evidence {
+            let (low, high) = e.interval();
+            row.insert("accuracy".into(), (1.0 - e.error).into());
+            row.insert("accuracy_low".into(), low.into());
+            row.insert("accuracy_high".into(), high.into());
+        }
+        if let Some(seconds) = j.seconds {
+            row.insert("seconds".into(), seconds.into());
+        }
+        ParamValue::Map(row)
+    };
+    ParamValue::List(judged.iter().map(row).collect())
+}
+
+impl Fit for AutoParams {
+    fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+        self.check()?;
+        problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        let given = GivenLabels::of(problems);
+        let judged = self.judge(x, problems, watch)?;
+        let mut combined = combine(&judged);
+        let held = evidence::combined(&judged);
+        given.rows.iter().zip(&given.class).for_each(|(&i, &c)| {
+            let row = &mut combined.values[i * given.classes..(i + 1) * given.classes];
+            row.iter_mut().enumerate().for_each(|(k, p)| *p = f64::from(u8::from(k == c)));
+        });
+        let mut fitted = model::fit(self, &judged, &combined, x, problems, &given, watch)?;
+        let mut shares = vec![0.0; given.classes];
+        given.unlabeled.iter().for_each(|&i| shares[combined.class(i)] += 1.0 / given.unlabeled.len() as f64);
+        let mut facts = ParamValues::from([("candidates".into(), table(&judged))]);
+        facts.insert("model".into(), fitted.1.into());
+        facts.insert("model_agreement".into(), fitted.2.into());
+        if let Some(accuracy) = held {
+            facts.insert("estimated_accuracy".into(), accuracy.into());
+        }
+        let alone = best_alone(&judged).map(|j| SupervisedAnswer {
+            scores: as_problem_scores(&Scores {
+                values: j.scores.rows().flat_map(|s| softmax(s, 1.0)).collect(),
+                classes: given.classes,
+            }),
+            cross_validated: j.evidence.as_ref().zip(held).map(|(e, held)| [1.0 - e.error, held]),
+            folds: self.folds,
+        });
+        let scores = as_problem_scores(&combined);
+        let ratio = if problems.len() == 1 { vec![shares[1]] } else { shares };
+        if !watch.proceed(&BETWEEN) {
+            fitted.0.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
+        }
+        Ok(Fitted { transduced: Some(Transduced { scores, ratio, facts, alone }), ..fitted.0 })
+    }
+
+    fn supervised(&self) -> Option<Box<dyn Fit>> {
+        Some(Box::new(candidates::linear(0.1)))
+    }
+
+    fn along(&self, graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
+        Some(Box::new(Self { graph: Some(Arc::clone(graph)), ..self.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_become_scores_with_the_same_confidence() {
+        let p = Scores { values: vec![0.2, 0.8, 0.7, 0.3], classes: 2 };
+        let f = &as_problem_scores(&p)[0];
+        for (f, p) in f.iter().zip([0.8, 0.3]) {
+            assert!((1.0 / (1.0 + (-2.0 * f).exp()) - p).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn softmax_survives_large_scores() {
+        let p = softmax(&[1e300, -1e300, 0.0], 1.0);
+        assert_eq!(p, [1.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,56 @@
+//! One classifier for new rows, trained on given and inferred labels.
+
+use super::candidates::{linear, mean_squared_deviation};
+use super::{AutoParams, GivenLabels, Judged, Scores};
+use crate::data::{Label, MatrixView};
+use crate::error::Result;
+use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::{Fit, Fitted, Targets};
+use crate::solver::Watch;
+
+/// Trains the classifier: linear where linear candidates have most of the weight, else with the kernel. Returns it with
+/// its name and the share of unlabeled rows on which it agrees with the combination.
+pub(super) fn fit(
+    params: &AutoParams,
+    judged: &[Judged],
+    combined: &Scores,
+    x: MatrixView<'_>,
+    problems: &[Targets],
+    given: &GivenLabels,
+    watch: &dyn Watch,
+) -> Result<(Fitted, &'static str, f64)> {
+    let linear_weight: f64 = judged.iter().filter(|j| j.candidate.is_linear()).map(|j| j.weight).sum();
+    let is_linear = linear_weight > 0.5;
+    let learner: Box<dyn Fit> = if is_linear {
+        Box::new(linear(10.0 / mean_squared_deviation(x)))
+    } else {
+        Box::new(SvcParams { kernel: params.kernel, c: 10.0, ..SvcParams::default() })
+    };
+    let targets = inferred(params.inferred_weight, combined, problems, given);
+    let fitted = learner.fit(x, &targets, watch)?;
+    let decisions = fitted.model.decision(x)?;
+    let width = problems.len();
+    let class = |i: usize| match &decisions[i * width..(i + 1) * width] {
+        [f] => usize::from(*f > 0.0),
+        several => super::largest(several),
+    };
+    let same = given.unlabeled.iter().filter(|&&i| class(i) == combined.class(i)).count();
+    let agreement = if given.unlabeled.is_empty() { 1.0 } else { same as f64 / given.unlabeled.len() as f64 };
+    Ok((fitted, if is_linear { "linear" } else { "svc" }, agreement))
+}
+
+/// The problems with the inferred labels of the unlabeled rows, each at the cost of its confidence.
+fn inferred(weight: f64, combined: &Scores, problems: &[Targets], given: &GivenLabels) -> Vec<Targets> {
+    let mut out = problems.to_vec();
+    let chance = 1.0 / given.classes as f64;
+    for &i in &given.unlabeled {
+        let class = combined.class(i);
+        let confidence = ((combined.row(i)[class] - chance) / (1.0 - chance)).clamp(0.0, 1.0);
+        for (j, problem) in out.iter_mut().enumerate() {
+            let positive = if problems.len() == 1 { class == 1 } else { class == j };
+            problem.y[i] = if positive { Label::Pos } else { Label::Neg };
+            problem.cost[i] *= weight * confidence;
+        }
+    }
+    out
+}

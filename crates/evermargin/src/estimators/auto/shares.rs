@@ -1,0 +1,160 @@
+//! Bounds on the share of each class among the unlabeled rows, and the shifts of scores that keep them.
+//!
+//! The labels are a sample of the classes. Where they were drawn at random, the share of a class lies within the Wilson
+//! interval of its count; where they were chosen, the interval of few labels is wide and demands little.
+
+use super::{Scores, largest};
+
+/// Standard deviations of the interval: 90 % of a normal distribution.
+const DEVIATIONS: f64 = 1.645;
+
+/// Steps of the search for shifts of several classes.
+const MAX_SHIFTS: usize = 60;
+
+/// Lowest and highest share of each class.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ShareBounds {
+    low: Vec<f64>,
+    high: Vec<f64>,
+}
+
+impl ShareBounds {
+    /// The Wilson interval of each class.
+    pub(super) fn of_counts(counts: &[usize]) -> Self {
+        let n = counts.iter().sum::<usize>().max(1) as f64;
+        let bounds = |&count: &usize| wilson(count as f64 / n, n);
+        let (low, high) = counts.iter().map(bounds).unzip();
+        Self { low, high }
+    }
+
+    /// The shares that were given: of the second of two classes, or of each class.
+    pub(super) fn exact(shares: &[f64], classes: usize) -> Self {
+        let all = match shares {
+            [second] if classes == 2 => vec![1.0 - second, *second],
+            several => several.to_vec(),
+        };
+        Self { low: all.clone(), high: all }
+    }
+
+    /// The shift of each class that brings the shares of the rows within the bounds.
+    pub(super) fn shifts(&self, scores: &Scores, rows: &[usize]) -> Vec<f64> {
+        let mut shift = vec![0.0; scores.classes];
+        if rows.is_empty() {
+            return shift;
+        }
+        if scores.classes == 2 {
+            shift[1] = self.shift_of_second(scores, rows);
+            return shift;
+        }
+        let step = 0.3 * spread(scores, rows);
+        for _ in 0..MAX_SHIFTS {
+            let shares = shares(scores, rows, &shift);
+            let missing = |c: usize| {
+                if shares[c] < self.low[c] {
+                    self.low[c] - shares[c]
+                } else {
+                    (self.high[c] - shares[c]).min(0.0)
+                }
+            };
+            let missing: Vec<f64> = (0..shift.len()).map(missing).collect();
+            if missing.iter().all(|m| *m == 0.0) {
+                break;
+            }
+            let classes = shift.len() as f64;
+            for (s, m) in shift.iter_mut().zip(missing) {
+                *s += step * m.signum() * (m.abs() * classes).min(1.0) * f64::from(u8::from(m != 0.0));
+            }
+        }
+        shift
+    }
+
+    /// The shift of the second of two classes: the threshold between the rows that the nearest bound separates.
+    fn shift_of_second(&self, scores: &Scores, rows: &[usize]) -> f64 {
+        let mut margin: Vec<f64> = rows.iter().map(|&i| scores.row(i)[1] - scores.row(i)[0]).collect();
+        let n = margin.len();
+        let share = margin.iter().filter(|m| **m > 0.0).count() as f64 / n as f64;
+        let wanted = share.clamp(self.low[1], self.high[1]);
+        if wanted == share {
+            return 0.0;
+        }
+        margin.sort_unstable_by(|a, b| b.total_cmp(a));
+        let positive = ((wanted * n as f64).round() as usize).min(n);
+        let above = margin[positive.saturating_sub(1)];
+        let below = margin[positive.min(n - 1)];
+        -f64::midpoint(above, below)
+    }
+}
+
+fn wilson(share: f64, n: f64) -> (f64, f64) {
+    let z2 = DEVIATIONS * DEVIATIONS;
+    let center = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = DEVIATIONS / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+    ((center - half).max(0.0), (center + half).min(1.0))
+}
+
+/// The interval of a share that was seen in `n` trials.
+pub(super) fn interval(share: f64, n: f64) -> (f64, f64) {
+    wilson(share, n.max(1.0))
+}
+
+fn shares(scores: &Scores, rows: &[usize], shift: &[f64]) -> Vec<f64> {
+    let mut shares = vec![0.0; shift.len()];
+    let mut shifted = vec![0.0; shift.len()];
+    for &i in rows {
+        for ((out, s), b) in shifted.iter_mut().zip(scores.row(i)).zip(shift) {
+            *out = s + b;
+        }
+        shares[largest(&shifted)] += 1.0 / rows.len() as f64;
+    }
+    shares
+}
+
+/// Root mean square of the scores of the rows.
+fn spread(scores: &Scores, rows: &[usize]) -> f64 {
+    let squares: f64 = rows.iter().flat_map(|&i| scores.row(i)).map(|s| s * s).sum();
+    (squares / (rows.len() * scores.classes) as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn margins(margins: &[f64]) -> Scores {
+        Scores { values: margins.iter().flat_map(|m| [-0.5 * m, 0.5 * m]).collect(), classes: 2 }
+    }
+
+    #[test]
+    fn shares_within_the_bounds_are_left_alone() {
+        let bounds = ShareBounds { low: vec![0.3, 0.3], high: vec![0.7, 0.7] };
+        let scores = margins(&[-2.0, -1.0, 1.0, 2.0]);
+        assert_eq!(bounds.shifts(&scores, &[0, 1, 2, 3]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_class_that_takes_all_rows_is_held_to_its_bound() {
+        let bounds = ShareBounds { low: vec![0.25, 0.25], high: vec![0.75, 0.75] };
+        let scores = margins(&[-4.0, -3.0, -2.0, -1.0]);
+        let shift = bounds.shifts(&scores, &[0, 1, 2, 3]);
+        let positive = (0..4).filter(|&i| scores.row(i)[1] + shift[1] > scores.row(i)[0] + shift[0]).count();
+        assert_eq!(positive, 1);
+    }
+
+    #[test]
+    fn several_classes_reach_their_bounds() {
+        // class 0 wins everywhere; class 2 is next in half of the rows
+        let values = (0..100).flat_map(|i| [2.0, 0.01 * f64::from(i), 1.0 - 0.01 * f64::from(i)]).collect();
+        let scores = Scores { values, classes: 3 };
+        let bounds = ShareBounds { low: vec![0.2; 3], high: vec![0.6; 3] };
+        let rows: Vec<usize> = (0..100).collect();
+        let found = shares(&scores, &rows, &bounds.shifts(&scores, &rows));
+        assert!(found.iter().all(|s| (0.15..=0.65).contains(s)), "{found:?}");
+    }
+
+    #[test]
+    fn wilson_intervals_hold_known_values() {
+        // 90 % interval of 8 in 20, as in statsmodels.stats.proportion.proportion_confint(8, 20, 0.1, "wilson")
+        let (low, high) = wilson(0.4, 20.0);
+        assert!((low - 0.242_6).abs() < 2e-4 && (high - 0.581_2).abs() < 2e-4, "{low} {high}");
+        assert_eq!(ShareBounds::of_counts(&[5, 5]).low.len(), 2);
+    }
+}
