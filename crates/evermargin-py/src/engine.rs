@@ -132,14 +132,14 @@ pub fn summary_of(effects: &Effects) -> Value {
 
 /// Counts and measurements of an engine.
 pub fn metrics(engine: &Engine) -> Value {
-    let meter = engine.meter();
+    let meter = engine.metrics();
     let late = |rate: &Rate| (rate.of > 0).then_some(rate.ema);
     json!({
         "rows": engine.rows(),
         "rejected_rows": engine.rejected_rows(),
         "batches": engine.batches(),
         "version": engine.version(),
-        "labels_spent": engine.spent().total,
+        "labels_spent": engine.budget_usage().total,
         "labels_kept": engine.memory().map_or(0, evermargin::engine::LabelMemory::len),
         "prequential_accuracy": meter.given.share(),
         "prequential_accuracy_late": late(&meter.given),
@@ -149,7 +149,7 @@ pub fn metrics(engine: &Engine) -> Value {
         "drifts": meter.drifts,
         "exemplars": engine.transduction().map_or(0, |t| t.exemplars().rows()),
         "support_count": engine.support_count(),
-        "samples_kept": engine.kept(),
+        "samples_kept": engine.stored_samples(),
     })
 }
 
@@ -238,7 +238,7 @@ impl PyEngine {
 
     /// Samples that wait for an answer, oldest first.
     fn questions(&self) -> Vec<u64> {
-        self.held().open()
+        self.held().pending_queries()
     }
 
     /// Its bytes, with what its owner says about it.

@@ -222,7 +222,7 @@ impl PySession {
 
     /// Samples that wait for an answer, oldest first.
     fn questions(&self) -> PyResult<Vec<u64>> {
-        self.read(|session| session.engine().open())
+        self.read(|session| session.engine().pending_queries())
     }
 
     /// Whether the last batch is closed.

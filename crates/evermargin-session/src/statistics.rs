@@ -114,12 +114,12 @@ impl StreamStatistics {
 
     fn count_memory(&mut self, engine: &Engine) {
         let current = &mut self.current;
-        current.queries = engine.spent().total;
+        current.queries = engine.budget_usage().total;
         current.remembered_labels = engine.memory().map_or(0, |m| m.len() as u64);
         current.exemplars = engine.transduction().map_or(0, |t| t.exemplars().rows() as u64);
         current.support_vectors = engine.support_count() as u64;
-        current.summary_cost = engine.absorbed().cost;
-        current.drifts = engine.meter().drifts;
+        current.summary_cost = engine.last_summary().cost;
+        current.drifts = engine.metrics().drifts;
     }
 
     fn push_history(&mut self) {

@@ -64,7 +64,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     let json = json!({
         "rows": session.engine().rows(),
         "batches": session.engine().batches(),
-        "labels_spent": session.engine().spent().total,
+        "labels_spent": session.engine().budget_usage().total,
         "prequential_accuracy": session.statistics().accuracy(),
         "random_prequential_accuracy": session.random_statistics().and_then(StreamStatistics::accuracy),
         "output": args.output.display().to_string(),
@@ -148,7 +148,7 @@ fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> 
          right on arrival: {} (asking at random, with the same budget: {})\n  {} s in all; curves: {}\n  next: evermargin generate \
          drift --rows 30000 -o drift.csv && evermargin run drift.csv --report drift.html",
         session.engine().rows(),
-        session.engine().spent().total,
+        session.engine().budget_usage().total,
         session.engine().memory().map_or(0, evermargin::engine::LabelMemory::len),
         percent(session.statistics().accuracy()),
         percent(session.random_statistics().and_then(StreamStatistics::accuracy)),

@@ -176,7 +176,7 @@ fn finish(
     let json = json!({
         "rows": engine.rows() - engine.rejected_rows(),
         "batches": engine.batches(),
-        "labels_spent": engine.spent().total,
+        "labels_spent": engine.budget_usage().total,
         "prequential_accuracy": statistics.accuracy(),
         "prequential_accuracy_last_half": statistics.accuracy_of_last_half(),
         "accuracy_after_asking": statistics.accuracy_after_queries(),
@@ -192,7 +192,7 @@ fn finish(
         "support_count": engine.support_count(),
         "summary_cost": current.summary_cost,
         "version": engine.version(),
-        "drifts": engine.meter().drifts,
+        "drifts": engine.metrics().drifts,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),
         "seconds": live.seconds(),

@@ -38,7 +38,7 @@ impl<'w> ProgressLine<'w> {
 
     /// Says where an earlier run is taken up.
     pub fn resumed(&mut self, session: &Session) {
-        let (rows, labels) = (session.engine().rows(), session.engine().spent().total);
+        let (rows, labels) = (session.engine().rows(), session.engine().budget_usage().total);
         self.batch = session.engine().batches();
         if rows > 0 {
             console::note(self.common, &[format!("going on after {rows} rows and {labels} questions")]);
@@ -94,14 +94,14 @@ fn line(session: &Session, took: Duration) -> String {
     let right = statistics
         .accuracy_after_queries()
         .or_else(|| statistics.accuracy())
-        .or_else(|| engine.meter().given.share());
+        .or_else(|| engine.metrics().given.share());
     if let Some(right) = right {
         let _ = write!(out, "  {:.1} % right", 100.0 * right);
     }
     let _ = write!(
         out,
         "  {} labels  {} exemplars  {} support vectors  {:.0} MB  {:.0} ms a batch",
-        engine.spent().total,
+        engine.budget_usage().total,
         statistics.current.exemplars,
         engine.support_count(),
         memory().unwrap_or(0.0),
@@ -118,7 +118,7 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
         "{} rows in {} batches, {} questions, {} classes ({})\n",
         engine.rows() - engine.rejected_rows(),
         engine.batches(),
-        engine.spent().total,
+        engine.budget_usage().total,
         engine.classes().len(),
         engine.classes().names().join(", "),
     );

@@ -142,7 +142,7 @@ fn show(session: &Session, question: &Question, shown: &str) {
         QueryReason::RandomCheck => "drawn at random",
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
-    let number = session.engine().spent().total;
+    let number = session.engine().budget_usage().total;
     tell!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
 }
 
