@@ -59,7 +59,7 @@ def test_few_answers_are_enough():
     assert model.confidence_.shape == (100,) and np.all(model.confidence_ >= 0)
 
 
-def test_a_labeled_batch_is_learnt_like_an_ordinary_classifier():
+def test_a_labeled_batch_is_learned_like_an_ordinary_classifier():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = NeverEndingClassifier().fit(X, names)

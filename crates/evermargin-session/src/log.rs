@@ -21,7 +21,7 @@ enum Backing {
     /// Nothing is kept.
     #[default]
     Memory,
-    /// The events of a store are being replayed; it is attached afterwards.
+    /// The events of a store are being replayed; it is attached afterward.
     Replaying,
     Open(Box<Store>),
     /// The store failed and could not be opened again.

@@ -15,7 +15,7 @@ fn outside(table: &str) -> usize {
 }
 
 #[test]
-fn a_table_without_labels_is_learnt_and_asked() {
+fn a_table_without_labels_is_learned_and_asked() {
     let shell = Shell::new();
     moons(&shell);
     let said = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm --json").json();

@@ -55,7 +55,7 @@ struct PackingHead {
 const PARTS: [&str; 5] = ["alpha", "lo", "hi", "target", "gradient"];
 
 /// Counts above this were not counted.
-const MOST: u64 = 1 << 60;
+const MAX_COUNT: u64 = 1 << 60;
 
 /// Writes a state file; `-` is standard output. The file appears whole or not at all.
 pub fn save(path: impl AsRef<Path>, checkpoint: &OnlineCheckpoint) -> Result<()> {
@@ -231,7 +231,7 @@ fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     check_input(&checkpoint.input, cols)?;
     let c = &saved.counts;
     let single = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
-    if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MOST) {
+    if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MAX_COUNT) {
         return Err("its counts are not possible".into());
     }
     checkpoint.check().map_err(|e| e.to_string())

@@ -41,7 +41,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
     let header = Header::read(&mut lines)?;
     let n = header.labels.len();
     let kernel = header.kernel()?;
-    let body = Body::read(lines, &header, limits)?;
+    let body = SupportVectors::read(lines, &header, limits)?;
 
     // Our classes are in ascending order; place[i] is where LIBSVM's class i stands with us.
     let mut order: Vec<usize> = (0..n).collect();
@@ -237,7 +237,7 @@ impl Header {
 
 /// The support vectors, each with its class and n − 1 coefficients.
 #[derive(Default)]
-struct Body {
+struct SupportVectors {
     class: Vec<usize>,
     coef: Vec<f64>,
     indptr: Vec<usize>,
@@ -246,7 +246,7 @@ struct Body {
     cols: usize,
 }
 
-impl Body {
+impl SupportVectors {
     fn read<'a>(
         lines: impl Iterator<Item = (&'a [u8], u64)>,
         header: &Header,

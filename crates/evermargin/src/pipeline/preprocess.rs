@@ -150,7 +150,7 @@ fn scheme(
     };
     Err(Error::Data(format!(
         "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; {MAX_CLASSES} classes \
-         and {:.1} GB are the most: {remedy}",
+         and the maximum is {:.1} GB: {remedy}",
         bytes as f64 * 1e-9,
         MAX_TARGET_BYTES as f64 * 1e-9
     )))

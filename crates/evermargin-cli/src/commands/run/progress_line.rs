@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// Batches whose times are kept before every other one is dropped.
-const MOST: usize = 2000;
+const MAX_POINTS: usize = 2000;
 
 /// Time and memory a batch took, and the line that is shown.
 pub struct ProgressLine<'w> {
@@ -74,7 +74,7 @@ impl<'w> ProgressLine<'w> {
         if self.batch.is_multiple_of(self.every) {
             self.times.push((self.batch, took.as_secs_f64(), memory().unwrap_or(0.0)));
         }
-        if self.times.len() > MOST {
+        if self.times.len() > MAX_POINTS {
             self.every *= 2;
             self.times.retain(|t| t.0.is_multiple_of(self.every));
         }

@@ -3,7 +3,7 @@
 //! Problem: label the unlabeled samples of a batch Bₜ by the few labels there are and by how all samples lie, when the
 //! stream does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). All that is at hand is labeled
 //! anew at each step, so that early mistakes do not last: the batch, the batch before it, and exemplars E of everything
-//! older, whose labels are not kept. Afterwards E and the batch before it are summarized by [`crate::summary`]: their
+//! older, whose labels are not kept. Afterward E and the batch before it are summarized by [`crate::summary`]: their
 //! number grows by tenths until the labels of the batch come out as they did with all of them, but for a share
 //! `tolerance` (0 is the source's strict procedure, 0.05 its tolerant one), and never beyond |B|. So memory is three
 //! batches and the labels. The batch lends its density to what is remembered (`next_batch_weight`, the source's inter-batch

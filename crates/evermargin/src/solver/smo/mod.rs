@@ -115,7 +115,7 @@ impl Dual {
             let mut excess: f64 = alpha.iter().sum::<f64>() - self.alpha.iter().sum::<f64>();
             for (a, (lo, hi)) in alpha.iter_mut().zip(bounds) {
                 let to = (*a - excess).clamp(*lo, *hi);
-                // towards 0 is always possible and always enough
+                // toward 0 is always possible and always enough
                 let to = if excess > 0.0 { to.max(a.min(0.0)) } else { to.min(a.max(0.0)) };
                 excess += to - *a;
                 *a = to;
