@@ -18,9 +18,9 @@ pub fn of_core(remedy: &evermargin::Remedy) -> String {
 }
 
 /// A remedy of the formats.
-pub fn of_format(remedy: &Remedy) -> String {
+pub fn of_format(remedy: Remedy) -> String {
     match remedy {
-        Remedy::Raise(limit) => format!("if it is right, raise {}", flag(*limit)),
+        Remedy::Raise(limit) => format!("if it is right, raise {}", flag(limit)),
         Remedy::UseLessMemory => {
             "stream it with `evermargin run`, convert it to a smaller form, or raise --max-memory".into()
         }

@@ -113,7 +113,7 @@ impl Fault {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.worded(Remedy::to_string))
+        f.write_str(&self.worded(|remedy| remedy.to_string()))
     }
 }
 
@@ -137,7 +137,7 @@ impl Error {
     }
 
     /// The message with its remedy in the words of a front end.
-    pub fn worded(&self, words: impl Fn(&Remedy) -> String) -> String {
+    pub fn worded(&self, words: impl Fn(Remedy) -> String) -> String {
         match self {
             Self::Io { file, action, source } => format!("{file}: cannot {action}: {source}"),
             Self::Content { file, place, message } => {

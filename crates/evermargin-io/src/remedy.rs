@@ -93,8 +93,8 @@ impl Message {
     }
 
     /// The sentence with its remedy in the words of a front end.
-    pub fn worded(&self, words: impl Fn(&Remedy) -> String) -> String {
-        match &self.remedy {
+    pub fn worded(&self, words: impl Fn(Remedy) -> String) -> String {
+        match self.remedy {
             Some(remedy) => format!("{}; {}", self.what, words(remedy)),
             None => self.what.clone(),
         }
@@ -111,7 +111,7 @@ impl Message {
 /// In the names of this crate.
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.worded(Remedy::to_string))
+        f.write_str(&self.worded(|remedy| remedy.to_string()))
     }
 }
 
@@ -130,6 +130,7 @@ impl From<&str> for Message {
 /// Compares the printed text.
 impl PartialEq<&str> for Message {
     fn eq(&self, other: &&str) -> bool {
-        self.to_string() == *other
+        let text = self.worded(|remedy| remedy.to_string());
+        text == *other
     }
 }

@@ -92,9 +92,11 @@ pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Messa
         }
         Ok(())
     })
-    .map_err(|what| match too_many {
-        true => Message::new(format!("more than {cap} keys"), Remedy::Raise(Limit::Columns)),
-        false => what.into(),
+    .map_err(|what| {
+        if too_many {
+            return Message::new(format!("more than {cap} keys"), Remedy::Raise(Limit::Columns));
+        }
+        what.into()
     })
 }
 
