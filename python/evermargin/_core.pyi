@@ -68,7 +68,9 @@ class Classifier:
     scheme: str
     params: str
     features: int
+    feature_names: list[str] | None
     support_count: int
+    def with_feature_names(self, names: list[str]) -> Classifier: ...
     def predict(
         self, x: Rows
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64] | None]: ...

@@ -82,7 +82,7 @@ fn what_it_cannot_do_is_refused_with_a_remedy() {
         (
             "fit waves.csv --learner one-class",
             1,
-            "waves.csv: 3 classes, and one can be learned: name it (--positive ",
+            "waves.csv: 3 classes, but this learner learns one; name it with --positive (such as ",
         ),
         (
             "fit holes.csv --learner one-class --label none",

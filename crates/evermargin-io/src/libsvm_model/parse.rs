@@ -4,7 +4,7 @@ use crate::artifacts::validate::check;
 use crate::error::{Error, Fault, Result, shown};
 use crate::formats::number;
 use crate::formats::pairwise::pair;
-use crate::limits::Limits;
+use crate::limits::{Limits, index_too_large};
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, InputSpec, Model, MulticlassScheme, Scaling};
@@ -280,11 +280,8 @@ impl SupportVectors {
             for token in tokens {
                 let (index, value) = feature(token, precomputed).map_err(wrong)?;
                 if index as usize >= limits.columns() {
-                    return Err(wrong(format!(
-                        "index {} is over the cap of {}; if it is right, raise max_columns",
-                        index as usize + 1,
-                        limits.columns()
-                    )));
+                    let cap = limits.columns();
+                    return Err(Fault::new(line, 0, index_too_large(index as usize + 1, cap)));
                 }
                 if body.indices.len() > start && body.indices.last().is_some_and(|l| *l >= index) {
                     return Err(wrong(format!("index {} does not ascend", index as usize + 1)));

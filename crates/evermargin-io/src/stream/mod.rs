@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::formats::csv::encode::Coded;
 use crate::formats::detect::Format;
 use crate::formats::read::ReadOptions;
+use crate::remedy::Message;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::{Column, InputSpec, LabelPosition};
 use folder::Folder;
@@ -178,9 +179,9 @@ pub struct Stream {
     position: Position,
     part: Option<Part>,
     folder: Option<Folder>,
-    notes: Vec<String>,
+    notes: Vec<Message>,
     /// Notes of the last step, some of them perhaps made before.
-    fresh: Vec<String>,
+    fresh: Vec<Message>,
     told: BTreeSet<String>,
     /// What went wrong after rows that were handed out first.
     fault: Option<Error>,
@@ -191,7 +192,7 @@ pub struct Stream {
 pub(crate) struct Setting<'s> {
     options: &'s mut ReadOptions,
     schema: &'s mut Option<Schema>,
-    notes: &'s mut Vec<String>,
+    notes: &'s mut Vec<Message>,
     features: Option<usize>,
     sources: &'s [Source],
     reject: bool,
@@ -327,7 +328,7 @@ impl Stream {
     }
 
     /// What the user should know, each thing once.
-    pub fn take_notes(&mut self) -> Vec<String> {
+    pub fn take_notes(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.notes)
     }
 
@@ -448,7 +449,7 @@ impl Stream {
                 self.part = Some(part);
                 return Ok(true);
             }
-            self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)));
+            self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)).into());
             self.tell();
             self.finish_part();
         }
@@ -474,7 +475,7 @@ impl Stream {
     fn add(&mut self, batch: &mut Option<Chunk>, piece: Piece) {
         for (name, (count, value)) in piece.unknown {
             if self.told.len() < TOLD && self.told.insert(format!("unknown {name}")) {
-                self.notes.push(Coded::unknown_note(&name, count, &value));
+                self.notes.push(Coded::unknown_note(&name, count, &value).into());
             }
         }
         let unlabeled = self.options.read.unlabeled;
@@ -510,7 +511,7 @@ impl Stream {
     /// Passes on notes that were not made before.
     fn tell(&mut self) {
         for note in self.fresh.drain(..) {
-            if self.told.len() < TOLD && self.told.insert(note.clone()) {
+            if self.told.len() < TOLD && self.told.insert(note.to_string()) {
                 self.notes.push(note);
             }
         }

@@ -421,7 +421,7 @@ fn pairs(
             setting.fix(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
         }
         if text.x.cols() > features {
-            setting.notes.push(format!("columns past the {features} of the stream are left out"));
+            setting.notes.push(format!("columns past the {features} of the stream are left out").into());
         }
         lines.consume(length);
         let (x, labels) = (text.x.with_cols(features), text.labels);

@@ -1,6 +1,7 @@
 //! Rows that cannot be used, with the place where they stand: yielded beside the usable rows of a batch.
 
 use crate::error::{Error, Fault, Place, shown};
+use crate::remedy::Message;
 use serde::{Deserialize, Serialize};
 
 /// A row that was left out of a batch, and why.
@@ -61,24 +62,26 @@ pub(crate) struct BadRow {
     pub(crate) line: u64,
     pub(crate) column: Option<String>,
     pub(crate) value: Option<String>,
-    pub(crate) reason: String,
+    pub(crate) reason: Message,
 }
 
 impl BadRow {
-    pub(crate) fn new(line: u64, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(line: u64, reason: impl Into<Message>) -> Self {
         Self { line, column: None, value: None, reason: reason.into() }
     }
 
     /// A row with an unusable value in a named column.
-    pub(crate) fn cell(line: u64, column: &str, value: &str, reason: String) -> Self {
+    pub(crate) fn cell(line: u64, column: &str, value: &str, reason: impl Into<Message>) -> Self {
         let (column, value) = (Some(column.to_string()), Some(shown(value.as_bytes())));
-        Self { line, column, value, reason }
+        Self { line, column, value, reason: reason.into() }
     }
 
     /// The row an error is about; the error again where it is about something else.
     pub(crate) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
-            Error::Content { place: Place { line, .. }, what, .. } if line > 0 => Ok(Self::new(line, what)),
+            Error::Content { place: Place { line, .. }, message, .. } if line > 0 => {
+                Ok(Self::new(line, message))
+            }
             other => Err(other),
         }
     }
@@ -91,7 +94,7 @@ impl BadRow {
     /// The error that ends strict reading.
     pub(crate) fn into_error(self, file: &str) -> Error {
         let what = match self.column {
-            Some(column) => format!("column '{column}': {}", self.reason),
+            Some(column) => self.reason.about(&format!("column '{column}'")),
             None => self.reason,
         };
         Error::line(file, self.line, what)
@@ -100,7 +103,13 @@ impl BadRow {
     /// The same in a text that stands after so many lines of the file.
     pub(crate) fn within(self, file: &str, lines_before: u64) -> RejectedRow {
         let Self { line, column, value, reason } = self;
-        RejectedRow { file: file.to_string(), line: line + lines_before, column, value, reason }
+        RejectedRow {
+            file: file.to_string(),
+            line: line + lines_before,
+            column,
+            value,
+            reason: reason.to_string(),
+        }
     }
 }
 

@@ -312,7 +312,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     (three[0], three[1]) = (Some("b"), Some("c"));
     assert_eq!(
         trained(&three, as_is).unwrap_err(),
-        "3 classes, and one can be learned: name it as the positive class (such as a), or leave the labels out"
+        "3 classes, but this learner learns one; name it as the positive class (such as a), or leave the labels out"
     );
 }
 

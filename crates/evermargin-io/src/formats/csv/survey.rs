@@ -5,6 +5,7 @@ use crate::formats::csv::LABEL_NAMES;
 use crate::formats::csv::rows::{Cell, Rows};
 use crate::formats::read::{LabelColumn, ReadOptions};
 use crate::limits::Limits;
+use crate::remedy::{Message, Remedy};
 use std::collections::BTreeSet;
 
 /// The first row, and how the cells below it look, column by column.
@@ -54,7 +55,7 @@ impl Survey {
 
     /// A header is a first row with text above a column of numbers, or with the name of the label; in a table of
     /// text alone, one whose cells are all different and none of which occurs again in its column.
-    pub(crate) fn has_header(&self, options: &ReadOptions, notes: &mut Vec<String>) -> bool {
+    pub(crate) fn has_header(&self, options: &ReadOptions, notes: &mut Vec<Message>) -> bool {
         if let Some(said) = self.said {
             return said;
         }
@@ -76,13 +77,9 @@ impl Survey {
         let distinct = self.first.iter().collect::<BTreeSet<_>>().len() == self.first.len();
         let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.again);
         let header = named || unlike;
-        notes.push(if header {
-            "every column holds text; the first row was taken for a header (if it is data, set header = no)"
-                .into()
-        } else {
-            "every column holds text; the first row was taken for data (if it is a header, set header = yes)"
-                .into()
-        });
+        let taken = if header { "a header" } else { "data" };
+        let what = format!("every column holds text, and the first row was taken for {taken}");
+        notes.push(Message::new(what, Remedy::Header(!header)));
         header
     }
 
