@@ -81,12 +81,11 @@ impl Session {
         let x = std::mem::replace(&mut batch.x, Matrix::empty(0, false));
         self.first_row = self.statistics.current.stream_rows() + 1;
         let no_rows = plan.is_none();
-        let effects = match plan {
-            Some(plan) => self.commit_rows(x, &batch, plan, baseline),
-            None => {
-                self.predictions.clear();
-                Effects::default()
-            }
+        let effects = if let Some(plan) = plan {
+            self.commit_rows(x, &batch, plan, baseline)
+        } else {
+            self.predictions.clear();
+            Effects::default()
         };
         let mut rejected = std::mem::take(&mut batch.rejected);
         self.unread_rows = rejected.iter().map(|row| row.row).collect();

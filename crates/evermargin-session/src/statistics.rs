@@ -220,13 +220,14 @@ impl StreamStatistics {
             return Err("statistics: a class is counted twice".into());
         }
         let current = &self.current;
-        let parts: [(&str, fn(&ClassCounts) -> u64, u64); 3] = [
-            ("assigned", |class| class.assigned, current.closed_rows),
-            ("predicted", |class| class.predicted, current.scored),
-            ("actual", |class| class.actual, current.scored),
+        let sum =
+            |count: fn(&ClassCounts) -> u64| self.classes.iter().map(count).fold(0, u64::saturating_add);
+        let parts = [
+            ("assigned", sum(|class| class.assigned), current.closed_rows),
+            ("predicted", sum(|class| class.predicted), current.scored),
+            ("actual", sum(|class| class.actual), current.scored),
         ];
-        for (name, count, most) in parts {
-            let sum = self.classes.iter().map(count).fold(0, u64::saturating_add);
+        for (name, sum, most) in parts {
             // Classes past the maximum number are not counted.
             if sum > most || (sum < most && name != "assigned" && self.classes.len() < MAX_CLASSES) {
                 return Err(format!("statistics: {name} rows of all classes are {sum} of {most}"));

@@ -141,7 +141,10 @@ fn rows_are_told_with_their_file_and_line() {
 fn an_unreadable_file_of_a_folder_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).unwrap();
-    let rows = |k: u32| (0..4).map(|i| format!("{},{},c{}\n", i + k, i % 3, i % 2)).collect::<String>();
+    let rows = |k: u32| {
+        let lines: Vec<String> = (0..4).map(|i| format!("{},{},c{}", i + k, i % 3, i % 2)).collect();
+        lines.join("\n") + "\n"
+    };
     write("a.csv", format!("a,b,label\n{}", rows(0)).as_bytes());
     write("b.csv.gz", b"\x1f\x8b\x08 this is no gzip");
     write("c.csv", format!("a,z,label\n{}", rows(1)).as_bytes());
@@ -177,7 +180,8 @@ fn a_few_words_in_a_column_of_numbers_are_rejected() {
     let path = folder.path().join("t.csv");
     let table = |bad: &[u32]| {
         let cell = |i: u32| if bad.contains(&i) { format!("word{i}") } else { i.to_string() };
-        String::from("a,label\n") + &(0..40).map(|i| format!("{},c{}\n", cell(i), i % 2)).collect::<String>()
+        let lines: Vec<String> = (0..40).map(|i| format!("{},c{}", cell(i), i % 2)).collect();
+        format!("a,label\n{}\n", lines.join("\n"))
     };
     let read = |text: String, reject: bool| {
         fs::write(&path, text).unwrap();

@@ -128,7 +128,7 @@ fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<Kep
             }
         } else {
             let number = text.split(|b| *b == b'\t').next().and_then(|n| std::str::from_utf8(n).ok());
-            if !number.and_then(|n| n.parse::<u64>().ok()).is_some_and(|row| row < first_row) {
+            if number.and_then(|n| n.parse::<u64>().ok()).is_none_or(|row| row >= first_row) {
                 break;
             }
         }
