@@ -83,16 +83,18 @@ impl GrowingFile {
         let opened =
             OpenOptions::new().create(true).read(true).write(true).truncate(first_row <= 1).open(path);
         let mut growing = Self { file: opened.map_err(wrong)?, path: path.to_path_buf() };
-        match end_of_rows(&growing.file, header, first_row).map_err(wrong)? {
-            Kept::Nothing => growing.append(&[header.to_string()])?,
-            Kept::Bytes(end) => {
-                growing.file.set_len(end).map_err(wrong)?;
-                growing.file.seek(SeekFrom::End(0)).map_err(wrong)?;
-            }
+        let kept = match end_of_rows(&growing.file, header, first_row).map_err(wrong)? {
+            Kept::Nothing => 0,
+            Kept::Bytes(end) => end,
             Kept::OtherFile => {
                 let what = "is not a file of this run: its first line is another one; name another file";
                 return Err(Failure::Failed(format!("{}: {what}", path.display())));
             }
+        };
+        growing.file.set_len(kept).map_err(wrong)?;
+        growing.file.seek(SeekFrom::Start(kept)).map_err(wrong)?;
+        if kept == 0 {
+            growing.append(&[header.to_string()])?;
         }
         growing.append(last)?;
         Ok(growing)
