@@ -36,7 +36,7 @@ def moons(batches, rows=100, seed=0, noise=0.1):
 
 def run(model, stream):
     """Answers every question with the truth."""
-    base = model.metrics_["rows"] if hasattr(model, "classes_") else 0
+    base = model.metrics_["samples"] if hasattr(model, "classes_") else 0
     for X, y in stream:
         model.partial_fit(X)
         while len(ids := model.ask(2)):

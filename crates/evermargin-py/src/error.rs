@@ -1,6 +1,6 @@
 //! Errors of the core as exceptions, with their text.
 
-use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -53,6 +53,7 @@ pub fn of_session(error: &evermargin_session::SessionError) -> PyErr {
     let text = error.to_string();
     match error {
         E::Rejected(error) => Rejected::new_err(error.worded(words)),
+        E::Interrupted => PyKeyboardInterrupt::new_err(text),
         E::StorageFull(_) => StorageFull::new_err(text),
         E::Storage(_) => StorageError::new_err(text),
         E::Corrupt { .. } | E::Format(_) => Corrupt::new_err(text),

@@ -367,8 +367,34 @@ impl Stream {
         Ok(Some(batch))
     }
 
-    /// The next rows of one part.
+    /// The next rows of one part. A file of a folder that cannot be read is one rejected row, where bad rows are rejected.
     fn piece(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<Option<Piece>> {
+        let error = match self.piece_of_part(wanted, have, idle) {
+            Err(error) => error,
+            piece => return piece,
+        };
+        let folder = match self.sources.get(self.position.source) {
+            Some(Source::Folder(folder)) if self.options.reject_bad_rows && !self.is_stopped() => folder,
+            _ => return Err(error),
+        };
+        let Some(name) = &self.position.file else { return Err(error) };
+        let file = crate::decompress::display_name(&folder.join(name));
+        let row = BadRow::of_file(error, &file).within(&file, 0);
+        let from = if row.line > 0 { format!(", from line {} on", row.line) } else { String::new() };
+        self.fresh.push(format!("{file} was left out{from}: {}", row.reason).into());
+        self.tell();
+        self.finish_part();
+        self.position.total += 1;
+        let (_, setting) = self.setting();
+        Ok(Some(Piece::without_rows(row, &setting)))
+    }
+
+    fn piece_of_part(
+        &mut self,
+        wanted: usize,
+        have: bool,
+        idle: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Piece>> {
         loop {
             if self.part.is_none() && !self.advance(wanted, have, idle)? {
                 return Ok(None);
@@ -472,7 +498,8 @@ impl Stream {
         self.position.source += 1;
     }
 
-    fn add(&mut self, batch: &mut Option<Chunk>, piece: Piece) {
+    fn add(&mut self, batch: &mut Option<Chunk>, mut piece: Piece) {
+        piece.number_rejected_rows(self.position.total - piece.count() as u64);
         for (name, (count, value)) in piece.unknown {
             if self.told.len() < TOLD && self.told.insert(format!("unknown {name}")) {
                 self.notes.push(Coded::unknown_note(&name, count, &value).into());

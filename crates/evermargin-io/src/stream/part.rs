@@ -65,7 +65,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// One rejected row and nothing else.
-    fn without_rows(rejected: RejectedRow, setting: &Setting<'_>) -> Self {
+    pub(super) fn without_rows(rejected: RejectedRow, setting: &Setting<'_>) -> Self {
         let features = setting.schema.as_ref().map_or(0, |s| s.features);
         Self {
             name: rejected.file.clone(),
@@ -75,6 +75,15 @@ impl Piece {
             lines: Vec::new(),
             unknown: BTreeMap::new(),
             rejected: vec![rejected],
+        }
+    }
+
+    /// Numbers rejected rows as they stand among the others, after so many rows of the stream.
+    pub(crate) fn number_rejected_rows(&mut self, before: u64) {
+        self.rejected.sort_by_key(|row| row.line);
+        for (k, row) in self.rejected.iter_mut().enumerate() {
+            let usable = self.lines.partition_point(|line| *line < row.line);
+            row.row = before + 1 + (k + usable) as u64;
         }
     }
 

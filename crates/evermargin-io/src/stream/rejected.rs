@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRow {
+    /// Number of the row in the stream, counted from 1; rejected rows count.
+    pub row: u64,
     /// The file as the user named it.
     pub file: String,
-    /// Line of a text or row of an array, counted from 1.
+    /// Line of a text or row of an array, counted from 1; 0 where a file could not be read at all.
     pub line: u64,
     /// The column, where one is known.
     pub column: Option<String>,
@@ -36,16 +38,17 @@ impl RowPlaces {
         (file, self.lines.get(row).copied().unwrap_or(0))
     }
 
-    /// A rejected row of the batch, with its place.
+    /// A rejected row of the batch, with its place and its number in the stream.
     pub fn rejected(
         &self,
         row: usize,
+        number: u64,
         column: Option<String>,
         value: Option<String>,
         reason: impl Into<String>,
     ) -> RejectedRow {
         let (file, line) = self.of(row);
-        RejectedRow { file: file.to_string(), line, column, value, reason: reason.into() }
+        RejectedRow { row: number, file: file.to_string(), line, column, value, reason: reason.into() }
     }
 
     pub(crate) fn extend(&mut self, file: &str, lines: &[u64]) {
@@ -86,6 +89,15 @@ impl BadRow {
         }
     }
 
+    /// A file that cannot be read, or not from some line on, for the reason of the error.
+    pub(crate) fn of_file(error: Error, file: &str) -> Self {
+        Self::of_error(error).unwrap_or_else(|error| {
+            let text = error.to_string();
+            let reason = text.strip_prefix(file).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text);
+            Self::new(0, reason)
+        })
+    }
+
     pub(crate) fn of_fault(fault: Fault) -> Self {
         let (column, value) = fault.cell.unzip();
         Self { line: fault.place.line, column, value, reason: fault.what }
@@ -100,16 +112,11 @@ impl BadRow {
         Error::line(file, self.line, what)
     }
 
-    /// The same in a text that stands after so many lines of the file.
+    /// The same in a text that stands after so many lines of the file. The number of the row is not known yet.
     pub(crate) fn within(self, file: &str, lines_before: u64) -> RejectedRow {
         let Self { line, column, value, reason } = self;
-        RejectedRow {
-            file: file.to_string(),
-            line: line + lines_before,
-            column,
-            value,
-            reason: reason.to_string(),
-        }
+        let reason = reason.to_string();
+        RejectedRow { row: 0, file: file.to_string(), line: line + lines_before, column, value, reason }
     }
 }
 

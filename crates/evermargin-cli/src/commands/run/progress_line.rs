@@ -116,7 +116,7 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
     let percent = |share: Option<f64>| share.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(
         "{} rows in {} batches, {} questions, {} classes ({})\n",
-        engine.rows() - engine.rejected_rows(),
+        statistics.current.rows,
         engine.batches(),
         engine.budget_usage().total,
         engine.classes().len(),

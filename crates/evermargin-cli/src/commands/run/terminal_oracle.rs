@@ -106,9 +106,9 @@ impl TerminalOracle {
 
 /// Whether an event was applied. One that the engine rejects is a typing slip and prints the reason; a failing store ends the
 /// run.
-fn slip(done: Result<(), SessionError>) -> Result<bool, Failure> {
+fn slip<T>(done: Result<T, SessionError>) -> Result<bool, Failure> {
     match done {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(SessionError::Rejected(reason)) => {
             tell!("  {reason}");
             Ok(false)

@@ -194,7 +194,15 @@ impl Plan {
         for (c, (name, kind)) in names.into_iter().zip(kinds).enumerate() {
             let column = match kind {
                 Kind::Left => continue,
-                Kind::Number => Column::Number { name },
+                Kind::Number => {
+                    if let Some((line, text)) = &survey.below[c].text {
+                        notes.push(format!(
+                            "column '{name}' holds numbers; rows with text in it ('{}' in line {line}) are rejected",
+                            shown(text.as_bytes())
+                        ).into());
+                    }
+                    Column::Number { name }
+                }
                 Kind::Text(frequencies) => frequencies.column(name),
                 Kind::Category(values) => {
                     if let (true, Some((line, text))) = (survey.below[c].numbers > 0, &survey.below[c].text) {

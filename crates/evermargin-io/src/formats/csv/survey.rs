@@ -15,11 +15,15 @@ pub(crate) struct Survey {
     pub(crate) rows: usize,
     /// Whether the first row is a header, where that is known.
     pub(crate) said: Option<bool>,
+    /// Whether rows that cannot be used are left out, so that some text does not make a column of numbers one of text.
+    tolerant: bool,
 }
 
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     pub(crate) numbers: usize,
+    texts: usize,
+    /// The first text.
     pub(crate) text: Option<(u64, String)>,
     /// Whether the cell of the first row occurs again.
     again: bool,
@@ -27,7 +31,8 @@ pub(crate) struct Seen {
 
 impl Survey {
     pub(crate) fn of(file: &str, rows: &Rows<'_>, said: Option<bool>, limits: &Limits) -> Result<Self> {
-        let mut survey = Self { first: Vec::new(), below: Vec::new(), rows: 0, said };
+        let mut survey =
+            Self { first: Vec::new(), below: Vec::new(), rows: 0, said, tolerant: rows.is_tolerant() };
         rows.each(|line, cells| {
             if survey.rows == 0 {
                 let wide = cells.len().saturating_mul(size_of::<Seen>() + size_of::<String>());
@@ -39,8 +44,11 @@ impl Survey {
                     seen.again |= cell == first;
                     match Cell::of(cell) {
                         Cell::Number => seen.numbers += 1,
-                        Cell::Text if seen.text.is_none() => seen.text = Some((line, cell.to_string())),
-                        Cell::Text | Cell::Missing => {}
+                        Cell::Text => {
+                            seen.texts += 1;
+                            seen.text.get_or_insert_with(|| (line, cell.to_string()));
+                        }
+                        Cell::Missing => {}
                     }
                 }
             }
@@ -60,12 +68,11 @@ impl Survey {
             return said;
         }
         let all_text = self.first.iter().all(|c| Cell::of(c) == Cell::Text)
-            && self.below.iter().all(|seen| seen.numbers == 0 || seen.text.is_some());
-        let above_numbers = self
-            .first
-            .iter()
-            .zip(&self.below)
-            .any(|(cell, seen)| Cell::of(cell) == Cell::Text && seen.numbers > 0 && seen.text.is_none());
+            && self.below.iter().all(|seen| seen.numbers == 0 || self.holds_text(seen));
+        let above_numbers =
+            self.first.iter().zip(&self.below).any(|(cell, seen)| {
+                Cell::of(cell) == Cell::Text && seen.numbers > 0 && !self.holds_text(seen)
+            });
         let named = match &options.label {
             Some(LabelColumn::Name(name)) => self.first.contains(name),
             _ => self.first.iter().any(|c| LABEL_NAMES[..3].iter().any(|n| c.eq_ignore_ascii_case(n))),
@@ -86,8 +93,14 @@ impl Survey {
     pub(crate) fn is_number(&self, column: usize, header: bool) -> bool {
         let seen = &self.below[column];
         let first = if header { Cell::Missing } else { Cell::of(&self.first[column]) };
-        let texts = seen.text.is_some() || first == Cell::Text;
+        let texts = self.holds_text(seen) || (first == Cell::Text && !(self.tolerant && seen.numbers > 0));
         !texts && (seen.numbers > 0 || first == Cell::Number || self.all_missing(column))
+    }
+
+    /// Whether a column holds text. Where bad rows are left out, a column of which at least 95 % are numbers does not.
+    fn holds_text(&self, seen: &Seen) -> bool {
+        let few = self.tolerant && 19 * seen.texts <= seen.numbers;
+        seen.texts > 0 && !few
     }
 
     pub(crate) fn all_missing(&self, column: usize) -> bool {
