@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::findings::{Findings, Series};
 use crate::judge::Verdict;
-use crate::methods::{Method, ProtocolChoices, Outcome, Task, run, score};
+use crate::methods::{Method, Outcome, ProtocolChoices, Task, run, score};
 use crate::online;
 use crate::run::{Bench, LARGE, Options, seed_of};
 use crate::stream::curves::figure;

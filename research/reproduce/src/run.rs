@@ -7,7 +7,7 @@ use crate::failure::{Failure, Result};
 use crate::findings::{Figure, Findings};
 use crate::judge::{Counts, Judged, Verdict, judge};
 use crate::keep::Keep;
-use crate::methods::{Method, ProtocolChoices, Outcome, Task, run as run_method};
+use crate::methods::{Method, Outcome, ProtocolChoices, Task, run as run_method};
 use crate::tables::{self, Availability, Column, Kind, Protocol, Row, Table};
 use crate::work::{Progress, each};
 use rand::SeedableRng;

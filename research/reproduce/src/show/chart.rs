@@ -34,10 +34,7 @@ impl Axis {
             return None;
         }
         let (min, max) = if log {
-            (
-                10f64.powf(min.log10().floor()),
-                10f64.powf(max.log10().ceil().max(min.log10().floor() + 1.0)),
-            )
+            (10f64.powf(min.log10().floor()), 10f64.powf(max.log10().ceil().max(min.log10().floor() + 1.0)))
         } else {
             let pad = if max > min { 0.04 * (max - min) } else { 0.5 * max.abs().max(1.0) };
             (min - pad, max + pad)

@@ -39,7 +39,8 @@ struct Experiment {
     nodes: u64,
 }
 
-const MOONS: Experiment = Experiment { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, n_neighbors: 3, nodes: 20_000 };
+const MOONS: Experiment =
+    Experiment { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, n_neighbors: 3, nodes: 20_000 };
 /// Pixels from 0 to 1 in place of 0 to 255: σ = 3000/255.
 const CARS: Experiment = Experiment {
     kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) },
