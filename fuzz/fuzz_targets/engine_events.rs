@@ -28,7 +28,7 @@ impl Bytes<'_> {
     }
 
     fn sample(&mut self, engine: &Engine) -> u64 {
-        let open = engine.open();
+        let open = engine.pending_queries();
         match self.byte() {
             b if b % 2 == 0 && !open.is_empty() => open[usize::from(b) % open.len()],
             b => engine.rows().wrapping_sub(u64::from(b)),

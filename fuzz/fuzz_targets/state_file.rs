@@ -1,4 +1,4 @@
-//! The state of an online learner from arbitrary bytes: refused, or a checkpoint that saves, loads and goes on.
+//! The state of an online learner from arbitrary bytes: refused, or a checkpoint that saves, loads and resumes.
 #![no_main]
 
 use evermargin::estimators::online::lasvm::Lasvm;
@@ -6,7 +6,7 @@ use evermargin_io::artifacts::{container, state};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    // with the checksum it should have, so that what lies behind is reached
+    // With a valid checksum, so that the checks behind it are reached.
     let mut bytes = bytes.to_vec();
     container::reseal(&mut bytes);
     if let Ok(loaded) = state::from_bytes("fuzz", &bytes) {

@@ -17,7 +17,7 @@ from ._base import from_rows, rows
 from ._kernels import kernel_of, similarity, weight
 
 #: Steps after which the relaxation gives what it has.
-_MOST_STEPS = 10_000_000
+_MAX_STEPS = 10_000_000
 
 
 def _goes_on(selector):
@@ -131,7 +131,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         cap = self._cap()
         self._kernel = kernel_of(self.kernel, self.gamma, X, self.degree, self.coef0)
         if self.method == "qp":
-            chosen = _core.relax_exemplars(rows(X), self._settings(), cap, float(self.tol), _MOST_STEPS)
+            chosen = _core.relax_exemplars(rows(X), self._settings(), cap, float(self.tol), _MAX_STEPS)
         else:
             chosen = _core.choose_exemplars(rows(X), self._settings(), cap)
         self.exemplar_indices_, self.weights_, self.score_ = chosen

@@ -18,7 +18,7 @@ def find_label_issues(
 ):
     """Rows whose label is probably wrong, the most suspect first.
 
-    Every row is judged by a classifier that did not see it. A row is a suspect if its margin towards its own
+    Every row is judged by a classifier that did not see it. A row is a suspect if its margin toward its own
     label is below ``threshold``: 0 is the wrong side of the boundary, -1 (with decision values) the wrong
     side by a whole margin, which is what the command line calls a suspect.
 
@@ -97,7 +97,7 @@ def label_quality(X, y, estimator=None, cv=5, random_state=None) -> np.ndarray:
 
 
 def _judged(X, y, estimator, cv, random_state):
-    """Margin of each row towards its label when it was held out, and that as a quality."""
+    """Margin of each row toward its label when it was held out, and that as a quality."""
     if estimator is None:
         X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
         estimator = LASVMClassifier(

@@ -121,7 +121,7 @@ class OnlineClassifier(LargeMarginClassifier):
             if getattr(self, name, None):
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} needs rows held out and is for fit alone; leave it out "
-                    "for partial_fit, or calibrate afterwards (sklearn.calibration.CalibratedClassifierCV)"
+                    "for partial_fit, or calibrate afterward (sklearn.calibration.CalibratedClassifierCV)"
                 )
 
     def _keep(self, training: _core.Training) -> None:

@@ -78,7 +78,7 @@ class PersistenceMixin:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the state of a {cls.__name__}: {error}") from None
         self._engine, self._asked, self._seed = engine, {}, params["random_state"]
-        self._first = json.loads(engine.metrics())["rows"] - len(self._codes)
+        self._first = json.loads(engine.metrics())["samples"] - len(self._codes)
         self._batch = None
         self.classes_ = self._label_encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + len(self._codes))

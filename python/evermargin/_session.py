@@ -50,26 +50,20 @@ class DurableEngine:
     def _code(self, name: str | None) -> int:
         return -1 if name is None else self.encoder.code(class_label(name))
 
-    def _effects(self, predictions: Any = None, first_new: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
+    def _effects(self, told: str, predictions: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
         names, confidence = predictions or ([], np.zeros(0))
         codes = np.array([self._code(name) for name in names], dtype=np.int64)
-        notices = json.loads(self.session.take_notices())
-        queries = [] if first_new is None else json.loads(self.session.queries())[first_new:]
-        told = {
-            "questions": queries,
-            "drift": next((n["drift"] for n in notices if n["drift"]), None),
-            "advice": next((n["advice"] for n in notices if n["advice"]), None),
-            "notes": [self._note(note) for n in notices for note in n["notes"]],
-            "rejected": [],
-        }
-        return codes, confidence, json.dumps(told)
+        effects = json.loads(told)
+        effects["notes"] = [self._note(note) for note in effects["notes"]]
+        self.session.take_notices()  # the same effects, for those who do not use what an event returns
+        return codes, confidence, json.dumps(effects)
 
     def _submit(self, event: Any, *args: Any) -> tuple[np.ndarray, np.ndarray, str]:
         try:
-            event(*args)
+            told = event(*args)
         except _core.Rejected as error:  # as the engine in memory says it
             raise ValueError(str(error)) from None
-        return self._effects()
+        return self._effects(told)
 
     def _note(self, note: str) -> str:
         new = re.fullmatch(r"class (.+) is new", note)
@@ -78,13 +72,10 @@ class DurableEngine:
     def batch(self, x: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
         names = [self._name(code) if code >= 0 else None for code in codes.tolist()]
         try:
-            predictions = self.session.ingest(x, names, True)
+            predictions, told = self.session.ingest(x, names)
         except _core.Rejected as error:
             raise ValueError(str(error)) from None
-        predicted, confidence, told = self._effects(predictions)
-        told = json.loads(told)
-        told["rejected"] = json.loads(self.session.rejected_rows())
-        return predicted, confidence, json.dumps(told)
+        return self._effects(told, predictions)
 
     def answer(self, sample: int, code: int) -> tuple[np.ndarray, np.ndarray, str]:
         return self._submit(self.session.answer, sample, self._name(code))
@@ -99,13 +90,19 @@ class DurableEngine:
         return self._submit(self.session.withdraw, sample)
 
     def ask(self, count: int) -> tuple[np.ndarray, np.ndarray, str]:
-        before = len(json.loads(self.session.queries()))
-        self.session.ask(count)
-        return self._effects(first_new=before)
+        return self._effects(self.session.ask(count))
 
     def tick(self, now: int) -> tuple[np.ndarray, np.ndarray, str]:
         self.session.close_batch(now)
-        return self._effects(self.session.predictions())
+        notices = json.loads(self.session.take_notices())
+        told = {
+            "questions": [],
+            "drift": next((n["drift"] for n in notices if n["drift"]), None),
+            "advice": next((n["advice"] for n in notices if n["advice"]), None),
+            "notes": [note for n in notices for note in n["notes"]],
+            "rejected": [],
+        }
+        return self._effects(json.dumps(told), self.session.predictions())
 
     def questions(self) -> list[int]:
         return self.session.questions()
@@ -228,7 +225,7 @@ class Session:
         if self._session.is_empty():
             self._template._begin_session(self._session, X, class_names_of(self._template.class_weight))
         before = self.stats["rejected_rows"]
-        self._session.ingest(rows(X), names, False)
+        self._session.ingest(rows(X), names)
         return self.stats["rejected_rows"] - before
 
     def queries(self) -> list[dict[str, Any]]:
@@ -305,12 +302,17 @@ class Session:
 
     @property
     def rejected_rows(self) -> list[dict[str, Any]]:
-        """Rejected rows of the last batch, with reason, column and value."""
-        return json.loads(self._session.rejected_rows())
+        """Rejected rows of the last batch: ``sample``, column, value and reason."""
+        found = json.loads(self._session.rejected_rows())
+        return [{"sample": r["row"] - 1, "column": r["column"], "value": r["value"], "reason": r["reason"]} for r in found]
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Counts of the stream and measurements of the engine."""
+        """Counts of the stream and measurements of the engine.
+
+        ``rows`` are the rows that were used and ``rejected_rows`` those that could not be, as the command line counts
+        them; ``samples`` is their sum.
+        """
         found = json.loads(self._session.statistics())
         return found["engine"] | found["stream"]
 

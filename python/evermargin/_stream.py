@@ -116,7 +116,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     exemplars_ : ndarray or sparse matrix
         Samples that stand for all batches but the last, as the classifier sees them (scaled).
     metrics_ : dict
-        Rows, batches, questions asked, accuracy on labels that were not chosen, changes of the stream.
+        Rows used and rejected, batches, questions asked, accuracy on labels that were not chosen, changes of the stream.
     events_ : list of dict
         What happened, with the number of the batch: drift, new classes, advice to stop asking. The last 1000.
 
@@ -244,7 +244,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         if anew:
             self._asked, self.events_ = {}, []
         self._engine, self._label_encoder = engine, encoder
-        self._first = json.loads(engine.metrics())["rows"] - n
+        self._first = json.loads(engine.metrics())["samples"] - n
         self._batch = X
         self.classes_ = encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + n)
@@ -333,7 +333,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = np.array(names, dtype=object)
         predicted, confidence = session.predictions() if session.batch_closed else ([], np.zeros(0))
         self._codes = np.array([engine._code(name) for name in predicted], dtype=np.int64)
-        rows_seen = json.loads(engine.metrics())["rows"]
+        rows_seen = json.loads(engine.metrics())["samples"]
         self._first, self._batch, self._asked, self.events_ = rows_seen - len(self._codes), None, {}, []
         self._engine, self._label_encoder = engine, encoder
         self.classes_, self.confidence_ = encoder.classes(), confidence

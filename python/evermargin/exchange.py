@@ -85,8 +85,9 @@ def _model(estimator: Any) -> _core.Classifier:
 def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     """Write the model file that the command line reads.
 
-    It holds what predicts, with the names of the classes as texts. Names of features and the settings of Python
-    alone are not kept; pickle or joblib keep the whole estimator.
+    It holds what predicts, with the names of the classes as texts and the names of the features: the command line then
+    finds the columns of a table by name. Settings that only Python has are not kept; pickle or joblib keep the whole
+    estimator.
 
     Parameters
     ----------
@@ -105,7 +106,12 @@ def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     >>> load(path).predict([[2.5]])
     array(['high'], dtype='<U4')
     """
-    write_whole(path, _model(estimator).to_bytes())
+    model = _model(estimator)
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+    # A table with two columns of one name cannot be matched by name.
+    if names and len(set(names)) == len(names):
+        model = model.with_feature_names(names)
+    write_whole(path, model.to_bytes())
 
 
 def load(path: str | os.PathLike) -> LargeMarginClassifier:
@@ -120,7 +126,8 @@ def load(path: str | os.PathLike) -> LargeMarginClassifier:
     -------
     classifier : fitted classifier
         It predicts, and has ``predict_proba`` if the model is calibrated. Classes are numbers if all names are
-        written as numbers are and rise; else texts.
+        written as numbers are and rise; else texts. It has ``feature_names_in_`` if the model was trained on named
+        columns of numbers.
 
     Examples
     --------
@@ -132,7 +139,10 @@ def load(path: str | os.PathLike) -> LargeMarginClassifier:
     >>> classifier.predict([[0.5], [2.5]])
     array([5, 7])
     """
-    return _loaded(_core.Classifier.from_bytes(Path(path).read_bytes()))
+    classifier = _loaded(_core.Classifier.from_bytes(Path(path).read_bytes()))
+    if (names := classifier._model.feature_names) is not None:
+        classifier.feature_names_in_ = np.array(names, dtype=object)
+    return classifier
 
 
 def to_libsvm(estimator: LargeMarginClassifier) -> str:

@@ -28,9 +28,9 @@ from ._labels import is_missing
 __all__ = ["decision_surface", "exemplars", "learning_curve"]
 
 #: Blue, orange, green, purple, sky, vermilion, black: no two alike to the color-blind.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-GREY = "#9A9A9A"
+GRAY = "#9A9A9A"
 
 
 def _axes(ax):
@@ -97,7 +97,7 @@ def decision_surface(
     X : {array-like, sparse matrix} of shape (n_samples, 2)
         Samples to draw.
     y : array-like of shape (n_samples,), default=None
-        Their classes; rows whose label is missing are small and grey, all of them without ``y``.
+        Their classes; rows whose label is missing are small and gray, all of them without ``y``.
     ax : matplotlib axes, default=None
         Where to draw.
     missing_label : scalar or None, default=-1
@@ -144,7 +144,7 @@ def decision_surface(
 def _regions(ax, across, up, codes, count):
     from matplotlib.colors import ListedColormap
 
-    tints = ListedColormap([COLOURS[c % len(COLOURS)] for c in range(count)])
+    tints = ListedColormap([COLORS[c % len(COLORS)] for c in range(count)])
     extent = across[0], across[-1], up[0], up[-1]
     style = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
     ax.imshow(codes, extent=extent, cmap=tints, vmin=-0.5, vmax=count - 0.5, alpha=0.16, **style)
@@ -158,7 +158,7 @@ def _lines(ax, across, up, decision, margin):
 
 
 def _rows(ax, X, y, classes, missing_label):
-    """Rows without a label small and grey below, labeled rows large above."""
+    """Rows without a label small and gray below, labeled rows large above."""
     if y is None:
         missing, y = np.ones(len(X), dtype=bool), np.zeros(len(X))
     else:
@@ -166,12 +166,12 @@ def _rows(ax, X, y, classes, missing_label):
         missing = is_missing(y, missing_label)
         missing &= ~np.isin(missing_label, classes)
     if missing.any():
-        ax.scatter(*X[missing].T, s=9, c=GREY, linewidths=0, alpha=0.8, zorder=3, label="no label")
+        ax.scatter(*X[missing].T, s=9, c=GRAY, linewidths=0, alpha=0.8, zorder=3, label="no label")
     for code, class_ in enumerate(classes):
         own = ~missing & (y == class_)
         if own.any():
             style = {"s": 38, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
-            color, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
+            color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
             ax.scatter(*X[own].T, c=color, marker=marker, label=str(class_), **style)
 
 
@@ -218,7 +218,7 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
 
 
 def _curve(ax, number, name, labels, scores):
-    color = COLOURS[number % len(COLOURS)]
+    color = COLORS[number % len(COLORS)]
     style = ("-", "--", "-.", ":")[number % 4]
     mean = scores.mean(axis=0)
     ax.plot(labels, mean, color=color, linestyle=style, linewidth=2, label=str(name))
@@ -239,7 +239,7 @@ def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):
     ax : matplotlib axes, default=None
         Where to draw.
     X : array-like of shape (n_samples, 2), default=None
-        With a selector: all rows, drawn small and grey.
+        With a selector: all rows, drawn small and gray.
     weights : array-like, default=None
         Samples each exemplar stands for, where rows are given.
 
@@ -268,9 +268,9 @@ def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):
         chosen = everything[np.asarray(indices)]
     ax = _axes(ax)
     if everything is not None:
-        ax.scatter(*everything.T, s=9, c=GREY, linewidths=0, alpha=0.6, zorder=1, label="rows")
+        ax.scatter(*everything.T, s=9, c=GRAY, linewidths=0, alpha=0.6, zorder=1, label="rows")
     size = 60.0 if weights is None else 30.0 + 270.0 * np.asarray(weights) / np.max(weights)
-    style = {"c": COLOURS[0], "edgecolors": "white", "linewidths": 1.0, "alpha": 0.85}
+    style = {"c": COLORS[0], "edgecolors": "white", "linewidths": 1.0, "alpha": 0.85}
     ax.scatter(*chosen.T, s=size, zorder=2, label="exemplars", **style)
     ax.set(xlabel="feature 1", ylabel="feature 2")
     if everything is not None:

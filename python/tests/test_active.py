@@ -257,7 +257,7 @@ def test_it_may_begin_from_nothing(strategy, make):
     assert learner.classes_.tolist() == [0, 1] and len(learner.y_training) == 24
 
 
-def test_rows_that_waited_are_learnt_with_the_first_of_another_class():
+def test_rows_that_waited_are_learned_with_the_first_of_another_class():
     X, y = make_moons(40, random_state=0)
     zero, one = X[y == 0], X[y == 1]
     learner = ActiveLearner(GaussianNB())

@@ -180,7 +180,7 @@ def test_a_fit_that_fails_changes_nothing(cls):
 
 
 @pytest.mark.parametrize("kind", [int, float, bool])
-def test_keys_of_class_weights_are_equal_not_spelt_alike(kind):
+def test_keys_of_class_weights_are_equal_not_spelled_alike(kind):
     X, y = make_moons(40, random_state=0)
     f = [SVC(class_weight={key(0): 1.0, key(1): 5.0}).fit(X, y.astype(kind)).decision_function(X) for key in (int, float, bool)]
     assert (f[0] == f[1]).all() and (f[0] == f[2]).all()

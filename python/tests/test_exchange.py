@@ -96,6 +96,21 @@ def test_libsvm_both_ways(classes, tmp_path):
     assert (np.loadtxt(tmp_path / "out") == ours.predict(X)).all()
 
 
+def test_command_line_matches_columns_by_the_names_of_a_saved_model(command_line, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    ours = LinearSVC().fit(frame, y)
+    save(ours, tmp_path / "m.evm")
+    loaded = load(tmp_path / "m.evm")
+    assert list(loaded.feature_names_in_) == ["a", "b", "c", "d"]
+    assert (loaded.decision_function(frame) == ours.decision_function(frame)).all()
+    frame[["d", "b", "a", "c"]].assign(other=1.0).to_csv(tmp_path / "d.csv", index=False)
+    command = [command_line, "predict", "m.evm", "d.csv", "--label", "none", "--as", "labels", "-o", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert [int(line) for line in (tmp_path / "out").read_text().split()] == list(ours.predict(frame))
+
+
 def test_files_are_those_of_the_command_line(command_line, tmp_path):
     X, y = load_iris(return_X_y=True)
     ours = LinearSVC().fit(X, y)

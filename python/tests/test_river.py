@@ -121,7 +121,7 @@ def test_a_class_that_is_none_is_refused(y):
     assert not model._columns and not model._labels and not model._waiting
 
 
-def test_rows_of_a_frame_are_learnt_up_to_one_that_is_refused():
+def test_rows_of_a_frame_are_learned_up_to_one_that_is_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [0.0, 1.0, math.nan, 1.0], "b": 1.0})
     model = EverMarginClassifier(batch_size=3)

@@ -1,9 +1,14 @@
 """Durable streams: a killed process continues, hostile rows are rejected one by one, errors are typed."""
 
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -15,12 +20,14 @@ from sklearn.exceptions import NotFittedError
 from evermargin import (
     Corrupt,
     NeverEndingClassifier,
+    OtherCpu,
     ParameterError,
     Rejected,
     Session,
     SessionError,
     StorageError,
     StorageFull,
+    _core,
 )
 from evermargin._session import class_label, class_name
 
@@ -159,7 +166,7 @@ def test_hostile_streams_never_make_the_classifier_unusable(tmp_path, rows, dura
             model.close()
             model = NeverEndingClassifier(scale=scale, state=state)
             assert np.array_equal(model.predict(rows), before)
-    assert model.metrics_["rows"] == 300
+    assert model.metrics_["rows"] + model.metrics_["rejected_rows"] == model.metrics_["samples"] == 300
     assert model.metrics_["rejected_rows"] == 0 or rows.max() == 3e15  # scaling adapts to the other streams
     assert model.predict(X if rows.shape[1] == 2 else rows).shape == (300,)
 
@@ -176,7 +183,9 @@ def test_unusable_rows_are_rejected_and_the_others_learned(tmp_path, layout):
             "value is too large",
         ]
         session.close_batch()
+        assert [r["sample"] for r in session.rejected_rows] == [3, 40, 41]
         assert session.stats["rejected_rows"] == 3
+        assert (session.stats["rows"], session.stats["samples"]) == (297, 300)
         assert (session.predict(X) == Y).mean() > 0.9
     with Session.open(tmp_path / "state") as session:
         assert session.stats["rejected_rows"] == 3
@@ -240,3 +249,125 @@ def test_the_model_of_a_session_predicts_the_same_on_the_command_line(tmp_path, 
     subprocess.run([str(w) for w in words], check=True, capture_output=True)
     found = [int(row.split("\t")[0]) for row in predicted.read_text().splitlines()[1:]]
     assert found == expected.tolist()
+
+
+def test_rows_are_those_of_the_command_line(tmp_path, command_line):
+    values = [f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y)]
+    values[120], values[130] = "nan,1,0", "3e15,1,1"
+    (tmp_path / "d.csv").write_text("\n".join(["a,b,label", *values]) + "\n")
+    run = [command_line, "run", tmp_path / "d.csv", "--batch", "100", "--json", "-q"]
+    said = json.loads(subprocess.run([str(w) for w in run], check=True, capture_output=True).stdout)
+    rows = X.copy()
+    rows[120], rows[130] = (np.nan, 1), (3e15, 1)
+    with Session(tmp_path / "state") as session:
+        for start in range(0, 300, 100):
+            session.ingest(rows[start : start + 100])
+        assert session.stats["rows"] == said["rows"] == 298
+        assert session.stats["rejected_rows"] == said["rejected_rows"] == 2
+
+
+def test_rejected_rows_are_told_as_by_the_classifier_in_memory(tmp_path):
+    rows = X[:100].copy()
+    rows[7, 1], rows[9, 0] = 1e200, 1e200
+    one, other = NeverEndingClassifier(gamma=5), NeverEndingClassifier(gamma=5, state=tmp_path / "state")
+    for model in (one, other):
+        model.partial_fit(rows, Y[:100])
+    assert one.events_ == other.events_ and [r["row"] for r in one.events_[0]["rows"]] == [7, 9]
+    assert one.metrics_ == other.metrics_
+
+
+STORAGE_FAULT = """
+    import resource, signal, sys
+    from sklearn.datasets import make_moons
+    from evermargin import Session, StorageError, StorageFull
+    X, y = make_moons(200, noise=0.1, random_state=0)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    session = Session(sys.argv[1])
+    if len(sys.argv) > 2:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    try:
+        for done in range(100):
+            before = session.stats if done else None
+            session.ingest(X, y)
+            before = session.stats
+            session.close_batch(0)
+    except StorageError as error:
+        print(type(error).__name__, error)
+        assert before is None or session.stats == before
+        try:
+            session.ask(1)
+        except StorageError:
+            assert before is None or session.stats == before
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            session.reopen_store()
+            session.ingest(X, y)
+            session.close_batch(0)
+            print("continued")
+"""
+
+
+def storage_fault(state, command=(), limit=()):
+    words = [*command, sys.executable, "-c", textwrap.dedent(STORAGE_FAULT), str(state), *limit]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    with Session(state) as session:
+        assert session.stats["rows"] % 200 == 0 and session.stats["rows"] > 0
+    return ended.stdout
+
+
+def may_trace():
+    strace = shutil.which("strace")
+    return strace and subprocess.run([strace, "-qq", "-o", os.devnull, "true"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not may_trace(), reason="strace is missing or may not trace")
+def test_a_full_disk_is_an_error_of_its_own(tmp_path):
+    fault = "inject=pwrite64:error=ENOSPC:when=30"
+    trace = ["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=pwrite64", "-e", fault]
+    said = storage_fault(tmp_path / "state", command=trace)
+    assert said.startswith("StorageFull no space left") and "continued" in said, said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process")
+def test_a_disk_that_cannot_be_written_is_a_storage_error(tmp_path):
+    said = storage_fault(tmp_path / "state", limit=["100000"])
+    assert said.startswith("Storage") and "continued" in said, said
+
+
+def test_a_session_of_another_cpu_is_refused(tmp_path):
+    state = tmp_path / "state"
+    with Session(state) as session:
+        session.ingest(X, Y)
+    _core.Session.open(str(state), True, "a level of tests").close()
+    for opening in (lambda: Session(state), lambda: NeverEndingClassifier(state=state).predict(X)):
+        with pytest.raises(OtherCpu, match="a level of tests"):
+            opening()
+    with Session(state, allow_other_cpu=True) as session:
+        assert session.stats["rows"] == 300
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("durable", [False, True])
+def test_an_interrupt_leaves_the_session_as_it_was(tmp_path, durable):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(12000, 40))
+    labels = (rows[:, 0] + rng.normal(size=12000) > 0).astype(int)
+    state = tmp_path / "state" if durable else None
+    model = NeverEndingClassifier(label_source="transduction", state=state)
+    model.partial_fit(rows[:200], labels[:200])
+    before, predicted = model.metrics_, model.decision_function(rows[:500])
+    began = time.monotonic()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(rows, labels)
+        time.sleep(20)  # done before the signal
+    assert time.monotonic() - began < 15
+    if model.metrics_["samples"] == 200:
+        assert model.metrics_ == before
+        assert np.array_equal(model.decision_function(rows[:500]), predicted)
+    model.partial_fit(rows[:200], labels[:200])
+    if durable:
+        metrics = model.metrics_
+        model.close()
+        assert NeverEndingClassifier(label_source="transduction", state=state).metrics_ == metrics

@@ -36,7 +36,7 @@ def moons(batches, rows=100, seed=0, noise=0.1):
 
 def run(model, stream):
     """Answers every question with the truth."""
-    base = model.metrics_["rows"] if hasattr(model, "classes_") else 0
+    base = model.metrics_["samples"] if hasattr(model, "classes_") else 0
     for X, y in stream:
         model.partial_fit(X)
         while len(ids := model.ask(2)):
@@ -59,7 +59,7 @@ def test_few_answers_are_enough():
     assert model.confidence_.shape == (100,) and np.all(model.confidence_ >= 0)
 
 
-def test_a_labeled_batch_is_learnt_like_an_ordinary_classifier():
+def test_a_labeled_batch_is_learned_like_an_ordinary_classifier():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = NeverEndingClassifier().fit(X, names)

@@ -26,7 +26,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
-NEIGHBOURS, ALPHAS = (3, 5, 7, 10, 20), (0.1, 0.2, 0.5, 0.8, 0.95, 0.99)
+NEIGHBORS, ALPHAS = (3, 5, 7, 10, 20), (0.1, 0.2, 0.5, 0.8, 0.95, 0.99)
 
 
 def moons(program, work):
@@ -76,7 +76,7 @@ def scored(model, x, y, rows):
 
 def spreading(x, y, draws):
     best = (0, None)
-    for k in NEIGHBOURS:
+    for k in NEIGHBORS:
         graph = kneighbors_graph(x, k, include_self=True)
         for alpha in ALPHAS:
             def model(x, rows, open_rows):

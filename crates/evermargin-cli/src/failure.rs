@@ -1,7 +1,7 @@
 //! How a command fails: bad usage (exit 2), failure (exit 1), or a reader that went away (no failure).
 
 use crate::output::console::exact;
-use crate::remedy::with_options;
+use crate::remedy;
 use evermargin_session::SessionError;
 
 /// Why a command ends early. The text says what, where, and what to do.
@@ -27,7 +27,7 @@ impl From<evermargin::Error> for Failure {
                 "row {row}, column {column}: value {} is not usable; {remedy}",
                 exact(value)
             )),
-            _ => Self::Failed(with_options(&error.to_string())),
+            other => Self::Failed(other.worded(remedy::of_core)),
         }
     }
 }
@@ -37,7 +37,7 @@ impl From<evermargin_io::Error> for Failure {
         match error {
             error if error.is_broken_pipe() => Self::BrokenPipe,
             error @ evermargin_io::Error::OtherCpu { .. } => Self::Failed(format!("{error} (--force)")),
-            error => Self::Failed(with_options(&error.to_string())),
+            error => Self::Failed(error.worded(remedy::of_format)),
         }
     }
 }

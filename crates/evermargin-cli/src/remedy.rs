@@ -1,24 +1,68 @@
-//! Remedies as options of the command line: the libraries name a setting, the user writes an option.
+//! Remedies as options of the command line: the libraries return a remedy as a value, and the user reads a flag.
 
-/// What a library says, and the option that does it.
-const OPTIONS: [(&str, &str); 14] = [
-    ("raise max_bytes", "raise --max-bytes"),
-    ("raise max_line", "raise --max-line"),
-    ("raise max_columns", "raise --max-columns"),
-    ("raise max_rows", "raise --max-rows"),
-    ("raise max_cells", "raise --max-cells"),
-    ("raise max_memory", "raise --max-memory"),
-    ("name it as the positive class (such as ", "name it (--positive "),
-    ("or leave the labels out", "or leave the labels out (--label none)"),
-    ("set header = ", "say --header "),
-    ("set index_base = ", "say --index-base "),
-    ("name the label column", "say --label"),
-    ("train with multi = ", "train with --multi "),
-    ("train with scale = ", "train with --scale "),
-    ("against the rest (one-vs-rest)", "against the rest (--multi one-vs-rest)"),
-];
+use evermargin_io::{Limit, Message, Remedy};
 
-/// The text with options in the place of settings.
-pub fn with_options(text: &str) -> String {
-    OPTIONS.iter().fold(text.to_string(), |text, (setting, option)| text.replace(setting, option))
+/// A remedy of the core.
+pub fn of_core(remedy: &evermargin::Remedy) -> String {
+    use evermargin::Remedy as R;
+    match remedy {
+        R::LabelRows => {
+            "name the label column with --label, or give labels in a file of their own with --labels".into()
+        }
+        R::ChooseClass { such_as } => {
+            format!("name it with --positive (such as {such_as}), or leave the labels out with --label none")
+        }
+        R::OneVsRest => "train each class against the rest with --multi one-vs-rest".into(),
+        other => other.to_string(),
+    }
+}
+
+/// A remedy of the formats.
+pub fn of_format(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Raise(limit) => format!("if it is right, raise {}", flag(limit)),
+        Remedy::UseLessMemory => {
+            "stream it with `evermargin run`, convert it to a smaller form, or raise --max-memory".into()
+        }
+        Remedy::NameLabelColumn => "if it is another, name the label column with --label".into(),
+        Remedy::NameOrOmitLabel => {
+            "name the label column with --label, or leave the label out with --label none".into()
+        }
+        Remedy::AddLabelKey => "give it under the key 'label', or name the label column with --label".into(),
+        Remedy::Header(false) => "if it is data, pass --header no".into(),
+        Remedy::Header(true) => "if it is a header, pass --header yes".into(),
+        Remedy::IndexBaseZero => "if they are counted from 0, pass --index-base 0".into(),
+        Remedy::TrainOneVsOne => "train with --multi one-vs-one".into(),
+        Remedy::TrainWithoutScaling => "train with --scale none, or scale the file first".into(),
+        other => other.to_string(),
+    }
+}
+
+fn flag(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Bytes => "--max-bytes",
+        Limit::Line => "--max-line",
+        Limit::Columns => "--max-columns",
+        Limit::Rows => "--max-rows",
+        Limit::Cells => "--max-cells",
+        Limit::Memory => "--max-memory",
+    }
+}
+
+/// A note for the user of the command line.
+pub trait Worded {
+    /// Its text, with flags in its remedy.
+    fn worded(&self) -> String;
+}
+
+impl Worded for String {
+    fn worded(&self) -> String {
+        self.clone()
+    }
+}
+
+impl Worded for Message {
+    fn worded(&self) -> String {
+        self.worded(of_format)
+    }
 }

@@ -2,8 +2,9 @@
 //! on the fly. What comes out is bounded, so that a small file cannot fill the memory.
 
 use crate::error::{Error, Result};
-use crate::limits::{Limits, SMALLER};
+use crate::limits::{Limits, too_many_bytes};
 use crate::memory::spelled;
+use crate::remedy::{Message, Remedy};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -86,7 +87,8 @@ fn collected(name: &str, reader: impl Read, size: u64, limits: &Limits) -> Resul
     check_size(name, size, limits)?;
     let mut bytes: Vec<u8> = limits.vector(size as usize + 1).map_err(|what| Error::content(name, what))?;
     let cap = limits.max_bytes.min(limits.max_memory.unwrap_or(u64::MAX));
-    reader.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Error::read(name, e))?;
+    let past = cap.saturating_add(1);
+    read_bounded(reader.take(past), past, &mut bytes).map_err(|e| Error::read(name, e))?;
     check_size(name, bytes.len() as u64, limits)?;
     Ok(bytes)
 }
@@ -96,21 +98,21 @@ fn expanded(name: &str, reader: Box<dyn Read>, input: u64, limits: &Limits) -> R
     let mut bytes = Vec::new();
     let memory = limits.max_memory.unwrap_or(u64::MAX);
     let cap = limits.max_bytes.min(memory);
-    let result = decompressed(reader, cap).and_then(|mut reader| reader.read_to_end(&mut bytes));
+    let result = decompressed(reader, cap).and_then(|reader| read_bounded(reader, cap, &mut bytes));
     match result {
-        Ok(_) => Ok(bytes),
+        Ok(()) => Ok(bytes),
         Err(e) if e.kind() == io::ErrorKind::FileTooLarge && memory < limits.max_bytes => {
             let what = format!(
-                "its {} expand to more than the memory limit of {} ({} times as much or more); {SMALLER}",
+                "its {} expand to more than the memory limit of {} ({} times as much or more)",
                 spelled(input),
                 spelled(memory),
                 memory / input.max(1)
             );
-            Err(Error::content(name, what))
+            Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
         Err(e) if e.kind() == io::ErrorKind::OutOfMemory => {
-            let what = format!("its {} expand to more than the system grants; {SMALLER}", spelled(input));
-            Err(Error::content(name, what))
+            let what = format!("its {} expand to more than the system grants", spelled(input));
+            Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
         Err(e) => Err(refused(name, e)),
     }
@@ -119,13 +121,13 @@ fn expanded(name: &str, reader: Box<dyn Read>, input: u64, limits: &Limits) -> R
 /// Refuses a file of more bytes than are allowed.
 fn check_size(name: &str, size: u64, limits: &Limits) -> Result<()> {
     if size > limits.max_bytes {
-        return Err(refused(name, too_large(limits.max_bytes)));
+        return Err(Error::content(name, too_many_bytes(limits.max_bytes)));
     }
     match limits.max_memory.filter(|memory| size > *memory) {
         None => Ok(()),
         Some(memory) => {
-            let what = format!("more than the memory limit of {}; {SMALLER}", spelled(memory));
-            Err(Error::content(name, what))
+            let what = format!("more than the memory limit of {}", spelled(memory));
+            Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
     }
 }
@@ -138,7 +140,10 @@ pub(crate) fn display_name(path: &Path) -> String {
 /// Decoders report damage as I/O errors; to the user it is the file that is wrong, not the machine.
 pub(crate) fn refused(name: &str, error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => Error::content(name, error.to_string()),
+        io::ErrorKind::FileTooLarge => match error.downcast::<TooLarge>() {
+            Ok(TooLarge(cap)) => Error::content(name, too_many_bytes(cap)),
+            Err(error) => Error::read(name, error),
+        },
         io::ErrorKind::UnexpectedEof => {
             Error::content(name, "the compressed file ends too early; fetch or compress it again")
         }
@@ -205,7 +210,55 @@ impl Read for Bounded {
     }
 }
 
+/// A text of more than so many bytes, on its way through a reader.
+#[derive(Debug)]
+struct TooLarge(u64);
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        too_many_bytes(self.0).fmt(f)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
 fn too_large(cap: u64) -> io::Error {
-    let what = format!("over the cap of {cap} bytes; if it is right, raise max_bytes");
-    io::Error::new(io::ErrorKind::FileTooLarge, what)
+    io::Error::new(io::ErrorKind::FileTooLarge, TooLarge(cap))
+}
+
+/// Bytes by which a buffer grows at least.
+const STEP: usize = 1 << 16;
+
+/// Reads to the end. The buffer grows by half at a time and never past `cap` bytes, one step excepted: growing by doubling
+/// would take up to twice the memory that is allowed. While it grows, the old and the new buffer exist side by side where
+/// the allocator cannot extend or remap the old one.
+pub(crate) fn read_bounded(mut reader: impl Read, cap: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let most = usize::try_from(cap).unwrap_or(usize::MAX).saturating_add(STEP);
+    loop {
+        if bytes.len() == bytes.capacity() {
+            // A file of exactly the size that was reserved ends here, without growing.
+            let mut probe = [0; 32];
+            let got = loop {
+                match reader.read(&mut probe) {
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    other => break other?,
+                }
+            };
+            if got == 0 {
+                return Ok(());
+            }
+            let grown =
+                (bytes.len() + bytes.len() / 2).clamp(bytes.len() + STEP, most.max(bytes.len() + STEP));
+            bytes
+                .try_reserve_exact(grown - bytes.len())
+                .map_err(|e| io::Error::new(io::ErrorKind::OutOfMemory, e))?;
+            bytes.extend_from_slice(&probe[..got]);
+        }
+        let room = bytes.capacity() - bytes.len();
+        let before = bytes.len();
+        reader.by_ref().take(room as u64).read_to_end(bytes)?;
+        if bytes.len() - before < room {
+            return Ok(());
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The one error type of the formats: which file, where in it, what is wrong and what to do.
 
+use crate::remedy::{Message, Remedy};
 use evermargin::cpu::CpuLevel;
 use std::fmt;
 use std::io;
@@ -23,8 +24,8 @@ pub enum Error {
         file: String,
         /// Where in it.
         place: Place,
-        /// What is wrong and the remedy, one sentence.
-        what: String,
+        /// What is wrong, and what helps.
+        message: Message,
     },
     /// A state that was made at another CPU level than the one at which learning would continue.
     OtherCpu {
@@ -37,8 +38,8 @@ pub enum Error {
     },
     /// A classifier that the format asked for cannot hold.
     Inexpressible {
-        /// What is wrong and the remedy, one sentence.
-        what: String,
+        /// What is wrong, and what helps.
+        message: Message,
     },
 }
 
@@ -68,12 +69,12 @@ impl Error {
         Self::Io { file: file.to_string(), action: "write", source }
     }
 
-    pub(crate) fn content(file: &str, what: impl Into<String>) -> Self {
-        Self::Content { file: file.to_string(), place: Place::default(), what: what.into() }
+    pub(crate) fn content(file: &str, what: impl Into<Message>) -> Self {
+        Self::Content { file: file.to_string(), place: Place::default(), message: what.into() }
     }
 
-    pub(crate) fn line(file: &str, line: u64, what: impl Into<String>) -> Self {
-        Self::Content { file: file.to_string(), place: Place { line, column: 0 }, what: what.into() }
+    pub(crate) fn line(file: &str, line: u64, what: impl Into<Message>) -> Self {
+        Self::Content { file: file.to_string(), place: Place { line, column: 0 }, message: what.into() }
     }
 
     /// The same in a text that stands after so many lines of the file.
@@ -86,8 +87,8 @@ impl Error {
         self
     }
 
-    pub(crate) fn inexpressible(what: impl Into<String>) -> Self {
-        Self::Inexpressible { what: what.into() }
+    pub(crate) fn inexpressible(what: impl Into<Message>) -> Self {
+        Self::Inexpressible { message: what.into() }
     }
 }
 
@@ -95,36 +96,63 @@ impl Error {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
-    pub(crate) what: String,
+    pub(crate) what: Message,
     /// The column and the value in it, where the fault is one value.
     pub(crate) cell: Option<(String, String)>,
 }
 
 impl Fault {
-    pub(crate) fn new(line: u64, column: usize, what: impl Into<String>) -> Self {
+    pub(crate) fn new(line: u64, column: usize, what: impl Into<Message>) -> Self {
         Self { place: Place { line, column: column as u64 }, what: what.into(), cell: None }
     }
 
     pub(crate) fn within(self, file: &str) -> Error {
-        Error::Content { file: file.to_string(), place: self.place, what: self.what }
+        Error::Content { file: file.to_string(), place: self.place, message: self.what }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.worded(|remedy| remedy.to_string()))
+    }
+}
+
+impl Error {
+    /// A name for the kind of error that never changes, for programs.
+    pub fn code(&self) -> &'static str {
         match self {
-            Self::Io { file, action, source } => write!(f, "{file}: cannot {action}: {source}"),
-            Self::Content { file, place, what } => match (place.line, place.column) {
-                (0, _) => write!(f, "{file}: {what}"),
-                (line, 0) => write!(f, "{file}:{line}: {what}"),
-                (line, column) => write!(f, "{file}:{line}:{column}: {what}"),
-            },
-            Self::OtherCpu { file, made, here } => write!(
-                f,
+            Self::Io { .. } => "io",
+            Self::Content { .. } => "content",
+            Self::OtherCpu { .. } => "other-cpu",
+            Self::Inexpressible { .. } => "inexpressible",
+        }
+    }
+
+    /// What helps, if it is one of the known remedies.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Content { message, .. } | Self::Inexpressible { message } => message.remedy,
+            Self::Io { .. } | Self::OtherCpu { .. } => None,
+        }
+    }
+
+    /// The message with its remedy in the words of a front end.
+    pub fn worded(&self, words: impl Fn(Remedy) -> String) -> String {
+        match self {
+            Self::Io { file, action, source } => format!("{file}: cannot {action}: {source}"),
+            Self::Content { file, place, message } => {
+                let message = message.worded(words);
+                match (place.line, place.column) {
+                    (0, _) => format!("{file}: {message}"),
+                    (line, 0) => format!("{file}:{line}: {message}"),
+                    (line, column) => format!("{file}:{line}:{column}: {message}"),
+                }
+            }
+            Self::OtherCpu { file, made, here } => format!(
                 "{file}: made at CPU level {made}, but this machine computes at level {here}: results would diverge from \
                  those of the first machine in the last bits; continue on a machine of that level, or allow another level"
             ),
-            Self::Inexpressible { what } => f.write_str(what),
+            Self::Inexpressible { message } => message.worded(words),
         }
     }
 }

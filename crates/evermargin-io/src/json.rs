@@ -15,7 +15,7 @@ pub fn to_json(classifier: &Classifier) -> Result<String> {
 pub fn from_json(name: &str, text: &[u8]) -> Result<Classifier> {
     let mut classifier: Classifier = serde_json::from_slice(text).map_err(|e| {
         let place = crate::error::Place { line: e.line() as u64, column: e.column() as u64 };
-        Error::Content { file: name.to_string(), place, what: format!("not a classifier: {e}") }
+        Error::Content { file: name.to_string(), place, message: format!("not a classifier: {e}").into() }
     })?;
     recheck_model(&mut classifier.model).map_err(|e| Error::content(name, e.to_string()))?;
     check(&classifier).map_err(|what| Error::content(name, what))?;

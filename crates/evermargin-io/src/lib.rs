@@ -17,6 +17,7 @@ mod limits;
 mod memory;
 pub mod onnx;
 mod output;
+mod remedy;
 mod stream;
 mod write_npy;
 
@@ -31,6 +32,7 @@ pub use formats::read::{Dataset, LabelColumn, ReadOptions, read, read_bytes};
 pub use formats::write::{Table, Written, write_csv, write_data, write_libsvm};
 pub use limits::Limits;
 pub use output::write_atomic;
+pub use remedy::{Limit, Message, Remedy};
 pub use stream::{Chunk, Position, RejectedRow, RowPlaces, Schema, Source, Stream, StreamOptions};
 
 /// Pages of the book with Rust in them, so that it is compiled and run.

@@ -1,22 +1,23 @@
-//! What a file may ask of the machine. A file over a limit is an error that names the option to raise.
+//! Limits on files. A file over a limit is an error whose remedy names the limit to raise.
 
 use crate::memory;
+use crate::remedy::{Limit, Message, Remedy};
 
-/// Limits on files; each is an option of the command line.
+/// Limits on files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a file after decompression (`--max-bytes`).
+    /// Bytes of a file after decompression.
     pub max_bytes: u64,
-    /// Bytes of a line (`--max-line`).
+    /// Bytes of a line.
     pub max_line: usize,
-    /// Columns, and with them the largest index (`--max-columns`); never above 4 294 967 294.
+    /// Columns, and with them the largest index; never above 4 294 967 294.
     pub max_columns: usize,
-    /// Rows (`--max-rows`).
+    /// Rows.
     pub max_rows: usize,
-    /// Values of a dense array or table (`--max-cells`).
+    /// Values of a dense array or table.
     pub max_cells: usize,
-    /// Bytes of memory that a file read as a whole may take (`--max-memory`); by default three quarters of what is free, and
-    /// no more than 1 GiB or 500 bytes for each byte of the file. A stream is not read as a whole.
+    /// Bytes of memory that a file read as a whole may take; by default three quarters of what is free, and
+    /// no more than 256 MiB or 200 bytes per byte of the file, whichever is more. A stream is not read as a whole.
     pub max_memory: Option<u64>,
 }
 
@@ -52,10 +53,11 @@ impl Limits {
     }
 
     /// Refuses an allocation of `bytes` that is over the memory limit or that the system does not grant.
-    pub(crate) fn room(&self, bytes: usize) -> Result<(), String> {
+    pub(crate) fn room(&self, bytes: usize) -> Result<(), Message> {
         let refused = |allowed: &str| {
             let needed = memory::spelled(bytes as u64);
-            Err(format!("its values need {needed} of memory, but {allowed}; {SMALLER}"))
+            let what = format!("its values need {needed} of memory, but {allowed}");
+            Err(Message::new(what, Remedy::UseLessMemory))
         };
         if let Some(left) = self.max_memory.filter(|left| bytes as u64 > *left) {
             return refused(&format!("{} are left under the limit", memory::spelled(left)));
@@ -67,46 +69,59 @@ impl Limits {
     }
 
     /// An empty vector with room for `count` values.
-    pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>, String> {
+    pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>, Message> {
         let bytes = count.saturating_mul(size_of::<T>());
         self.room(bytes)?;
         let mut vector = Vec::new();
-        vector.try_reserve_exact(count).map_err(|e| format!("does not fit in memory ({e}); {SMALLER}"))?;
+        vector
+            .try_reserve_exact(count)
+            .map_err(|e| Message::new(format!("does not fit in memory ({e})"), Remedy::UseLessMemory))?;
         Ok(vector)
     }
 
     /// Refuses the shape of a dense array. Rows without columns take no bytes in the file, so that nothing but this
     /// bounds how many there are.
-    pub(crate) fn check_array(&self, rows: usize, columns: usize) -> Result<usize, String> {
+    pub(crate) fn check_array(&self, rows: usize, columns: usize) -> Result<usize, Message> {
         if columns == 0 && rows > 0 {
-            return Err(format!("{rows} rows without columns"));
+            return Err(format!("{rows} rows without columns").into());
         }
         self.check_shape(rows, columns)
     }
 
     /// Refuses a dense shape over the limits; the message is a whole sentence without the file's name.
-    pub(crate) fn check_shape(&self, rows: usize, columns: usize) -> Result<usize, String> {
+    pub(crate) fn check_shape(&self, rows: usize, columns: usize) -> Result<usize, Message> {
         if columns > self.columns() {
-            return Err(over(columns, "columns", self.columns(), "max_columns"));
+            return Err(over(columns, "columns", self.columns(), Limit::Columns));
         }
         if rows > self.max_rows {
-            return Err(over(rows, "rows", self.max_rows, "max_rows"));
+            return Err(over(rows, "rows", self.max_rows, Limit::Rows));
         }
         match rows.checked_mul(columns) {
             Some(cells) if cells <= self.max_cells => Ok(cells),
-            _ => Err(format!(
-                "{rows} rows of {columns} columns are over the cap of {} values; if it is right, raise max_cells",
-                self.max_cells
+            _ => Err(Message::new(
+                format!("{rows} rows of {columns} columns are over the cap of {} values", self.max_cells),
+                Remedy::Raise(Limit::Cells),
             )),
         }
     }
 }
 
-/// What to do about a file that takes too much memory.
-pub(crate) const SMALLER: &str =
-    "stream it with `evermargin run`, convert it to a smaller form, or raise max_memory";
+/// The message for a count over its cap.
+pub(crate) fn over(count: usize, what: &str, cap: usize, limit: Limit) -> Message {
+    Message::new(format!("{count} {what} are over the cap of {cap}"), Remedy::Raise(limit))
+}
 
-/// The sentence for a count over its cap.
-pub(crate) fn over(count: usize, what: &str, cap: usize, option: &str) -> String {
-    format!("{count} {what} are over the cap of {cap}; if it is right, raise {option}")
+/// The message for a file of more than `cap` bytes.
+pub(crate) fn too_many_bytes(cap: u64) -> Message {
+    Message::new(format!("over the cap of {cap} bytes"), Remedy::Raise(Limit::Bytes))
+}
+
+/// The message for a line of more than `cap` bytes.
+pub(crate) fn line_too_long(cap: usize) -> Message {
+    Message::new(format!("the line is over the cap of {cap} bytes"), Remedy::Raise(Limit::Line))
+}
+
+/// The message for a column number over the cap.
+pub(crate) fn index_too_large(index: impl std::fmt::Display, cap: impl std::fmt::Display) -> Message {
+    Message::new(format!("index {index} is over the cap of {cap}"), Remedy::Raise(Limit::Columns))
 }

@@ -3,11 +3,11 @@
 use std::fs;
 
 /// Memory that any file may take if there is enough.
-const FLOOR: u64 = 1 << 30;
+const FLOOR: u64 = 256 << 20;
 
-/// Bytes of memory for each byte of the file, above the floor. Text takes less than 20 times its size and compresses
-/// about 50 times at most, unless it is nearly constant.
-const RATIO: u64 = 500;
+/// Bytes of memory per byte of the file, above the floor. Sparse text compresses about 50 times at most, unless it is nearly
+/// constant, and takes less than three times its size as a matrix.
+const RATIO: u64 = 200;
 
 /// Bytes of memory that a file of `input` bytes may take: `asked`, else three quarters of what is `available`, but no more
 /// than a small file explains.
@@ -65,7 +65,7 @@ mod tests {
     fn the_limit_follows_memory_and_input() {
         assert_eq!(limit(Some(5), Some(1 << 40), 1 << 30), 5, "the user decides");
         assert_eq!(limit(None, Some(64 << 30), 99_000), FLOOR, "a small file");
-        assert_eq!(limit(None, Some(64 << 30), 10 << 20), 5000 << 20, "500 bytes for each byte");
+        assert_eq!(limit(None, Some(64 << 30), 10 << 20), 2000 << 20, "200 bytes per byte");
         assert_eq!(limit(None, Some(64 << 30), 10 << 30), 48 << 30, "three quarters of what is free");
         assert_eq!(limit(None, Some(400), 99_000), 300, "a small machine");
         assert_eq!(limit(None, None, u64::MAX), u64::MAX);

@@ -3,7 +3,7 @@
 use crate::error::{of_core, of_format};
 use crate::rows::{Rows, table, to_python};
 use crate::work::quick;
-use evermargin::model::{Classifier, InputSpec, MulticlassScheme, Scaling};
+use evermargin::model::{Classifier, Column, InputSpec, MulticlassScheme, Scaling};
 use evermargin::{Kernel, Matrix, Model};
 use evermargin_io::artifacts::model;
 use evermargin_io::{Limits, json, libsvm_model, onnx};
@@ -139,6 +139,29 @@ impl PyClassifier {
     #[getter]
     fn features(&self) -> usize {
         self.0.features()
+    }
+
+    /// Names of the features where each is a named number of a table; None for other input.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        let named = |(at, column): (usize, &Column)| match column {
+            // Columns of a table without a header are numbered, which is no name.
+            Column::Number { name } if *name != format!("column {}", at + 1) => Some(name.clone()),
+            _ => None,
+        };
+        let columns = &self.0.input.columns;
+        if columns.is_empty() { None } else { columns.iter().enumerate().map(named).collect() }
+    }
+
+    /// The same classifier for a table whose columns have these names, one per feature.
+    fn with_feature_names(&self, names: Vec<String>) -> PyResult<Self> {
+        if names.len() != self.0.features() {
+            let (expected, found) = (self.0.features(), names.len());
+            return Err(of_core(&evermargin::Error::Shape { what: "feature names", expected, found }));
+        }
+        let mut classifier = self.0.clone();
+        classifier.input.columns = names.into_iter().map(|name| Column::Number { name }).collect();
+        Ok(Self(classifier))
     }
 
     /// Number of points or weights it rests on.

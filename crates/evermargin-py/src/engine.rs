@@ -4,13 +4,12 @@
 use crate::classifier::PyClassifier;
 use crate::error::{of_core, of_format, of_json, parameter_error};
 use crate::rows::{Rows, to_python};
-use crate::work::{exclusive, unheard};
+use crate::work::{exclusive, exclusive_long};
 use evermargin::active::Stopped;
 use evermargin::engine::{Effects, Engine, EngineParams, Event, Rate};
 use evermargin_io::LoadOptions;
 use evermargin_io::artifacts::engine::{ENGINE, seal, unseal_with};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
@@ -23,10 +22,6 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
 /// The engine. Pickled through its own bytes.
 #[pyclass(name = "Engine", module = "evermargin._core", frozen)]
 pub struct PyEngine(Mutex<Engine>);
-
-/// From this many rows a batch is taken in by a copy of the engine, which takes its place at the end: so it can be
-/// interrupted. Fewer are over before anybody could.
-const LONG: usize = 1000;
 
 /// What is kept of an engine, and what its owner says about it.
 #[derive(Serialize, Deserialize)]
@@ -48,43 +43,20 @@ impl PyEngine {
     }
 
     fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<LabeledSample<'py>> {
-        let done = if matches!(&event, Event::Batch { labels, .. } if labels.len() >= LONG) {
-            self.apply_to_a_copy(py, event)?
-        } else {
+        let done = if matches!(&event, Event::Answer { .. } | Event::Skip { .. }) {
             exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?
+        } else {
+            exclusive_long(py, &self.0, |engine, watch| {
+                let plan = engine.plan_watched(event, watch)?;
+                let effects = engine.commit(plan);
+                Ok::<_, evermargin::Error>((numbers(engine), effects))
+            })?
         };
         let (numbers, effects) = done.map_err(|e| of_core(&e))?;
         let class = |c: Option<u32>| c.and_then(|c| numbers.get(c as usize).copied()).unwrap_or(-1);
         let classes: Vec<i64> = effects.labels.iter().map(|l| class(l.class)).collect();
         let sure: Vec<f64> = effects.labels.iter().map(|l| l.confidence).collect();
         Ok((classes.into_pyarray(py), sure.into_pyarray(py), summary_of(&effects).to_string()))
-    }
-
-    fn apply_to_a_copy(
-        &self,
-        py: Python<'_>,
-        event: Event,
-    ) -> PyResult<evermargin::Result<(Vec<i64>, Effects)>> {
-        let held = self.held();
-        let (mut copy, seen) = (held.clone(), held.events());
-        drop(held);
-        let work = move || {
-            let effects = copy.apply(event)?;
-            Ok((copy, effects))
-        };
-        Ok(match unheard(py, work)? {
-            Ok((copy, effects)) => {
-                let mut held = self.held();
-                if held.events() != seen {
-                    return Err(PyRuntimeError::new_err(
-                        "another thread used the engine while it took a batch in",
-                    ));
-                }
-                *held = copy;
-                Ok((numbers(&held), effects))
-            }
-            Err(error) => Err(error),
-        })
     }
 
     fn open(bytes: &[u8], allow_other_cpu: bool) -> PyResult<(Self, String)> {
@@ -132,14 +104,15 @@ pub fn summary_of(effects: &Effects) -> Value {
 
 /// Counts and measurements of an engine.
 pub fn metrics(engine: &Engine) -> Value {
-    let meter = engine.meter();
+    let meter = engine.metrics();
     let late = |rate: &Rate| (rate.of > 0).then_some(rate.ema);
     json!({
-        "rows": engine.rows(),
+        "rows": engine.rows() - engine.rejected_rows(),
+        "samples": engine.rows(),
         "rejected_rows": engine.rejected_rows(),
         "batches": engine.batches(),
         "version": engine.version(),
-        "labels_spent": engine.spent().total,
+        "labels_spent": engine.budget_usage().total,
         "labels_kept": engine.memory().map_or(0, evermargin::engine::LabelMemory::len),
         "prequential_accuracy": meter.given.share(),
         "prequential_accuracy_late": late(&meter.given),
@@ -149,7 +122,7 @@ pub fn metrics(engine: &Engine) -> Value {
         "drifts": meter.drifts,
         "exemplars": engine.transduction().map_or(0, |t| t.exemplars().rows()),
         "support_count": engine.support_count(),
-        "samples_kept": engine.kept(),
+        "samples_kept": engine.stored_samples(),
     })
 }
 
@@ -238,7 +211,7 @@ impl PyEngine {
 
     /// Samples that wait for an answer, oldest first.
     fn questions(&self) -> Vec<u64> {
-        self.held().open()
+        self.held().pending_queries()
     }
 
     /// Its bytes, with what its owner says about it.

@@ -1,6 +1,6 @@
 //! Errors of the core as exceptions, with their text.
 
-use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -52,7 +52,8 @@ pub fn of_session(error: &evermargin_session::SessionError) -> PyErr {
     use evermargin_session::SessionError as E;
     let text = error.to_string();
     match error {
-        E::Rejected(_) => Rejected::new_err(text),
+        E::Rejected(error) => Rejected::new_err(error.worded(words)),
+        E::Interrupted => PyKeyboardInterrupt::new_err(text),
         E::StorageFull(_) => StorageFull::new_err(text),
         E::Storage(_) => StorageError::new_err(text),
         E::Corrupt { .. } | E::Format(_) => Corrupt::new_err(text),
@@ -65,7 +66,20 @@ pub fn of_session(error: &evermargin_session::SessionError) -> PyErr {
 pub fn of_core(error: &evermargin::Error) -> PyErr {
     match error {
         evermargin::Error::Parameter { name, value, allowed } => parameter_error(name, value, allowed),
-        _ => PyValueError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.worded(words)),
+    }
+}
+
+/// A remedy as a Python user applies it.
+fn words(remedy: &evermargin::Remedy) -> String {
+    use evermargin::Remedy as R;
+    match remedy {
+        R::LabelRows => "y must hold labels of at least two classes".into(),
+        R::ChooseClass { such_as } => {
+            format!("fit on the rows of one class (such as {such_as}), or without y")
+        }
+        R::OneVsRest => "train each class against the rest with multi=\"one-vs-rest\"".into(),
+        other => other.to_string(),
     }
 }
 

@@ -5,9 +5,10 @@ use crate::classifier::PyClassifier;
 use crate::engine::{engine_params, metrics, summary_of};
 use crate::error::{of_core, of_json, of_session};
 use crate::rows::{Rows, to_python};
-use crate::work::exclusive;
+use crate::work::{exclusive, exclusive_long};
 use evermargin::cpu::cpu_feature_level;
 use evermargin::engine::{Effects, Engine, EngineParams, Event};
+use evermargin::solver::Watch;
 use evermargin_io::{Format, Schema};
 use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig, SessionError};
 use numpy::{IntoPyArray, PyArray1};
@@ -55,8 +56,25 @@ impl PySession {
         done.ok_or_else(closed)?.map_err(|e| of_session(&e))
     }
 
-    fn submit(&self, py: Python<'_>, event: Event) -> PyResult<()> {
-        self.write(py, |session| session.submit(event))
+    /// [`PySession::write`] for events that may take long: Ctrl-C leaves the session as it was.
+    fn write_long<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Session, &dyn Watch) -> Result<T, SessionError> + Send,
+    ) -> PyResult<T> {
+        let done = exclusive_long(py, &self.0, |opened, watch| match opened {
+            Some(Opened::Session(session)) => work(session, watch).map_err(Some),
+            _ => Err(None),
+        })?;
+        done.map_err(|error| error.map_or_else(closed, |error| of_session(&error)))
+    }
+
+    fn submit(&self, py: Python<'_>, event: Event) -> PyResult<String> {
+        let effects = match event {
+            Event::Answer { .. } | Event::Skip { .. } => self.write(py, |session| session.submit(event))?,
+            _ => self.write_long(py, |session, watch| session.submit_watched(event, watch))?,
+        };
+        Ok(summary_of(&effects).to_string())
     }
 }
 
@@ -83,10 +101,17 @@ fn differences(one: &EngineParams, other: &EngineParams) -> Result<Vec<String>, 
 impl PySession {
     /// Opens the session in a directory, or makes the directory for a new one.
     #[staticmethod]
-    #[pyo3(signature = (directory, allow_other_cpu=false))]
-    fn open(py: Python<'_>, directory: PathBuf, allow_other_cpu: bool) -> PyResult<Self> {
+    #[pyo3(signature = (directory, allow_other_cpu=false, cpu_level=None))]
+    fn open(
+        py: Python<'_>,
+        directory: PathBuf,
+        allow_other_cpu: bool,
+        cpu_level: Option<String>,
+    ) -> PyResult<Self> {
         let other = if allow_other_cpu { OtherCpu::Continue } else { OtherCpu::Refuse };
-        let opened = py.detach(|| Session::open(&directory, cpu_feature_level().name(), other));
+        // Another level than that of this machine is for tests.
+        let cpu_level = cpu_level.unwrap_or_else(|| cpu_feature_level().name().to_string());
+        let opened = py.detach(|| Session::open(&directory, &cpu_level, other));
         Ok(Self(Mutex::new(Some(opened.map_err(|e| of_session(&e))?))))
     }
 
@@ -158,56 +183,49 @@ impl PySession {
         })
     }
 
-    /// Takes a batch in, of any values. Returns the predictions on arrival; unusable rows are rejected and counted.
+    /// Takes a batch in, of any values. Returns the predictions on arrival and all else that came of it, as JSON; unusable
+    /// rows are rejected and counted.
     fn ingest<'py>(
         &self,
         py: Python<'py>,
         x: Rows<'py>,
         labels: Vec<Option<String>>,
-        predictions: bool,
-    ) -> PyResult<Option<Predictions<'py>>> {
+    ) -> PyResult<(Predictions<'py>, String)> {
         let x = x.to_any_matrix()?;
-        let arrival = self.write(py, |session| {
-            let arrival = if predictions {
-                let event = Event::Batch { x: x.clone(), labels: labels.clone() };
-                Some(session.engine().clone().apply(event)?.labels)
-            } else {
-                None
-            };
-            session.ingest(Batch::new(x, labels))?;
-            Ok(arrival)
-        })?;
-        self.read(|session| arrival.map(|labels| named(py, session.engine(), &labels)))
+        let batch = Batch::new(x, labels);
+        let effects = self.write_long(py, |session, watch| session.ingest_watched(batch, watch))?;
+        let told = summary_of(&effects).to_string();
+        self.read(|session| (named(py, session.engine(), &effects.labels), told))
     }
 
-    /// Answers a query.
-    fn answer(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<()> {
+    /// Answers a query. This and the following methods return what came of the event, as JSON.
+    fn answer(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<String> {
         self.submit(py, Event::Answer { sample, label })
     }
 
     /// Leaves a query without an answer.
-    fn skip(&self, py: Python<'_>, sample: u64) -> PyResult<()> {
+    fn skip(&self, py: Python<'_>, sample: u64) -> PyResult<String> {
         self.submit(py, Event::Skip { sample })
     }
 
     /// Changes a label.
-    fn correct(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<()> {
+    fn correct(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<String> {
         self.submit(py, Event::Correct { sample, label })
     }
 
     /// Removes a label.
-    fn withdraw(&self, py: Python<'_>, sample: u64) -> PyResult<()> {
+    fn withdraw(&self, py: Python<'_>, sample: u64) -> PyResult<String> {
         self.submit(py, Event::Withdraw { sample })
     }
 
     /// Asks for more queries.
-    fn ask(&self, py: Python<'_>, count: usize) -> PyResult<()> {
+    fn ask(&self, py: Python<'_>, count: usize) -> PyResult<String> {
         self.submit(py, Event::Ask { count })
     }
 
     /// Closes the batch at the time `now`.
     fn close_batch(&self, py: Python<'_>, now: u64) -> PyResult<()> {
-        self.write(py, |session| session.close_batch(now))
+        self.write_long(py, |session, watch| session.close_batch_watched(now, watch))
     }
 
     /// Opens the store again after an error of storage; returns whether the event that failed was stored and is applied.
@@ -222,7 +240,7 @@ impl PySession {
 
     /// Samples that wait for an answer, oldest first.
     fn questions(&self) -> PyResult<Vec<u64>> {
-        self.read(|session| session.engine().open())
+        self.read(|session| session.engine().pending_queries())
     }
 
     /// Whether the last batch is closed.

@@ -9,10 +9,10 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 /// Rows chosen, samples each stands for, the objective.
-type Chosen<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
+type SelectedExemplars<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
 
 /// Exemplars, samples each stands for, samples seen.
-type Held<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, u64);
+type StoredExemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, u64);
 
 fn params(settings: &str) -> PyResult<ExemplarParams> {
     serde_json::from_str(settings).map_err(|e| of_json(&e))
@@ -25,7 +25,7 @@ pub fn choose_exemplars<'py>(
     x: Rows<'py>,
     settings: &str,
     count: usize,
-) -> PyResult<Chosen<'py>> {
+) -> PyResult<SelectedExemplars<'py>> {
     let (params, view) = (params(settings)?, x.view()?);
     let chosen = long(py, None, |watch| {
         let pool = Pool::of(view);
@@ -46,7 +46,7 @@ pub fn relax_exemplars<'py>(
     count: usize,
     tolerance: f64,
     max_steps: Option<u64>,
-) -> PyResult<Chosen<'py>> {
+) -> PyResult<SelectedExemplars<'py>> {
     let (params, view) = (params(settings)?, x.view()?);
     let stop = Stop { tolerance, max_steps };
     let chosen = long(py, None, |watch| {
@@ -71,7 +71,7 @@ impl Parts<'_> {
     }
 }
 
-fn held<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Held<'py>> {
+fn held<'py>(py: Python<'py>, summary: &Summary) -> PyResult<StoredExemplars<'py>> {
     let weights = PyArray1::from_slice(py, summary.weights());
     Ok((to_python(py, summary.exemplars())?, weights, summary.seen()))
 }
@@ -84,7 +84,7 @@ pub fn absorb<'py>(
     settings: &str,
     cap: usize,
     x: Rows<'py>,
-) -> PyResult<Held<'py>> {
+) -> PyResult<StoredExemplars<'py>> {
     let (mut summary, view) = (summary.summary(params(settings)?, cap)?, x.view()?);
     long(py, None, |watch| summary.absorb(view, watch))?.map_err(|e| of_core(&e))?;
     held(py, &summary)
@@ -98,7 +98,7 @@ pub fn merge_summaries<'py>(
     other: Parts<'py>,
     settings: &str,
     cap: usize,
-) -> PyResult<Held<'py>> {
+) -> PyResult<StoredExemplars<'py>> {
     let params = params(settings)?;
     let larger = other.1.as_array().len().max(1);
     let (mut one, other) = (one.summary(params.clone(), cap)?, other.summary(params, larger)?);

@@ -71,27 +71,25 @@ pub fn exclusive<S: Send, T: Send>(
     }))
 }
 
-/// What a signal has to say, if one came.
-#[allow(clippy::redundant_closure_for_method_calls)] // the method alone is of one lifetime
-fn signals() -> PyResult<()> {
-    Python::attach(|py| py.check_signals())
-}
-
-/// Does long work that cannot be stopped on its way, without the lock. Ctrl-C raises `KeyboardInterrupt` at once; the work
-/// then ends unheard.
-pub fn unheard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+/// [`exclusive`] for long work. Ctrl-C tells the watch to stop. Work that fails then raises `KeyboardInterrupt`; work
+/// that was done all the same returns its result, and the interrupt follows.
+pub fn exclusive_long<S: Send, T: Send, E: Send>(
+    py: Python<'_>,
+    held: &Mutex<S>,
+    work: impl FnOnce(&mut S, &dyn Watch) -> Result<T, E> + Send,
+) -> PyResult<Result<T, E>> {
     let pool = pool()?;
-    let (done, waiting) = channel();
-    std::thread::spawn(move || done.send(pool.install(work)));
-    py.detach(move || {
-        loop {
-            match waiting.recv_timeout(GLANCE) {
-                Ok(answer) => return signals().map(|()| answer),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the work ended without an answer: a defect"));
-                }
-                Err(RecvTimeoutError::Timeout) => signals()?,
+    py.detach(|| {
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held: &mut S = &mut held;
+        let (done, interrupt) = watched(&pool, None, |watch| work(held, watch))?;
+        match (done, interrupt) {
+            (Err(_), Some(interrupt)) => Err(interrupt),
+            (done, Some(_)) => {
+                Python::attach(|py| py.import("_thread")?.call_method0("interrupt_main").map(|_| ()))?;
+                Ok(done)
             }
+            (done, None) => Ok(done),
         }
     })
 }
@@ -133,41 +131,49 @@ pub fn long<T: Send>(
     work: impl FnOnce(&dyn Watch) -> T + Send,
 ) -> PyResult<T> {
     let pool = pool()?;
+    let (answer, interrupt) = py.detach(|| watched(&pool, name, work))?;
+    interrupt.map_or(Ok(answer), Err)
+}
+
+/// Does work on the pool and looks at signals meanwhile. Returns the exception of the first signal beside the answer.
+fn watched<T: Send>(
+    pool: &ThreadPool,
+    name: Option<&str>,
+    work: impl FnOnce(&dyn Watch) -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
     let watch = Watcher { telling: name.is_some(), ..Watcher::default() };
     let started = Instant::now();
-    py.detach(|| {
-        std::thread::scope(|scope| {
-            let (done, waiting) = channel();
-            let (watch, pool) = (&watch, &pool);
-            scope.spawn(move || {
-                let _ = done.send(pool.install(|| work(watch)));
-            });
-            let mut told = started;
-            let mut interrupted = None;
-            loop {
-                match waiting.recv_timeout(GLANCE) {
-                    Ok(answer) => return interrupted.map_or(Ok(answer), Err),
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(PyRuntimeError::new_err("the work ended without an answer: a defect"));
-                    }
-                    Err(RecvTimeoutError::Timeout) if interrupted.is_some() => {}
-                    Err(RecvTimeoutError::Timeout) => {
-                        let glance = Python::attach(|py| {
-                            py.check_signals()?;
-                            if told.elapsed() >= TELL {
-                                told = Instant::now();
-                                tell(py, name, started, watch)?;
-                            }
-                            Ok(())
-                        });
-                        if let Err(error) = glance {
-                            watch.stop.store(true, Ordering::Relaxed);
-                            interrupted = Some(error);
+    std::thread::scope(|scope| {
+        let (done, waiting) = channel();
+        let watch = &watch;
+        scope.spawn(move || {
+            let _ = done.send(pool.install(|| work(watch)));
+        });
+        let mut told = started;
+        let mut interrupt = None;
+        loop {
+            match waiting.recv_timeout(GLANCE) {
+                Ok(answer) => return Ok((answer, interrupt)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the work ended without an answer: a defect"));
+                }
+                Err(RecvTimeoutError::Timeout) if interrupt.is_some() => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    let glance = Python::attach(|py| {
+                        py.check_signals()?;
+                        if told.elapsed() >= TELL {
+                            told = Instant::now();
+                            tell(py, name, started, watch)?;
                         }
+                        Ok(())
+                    });
+                    if let Err(error) = glance {
+                        watch.stop.store(true, Ordering::Relaxed);
+                        interrupt = Some(error);
                     }
                 }
             }
-        })
+        }
     })
 }
 

@@ -1,32 +1,60 @@
 //! How records change a session, live and in replay alike: the plan that may refuse, and the commit, which cannot fail.
 
+use crate::random_baseline::RandomBaseline;
 use crate::record::{Batch, Record};
 use crate::session::Session;
 use evermargin::data::Matrix;
 use evermargin::engine::{Effects, Event, Plan};
 use evermargin::error::{Error, Result};
+use evermargin::solver::Watch;
 use evermargin_io::RejectedRow;
 
+/// A record that can be committed. Records that the engine does not see have no plan of the engine.
+#[derive(Debug, Default)]
+pub(crate) struct SessionPlan {
+    engine: Option<Plan>,
+    /// The random baseline after the batch, where the batch was worked on while it was planned.
+    baseline: Option<RandomBaseline>,
+}
+
 impl Session {
-    /// Plans a record: everything that can refuse it happens here, and nothing is changed. Records that the engine does
-    /// not see have no plan.
-    pub(crate) fn plan(&self, record: &Record) -> Result<Option<Plan>> {
+    /// Plans a record: everything that can refuse it happens here, and nothing is changed.
+    pub(crate) fn plan(&self, record: &Record) -> Result<SessionPlan> {
+        let engine = Self::event_of(record)?.map(|event| self.engine.plan(event)).transpose()?;
+        Ok(SessionPlan { engine, baseline: None })
+    }
+
+    /// [`Session::plan`] that also does the work, so that the watch can interrupt it. The state is not changed.
+    pub(crate) fn plan_watched(&mut self, record: &Record, watch: &dyn Watch) -> Result<SessionPlan> {
+        let Some(event) = Self::event_of(record)? else { return Ok(SessionPlan::default()) };
+        let engine = Some(self.engine.plan_watched(event.clone(), watch)?);
+        let (Some(baseline), Record::Batch(batch)) = (&mut self.random_baseline, record) else {
+            return Ok(SessionPlan { engine, baseline: None });
+        };
+        // The copy, which has no cached kernel values, stays behind.
+        let copy = baseline.clone();
+        let mut next = std::mem::replace(baseline, copy);
+        next.process(event, batch, self.engine.now(), Some(watch))?;
+        Ok(SessionPlan { engine, baseline: Some(next) })
+    }
+
+    /// The event of the engine in a record.
+    fn event_of(record: &Record) -> Result<Option<Event>> {
         match record {
             Record::Begin(_) => Err(Error::Data("a session begins once".into())),
             Record::Batch(batch) if batch.x.rows() == 0 => Ok(None),
             Record::Batch(batch) => {
-                let event = Event::Batch { x: batch.x.clone(), labels: batch.labels.clone() };
-                self.engine.plan(event).map(Some)
+                Ok(Some(Event::Batch { x: batch.x.clone(), labels: batch.labels.clone() }))
             }
-            Record::Event(event) => self.engine.plan(event.clone()).map(Some),
+            Record::Event(event) => Ok(Some(event.clone())),
             Record::RejectedRows(_) | Record::CpuLevel(_) => Ok(None),
         }
     }
 
     /// Applies a record that was planned.
-    pub(crate) fn commit(&mut self, record: Record, plan: Option<Plan>) -> Effects {
-        match (record, plan) {
-            (Record::Batch(batch), plan) => self.commit_batch(*batch, plan),
+    pub(crate) fn commit(&mut self, record: Record, plan: SessionPlan) -> Effects {
+        match (record, plan.engine) {
+            (Record::Batch(batch), engine) => self.commit_batch(*batch, engine, plan.baseline),
             (Record::Event(event), Some(plan)) => {
                 let effects = self.engine.commit(plan);
                 self.record_outcome(&event, &effects);
@@ -44,20 +72,29 @@ impl Session {
         }
     }
 
-    fn commit_batch(&mut self, mut batch: Batch, plan: Option<Plan>) -> Effects {
+    fn commit_batch(
+        &mut self,
+        mut batch: Batch,
+        plan: Option<Plan>,
+        baseline: Option<RandomBaseline>,
+    ) -> Effects {
         let x = std::mem::replace(&mut batch.x, Matrix::empty(0, false));
-        let effects = match plan {
-            Some(plan) => self.commit_rows(x, &batch, plan),
-            None => Effects::default(),
+        self.first_row = self.statistics.current.stream_rows() + 1;
+        let no_rows = plan.is_none();
+        let effects = if let Some(plan) = plan {
+            self.commit_rows(x, &batch, plan, baseline)
+        } else {
+            self.predictions.clear();
+            Effects::default()
         };
         let mut rejected = std::mem::take(&mut batch.rejected);
-        // A row whose label alone is rejected is used.
-        let by_engine = effects.rejected.iter().filter(|r| !r.reason.concerns_label()).count();
-        self.statistics.current.rejected_rows += (rejected.len() + by_engine) as u64;
+        self.unread_rows = rejected.iter().map(|row| row.row).collect();
+        self.statistics.current.rejected_rows += (rejected.len() + rejected_count(&effects)) as u64;
         rejected.extend(self.rejected_by_engine(&effects, &batch));
-        rejected.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        rejected.sort_by_key(|row| row.row);
         self.rejected_rows = rejected;
-        if !self.rejected_rows.is_empty() {
+        // The rejected rows of a batch without others are stored with the batch.
+        if !self.rejected_rows.is_empty() && !no_rows {
             self.log.defer(Record::RejectedRows(self.rejected_rows.clone()));
         }
         batch.places = evermargin_io::RowPlaces::default();
@@ -65,15 +102,24 @@ impl Session {
         effects
     }
 
-    fn commit_rows(&mut self, x: Matrix, batch: &Batch, plan: Plan) -> Effects {
+    fn commit_rows(
+        &mut self,
+        x: Matrix,
+        batch: &Batch,
+        plan: Plan,
+        baseline: Option<RandomBaseline>,
+    ) -> Effects {
         let first_sample = self.engine.rows();
         let effects = self.engine.commit(plan);
         (self.first_sample, self.batch_closed) = (first_sample, false);
         self.given_rows = (0..batch.labels.len()).filter(|&i| batch.labels[i].is_some()).collect();
-        self.statistics.record_arrival(&effects.labels, self.engine.classes(), batch.reference_labels());
+        self.statistics.record_arrival(&effects, self.engine.classes(), batch.reference_labels());
         self.queries.clone_from(&effects.questions);
-        if let Some(baseline) = &mut self.random_baseline {
-            baseline.process(Event::Batch { x, labels: batch.labels.clone() }, batch, self.engine.now());
+        if baseline.is_some() {
+            self.random_baseline = baseline;
+        } else if let Some(baseline) = &mut self.random_baseline {
+            let event = Event::Batch { x, labels: batch.labels.clone() };
+            let _ = baseline.process(event, batch, self.engine.now(), None); // without a watch nothing interrupts it
         }
         self.notify(&effects);
         effects
@@ -112,10 +158,12 @@ impl Session {
 
     /// Rows of a batch that the engine rejected, with their places in the files.
     fn rejected_by_engine(&self, effects: &Effects, batch: &Batch) -> Vec<RejectedRow> {
+        let unread = &self.unread_rows;
         let place = |r: &evermargin::engine::RejectedRow| {
             let column = r.column.map(|feature| self.column_name(feature));
             let value = r.value.map(|v| if v.abs() < 1e15 { v.to_string() } else { format!("{v:e}") });
-            batch.places.rejected(r.row, column, value, r.reason.text())
+            let number = row_number(self.first_row, unread, r.row);
+            batch.places.rejected(r.row, number, column, value, r.reason.text())
         };
         effects.rejected.iter().map(place).collect()
     }
@@ -128,5 +176,36 @@ impl Session {
             feature < end
         });
         column.map_or_else(|| (feature + 1).to_string(), |column| column.name().to_string())
+    }
+}
+
+/// How many rows the engine rejected. A row whose label alone is rejected is used.
+pub(crate) fn rejected_count(effects: &Effects) -> usize {
+    effects.rejected.iter().filter(|r| !r.reason.concerns_label()).count()
+}
+
+/// The number in the stream of row `index` of a batch that begins with row number `first`, where the reader rejected the
+/// `unread` rows, ascending.
+fn row_number(first: u64, unread: &[u64], index: usize) -> u64 {
+    let mut number = first + index as u64;
+    for &row in unread {
+        if row > number {
+            break;
+        }
+        number += 1;
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::row_number;
+
+    #[test]
+    fn rows_that_the_reader_rejected_have_numbers_too() {
+        let numbers = |unread: &[u64]| (0..4).map(|i| row_number(11, unread, i)).collect::<Vec<_>>();
+        assert_eq!(numbers(&[]), [11, 12, 13, 14]);
+        assert_eq!(numbers(&[11, 12, 15]), [13, 14, 16, 17]);
+        assert_eq!(numbers(&[14, 16]), [11, 12, 13, 15]);
     }
 }

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 pub enum SessionError {
     /// The engine refused the event. Nothing changed and nothing was stored: send another event.
     #[error(transparent)]
-    Rejected(#[from] evermargin::Error),
+    Rejected(evermargin::Error),
+    /// The watch of the caller ended the work on an event. Nothing changed and nothing was stored.
+    #[error("interrupted; the session is as it was before")]
+    Interrupted,
     /// There is no space left for the event. It was not applied: free some space, then
     /// [reopen the store](crate::Session::reopen_store).
     #[error("no space left for the state: {0}")]
@@ -49,6 +52,15 @@ pub enum SessionError {
 impl SessionError {
     pub(crate) fn corrupt(place: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { place: place.into(), reason: reason.into() }
+    }
+}
+
+impl From<evermargin::Error> for SessionError {
+    fn from(error: evermargin::Error) -> Self {
+        match error {
+            evermargin::Error::Interrupted => Self::Interrupted,
+            other => Self::Rejected(other),
+        }
     }
 }
 

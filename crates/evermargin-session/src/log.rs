@@ -21,7 +21,7 @@ enum Backing {
     /// Nothing is kept.
     #[default]
     Memory,
-    /// The events of a store are being replayed; it is attached afterwards.
+    /// The events of a store are being replayed; it is attached afterward.
     Replaying,
     Open(Box<Store>),
     /// The store failed and could not be opened again.
@@ -33,7 +33,7 @@ enum Backing {
 struct WriteInDoubt {
     /// Kinds and bodies, those of the records that waited first.
     events: Vec<(&'static str, Vec<u8>)>,
-    /// The last of them, unless all had waited.
+    /// The one to be applied, unless all had waited.
     record: Option<Record>,
     reason: String,
 }
@@ -80,12 +80,18 @@ impl EventLog {
     pub(crate) fn append(&mut self, record: &Record, durability: Durability) -> Result<(), SessionError> {
         self.check_writable()?;
         match durability {
-            Durability::Now => self.write(Some(record)),
+            Durability::Now => self.write(Some(record), None),
             Durability::WithNext => {
                 self.defer(record.clone());
                 Ok(())
             }
         }
+    }
+
+    /// Stores a record now, and another one that belongs to it: both or neither.
+    pub(crate) fn append_both(&mut self, record: &Record, second: &Record) -> Result<(), SessionError> {
+        self.check_writable()?;
+        self.write(Some(record), Some(second))
     }
 
     /// Stores a record with the next one.
@@ -103,7 +109,7 @@ impl EventLog {
     /// Stores the records that wait.
     pub(crate) fn flush(&mut self) -> Result<(), SessionError> {
         self.check_writable()?;
-        if self.deferred.is_empty() { Ok(()) } else { self.write(None) }
+        if self.deferred.is_empty() { Ok(()) } else { self.write(None, None) }
     }
 
     /// After a failed write nothing is written until the store was opened again.
@@ -117,9 +123,9 @@ impl EventLog {
         Err(SessionError::Storage(evermargin_store::Error::Failed { directory, reason }))
     }
 
-    fn write(&mut self, last: Option<&Record>) -> Result<(), SessionError> {
+    fn write(&mut self, record: Option<&Record>, second: Option<&Record>) -> Result<(), SessionError> {
         let Backing::Open(store) = &mut self.backing else { return Ok(()) };
-        let records = self.deferred.iter().chain(last);
+        let records = self.deferred.iter().chain(record).chain(second);
         let events: Vec<(&'static str, Vec<u8>)> =
             records.map(|r| Ok((r.kind(), r.encode()?))).collect::<Result<_, SessionError>>()?;
         let borrowed: Vec<Event<'_>> = events.iter().map(|(kind, body)| Event { kind, body }).collect();
@@ -131,7 +137,7 @@ impl EventLog {
             }
             Err(error) => {
                 let reason = error.to_string();
-                self.in_doubt = Some(WriteInDoubt { events, record: last.cloned(), reason });
+                self.in_doubt = Some(WriteInDoubt { events, record: record.cloned(), reason });
                 Err(error.into())
             }
         }

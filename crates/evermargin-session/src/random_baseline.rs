@@ -3,11 +3,13 @@
 use crate::config::SessionConfig;
 use crate::record::Batch;
 use crate::statistics::StreamStatistics;
-use evermargin::engine::{Engine, Event, QueryStrategy};
+use evermargin::engine::{Effects, Engine, Event, QueryStrategy};
+use evermargin::error::{Error, Result};
+use evermargin::solver::Watch;
 use serde::{Deserialize, Serialize};
 
 /// The engine that queries at random, and its statistics.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RandomBaseline {
     engine: Engine,
@@ -15,7 +17,7 @@ pub(crate) struct RandomBaseline {
 }
 
 impl RandomBaseline {
-    pub(crate) fn new(config: &SessionConfig) -> evermargin::error::Result<Self> {
+    pub(crate) fn new(config: &SessionConfig) -> Result<Self> {
         let params = evermargin::engine::EngineParams {
             query_strategy: QueryStrategy::Random,
             ..config.params.clone()
@@ -24,11 +26,21 @@ impl RandomBaseline {
     }
 
     /// Processes a batch from its arrival to its end. The batch's hidden labels answer the queries. A batch that the
-    /// engine refuses is left out.
-    pub(crate) fn process(&mut self, event: Event, batch: &Batch, now: u64) {
-        let Ok(effects) = self.engine.apply(event) else { return };
+    /// engine refuses is left out. The only error is [`Error::Interrupted`], after which the baseline is of no use.
+    pub(crate) fn process(
+        &mut self,
+        event: Event,
+        batch: &Batch,
+        now: u64,
+        watch: Option<&dyn Watch>,
+    ) -> Result<()> {
+        let effects = match self.apply(event, watch) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(_) => return Ok(()),
+            Ok(effects) => effects,
+        };
         let reference = batch.reference_labels();
-        self.statistics.record_arrival(&effects.labels, self.engine.classes(), reference);
+        self.statistics.record_arrival(&effects, self.engine.classes(), reference);
         let mut queries = effects.questions;
         let mut given = Vec::new();
         while let Some(query) = queries.pop() {
@@ -42,8 +54,21 @@ impl RandomBaseline {
                 queries.extend(effects.questions);
             }
         }
-        if let Ok(effects) = self.engine.apply(Event::Tick { now }) {
-            self.statistics.record_close(&effects.labels, &self.engine, reference, &given);
+        match self.apply(Event::Tick { now }, watch) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(_) => {}
+            Ok(effects) => {
+                self.statistics.record_close(&effects.labels, &self.engine, reference, &given);
+            }
         }
+        Ok(())
+    }
+
+    fn apply(&mut self, event: Event, watch: Option<&dyn Watch>) -> Result<Effects> {
+        let plan = match watch {
+            Some(watch) => self.engine.plan_watched(event, watch)?,
+            None => self.engine.plan(event)?,
+        };
+        Ok(self.engine.commit(plan))
     }
 }

@@ -45,14 +45,19 @@ impl Batch {
         }
     }
 
-    /// The same place in the stream, with every row rejected for one reason.
+    /// The same place in the stream, with every row rejected for one reason. `first_row` is the number of its first row in
+    /// the stream.
     #[must_use]
-    pub fn into_rejected(self, reason: &str) -> Self {
+    pub(crate) fn into_rejected(self, first_row: u64, reason: &str) -> Self {
         let cols = self.x.cols();
         let sparse = matches!(self.x, Matrix::Csr { .. });
-        let whole = (0..self.x.rows()).map(|row| self.places.rejected(row, None, None, reason));
+        let count = (self.x.rows() + self.rejected.len()) as u64;
+        let mut numbers =
+            (first_row..first_row + count).filter(|n| self.rejected.iter().all(|r| r.row != *n));
+        let whole = (0..self.x.rows())
+            .map(|row| self.places.rejected(row, numbers.next().unwrap_or(0), None, None, reason));
         let mut rejected: Vec<RejectedRow> = self.rejected.iter().cloned().chain(whole).collect();
-        rejected.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        rejected.sort_by_key(|row| row.row);
         Self { rejected, position: self.position, ..Self::new(Matrix::empty(cols, sparse), Vec::new()) }
     }
 

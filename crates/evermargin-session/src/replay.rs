@@ -53,6 +53,7 @@ impl Session {
         let (mut session, first) = match store.newest_snapshot()? {
             Some(snapshot) => {
                 let place = format!("{directory}: snapshot before event {}", snapshot.seq);
+                Self::replay_begin(store, directory)?; // refuses another format by its number
                 let mut session = Self::from_bytes(&snapshot.body, &place)?;
                 session.log = EventLog::replaying();
                 (session, snapshot.seq)

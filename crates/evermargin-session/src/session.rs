@@ -8,6 +8,7 @@ use crate::record::{Batch, Record};
 use crate::statistics::StreamStatistics;
 use evermargin::engine::{Effects, Engine, Event, InferredLabel, Question};
 use evermargin::model::Classifier;
+use evermargin::solver::{Progress, Watch};
 use evermargin_io::{Position, RejectedRow};
 use evermargin_store::Store;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,10 @@ pub struct Session {
     pub(crate) statistics: StreamStatistics,
     /// The last batch, without its rows.
     pub(crate) batch: Option<Batch>,
+    /// Number of its first row in the stream, counted from 1.
+    pub(crate) first_row: u64,
+    /// Numbers in the stream of its rows that the reader could not use, ascending.
+    pub(crate) unread_rows: Vec<u64>,
     /// Number of its first sample.
     pub(crate) first_sample: u64,
     /// Queries about it that wait for an answer.
@@ -85,6 +90,8 @@ impl Session {
             config,
             statistics: StreamStatistics::default(),
             batch: None,
+            first_row: 1,
+            unread_rows: Vec::new(),
             first_sample: 0,
             queries: Vec::new(),
             given_rows: Vec::new(),
@@ -100,27 +107,60 @@ impl Session {
 
     /// The one way into the session. An event is planned, then stored, then committed: one that is refused changes
     /// nothing and is not stored, one that cannot be stored does not take effect.
-    fn execute(&mut self, record: Record, durability: Durability) -> Result<Effects, SessionError> {
-        let plan = self.plan(&record)?;
-        self.log.append(&record, durability)?;
+    ///
+    /// With a watch the work is done while the event is planned, so that the watch can end it; then nothing changed.
+    fn execute(
+        &mut self,
+        record: Record,
+        durability: Durability,
+        watch: Option<&dyn Watch>,
+    ) -> Result<Effects, SessionError> {
+        let plan = match watch.filter(|_| self.may_take_long(&record)) {
+            Some(watch) => self.plan_watched(&record, watch)?,
+            None => self.plan(&record)?,
+        };
+        match &record {
+            // The batch is closed already, so that no later record brings its rejected rows along.
+            Record::Batch(batch) if batch.x.rows() == 0 && !batch.rejected.is_empty() => {
+                self.log.append_both(&record, &Record::RejectedRows(batch.rejected.clone()))?;
+            }
+            _ => self.log.append(&record, durability)?,
+        }
         Ok(self.commit(record, plan))
     }
 
-    /// Takes a batch in: predicts its rows, compares with its labels, learns from them, and chooses queries. A batch
-    /// without usable rows is recorded only.
-    pub fn ingest(&mut self, batch: Batch) -> Result<(), SessionError> {
-        let no_rows = batch.x.rows() == 0;
-        self.execute(Record::Batch(Box::new(batch)), Durability::Now)?;
-        // The record of rejected rows is stored when the batch is closed; this batch is closed already.
-        if no_rows { self.log.flush() } else { Ok(()) }
+    /// Whether a record is worth the copy of the state that an interruption needs: an answer is learned at once, unless its
+    /// class is new.
+    fn may_take_long(&self, record: &Record) -> bool {
+        match record {
+            Record::Event(Event::Answer { label, .. }) => self.engine.classes().find(label).is_none(),
+            Record::Event(Event::Skip { .. }) => false,
+            _ => true,
+        }
+    }
+
+    /// Takes a batch in: predicts its rows, compares with its labels, learns from them, and chooses queries. Returns
+    /// the predictions on arrival and everything else that came of it. A batch without usable rows is recorded only.
+    pub fn ingest(&mut self, batch: Batch) -> Result<Effects, SessionError> {
+        self.execute(Record::Batch(Box::new(batch)), Durability::Now, None)
+    }
+
+    /// [`Session::ingest`] that the watch can end, with [`SessionError::Interrupted`].
+    pub fn ingest_watched(&mut self, batch: Batch, watch: &dyn Watch) -> Result<Effects, SessionError> {
+        self.execute(Record::Batch(Box::new(batch)), Durability::Now, Some(watch))
     }
 
     /// Takes a batch in, or records all its rows as rejected if the engine refuses it as a whole. Returns the reason.
-    pub fn ingest_or_reject(&mut self, batch: Batch) -> Result<Option<evermargin::Error>, SessionError> {
-        match self.ingest(batch.clone()) {
-            Ok(()) => Ok(None),
+    pub fn ingest_or_reject(
+        &mut self,
+        batch: Batch,
+        watch: &dyn Watch,
+    ) -> Result<Option<evermargin::Error>, SessionError> {
+        match self.ingest_watched(batch.clone(), watch) {
+            Ok(_) => Ok(None),
             Err(SessionError::Rejected(reason)) => {
-                self.ingest(batch.into_rejected(&reason.to_string()))?;
+                let first_row = self.statistics.current.stream_rows() + 1;
+                self.ingest(batch.into_rejected(first_row, &reason.to_string()))?;
                 Ok(Some(reason))
             }
             Err(error) => Err(error),
@@ -128,27 +168,47 @@ impl Session {
     }
 
     /// Applies an answer, a correction or another event that is not a batch.
-    pub fn submit(&mut self, event: Event) -> Result<(), SessionError> {
+    pub fn submit(&mut self, event: Event) -> Result<Effects, SessionError> {
+        self.submit_with(event, None)
+    }
+
+    /// [`Session::submit`] that the watch can end, with [`SessionError::Interrupted`].
+    pub fn submit_watched(&mut self, event: Event, watch: &dyn Watch) -> Result<Effects, SessionError> {
+        self.submit_with(event, Some(watch))
+    }
+
+    fn submit_with(&mut self, event: Event, watch: Option<&dyn Watch>) -> Result<Effects, SessionError> {
         if matches!(event, Event::Batch { .. }) {
             return Err(SessionError::Config("a batch is taken in by ingest".into()));
         }
-        self.execute(Record::Event(event), Durability::Now).map(|_| ())
+        self.execute(Record::Event(event), Durability::Now, watch)
     }
 
     /// Answers all open queries from the hidden labels of the batch, in the order of [`Session::queries`]. The answers follow
     /// from the batch, so they are stored together with its end: after a crash in between, the queries are open again.
     pub fn answer_from_truth(&mut self) -> Result<(), SessionError> {
+        self.answer_from_truth_watched(&())
+    }
+
+    /// [`Session::answer_from_truth`] that the watch can end between two answers, with [`SessionError::Interrupted`]. The other
+    /// queries stay open.
+    pub fn answer_from_truth_watched(&mut self, watch: &dyn Watch) -> Result<(), SessionError> {
         while let Some(query) = self.queries.first() {
+            let progress = Progress { steps: query.sample, violation: 0.0, tolerance: 0.0 };
+            if !watch.proceed(&progress) {
+                return Err(SessionError::Interrupted);
+            }
             let (sample, row) = (query.sample, query.row);
             let truth = self.batch.as_ref().and_then(|b| b.truth.get(row).cloned().flatten());
             let answered = truth.map(|label| {
-                self.execute(Record::Event(Event::Answer { sample, label }), Durability::WithNext)
+                let record = Record::Event(Event::Answer { sample, label });
+                self.execute(record, Durability::WithNext, Some(watch))
             });
             match answered {
                 Some(Ok(_)) => {}
                 // A row without a label, or with a name that is no class.
                 None | Some(Err(SessionError::Rejected(_))) => {
-                    self.execute(Record::Event(Event::Skip { sample }), Durability::WithNext)?;
+                    self.execute(Record::Event(Event::Skip { sample }), Durability::WithNext, None)?;
                 }
                 Some(Err(error)) => return Err(error),
             }
@@ -158,8 +218,17 @@ impl Session {
 
     /// Closes the batch at the time `now`, in seconds of the caller's clock. A clock that was set back counts as stopped.
     pub fn close_batch(&mut self, now: u64) -> Result<(), SessionError> {
+        self.close_batch_with(now, None)
+    }
+
+    /// [`Session::close_batch`] that the watch can end, with [`SessionError::Interrupted`]: the batch stays open.
+    pub fn close_batch_watched(&mut self, now: u64, watch: &dyn Watch) -> Result<(), SessionError> {
+        self.close_batch_with(now, Some(watch))
+    }
+
+    fn close_batch_with(&mut self, now: u64, watch: Option<&dyn Watch>) -> Result<(), SessionError> {
         let tick = Event::Tick { now: now.max(self.engine.now()) };
-        self.execute(Record::Event(tick), Durability::Now)?;
+        self.execute(Record::Event(tick), Durability::Now, watch)?;
         if self.engine.batches().is_multiple_of(SNAPSHOT_INTERVAL) {
             // The batch is closed and stored. A snapshot only shortens the next start, so its failure is a notice; a store
             // that cannot be written refuses the next event.
@@ -171,9 +240,15 @@ impl Session {
         Ok(())
     }
 
+    /// Stores answers from hidden labels that wait for the end of their batch; see [`Session::answer_from_truth`]. Does nothing
+    /// without a store.
+    pub fn store_answers(&mut self) -> Result<(), SessionError> {
+        self.log.flush()
+    }
+
     /// Stores that the session continues on another CPU feature level.
     pub(crate) fn set_cpu_level(&mut self, level: &str) -> Result<(), SessionError> {
-        self.execute(Record::CpuLevel(level.to_string()), Durability::Now)?;
+        self.execute(Record::CpuLevel(level.to_string()), Durability::Now, None)?;
         self.save_snapshot()
     }
 
@@ -227,7 +302,27 @@ impl Session {
         &self.predictions
     }
 
-    /// Rows of the last batch that could not be used.
+    /// Number in the stream of the first row of the last batch, counted from 1. Rejected rows have numbers too.
+    pub fn first_row(&self) -> u64 {
+        self.first_row
+    }
+
+    /// All rows of the last batch once it is closed, in the order of the stream, with their numbers in it. A row that the
+    /// reader could not use has no prediction; one that the engine rejected has a prediction without a class.
+    pub fn numbered_predictions(&self) -> Vec<(u64, Option<InferredLabel>)> {
+        if !self.batch_closed {
+            return Vec::new();
+        }
+        let mut predictions = self.predictions.iter().copied();
+        let rows = (self.predictions.len() + self.unread_rows.len()) as u64;
+        let numbered = |row: u64| match self.unread_rows.binary_search(&row) {
+            Ok(_) => (row, None),
+            Err(_) => (row, predictions.next()),
+        };
+        (self.first_row..self.first_row + rows).map(numbered).collect()
+    }
+
+    /// Rows of the last batch that could not be used, in the order of the stream.
     pub fn rejected_rows(&self) -> &[RejectedRow] {
         &self.rejected_rows
     }

@@ -12,7 +12,28 @@ impl Session {
 
     /// A session without an event log; `place` names the bytes in messages.
     pub(crate) fn from_bytes(bytes: &[u8], place: &str) -> Result<Self, SessionError> {
-        unpack(place, bytes).map_err(|e| SessionError::corrupt(place, e.to_string()))
+        let session: Self = unpack(place, bytes).map_err(|e| SessionError::corrupt(place, e.to_string()))?;
+        session.check().map_err(|reason| SessionError::corrupt(place, reason))?;
+        Ok(session)
+    }
+
+    /// Refuses a snapshot whose parts contradict each other; the engine was checked when it was read.
+    fn check(&self) -> Result<(), String> {
+        self.statistics.check()?;
+        self.random_baseline.as_ref().map_or(Ok(()), |baseline| baseline.statistics.check())?;
+        let current = &self.statistics.current;
+        if current.rows != self.engine.rows() - self.engine.rejected_rows().min(self.engine.rows()) {
+            let (found, rows) = (current.rows, self.engine.rows());
+            return Err(format!("statistics of {found} rows for an engine that has seen {rows}"));
+        }
+        if self.first_row > current.stream_rows() + 1 || self.unread_rows.len() as u64 > current.rejected_rows
+        {
+            return Err(format!("a last batch that begins with row {}", self.first_row));
+        }
+        if !self.unread_rows.is_sorted() {
+            return Err("rejected rows of the last batch are not in order".into());
+        }
+        Ok(())
     }
 
     /// Stores a snapshot, so that the next start replays fewer events, and drops the rows of batches that two snapshots

@@ -1,8 +1,10 @@
 //! Statistics along a stream: prequential accuracy and kappa, accuracy after queries, counts. The history is bounded: when
 //! it grows too long, every other batch is dropped from it.
 
-use evermargin::engine::{Classes, Engine, InferredLabel};
+use crate::commit::rejected_count;
+use evermargin::engine::{Classes, Effects, Engine, InferredLabel};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Points of a history before every other one is dropped.
 const MAX_POINTS: usize = 2000;
@@ -10,17 +12,20 @@ const MAX_POINTS: usize = 2000;
 /// Classes that are counted; of more, the later ones are not.
 const MAX_CLASSES: usize = 1000;
 
+/// No count of a snapshot exceeds this, so that counting on does not overflow.
+const MAX_COUNT: u64 = 1 << 53;
+
 /// Cumulative counts at the end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatisticsPoint {
     /// Number of the batch, counted from 1.
     pub batch: u64,
-    /// Rows that were predicted.
+    /// Rows that were used: predicted on arrival, and learned where they have a label. Rejected rows are not among them.
     pub rows: u64,
-    /// Rows of closed batches.
+    /// Those of closed batches.
     pub closed_rows: u64,
-    /// Rows left out because they could not be used.
+    /// Rows left out because they could not be used, by the reader or by the engine.
     pub rejected_rows: u64,
     /// Rows with a prediction on arrival and a reference label.
     pub scored: u64,
@@ -42,6 +47,73 @@ pub struct StatisticsPoint {
     pub summary_cost: f64,
     /// Changes of the stream that were detected.
     pub drifts: u64,
+}
+
+impl StatisticsPoint {
+    /// Rows of the stream so far, the used and the rejected ones.
+    pub fn stream_rows(&self) -> u64 {
+        self.rows + self.rejected_rows
+    }
+
+    /// Refuses counts that no stream has.
+    fn check(&self) -> Result<(), String> {
+        for (name, count) in self.counts() {
+            if count > MAX_COUNT {
+                return Err(format!("statistics of batch {}: {name} = {count}", self.batch));
+            }
+        }
+        let parts = [
+            ("correct", self.correct, "scored", self.scored),
+            ("scored", self.scored, "rows", self.rows),
+            ("correct_after", self.correct_after, "scored_after", self.scored_after),
+            ("scored_after", self.scored_after, "closed_rows", self.closed_rows),
+            ("closed_rows", self.closed_rows, "rows", self.rows),
+        ];
+        for (part, count, whole, most) in parts {
+            if count > most {
+                return Err(format!(
+                    "statistics of batch {}: {part} = {count} of {whole} = {most}",
+                    self.batch
+                ));
+            }
+        }
+        if !self.summary_cost.is_finite() || self.summary_cost < 0.0 {
+            return Err(format!("statistics of batch {}: summary_cost = {}", self.batch, self.summary_cost));
+        }
+        Ok(())
+    }
+
+    /// All counts, those that never decrease first.
+    fn counts(&self) -> [(&'static str, u64); 13] {
+        [
+            ("batch", self.batch),
+            ("rows", self.rows),
+            ("closed_rows", self.closed_rows),
+            ("rejected_rows", self.rejected_rows),
+            ("scored", self.scored),
+            ("correct", self.correct),
+            ("scored_after", self.scored_after),
+            ("correct_after", self.correct_after),
+            ("queries", self.queries),
+            ("drifts", self.drifts),
+            ("remembered_labels", self.remembered_labels),
+            ("exemplars", self.exemplars),
+            ("support_vectors", self.support_vectors),
+        ]
+    }
+
+    /// Refuses counts that are lower than at an earlier batch.
+    fn check_after(&self, earlier: &Self) -> Result<(), String> {
+        for ((name, now), (_, before)) in self.counts().into_iter().zip(earlier.counts()).take(10) {
+            if now < before {
+                let (batch, from) = (self.batch, earlier.batch);
+                return Err(format!(
+                    "statistics: {name} falls from {before} in batch {from} to {now} in {batch}"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A class and how often it occurred among scored and closed rows.
@@ -76,13 +148,14 @@ impl StreamStatistics {
     /// Scores predictions that were made when a batch arrived.
     pub(crate) fn record_arrival(
         &mut self,
-        predictions: &[InferredLabel],
+        effects: &Effects,
         classes: &Classes,
         reference: &[Option<String>],
     ) {
         self.current.batch += 1;
-        self.current.rows += predictions.len() as u64;
-        for (predicted, actual) in scored_rows(predictions, classes, reference, &[]) {
+        self.current.rows +=
+            (effects.labels.len() - rejected_count(effects).min(effects.labels.len())) as u64;
+        for (predicted, actual) in scored_rows(&effects.labels, classes, reference, &[]) {
             self.current.scored += 1;
             self.current.correct += u64::from(predicted == actual);
             self.count_class(predicted, |counts| counts.predicted += 1);
@@ -112,14 +185,65 @@ impl StreamStatistics {
         self.push_history();
     }
 
+    /// Refuses statistics that no stream has: of a snapshot that was not written here.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.current.check()?;
+        if self.history.len() > MAX_POINTS {
+            return Err(format!("statistics: a history of {} batches", self.history.len()));
+        }
+        if !(self.stride == 0 && self.history.is_empty() || self.stride.is_power_of_two())
+            || self.stride > MAX_COUNT
+        {
+            return Err(format!("statistics: one batch in {} is in the history", self.stride));
+        }
+        let mut earlier: Option<&StatisticsPoint> = None;
+        for point in &self.history {
+            point.check()?;
+            if earlier.is_some_and(|earlier| earlier.batch >= point.batch)
+                || !point.batch.is_multiple_of(self.stride)
+            {
+                return Err(format!("statistics: batch {} has no place in the history", point.batch));
+            }
+            earlier.map_or(Ok(()), |earlier| point.check_after(earlier))?;
+            earlier = Some(point);
+        }
+        earlier.map_or(Ok(()), |earlier| self.current.check_after(earlier))?;
+        self.check_classes()
+    }
+
+    fn check_classes(&self) -> Result<(), String> {
+        if self.classes.len() > MAX_CLASSES {
+            return Err(format!("statistics: {} classes", self.classes.len()));
+        }
+        let names: BTreeSet<&str> = self.classes.iter().map(|class| class.name.as_str()).collect();
+        if names.len() < self.classes.len() {
+            return Err("statistics: a class is counted twice".into());
+        }
+        let current = &self.current;
+        let sum =
+            |count: fn(&ClassCounts) -> u64| self.classes.iter().map(count).fold(0, u64::saturating_add);
+        let parts = [
+            ("assigned", sum(|class| class.assigned), current.closed_rows),
+            ("predicted", sum(|class| class.predicted), current.scored),
+            ("actual", sum(|class| class.actual), current.scored),
+        ];
+        for (name, sum, most) in parts {
+            // Classes past the maximum number are not counted.
+            if sum > most || (sum < most && name != "assigned" && self.classes.len() < MAX_CLASSES) {
+                return Err(format!("statistics: {name} rows of all classes are {sum} of {most}"));
+            }
+        }
+        Ok(())
+    }
+
     fn count_memory(&mut self, engine: &Engine) {
         let current = &mut self.current;
-        current.queries = engine.spent().total;
+        current.queries = engine.budget_usage().total;
         current.remembered_labels = engine.memory().map_or(0, |m| m.len() as u64);
         current.exemplars = engine.transduction().map_or(0, |t| t.exemplars().rows() as u64);
         current.support_vectors = engine.support_count() as u64;
-        current.summary_cost = engine.absorbed().cost;
-        current.drifts = engine.meter().drifts;
+        current.summary_cost = engine.last_summary().cost;
+        current.drifts = engine.metrics().drifts;
     }
 
     fn push_history(&mut self) {
@@ -205,7 +329,7 @@ mod tests {
     fn a_history_stays_short_and_keeps_its_end() {
         let mut statistics = StreamStatistics::default();
         for _ in 0..10 * MAX_POINTS {
-            statistics.record_arrival(&[], &Classes::default(), &[]);
+            statistics.record_arrival(&Effects::default(), &Classes::default(), &[]);
             statistics.current.scored += 2;
             statistics.current.correct += u64::from(statistics.current.batch > 5 * MAX_POINTS as u64) + 1;
             statistics.push_history();
@@ -229,5 +353,96 @@ mod tests {
         statistics.classes = vec![counts("yes", 50, 50)];
         assert_eq!(statistics.kappa(), None);
         assert_eq!(StreamStatistics::default().kappa(), None);
+    }
+
+    /// Sets the number at each place in turn; `change` makes the new one.
+    fn mutants(
+        statistics: &StreamStatistics,
+        change: impl Fn(f64) -> serde_json::Value,
+    ) -> Vec<(String, String)> {
+        fn numbers(value: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+            match value {
+                serde_json::Value::Object(fields) => {
+                    fields.iter().for_each(|(name, v)| numbers(v, &format!("{path}/{name}"), found));
+                }
+                serde_json::Value::Array(items) => {
+                    items.iter().enumerate().for_each(|(i, v)| numbers(v, &format!("{path}/{i}"), found));
+                }
+                serde_json::Value::Number(_) => found.push(path.to_string()),
+                _ => {}
+            }
+        }
+        let whole = serde_json::to_value(statistics).unwrap();
+        let mut paths = Vec::new();
+        numbers(&whole, "", &mut paths);
+        let mutant = |path: String| {
+            let mut changed = whole.clone();
+            let number = changed.pointer_mut(&path).unwrap();
+            *number = change(number.as_f64().unwrap());
+            (path, changed.to_string())
+        };
+        paths.into_iter().map(mutant).collect()
+    }
+
+    fn of_a_stream() -> StreamStatistics {
+        let mut statistics = StreamStatistics { stride: 1, ..StreamStatistics::default() };
+        for batch in 1..4 {
+            let n = 10 * batch;
+            statistics.current = StatisticsPoint {
+                batch,
+                rows: n,
+                closed_rows: n,
+                rejected_rows: n,
+                scored: n,
+                correct: n,
+                scored_after: n,
+                correct_after: n,
+                queries: n,
+                remembered_labels: n,
+                exemplars: n,
+                support_vectors: n,
+                summary_cost: 0.5,
+                drifts: batch,
+            };
+            statistics.push_history();
+        }
+        let counts = |name: &str, n| ClassCounts { name: name.into(), assigned: n, predicted: n, actual: n };
+        statistics.classes = vec![counts("a", 10), counts("b", 20)];
+        statistics
+    }
+
+    #[test]
+    fn statistics_that_no_stream_has_are_refused() {
+        let statistics = of_a_stream();
+        statistics.check().unwrap();
+        let read = |text: &str| serde_json::from_str::<StreamStatistics>(text);
+        let huge = mutants(&statistics, |_| u64::MAX.into());
+        assert_eq!(huge.len(), 4 * 14 + 1 + 2 * 3);
+        for (path, text) in huge {
+            // The cost is the only fraction: any finite one may be.
+            assert!(path.ends_with("summary_cost") || read(&text).unwrap().check().is_err(), "{path}");
+        }
+        for (path, text) in mutants(&statistics, |_| (-1.0).into()) {
+            assert!(read(&text).map_or(true, |s| s.check().is_err()), "{path}");
+        }
+        let one = |by: f64| move |n: f64| serde_json::Value::from((n + by) as u64);
+        for (path, text) in mutants(&statistics, one(1.0)).into_iter().chain(mutants(&statistics, one(-1.0)))
+        {
+            let Ok(mut odd) = read(&text) else { continue };
+            if odd.check().is_ok() {
+                assert!(odd.accuracy_of_last_half().is_some() && odd.accuracy().is_some(), "{path}");
+                odd.record_arrival(&Effects::default(), &Classes::default(), &[]);
+                odd.push_history();
+            }
+        }
+        let mut odd = statistics.clone();
+        odd.current.summary_cost = f64::NAN;
+        assert!(odd.check().is_err());
+        let mut twice = statistics.clone();
+        twice.classes[1].name = "a".into();
+        assert!(twice.check().is_err());
+        let mut long = statistics;
+        long.history = vec![long.history[0]; MAX_POINTS + 1];
+        assert!(long.check().is_err());
     }
 }

@@ -1,4 +1,9 @@
-//! The one error type of the core: what is wrong, and what would be right.
+//! The error type of the core: what is wrong, what is allowed, and what helps.
+//!
+//! A remedy is a value ([`Remedy`]). The core words it without the names of a front end; each front end words it for its
+//! users with [`Error::worded`].
+
+use std::fmt;
 
 /// Everything that can go wrong in the core. Files and lines are added by `evermargin-io`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -39,6 +44,14 @@ pub enum Error {
     /// Data on which the task has no answer (no rows, one class, no labels …).
     #[error("{0}")]
     Data(String),
+    /// Data or options on which the task has no answer, with what would help.
+    #[error("{what}; {remedy}")]
+    Unsuitable {
+        /// What is wrong.
+        what: String,
+        /// What helps.
+        remedy: Remedy,
+    },
     /// A model whose parts contradict each other.
     #[error("model: {0}")]
     Model(String),
@@ -55,6 +68,57 @@ impl Error {
     #[allow(clippy::needless_pass_by_value)]
     pub fn parameter(name: &'static str, value: impl ToString, allowed: impl Into<String>) -> Self {
         Self::Parameter { name, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// A name for the kind of error that never changes, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Parameter { .. } => "parameter",
+            Self::Shape { .. } => "shape",
+            Self::Value { .. } => "value",
+            Self::Data(_) | Self::Unsuitable { .. } => "data",
+            Self::Model(_) => "model",
+            Self::Interrupted => "interrupted",
+            Self::State(_) => "state",
+        }
+    }
+
+    /// The message with its remedy in the words of a front end.
+    pub fn worded(&self, words: impl Fn(&Remedy) -> String) -> String {
+        match self {
+            Self::Unsuitable { what, remedy } => format!("{what}; {}", words(remedy)),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// What helps against an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Give labels for some rows.
+    LabelRows,
+    /// Name the one class to learn, or give no labels.
+    ChooseClass {
+        /// One of the classes.
+        such_as: String,
+    },
+    /// Learn each class against the rest instead of each pair of classes.
+    OneVsRest,
+    /// Use fewer classes or rows.
+    FewerClassesOrRows,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LabelRows => f.write_str("give labels for some rows"),
+            Self::ChooseClass { such_as } => {
+                write!(f, "name it as the positive class (such as {such_as}), or leave the labels out")
+            }
+            Self::OneVsRest => f.write_str("train each class against the rest (one-vs-rest)"),
+            Self::FewerClassesOrRows => f.write_str("use fewer classes or rows"),
+        }
     }
 }
 

@@ -20,6 +20,6 @@ pub mod summary;
 pub mod watch;
 
 pub use data::{Label, Labels, Matrix, MatrixView};
-pub use error::{Error, Result};
+pub use error::{Error, Remedy, Result};
 pub use kernel::Kernel;
 pub use model::Model;

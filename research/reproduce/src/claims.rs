@@ -2,7 +2,7 @@
 
 use crate::ertekin;
 use crate::failure::Result;
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::Bench;
 
 /// A statement.
@@ -12,7 +12,7 @@ pub struct Claim {
     /// What is claimed.
     pub title: &'static str,
     /// Measures it.
-    pub check: fn(&Bench<'_>) -> Result<Found>,
+    pub check: fn(&Bench<'_>) -> Result<Findings>,
 }
 
 /// Every statement.
@@ -191,12 +191,12 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         id: "sindhwani-two-moons-two-lines",
         title: "Two views get right what neither does alone (figures 4.2 and 4.3)",
-        check: |bench| crate::few::lines::moons_and_lines(bench).map(Found::notes),
+        check: |bench| crate::few::lines::moons_and_lines(bench).map(Findings::notes),
     },
     Claim {
         id: "sindhwani-5-large",
         title: "Sparse manifold regularization of 60,000 digits: accuracy against basis and seconds",
-        check: |bench| crate::few::sparse::large(bench).map(Found::notes),
+        check: |bench| crate::few::sparse::large(bench).map(Findings::notes),
     },
     Claim {
         id: "hou-hero-1",

@@ -1,9 +1,9 @@
 //! Ertekin's statements about figures and about several cells at once.
 
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::judge::Verdict;
-use crate::methods::{Method, Open, Outcome, Task, run, score};
+use crate::methods::{Method, Outcome, ProtocolChoices, Task, run, score};
 use crate::online;
 use crate::run::{Bench, LARGE, Options, seed_of};
 use crate::stream::curves::figure;
@@ -25,7 +25,7 @@ fn runs(
     bench: &Bench<'_>,
     rows: &[Row],
     methods: &[Method],
-    found: &mut Found,
+    found: &mut Findings,
 ) -> Vec<Option<Vec<Vec<Outcome>>>> {
     let pieces: Vec<(&Row, Method)> =
         rows.iter().flat_map(|row| methods.iter().map(move |method| (row, *method))).collect();
@@ -46,7 +46,7 @@ fn runs(
     rows.iter().zip(done.chunks(methods.len())).map(whole).collect()
 }
 
-fn refuse(found: &mut Found, row: &str, (verdict, why): &(Verdict, String)) {
+fn refuse(found: &mut Findings, row: &str, (verdict, why): &(Verdict, String)) {
     match verdict {
         Verdict::Missing => found.missing(row, why),
         _ => found.left_out(row, "", why),
@@ -62,8 +62,8 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Adult: one pass of LASVM against the exact solution.
-pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let rows = [row("ertekin-3.2", "Adult")?];
     let done = runs(bench, &rows, &[Method::Libsvm, Method::Lasvm], &mut found);
     for (row, runs) in rows.iter().zip(done.iter().flatten()) {
@@ -78,8 +78,8 @@ pub(crate) fn one_pass(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// Noisy labels: LASVM-NC and LASVM-I against the exact solution.
-pub(crate) fn sparse(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn sparse(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let rows = [row("ertekin-6.3", "Adult")?, row("ertekin-6.3", "USPS+N")?, row("ertekin-6.3", "Banana")?];
     let methods = [Method::Libsvm, Method::LasvmNc, Method::LasvmI];
     let done = runs(bench, &rows, &methods, &mut found);
@@ -108,13 +108,13 @@ const RAMPS: [(&str, Method, Option<bool>); 3] = [
 ];
 
 /// Figure 6.5: a sweep of s on the same samples.
-pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Findings> {
     let options = bench.options;
     let mut pieces = Vec::new();
     let wanted = |name: &&str| {
         options.data_sets.is_empty() || options.data_sets.iter().any(|s| s.eq_ignore_ascii_case(name))
     };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let mut rows = Vec::new();
     for name in ["Banana", "USPS+N", "Adult"].into_iter().filter(wanted) {
         let row = row("ertekin-6.3", name)?;
@@ -163,7 +163,7 @@ fn swept(bench: &Bench<'_>, row: &Row, repetition: usize, way: usize) -> Result<
 }
 
 /// Sweeps come repetition by repetition, and learner by learner within.
-fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Found) {
+fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Findings) {
     let of = |way: usize| sweeps.iter().skip(way).step_by(RAMPS.len());
     let at = |way: usize, end: usize, c: usize| mean(&of(way).map(|s| s[end][c]).collect::<Vec<_>>());
     let minus_one = ENDS.iter().position(|s| *s == -1.0).unwrap_or(0);
@@ -224,8 +224,8 @@ const SMALL: usize = 2500;
 
 /// Figures 3.8 and 3.9: accuracy against support vectors, by which examples are learned. Data are divided anew each time, as
 /// in the source, and the exact solution is that of the same division.
-pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let row = row("ertekin-3.2", "Adult")?;
     if bench.options.quick {
         found.left_out(&row.name, "", "left out by --quick");
@@ -324,7 +324,7 @@ fn examples_for(support: usize, curve: &[Station]) -> Option<f64> {
     Some(before.learned as f64 + share * (after.learned - before.learned) as f64)
 }
 
-fn tell_divisions(row: &str, divisions: &[Division], found: &mut Found) {
+fn tell_divisions(row: &str, divisions: &[Division], found: &mut Findings) {
     let mut series = Vec::new();
     let (mut first, mut last) = (f64::INFINITY, 0.0f64);
     for (way, (name, ..)) in CHOOSING.iter().enumerate() {
@@ -354,7 +354,7 @@ fn tell_divisions(row: &str, divisions: &[Division], found: &mut Found) {
 }
 
 /// Waveform with 32 negatives a positive: active learning with class costs against every other remedy, final models.
-pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Findings> {
     let methods = [
         Method::AlDc,
         Method::Batch,
@@ -366,11 +366,11 @@ pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
         Method::Virtual,
         Method::Dc,
     ];
-    let open = Open { stop: Some(StopRule::Never), ..bench.options.open };
+    let open = ProtocolChoices { stop: Some(StopRule::Never), ..bench.options.open };
     let options = Options { open, ..bench.options.clone() };
     let say = |line: &str| bench.say(line);
     let to_the_end = Bench::new(&options, &say);
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let rows = [row("ertekin-waveform-imbalance", "Waveform IR 32")?];
     for runs in runs(&to_the_end, &rows, &methods, &mut found).into_iter().flatten() {
         let best = values(&runs[0], "g_means");
@@ -385,7 +385,7 @@ pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Found> {
 
 /// What one machine of ten says of the test digits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Said {
+struct MachineOutputs {
     decisions: Vec<f64>,
     positive: Vec<bool>,
     seconds: f64,
@@ -395,8 +395,8 @@ struct Said {
 const PASSES: [(&str, usize); 3] = [("LIBSVM", 0), ("LASVM×1", 1), ("LASVM×2", 2)];
 
 /// Figure 3.4: ten machines, one a digit; the largest decision value names the digit.
-pub(crate) fn digits(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn digits(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let like = row("ertekin-4.3", "MNIST-8")?;
     if !bench.options.slow {
         found.left_out("", "", "takes many minutes: left out without --slow");
@@ -412,14 +412,14 @@ pub(crate) fn digits(bench: &Bench<'_>) -> Result<Found> {
     });
     let said = done.into_iter().collect::<Result<Vec<_>>>()?;
     for (way, (name, _)) in PASSES.iter().enumerate() {
-        let ten: Vec<&Said> = said.iter().skip(way).step_by(PASSES.len()).collect();
+        let ten: Vec<&MachineOutputs> = said.iter().skip(way).step_by(PASSES.len()).collect();
         found.add("MNIST", name, "error", vec![wrong(&ten)]);
         found.add("MNIST", name, "seconds", vec![ten.iter().map(|s| s.seconds).sum()]);
     }
     Ok(found)
 }
 
-fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<Said> {
+fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<MachineOutputs> {
     let task = bench.task(row, 0)?;
     let train = &task.split.train;
     let targets = [Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] }];
@@ -435,11 +435,11 @@ fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<Said> {
     bench.say(&format!("{} {passes}: {seconds:.1} s", row.data_set));
     let test = &task.split.test;
     let positive = test.y.iter().map(|y| *y == evermargin::Label::Pos).collect();
-    Ok(Said { decisions: model.decision(test.x.view())?, positive, seconds })
+    Ok(MachineOutputs { decisions: model.decision(test.x.view())?, positive, seconds })
 }
 
 /// Share of the rows whose largest decision is not that of their own machine.
-fn wrong(ten: &[&Said]) -> f64 {
+fn wrong(ten: &[&MachineOutputs]) -> f64 {
     let rows = ten.iter().map(|s| s.decisions.len()).min().unwrap_or(0);
     let largest =
         |i: usize| ten.iter().reduce(|best, s| if s.decisions[i] > best.decisions[i] { s } else { best });
@@ -451,7 +451,7 @@ fn wrong(ten: &[&Said]) -> f64 {
 mod tests {
     use super::*;
 
-    fn value(found: &Found, row: &str, method: &str, metric: &str) -> f64 {
+    fn value(found: &Findings, row: &str, method: &str, metric: &str) -> f64 {
         mean(found.of(row, method, metric).unwrap().runs.as_ref().unwrap())
     }
 
@@ -472,7 +472,7 @@ mod tests {
             let way = (vec![at(100, 0.86), at(2600, 0.8)], Some(small));
             Division { exact, ways: vec![way.clone(), way.clone(), way] }
         };
-        let mut found = Found::default();
+        let mut found = Findings::default();
         let divisions = [division(0.85, at(2400, 0.84)), division(0.87, at(2500, 0.88))];
         tell_divisions("Adult", &divisions, &mut found);
         assert!(value(&found, "Adult", "auto-active", "behind").abs() < 1e-12);
@@ -485,7 +485,7 @@ mod tests {
     fn ends_of_the_ramp_are_held_against_each_other() {
         let sweep =
             |base: f64| (0..ENDS.len()).map(|e| [base + 0.01 * e as f64, 10.0 * (e + 1) as f64]).collect();
-        let mut found = Found::default();
+        let mut found = Findings::default();
         tell_ends(
             "here",
             &[sweep(0.5), sweep(0.6), sweep(0.4), sweep(0.7), sweep(0.6), sweep(0.4)],
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn the_largest_decision_names_the_digit() {
-        let said = |decisions: [f64; 3], positive: [bool; 3]| Said {
+        let said = |decisions: [f64; 3], positive: [bool; 3]| MachineOutputs {
             decisions: decisions.to_vec(),
             positive: positive.to_vec(),
             seconds: 0.0,
@@ -516,7 +516,7 @@ mod tests {
         let bench = Bench::new(&options, &|_| ());
         for check in [one_pass, sparse, auto_active] {
             let found = check(&bench).unwrap();
-            let missing = |v: &crate::found::Values| matches!(v.runs, Err((Verdict::Missing, _)));
+            let missing = |v: &crate::findings::Values| matches!(v.runs, Err((Verdict::Missing, _)));
             assert!(found.values.iter().any(missing), "{found:?}");
         }
     }

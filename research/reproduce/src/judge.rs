@@ -1,6 +1,6 @@
 //! Published and measured, side by side.
 
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::tables::{Better, Cell, Column, Kind, Row, Table, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ impl Judged {
 }
 
 /// Every cell of the rows and methods wanted, judged by what was found.
-pub fn judge(table: &Table, found: &Found, wanted: impl Fn(&Row, &Column) -> bool) -> Vec<Judged> {
+pub fn judge(table: &Table, found: &Findings, wanted: impl Fn(&Row, &Column) -> bool) -> Vec<Judged> {
     let mut judged = Vec::new();
     for row in &table.rows {
         for cell in &row.cells {
@@ -90,7 +90,7 @@ pub fn judge(table: &Table, found: &Found, wanted: impl Fn(&Row, &Column) -> boo
     judged
 }
 
-fn one(row: &Row, column: &Column, cell: &Cell, found: &Found) -> Judged {
+fn one(row: &Row, column: &Column, cell: &Cell, found: &Findings) -> Judged {
     let mut judged = Judged {
         data_set: row.name.clone(),
         column: column.clone(),
@@ -232,7 +232,7 @@ mod tests {
         let table = find("ertekin-6.3").unwrap();
         let row = &table.rows[0];
         let column = &table.columns[row.cells[0].column];
-        let mut found = Found::default();
+        let mut found = Findings::default();
         found.add(&row.name, &column.method, &column.metric, vec![0.01, 0.03]);
         found.missing(&table.rows[1].name, "no file");
         let judged = judge(&table, &found, |_, _| true);

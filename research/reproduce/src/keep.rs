@@ -40,7 +40,7 @@ pub fn processor() -> String {
 
 /// A file: MessagePack, since numbers must come back bit for bit.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CachedPiece {
     key: String,
     piece: Vec<u8>,
 }
@@ -92,7 +92,7 @@ impl Keep {
     fn find<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         let bytes = known.or_else(|| {
-            let kept: Kept = rmp_serde::from_slice(&std::fs::read(self.path(key)?).ok()?).ok()?;
+            let kept: CachedPiece = rmp_serde::from_slice(&std::fs::read(self.path(key)?).ok()?).ok()?;
             (kept.key == key).then_some(kept.piece)
         })?;
         rmp_serde::from_slice(&bytes).ok()
@@ -111,7 +111,7 @@ impl Keep {
 
 /// Written beside and renamed: a piece is there whole or not at all.
 fn write(path: &Path, key: &str, piece: &[u8]) -> Result<()> {
-    let kept = Kept { key: key.to_string(), piece: piece.to_vec() };
+    let kept = CachedPiece { key: key.to_string(), piece: piece.to_vec() };
     let bytes = rmp_serde::to_vec_named(&kept).map_err(|e| Failure::Content(e.to_string()))?;
     Ok(evermargin_io::write_atomic(path, &bytes)?)
 }

@@ -13,7 +13,7 @@ mod ertekin;
 pub mod explain;
 pub mod failure;
 pub mod few;
-pub mod found;
+pub mod findings;
 pub mod judge;
 pub mod keep;
 mod local;

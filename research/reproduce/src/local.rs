@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::data::Scaling;
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::run::{Bench, seed_of};
 use crate::stream::curves::figure;
 use evermargin::estimators::online::incremental::locality::changes;
@@ -77,7 +77,7 @@ struct Draw {
 }
 
 /// The claim.
-pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Findings> {
     let options = bench.options;
     let usual = if options.quick { 1 } else { 5 };
     let repetitions = options.repetitions.unwrap_or(usual).max(1);
@@ -99,13 +99,13 @@ pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Found> {
             Draw::new(bench, &rows, *narrower, *repetition)?.measure()
         })
     });
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let mut points: Vec<Vec<[f64; 2]>> = vec![Vec::new(); WAYS.len()];
     for (pieces, done) in pieces.chunks(repetitions).zip(chunks(done, repetitions)) {
         let (name, narrower, _) = pieces[0];
         let row = if narrower > 1.0 { format!("{name}, half the width") } else { name.to_string() };
         match done.into_iter().collect::<Result<Vec<Drawn>>>() {
-            Ok(drawn) => tell(&row, &drawn, &mut points, &mut found),
+            Ok(drawn) => record(&row, &drawn, &mut points, &mut found),
             Err(missing @ Failure::Missing { .. }) => found.missing(&row, &missing.to_string()),
             Err(failure) => return Err(failure),
         }
@@ -138,7 +138,7 @@ fn place(name: &str) -> usize {
     WAYS.iter().position(|(n, _)| *n == name).unwrap_or(0)
 }
 
-fn tell(row: &str, drawn: &[Drawn], points: &mut [Vec<[f64; 2]>], found: &mut Found) {
+fn record(row: &str, drawn: &[Drawn], points: &mut [Vec<[f64; 2]>], found: &mut Findings) {
     let (radius, growth) = (place("radius σ"), place("iterative"));
     for (k, (way, _)) in WAYS.iter().enumerate() {
         let of = |value: &dyn Fn(&Drawn) -> f64| drawn.iter().map(value).collect::<Vec<f64>>();
@@ -287,8 +287,8 @@ mod tests {
     fn ways_are_held_against_training_at_once() {
         let ways = (0..WAYS.len()).map(|k| [0.9 - 0.01 * k as f64, 1.0, 10.0 * (k + 1) as f64]).collect();
         let drawn = [Drawn { ways, batch: 0.95, next_batch_weight: 0.02 }];
-        let (mut found, mut points) = (Found::default(), vec![Vec::new(); WAYS.len()]);
-        tell("here", &drawn, &mut points, &mut found);
+        let (mut found, mut points) = (Findings::default(), vec![Vec::new(); WAYS.len()]);
+        record("here", &drawn, &mut points, &mut found);
         let value = |way: &str, metric: &str| found.of("here", way, metric).unwrap().runs.clone().unwrap()[0];
         assert!((value("radius σ", "loss") - 0.05).abs() < 1e-12);
         assert!((value("iterative", "over_radius") + 0.03).abs() < 1e-12);

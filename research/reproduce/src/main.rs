@@ -6,7 +6,7 @@ use evermargin_reproduce::claims::CLAIMS;
 use evermargin_reproduce::data::{Scaling, folder};
 use evermargin_reproduce::judge::Counts;
 use evermargin_reproduce::keep::{self, Keep};
-use evermargin_reproduce::methods::{Open, stop_rule};
+use evermargin_reproduce::methods::{ProtocolChoices, stop_rule};
 use evermargin_reproduce::run::{Bench, Options, Report};
 use evermargin_reproduce::show::{Around, at_hand, embed, html, markdown, text};
 use evermargin_reproduce::{Failure, Result, tables};
@@ -190,7 +190,7 @@ fn work(args: &Args) -> Result<bool> {
 }
 
 fn options(args: &Args) -> Result<Options> {
-    let usual = Open::default();
+    let usual = ProtocolChoices::default();
     Ok(Options {
         data_sets: args.data_sets.clone(),
         methods: args.methods.clone(),
@@ -205,7 +205,7 @@ fn options(args: &Args) -> Result<Options> {
         plot: args.plot.clone(),
         folder: args.data.clone().unwrap_or_else(folder),
         seed: args.seed,
-        open: Open {
+        open: ProtocolChoices {
             stop: args.stop.as_deref().map(stop_rule).transpose()?,
             warm_up: args.warm_up.unwrap_or(usual.warm_up),
             s: args.s.unwrap_or(usual.s),

@@ -99,7 +99,7 @@ impl Method {
 
 /// What the protocols leave open, to find out what authors did.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Open {
+pub struct ProtocolChoices {
     /// When active learning stops; none: as the protocol says.
     pub stop: Option<StopRule>,
     /// Support vectors before LASVM-NC and LASVM-I trust the ramp.
@@ -116,7 +116,7 @@ pub struct Open {
     pub labels: usize,
 }
 
-impl Default for Open {
+impl Default for ProtocolChoices {
     fn default() -> Self {
         let usual = LasvmParams::default();
         let (warm_up, s) = (usual.warm_up, usual.s);
@@ -146,21 +146,21 @@ pub struct Task {
     /// Tolerance of the solver.
     pub tolerance: f64,
     /// What the protocol leaves open.
-    pub open: Open,
+    pub open: ProtocolChoices,
     /// Negatives a positive among the support vectors of active learning: as the protocol says, or once it ran.
     active_ratio: OnceCell<f64>,
 }
 
 impl Task {
     /// A task as the protocol says.
-    pub fn new(split: Split, protocol: &Protocol, open: Open) -> Result<Self> {
+    pub fn new(split: Split, protocol: &Protocol, open: ProtocolChoices) -> Result<Self> {
         if protocol.kernel != "rbf" {
             return Err(Failure::Unknown(format!("no kernel {}; there is rbf", protocol.kernel)));
         }
         let kernel = Kernel::Rbf { gamma: protocol.gamma };
         let active_ratio = protocol.undersampling.map_or_else(OnceCell::new, OnceCell::from);
         let told = protocol.stop.as_deref().map(stop_rule).transpose()?;
-        let open = Open { stop: open.stop.or(told), ..open };
+        let open = ProtocolChoices { stop: open.stop.or(told), ..open };
         Ok(Self { split, kernel, c: protocol.c, tolerance: protocol.tolerance, open, active_ratio })
     }
 
@@ -324,7 +324,7 @@ pub(crate) mod tests {
             kernel: Kernel::Rbf { gamma: 1.0 },
             c: 10.0,
             tolerance: 1e-3,
-            open: Open::default(),
+            open: ProtocolChoices::default(),
             active_ratio: OnceCell::new(),
         }
     }

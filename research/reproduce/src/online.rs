@@ -17,7 +17,7 @@ use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 
 /// Nearest positives among which synthetic ones are drawn.
-const NEIGHBOURS: usize = 5;
+const NEIGHBORS: usize = 5;
 
 /// Folds whose held-out decisions place a threshold.
 const FOLDS: usize = 5;
@@ -44,7 +44,7 @@ pub fn params(task: &Task, seed: u64) -> LasvmParams {
         warm_up: task.open.warm_up,
         s: task.open.s,
         clean_keep: task.open.keep,
-        n_neighbors: NEIGHBOURS,
+        n_neighbors: NEIGHBORS,
         ..LasvmParams::default()
     }
 }
@@ -117,7 +117,7 @@ pub fn synthetic(task: &Task, seed: u64) -> Result<Outcome> {
     let real = train.rows();
     let positives: Vec<usize> = (0..real).filter(|&i| train.y[i] == Label::Pos).collect();
     let mut rng = Pcg64::seed_from_u64(seed);
-    let made = smote(train.x.view(), &positives, task.kernel, NEIGHBOURS, 1, &mut rng)?;
+    let made = smote(train.x.view(), &positives, task.kernel, NEIGHBORS, 1, &mut rng)?;
     append(&mut train, &made);
     let making = start.seconds();
     let mut pass = pass(&params(task, seed), &train, 1.0, real)?;

@@ -4,10 +4,10 @@ use crate::claims::{CLAIMS, Claim};
 use crate::data::{Origin, Scaling, Split};
 use crate::explain::explain;
 use crate::failure::{Failure, Result};
-use crate::found::{Figure, Found};
+use crate::findings::{Figure, Findings};
 use crate::judge::{Counts, Judged, Verdict, judge};
 use crate::keep::Keep;
-use crate::methods::{Method, Open, Outcome, Task, run as run_method};
+use crate::methods::{Method, Outcome, ProtocolChoices, Task, run as run_method};
 use crate::tables::{self, Availability, Column, Kind, Protocol, Row, Table};
 use crate::work::{Progress, each};
 use rand::SeedableRng;
@@ -60,7 +60,7 @@ pub struct Options {
     /// Seed of every draw.
     pub seed: u64,
     /// What the protocols leave open.
-    pub open: Open,
+    pub open: ProtocolChoices,
     /// Share of the training rows to score on in place of the test rows, which nothing may be chosen on.
     pub hold_out: Option<f64>,
     /// Data that come divided are divided anew each repetition, in the same sizes.
@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
         let found = match (claim, &table) {
             (Some(claim), _) => self.claimed(claim)?,
             (None, Some(table)) => self.found(table)?,
-            (None, None) => Found::default(),
+            (None, None) => Findings::default(),
         };
         let cells = table.as_ref().map_or_else(Vec::new, |table| self.judged(table, &found));
         let kind = table.as_ref().map_or(Kind::Published, |t| t.kind);
@@ -162,10 +162,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs a statement; without its data all its cells are missing.
-    fn claimed(&self, claim: &Claim) -> Result<Found> {
+    fn claimed(&self, claim: &Claim) -> Result<Findings> {
         match (claim.check)(self) {
             Err(missing @ Failure::Missing { .. }) => {
-                let mut found = Found::notes(format!("{missing}.\n"));
+                let mut found = Findings::notes(format!("{missing}.\n"));
                 found.missing("", &missing.to_string());
                 Ok(found)
             }
@@ -178,7 +178,7 @@ impl<'a> Bench<'a> {
         Ok(self.judged(table, &self.found(table)?))
     }
 
-    fn judged(&self, table: &Table, found: &Found) -> Vec<Judged> {
+    fn judged(&self, table: &Table, found: &Findings) -> Vec<Judged> {
         let some = |asked: &[String], names: &[&str]| {
             asked.is_empty() || asked.iter().any(|a| names.iter().any(|n| a.eq_ignore_ascii_case(n)))
         };
@@ -191,7 +191,7 @@ impl<'a> Bench<'a> {
         judged
     }
 
-    fn found(&self, table: &Table) -> Result<Found> {
+    fn found(&self, table: &Table) -> Result<Findings> {
         if table.has_few_labels() {
             return crate::few::table(self, table);
         }
@@ -201,7 +201,7 @@ impl<'a> Bench<'a> {
             pieces.extend(methods.iter().filter(|m| has_cells(table, row, **m)).map(|m| (row, *m)));
         }
         let runs = self.each(&pieces, |(row, method)| self.runs(row, *method));
-        let mut found = Found::default();
+        let mut found = Findings::default();
         for ((row, method), runs) in pieces.iter().zip(&runs) {
             put(&mut found, table, row, method.name(), runs);
         }
@@ -358,7 +358,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The measures of a method's runs on a row, for every column that shows one.
-pub(crate) fn put(found: &mut Found, table: &Table, row: &Row, method: &str, runs: &Runs) {
+pub(crate) fn put(found: &mut Findings, table: &Table, row: &Row, method: &str, runs: &Runs) {
     match runs {
         Err((Verdict::Missing, why)) => found.missing(&row.name, why),
         Err((_, why)) => found.left_out(&row.name, method, why),

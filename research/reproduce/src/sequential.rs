@@ -4,7 +4,7 @@
 
 use crate::data::existing;
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::run::{Bench, seed_of};
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
@@ -167,7 +167,7 @@ fn figure(
     plan: &Plan<'_>,
     lines: &[Line],
     make: &(impl Fn(usize) -> Result<Stream> + Sync),
-) -> Result<Found> {
+) -> Result<Findings> {
     let best = chosen(bench, plan, lines, make)?;
     let tests = if bench.options.quick { 1 } else { plan.tests };
     let pairs = || lines.iter().zip(&best);
@@ -184,8 +184,8 @@ fn figure(
 }
 
 /// Cells and curves: for each line and stream the accuracies at the batches shown.
-fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Found {
-    let mut found = Found::default();
+fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Findings {
+    let mut found = Findings::default();
     let at = |c: usize, k: usize| curves[c].iter().map(|r| r[k]).collect::<Vec<f64>>();
     let mut series = Vec::new();
     for (c, line) in lines.iter().enumerate() {
@@ -260,7 +260,7 @@ fn weighted(stream: Stream) -> Result<Stream> {
 }
 
 /// Figure 1: categories, all rows labeled.
-pub(crate) fn categories(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn categories(bench: &Bench<'_>) -> Result<Findings> {
     const SHOWN: [usize; 7] = [1, 2, 3, 5, 10, 20, 30];
     let tests = bench.options.repetitions.unwrap_or(10).max(1);
     let make = |k| generated("categories", 30, 1.0, seed(bench, k)).and_then(weighted);
@@ -291,7 +291,7 @@ pub(crate) fn categories(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// Figure 2: the center and the shell of a ball, a tenth of the rows labeled.
-pub(crate) fn ball(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn ball(bench: &Bench<'_>) -> Result<Findings> {
     const SHOWN: [usize; 8] = [1, 2, 3, 4, 6, 8, 10, 12];
     let tests = bench.options.repetitions.unwrap_or(20).max(1);
     let make = |k| generated("ball", 12, 0.1, seed(bench, k));
@@ -343,7 +343,7 @@ fn held_out(batches: &[(Matrix, Targets)], keep: usize) -> Stream {
 }
 
 /// Figure 3: Isolet, five speakers a batch, the first of them labeled; the first against the second half of the alphabet.
-pub(crate) fn letters(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn letters(bench: &Bench<'_>) -> Result<Findings> {
     const SHOWN: [usize; 10] = [1, 2, 3, 4, 6, 9, 12, 16, 20, 24];
     let open = |file: &str| -> Result<(Matrix, Vec<Label>)> {
         let path = existing(&bench.options.folder, file, "the UCI repository (Isolet)")?;

@@ -81,7 +81,7 @@ pub fn each<T: Sync, R: Send>(
     progress.begin(items.len());
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(items.len())));
     let worker = || {
-        while let Some((k, item)) = take(&next, items) {
+        while let Some((k, item)) = next_item(&next, items) {
             let result = alone(|| work(item));
             progress.step();
             done.lock().unwrap_or_else(PoisonError::into_inner).push((k, result));
@@ -97,7 +97,7 @@ pub fn each<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn take<'i, T>(next: &AtomicUsize, items: &'i [T]) -> Option<(usize, &'i T)> {
+fn next_item<'i, T>(next: &AtomicUsize, items: &'i [T]) -> Option<(usize, &'i T)> {
     let k = next.fetch_add(1, Ordering::Relaxed);
     items.get(k).map(|item| (k, item))
 }

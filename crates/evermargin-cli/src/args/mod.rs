@@ -140,8 +140,8 @@ pub struct DataArgs {
     /// Most values of a dense array or table
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_cells: Option<usize>,
-    /// Memory in bytes that a file may take which is read as a whole [default: three quarters of what is free, and no more than
-    /// 1 GiB or 500 bytes for each byte of the file]
+    /// Maximum memory in bytes for a file that is read as a whole [default: three quarters of what is free, and at most 256 MiB
+    /// or 200 bytes per byte of the file, whichever is more]
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub max_memory: Option<u64>,
 }

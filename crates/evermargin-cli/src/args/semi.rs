@@ -162,7 +162,11 @@ pub fn keys(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> Map<Stri
 /// The candidates of `auto`: accuracy on held-out labels with its interval, seconds, weight.
 fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamValues) {
     let number = |row: &ParamValues, key: &str| row.get(key).and_then(ParamValue::as_f64);
-    let _ = write!(out, "\n{:<30} {:>9} {:>14} {:>8} {:>7}", "candidate", "held-out", "90 % interval", "seconds", "weight");
+    let _ = write!(
+        out,
+        "\n{:<30} {:>9} {:>14} {:>8} {:>7}",
+        "candidate", "held-out", "90 % interval", "seconds", "weight"
+    );
     for candidate in candidates {
         let ParamValue::Map(row) = candidate else { continue };
         let name = row.get("candidate").and_then(ParamValue::as_str).unwrap_or("");
@@ -173,12 +177,17 @@ fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamVal
         };
         let seconds = number(row, "seconds").map_or("-".to_string(), |s| format!("{s:.2}"));
         let weight = number(row, "weight").unwrap_or(0.0);
-        let _ = write!(out, "\n{name:<30} {:>9} {interval:>14} {seconds:>8} {weight:>7.2}", share("accuracy"));
+        let _ =
+            write!(out, "\n{name:<30} {:>9} {interval:>14} {seconds:>8} {weight:>7.2}", share("accuracy"));
     }
     if let (Some(model), Some(agreement)) =
         (facts.get("model").and_then(ParamValue::as_str), number(facts, "model_agreement"))
     {
-        let _ = write!(out, "\nclassifier for new rows: {model}, agrees on {:.1} % of the rows", 100.0 * agreement);
+        let _ = write!(
+            out,
+            "\nclassifier for new rows: {model}, agrees on {:.1} % of the rows",
+            100.0 * agreement
+        );
     }
 }
 

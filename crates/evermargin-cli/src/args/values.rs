@@ -42,14 +42,14 @@ impl Grid {
             Self::Range(from, to) if points < 2 || from == to => vec![(from * to).sqrt()],
             Self::Range(from, to) => {
                 let step = (to / from).ln() / (points - 1) as f64;
-                (0..points).map(|i| tidy(from * (step * i as f64).exp())).collect()
+                (0..points).map(|i| six_digits(from * (step * i as f64).exp())).collect()
             }
         }
     }
 }
 
 /// Rounded to six significant digits, so that what is printed is what was used.
-pub fn tidy(value: f64) -> f64 {
+pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 

@@ -21,7 +21,7 @@ pub fn table(
     let rows: Vec<usize> = (0..truth.len()).filter(|&i| truth[i].is_some()).collect();
     let truth: Vec<Option<u32>> = rows.iter().map(|&i| truth[i]).collect();
     let x = x.view().select(&rows);
-    let mut out = String::from("labels\tlearnt\tsupport_count\taccuracy\tg_means\n");
+    let mut out = String::from("labels\tlearned\tsupport_count\taccuracy\tg_means\n");
     for point in curve {
         let model = point.model.clone();
         let then = Classifier { model, calibration: Vec::new(), ..classifier.clone() };

@@ -52,7 +52,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     }
     watch.finish();
     let seconds = started.elapsed().as_secs_f64();
-    let scene = Scene::of(&session, &x)?;
+    let scene = DemoView::of(&session, &x)?;
     let picture = scene.picture().svg("what is known at the end", 420)?;
     let alone = args.output.extension().is_some_and(|e| e == "svg");
     let text = if alone {
@@ -64,7 +64,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     let json = json!({
         "rows": session.engine().rows(),
         "batches": session.engine().batches(),
-        "labels_spent": session.engine().spent().total,
+        "labels_spent": session.engine().budget_usage().total,
         "prequential_accuracy": session.statistics().accuracy(),
         "random_prequential_accuracy": session.random_statistics().and_then(StreamStatistics::accuracy),
         "output": args.output.display().to_string(),
@@ -99,14 +99,14 @@ fn config(common: &Common) -> SessionConfig {
 }
 
 /// The last samples, what they are taken for, and the labels that are remembered.
-struct Scene {
+struct DemoView {
     classifier: evermargin::model::Classifier,
     x: Matrix,
     class: Vec<u32>,
     known: Vec<bool>,
 }
 
-impl Scene {
+impl DemoView {
     fn of(session: &Session, x: &Matrix) -> Result<Self, Failure> {
         let missing = || Failure::Failed("interrupted before anything was learned".into());
         let classifier = session.engine().classifier().ok_or_else(missing)?;
@@ -135,7 +135,7 @@ fn side_by_side(picture: &str, chart: &str) -> String {
 }
 
 /// The picture, and what it shows.
-fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> Result<String, Failure> {
+fn terminal(session: &Session, scene: &DemoView, args: &DemoArgs, seconds: f64) -> Result<String, Failure> {
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut out = String::from("\n");
     for line in scene.picture().lines(48, color)? {
@@ -148,7 +148,7 @@ fn terminal(session: &Session, scene: &Scene, args: &DemoArgs, seconds: f64) -> 
          right on arrival: {} (asking at random, with the same budget: {})\n  {} s in all; curves: {}\n  next: evermargin generate \
          drift --rows 30000 -o drift.csv && evermargin run drift.csv --report drift.html",
         session.engine().rows(),
-        session.engine().spent().total,
+        session.engine().budget_usage().total,
         session.engine().memory().map_or(0, evermargin::engine::LabelMemory::len),
         percent(session.statistics().accuracy()),
         percent(session.random_statistics().and_then(StreamStatistics::accuracy)),

@@ -289,11 +289,14 @@ fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Resu
     let present = (0..counts.len()).rev().filter(|&c| counts[c] > 0);
     if let (Some(ratio), Some(smallest)) = (args.thin, present.min_by_key(|&c| counts[c])) {
         let kept = thin(&data.labels, smallest as u32, ratio, &mut rng)?;
-        data.notes.push(format!(
-            "{} of class {} deleted",
-            count(data.x.rows() - kept.len(), "row"),
-            data.labels.classes[smallest]
-        ));
+        data.notes.push(
+            format!(
+                "{} of class {} deleted",
+                count(data.x.rows() - kept.len(), "row"),
+                data.labels.classes[smallest]
+            )
+            .into(),
+        );
         if precomputed {
             let mut of = vec![None; data.labels.of.len()];
             kept.iter().for_each(|&i| of[i] = data.labels.of[i]);
@@ -309,7 +312,7 @@ fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Resu
     }
     if let Some(share) = args.flip {
         let flipped = flip_labels(&mut data.labels, share, &mut rng)?;
-        data.notes.push(format!("{} made wrong", count(flipped.len(), "label")));
+        data.notes.push(format!("{} made wrong", count(flipped.len(), "label")).into());
     }
     Ok(())
 }

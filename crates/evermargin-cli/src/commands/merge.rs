@@ -93,7 +93,7 @@ fn empty_like(part: &SavedSummary, cap: usize) -> Result<SavedSummary, Failure> 
     Ok(SavedSummary {
         summary: Summary::new(part.summary.params().clone(), cap, rows.cols(), sparse)?,
         scaling: part.scaling.clone(),
-        columns: part.columns.clone(),
+        input: part.input.clone(),
         sources: Vec::new(),
         origin: Vec::new(),
     })
@@ -103,7 +103,11 @@ fn empty_like(part: &SavedSummary, cap: usize) -> Result<SavedSummary, Failure> 
 fn agree(a: &SavedSummary, b: &SavedSummary, first: &Path, other: &Path) -> Result<(), Failure> {
     let (p, q) = (a.summary.params(), b.summary.params());
     let differ = [
-        ("columns", a.summary.exemplars().cols() != b.summary.exemplars().cols() || a.columns != b.columns),
+        (
+            "columns",
+            a.summary.exemplars().cols() != b.summary.exemplars().cols()
+                || a.input.columns != b.input.columns,
+        ),
         ("scalings", a.scaling != b.scaling),
         ("kernels", p.kernel != q.kernel),
         ("objectives", p.objective != q.objective),

@@ -120,6 +120,7 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
     if source.data.x.rows() == 0 || source.data.x.cols() == 0 {
         return Err(Failure::Failed(format!("{}: there is nothing to summarize", args.data.display())));
     }
+    let input = source.data.input_spec();
     let scaling = args.scale.fit(source.data.x.view()).map_err(about)?;
     let x = scaling.apply(source.data.x).map_err(about)?;
     let params = ExemplarParams {
@@ -145,7 +146,7 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
     let kept = SavedSummary {
         summary: Summary::of(params, most, exemplars, weights, rows as u64).map_err(about)?,
         scaling,
-        columns: source.data.columns,
+        input,
         sources: vec![args.data.display().to_string()],
         origin: picks.order.iter().map(|&i| (0, numbers[i])).collect(),
     };
@@ -251,7 +252,7 @@ fn table(kept: &SavedSummary) -> Result<String, Failure> {
         )));
     }
     let mut out = heading(kept, ',');
-    for name in column_names(&kept.columns, x.cols()) {
+    for name in column_names(&kept.input.columns, x.cols()) {
         let _ = write!(out, ",{}", cell(&name, ','));
     }
     out.push('\n');

@@ -4,7 +4,7 @@ use crate::commands::predict::{cell, truth};
 use crate::failure::Failure;
 use crate::output::console::exact;
 use evermargin::Labels;
-use evermargin::active::margin_towards;
+use evermargin::active::margin_toward;
 use evermargin::data::Matrix;
 use evermargin::model::Classifier;
 use evermargin::params::ParamValue;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Where the ramp ends for learners that have none.
 const DEFAULT_END: f64 = -1.0;
 
-/// The suspects as text, the worst first, and how many there are: labeled rows whose margin towards their label is
+/// The suspects as text, the worst first, and how many there are: labeled rows whose margin toward their label is
 /// below the end of the ramp. `numbers` are the numbers of the rows in their file.
 pub fn table(
     classifier: &Classifier,
@@ -28,7 +28,7 @@ pub fn table(
     let mut suspects: Vec<(f64, usize)> = Vec::new();
     for (i, f) in predictions.decision.chunks(outputs).enumerate() {
         let Some(class) = truth[i].filter(|c| (*c as usize) < classes) else { continue };
-        let z = margin_towards(classifier.scheme, classes, f, class as usize);
+        let z = margin_toward(classifier.scheme, classes, f, class as usize);
         if z < end {
             suspects.push((z, i));
         }

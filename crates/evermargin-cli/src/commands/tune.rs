@@ -2,7 +2,7 @@
 //! parameter. Rows without a label are trained on and never scored.
 
 use crate::args::semi::UnlabeledArgs;
-use crate::args::values::{Grid, tidy};
+use crate::args::values::{Grid, six_digits};
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
 use crate::commands::fit;
 use crate::commands::fit::default_model;
@@ -365,7 +365,7 @@ fn gammas(
         (None, None) if learner.uses_unlabeled => Grid::List(vec![prepared.gamma(Gamma::Scale)]),
         (None, None) => {
             let scale = prepared.gamma(Gamma::Scale);
-            Grid::Range(tidy(scale / 64.0), tidy(scale * 64.0))
+            Grid::Range(six_digits(scale / 64.0), six_digits(scale * 64.0))
         }
     };
     Ok(grid.values(args.grid).into_iter().map(Some).collect())

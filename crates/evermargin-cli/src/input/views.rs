@@ -79,7 +79,7 @@ fn another(
 ) -> Result<Dataset, Failure> {
     let mut data = read(file, &beside(args, first.1, known))?;
     agree(first, (file, &data))?;
-    data.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", file.display()));
+    data.notes = data.notes.into_iter().map(|note| note.about(&file.display().to_string())).collect();
     Ok(data)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::failure::Failure;
-use crate::remedy::with_options;
+use crate::remedy::Worded;
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
@@ -28,10 +28,10 @@ pub fn answer(common: &Common, json: &Value, text: &str) -> Result<(), Failure> 
 }
 
 /// Says on standard error what was chosen, mended or left out.
-pub fn note(common: &Common, notes: &[String]) {
+pub fn note(common: &Common, notes: &[impl Worded]) {
     if !common.quiet {
         for note in notes {
-            tell!("note: {}", with_options(note));
+            tell!("note: {}", note.worded());
         }
     }
 }

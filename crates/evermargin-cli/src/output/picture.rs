@@ -1,4 +1,4 @@
-//! The plane as a classifier sees it: colors of the classes, fading towards the boundary, with the samples and
+//! The plane as a classifier sees it: colors of the classes, fading toward the boundary, with the samples and
 //! the support vectors on top. As SVG, and as characters for the terminal.
 
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Class colors: orange, blue, green, purple.
-const COLOURS: [[f64; 3]; 4] =
+const COLORS: [[f64; 3]; 4] =
     [[230.0, 120.0, 30.0], [40.0, 110.0, 200.0], [50.0, 150.0, 80.0], [140.0, 80.0, 170.0]];
 /// Letters of the classes where there is no color.
 const LETTERS: [char; 4] = ['o', 'x', '+', '*'];
@@ -138,7 +138,7 @@ impl<'a> Picture<'a> {
             |x: f64, y: f64| ((x - left) / side * size as f64, (1.0 - (y - bottom) / side) * size as f64);
         for &(x, y, class) in &self.points {
             let (x, y) = place(x, y);
-            let fill = hex(COLOURS[class % COLOURS.len()]);
+            let fill = hex(COLORS[class % COLORS.len()]);
             let _ = writeln!(
                 out,
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\" fill=\"{fill}\" stroke=\"#fff\" stroke-width=\"0.7\"/>"
@@ -168,7 +168,7 @@ impl<'a> Picture<'a> {
             marks[(row as usize).min(rows - 1) * width + (column as usize).min(width - 1)] = Some(class);
         }
         let pixel = |i: usize| match marks[i] {
-            Some(class) => COLOURS[class % COLOURS.len()],
+            Some(class) => COLORS[class % COLORS.len()],
             None => tint(grid[i].0, grid[i].1),
         };
         let mut lines = Vec::new();
@@ -221,7 +221,7 @@ fn confidence(scheme: MulticlassScheme, k: usize, class: usize, f: &[f64]) -> f6
 /// The color of a class, paler where the classifier is less sure.
 fn tint(class: usize, confidence: f64) -> [f64; 3] {
     let strength = 0.1 + 0.45 * (confidence * 8.0).round() / 8.0;
-    COLOURS[class % COLOURS.len()].map(|c| 255.0 + strength * (c - 255.0))
+    COLORS[class % COLORS.len()].map(|c| 255.0 + strength * (c - 255.0))
 }
 
 fn hex(color: [f64; 3]) -> String {

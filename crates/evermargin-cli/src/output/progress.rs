@@ -94,6 +94,13 @@ impl Watcher {
         self.bar.tick();
     }
 
+    /// Turns the spinner on.
+    pub fn tick(&self) {
+        if !self.bar.is_hidden() {
+            self.bar.tick();
+        }
+    }
+
     /// Lets other lines be printed above the bar.
     pub fn suspend(&self, print: impl FnOnce()) {
         self.bar.suspend(print);

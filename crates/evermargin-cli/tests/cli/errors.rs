@@ -47,7 +47,8 @@ fn bad_data_ends_with_1() {
             ("fit one.svm", "one.svm: training needs two classes or more; all 2 labeled rows are of class 1"),
             (
                 "fit none.svm",
-                "none.svm: no row has a label; say --label, or give labels in a file of their own",
+                "none.svm: no row has a label; name the label column with --label, or give labels in a file of their own \
+                 with --labels",
             ),
             ("fit nan.svm", "nan.svm:2:6: value nan is not a finite number; replace missing values"),
             ("fit dup.svm", "dup.svm:2: index 1 appears twice; keep one of them"),

@@ -74,10 +74,10 @@ fn bad_rows_are_rejected_and_the_others_are_learned() {
     assert!(whole["kappa"].is_number(), "{whole}");
     let rejects = shell.text("r.tsv");
     let lines: Vec<Vec<&str>> = rejects.lines().map(|l| l.split('\t').collect()).collect();
-    assert_eq!(lines[0], ["file", "line", "column", "value", "reason"]);
+    assert_eq!(lines[0], ["row", "file", "line", "column", "value", "reason"]);
     assert_eq!(lines.len() as u64, bad + 1);
-    assert_eq!(lines[1][..4], ["d.csv", "10", "b", "nan"], "{rejects}");
-    assert!(lines[1..].iter().all(|cells| cells.len() == 5 && !cells[4].is_empty()), "{rejects}");
+    assert_eq!(lines[1][..5], ["9", "d.csv", "10", "b", "nan"], "{rejects}");
+    assert!(lines[1..].iter().all(|cells| cells.len() == 6 && !cells[5].is_empty()), "{rejects}");
     for batches in [1, 3, 1] {
         shell.ok(&format!(
             "run d.csv --batch 50 --json --rejects parts.tsv --state parts --batches {batches}"
@@ -107,7 +107,7 @@ fn rejected_labels_are_listed_once() {
     assert_eq!((&json["rows"], &json["rejected_rows"]), (&200.into(), &0.into()), "{json}");
     assert_eq!(json["rejected_labels"], 2, "{json}");
     let rejects = shell.text("r.tsv");
-    let listed: Vec<&str> = rejects.lines().skip(1).filter_map(|l| l.split('\t').nth(1)).collect();
+    let listed: Vec<&str> = rejects.lines().skip(1).filter_map(|l| l.split('\t').nth(2)).collect();
     assert_eq!(listed, ["21", "151"], "{rejects}");
 }
 
@@ -185,6 +185,101 @@ fn odd_values_never_make_a_state_unusable() {
         let whole = shell.ok("run d.csv --oracle none --batch 100 --json").json();
         assert_eq!(whole["state_hash"], json["state_hash"], "{name}");
     }
+}
+
+/// Rows that the reader rejected and rows that the engine rejected have their line in the output, with their number.
+#[test]
+fn every_row_of_a_file_has_its_line_in_the_output() {
+    let shell = Shell::new();
+    let (text, _) = hostile_csv(150, 1000);
+    let lines = text.lines().enumerate().map(|(i, line)| match i {
+        71 => "no,row,at,all\n".to_string(),
+        75 => "nan,3,x\n".to_string(),
+        80 => "3e15,3,x\n".to_string(),
+        _ => line.to_string() + "\n",
+    });
+    shell.write("d.csv", &lines.collect::<String>());
+    let run = "run d.csv --batch 50 --json";
+    let json = shell.ok(&format!("{run} --state whole -o p.tsv --rejects r.tsv")).json();
+    assert_eq!((&json["rows"], &json["rejected_rows"]), (&147.into(), &3.into()), "{json}");
+    let first = |text: &str| -> Vec<String> {
+        text.lines().skip(1).map(|l| l.split('\t').next().unwrap().to_string()).collect()
+    };
+    let whole = shell.text("p.tsv");
+    assert_eq!(first(&whole), (1..=150).map(|n| n.to_string()).collect::<Vec<_>>());
+    assert_eq!(first(&shell.text("r.tsv")), ["71", "75", "80"]);
+    for row in [71, 75, 80] {
+        assert_eq!(whole.lines().nth(row), Some(format!("{row}\t?\t0.0000").as_str()));
+    }
+    let unlabeled = whole.lines().skip(51).filter(|line| line.contains('?')).count();
+    assert_eq!(unlabeled, 3, "{whole}");
+    // Files that are first named when the run is resumed begin with the last finished batch, and are continued.
+    shell.ok(&format!("{run} --state parts --batches 2"));
+    shell.ok(&format!("{run} --state parts --batches 0 -o late.tsv --rejects late-rejects.tsv"));
+    let parts = shell.ok(&format!("{run} --state parts -o late.tsv --rejects late-rejects.tsv")).json();
+    assert_eq!(parts["state_hash"], json["state_hash"]);
+    let late = shell.text("late.tsv");
+    assert!(late.lines().skip(1).eq(whole.lines().skip(51)), "{late}");
+    assert_eq!(first(&shell.text("late-rejects.tsv")), ["71", "75", "80"]);
+    shell.write("notes.txt", "do not touch\n");
+    let said = shell.fails(&format!("{run} --state parts -o notes.txt"), 1);
+    assert!(said.err.contains("notes.txt: is not a file of this run"), "{}", said.err);
+    assert_eq!(shell.text("notes.txt"), "do not touch\n");
+}
+
+/// A file that cannot be read does not end a run that follows a folder.
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_does_not_end_a_followed_folder() {
+    let shell = Shell::new();
+    let (text, _) = hostile_csv(100, 1000);
+    std::fs::create_dir(shell.path("in")).unwrap();
+    std::fs::write(shell.path("in/0.csv.gz"), b"\x1f\x8b\x08 no gzip").unwrap();
+    let child = start(&shell, "run in --follow --batch 50 --state s --json -o p.tsv --rejects r.tsv");
+    std::thread::sleep(Duration::from_millis(1500)); // it has seen the unreadable file alone
+    shell.write("in/1.csv", &text);
+    let lines =
+        |count: usize| std::fs::read_to_string(shell.path("p.tsv")).is_ok_and(|t| t.lines().count() == count);
+    wait_for(|| lines(102));
+    std::fs::write(shell.path("in/2.csv.zst"), b"\x28\xb5\x2f\xfd no zstd").unwrap();
+    shell.write("in/3.csv", &text);
+    wait_for(|| lines(203));
+    signal(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["rows"], &json["rejected_rows"]), (&200.into(), &2.into()), "{json}");
+    let rejects = shell.text("r.tsv");
+    assert!(
+        rejects.contains("1\tin/0.csv.gz\t0\t") && rejects.contains("102\tin/2.csv.zst\t0\t"),
+        "{rejects}"
+    );
+}
+
+/// A signal ends a long batch at once: nothing of it is kept, and the next run reads it again.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_long_batch() {
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 12000 --noise 2 -o d.csv");
+    let run = "run d.csv --batch 6000 --oracle none --label-source transduction --model m.evm --json";
+    let began = Instant::now();
+    let whole = shell.ok(&format!("{run} --state whole -o whole.tsv")).json();
+    let length = began.elapsed();
+    for share in [0.15, 0.5, 0.8] {
+        let child = start(&shell, &format!("{run} --state s -o p.tsv"));
+        std::thread::sleep(length.mul_f64(share));
+        signal(&child, "-TERM");
+        let began = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(began.elapsed() < Duration::from_secs(5), "{share}: {:?} of {length:?}", began.elapsed());
+        assert_eq!(output.status.code(), Some(0), "{share}");
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(json["rows"].as_u64().unwrap().is_multiple_of(6000), "{json}");
+    }
+    let after = shell.ok(&format!("{run} --state s -o p.tsv")).json();
+    assert_eq!(after["state_hash"], whole["state_hash"]);
+    assert_eq!(shell.text("p.tsv"), shell.text("whole.tsv"));
 }
 
 /// A failing seal is no typing slip: the run ends with exit code 1 and asks nothing more.

@@ -15,7 +15,7 @@ fn outside(table: &str) -> usize {
 }
 
 #[test]
-fn a_table_without_labels_is_learnt_and_asked() {
+fn a_table_without_labels_is_learned_and_asked() {
     let shell = Shell::new();
     moons(&shell);
     let said = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm --json").json();
@@ -82,7 +82,7 @@ fn what_it_cannot_do_is_refused_with_a_remedy() {
         (
             "fit waves.csv --learner one-class",
             1,
-            "waves.csv: 3 classes, and one can be learned: name it (--positive ",
+            "waves.csv: 3 classes, but this learner learns one; name it with --positive (such as ",
         ),
         (
             "fit holes.csv --learner one-class --label none",

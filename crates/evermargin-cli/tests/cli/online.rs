@@ -80,7 +80,7 @@ fn epochs_are_passes() {
 }
 
 #[test]
-fn a_curve_is_written_as_it_was_learnt() {
+fn a_curve_is_written_as_it_was_learned() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 800 --noise 0.2 -o d.svm");
     shell.ok("generate two-moons --rows 500 --noise 0.2 --seed 9 -o t.svm");
@@ -89,7 +89,7 @@ fn a_curve_is_written_as_it_was_learnt() {
     shell.ok(&format!("{fit} --curve t.tsv --test t.svm"));
     let rows = |name: &str| -> Vec<Vec<f64>> {
         let text = shell.text(name);
-        assert!(text.starts_with("labels\tlearnt\tsupport_count\taccuracy\tg_means\n"), "{text}");
+        assert!(text.starts_with("labels\tlearned\tsupport_count\taccuracy\tg_means\n"), "{text}");
         text.lines().skip(1).map(|l| l.split('\t').map(|c| c.parse().unwrap()).collect()).collect()
     };
     let (own, test) = (rows("c.tsv"), rows("t.tsv"));

@@ -10,13 +10,13 @@ pub struct Shell {
 }
 
 /// What the program said.
-pub struct Said {
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Said {
+impl CommandOutput {
     /// The one line of `--json`.
     pub fn json(&self) -> serde_json::Value {
         assert_eq!(self.code, 0, "{}", self.err);
@@ -47,12 +47,12 @@ impl Shell {
     }
 
     /// Runs a command line split at blanks.
-    pub fn run(&self, line: &str) -> Said {
+    pub fn run(&self, line: &str) -> CommandOutput {
         self.run_with(line, b"")
     }
 
     /// The same with standard input.
-    pub fn run_with(&self, line: &str, input: &[u8]) -> Said {
+    pub fn run_with(&self, line: &str, input: &[u8]) -> CommandOutput {
         let mut child = Command::new(env!("CARGO_BIN_EXE_evermargin"))
             .args(line.split_whitespace())
             .current_dir(self.dir.path())
@@ -70,7 +70,7 @@ impl Shell {
         });
         let output = child.wait_with_output().expect("ended");
         feeder.join().expect("fed");
-        Said {
+        CommandOutput {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).expect("text"),
             err: String::from_utf8(output.stderr).expect("text"),
@@ -78,14 +78,14 @@ impl Shell {
     }
 
     /// Runs a command that must end with this code.
-    pub fn fails(&self, line: &str, code: i32) -> Said {
+    pub fn fails(&self, line: &str, code: i32) -> CommandOutput {
         let said = self.run(line);
         assert_eq!(said.code, code, "{line}: {}{}", said.out, said.err);
         said
     }
 
     /// Runs a command with standard input that must succeed.
-    pub fn ok_with(&self, line: &str, input: &[u8]) -> Said {
+    pub fn ok_with(&self, line: &str, input: &[u8]) -> CommandOutput {
         let said = self.run_with(line, input);
         assert_eq!(said.code, 0, "{line}: {}", said.err);
         said
@@ -97,7 +97,7 @@ impl Shell {
     }
 
     /// Runs a command that must succeed.
-    pub fn ok(&self, line: &str) -> Said {
+    pub fn ok(&self, line: &str) -> CommandOutput {
         let said = self.run(line);
         assert_eq!(said.code, 0, "{line}\n{}", said.err);
         said

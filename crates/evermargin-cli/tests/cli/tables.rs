@@ -17,7 +17,7 @@ fn the_model_remembers_where_the_label_stood() {
     shell.write("t.csv", &rows(|class, x| format!("{class},{x},{}", 100 * (x % 2))));
     shell.ok("fit t.csv --label 1 -o t.evm");
     let said = shell.ok("predict t.evm t.csv --as labels -o out");
-    assert!(said.err.contains("the label was taken from column 1; as in training"), "{}", said.err);
+    assert!(said.err.contains("the label was taken from column 1, as in training"), "{}", said.err);
     assert_eq!(shell.ok("predict t.evm t.csv --json").json()["accuracy"], 1.0);
     let page = shell.ok("inspect t.evm").out;
     assert!(page.lines().any(|l| l.split_whitespace().eq(["label", "column", "1"])), "{page}");
@@ -70,13 +70,13 @@ fn a_header_above_text_alone_is_seen() {
     shell.write("t.csv", &format!("cap,odor,edible\n{body}"));
     let said = shell.ok("fit t.csv --json");
     assert_eq!((&said.json()["rows"], &said.json()["classes"]), (&20.into(), &2.into()));
-    assert!(said.err.contains("the first row was taken for a header (if it is data, say --header no)"));
+    assert!(said.err.contains("the first row was taken for a header; if it is data, pass --header no"));
     let json = shell.ok("fit t.csv --header no --json").json();
     assert_eq!((&json["rows"], &json["classes"]), (&21.into(), &3.into()));
     shell.write("t.csv", &body);
     let said = shell.ok("fit t.csv --json");
     assert_eq!(said.json()["rows"], 20);
-    assert!(said.err.contains("the first row was taken for data (if it is a header, say --header yes)"));
+    assert!(said.err.contains("the first row was taken for data; if it is a header, pass --header yes"));
     assert_eq!(shell.ok("fit t.csv --header yes --json").json()["rows"], 19);
 }
 

@@ -16,8 +16,9 @@ use evermargin::cpu::{CpuLevel, cpu_feature_level};
 
 const FORMAT: &str = "evermargin";
 
-/// The format version that is written and read. Versions 1 and 2 had no checksum in models and no `kind`.
-const VERSION: u32 = 3;
+/// The format version that is written and read. Versions 1 and 2 had no checksum in models and no `kind`; version 3 had a
+/// description of its own for each kind.
+const VERSION: u32 = 4;
 
 /// What follows the length of the header in every artifact.
 const MAGIC: &[u8] = b"{\"__metadata__\":{\"checksum\":\"";
@@ -141,7 +142,7 @@ pub fn reseal(bytes: &mut [u8]) {
 /// The arrays and the metadata of an artifact of the wanted kind; the checksum is right.
 pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     if !is_artifact(bytes) {
-        return Err(no_artifact(wanted, bytes));
+        return Err(no_artifact(wanted, bytes).into());
     }
     if checksum(bytes).as_bytes() != &bytes[SUM_AT..SUM_AT + NO_SUM.len()] {
         return Err(
@@ -152,12 +153,12 @@ pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     let tensors = Loaded::parse(bytes, wanted.name())
         .map_err(|e| format!("not {}, or a damaged one ({e})", wanted.noun()))?;
     if let Some(what) = version_fault(&tensors) {
-        return Err(what);
+        return Err(what.into());
     }
     match kind(&tensors) {
         Some(found) if found == wanted => Ok(tensors),
-        Some(found) => Err(format!("{}, not {}; {}", found.noun(), wanted.noun(), found.use_of())),
-        None => Err(format!("not {}", wanted.noun())),
+        Some(found) => Err(format!("{}, not {}; {}", found.noun(), wanted.noun(), found.use_of()).into()),
+        None => Err(format!("not {}", wanted.noun()).into()),
     }
 }
 

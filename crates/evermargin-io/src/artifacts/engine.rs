@@ -50,8 +50,8 @@ pub fn unseal_with<T: DeserializeOwned>(
     bytes: &[u8],
     options: &LoadOptions,
 ) -> Result<T> {
-    let wrong = |what| Error::content(name, what);
-    let mut tensors = container::open(kind, bytes).map_err(wrong)?;
+    let wrong = |what: String| Error::content(name, what);
+    let mut tensors = container::open(kind, bytes).map_err(|what| Error::content(name, what))?;
     container::check_cpu(name, &tensors, options)?;
     let value = tensors.u8(VALUE).map_err(wrong)?;
     tensors.refuse_unused().map_err(wrong)?;

@@ -3,6 +3,7 @@
 pub(crate) mod artifact;
 pub mod container;
 pub mod engine;
+pub(crate) mod head;
 pub mod model;
 pub mod state;
 pub mod summary;

@@ -9,35 +9,31 @@
 //! The same classifier always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind};
-use crate::artifacts::tensor_parts::{self, Restored, ScalingHead, rows};
+use crate::artifacts::head::{Head, LearnerHead};
+use crate::artifacts::tensor_parts::{self, Restored, rows};
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::artifacts::validate::check;
 use crate::decompress::{display_name, read_whole};
 use crate::error::{Error, Result};
 use crate::limits::{Limits, over};
 use crate::output::write_atomic;
+use crate::remedy::Limit;
 use crate::{json, libsvm_model};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Columns, InputSpec, Model, MulticlassScheme, Part};
-use evermargin::params::ParamValues;
+use evermargin::model::{Calibration, Classifier, Columns, Model, Part};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Everything of a classifier but the large arrays.
-#[derive(Serialize, Deserialize)]
+/// What only models have.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
-    learner: String,
-    params: ParamValues,
-    classes: Vec<String>,
-    scheme: MulticlassScheme,
+struct Body {
+    learner: LearnerHead,
     model: ModelHead,
-    scaling: ScalingHead,
-    input: InputSpec,
     calibration: Vec<CalibrationHead>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum ModelHead {
     Linear,
@@ -45,13 +41,13 @@ enum ModelHead {
     Views { cols: usize, parts: Vec<PartHead> },
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct PartHead {
     columns: Columns,
     model: ModelHead,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum CalibrationHead {
     Sigmoid { a: f64, b: f64 },
@@ -97,18 +93,15 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
     check(classifier).map_err(Error::inexpressible)?;
     let mut bundle = Bundle::default();
     let model = save_model(&classifier.model, "", &mut bundle);
-    let head = Head {
-        learner: classifier.learner.clone(),
+    let learner = LearnerHead {
+        name: classifier.learner.clone(),
         params: classifier.params.clone(),
         classes: classifier.classes.clone(),
         scheme: classifier.scheme,
-        model,
-        scaling: tensor_parts::save_scaling(&classifier.scaling, &mut bundle),
-        input: classifier.input.clone(),
-        calibration: save_calibration(&classifier.calibration, &mut bundle),
     };
-    let head = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    Ok(container::write(Kind::Model, &head, bundle))
+    let scaling = tensor_parts::save_scaling(&classifier.scaling, &mut bundle);
+    let calibration = save_calibration(&classifier.calibration, &mut bundle);
+    Head::new(&classifier.input, scaling, Body { learner, model, calibration }).write(Kind::Model, bundle)
 }
 
 /// The classifier in the bytes of a model file; `name` stands for the file in messages.
@@ -122,24 +115,24 @@ fn from_bytes_within(name: &str, bytes: &[u8], limits: &Limits) -> Result<Classi
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<Classifier> {
     let mut tensors = container::open(Kind::Model, bytes)?;
-    let head: Head = tensors.description()?;
-    let model = load_model(head.model, "", &mut tensors)?;
-    let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
-    let calibration = load_calibration(&head.calibration, &mut tensors)?;
+    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    let model = load_model(body.model, "", &mut tensors)?;
+    let scaling = tensor_parts::load_scaling(scaling, &mut tensors)?;
+    let calibration = load_calibration(&body.calibration, &mut tensors)?;
     tensors.refuse_unused()?;
     let classifier = Classifier {
-        learner: head.learner,
-        params: head.params,
-        classes: head.classes,
-        scheme: head.scheme,
+        learner: body.learner.name,
+        params: body.learner.params,
+        classes: body.learner.classes,
+        scheme: body.learner.scheme,
         model,
         scaling,
-        input: head.input,
+        input,
         calibration,
     };
     let (cols, cap) = (classifier.features(), limits.columns());
     if cols > cap {
-        return Err(over(cols, "columns", cap, "max_columns"));
+        return Err(over(cols, "columns", cap, Limit::Columns));
     }
     check(&classifier)?;
     Ok(classifier)
@@ -180,7 +173,7 @@ fn load_model(head: ModelHead, prefix: &str, tensors: &mut Loaded<'_>) -> Restor
             let points = tensor_parts::load_points(cols, sparse, prefix, tensors)?;
             let (shape, coef) = tensors.f64(&format!("{prefix}coef"), 2)?;
             if shape[1] != points.rows() {
-                return Err(format!("{} coefficients for {} points", shape[1], points.rows()));
+                return Err(format!("{} coefficients for {} points", shape[1], points.rows()).into());
             }
             Model::Expansion { kernel, points, coef: rows(&coef, shape[0], shape[1]), bias }
         }

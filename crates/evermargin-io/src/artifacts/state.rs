@@ -8,42 +8,37 @@
 //! learning goes on as if it had never been interrupted. The same state always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind, LoadOptions};
-use crate::artifacts::tensor_parts::{self, Restored, ScalingHead, rows};
+use crate::artifacts::head::{Head, LearnerHead};
+use crate::artifacts::tensor_parts::{self, Restored, rows};
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::artifacts::validate::{check_classes, check_input, check_scaling};
 use crate::decompress::display_name;
 use crate::error::{Error, Result};
 use crate::limits::{Limits, over};
 use crate::output::write_atomic;
+use crate::remedy::Limit;
 use evermargin::data::Matrix;
 use evermargin::estimators::online::lasvm::{Counts, LasvmParams, Ramp, Saved};
 use evermargin::kernel::gram::Packing;
-use evermargin::model::{InputSpec, MulticlassScheme};
-use evermargin::params::ParamValues;
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::solver::smo::Dual;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Everything of a state but the large arrays.
-#[derive(Serialize, Deserialize)]
+/// What only states have.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
-    learner: String,
-    params: ParamValues,
-    classes: Vec<String>,
+struct Body {
+    learner: LearnerHead,
     class_counts: Vec<usize>,
     rows: u64,
-    scheme: MulticlassScheme,
-    scaling: ScalingHead,
-    input: InputSpec,
     machine: LasvmParams,
     packing: PackingHead,
     sparse: bool,
     counts: Counts,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackingHead {
     cols: usize,
@@ -55,7 +50,7 @@ struct PackingHead {
 const PARTS: [&str; 5] = ["alpha", "lo", "hi", "target", "gradient"];
 
 /// Counts above this were not counted.
-const MOST: u64 = 1 << 60;
+const MAX_COUNT: u64 = 1 << 60;
 
 /// Writes a state file; `-` is standard output. The file appears whole or not at all.
 pub fn save(path: impl AsRef<Path>, checkpoint: &OnlineCheckpoint) -> Result<()> {
@@ -97,28 +92,23 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
     check(checkpoint).map_err(Error::inexpressible)?;
     let saved = &checkpoint.saved;
     let mut bundle = Bundle::default();
-    let head = Head {
-        learner: checkpoint.learner.clone(),
-        params: checkpoint.params.clone(),
-        classes: checkpoint.classes.clone(),
+    let scaling = tensor_parts::save_scaling(&checkpoint.scaling, &mut bundle);
+    let body = Body {
+        learner: LearnerHead {
+            name: checkpoint.learner.clone(),
+            params: checkpoint.params.clone(),
+            classes: checkpoint.classes.clone(),
+            scheme: checkpoint.scheme,
+        },
         class_counts: checkpoint.counts.clone(),
         rows: checkpoint.rows,
-        scheme: checkpoint.scheme,
-        scaling: tensor_parts::save_scaling(&checkpoint.scaling, &mut bundle),
-        input: checkpoint.input.clone(),
         machine: saved.params.clone(),
         packing: save_packing(&saved.packing, &mut bundle),
         sparse: tensor_parts::save_points(&saved.points, "", &mut bundle),
         counts: saved.counts.clone(),
     };
     save_variables(saved, &mut bundle);
-    let text = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    // JSON has no infinities; a state that would not come back is not written.
-    let back = serde_json::from_str::<Head>(&text).map_err(|e| Error::inexpressible(e.to_string()))?;
-    if back.machine != head.machine || back.params != head.params {
-        return Err(Error::inexpressible("the parameters of the learner cannot be written as JSON"));
-    }
-    Ok(container::write(Kind::State, &text, bundle))
+    Head::new(&checkpoint.input, scaling, body).write(Kind::State, bundle)
 }
 
 fn save_packing(packing: &Packing, bundle: &mut Bundle) -> PackingHead {
@@ -151,34 +141,34 @@ fn save_variables(saved: &Saved, bundle: &mut Bundle) {
 }
 
 fn restore(mut tensors: Loaded<'_>, limits: &Limits) -> Restored<OnlineCheckpoint> {
-    let head: Head = tensors.description()?;
-    if head.packing.cols > limits.columns() {
-        return Err(over(head.packing.cols, "columns", limits.columns(), "max_columns"));
+    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    if body.packing.cols > limits.columns() {
+        return Err(over(body.packing.cols, "columns", limits.columns(), Limit::Columns));
     }
-    let points = tensor_parts::load_points(head.packing.cols, head.sparse, "", &mut tensors)?;
-    let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
-    let center = if head.packing.centered { tensors.f64("center", 1)?.1 } else { Vec::new() };
+    let points = tensor_parts::load_points(body.packing.cols, body.sparse, "", &mut tensors)?;
+    let scaling = tensor_parts::load_scaling(scaling, &mut tensors)?;
+    let center = if body.packing.centered { tensors.f64("center", 1)?.1 } else { Vec::new() };
     if center.iter().any(|v| !v.is_finite()) {
         return Err("tensor center: values must be finite".into());
     }
-    let PackingHead { cols, sparse, double, .. } = head.packing;
+    let PackingHead { cols, sparse, double, .. } = body.packing;
     let ids = tensors.u64("ids")?.into_iter().map(|id| id as u64).collect();
     let came = tensors.u32("came")?.into_iter().map(ramp).collect::<Restored<_>>()?;
     let dead = tensors.u32("dead")?.into_iter().map(flag).collect::<Restored<_>>()?;
-    let outputs = load_outputs(&points, head.machine.variant.has_bias(), &mut tensors)?;
+    let outputs = load_outputs(&points, body.machine.variant.has_bias(), &mut tensors)?;
     tensors.refuse_unused()?;
     let packing = Packing { cols, center, sparse, double };
     let saved =
-        Saved { params: head.machine, packing, points, ids, came, dead, outputs, counts: head.counts };
+        Saved { params: body.machine, packing, points, ids, came, dead, outputs, counts: body.counts };
     let checkpoint = OnlineCheckpoint {
-        learner: head.learner,
-        params: head.params,
-        classes: head.classes,
-        scheme: head.scheme,
+        learner: body.learner.name,
+        params: body.learner.params,
+        classes: body.learner.classes,
+        scheme: body.learner.scheme,
         scaling,
-        input: head.input,
-        counts: head.class_counts,
-        rows: head.rows,
+        input,
+        counts: body.class_counts,
+        rows: body.rows,
         saved,
     };
     check(&checkpoint)?;
@@ -190,7 +180,7 @@ fn ramp(code: u32) -> Restored<Ramp> {
         0 => Ok(Ramp::Left),
         1 => Ok(Ramp::Slope),
         2 => Ok(Ramp::Right),
-        other => Err(format!("tensor came: {other} is no place on the ramp")),
+        other => Err(format!("tensor came: {other} is no place on the ramp").into()),
     }
 }
 
@@ -198,7 +188,7 @@ fn flag(code: u32) -> Restored<bool> {
     match code {
         0 => Ok(false),
         1 => Ok(true),
-        other => Err(format!("tensor dead: {other} instead of 0 or 1")),
+        other => Err(format!("tensor dead: {other} instead of 0 or 1").into()),
     }
 }
 
@@ -207,7 +197,7 @@ fn load_outputs(points: &Matrix, bias: bool, tensors: &mut Loaded<'_>) -> Restor
     for name in PARTS {
         let (shape, values) = tensors.f64(name, 2)?;
         if shape[1] != points.rows() {
-            return Err(format!("tensor {name}: {} values for {} points", shape[1], points.rows()));
+            return Err(format!("tensor {name}: {} values for {} points", shape[1], points.rows()).into());
         }
         parts.push(rows(&values, shape[0], shape[1]));
     }
@@ -231,8 +221,8 @@ fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     check_input(&checkpoint.input, cols)?;
     let c = &saved.counts;
     let single = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
-    if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MOST) {
+    if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MAX_COUNT) {
         return Err("its counts are not possible".into());
     }
-    checkpoint.check().map_err(|e| e.to_string())
+    checkpoint.check().map_err(|e| e.to_string().into())
 }

@@ -6,14 +6,16 @@
 //! gives the same bytes.
 
 use crate::artifacts::container::{self, Kind};
-use crate::artifacts::tensor_parts::{self, Restored, ScalingHead};
+use crate::artifacts::head::Head;
+use crate::artifacts::tensor_parts::{self, Restored};
 use crate::artifacts::tensors::Bundle;
-use crate::artifacts::validate::{check_columns, check_scaling};
+use crate::artifacts::validate::{check_input, check_scaling};
 use crate::decompress::display_name;
 use crate::error::{Error, Result};
 use crate::limits::{Limits, over};
 use crate::output::write_atomic;
-use evermargin::model::{Column, Scaling};
+use crate::remedy::Limit;
+use evermargin::model::{InputSpec, Scaling};
 use evermargin::summary::{ExemplarParams, Summary};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,24 +27,23 @@ pub struct SavedSummary {
     pub summary: Summary,
     /// How samples were scaled.
     pub scaling: Scaling,
-    /// How table columns became features; empty when the data came as a matrix.
-    pub columns: Vec<Column>,
+    /// How a file becomes features.
+    pub input: InputSpec,
     /// Files the exemplars came from.
     pub sources: Vec<String>,
     /// For each exemplar the number of its file in `sources`, and of its row there, counted from 1.
     pub origin: Vec<(u32, usize)>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// What only summaries have.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct Body {
     params: ExemplarParams,
     cap: usize,
     seen: u64,
     cols: usize,
     sparse: bool,
-    scaling: ScalingHead,
-    columns: Vec<Column>,
     sources: Vec<String>,
 }
 
@@ -67,42 +68,40 @@ pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<SavedSummary> {
 pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
     check(kept).map_err(Error::inexpressible)?;
     let (summary, mut bundle) = (&kept.summary, Bundle::default());
-    let head = Head {
+    let scaling = tensor_parts::save_scaling(&kept.scaling, &mut bundle);
+    let body = Body {
         params: summary.params().clone(),
         cap: summary.cap(),
         seen: summary.seen(),
         cols: summary.exemplars().cols(),
         sparse: tensor_parts::save_points(summary.exemplars(), "", &mut bundle),
-        scaling: tensor_parts::save_scaling(&kept.scaling, &mut bundle),
-        columns: kept.columns.clone(),
         sources: kept.sources.clone(),
     };
     let m = kept.origin.len();
     bundle.f64("weights", &[m], summary.weights());
     bundle.u32("source", &[m], &kept.origin.iter().map(|o| o.0).collect::<Vec<_>>());
     bundle.u64("row", &[m], &kept.origin.iter().map(|o| o.1).collect::<Vec<_>>());
-    let text = serde_json::to_string(&head).map_err(|e| Error::inexpressible(e.to_string()))?;
-    Ok(container::write(Kind::Summary, &text, bundle))
+    Head::new(&kept.input, scaling, body).write(Kind::Summary, bundle)
 }
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
     let mut tensors = container::open(Kind::Summary, bytes)?;
-    let head: Head = tensors.description()?;
-    if head.cols > limits.columns() {
-        return Err(over(head.cols, "columns", limits.columns(), "max_columns"));
+    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    if body.cols > limits.columns() {
+        return Err(over(body.cols, "columns", limits.columns(), Limit::Columns));
     }
-    let points = tensor_parts::load_points(head.cols, head.sparse, "", &mut tensors)?;
-    let scaling = tensor_parts::load_scaling(head.scaling, &mut tensors)?;
+    let points = tensor_parts::load_points(body.cols, body.sparse, "", &mut tensors)?;
+    let scaling = tensor_parts::load_scaling(scaling, &mut tensors)?;
     let weights = tensors.f64("weights", 1)?.1;
     let (source, row) = (tensors.u32("source")?, tensors.u64("row")?);
     tensors.refuse_unused()?;
     if source.len() != row.len() {
-        return Err(format!("{} files for {} rows", source.len(), row.len()));
+        return Err(format!("{} files for {} rows", source.len(), row.len()).into());
     }
     let summary =
-        Summary::of(head.params, head.cap, points, weights, head.seen).map_err(|e| e.to_string())?;
+        Summary::of(body.params, body.cap, points, weights, body.seen).map_err(|e| e.to_string())?;
     let origin = source.into_iter().zip(row).collect();
-    let kept = SavedSummary { summary, scaling, columns: head.columns, sources: head.sources, origin };
+    let kept = SavedSummary { summary, scaling, input, sources: body.sources, origin };
     check(&kept)?;
     Ok(kept)
 }
@@ -114,13 +113,13 @@ fn check(kept: &SavedSummary) -> Restored<()> {
         return Err("its exemplars have no columns".into());
     }
     check_scaling(&kept.scaling, cols)?;
-    check_columns(&kept.columns, cols)?;
+    check_input(&kept.input, cols)?;
     let rows = kept.summary.exemplars().rows();
     if kept.origin.len() != rows {
-        return Err(format!("{} rows of files for {rows} exemplars", kept.origin.len()));
+        return Err(format!("{} rows of files for {rows} exemplars", kept.origin.len()).into());
     }
     match kept.origin.iter().find(|(source, row)| *source as usize >= kept.sources.len() || *row == 0) {
-        Some((source, row)) => Err(format!("row {row} of file {source} is none of its files")),
+        Some((source, row)) => Err(format!("row {row} of file {source} is none of its files").into()),
         None => Ok(()),
     }
 }
@@ -129,6 +128,7 @@ fn check(kept: &SavedSummary) -> Restored<()> {
 mod tests {
     use super::*;
     use evermargin::data::Matrix;
+    use evermargin::model::Column;
 
     fn kept(sparse: bool) -> SavedSummary {
         let rows = Matrix::dense(vec![1.0, 0.1, 0.0, 4.0, -2.5, 1e-9], 3, 2).unwrap();
@@ -141,7 +141,10 @@ mod tests {
                 shift: vec![0.5, 1.0],
                 factor: vec![0.1, 3.0],
             },
-            columns: vec![Column::Number { name: "a".into() }, Column::Number { name: "b".into() }],
+            input: InputSpec {
+                columns: ["a", "b"].map(|name| Column::Number { name: name.into() }).to_vec(),
+                ..InputSpec::default()
+            },
             sources: vec!["a.csv".into(), "b \"c\".csv".into()],
             origin: vec![(1, 7), (0, 1), (1, 2)],
         }

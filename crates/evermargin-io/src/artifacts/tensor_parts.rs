@@ -3,18 +3,19 @@
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::decompress::display_name;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, too_many_bytes};
+use crate::remedy::Message;
 use evermargin::data::Matrix;
 use evermargin::model::Scaling;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
-/// What is read, or the sentence that says why not.
-pub(crate) type Restored<T> = std::result::Result<T, String>;
+/// What is read, or the message that says why not.
+pub(crate) type Restored<T> = std::result::Result<T, Message>;
 
-/// A scaling but for its vectors.
-#[derive(Serialize, Deserialize)]
+/// A scaling without its vectors.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum ScalingHead {
     None,
@@ -53,8 +54,7 @@ pub(crate) fn load_scaling(head: ScalingHead, tensors: &mut Loaded<'_>) -> Resto
     })
 }
 
-/// Writes points, and says whether they are sparse.
-/// Points under names that begin with `prefix`; whether they are sparse.
+/// Adds points under names that begin with `prefix`; returns whether they are sparse.
 pub(crate) fn save_points(points: &Matrix, prefix: &str, bundle: &mut Bundle) -> bool {
     let name = |what: &str| format!("{prefix}points.{what}");
     match points {
@@ -85,11 +85,11 @@ pub(crate) fn load_points(
     } else {
         let (shape, values) = tensors.f64(&name("values"), 2)?;
         if shape[1] != cols {
-            return Err(format!("points have {} columns, the description says {cols}", shape[1]));
+            return Err(format!("points have {} columns, the description says {cols}", shape[1]).into());
         }
         Matrix::dense(values, shape[0], cols)
     };
-    points.map_err(|e| format!("points: {e}"))
+    points.map_err(|e| format!("points: {e}").into())
 }
 
 /// `count` rows of `width` values; `count` is bounded by what the file holds unless rows are empty.
@@ -116,8 +116,7 @@ pub(crate) fn read_raw(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .map_err(|e| Error::read(&name, e))?;
     if bytes.len() as u64 > limits.max_bytes {
-        let what = format!("over the cap of {} bytes; if it is right, raise max_bytes", limits.max_bytes);
-        return Err(Error::content(&name, what));
+        return Err(Error::content(&name, too_many_bytes(limits.max_bytes)));
     }
     Ok(bytes)
 }

@@ -93,11 +93,11 @@ pub(crate) struct Loaded<'a> {
     what: &'static str,
 }
 
-type Found<T> = Result<T, String>;
+type TensorResult<T> = Result<T, String>;
 
 impl<'a> Loaded<'a> {
     /// Arrays of a file that should be a `what`.
-    pub(crate) fn parse(bytes: &'a [u8], what: &'static str) -> Found<Self> {
+    pub(crate) fn parse(bytes: &'a [u8], what: &'static str) -> TensorResult<Self> {
         let damaged = |e| match e {
             SafeTensorError::MetadataIncompleteBuffer => "its length is not what its header says".to_string(),
             e => e.to_string(),
@@ -113,13 +113,13 @@ impl<'a> Loaded<'a> {
     }
 
     /// The description among the metadata.
-    pub(crate) fn description<T: DeserializeOwned>(&self) -> Found<T> {
+    pub(crate) fn description<T: DeserializeOwned>(&self) -> TensorResult<T> {
         let text = self.metadata("description").ok_or("its description is missing")?;
         serde_json::from_str(text)
             .map_err(|e| format!("the description of the {} is damaged: {e}", self.what))
     }
 
-    fn get(&mut self, name: &str, rank: usize) -> Found<(Dtype, Vec<usize>, &'a [u8])> {
+    fn get(&mut self, name: &str, rank: usize) -> TensorResult<(Dtype, Vec<usize>, &'a [u8])> {
         let view = self.tensors.tensor(name).map_err(|_| format!("tensor {name} is missing"))?;
         if view.shape().len() != rank {
             return Err(format!("tensor {name} has {} dimensions instead of {rank}", view.shape().len()));
@@ -129,7 +129,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// Shape and values of an array of f64, or of f32 widened.
-    pub(crate) fn f64(&mut self, name: &str, rank: usize) -> Found<(Vec<usize>, Vec<f64>)> {
+    pub(crate) fn f64(&mut self, name: &str, rank: usize) -> TensorResult<(Vec<usize>, Vec<f64>)> {
         let (dtype, shape, data) = self.get(name, rank)?;
         let values = match dtype {
             Dtype::F64 => data.as_chunks().0.iter().map(|c| f64::from_le_bytes(*c)).collect(),
@@ -140,7 +140,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// A vector of u64.
-    pub(crate) fn u64(&mut self, name: &str) -> Found<Vec<usize>> {
+    pub(crate) fn u64(&mut self, name: &str) -> TensorResult<Vec<usize>> {
         let (dtype, _, data) = self.get(name, 1)?;
         if dtype != Dtype::U64 {
             return Err(format!("tensor {name} has values of type {dtype} instead of U64"));
@@ -155,7 +155,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// A vector of u32.
-    pub(crate) fn u32(&mut self, name: &str) -> Found<Vec<u32>> {
+    pub(crate) fn u32(&mut self, name: &str) -> TensorResult<Vec<u32>> {
         let (dtype, _, data) = self.get(name, 1)?;
         if dtype != Dtype::U32 {
             return Err(format!("tensor {name} has values of type {dtype} instead of U32"));
@@ -164,7 +164,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// A vector of bytes.
-    pub(crate) fn u8(&mut self, name: &str) -> Found<&'a [u8]> {
+    pub(crate) fn u8(&mut self, name: &str) -> TensorResult<&'a [u8]> {
         let (dtype, _, data) = self.get(name, 1)?;
         if dtype != Dtype::U8 {
             return Err(format!("tensor {name} has values of type {dtype} instead of U8"));
@@ -173,7 +173,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// Refuses arrays this version knows nothing of: to leave them out would be to load another model.
-    pub(crate) fn refuse_unused(&self) -> Found<()> {
+    pub(crate) fn refuse_unused(&self) -> TensorResult<()> {
         let mut names = self.tensors.names();
         names.sort_unstable();
         match names.into_iter().find(|n| !self.used.contains(*n)) {

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::formats::npy::token;
 use crate::limits::Limits;
+use crate::remedy::Message;
 use evermargin::data::Matrix;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,8 @@ pub(crate) fn is_idx(bytes: &[u8]) -> bool {
 
 /// An array of rank 2 or more as one row a sample, the other dimensions laid out in a row.
 pub(crate) fn read_matrix(file: &str, bytes: &[u8], limits: &Limits) -> Result<Matrix> {
-    let wrong = |what: String| Error::content(file, what);
-    let array = Array::parse(bytes).map_err(wrong)?;
+    let wrong = |what: Message| Error::content(file, what);
+    let array = Array::parse(bytes).map_err(|what| wrong(what.into()))?;
     let (rows, cols) = match array.shape[..] {
         [rows, ref rest @ ..] if !rest.is_empty() => {
             (rows, rest.iter().fold(1, |n: usize, d| n.saturating_mul(*d)))
@@ -24,7 +25,7 @@ pub(crate) fn read_matrix(file: &str, bytes: &[u8], limits: &Limits) -> Result<M
     let cells = limits.check_array(rows, cols).map_err(wrong)?;
     let mut values = limits.vector(cells).map_err(wrong)?;
     values.extend((0..cells).map(|i| array.number(i)));
-    Matrix::dense(values, rows, cols).map_err(|e| wrong(e.to_string()))
+    Matrix::dense(values, rows, cols).map_err(|e| wrong(e.to_string().into()))
 }
 
 /// The label tokens of an array of rank 1.

@@ -4,6 +4,7 @@
 //! is itself an object or a list is refused where it begins, however deep it is.
 
 use crate::error::shown;
+use crate::remedy::{Limit, Message, Remedy};
 use std::collections::HashMap;
 
 /// Where the text of a value stands: in the line itself or, unescaped, in the scratch.
@@ -78,16 +79,24 @@ impl Cells {
 }
 
 /// Adds the keys of a line to those known; no more than `cap` of them.
-pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), String> {
+pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Message> {
     let mut scratch = String::new();
+    let mut too_many = false;
     scan(line, &mut scratch, |key, _| {
         if !keys.place.contains_key(key) {
             if keys.names.len() == cap {
-                return Err(format!("more than {cap} keys; if it is right, raise max_columns"));
+                too_many = true;
+                return Err(String::new());
             }
             keys.add(key);
         }
         Ok(())
+    })
+    .map_err(|what| {
+        if too_many {
+            return Message::new(format!("more than {cap} keys"), Remedy::Raise(Limit::Columns));
+        }
+        what.into()
     })
 }
 
@@ -332,7 +341,7 @@ mod tests {
 
     fn pairs(line: &str) -> Result<Vec<(String, String)>, String> {
         let mut keys = Keys::default();
-        learn(line, &mut keys, 100)?;
+        learn(line, &mut keys, 100).map_err(|e| e.to_string())?;
         let mut cells = Cells::default();
         cells.read(line, &keys)?;
         let text = cells.spans.iter().map(|s| s.of(line, &cells.scratch).to_string());

@@ -4,6 +4,7 @@ use crate::decompress::{display_name, read_whole};
 use crate::error::{Error, Result, shown};
 use crate::formats::{idx, npy};
 use crate::limits::Limits;
+use crate::remedy::{Limit, Message};
 use evermargin::data::Labels;
 use std::collections::HashMap;
 use std::path::Path;
@@ -80,7 +81,7 @@ pub(crate) fn none(rows: usize) -> Labels {
 /// Reads the labels of `rows` rows from a file of their own: one a line, or a one-dimensional `.npy` or IDX
 /// array. In the two-file form of SVMlin 0 stands for "no label", which is what it means here when the
 /// labels are −1, 0 and +1.
-pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<String>) -> Result<Labels> {
+pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<Message>) -> Result<Labels> {
     let name = display_name(path);
     let bytes = read_whole(path, limits)?;
     let text;
@@ -98,7 +99,7 @@ pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<String>) -
     if tokens.len() > limits.max_rows {
         return Err(Error::content(
             &name,
-            crate::limits::over(tokens.len(), "labels", limits.max_rows, "max_rows"),
+            crate::limits::over(tokens.len(), "labels", limits.max_rows, Limit::Rows),
         ));
     }
     let mut interner = Interner::default();
@@ -117,7 +118,7 @@ pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<String>) -
             *number = UNLABELED;
             hidden += 1;
         }
-        notes.push(format!("{hidden} labels of 0 beside -1 and +1 in {name} were read as no label"));
+        notes.push(format!("{hidden} labels of 0 beside -1 and +1 in {name} were read as no label").into());
         let left = Labels::from_tokens(of.iter().map(|n| interner.tokens.get(*n as usize).copied()));
         return Ok(left);
     }

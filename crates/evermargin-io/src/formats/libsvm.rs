@@ -6,7 +6,8 @@
 use crate::error::{Error, Fault, Result, shown};
 use crate::formats::labels::{Interner, UNLABELED};
 use crate::formats::number;
-use crate::limits::Limits;
+use crate::limits::{Limits, index_too_large, line_too_long};
+use crate::remedy::{Limit, Message, Remedy};
 use evermargin::data::{Labels, MAX_ABS, Matrix};
 use rayon::prelude::*;
 
@@ -86,7 +87,8 @@ fn read_in_pieces(
         }
         if whole.of.len() > limits.max_rows {
             let line = line_of_row(bytes, limits.max_rows);
-            let what = format!("more than {} rows; if it is right, raise max_rows", limits.max_rows);
+            let what =
+                Message::new(format!("more than {} rows", limits.max_rows), Remedy::Raise(Limit::Rows));
             return Err(Error::line(file, line, what));
         }
     }
@@ -143,7 +145,7 @@ struct Whole<'a> {
 impl<'a> Whole<'a> {
     /// Room for everything that the text can hold, so that nothing is allocated on the way: a value for each colon, a row for
     /// each line. What is reserved but not used costs nothing.
-    fn with_room(bytes: &[u8], limits: &Limits) -> std::result::Result<Self, String> {
+    fn with_room(bytes: &[u8], limits: &Limits) -> std::result::Result<Self, Message> {
         let values = memchr::memchr_iter(b':', bytes).count();
         let rows = memchr::memchr_iter(b'\n', bytes).count() + 1;
         limits.room(values.saturating_mul(12).saturating_add(rows.saturating_mul(20)))?;
@@ -361,9 +363,7 @@ fn check_length(line: &[u8], number: u64, limits: &Limits) -> std::result::Resul
     if line.len() <= limits.max_line {
         return Ok(());
     }
-    let cap = limits.max_line;
-    let what = format!("the line is over the cap of {cap} bytes; if it is right, raise max_line");
-    Err(Fault::new(number, 0, what))
+    Err(Fault::new(number, 0, line_too_long(limits.max_line)))
 }
 
 /// A value of at most 15 digits and nothing else, as most values in such files are.
@@ -426,8 +426,7 @@ fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
             )
         }
         Some(colon) if whole(&digits[..colon]) => {
-            let index = shown(&digits[..colon]);
-            format!("index {index} is over the cap of {cap}; if it is right, raise max_columns")
+            return Fault::new(line, start + 1, index_too_large(shown(&digits[..colon]), cap));
         }
         Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
         None => format!("expected index:value, found '{}'", shown(token)),
@@ -438,10 +437,9 @@ fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
 #[cold]
 fn bad_index(line: u64, start: usize, index: u64, cap: u64) -> Fault {
     let what = if index == 0 {
-        "index 0, but indices are counted from 1 here; if they are counted from 0, set index_base = 0"
-            .to_string()
+        Message::new("index 0, but indices are counted from 1 here", Remedy::IndexBaseZero)
     } else {
-        format!("index {index} is over the cap of {cap}; if it is right, raise max_columns")
+        index_too_large(index, cap)
     };
     Fault::new(line, start + 1, what)
 }

@@ -4,6 +4,7 @@
 use crate::error::{Error, Result, shown};
 use crate::formats::number;
 use crate::limits::Limits;
+use crate::remedy::{Limit, Message};
 use evermargin::data::Matrix;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -34,7 +35,7 @@ pub(crate) struct Array<'a> {
     data: &'a [u8],
 }
 
-type Parsed<T> = std::result::Result<T, String>;
+type Parsed<T> = std::result::Result<T, Message>;
 
 impl<'a> Array<'a> {
     /// Parses the header and bounds the array by the bytes that follow it.
@@ -44,7 +45,9 @@ impl<'a> Array<'a> {
             [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
             [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
             [version, _, ..] => {
-                return Err(format!(".npy version {version} is not known; save it again with numpy.save"));
+                return Err(
+                    format!(".npy version {version} is not known; save it again with numpy.save").into()
+                );
             }
             _ => return Err("the .npy header ends too early".into()),
         };
@@ -67,7 +70,7 @@ impl<'a> Array<'a> {
                 "the header declares an array of shape {} but only {} bytes follow; the file is cut short or damaged",
                 spelled(&shape),
                 data.len()
-            ));
+            ).into());
         }
         Ok(Self { kind, size, big_endian, fortran, shape, data })
     }
@@ -78,7 +81,8 @@ impl<'a> Array<'a> {
             return Err(format!(
                 "the array has shape {}; two dimensions are needed, one sample a row (reshape it with numpy)",
                 spelled(&self.shape)
-            ));
+            )
+            .into());
         };
         self.numeric()?;
         let cells = limits.check_array(rows, cols)?;
@@ -90,7 +94,7 @@ impl<'a> Array<'a> {
         } else {
             values.extend((0..cells).map(|i| self.number(i)));
         }
-        Matrix::dense(values, rows, cols).map_err(|e| e.to_string())
+        Matrix::dense(values, rows, cols).map_err(|e| e.to_string().into())
     }
 
     /// The array as label tokens; NaN is no label.
@@ -114,7 +118,7 @@ impl<'a> Array<'a> {
             if value >= 0.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 {
                 Ok(value as usize)
             } else {
-                Err(format!("{what} holds {value}; whole numbers from 0 are needed"))
+                Err(format!("{what} holds {value}; whole numbers from 0 are needed").into())
             }
         };
         (0..count).map(number).collect()
@@ -137,9 +141,10 @@ impl<'a> Array<'a> {
     fn vector(&self, what: &str, limits: &Limits) -> Parsed<usize> {
         match self.shape[..] {
             [count] | [count, 1] if count <= limits.max_cells => Ok(count),
-            [count] | [count, 1] => Err(crate::limits::over(count, "values", limits.max_cells, "max_cells")),
+            [count] | [count, 1] => Err(crate::limits::over(count, "values", limits.max_cells, Limit::Cells)),
             _ => {
-                Err(format!("{what}: the array has shape {}; one dimension is needed", spelled(&self.shape)))
+                Err(format!("{what}: the array has shape {}; one dimension is needed", spelled(&self.shape))
+                    .into())
             }
         }
     }
@@ -151,7 +156,8 @@ impl<'a> Array<'a> {
             (kind, size) => Err(format!(
                 "values of type {}{size} are not read; convert them with numpy's astype('float64')",
                 kind as char
-            )),
+            )
+            .into()),
         }
     }
 
@@ -227,13 +233,13 @@ fn dtype(descr: &str) -> Parsed<(u8, usize, bool)> {
         [order @ (b'<' | b'>' | b'|' | b'='), rest @ ..] => (*order, rest),
         rest => (b'=', rest),
     };
-    let [kind, digits @ ..] = rest else { return Err(unknown()) };
+    let [kind, digits @ ..] = rest else { return Err(unknown().into()) };
     let size: usize = std::str::from_utf8(digits).ok().and_then(|t| t.parse().ok()).ok_or_else(unknown)?;
     match kind {
         b'f' | b'i' | b'u' | b'b' if size <= 8 => Ok((*kind, size, order == b'>')),
         b'S' if size <= MAX_HEADER => Ok((*kind, size, false)),
         b'U' if size <= MAX_HEADER => Ok((*kind, size * 4, order == b'>')),
-        _ => Err(unknown()),
+        _ => Err(unknown().into()),
     }
 }
 
@@ -242,9 +248,9 @@ fn tuple(text: &str) -> Parsed<Vec<usize>> {
     let inner = text.strip_prefix('(').and_then(|t| t.split_once(')')).ok_or_else(bad)?.0;
     let parts: Vec<&str> = inner.split(',').map(str::trim).filter(|p| !p.is_empty()).collect();
     if parts.len() > 32 {
-        return Err(bad());
+        return Err(bad().into());
     }
-    parts.iter().map(|p| p.trim_end_matches('L').parse().map_err(|_| bad())).collect()
+    parts.iter().map(|p| p.trim_end_matches('L').parse().map_err(|_| bad().into())).collect()
 }
 
 fn spelled(shape: &[usize]) -> String {

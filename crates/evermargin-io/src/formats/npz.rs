@@ -1,9 +1,11 @@
 //! NumPy archives: `numpy.savez` with a matrix `X` (or `data`) and labels `y`, or `scipy.sparse.save_npz`.
 
+use crate::decompress::read_bounded;
 use crate::error::{Error, Result};
 use crate::formats::npy::Array;
-use crate::limits::{Limits, SMALLER};
+use crate::limits::{Limits, too_many_bytes};
 use crate::memory::spelled;
+use crate::remedy::{Limit, Message, Remedy};
 use evermargin::data::Matrix;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -15,8 +17,7 @@ const LABELS: [&str; 4] = ["y", "labels", "target", "arr_1"];
 pub(crate) fn read(file: &str, bytes: &[u8], limits: &Limits) -> Result<(Matrix, Option<Vec<String>>)> {
     let members = members(file, bytes, limits)?;
     let limits = &limits.less(members.values().map(Vec::len).sum());
-    let array =
-        |key: &str| members.get(key).map(|b| Array::parse(b).map_err(|what| within(file, key, &what)));
+    let array = |key: &str| members.get(key).map(|b| Array::parse(b).map_err(|what| within(file, key, what)));
     let find = |keys: &[&'static str]| keys.iter().copied().find(|k| members.contains_key(*k));
 
     if ["indptr", "indices", "data", "shape", "format"].iter().all(|k| members.contains_key(*k)) {
@@ -31,14 +32,14 @@ pub(crate) fn read(file: &str, bytes: &[u8], limits: &Limits) -> Result<(Matrix,
         ));
     };
     let x = match array(key) {
-        Some(found) => found?.matrix(limits).map_err(|what| within(file, key, &what))?,
+        Some(found) => found?.matrix(limits).map_err(|what| within(file, key, what))?,
         None => return Err(Error::content(file, "no matrix in the archive")),
     };
     Ok((x, labels(file, &members, find(&LABELS), limits)?))
 }
 
-fn within(file: &str, key: &str, what: &str) -> Error {
-    Error::content(file, format!("array {key}: {what}"))
+fn within(file: &str, key: &str, what: Message) -> Error {
+    Error::content(file, what.about(&format!("array {key}")))
 }
 
 fn labels(
@@ -48,7 +49,7 @@ fn labels(
     limits: &Limits,
 ) -> Result<Option<Vec<String>>> {
     let Some((key, bytes)) = key.and_then(|k| members.get_key_value(k)) else { return Ok(None) };
-    Array::parse(bytes).and_then(|a| a.tokens(limits)).map(Some).map_err(|what| within(file, key, &what))
+    Array::parse(bytes).and_then(|a| a.tokens(limits)).map(Some).map_err(|what| within(file, key, what))
 }
 
 /// The members we know by name, unpacked; together they may not pass the cap.
@@ -72,7 +73,8 @@ fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String,
     for name in names {
         let mut out = Vec::new();
         let member = archive.by_name(&format!("{name}.npy")).map_err(|e| damaged(&e))?;
-        member.take(left.saturating_add(1)).read_to_end(&mut out).map_err(|e| damaged(&e))?;
+        let past = left.saturating_add(1);
+        read_bounded(member.take(past), past, &mut out).map_err(|e| damaged(&e))?;
         left = left
             .checked_sub(out.len() as u64)
             .ok_or_else(|| Error::content(file, too_much(bytes.len() as u64, memory, limits)))?;
@@ -82,22 +84,24 @@ fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String,
 }
 
 /// Why the members of an archive of `input` bytes are not unpacked.
-fn too_much(input: u64, memory: u64, limits: &Limits) -> String {
+fn too_much(input: u64, memory: u64, limits: &Limits) -> Message {
     if limits.max_bytes <= memory {
-        return format!("over the cap of {} bytes; if it is right, raise max_bytes", limits.max_bytes);
+        return too_many_bytes(limits.max_bytes);
     }
-    format!("its {} expand to more than the memory limit of {}; {SMALLER}", spelled(input), spelled(memory))
+    let what = format!("its {} expand to more than the memory limit of {}", spelled(input), spelled(memory));
+    Message::new(what, Remedy::UseLessMemory)
 }
 
 /// Compressed rows as SciPy writes them; columns are sorted where they were not.
-fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::Result<Matrix, String> {
+fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::Result<Matrix, Message> {
     let array = |key: &str| Array::parse(members.get(key).map_or(&[][..], Vec::as_slice));
     let format = array("format")?.single_text();
     if format != "csr" {
         return Err(format!(
             "a sparse matrix in '{}' form; save it with .tocsr()",
             crate::error::shown(format.as_bytes())
-        ));
+        )
+        .into());
     }
     let shape = array("shape")?.whole("shape", limits)?;
     let [rows, cols] = shape[..] else { return Err("the shape of a sparse matrix has two numbers".into()) };
@@ -105,20 +109,21 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
     let indices = array("indices")?.whole("indices", limits)?;
     let values = array("data")?.numbers("data", limits)?;
     if cols > limits.columns() {
-        return Err(crate::limits::over(cols, "columns", limits.columns(), "max_columns"));
+        return Err(crate::limits::over(cols, "columns", limits.columns(), Limit::Columns));
     }
     if Some(indptr.len()) != rows.checked_add(1) {
         return Err(format!(
             "{rows} rows need {} offsets in indptr, which has {}",
             rows.saturating_add(1),
             indptr.len()
-        ));
+        )
+        .into());
     }
     if let Some(column) = indices.iter().find(|c| **c >= cols) {
-        return Err(format!("column {column} in indices, but the matrix has {cols} columns"));
+        return Err(format!("column {column} in indices, but the matrix has {cols} columns").into());
     }
     if indices.len() != values.len() {
-        return Err(format!("{} indices but {} values", indices.len(), values.len()));
+        return Err(format!("{} indices but {} values", indices.len(), values.len()).into());
     }
     let (mut sorted_indices, mut sorted_values) =
         (limits.vector(indices.len())?, limits.vector(values.len())?);
@@ -133,5 +138,5 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
         sorted_indices.extend(row.iter().map(|pair| pair.0));
         sorted_values.extend(row.iter().map(|pair| pair.1));
     }
-    Matrix::csr(indptr, sorted_indices, sorted_values, cols).map_err(|e| e.to_string())
+    Matrix::csr(indptr, sorted_indices, sorted_values, cols).map_err(|e| e.to_string().into())
 }

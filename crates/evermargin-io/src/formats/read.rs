@@ -6,6 +6,7 @@ use crate::formats::detect::Format;
 use crate::formats::labels::{self, Interner};
 use crate::formats::{csv, idx, libsvm, npy, npz};
 use crate::limits::Limits;
+use crate::remedy::Message;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::{Column, InputSpec, LabelPosition, ViewFile};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub struct Dataset {
     /// The files whose columns stand side by side, if there were several.
     pub files: Vec<ViewFile>,
     /// What the user should know: guesses taken, things mended on the way.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 impl Dataset {
@@ -140,10 +141,10 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
             refuse_nul(&name, bytes)?;
             let text = libsvm::read(&name, bytes, options.index_base, options.cols, limits)?;
             if text.unsorted {
-                notes.push("indices were unsorted and have been sorted".to_string());
+                notes.push("indices were unsorted and have been sorted".into());
             }
             if text.zero_based && options.index_base.is_none() {
-                notes.push("index 0 occurs, so indices were taken to count from 0".to_string());
+                notes.push("index 0 occurs, so indices were taken to count from 0".into());
             }
             index_base = Some(u8::from(!text.zero_based));
             (text.x, Some(text.labels))
@@ -164,7 +165,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
             if label_path.is_none()
                 && let Some(found) = idx::sibling_labels(path)
             {
-                notes.push(format!("labels were taken from {}", found.display()));
+                notes.push(format!("labels were taken from {}", found.display()).into());
                 label_path = Some(found);
             }
             (idx::read_matrix(&name, bytes, limits)?, None)
@@ -177,7 +178,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
         _ if options.unlabeled && options.labels_file.is_none() => labels::none(x.rows()),
         Some(file) => {
             if own_labels.as_ref().is_some_and(|l| l.labeled() > 0) {
-                notes.push(format!("labels in {name} were replaced by those of {}", file.display()));
+                notes.push(format!("labels in {name} were replaced by those of {}", file.display()).into());
             }
             labels::from_file(&file, limits, &mut notes)?
         }
@@ -226,14 +227,14 @@ fn fit_width(
     x: Matrix,
     format: Format,
     cols: Option<usize>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Message>,
 ) -> Result<Matrix> {
     let Some(cols) = cols.filter(|c| *c != x.cols()) else { return Ok(x) };
     if format != Format::Libsvm {
         return Err(Error::content(name, format!("{} columns, but the model has {cols}", x.cols())));
     }
     if x.cols() > cols {
-        notes.push(format!("columns past the {cols} of the model were left out (up to {})", x.cols()));
+        notes.push(format!("columns past the {cols} of the model were left out (up to {})", x.cols()).into());
     }
     Ok(x.with_cols(cols))
 }

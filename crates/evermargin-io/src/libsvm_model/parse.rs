@@ -4,7 +4,7 @@ use crate::artifacts::validate::check;
 use crate::error::{Error, Fault, Result, shown};
 use crate::formats::number;
 use crate::formats::pairwise::pair;
-use crate::limits::Limits;
+use crate::limits::{Limits, index_too_large};
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, InputSpec, Model, MulticlassScheme, Scaling};
@@ -41,7 +41,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
     let header = Header::read(&mut lines)?;
     let n = header.labels.len();
     let kernel = header.kernel()?;
-    let body = Body::read(lines, &header, limits)?;
+    let body = SupportVectors::read(lines, &header, limits)?;
 
     // Our classes are in ascending order; place[i] is where LIBSVM's class i stands with us.
     let mut order: Vec<usize> = (0..n).collect();
@@ -237,7 +237,7 @@ impl Header {
 
 /// The support vectors, each with its class and n − 1 coefficients.
 #[derive(Default)]
-struct Body {
+struct SupportVectors {
     class: Vec<usize>,
     coef: Vec<f64>,
     indptr: Vec<usize>,
@@ -246,7 +246,7 @@ struct Body {
     cols: usize,
 }
 
-impl Body {
+impl SupportVectors {
     fn read<'a>(
         lines: impl Iterator<Item = (&'a [u8], u64)>,
         header: &Header,
@@ -280,11 +280,8 @@ impl Body {
             for token in tokens {
                 let (index, value) = feature(token, precomputed).map_err(wrong)?;
                 if index as usize >= limits.columns() {
-                    return Err(wrong(format!(
-                        "index {} is over the cap of {}; if it is right, raise max_columns",
-                        index as usize + 1,
-                        limits.columns()
-                    )));
+                    let cap = limits.columns();
+                    return Err(Fault::new(line, 0, index_too_large(index as usize + 1, cap)));
                 }
                 if body.indices.len() > start && body.indices.last().is_some_and(|l| *l >= index) {
                     return Err(wrong(format!("index {} does not ascend", index as usize + 1)));

@@ -4,6 +4,7 @@ use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
 use crate::formats::number;
 use crate::formats::pairwise::{Standing, by_class, pair};
+use crate::remedy::{Message, Remedy};
 use evermargin::data::Row;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Model, MulticlassScheme, Scaling};
@@ -20,9 +21,10 @@ struct Vector {
 pub fn to_text(classifier: &Classifier) -> Result<String> {
     check(classifier).map_err(Error::inexpressible)?;
     if classifier.scheme == MulticlassScheme::OneVsRest {
-        return Err(Error::inexpressible(
-            "LIBSVM models decide one class against one other; train with multi = one-vs-one",
-        ));
+        return Err(Error::inexpressible(Message::new(
+            "LIBSVM models decide one class against one other",
+            Remedy::TrainOneVsOne,
+        )));
     }
     let classes = &classifier.classes;
     if let Some(name) = classes.iter().find(|c| c.parse::<i32>().is_err()) {
@@ -205,9 +207,8 @@ fn refuse_scaling(scaling: &Scaling) -> Result<()> {
         Scaling::Unit => "unit",
         Scaling::Tfidf { .. } => "tfidf",
     };
-    Err(Error::inexpressible(format!(
-        "LIBSVM models cannot hold the {name} scaling of this one; train with scale = none, or scale the file first"
-    )))
+    let what = format!("LIBSVM models cannot hold the {name} scaling of this one");
+    Err(Error::inexpressible(Message::new(what, Remedy::TrainWithoutScaling)))
 }
 
 /// Models trained on a kernel matrix are linear in its rows; only the parameters tell them from others.

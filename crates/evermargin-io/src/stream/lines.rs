@@ -3,6 +3,7 @@
 use crate::decompress::refused;
 use crate::error::{Error, Result};
 use crate::formats::csv::rows::Form;
+use crate::limits::{line_too_long, too_many_bytes};
 use std::io::{self, Read};
 
 /// Bytes asked for at a time.
@@ -78,8 +79,7 @@ impl Lines {
     pub(crate) fn rest(mut self, cap: u64) -> Result<Vec<u8>> {
         while self.fill()? {
             if self.ahead().len() as u64 > cap {
-                let what = format!("over the cap of {cap} bytes; if it is right, raise max_bytes");
-                return Err(Error::content(&self.name, what));
+                return Err(Error::content(&self.name, too_many_bytes(cap)));
             }
         }
         self.buffer.drain(..self.start);
@@ -138,9 +138,7 @@ impl Lines {
                     break;
                 }
                 let line = self.passed + 1;
-                let what =
-                    format!("the line is over the cap of {longest} bytes; if it is right, raise max_line");
-                return Err(Error::line(&self.name, line, what));
+                return Err(Error::line(&self.name, line, line_too_long(longest)));
             }
             match whole {
                 Some(end) if end == at => break,

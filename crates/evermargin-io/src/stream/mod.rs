@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::formats::csv::encode::Coded;
 use crate::formats::detect::Format;
 use crate::formats::read::ReadOptions;
+use crate::remedy::Message;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::{Column, InputSpec, LabelPosition};
 use folder::Folder;
@@ -178,9 +179,9 @@ pub struct Stream {
     position: Position,
     part: Option<Part>,
     folder: Option<Folder>,
-    notes: Vec<String>,
+    notes: Vec<Message>,
     /// Notes of the last step, some of them perhaps made before.
-    fresh: Vec<String>,
+    fresh: Vec<Message>,
     told: BTreeSet<String>,
     /// What went wrong after rows that were handed out first.
     fault: Option<Error>,
@@ -191,7 +192,7 @@ pub struct Stream {
 pub(crate) struct Setting<'s> {
     options: &'s mut ReadOptions,
     schema: &'s mut Option<Schema>,
-    notes: &'s mut Vec<String>,
+    notes: &'s mut Vec<Message>,
     features: Option<usize>,
     sources: &'s [Source],
     reject: bool,
@@ -327,7 +328,7 @@ impl Stream {
     }
 
     /// What the user should know, each thing once.
-    pub fn take_notes(&mut self) -> Vec<String> {
+    pub fn take_notes(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.notes)
     }
 
@@ -366,8 +367,34 @@ impl Stream {
         Ok(Some(batch))
     }
 
-    /// The next rows of one part.
+    /// The next rows of one part. A file of a folder that cannot be read is one rejected row, where bad rows are rejected.
     fn piece(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<Option<Piece>> {
+        let error = match self.piece_of_part(wanted, have, idle) {
+            Err(error) => error,
+            piece => return piece,
+        };
+        let folder = match self.sources.get(self.position.source) {
+            Some(Source::Folder(folder)) if self.options.reject_bad_rows && !self.is_stopped() => folder,
+            _ => return Err(error),
+        };
+        let Some(name) = &self.position.file else { return Err(error) };
+        let file = crate::decompress::display_name(&folder.join(name));
+        let row = BadRow::of_file(error, &file).within(&file, 0);
+        let from = if row.line > 0 { format!(", from line {} on", row.line) } else { String::new() };
+        self.fresh.push(format!("{file} was left out{from}: {}", row.reason).into());
+        self.tell();
+        self.finish_part();
+        self.position.total += 1;
+        let (_, setting) = self.setting();
+        Ok(Some(Piece::without_rows(row, &setting)))
+    }
+
+    fn piece_of_part(
+        &mut self,
+        wanted: usize,
+        have: bool,
+        idle: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Piece>> {
         loop {
             if self.part.is_none() && !self.advance(wanted, have, idle)? {
                 return Ok(None);
@@ -448,7 +475,7 @@ impl Stream {
                 self.part = Some(part);
                 return Ok(true);
             }
-            self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)));
+            self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)).into());
             self.tell();
             self.finish_part();
         }
@@ -471,10 +498,11 @@ impl Stream {
         self.position.source += 1;
     }
 
-    fn add(&mut self, batch: &mut Option<Chunk>, piece: Piece) {
+    fn add(&mut self, batch: &mut Option<Chunk>, mut piece: Piece) {
+        piece.number_rejected_rows(self.position.total - piece.count() as u64);
         for (name, (count, value)) in piece.unknown {
             if self.told.len() < TOLD && self.told.insert(format!("unknown {name}")) {
-                self.notes.push(Coded::unknown_note(&name, count, &value));
+                self.notes.push(Coded::unknown_note(&name, count, &value).into());
             }
         }
         let unlabeled = self.options.read.unlabeled;
@@ -510,7 +538,7 @@ impl Stream {
     /// Passes on notes that were not made before.
     fn tell(&mut self) {
         for note in self.fresh.drain(..) {
-            if self.told.len() < TOLD && self.told.insert(note.clone()) {
+            if self.told.len() < TOLD && self.told.insert(note.to_string()) {
                 self.notes.push(note);
             }
         }

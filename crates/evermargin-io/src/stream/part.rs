@@ -30,12 +30,12 @@ pub(crate) struct Part {
     path: PathBuf,
     name: String,
     format: Format,
-    body: Body,
+    body: PartContent,
     /// Rows read of it.
     pub(crate) rows: u64,
 }
 
-enum Body {
+enum PartContent {
     Pairs(Lines),
     Table(Box<TableBody>),
     Array { data: Dataset, next: usize },
@@ -65,7 +65,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// One rejected row and nothing else.
-    fn without_rows(rejected: RejectedRow, setting: &Setting<'_>) -> Self {
+    pub(super) fn without_rows(rejected: RejectedRow, setting: &Setting<'_>) -> Self {
         let features = setting.schema.as_ref().map_or(0, |s| s.features);
         Self {
             name: rejected.file.clone(),
@@ -75,6 +75,15 @@ impl Piece {
             lines: Vec::new(),
             unknown: BTreeMap::new(),
             rejected: vec![rejected],
+        }
+    }
+
+    /// Numbers rejected rows as they stand among the others, after so many rows of the stream.
+    pub(crate) fn number_rejected_rows(&mut self, before: u64) {
+        self.rejected.sort_by_key(|row| row.line);
+        for (k, row) in self.rejected.iter_mut().enumerate() {
+            let usable = self.lines.partition_point(|line| *line < row.line);
+            row.row = before + 1 + (k + usable) as u64;
         }
     }
 
@@ -117,7 +126,7 @@ impl Part {
         };
         setting.agree(&name, format)?;
         let body = match format {
-            Format::Libsvm => Body::Pairs(lines),
+            Format::Libsvm => PartContent::Pairs(lines),
             _ if format.is_table() => {
                 let fresh = setting.schema.is_none();
                 match TableBody::open(&name, lines, format, rows, piped, setting)? {
@@ -125,7 +134,7 @@ impl Part {
                         if fresh {
                             setting.fix(table.schema(format));
                         }
-                        Body::Table(Box::new(table))
+                        PartContent::Table(Box::new(table))
                     }
                     None => return Ok(None),
                 }
@@ -138,7 +147,7 @@ impl Part {
                 if setting.schema.is_none() {
                     setting.fix(Schema { features: data.x.cols(), ..Schema::of(format) });
                 }
-                Body::Array { data, next: 0 }
+                PartContent::Array { data, next: 0 }
             }
         };
         Ok(Some(Self { path: path.to_path_buf(), name, format, body, rows: 0 }))
@@ -148,12 +157,12 @@ impl Part {
     pub(crate) fn go_to(&mut self, taken: u64, rows: u64) -> Result<()> {
         self.rows = rows;
         match &mut self.body {
-            Body::Pairs(lines) => lines.skip_to(taken),
-            Body::Table(table) => {
+            PartContent::Pairs(lines) => lines.skip_to(taken),
+            PartContent::Table(table) => {
                 table.header &= taken == 0;
                 table.lines.skip_to(taken)
             }
-            Body::Array { data, next } => {
+            PartContent::Array { data, next } => {
                 *next = (rows.min(data.x.rows() as u64)) as usize;
                 Ok(())
             }
@@ -163,27 +172,27 @@ impl Part {
     /// Bytes and lines that are done with.
     pub(crate) fn taken(&self) -> (u64, u64) {
         match &self.body {
-            Body::Pairs(lines) => (lines.taken, lines.passed),
-            Body::Table(table) => (table.lines.taken, table.lines.passed),
-            Body::Array { .. } => (0, 0),
+            PartContent::Pairs(lines) => (lines.taken, lines.passed),
+            PartContent::Table(table) => (table.lines.taken, table.lines.passed),
+            PartContent::Array { .. } => (0, 0),
         }
     }
 
     /// Whether it gave what had arrived and did not wait for more.
     pub(crate) fn is_interrupted(&self) -> bool {
         match &self.body {
-            Body::Pairs(lines) => lines.interrupted,
-            Body::Table(table) => table.lines.interrupted,
-            Body::Array { .. } => false,
+            PartContent::Pairs(lines) => lines.interrupted,
+            PartContent::Table(table) => table.lines.interrupted,
+            PartContent::Array { .. } => false,
         }
     }
 
     /// The next rows, at most `wanted`; `None` at the end.
     pub(crate) fn next(&mut self, wanted: usize, setting: &mut Setting<'_>) -> Result<Option<Piece>> {
         let piece = match &mut self.body {
-            Body::Pairs(lines) => pairs(&self.name, &self.path, lines, wanted, setting)?,
-            Body::Table(table) => table.next(&self.name, wanted, setting)?,
-            Body::Array { data, next } => {
+            PartContent::Pairs(lines) => pairs(&self.name, &self.path, lines, wanted, setting)?,
+            PartContent::Table(table) => table.next(&self.name, wanted, setting)?,
+            PartContent::Array { data, next } => {
                 let rows = *next..data.x.rows().min(*next + wanted);
                 *next = rows.end;
                 (!rows.is_empty()).then(|| slice(&self.name, data, &rows.collect::<Vec<_>>()))
@@ -421,7 +430,7 @@ fn pairs(
             setting.fix(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
         }
         if text.x.cols() > features {
-            setting.notes.push(format!("columns past the {features} of the stream are left out"));
+            setting.notes.push(format!("columns past the {features} of the stream are left out").into());
         }
         lines.consume(length);
         let (x, labels) = (text.x.with_cols(features), text.labels);

@@ -1,15 +1,18 @@
 //! Rows that cannot be used, with the place where they stand: yielded beside the usable rows of a batch.
 
 use crate::error::{Error, Fault, Place, shown};
+use crate::remedy::Message;
 use serde::{Deserialize, Serialize};
 
 /// A row that was left out of a batch, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRow {
+    /// Number of the row in the stream, counted from 1; rejected rows count.
+    pub row: u64,
     /// The file as the user named it.
     pub file: String,
-    /// Line of a text or row of an array, counted from 1.
+    /// Line of a text or row of an array, counted from 1; 0 where a file could not be read at all.
     pub line: u64,
     /// The column, where one is known.
     pub column: Option<String>,
@@ -35,16 +38,17 @@ impl RowPlaces {
         (file, self.lines.get(row).copied().unwrap_or(0))
     }
 
-    /// A rejected row of the batch, with its place.
+    /// A rejected row of the batch, with its place and its number in the stream.
     pub fn rejected(
         &self,
         row: usize,
+        number: u64,
         column: Option<String>,
         value: Option<String>,
         reason: impl Into<String>,
     ) -> RejectedRow {
         let (file, line) = self.of(row);
-        RejectedRow { file: file.to_string(), line, column, value, reason: reason.into() }
+        RejectedRow { row: number, file: file.to_string(), line, column, value, reason: reason.into() }
     }
 
     pub(crate) fn extend(&mut self, file: &str, lines: &[u64]) {
@@ -61,26 +65,37 @@ pub(crate) struct BadRow {
     pub(crate) line: u64,
     pub(crate) column: Option<String>,
     pub(crate) value: Option<String>,
-    pub(crate) reason: String,
+    pub(crate) reason: Message,
 }
 
 impl BadRow {
-    pub(crate) fn new(line: u64, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(line: u64, reason: impl Into<Message>) -> Self {
         Self { line, column: None, value: None, reason: reason.into() }
     }
 
     /// A row with an unusable value in a named column.
-    pub(crate) fn cell(line: u64, column: &str, value: &str, reason: String) -> Self {
+    pub(crate) fn cell(line: u64, column: &str, value: &str, reason: impl Into<Message>) -> Self {
         let (column, value) = (Some(column.to_string()), Some(shown(value.as_bytes())));
-        Self { line, column, value, reason }
+        Self { line, column, value, reason: reason.into() }
     }
 
     /// The row an error is about; the error again where it is about something else.
     pub(crate) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
-            Error::Content { place: Place { line, .. }, what, .. } if line > 0 => Ok(Self::new(line, what)),
+            Error::Content { place: Place { line, .. }, message, .. } if line > 0 => {
+                Ok(Self::new(line, message))
+            }
             other => Err(other),
         }
+    }
+
+    /// A file that cannot be read, or not from some line on, for the reason of the error.
+    pub(crate) fn of_file(error: Error, file: &str) -> Self {
+        Self::of_error(error).unwrap_or_else(|error| {
+            let text = error.to_string();
+            let reason = text.strip_prefix(file).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text);
+            Self::new(0, reason)
+        })
     }
 
     pub(crate) fn of_fault(fault: Fault) -> Self {
@@ -91,16 +106,17 @@ impl BadRow {
     /// The error that ends strict reading.
     pub(crate) fn into_error(self, file: &str) -> Error {
         let what = match self.column {
-            Some(column) => format!("column '{column}': {}", self.reason),
+            Some(column) => self.reason.about(&format!("column '{column}'")),
             None => self.reason,
         };
         Error::line(file, self.line, what)
     }
 
-    /// The same in a text that stands after so many lines of the file.
+    /// The same in a text that stands after so many lines of the file. The number of the row is not known yet.
     pub(crate) fn within(self, file: &str, lines_before: u64) -> RejectedRow {
         let Self { line, column, value, reason } = self;
-        RejectedRow { file: file.to_string(), line: line + lines_before, column, value, reason }
+        let reason = reason.to_string();
+        RejectedRow { row: 0, file: file.to_string(), line: line + lines_before, column, value, reason }
     }
 }
 

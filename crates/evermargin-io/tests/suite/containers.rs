@@ -5,7 +5,7 @@ use crate::samples::{Shape, checkpoint, classifier, clouds, online_options};
 use evermargin::cpu::{CpuLevel, cpu_feature_level};
 use evermargin::data::Matrix;
 use evermargin::engine::{Engine, EngineParams, Event};
-use evermargin::model::{Column, Scaling};
+use evermargin::model::{Column, InputSpec, Scaling};
 use evermargin::pipeline::sequential::{MedCheckpoint, MedStream};
 use evermargin::pipeline::train::TrainOptions;
 use evermargin::summary::{ExemplarParams, Summary};
@@ -36,7 +36,10 @@ pub fn summary(sparse: bool) -> SavedSummary {
     SavedSummary {
         summary: Summary::of(ExemplarParams::default(), 5, rows, vec![2.0, 0.5, 4.0], 9).unwrap(),
         scaling: Scaling::Affine { name: "standard".into(), shift: vec![0.5, 1.0], factor: vec![0.1, 3.0] },
-        columns: vec![Column::Number { name: "a".into() }, Column::Number { name: "b".into() }],
+        input: InputSpec {
+            columns: ["a", "b"].map(|name| Column::Number { name: name.into() }).to_vec(),
+            ..InputSpec::default()
+        },
         sources: vec!["a.csv".into()],
         origin: vec![(0, 7), (0, 1), (0, 2)],
     }
@@ -137,12 +140,12 @@ fn edited(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 #[test]
 fn other_versions_and_kinds_are_refused() {
     for (kind, bytes, load) in artifacts() {
-        let older = edited(&bytes, "\"format_version\":\"3\"", "\"format_version\":\"2\"");
+        let older = edited(&bytes, "\"format_version\":\"4\"", "\"format_version\":\"3\"");
         let message = load(&older).unwrap_or_default();
-        assert!(message.contains("written by an earlier evermargin in format '2'"), "{kind}: {message}");
-        let newer = edited(&bytes, "\"format_version\":\"3\"", "\"format_version\":\"4\"");
+        assert!(message.contains("written by an earlier evermargin in format '3'"), "{kind}: {message}");
+        let newer = edited(&bytes, "\"format_version\":\"4\"", "\"format_version\":\"5\"");
         let message = load(&newer).unwrap_or_default();
-        assert!(message.contains("format 4 is newer than this evermargin reads (3)"), "{kind}: {message}");
+        assert!(message.contains("format 5 is newer than this evermargin reads (4)"), "{kind}: {message}");
         for (other, bytes, _) in artifacts().iter().filter(|(other, ..)| *other != kind) {
             assert!(load(bytes).is_some_and(|message| message.contains(", not ")), "{other} as {kind}");
         }

@@ -125,7 +125,7 @@ impl Pair {
 }
 
 /// A data set and our solution of a case on it.
-struct Solved {
+struct CaseSolution {
     x: Matrix,
     labels: Labels,
     ours: Trained,
@@ -135,13 +135,13 @@ struct Solved {
     diagonal: f64,
 }
 
-fn solve(case: &Case, params: &Params, file: &Path) -> Solved {
+fn solve(case: &Case, params: &Params, file: &Path) -> CaseSolution {
     let set = read(file, &ReadOptions::default()).unwrap();
     let ours = train(set.x.clone(), &set.labels, &params.options(case.epsilon), &()).unwrap();
     let predictions = ours.classifier.predict(set.x.clone()).unwrap();
     let (view, kernel) = (set.x.view(), case.params.kernel());
     let diagonal = (0..view.rows()).map(|i| kernel.eval(view.row(i), view.row(i)).abs()).fold(0.0, f64::max);
-    Solved {
+    CaseSolution {
         labels: set.labels,
         ours,
         decisions: predictions.decision,
@@ -188,7 +188,7 @@ impl Breaches {
     }
 }
 
-fn compare(case: &Case, s: &Solved) -> Vec<String> {
+fn compare(case: &Case, s: &CaseSolution) -> Vec<String> {
     let mut breaches = Breaches::default();
     let classifier = &s.ours.classifier;
     let Model::Expansion { points, coef, bias, .. } = &classifier.model else { panic!("not an expansion") };
@@ -221,12 +221,12 @@ fn compare(case: &Case, s: &Solved) -> Vec<String> {
 }
 
 /// How far apart two decisions may be: what ε leaves open, and what single precision does.
-fn decision_limit(case: &Case, pair: &Pair, s: &Solved) -> f64 {
+fn decision_limit(case: &Case, pair: &Pair, s: &CaseSolution) -> f64 {
     10.0 * case.epsilon * s.diagonal.max(1.0).sqrt() + pair.sum() * s.diagonal * U
 }
 
 /// The variables themselves, and in double precision what they are worth.
-fn compare_variables(case: &Case, pair: &Pair, s: &Solved, breaches: &mut Breaches) {
+fn compare_variables(case: &Case, pair: &Pair, s: &CaseSolution, breaches: &mut Breaches) {
     let classifier = &s.ours.classifier;
     let Model::Expansion { points, coef, .. } = &classifier.model else { panic!("not an expansion") };
     let (p, sign) = output_of(classifier, pair);
@@ -269,7 +269,7 @@ fn compare_variables(case: &Case, pair: &Pair, s: &Solved, breaches: &mut Breach
     }
 }
 
-fn compare_labels(case: &Case, s: &Solved, breaches: &mut Breaches) {
+fn compare_labels(case: &Case, s: &CaseSolution, breaches: &mut Breaches) {
     let classifier = &s.ours.classifier;
     let outputs = case.pairs.len();
     let limits: Vec<f64> = case.pairs.iter().map(|pair| decision_limit(case, pair, s)).collect();

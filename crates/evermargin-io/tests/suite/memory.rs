@@ -51,11 +51,47 @@ fn compressed_text_is_refused_within_the_limit() {
         let message = refused(name, &bytes, 2 * MIB);
         assert!(message.starts_with(&format!("{name}: its ")), "{message}");
         assert!(message.contains("expand to more than the memory limit of 2.0 MiB"), "{message}");
-        assert!(message.contains("`evermargin run`") && message.contains("raise max_memory"), "{message}");
+        assert!(message.contains("stream it") && message.contains("raise max_memory"), "{message}");
         // the text fits, but not beside its rows
         let message = refused(name, &bytes, 8 * MIB);
         assert!(message.contains("its values need 32.0 MiB of memory, but 2.0 MiB are left"), "{message}");
         assert_eq!(read_bytes(name, bytes, &within(64 * MIB)).unwrap().x.rows(), 1 << 20);
+    }
+}
+
+/// Peak memory of this process in bytes, where the system tells it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// Runs in a process of its own, because other tests of this one take memory too.
+#[test]
+fn default_limit_bounds_the_peak_memory_of_a_small_file() {
+    const FILE: &str = "EVERMARGIN_TEST_BOMB";
+    if let Some(file) = std::env::var_os(FILE) {
+        let message = read(file, &ReadOptions::default()).map(|set| set.x.rows()).unwrap_err().to_string();
+        assert!(message.contains("expand to more than the memory limit of"), "{message}");
+        let peak = peak_memory().unwrap_or(0);
+        assert!(peak < 320 * MIB, "the peak is {peak} bytes");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let zeros = || std::io::repeat(0).take(600 * MIB);
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file("X.npy", zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::copy(&mut zeros(), &mut archive).unwrap();
+    for (name, bytes) in [("t.csv.zst", zstd(zeros())), ("t.npz", archive.finish().unwrap().into_inner())] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "memory::default_limit_bounds_the_peak_memory_of_a_small_file"])
+            .env(FILE, &file)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && said.contains("1 passed"), "{name}: {said}");
     }
 }
 

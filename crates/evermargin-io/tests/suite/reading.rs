@@ -151,18 +151,14 @@ fn a_label_that_may_be_missing_is_not_guessed() {
     // as a model knows it: what is not among its columns is left out, with no word about labels
     let known = ReadOptions { columns: Some(vec![number("y")]), cols: Some(1), ..named(None) };
     let again = with("x.csv", text, &known);
-    assert_eq!(
-        (dense(&again.x), again.label, again.notes),
-        (vec![vec![5.0], vec![6.0]], None, Vec::<String>::new())
-    );
+    assert_eq!((dense(&again.x), again.label, again.notes), (vec![vec![5.0], vec![6.0]], None, Vec::new()));
 }
 
 #[test]
 fn a_column_of_numbers_spoilt_by_words_is_named() {
     let set = set("x.csv", "a,b,label\n1,2,x\n3,12a,y\n");
     assert!(
-        set.notes
-            .contains(&"column 'b' holds text ('12a' in line 3) and was coded as 2 categories".to_string())
+        set.notes.contains(&"column 'b' holds text ('12a' in line 3) and was coded as 2 categories".into())
     );
 }
 

@@ -135,3 +135,68 @@ fn rows_are_told_with_their_file_and_line() {
     let row = &chunk.rejected[0];
     assert_eq!((row.column.as_deref(), row.value.as_deref()), (Some("b"), Some("nan")));
 }
+
+/// A file of a folder that cannot be read is one rejected row; the files after it are read.
+#[test]
+fn an_unreadable_file_of_a_folder_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).unwrap();
+    let rows = |k: u32| {
+        let lines: Vec<String> = (0..4).map(|i| format!("{},{},c{}", i + k, i % 3, i % 2)).collect();
+        lines.join("\n") + "\n"
+    };
+    write("a.csv", format!("a,b,label\n{}", rows(0)).as_bytes());
+    write("b.csv.gz", b"\x1f\x8b\x08 this is no gzip");
+    write("c.csv", format!("a,z,label\n{}", rows(1)).as_bytes());
+    write("d.csv", format!("a,b,label\n{}", rows(2)).as_bytes());
+    let read = |reject_bad_rows| {
+        let options = StreamOptions { reject_bad_rows, ..StreamOptions::default() };
+        let mut stream = Stream::open(vec![Source::Folder(folder.path().into())], options).unwrap();
+        let mut chunks = Vec::new();
+        while let Some(chunk) = stream.next_batch(3, &mut || false)? {
+            chunks.push(chunk);
+        }
+        Ok::<_, evermargin_io::Error>((chunks, stream.take_notes(), stream.position().total))
+    };
+    assert!(read(false).is_err());
+    let (chunks, notes, total) = read(true).unwrap();
+    assert_eq!(chunks.iter().map(|c| c.x.rows()).sum::<usize>(), 8);
+    let rejected: Vec<_> = chunks.iter().flat_map(|c| &c.rejected).collect();
+    assert_eq!(
+        rejected.iter().map(|r| (r.row, r.line)).collect::<Vec<_>>(),
+        [(5, 0), (6, 1)],
+        "{rejected:?}"
+    );
+    assert!(rejected[0].file.ends_with("b.csv.gz") && rejected[1].file.ends_with("c.csv"));
+    assert!(rejected[1].reason.contains("column 'b'"), "{rejected:?}");
+    assert_eq!(total, 10);
+    assert_eq!(notes.iter().filter(|note| note.what.contains("was left out")).count(), 2, "{notes:?}");
+}
+
+/// Some words do not turn a column of numbers into categories: their rows are rejected.
+#[test]
+fn a_few_words_in_a_column_of_numbers_are_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let table = |bad: &[u32]| {
+        let cell = |i: u32| if bad.contains(&i) { format!("word{i}") } else { i.to_string() };
+        let lines: Vec<String> = (0..40).map(|i| format!("{},c{}", cell(i), i % 2)).collect();
+        format!("a,label\n{}\n", lines.join("\n"))
+    };
+    let read = |text: String, reject: bool| {
+        fs::write(&path, text).unwrap();
+        let mut stream = open(&path, reject);
+        let chunk = stream.next_batch(100, &mut || false).unwrap().unwrap();
+        (chunk.x.cols(), chunk.rejected.iter().map(|r| r.row).collect::<Vec<_>>(), stream.take_notes())
+    };
+    let (columns, rejected, notes) = read(table(&[3, 30]), true);
+    assert_eq!((columns, rejected), (1, vec![4, 31]));
+    assert!(
+        notes.iter().any(|n| n.what.contains("'a' holds numbers") && n.what.contains("'word3' in line 5")),
+        "{notes:?}"
+    );
+    let (columns, rejected, notes) = read(table(&[3, 20, 30]), true);
+    assert_eq!((columns, rejected), (40, vec![]), "less than 95 % are numbers");
+    assert!(notes.iter().any(|n| n.what.contains("40 categories")), "{notes:?}");
+    assert_eq!(read(table(&[3]), false).0, 40, "strict reading keeps every row");
+}

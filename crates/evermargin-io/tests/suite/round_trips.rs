@@ -197,8 +197,8 @@ fn models_of_views_survive() {
 
 /// A file of the current format version. Set `EVERMARGIN_UPDATE` when the version changes.
 #[test]
-fn golden_model_of_version_3_loads() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-v3.model");
+fn golden_model_of_version_4_loads() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-v4.model");
     let original = classifier(sample_shape());
     if std::env::var_os("EVERMARGIN_UPDATE").is_some() {
         model::save(&path, &original).unwrap();
@@ -206,9 +206,12 @@ fn golden_model_of_version_3_loads() {
     let loaded = model::load(&path).unwrap();
     assert_eq!(loaded, original);
     assert_eq!(loaded.classes, ["-4", "-1", "2"]);
-    let old = path.with_file_name("golden-v1.model");
-    let message = model::load(old).unwrap_err().to_string();
-    assert!(message.contains("written by an earlier evermargin in format '1'"), "{message}");
+    for version in [1, 3] {
+        let old = path.with_file_name(format!("golden-v{version}.model"));
+        let message = model::load(old).unwrap_err().to_string();
+        let expected = format!("written by an earlier evermargin in format '{version}'");
+        assert!(message.contains(&expected), "{message}");
+    }
     let Row::Sparse(..) = points(&loaded).view().row(0) else { panic!("sparse points") };
 }
 

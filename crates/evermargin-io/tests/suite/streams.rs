@@ -414,7 +414,7 @@ fn words_are_weighted_as_computed_elsewhere() {
     let column =
         Column::Text { name: "text".into(), buckets: 1 << 18, documents: 3, frequency: counts.to_vec() };
     assert_eq!(set.columns, [column]);
-    assert_eq!(set.notes, ["no row has a label; the key 'label' would give it, or name the label column"]);
+    assert_eq!(set.notes, ["no row has a label; give it under the key 'label', or name the label column"]);
     let expected: [&[(usize, f64)]; 3] = [
         &[
             (188446, 0.3323474604583788),

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod common;
+mod hostile_snapshots;
+mod interruption;
 mod replay;
 mod storage_faults;
 mod streams;

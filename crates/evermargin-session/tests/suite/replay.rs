@@ -91,10 +91,10 @@ fn refused_events_change_nothing_and_are_not_stored() {
     process(&mut session, 0).unwrap();
     let before = session.to_bytes().unwrap();
     let refused: [Attempt; 4] = [
-        Box::new(|s| s.ingest(batch_of_another_width())),
-        Box::new(|s| s.submit(EngineEvent::Skip { sample: 4711 })),
-        Box::new(|s| s.submit(EngineEvent::Correct { sample: 4711, label: "x".into() })),
-        Box::new(|s| s.submit(EngineEvent::Related { a: 1, b: 1, same: true })),
+        Box::new(|s| s.ingest(batch_of_another_width()).map(|_| ())),
+        Box::new(|s| s.submit(EngineEvent::Skip { sample: 4711 }).map(|_| ())),
+        Box::new(|s| s.submit(EngineEvent::Correct { sample: 4711, label: "x".into() }).map(|_| ())),
+        Box::new(|s| s.submit(EngineEvent::Related { a: 1, b: 1, same: true }).map(|_| ())),
     ];
     for refuse in &refused {
         assert!(matches!(refuse(&mut session), Err(SessionError::Rejected(_))));
@@ -134,5 +134,5 @@ fn a_state_of_another_format_is_refused() {
     drop(store);
     let error = open(&directory).unwrap_err();
     assert!(matches!(error, SessionError::Corrupt { .. }), "{error:?}");
-    assert!(error.to_string().contains("session format 1; this program reads format 2"), "{error}");
+    assert!(error.to_string().contains("session format 1; this program reads format 3"), "{error}");
 }

@@ -1,8 +1,10 @@
 //! Disks that fill up and syncs that fail: the error says which by its type, the event was not applied, the session stays
 //! readable, and it continues once the store can be opened again.
 
-use crate::common::{arguments, batch, can_trace, given, home, open, process, undisturbed};
-use evermargin_session::{Session, SessionError};
+use crate::common::{ROWS, arguments, batch, can_trace, config, given, home, open, process};
+use evermargin::Matrix;
+use evermargin_io::RejectedRow;
+use evermargin_session::{Batch, Oracle, Session, SessionError};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -25,13 +27,38 @@ fn processes_batches_and_recovers() {
     };
     let first = session.statistics().current.batch as usize;
     for k in first..BATCHES {
-        attempt(&mut session, |session| session.ingest(batch(k)));
+        attempt(&mut session, |session| session.ingest(batch(k)).map(|_| ()));
         session.answer_from_truth().unwrap();
         attempt(&mut session, |session| session.close_batch(0));
+        if session.statistics().current.rejected_rows <= k as u64 {
+            attempt(&mut session, |session| session.ingest(rejected_batch(k)).map(|_| ()));
+        }
     }
     attempt(&mut session, Session::save_snapshot);
-    assert_eq!(session.to_bytes().unwrap(), undisturbed(BATCHES));
+    assert_eq!(session.to_bytes().unwrap(), undisturbed_with_rejected(BATCHES));
     println!("\nfinished");
+}
+
+/// A batch without usable rows.
+fn rejected_batch(k: usize) -> Batch {
+    let row = RejectedRow {
+        row: ((ROWS + 1) * (k + 1)) as u64,
+        file: "t.csv".into(),
+        line: k as u64 + 1,
+        column: None,
+        value: None,
+        reason: "not a number".into(),
+    };
+    Batch { rejected: vec![row], ..Batch::new(Matrix::empty(2, false), Vec::new()) }
+}
+
+fn undisturbed_with_rejected(batches: usize) -> Vec<u8> {
+    let mut session = Session::new(config(Oracle::Truth), None).unwrap();
+    for k in 0..batches {
+        process(&mut session, k).unwrap();
+        session.ingest(rejected_batch(k)).unwrap();
+    }
+    session.to_bytes().unwrap()
 }
 
 fn attempt(session: &mut Session, step: impl Fn(&mut Session) -> Result<(), SessionError>) {

@@ -52,6 +52,7 @@ fn bad_rows_of_a_file_are_counted_and_recorded_with_their_lines() {
     ingest_file(&mut session, &mut stream);
     assert_eq!(session.statistics().current.rejected_rows, bad.len() as u64);
     assert_eq!(session.engine().rows(), 90 - bad.len() as u64);
+    assert_eq!(session.statistics().current.rows, 90 - bad.len() as u64);
     drop(session);
     let store = Store::open(&directory, Open::Existing).unwrap();
     let mut recorded = Vec::new();
@@ -60,6 +61,8 @@ fn bad_rows_of_a_file_are_counted_and_recorded_with_their_lines() {
         recorded.extend(rows);
     }
     assert_eq!(recorded.iter().map(|row| row.line).collect::<Vec<_>>(), bad);
+    let numbers: Vec<u64> = bad.iter().map(|line| line - 1).collect(); // below the header
+    assert_eq!(recorded.iter().map(|row| row.row).collect::<Vec<_>>(), numbers);
     assert!(recorded.iter().all(|row| row.file == path.display().to_string()));
     assert_eq!((recorded[0].column.as_deref(), recorded[0].value.as_deref()), (Some("b"), Some("nan")));
     drop(store);
@@ -72,12 +75,15 @@ fn a_batch_that_is_refused_becomes_rejected_rows() {
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     process(&mut session, 0).unwrap();
-    let reason = session.ingest_or_reject(batch_of_another_width()).unwrap();
+    let reason = session.ingest_or_reject(batch_of_another_width(), &()).unwrap();
     assert!(reason.unwrap().to_string().contains("columns"));
     assert!(session.is_batch_closed());
     assert_eq!(session.rejected_rows().len(), ROWS);
+    let rows = session.numbered_predictions();
+    assert!(rows.iter().all(|(_, prediction)| prediction.is_none()), "{rows:?}");
+    assert!(rows.iter().map(|(row, _)| *row).eq(ROWS as u64 + 1..=2 * ROWS as u64), "{rows:?}");
     assert_eq!(session.statistics().current.rejected_rows, ROWS as u64);
-    assert!(session.ingest_or_reject(batch(1)).unwrap().is_none());
+    assert!(session.ingest_or_reject(batch(1), &()).unwrap().is_none());
     session.answer_from_truth().unwrap();
     session.close_batch(0).unwrap();
     let bytes = session.to_bytes().unwrap();
@@ -103,4 +109,50 @@ fn the_random_baseline_resumes_with_the_session() {
     }
     assert!(session.random_statistics().unwrap().accuracy().is_some());
     assert_eq!(session.to_bytes().unwrap(), whole.to_bytes().unwrap());
+}
+
+/// Rows that the reader rejected, rows that the engine rejected and the others have numbers in one sequence.
+#[test]
+fn every_row_of_the_stream_has_its_number() {
+    let home = home();
+    let path = home.path().join("t.csv");
+    let mut text = String::from("a,b,class\n");
+    for i in 0..60u32 {
+        let (a, b) = (i % 7, i % 5);
+        let _ = match i {
+            25 => writeln!(text, "{a}"),
+            27 => writeln!(text, "{a},nan,x"),
+            30 | 31 => writeln!(text, "3e15,{b},x"),
+            _ => writeln!(text, "{a},{b},{}", if a > b { "x" } else { "y" }),
+        };
+    }
+    std::fs::write(&path, text).unwrap();
+    let mut session = Session::new(config(Oracle::Truth), None).unwrap();
+    let options = StreamOptions { reject_bad_rows: true, ..Default::default() };
+    let mut stream = Stream::open(vec![Source::File(path)], options).unwrap();
+    let (mut numbers, mut rejected) = (Vec::new(), Vec::new());
+    while let Some(chunk) = stream.next_batch(ROWS, &mut || false).unwrap() {
+        let labels = vec![None; chunk.x.rows()];
+        let (places, position) = (chunk.places, chunk.position);
+        let batch = Batch {
+            truth: chunk.labels,
+            places,
+            rejected: chunk.rejected,
+            position,
+            ..Batch::new(chunk.x, labels)
+        };
+        session.ingest(batch).unwrap();
+        assert!(session.numbered_predictions().is_empty(), "the batch is open");
+        session.answer_from_truth().unwrap();
+        session.close_batch(0).unwrap();
+        numbers.extend(session.numbered_predictions());
+        rejected.extend(session.rejected_rows().iter().map(|row| (row.row, row.line)));
+    }
+    assert_eq!(rejected, [(26, 27), (28, 29), (31, 32), (32, 33)]);
+    assert!(numbers.iter().map(|(row, _)| *row).eq(1..=60), "{numbers:?}");
+    let unlabeled = |(row, p): &(u64, Option<evermargin::engine::InferredLabel>)| {
+        p.is_none_or(|p| p.class.is_none()).then_some(*row)
+    };
+    assert_eq!(numbers.iter().filter_map(unlabeled).collect::<Vec<_>>(), [26, 28, 31, 32]);
+    assert_eq!((session.statistics().current.rows, session.statistics().current.rejected_rows), (56, 4));
 }

@@ -18,7 +18,7 @@ pub fn home() -> TempDir {
 
 /// All that can be read from a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct StoreContents {
     pub next: u64,
     pub head: [u8; 32],
     pub covered: u64,
@@ -26,7 +26,7 @@ pub struct Told {
     pub newest: Option<Snapshot>,
 }
 
-impl Told {
+impl StoreContents {
     pub fn of(store: &Store) -> Result<Self> {
         Ok(Self {
             next: store.next_seq(),
@@ -78,10 +78,10 @@ impl Draw {
 }
 
 /// A store with a little of everything: two snapshots, forgotten, empty, readable and large bodies.
-pub fn sample(directory: &Path) -> Told {
+pub fn sample(directory: &Path) -> StoreContents {
     let mut store = Store::open(directory, Open::Create).unwrap();
     fill(&mut store);
-    Told::of(&store).unwrap()
+    StoreContents::of(&store).unwrap()
 }
 
 pub fn fill(store: &mut Store) {

@@ -1,6 +1,6 @@
 //! Copies of the files of an open store, as a crash would leave them, and mixtures that no crash leaves.
 
-use crate::common::{DATABASE, Files, LOG, SEAL, Told, append, files, home, lay, open};
+use crate::common::{DATABASE, Files, LOG, SEAL, StoreContents, append, files, home, lay, open};
 use evermargin_store::{Error, Open, Result, Store};
 use std::path::Path;
 
@@ -9,22 +9,22 @@ fn image(directory: &Path) -> Files {
 }
 
 /// Images after 0, 1, … writes, with what the store told then.
-fn history(directory: &Path) -> Vec<(Files, Told)> {
+fn history(directory: &Path) -> Vec<(Files, StoreContents)> {
     let mut store = Store::open(directory, Open::Create).unwrap();
-    let mut images = vec![(image(directory), Told::of(&store).unwrap())];
+    let mut images = vec![(image(directory), StoreContents::of(&store).unwrap())];
     for write in 0..9_u8 {
         match write {
             3 | 5 => store.keep_snapshot(store.next_seq(), &[write; 70]).unwrap(),
             7 => assert_eq!(store.forget_bodies(&["batch"], store.covered()).unwrap(), 3),
             _ => assert_eq!(append(&mut store, "batch", &[write; 3000]), store.next_seq() - 1),
         }
-        images.push((image(directory), Told::of(&store).unwrap()));
+        images.push((image(directory), StoreContents::of(&store).unwrap()));
     }
     images
 }
 
-fn told(directory: &Path) -> Result<Told> {
-    Told::of(&open(directory)?)
+fn told(directory: &Path) -> Result<StoreContents> {
+    StoreContents::of(&open(directory)?)
 }
 
 /// Parts of one image with parts of another: what the database and its log say, and what the seal says.

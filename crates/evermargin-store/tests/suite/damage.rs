@@ -1,7 +1,7 @@
 //! Damage of every byte of a small closed store: opening refuses, names the file and changes nothing, or all that is
 //! read is what was written.
 
-use crate::common::{DATABASE, Draw, Files, LOG, SEAL, Told, files, home, lay, open, sample};
+use crate::common::{DATABASE, Draw, Files, LOG, SEAL, StoreContents, files, home, lay, open, sample};
 use evermargin_store::{Event, Open, Store};
 use std::path::Path;
 
@@ -13,7 +13,13 @@ struct Tally {
 }
 
 /// Lays the files down and opens them.
-fn judge(directory: &Path, damaged: &Files, told: &Told, tally: &mut Tally, what: &dyn Fn() -> String) {
+fn judge(
+    directory: &Path,
+    damaged: &Files,
+    told: &StoreContents,
+    tally: &mut Tally,
+    what: &dyn Fn() -> String,
+) {
     lay(directory, damaged);
     match open(directory) {
         Err(error) => {
@@ -25,7 +31,7 @@ fn judge(directory: &Path, damaged: &Files, told: &Told, tally: &mut Tally, what
             tally.named += usize::from(said.contains("event "));
         }
         Ok(mut store) => {
-            assert!(Told::of(&store).unwrap() == *told, "{}: read something else", what());
+            assert!(StoreContents::of(&store).unwrap() == *told, "{}: read something else", what());
             tally.without_effect += 1;
             if tally.without_effect < 200 || tally.without_effect.is_multiple_of(16) {
                 // Nor does it do harm later.
@@ -143,7 +149,7 @@ fn bits_and_lengths_of_the_log() {
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     crate::common::fill(&mut store);
-    let told = Told::of(&store).unwrap();
+    let told = StoreContents::of(&store).unwrap();
     let mut image = files(&directory);
     image.retain(|name, _| [DATABASE, LOG, SEAL].contains(&name.as_str()));
     drop(store);

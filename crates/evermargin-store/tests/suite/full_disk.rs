@@ -1,6 +1,6 @@
 //! No more space: the write is refused, and so is every later one; what was acknowledged stays.
 
-use crate::common::{Told, append, arguments, given, home, open};
+use crate::common::{StoreContents, append, arguments, given, home, open};
 use evermargin_store::{Error, Event, Open, Store};
 use std::process::Command;
 
@@ -23,7 +23,7 @@ fn writes_until_it_fails() {
     }
     assert!(matches!(store.keep_snapshot(1, b""), Err(Error::Failed { .. })));
     assert!(matches!(store.forget_bodies(&["batch"], 0), Err(Error::Failed { .. })));
-    assert_eq!(Told::of(&store).unwrap().records.len() as u64, store.next_seq(), "reading goes on");
+    assert_eq!(StoreContents::of(&store).unwrap().records.len() as u64, store.next_seq(), "reading goes on");
     println!("\nfailed: {error}");
 }
 

@@ -1,6 +1,6 @@
 //! Random histories beside a plain list in memory.
 
-use crate::common::{Told, home, open};
+use crate::common::{StoreContents, home, open};
 use evermargin_store::{Event, Open, Record, Snapshot, Store};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
@@ -30,7 +30,7 @@ impl Plain {
     }
 
     fn check(&self, store: &Store) {
-        let told = Told::of(store).unwrap();
+        let told = StoreContents::of(store).unwrap();
         assert_eq!(told.records, self.records);
         assert_eq!((told.next, told.covered), (self.records.len() as u64, self.covered()));
         assert_eq!(told.newest.as_ref(), self.snapshots.last());

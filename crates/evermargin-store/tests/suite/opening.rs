@@ -1,6 +1,6 @@
 //! What opening refuses, with the words it does so; and that it changes nothing.
 
-use crate::common::{DATABASE, Files, SEAL, Told, child, files, given, home, lay, open, sample};
+use crate::common::{DATABASE, Files, SEAL, StoreContents, child, files, given, home, lay, open, sample};
 use evermargin_store::{Error, Open, Store};
 use rusqlite::Connection;
 use std::fs;
@@ -107,7 +107,7 @@ fn foreign_files_are_left_alone() {
     for name in foreign {
         fs::write(directory.join(name), name).unwrap();
     }
-    assert_eq!(Told::of(&open(&directory).unwrap()).unwrap(), told);
+    assert_eq!(StoreContents::of(&open(&directory).unwrap()).unwrap(), told);
     let left: Files = files(&directory);
     for name in &foreign[..4] {
         assert_eq!(left[*name], name.as_bytes());

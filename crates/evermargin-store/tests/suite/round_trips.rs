@@ -1,6 +1,6 @@
 //! What goes in comes out, in the same process and in the next.
 
-use crate::common::{Told, append, fill, home, open, sample};
+use crate::common::{StoreContents, append, fill, home, open, sample};
 use evermargin_store::{BODY_LIMIT, Error, Event, Open, Record, Store};
 
 #[test]
@@ -22,10 +22,10 @@ fn events_of_every_shape_come_back() {
     assert_eq!(store.append(&events[..4]).unwrap(), 0..4);
     assert_eq!(store.append(&[]).unwrap(), 4..4);
     assert_eq!(store.append(&events[4..]).unwrap(), 4..6);
-    let told = Told::of(&store).unwrap();
+    let told = StoreContents::of(&store).unwrap();
     drop(store);
     let store = open(&directory).unwrap();
-    assert_eq!(Told::of(&store).unwrap(), told);
+    assert_eq!(StoreContents::of(&store).unwrap(), told);
     for (seq, &(kind, body)) in shapes.iter().enumerate() {
         let expected = Record { seq: seq as u64, kind: kind.to_string(), body: Some(body.to_vec()) };
         assert_eq!(told.records[seq], expected);
@@ -44,7 +44,7 @@ fn a_closed_store_is_two_files() {
     assert_eq!(names, ["events.db", "seal"]);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "the draft of the store is gone");
     let store = open(&directory).unwrap();
-    assert_eq!(Told::of(&store).unwrap(), told);
+    assert_eq!(StoreContents::of(&store).unwrap(), told);
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn snapshots_keep_the_two_newest_and_cover_what_may_be_forgotten() {
         assert_eq!(refused.to_string(), format!("snapshot before event {seq}: must be at one of 8 to 8"));
     }
     append(&mut store, "tick", b"refusals do not make it fail");
-    let told = Told::of(&store).unwrap();
+    let told = StoreContents::of(&store).unwrap();
     drop(store);
-    assert_eq!(Told::of(&open(&directory).unwrap()).unwrap(), told);
+    assert_eq!(StoreContents::of(&open(&directory).unwrap()).unwrap(), told);
 }
 
 #[test]

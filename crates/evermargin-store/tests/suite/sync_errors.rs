@@ -1,7 +1,7 @@
 //! The disk refuses to sync, once, at the k-th time, for every k: nothing is acknowledged from then on, and what was
 //! acknowledged before is there. The errors come from strace; where it is missing or may not trace, the test says so.
 
-use crate::common::{Told, append, arguments, given, home, open};
+use crate::common::{StoreContents, append, arguments, given, home, open};
 use evermargin_store::{Error, Event, Open, Result, Store};
 use std::process::Command;
 
@@ -61,7 +61,7 @@ fn every_sync_that_fails() {
             }
             let mut store = open(&directory).unwrap();
             assert!((acknowledged..=acknowledged + 1).contains(&store.next_seq()), "{call} {time}: {said}");
-            assert_eq!(Told::of(&store).unwrap().records.len() as u64, store.next_seq());
+            assert_eq!(StoreContents::of(&store).unwrap().records.len() as u64, store.next_seq());
             append(&mut store, "tick", b"");
         }
     }

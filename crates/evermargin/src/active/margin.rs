@@ -6,8 +6,8 @@
 
 use crate::model::{MulticlassScheme, Predictions};
 
-/// The margin of a row with outputs `f` towards `class`, one of `classes`.
-pub fn margin_towards(scheme: MulticlassScheme, classes: usize, f: &[f64], class: usize) -> f64 {
+/// The margin of a row with outputs `f` toward `class`, one of `classes`.
+pub fn margin_toward(scheme: MulticlassScheme, classes: usize, f: &[f64], class: usize) -> f64 {
     match scheme {
         MulticlassScheme::Binary => f.first().map_or(0.0, |f| if class == 1 { *f } else { -f }),
         MulticlassScheme::OneVsRest => {
@@ -27,11 +27,11 @@ pub fn margin_towards(scheme: MulticlassScheme, classes: usize, f: &[f64], class
     }
 }
 
-/// How near each row is to the boundary: its margin towards the class predicted, 0 where pairs contradict each other.
+/// How near each row is to the boundary: its margin toward the class predicted, 0 where pairs contradict each other.
 pub fn closeness_of(scheme: MulticlassScheme, classes: usize, predictions: &Predictions) -> Vec<f64> {
     let outputs = predictions.decision.len() / predictions.class.len().max(1);
     let rows = predictions.decision.chunks(outputs.max(1)).zip(&predictions.class);
-    rows.map(|(f, c)| margin_towards(scheme, classes, f, *c as usize).max(0.0)).collect()
+    rows.map(|(f, c)| margin_toward(scheme, classes, f, *c as usize).max(0.0)).collect()
 }
 
 #[cfg(test)]
@@ -40,16 +40,15 @@ mod tests {
 
     #[test]
     fn margins_agree_between_schemes() {
-        assert_eq!(margin_towards(MulticlassScheme::Binary, 2, &[0.3], 1), 0.3);
-        assert_eq!(margin_towards(MulticlassScheme::Binary, 2, &[0.3], 0), -0.3);
-        assert_eq!(margin_towards(MulticlassScheme::OneVsRest, 2, &[-0.3, 0.3], 1), 0.3);
-        assert_eq!(margin_towards(MulticlassScheme::OneVsOne, 2, &[0.3], 0), -0.3);
+        assert_eq!(margin_toward(MulticlassScheme::Binary, 2, &[0.3], 1), 0.3);
+        assert_eq!(margin_toward(MulticlassScheme::Binary, 2, &[0.3], 0), -0.3);
+        assert_eq!(margin_toward(MulticlassScheme::OneVsRest, 2, &[-0.3, 0.3], 1), 0.3);
+        assert_eq!(margin_toward(MulticlassScheme::OneVsOne, 2, &[0.3], 0), -0.3);
         // pairs (0,1), (0,2), (1,2): positive for the second
         let f = [-1.0, -2.0, 0.5];
-        let margins: Vec<f64> =
-            (0..3).map(|c| margin_towards(MulticlassScheme::OneVsOne, 3, &f, c)).collect();
+        let margins: Vec<f64> = (0..3).map(|c| margin_toward(MulticlassScheme::OneVsOne, 3, &f, c)).collect();
         assert_eq!(margins, [1.0, -1.0, -2.0]);
-        assert_eq!(margin_towards(MulticlassScheme::OneVsRest, 3, &[2.0, -1.0, 1.0], 0), 0.5);
+        assert_eq!(margin_toward(MulticlassScheme::OneVsRest, 3, &[2.0, -1.0, 1.0], 0), 0.5);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod stop;
 mod submod;
 
 pub use diverse::diverse_batch;
-pub use margin::{closeness_of, margin_towards};
+pub use margin::{closeness_of, margin_toward};
 pub use pool::{POOL, draw_pool, pool_size, take_nearest};
 pub use stop::{StopRule, Stopped, Stopping, plateau_choices};
 pub use submod::{Seek, SubmodParams, relaxed_batch, submod_batch};

@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use crate::kernel::gram::{KernelGram, Packed};
 use crate::solver::lazy_greedy::{self, Picks};
 use crate::solver::{Exit, Stop, Watch};
-use crate::summary::quadratic::{Diversity, Ground, Quadratic, least_value};
+use crate::summary::quadratic::{Diversity, Ground, Quadratic, min_value};
 use crate::summary::{Lambda, Relaxed, relax_merits};
 use serde::{Deserialize, Serialize};
 
@@ -200,7 +200,7 @@ pub fn submod_batch(
         + weights.density.abs() * x.rows() as f64
         + weights.diversity * (2 * count + 2) as f64;
     merit.iter_mut().zip(&own.zero).filter(|(_, zero)| **zero).for_each(|(m, _)| *m = -2.0 * last);
-    let least = least_value(&params.kernel, x);
+    let least = min_value(&params.kernel, x);
     let mut f = Quadratic::new(ground, merit, Diversity::Fixed(weights.diversity), least, count);
     Ok(lazy_greedy::lazy(&mut f, count, watch))
 }

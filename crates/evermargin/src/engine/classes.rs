@@ -13,14 +13,14 @@ pub struct Classes {
 /// Where a class is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It was known.
-    LabeledRows(u32),
+    /// It exists.
+    Existing(u32),
     /// It is new; the numbers the classes before it have now.
     New(u32, Vec<u32>),
 }
 
-/// Most bytes of a name.
-pub(super) const LONGEST: usize = 256;
+/// Maximum length of a name in bytes.
+pub(super) const MAX_NAME_BYTES: usize = 256;
 
 impl Classes {
     /// The names.
@@ -40,17 +40,17 @@ impl Classes {
 
     /// The number of a name, if it is known.
     pub fn find(&self, name: &str) -> Option<u32> {
-        let name = tidy(name);
+        let name = canonical(name);
         let value = number(name);
         let same = |n: &&String| n.as_str() == name || (value.is_some() && number(n) == value);
         self.names.iter().position(|n| same(&n)).map(|c| c as u32)
     }
 
     /// Refuses names that are not as [`Classes::place`] leaves them (a file may say anything).
-    pub(super) fn check(&self, most: usize) -> Result<()> {
+    pub(super) fn check(&self, max: usize) -> Result<()> {
         let mut anew = Self::default();
-        let usable = |n: &String| !n.trim().is_empty() && n.len() <= LONGEST;
-        if self.names.len() <= most && self.names.iter().all(usable) {
+        let usable = |n: &String| !n.trim().is_empty() && n.len() <= MAX_NAME_BYTES;
+        if self.names.len() <= max && self.names.iter().all(usable) {
             self.names.iter().for_each(|n| drop(anew.place(n)));
         }
         if anew == *self { Ok(()) } else { Err(Error::State("its classes are not in order".into())) }
@@ -59,10 +59,10 @@ impl Classes {
     /// The number of a name, which is taken in if it is new.
     pub(super) fn place(&mut self, name: &str) -> Place {
         if let Some(class) = self.find(name) {
-            return Place::LabeledRows(class);
+            return Place::Existing(class);
         }
         let before = self.names.clone();
-        self.names.push(tidy(name).to_string());
+        self.names.push(canonical(name).to_string());
         if self.names.iter().all(|n| number(n).is_some()) {
             let value = |n: &str| number(n).unwrap_or(0.0);
             self.names.sort_by(|a, b| value(a).total_cmp(&value(b)));
@@ -70,12 +70,12 @@ impl Classes {
             self.names.sort();
         }
         let at = |name: &str| self.names.iter().position(|n| n == name).unwrap_or(0) as u32;
-        Place::New(at(tidy(name)), before.iter().map(|n| at(n)).collect())
+        Place::New(at(canonical(name)), before.iter().map(|n| at(n)).collect())
     }
 }
 
-/// A name as it is kept: without blanks around it, a number without its plus.
-fn tidy(name: &str) -> &str {
+/// A name as it is stored: without blanks around it, a number without its plus.
+fn canonical(name: &str) -> &str {
     let name = name.trim();
     if number(name).is_some() { name.trim_start_matches('+') } else { name }
 }
@@ -93,7 +93,7 @@ mod tests {
         let mut c = Classes::default();
         assert_eq!(c.place("10"), Place::New(0, vec![]));
         assert_eq!(c.place("+2"), Place::New(0, vec![1]));
-        assert_eq!(c.place(" 2.0 "), Place::LabeledRows(0));
+        assert_eq!(c.place(" 2.0 "), Place::Existing(0));
         assert_eq!(c.place("-1"), Place::New(0, vec![1, 2]));
         assert_eq!(c.names(), ["-1", "2", "10"]);
         assert_eq!(c.place("spam"), Place::New(3, vec![0, 2, 1]), "then by bytes: -1, 10, 2, spam");

@@ -36,16 +36,16 @@ const INFERRED: u64 = 1 << 63;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamClassifier {
-    machine: Machine,
+    svm: OnlineSvm,
     /// Numbers of the classes that have labels.
     present: Vec<u32>,
 }
 
 /// The online machine, saved without what depends on its caches.
 #[derive(Debug)]
-struct Machine(Lasvm);
+struct OnlineSvm(Lasvm);
 
-impl Machine {
+impl OnlineSvm {
     fn saved(&self) -> Saved {
         let mut saved = self.0.save();
         // how often kernel values were computed depends on what was in memory, not on what was learned
@@ -54,25 +54,25 @@ impl Machine {
     }
 }
 
-impl Clone for Machine {
+impl Clone for OnlineSvm {
     fn clone(&self) -> Self {
         Self(self.0.copy())
     }
 }
 
-impl PartialEq for Machine {
+impl PartialEq for OnlineSvm {
     fn eq(&self, other: &Self) -> bool {
         self.saved() == other.saved()
     }
 }
 
-impl Serialize for Machine {
+impl Serialize for OnlineSvm {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         self.saved().serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Machine {
+impl<'de> Deserialize<'de> for OnlineSvm {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let saved = Saved::deserialize(deserializer)?;
         if saved.packing.cols > MAX_COLUMNS {
@@ -88,7 +88,7 @@ impl StreamClassifier {
         memory: &LabelMemory,
         classes: &Classes,
         now: u64,
-        frame: &FeatureSpace,
+        feature_space: &FeatureSpace,
         params: &EngineParams,
         watch: &dyn Watch,
     ) -> Option<Self> {
@@ -98,8 +98,13 @@ impl StreamClassifier {
             return None;
         }
         let outputs = if present.len() == 2 { 1 } else { present.len() };
-        let machine = Lasvm::with(&params.machine(frame.kernel), &frame.packing, frame.sparse, outputs);
-        let mut made = Self { machine: Machine(machine), present };
+        let svm = Lasvm::with(
+            &params.lasvm(feature_space.kernel),
+            &feature_space.packing,
+            feature_space.sparse,
+            outputs,
+        );
+        let mut made = Self { svm: OnlineSvm(svm), present };
         let all: Vec<usize> = (0..memory.len()).collect();
         made.learn(memory, &all, now, classes, params, watch);
         made.optimize(watch);
@@ -132,12 +137,12 @@ impl StreamClassifier {
             })
             .collect();
         let problems = self.problems(of, &cost);
-        self.take(memory.rows(), rows, |r| labeled[r].sample, &problems, watch);
+        self.process_rows(memory.rows(), rows, |r| labeled[r].sample, &problems, watch);
     }
 
     /// Meets rows in chunks. Rows in memory are usable, so that none is refused; without memory for more points none is
     /// learned.
-    fn take(
+    fn process_rows(
         &mut self,
         x: MatrixView<'_>,
         rows: &[usize],
@@ -145,13 +150,13 @@ impl StreamClassifier {
         problems: &[Targets],
         watch: &dyn Watch,
     ) {
-        let machine = &mut self.machine.0;
+        let svm = &mut self.svm.0;
         for rows in rows.chunks(CHUNK) {
-            if !watch.proceed(&machine.progress()) || machine.compute_kernel_block(x, rows).is_err() {
+            if !watch.proceed(&svm.progress()) || svm.compute_kernel_block(x, rows).is_err() {
                 return;
             }
             for (c, &r) in rows.iter().enumerate() {
-                if machine.process(c, false, x, r, id(r), problems).is_err() {
+                if svm.process(c, false, x, r, id(r), problems).is_err() {
                     return;
                 }
             }
@@ -188,18 +193,18 @@ impl StreamClassifier {
         let cost = vec![params.c_inferred / params.c; x.rows()];
         let problems = self.problems(of, &cost);
         let rows: Vec<usize> = labels.iter().map(|(row, _)| *row).collect();
-        self.take(x, &rows, |r| INFERRED | sample(r), &problems, watch);
+        self.process_rows(x, &rows, |r| INFERRED | sample(r), &problems, watch);
         self.optimize(watch);
     }
 
     fn optimize(&mut self, watch: &dyn Watch) {
-        let steps = MAX_STEPS_PER_POINT * self.machine.0.len() as u64;
-        self.machine.0.finish_within(steps.max(MIN_STEPS), watch);
+        let steps = MAX_STEPS_PER_POINT * self.svm.0.len() as u64;
+        self.svm.0.finish_within(steps.max(MIN_STEPS), watch);
     }
 
     /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.
     pub fn decisions(&self, x: MatrixView<'_>) -> Vec<f64> {
-        let f = self.machine.0.model().decision(x);
+        let f = self.svm.0.model().decision(x);
         let mut f = f.unwrap_or_else(|_| vec![0.0; x.rows() * self.outputs()]);
         f.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
         f
@@ -207,7 +212,7 @@ impl StreamClassifier {
 
     /// Decisions of some rows by the machine as it is this moment.
     pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Vec<Vec<f64>> {
-        let f = self.machine.0.decisions(x, rows);
+        let f = self.svm.0.decisions(x, rows);
         let mut f = f.unwrap_or_else(|_| vec![vec![0.0; self.outputs()]; rows.len()]);
         f.iter_mut().flatten().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
         f
@@ -215,7 +220,7 @@ impl StreamClassifier {
 
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
-        self.machine.0.outputs()
+        self.svm.0.outputs()
     }
 
     /// The class that the outputs of a row speak for.
@@ -233,16 +238,16 @@ impl StreamClassifier {
     }
 
     pub fn model(&self) -> Model {
-        self.machine.0.model()
+        self.svm.0.model()
     }
 
     pub fn support_count(&self) -> usize {
-        self.machine.0.support_count()
+        self.svm.0.support_count()
     }
 
     /// Points it keeps.
     pub fn len(&self) -> usize {
-        self.machine.0.len()
+        self.svm.0.len()
     }
 
     /// Renumbers the classes.
@@ -254,22 +259,22 @@ impl StreamClassifier {
     }
 
     /// Refuses parts that do not fit together (a file may say anything).
-    pub fn check(&self, classes: usize, frame: &FeatureSpace, params: &EngineParams) -> Result<()> {
+    pub fn check(&self, classes: usize, feature_space: &FeatureSpace, params: &EngineParams) -> Result<()> {
         let outputs = if self.present.len() == 2 { 1 } else { self.present.len() };
-        let machine = &self.machine.0;
+        let svm = &self.svm.0;
         let fits = self.present.len() >= 2
             && self.present.is_sorted_by(|a, b| a < b)
             && self.present.iter().all(|&c| (c as usize) < classes)
-            && machine.outputs() == outputs
-            && machine.packing() == frame.packing
-            && *machine.params() == params.machine(frame.kernel)
-            && machine.len() <= params.max_points
-            && machine.points().rows() <= 2 * params.max_points + CHUNK
-            && machine.counts_at_most(MAX_COUNT);
+            && svm.outputs() == outputs
+            && svm.packing() == feature_space.packing
+            && *svm.params() == params.lasvm(feature_space.kernel)
+            && svm.len() <= params.max_points
+            && svm.points().rows() <= 2 * params.max_points + CHUNK
+            && svm.counts_at_most(MAX_COUNT);
         if !fits {
             return Err(Error::State("its classifier and its classes differ".into()));
         }
-        frame.check_rows(machine.points())
+        feature_space.check_rows(svm.points())
     }
 
     fn place(&self, class: u32) -> Option<u32> {

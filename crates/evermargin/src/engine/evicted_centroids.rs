@@ -4,7 +4,7 @@
 //! stream must not grow. With a linear kernel the rows of a class act on others by their sum alone, so that the mean of
 //! those that left, weighing as many samples, says about the cut what all of them would say together. Their labels are as
 //! they were when they left: what the source (Emara 2012, IV.3) warns of, because early mistakes last. Hence old rows
-//! fade, together they count as `most` samples at the most, and they are believed as far as the nearest of their means is
+//! fade, together they count as at most `max_count` samples, and they are believed as far as the nearest of their means is
 //! right about the labels known today ([`EvictedCentroids::trust`]).
 
 use crate::data::{Matrix, MatrixView, Row};
@@ -69,9 +69,9 @@ impl EvictedCentroids {
         (rates.len() > 1).then(|| ((right - chance) / (1.0 - chance)).max(0.0))
     }
 
-    /// With these rows, of these classes, which leave too; all fade until they count as no more than `most`.
+    /// With these rows, of these classes, which leave too; all fade until they count as at most `max_count`.
     #[must_use]
-    pub(super) fn joined(&self, x: MatrixView<'_>, leave: &[(usize, u32)], most: f64) -> Self {
+    pub(super) fn joined(&self, x: MatrixView<'_>, leave: &[(usize, u32)], max_count: f64) -> Self {
         let classes = leave.iter().map(|(_, c)| *c as usize + 1).max().unwrap_or(0).max(self.count.len());
         let mut out = Self::new(x.cols(), matches!(x, MatrixView::Csr { .. }));
         let mut sum = vec![0.0; x.cols()];
@@ -92,7 +92,7 @@ impl EvictedCentroids {
             out.mean.push(Row::Dense(&sum));
             out.count.push(count);
         }
-        let faded = (most / out.count.iter().sum::<f64>().max(1e-12)).min(1.0);
+        let faded = (max_count / out.count.iter().sum::<f64>().max(1e-12)).min(1.0);
         out.count.iter_mut().for_each(|n| *n *= faded);
         out
     }
@@ -136,17 +136,17 @@ impl EvictedCentroids {
     }
 }
 
-/// Sets all but the `most` largest values to 0, of equal ones the later.
-fn thin(values: &mut [f64], most: usize) {
-    if values.iter().filter(|v| **v != 0.0).count() <= most {
+/// Sets all but the `max` largest values to 0, of equal ones the later.
+fn thin(values: &mut [f64], max: usize) {
+    if values.iter().filter(|v| **v != 0.0).count() <= max {
         return;
     }
     let mut sizes: Vec<f64> = values.iter().map(|v| v.abs()).collect();
-    let (_, least, _) = sizes.select_nth_unstable_by(most, |a, b| b.total_cmp(a));
-    let least = *least;
-    let mut equal = most - values.iter().filter(|v| v.abs() > least).count();
-    for v in values.iter_mut().filter(|v| v.abs() <= least) {
-        let stays = v.abs() == least && equal > 0;
+    let (_, smallest, _) = sizes.select_nth_unstable_by(max, |a, b| b.total_cmp(a));
+    let smallest = *smallest;
+    let mut equal = max - values.iter().filter(|v| v.abs() > smallest).count();
+    for v in values.iter_mut().filter(|v| v.abs() <= smallest) {
+        let stays = v.abs() == smallest && equal > 0;
         equal -= usize::from(stays);
         *v = if stays { *v } else { 0.0 };
     }
@@ -167,13 +167,13 @@ mod tests {
         assert_eq!(values, [0.0, 0.0, 0.0, -5.0, 0.0, 0.0]);
     }
 
-    fn labeled(gone: &EvictedCentroids) -> Vec<(u32, Vec<f64>, f64)> {
+    fn labeled(evicted: &EvictedCentroids) -> Vec<(u32, Vec<f64>, f64)> {
         let values = |r: Row<'_>| {
             let mut v = vec![0.0; 2];
             r.for_each(|j, x| v[j] = x);
             v
         };
-        gone.classes().map(|(c, r, n)| (c, values(r), n)).collect()
+        evicted.classes().map(|(c, r, n)| (c, values(r), n)).collect()
     }
 
     #[test]
@@ -194,16 +194,16 @@ mod tests {
     fn they_are_believed_as_far_as_they_are_right() {
         let x = Matrix::dense(vec![0.0, 1.0, 0.0, 2.0, 1.0, 0.0, 2.0, 0.0], 4, 2).unwrap();
         for x in [x.clone(), x.view().to_csr()] {
-            let gone = EvictedCentroids::new(2, matches!(x, Matrix::Csr { .. })).joined(
+            let evicted = EvictedCentroids::new(2, matches!(x, Matrix::Csr { .. })).joined(
                 x.view(),
                 &[(0, 0), (2, 1)],
                 9.0,
             );
             for (class, trust) in [([0, 0, 1, 1], 1.0), ([1, 1, 0, 0], 0.0), ([0, 0, 0, 1], 2.0 / 3.0)] {
-                let found = gone.trust(x.view(), &class).unwrap();
+                let found = evicted.trust(x.view(), &class).unwrap();
                 assert!((found - trust).abs() < 1e-12, "{class:?}: {found}");
             }
-            assert_eq!(gone.trust(x.view(), &[0, 0, 0, 0]), None);
+            assert_eq!(evicted.trust(x.view(), &[0, 0, 0, 0]), None);
             assert_eq!(EvictedCentroids::new(2, false).trust(x.view(), &[0, 0, 1, 1]), None);
         }
     }
@@ -211,11 +211,11 @@ mod tests {
     #[test]
     fn classes_are_numbered_anew() {
         let x = Matrix::dense(vec![1.0, 2.0, 3.0, 4.0], 2, 2).unwrap();
-        let mut gone = EvictedCentroids::new(2, false).joined(x.view(), &[(0, 0), (1, 1)], 9.0);
-        gone.renumber(&[2, 0]);
-        assert_eq!(labeled(&gone), [(0, vec![3.0, 4.0], 1.0), (2, vec![1.0, 2.0], 1.0)]);
-        assert!(gone.check(2, 3).is_ok());
-        assert!(gone.check(2, 2).is_err() && gone.check(3, 3).is_err());
+        let mut evicted = EvictedCentroids::new(2, false).joined(x.view(), &[(0, 0), (1, 1)], 9.0);
+        evicted.renumber(&[2, 0]);
+        assert_eq!(labeled(&evicted), [(0, vec![3.0, 4.0], 1.0), (2, vec![1.0, 2.0], 1.0)]);
+        assert!(evicted.check(2, 3).is_ok());
+        assert!(evicted.check(2, 2).is_err() && evicted.check(3, 3).is_err());
         let mut none = EvictedCentroids::default();
         none.renumber(&[1, 0]);
         assert!(none.check(7, 0).is_ok());

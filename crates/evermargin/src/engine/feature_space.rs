@@ -55,12 +55,12 @@ impl FeatureSpace {
         scaling.shrink_huge_constants(x.view());
         let mut scaled = scaling.apply_to_any_values(x.clone())?;
         clear_short_rows(&mut scaled);
-        let most = match params.kernel {
+        let max_norm2 = match params.kernel {
             KernelChoice::Fixed(kernel) => max_squared_length(&kernel)?,
             KernelChoice::Auto | KernelChoice::Rbf => MAX_SCALED_LENGTH * MAX_SCALED_LENGTH,
         };
         let usable: Vec<usize> =
-            (0..scaled.rows()).filter(|&i| scaled.view().row(i).norm2() <= most).collect();
+            (0..scaled.rows()).filter(|&i| scaled.view().row(i).norm2() <= max_norm2).collect();
         if usable.is_empty() {
             return Ok(None);
         }
@@ -85,7 +85,7 @@ impl FeatureSpace {
         self.packing.cols
     }
 
-    /// Scales finite rows; the result may hold rows that are not [usable](Frame::is_usable).
+    /// Scales finite rows; the result may hold rows that are not [usable](FeatureSpace::is_usable).
     pub fn scale(&self, x: Matrix) -> Result<Matrix> {
         let mut x = self.scaling.apply_to_any_values(x)?;
         clear_short_rows(&mut x);
@@ -128,8 +128,8 @@ impl FeatureSpace {
             raw = raw.view().to_dense();
         }
         let Ok(mut scaled) = self.scale(raw) else { return Matrix::empty(x.cols(), self.sparse) };
-        let most = max_squared_length(&self.kernel).unwrap_or(0.0).sqrt();
-        for_each_row(&mut scaled, |row| shorten(row, most));
+        let max_length = max_squared_length(&self.kernel).unwrap_or(0.0).sqrt();
+        for_each_row(&mut scaled, |row| shorten(row, max_length));
         scaled
     }
 
@@ -151,9 +151,9 @@ impl FeatureSpace {
     pub fn check_rows(&self, x: &Matrix) -> Result<()> {
         x.recheck()?;
         // what left memory is averaged, so that rounding may leave it a little longer
-        let most = 1.001 * max_squared_length(&self.kernel)?;
+        let max_norm2 = 1.001 * max_squared_length(&self.kernel)?;
         let view = x.view();
-        let fits = x.cols() == self.cols() && (0..x.rows()).all(|i| view.row(i).norm2() <= most);
+        let fits = x.cols() == self.cols() && (0..x.rows()).all(|i| view.row(i).norm2() <= max_norm2);
         if fits { Ok(()) } else { Err(Error::State("it holds rows that cannot be used".into())) }
     }
 }
@@ -162,9 +162,9 @@ impl FeatureSpace {
 fn max_squared_length(kernel: &Kernel) -> Result<f64> {
     let all = MAX_SCALED_LENGTH * MAX_SCALED_LENGTH;
     let Kernel::Poly { gamma, coef0, degree } = *kernel else { return Ok(all) };
-    let most = ((0.1 * LARGEST_VALUE).powf(1.0 / f64::from(degree)) - coef0.abs()) / gamma;
-    if most > 0.0 {
-        Ok(all.min(most))
+    let max = ((0.1 * LARGEST_VALUE).powf(1.0 / f64::from(degree)) - coef0.abs()) / gamma;
+    if max > 0.0 {
+        Ok(all.min(max))
     } else {
         Err(Error::parameter("coef0", coef0, "smaller for this degree"))
     }
@@ -172,13 +172,13 @@ fn max_squared_length(kernel: &Kernel) -> Result<f64> {
 
 /// Column and absolute value of the largest value of a row; NaN counts as the largest.
 pub(super) fn largest(row: Row<'_>) -> (usize, f64) {
-    let mut most = (0, 0.0);
+    let mut found = (0, 0.0);
     row.for_each(|c, v| {
-        if v.is_nan() || v.abs() > most.1 {
-            most = (c, v.abs());
+        if v.is_nan() || v.abs() > found.1 {
+            found = (c, v.abs());
         }
     });
-    most
+    found
 }
 
 fn are_alike(x: MatrixView<'_>) -> bool {
@@ -209,11 +209,11 @@ fn clear_short_rows(x: &mut Matrix) {
     });
 }
 
-/// Scales a row down to length `most`, a little less for rounding; what is not a number becomes 0.
-fn shorten(row: &mut [f64], most: f64) {
-    row.iter_mut().for_each(|v| *v = if v.is_nan() { 0.0 } else { v.clamp(-most, most) });
+/// Scales a row down to length `max_length`, a little less for rounding; what is not a number becomes 0.
+fn shorten(row: &mut [f64], max_length: f64) {
+    row.iter_mut().for_each(|v| *v = if v.is_nan() { 0.0 } else { v.clamp(-max_length, max_length) });
     let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-    if length > most {
-        row.iter_mut().for_each(|v| *v *= 0.999 * most / length);
+    if length > max_length {
+        row.iter_mut().for_each(|v| *v *= 0.999 * max_length / length);
     }
 }

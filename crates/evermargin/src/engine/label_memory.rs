@@ -84,20 +84,21 @@ impl LabelMemory {
 
     /// Removes the labels that follow from that of a sample, and those that follow from them; gives the samples.
     pub(super) fn remove_implied(&mut self, sample: u64) -> Vec<u64> {
-        let mut gone = vec![sample];
+        let mut implied = vec![sample];
         let mut at = 0;
-        while at < gone.len() {
-            let from = gone[at];
+        while at < implied.len() {
+            let from = implied[at];
             // two samples may each follow from the other, if one of them was forgotten in between
-            let new = |t: &&LabeledSample| t.follows == Some(from) && !gone.contains(&t.sample);
+            let new = |t: &&LabeledSample| t.follows == Some(from) && !implied.contains(&t.sample);
             let new: Vec<u64> = self.labeled.iter().filter(new).map(|t| t.sample).collect();
-            gone.extend(new);
+            implied.extend(new);
             at += 1;
         }
-        gone.remove(0);
-        let keep: Vec<usize> = (0..self.len()).filter(|&i| !gone.contains(&self.labeled[i].sample)).collect();
+        implied.remove(0);
+        let keep: Vec<usize> =
+            (0..self.len()).filter(|&i| !implied.contains(&self.labeled[i].sample)).collect();
         self.keep(&keep);
-        gone
+        implied
     }
 
     /// Keeps the samples named, in their order.
@@ -113,20 +114,20 @@ impl LabelMemory {
         self.labeled.iter_mut().for_each(|t| t.class = now[t.class as usize]);
     }
 
-    /// When there are more than `most`: four fifths of that stay, of every class its share, but of none less than an
+    /// When there are more than `max`: four fifths of that stay, of every class its share, but of none less than an
     /// equal part; of each class those that stand for the others best. Says whether any went.
     pub(super) fn thin(
         &mut self,
-        most: usize,
+        max: usize,
         classes: usize,
         how: &ExemplarParams,
         watch: &dyn Watch,
     ) -> bool {
-        if self.len() <= most {
+        if self.len() <= max {
             return false;
         }
-        let rooms = rooms(&self.counts(classes), most * 4 / 5);
-        let mut keep = Vec::with_capacity(most);
+        let rooms = rooms(&self.counts(classes), max * 4 / 5);
+        let mut keep = Vec::with_capacity(max);
         for (class, &room) in rooms.iter().enumerate() {
             let own: Vec<usize> =
                 (0..self.len()).filter(|&i| self.labeled[i].class as usize == class).collect();
@@ -163,12 +164,12 @@ impl LabelMemory {
     }
 }
 
-/// How many of each class stay of `most`: small classes whole, what they leave goes to the larger ones.
-fn rooms(counts: &[usize], most: usize) -> Vec<usize> {
+/// How many of each class stay of `max`: small classes whole, what they leave goes to the larger ones.
+fn rooms(counts: &[usize], max: usize) -> Vec<usize> {
     let mut rooms = vec![0; counts.len()];
     let mut order: Vec<usize> = (0..counts.len()).collect();
     order.sort_by_key(|&c| (counts[c], c));
-    let mut left = most;
+    let mut left = max;
     for (k, &c) in order.iter().enumerate() {
         let equal = left / (order.len() - k);
         rooms[c] = counts[c].min(equal);

@@ -30,8 +30,8 @@ impl Engine {
     fn check(&self) -> Result<()> {
         self.params.check()?;
         self.classes.check(self.params.max_classes)?;
-        self.meter.check()?;
-        self.spent.check()?;
+        self.metrics.check()?;
+        self.budget_usage.check()?;
         let counts = [self.rows, self.batches, self.version, self.draws, self.events];
         let rejected = [self.rejected_rows, self.rejected_labels, self.outside as u64, self.misses.into()];
         let counted = counts.iter().chain(&rejected).chain(&self.unchosen).all(|n| *n <= MAX_COUNT)
@@ -39,40 +39,40 @@ impl Engine {
             && self.rejected_rows <= self.rows
             && self.rejected_labels <= self.rows
             && self.unchosen.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)).is_some()
-            && (0.0..=1.0).contains(&self.absorbed.cost);
+            && (0.0..=1.0).contains(&self.last_summary.cost);
         if !counted {
             return Err(wrong("its counters"));
         }
         if self.unchosen.len() != self.classes.len() {
             return Err(wrong("its classes and their counts differ"));
         }
-        match &self.body {
-            Some(body) => self.check_body(body),
+        match &self.state {
+            Some(state) => self.check_state(state),
             None if self.classes.is_empty() => Ok(()),
             None => Err(wrong("it has classes but no rows")),
         }
     }
 
-    fn check_body(&self, body: &StreamState) -> Result<()> {
+    fn check_state(&self, state: &StreamState) -> Result<()> {
         let (params, classes) = (&self.params, self.classes.len());
-        body.frame.check()?;
-        body.memory.check(&body.frame, classes, self.rows, self.batches)?;
-        body.relations.check(self.rows)?;
-        self.check_current(body, &body.current)?;
-        self.check_open(body)?;
-        match (&body.transduction, &params.transduction) {
-            (Some(t), Some(p)) => Transduction::check(t, &body.frame, p, classes, params.max_rows)?,
+        state.feature_space.check()?;
+        state.memory.check(&state.feature_space, classes, self.rows, self.batches)?;
+        state.constraints.check(self.rows)?;
+        self.check_current(state, &state.current)?;
+        self.check_pending(state)?;
+        match (&state.transduction, &params.transduction) {
+            (Some(t), Some(p)) => Transduction::check(t, &state.feature_space, p, classes, params.max_rows)?,
             (None, None) => {}
             _ => return Err(wrong("its transduction and its parameters differ")),
         }
-        if body.memory.len() > params.max_labels {
+        if state.memory.len() > params.max_labels {
             return Err(wrong("it holds more labels than its parameters allow"));
         }
-        body.inductive.as_ref().map_or(Ok(()), |i| i.check(classes, &body.frame, params))
+        state.classifier.as_ref().map_or(Ok(()), |i| i.check(classes, &state.feature_space, params))
     }
 
-    fn check_current(&self, body: &StreamState, current: &CurrentBatch) -> Result<()> {
-        body.frame.check_rows(&current.x)?;
+    fn check_current(&self, state: &StreamState, current: &CurrentBatch) -> Result<()> {
+        state.feature_space.check_rows(&current.x)?;
         let rows = current.x.rows();
         let fits = [current.truth.len(), current.asked.len(), current.predictions.len()] == [rows; 3]
             && current.rows <= self.params.max_rows
@@ -85,12 +85,12 @@ impl Engine {
         if fits { Ok(()) } else { Err(wrong("its batch and what is known about it differ")) }
     }
 
-    fn check_open(&self, body: &StreamState) -> Result<()> {
-        let open = &body.open;
-        body.frame.check_rows(&open.rows)?;
-        let fits = open.rows.rows() == open.of.len()
-            && open.of.len() <= self.params.max_open
-            && open.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions));
+    fn check_pending(&self, state: &StreamState) -> Result<()> {
+        let pending = &state.pending;
+        state.feature_space.check_rows(&pending.rows)?;
+        let fits = pending.rows.rows() == pending.of.len()
+            && pending.of.len() <= self.params.max_open
+            && pending.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions));
         if fits { Ok(()) } else { Err(wrong("its open questions and their samples differ")) }
     }
 

@@ -78,9 +78,9 @@ const MAX_COUNT: u64 = 1 << 53;
 pub struct Engine {
     params: EngineParams,
     classes: Classes,
-    body: Option<StreamState>,
-    meter: StreamMetrics,
-    spent: BudgetUsage,
+    state: Option<StreamState>,
+    metrics: StreamMetrics,
+    budget_usage: BudgetUsage,
     rows: u64,
     batches: u64,
     version: u64,
@@ -89,7 +89,7 @@ pub struct Engine {
     /// Whether a change was noticed since the last batch was closed.
     drifted: bool,
     now: u64,
-    absorbed: SummaryReport,
+    last_summary: SummaryReport,
     /// Labels of each class that came by themselves or were asked for at random.
     unchosen: Vec<u64>,
     /// Events committed.
@@ -107,9 +107,9 @@ impl Engine {
         Ok(Self {
             params: params.clone(),
             classes: Classes::default(),
-            body: None,
-            meter: StreamMetrics::default(),
-            spent: BudgetUsage::default(),
+            state: None,
+            metrics: StreamMetrics::default(),
+            budget_usage: BudgetUsage::default(),
             rows: 0,
             batches: 0,
             version: 0,
@@ -117,7 +117,7 @@ impl Engine {
             misses: 0,
             drifted: false,
             now: 0,
-            absorbed: SummaryReport::default(),
+            last_summary: SummaryReport::default(),
             unchosen: Vec::new(),
             events: 0,
             rejected_rows: 0,
@@ -126,13 +126,13 @@ impl Engine {
         })
     }
 
-    fn thin(&self, body: &mut StreamState, watch: &dyn Watch) {
-        let how = ExemplarParams { kernel: body.frame.kernel, ..Default::default() };
-        body.memory.thin(self.params.max_labels, self.classes.len(), &how, watch);
+    fn thin(&self, state: &mut StreamState, watch: &dyn Watch) {
+        let how = ExemplarParams { kernel: state.feature_space.kernel, ..Default::default() };
+        state.memory.thin(self.params.max_labels, self.classes.len(), &how, watch);
     }
 
     fn publish(&mut self, effects: &mut Effects) {
-        if self.body.as_ref().is_some_and(|b| b.inductive.is_some()) {
+        if self.state.as_ref().is_some_and(|b| b.classifier.is_some()) {
             self.version += 1;
             effects.published = Some(self.version);
         }
@@ -140,13 +140,13 @@ impl Engine {
 
     /// The classifier as it is; none while labels of two classes are missing.
     pub fn classifier(&self) -> Option<Classifier> {
-        let body = self.body.as_ref()?;
-        let machine = body.inductive.as_ref()?;
+        let state = self.state.as_ref()?;
+        let classifier = state.classifier.as_ref()?;
         let params = ParamValues::from([
-            ("kernel".into(), body.frame.kernel.name().into()),
+            ("kernel".into(), state.feature_space.kernel.name().into()),
             ("c".into(), self.params.c.into()),
             ("version".into(), self.version.into()),
-            ("labels".into(), body.memory.len().into()),
+            ("labels".into(), state.memory.len().into()),
             ("rows".into(), self.rows.into()),
         ]);
         Some(Classifier {
@@ -157,10 +157,10 @@ impl Engine {
             }
             .into(),
             params,
-            classes: machine.present().iter().map(|&c| self.classes.names()[c as usize].clone()).collect(),
-            scheme: machine.scheme(),
-            model: machine.model(),
-            scaling: body.frame.scaling.clone(),
+            classes: classifier.present().iter().map(|&c| self.classes.names()[c as usize].clone()).collect(),
+            scheme: classifier.scheme(),
+            model: classifier.model(),
+            scaling: state.feature_space.scaling.clone(),
             input: InputSpec::default(),
             calibration: Vec::new(),
         })
@@ -176,14 +176,14 @@ impl Engine {
         &self.classes
     }
 
-    /// What it knows about itself.
-    pub fn meter(&self) -> &StreamMetrics {
-        &self.meter
+    /// Accuracy and drift, measured on labels that were not chosen.
+    pub fn metrics(&self) -> &StreamMetrics {
+        &self.metrics
     }
 
-    /// Questions asked so far.
-    pub fn spent(&self) -> BudgetUsage {
-        self.spent
+    /// Queries counted against the budget.
+    pub fn budget_usage(&self) -> BudgetUsage {
+        self.budget_usage
     }
 
     /// Events committed so far.
@@ -223,38 +223,38 @@ impl Engine {
 
     /// True labels remembered.
     pub fn memory(&self) -> Option<&LabelMemory> {
-        self.body.as_ref().map(|b| &b.memory)
+        self.state.as_ref().map(|b| &b.memory)
     }
 
-    /// What the last summary told.
-    pub fn absorbed(&self) -> SummaryReport {
-        self.absorbed
+    /// Size and cost of the last summary.
+    pub fn last_summary(&self) -> SummaryReport {
+        self.last_summary
     }
 
     /// What is remembered of samples without a label.
     pub fn transduction(&self) -> Option<&Transduction> {
-        self.body.as_ref()?.transduction.as_ref()
+        self.state.as_ref()?.transduction.as_ref()
     }
 
     /// Support vectors of the classifier.
     pub fn support_count(&self) -> usize {
-        self.body.as_ref().and_then(|b| b.inductive.as_ref()).map_or(0, StreamClassifier::support_count)
+        self.state.as_ref().and_then(|b| b.classifier.as_ref()).map_or(0, StreamClassifier::support_count)
     }
 
-    /// Samples kept in all: labels, exemplars, batches, questions, points.
-    pub fn kept(&self) -> usize {
-        self.body.as_ref().map_or(0, |b| {
+    /// Number of stored samples: labels, exemplars, batches, questions, points.
+    pub fn stored_samples(&self) -> usize {
+        self.state.as_ref().map_or(0, |b| {
             b.memory.len()
                 + b.transduction.as_ref().map_or(0, Transduction::len)
                 + b.current.x.rows()
-                + b.open.of.len()
-                + b.inductive.as_ref().map_or(0, StreamClassifier::len)
+                + b.pending.of.len()
+                + b.classifier.as_ref().map_or(0, StreamClassifier::len)
         })
     }
 
-    /// Numbers of the samples that wait for an answer, oldest first.
-    pub fn open(&self) -> Vec<u64> {
-        self.body.as_ref().map_or_else(Vec::new, |b| b.open.of.iter().map(|q| q.sample).collect())
+    /// Numbers of the samples whose query is pending, oldest first.
+    pub fn pending_queries(&self) -> Vec<u64> {
+        self.state.as_ref().map_or_else(Vec::new, |b| b.pending.of.iter().map(|q| q.sample).collect())
     }
 }
 

@@ -30,19 +30,19 @@ impl Engine {
         self.rejected_labels += labels as u64;
         self.rejected_rows += batch.skipped.len() as u64;
         self.outside = batch.outside;
-        match (self.body.take(), batch.frame.clone()) {
+        match (self.state.take(), batch.feature_space.clone()) {
             (None, None) => self.pass_over(&batch, effects),
-            (None, Some(frame)) => {
-                let mut body = self.begin(frame);
-                self.label_and_store(&mut body, batch, effects, watch);
-                self.body = Some(body);
+            (None, Some(feature_space)) => {
+                let mut state = self.begin(feature_space);
+                self.label_and_store(&mut state, batch, effects, watch);
+                self.state = Some(state);
             }
-            (Some(mut body), frame) => {
-                if let Some(frame) = frame {
-                    self.change_frame(&mut body, frame, effects, watch);
+            (Some(mut state), feature_space) => {
+                if let Some(feature_space) = feature_space {
+                    self.change_feature_space(&mut state, feature_space, effects, watch);
                 }
-                self.label_and_store(&mut body, batch, effects, watch);
-                self.body = Some(body);
+                self.label_and_store(&mut state, batch, effects, watch);
+                self.state = Some(state);
             }
         }
         self.ask(effects, watch);
@@ -52,43 +52,43 @@ impl Engine {
     fn pass_over(&mut self, batch: &PreparedBatch, effects: &mut Effects) {
         self.rows += batch.rows as u64;
         self.batches += 1;
-        (self.spent.batch, self.spent.checks) = (0, 0);
+        (self.budget_usage.batch, self.budget_usage.checks) = (0, 0);
         effects.labels = vec![InferredLabel { class: None, confidence: 0.0 }; batch.rows];
         effects.rejected.clone_from(&batch.rejected);
     }
 
     /// Nothing stored yet.
-    fn begin(&self, frame: FeatureSpace) -> StreamState {
-        let (cols, sparse) = (frame.cols(), frame.sparse);
+    fn begin(&self, feature_space: FeatureSpace) -> StreamState {
+        let (cols, sparse) = (feature_space.cols(), feature_space.sparse);
         let transduction = self.params.transduction.as_ref();
         StreamState {
             memory: LabelMemory::new(cols, sparse),
-            inductive: None,
+            classifier: None,
             transduction: transduction.and_then(|p| Transduction::new(p, cols, sparse).ok()),
             current: CurrentBatch::none(self.rows, cols, sparse),
-            open: PendingQueries { rows: Matrix::empty(cols, sparse), of: Vec::new() },
-            relations: PairwiseConstraints::default(),
-            frame,
+            pending: PendingQueries { rows: Matrix::empty(cols, sparse), of: Vec::new() },
+            constraints: PairwiseConstraints::default(),
+            feature_space,
         }
     }
 
     /// Moves what is stored into another feature space, where the classifier is made anew.
-    fn change_frame(
+    fn change_feature_space(
         &mut self,
-        body: &mut StreamState,
-        frame: FeatureSpace,
+        state: &mut StreamState,
+        feature_space: FeatureSpace,
         effects: &mut Effects,
         watch: &dyn Watch,
     ) {
-        let note = if body.frame.degenerate {
+        let note = if state.feature_space.degenerate {
             "the first rows were all alike: scaling and kernel width are estimated again"
         } else {
             "the range of the values has changed: scaling and kernel width are estimated again"
         };
         effects.notes.push(note.into());
-        body.move_to(frame);
-        self.rebuild_classifier(body, watch);
-        if body.inductive.is_some() {
+        state.move_to(feature_space);
+        self.rebuild_classifier(state, watch);
+        if state.classifier.is_some() {
             self.version += 1;
             effects.published = Some(self.version);
         }
@@ -97,26 +97,26 @@ impl Engine {
     /// A batch is labeled, then its own labels are looked at.
     fn label_and_store(
         &mut self,
-        body: &mut StreamState,
+        state: &mut StreamState,
         batch: PreparedBatch,
         effects: &mut Effects,
         watch: &dyn Watch,
     ) {
         let PreparedBatch { x, rows, skipped, labels, rejected, .. } = batch;
         let usable = x.rows();
-        let (predictions, given, within) = self.label(body, &x, watch);
+        let (predictions, given, within) = self.label(state, &x, watch);
         if self.params.watch_drift
             && let Some(within) = within
         {
-            effects.drift = self.meter.margin(within, usable as u64);
+            effects.drift = self.metrics.margin(within, usable as u64);
         }
         let base = self.rows;
         self.rows += rows as u64;
         self.batches += 1;
-        (self.spent.batch, self.spent.checks) = (0, 0);
-        body.open.of.iter_mut().for_each(|q| q.in_round = false);
+        (self.budget_usage.batch, self.budget_usage.checks) = (0, 0);
+        state.pending.of.iter_mut().for_each(|q| q.in_round = false);
         let (truth, asked) = (vec![None; usable], vec![false; usable]);
-        body.current = CurrentBatch {
+        state.current = CurrentBatch {
             base,
             rows,
             skipped,
@@ -127,35 +127,35 @@ impl Engine {
             closed: false,
             has_new_labels: false,
         };
-        effects.labels = body.current.with_skipped(given);
+        effects.labels = state.current.with_skipped(given);
         effects.rejected = rejected;
         let mut fresh = Vec::new();
         for (row, name) in labels.iter().enumerate() {
             let Some(name) = name else { continue };
-            let class = self.class(body, name, effects);
-            if let Some(drift) = self.record_outcome(body.current.predictions[row], class) {
+            let class = self.class(state, name, effects);
+            if let Some(drift) = self.record_outcome(state.current.predictions[row], class) {
                 effects.drift = Some(drift);
             }
             fresh.push(row);
         }
         // numbers of classes may have changed while names came in
         for (row, name) in labels.iter().enumerate() {
-            body.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
+            state.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
         }
         for &row in &fresh {
-            let Some(class) = body.current.truth[row] else { continue };
-            let sample = body.current.sample_of(row);
+            let Some(class) = state.current.truth[row] else { continue };
+            let sample = state.current.sample_of(row);
             let labeled = LabeledSample { sample, class, batch: self.batches, why: None, follows: None };
-            body.memory.push(body.current.x.view().row(row), labeled);
+            state.memory.push(state.current.x.view().row(row), labeled);
         }
-        self.learn_recent(body, fresh.len(), watch);
-        self.thin(body, watch);
+        self.learn_recent(state, fresh.len(), watch);
+        self.thin(state, watch);
     }
 
     /// What is said about the rows of a batch, the labels given out, and how many lie within the margin.
     pub(super) fn label(
         &self,
-        body: &StreamState,
+        state: &StreamState,
         x: &Matrix,
         watch: &dyn Watch,
     ) -> (Vec<RowPrediction>, Vec<InferredLabel>, Option<u64>) {
@@ -163,17 +163,17 @@ impl Engine {
         let mut predictions = vec![RowPrediction::default(); rows];
         let mut near = vec![0.0; rows];
         let mut within = None;
-        if let Some(machine) = &body.inductive {
-            let f = machine.decisions(x.view());
+        if let Some(classifier) = &state.classifier {
+            let f = classifier.decisions(x.view());
             for ((predictions, near), f) in
-                predictions.iter_mut().zip(&mut near).zip(f.chunks(machine.outputs()))
+                predictions.iter_mut().zip(&mut near).zip(f.chunks(classifier.outputs()))
             {
-                predictions.model = Some(machine.vote(f));
+                predictions.model = Some(classifier.vote(f));
                 *near = closeness(f);
             }
             within = Some(near.iter().filter(|c| **c < 1.0).count() as u64);
         }
-        let transduced = self.transduce(body, x.view(), &predictions, watch);
+        let transduced = self.transduce(state, x.view(), &predictions, watch);
         for (predictions, given) in predictions.iter_mut().zip(transduced.iter().flatten()) {
             predictions.transduction = Some(given.class);
         }
@@ -197,22 +197,22 @@ impl Engine {
             _ if !both => predictions.first().is_some_and(|s| s.model.is_some()),
             LabelSource::Model => true,
             LabelSource::Transduction => false,
-            LabelSource::Auto => self.meter.paired.z_score() < AHEAD,
+            LabelSource::Auto => self.metrics.paired.z_score() < AHEAD,
         }
     }
 
     pub(super) fn transduce(
         &self,
-        body: &StreamState,
+        state: &StreamState,
         x: MatrixView<'_>,
         predictions: &[RowPrediction],
         watch: &dyn Watch,
     ) -> Option<Vec<TransductiveLabel>> {
-        let t = body.transduction.as_ref().filter(|_| self.wants_transduction())?;
-        let class: Vec<u32> = body.memory.labeled().iter().map(|t| t.class).collect();
+        let t = state.transduction.as_ref().filter(|_| self.wants_transduction())?;
+        let class: Vec<u32> = state.memory.labeled().iter().map(|t| t.class).collect();
         let shares = self.shares(predictions);
         // where its kernel vanishes on all rows it has nothing to say
-        t.label(self.known(body, &class, &shares), x, watch).ok().flatten()
+        t.label(self.labeled_rows(state, &class, &shares), x, watch).ok().flatten()
     }
 
     /// Whether transduction is of use: always if asked for; else unless it is clearly behind the classifier, and then
@@ -222,20 +222,20 @@ impl Engine {
             LabelSource::Transduction => true,
             LabelSource::Model => self.params.c_inferred > 0.0,
             LabelSource::Auto => {
-                self.meter.paired.z_score() > -AHEAD
+                self.metrics.paired.z_score() > -AHEAD
                     || self.params.c_inferred > 0.0
                     || self.batches.is_multiple_of(TRY_EVERY)
             }
         }
     }
 
-    pub(super) fn known<'a>(
+    pub(super) fn labeled_rows<'a>(
         &self,
-        body: &'a StreamState,
+        state: &'a StreamState,
         class: &'a [u32],
         shares: &'a [f64],
     ) -> LabeledRows<'a> {
-        LabeledRows { x: body.memory.rows(), class, classes: self.classes.len(), shares }
+        LabeledRows { x: state.memory.rows(), class, classes: self.classes.len(), shares }
     }
 
     /// Shares of the classes: of labels that were not chosen if there are enough, else as the classifier sees them;
@@ -254,9 +254,9 @@ impl Engine {
     }
 
     /// The number of a class, new or not.
-    pub(super) fn class(&mut self, body: &mut StreamState, name: &str, effects: &mut Effects) -> u32 {
+    pub(super) fn class(&mut self, state: &mut StreamState, name: &str, effects: &mut Effects) -> u32 {
         match self.classes.place(name) {
-            Place::LabeledRows(class) => class,
+            Place::Existing(class) => class,
             Place::New(class, now) => {
                 if now.len() >= 2 {
                     effects.notes.push(format!("class {} is new", self.classes.names()[class as usize]));
@@ -267,7 +267,7 @@ impl Engine {
                 for label in &mut effects.labels {
                     label.class = label.class.map(|c| now[c as usize]);
                 }
-                body.renumber(&now);
+                state.renumber(&now);
                 class
             }
         }
@@ -279,29 +279,29 @@ impl Engine {
         let given = predictions.given?;
         let right = |predictions: Option<u32>| predictions.map(|c| c == class);
         let drift =
-            self.meter.label(given == class, right(predictions.model), right(predictions.transduction));
+            self.metrics.label(given == class, right(predictions.model), right(predictions.transduction));
         drift.filter(|_| self.params.watch_drift)
     }
 
-    /// Learns the last `count` labels, or makes the machine anew if the classes have changed.
-    pub(super) fn learn_recent(&mut self, body: &mut StreamState, count: usize, watch: &dyn Watch) {
+    /// Learns the last `count` labels, or rebuilds the classifier if the classes have changed.
+    pub(super) fn learn_recent(&mut self, state: &mut StreamState, count: usize, watch: &dyn Watch) {
         if count == 0 {
             return;
         }
-        body.current.has_new_labels = true;
-        let n = body.memory.len();
-        match &mut body.inductive {
-            Some(machine) if machine.knows(&body.memory, self.classes.len()) => {
+        state.current.has_new_labels = true;
+        let n = state.memory.len();
+        match &mut state.classifier {
+            Some(classifier) if classifier.knows(&state.memory, self.classes.len()) => {
                 let rows: Vec<usize> = (n - count..n).collect();
-                machine.learn(&body.memory, &rows, self.batches, &self.classes, &self.params, watch);
+                classifier.learn(&state.memory, &rows, self.batches, &self.classes, &self.params, watch);
             }
-            _ => self.rebuild_classifier(body, watch),
+            _ => self.rebuild_classifier(state, watch),
         }
     }
 
-    pub(super) fn rebuild_classifier(&self, body: &mut StreamState, watch: &dyn Watch) {
+    pub(super) fn rebuild_classifier(&self, state: &mut StreamState, watch: &dyn Watch) {
         let (classes, params) = (&self.classes, &self.params);
-        body.inductive =
-            StreamClassifier::of(&body.memory, classes, self.batches, &body.frame, params, watch);
+        state.classifier =
+            StreamClassifier::of(&state.memory, classes, self.batches, &state.feature_space, params, watch);
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Most pairs.
-const MOST: usize = 10_000;
+const MAX_PAIRS: usize = 10_000;
 
 /// Pairs, in the order in which they were told.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ impl PairwiseConstraints {
     pub fn add(&mut self, a: u64, b: u64, same: bool) {
         let (a, b) = (a.min(b), a.max(b));
         self.pairs.retain(|p| (p.0, p.1) != (a, b));
-        if self.pairs.len() == MOST {
+        if self.pairs.len() == MAX_PAIRS {
             self.pairs.remove(0);
         }
         self.pairs.push((a, b, same));
@@ -25,7 +25,7 @@ impl PairwiseConstraints {
 
     /// Refuses pairs that nobody can have told (a file may say anything).
     pub fn check(&self, rows: u64) -> Result<()> {
-        let fits = self.pairs.len() <= MOST && self.pairs.iter().all(|p| p.0 < p.1 && p.1 < rows);
+        let fits = self.pairs.len() <= MAX_PAIRS && self.pairs.iter().all(|p| p.0 < p.1 && p.1 < rows);
         if fits { Ok(()) } else { Err(Error::State("its pairs are not of its samples".into())) }
     }
 
@@ -55,9 +55,9 @@ mod tests {
         r.add(5, 2, true);
         r.add(2, 5, false);
         assert_eq!((r.of(5), r.of(2), r.of(3)), (vec![(2, false)], vec![(5, false)], vec![]));
-        (0..2 * MOST as u64).for_each(|k| r.add(k, k + 1, true));
-        assert_eq!(r.pairs.len(), MOST);
-        r.forget(2 * MOST as u64);
-        assert_eq!(r.pairs.len(), MOST - 1);
+        (0..2 * MAX_PAIRS as u64).for_each(|k| r.add(k, k + 1, true));
+        assert_eq!(r.pairs.len(), MAX_PAIRS);
+        r.forget(2 * MAX_PAIRS as u64);
+        assert_eq!(r.pairs.len(), MAX_PAIRS - 1);
     }
 }

@@ -217,9 +217,9 @@ impl EngineParams {
             ("max_classes", self.max_classes, 2),
             ("pool", self.pool, 1),
         ];
-        for (name, value, least) in counts {
-            if !(least..=1 << 24).contains(&value) {
-                return Err(Error::parameter(name, value, format!("from {least} to 16777216")));
+        for (name, value, min) in counts {
+            if !(min..=1 << 24).contains(&value) {
+                return Err(Error::parameter(name, value, format!("from {min} to 16777216")));
             }
         }
         if let ClassWeight::Explicit(weights) = &self.class_weight
@@ -248,11 +248,11 @@ impl EngineParams {
             ));
         }
         self.transduction.as_ref().map_or(Ok(()), TransductionParams::check)?;
-        self.machine(Kernel::Linear).check()
+        self.lasvm(Kernel::Linear).check()
     }
 
     /// The online machine of the classifier.
-    pub(super) fn machine(&self, kernel: Kernel) -> LasvmParams {
+    pub(super) fn lasvm(&self, kernel: Kernel) -> LasvmParams {
         LasvmParams {
             variant: self.loss,
             kernel,

@@ -5,8 +5,8 @@
 //! scaled then. Commit works on rows that no learner refuses (`feature_space.rs`); where a step has no answer all the same,
 //! because a kernel vanishes on all rows, a plainer one stands in.
 //!
-//! With a watch the work is done by a copy of the engine while it is planned, so that it can be interrupted, and commit
-//! exchanges the two.
+//! With a watch the work is done while the event is planned, so that it can be interrupted: a copy of the engine stays behind
+//! and is what the engine is until commit exchanges the two.
 
 use super::prepare_batch::PreparedBatch;
 use super::{Effects, Engine, Event};
@@ -42,12 +42,14 @@ impl Engine {
         Ok(Plan { after: self.events, step })
     }
 
-    /// [`Engine::plan`] that also does the work, on a copy of the engine: for batches that take long. Fails with
-    /// [`Error::Interrupted`] when the watch says stop.
-    pub fn plan_watched(&self, event: Event, watch: &dyn Watch) -> Result<Plan> {
+    /// [`Engine::plan`] that also does the work: for events that may take long. The state is not changed until the plan
+    /// is committed; cached kernel values move to the plan, where they are needed. Fails with [`Error::Interrupted`] when
+    /// the watch says stop.
+    pub fn plan_watched(&mut self, event: Event, watch: &dyn Watch) -> Result<Plan> {
         let plan = self.plan(event)?;
         let latch = Latch { watch, stopped: AtomicBool::new(false) };
-        let mut next = self.clone();
+        let copy = self.clone();
+        let mut next = std::mem::replace(self, copy);
         let effects = next.run(plan.step, &latch);
         if latch.stopped.into_inner() {
             return Err(Error::Interrupted);

@@ -1,6 +1,6 @@
 //! A batch before it is applied: unusable rows and labels are set aside, the rest is scaled. Nothing is changed here.
 
-use super::classes::{LONGEST, Place};
+use super::classes::{MAX_NAME_BYTES, Place};
 use super::feature_space::{FeatureSpace, MAX_COLUMNS, largest};
 use super::state::StreamState;
 use super::{Engine, RejectReason, RejectedRow};
@@ -25,7 +25,7 @@ pub(super) struct PreparedBatch {
     /// Everything that is rejected, by row.
     pub rejected: Vec<RejectedRow>,
     /// The feature space of `x`, if it is not the present one.
-    pub frame: Option<FeatureSpace>,
+    pub feature_space: Option<FeatureSpace>,
     /// Rows far outside the feature space, over the last batches.
     pub outside: usize,
 }
@@ -33,7 +33,7 @@ pub(super) struct PreparedBatch {
 /// Scaled rows.
 struct Placed {
     /// Their feature space, if it is not the present one.
-    frame: Option<FeatureSpace>,
+    feature_space: Option<FeatureSpace>,
     /// None if no row is usable and none was before.
     scaled: Option<Matrix>,
     outside: usize,
@@ -47,15 +47,23 @@ impl Engine {
         let mut rejected: Vec<RejectedRow> = (0..rows).filter_map(|i| unusable(i, x.view().row(i))).collect();
         let mut numbers = rows_but(rows, &rejected);
         let x = if rejected.is_empty() { x } else { x.view().select(&numbers) };
-        let Placed { frame, scaled, outside } = self.place(&x)?;
-        let space = frame.as_ref().or(self.body.as_ref().map(|b| &b.frame));
+        let Placed { feature_space, scaled, outside } = self.place(&x)?;
+        let space = feature_space.as_ref().or(self.state.as_ref().map(|b| &b.feature_space));
         let (Some(space), Some(mut scaled)) = (space, scaled) else {
             // no row is usable, and none was before
             rejected
                 .extend(numbers.iter().enumerate().map(|(i, &row)| too_large(row, x.view().row(i), None)));
             rejected.sort_by_key(|r| r.row);
             let (skipped, x) = ((0..rows as u32).collect(), Matrix::empty(x.cols(), false));
-            return Ok(PreparedBatch { x, rows, skipped, labels: Vec::new(), rejected, frame, outside });
+            return Ok(PreparedBatch {
+                x,
+                rows,
+                skipped,
+                labels: Vec::new(),
+                rejected,
+                feature_space,
+                outside,
+            });
         };
         let usable: Vec<usize> =
             (0..scaled.rows()).filter(|&i| space.is_usable(scaled.view().row(i))).collect();
@@ -71,7 +79,7 @@ impl Engine {
         let mut labels: Vec<Option<String>> = numbers.iter().map(|&i| labels[i].take()).collect();
         self.reject_labels(&mut labels, &numbers, &mut rejected);
         rejected.sort_by_key(|r| r.row);
-        Ok(PreparedBatch { x: scaled, rows, skipped, labels, rejected, frame, outside })
+        Ok(PreparedBatch { x: scaled, rows, skipped, labels, rejected, feature_space, outside })
     }
 
     fn check_batch(&self, x: &Matrix, labels: usize) -> Result<()> {
@@ -81,20 +89,20 @@ impl Engine {
             return Err(Error::Shape { what: "labels", expected: rows, found: labels });
         }
         if rows > self.params.max_rows {
-            let most = self.params.max_rows;
+            let max = self.params.max_rows;
             return Err(Error::Data(format!(
-                "a batch of {rows} rows; {most} are the most: use smaller batches"
+                "a batch of {rows} rows; the maximum is {max}: use smaller batches"
             )));
         }
-        if cols == 0 || (rows == 0 && self.body.is_none()) {
+        if cols == 0 || (rows == 0 && self.state.is_none()) {
             return Err(Error::Data("the first batch has no rows or no columns".into()));
         }
         if cols > MAX_COLUMNS {
             return Err(Error::Data(format!("{cols} columns; the maximum is {MAX_COLUMNS}")));
         }
-        match &self.body {
-            Some(body) if body.frame.cols() != cols => {
-                Err(Error::Shape { what: "columns", expected: body.frame.cols(), found: cols })
+        match &self.state {
+            Some(state) if state.feature_space.cols() != cols => {
+                Err(Error::Shape { what: "columns", expected: state.feature_space.cols(), found: cols })
             }
             _ => Ok(()),
         }
@@ -102,34 +110,36 @@ impl Engine {
 
     /// Scales rows, in another feature space if the present one is of no use for them.
     fn place(&self, x: &Matrix) -> Result<Placed> {
-        let Some(body) = &self.body else {
-            let frame = FeatureSpace::estimate(&self.params, x, None)?;
-            let scaled = frame.as_ref().map(|f| f.scale(x.clone())).transpose()?;
-            return Ok(Placed { frame, scaled, outside: 0 });
+        let Some(state) = &self.state else {
+            let feature_space = FeatureSpace::estimate(&self.params, x, None)?;
+            let scaled = feature_space.as_ref().map(|f| f.scale(x.clone())).transpose()?;
+            return Ok(Placed { feature_space, scaled, outside: 0 });
         };
-        let scaled = body.frame.scale(x.clone())?;
-        let far = (0..scaled.rows()).filter(|&i| body.frame.is_outside(scaled.view().row(i))).count();
+        let scaled = state.feature_space.scale(x.clone())?;
+        let far =
+            (0..scaled.rows()).filter(|&i| state.feature_space.is_outside(scaled.view().row(i))).count();
         let outside = match scaled.rows() {
             0 => self.outside,
             n if far > 0 && 2 * far >= n => self.outside + far,
             _ => 0,
         };
         if scaled.rows() > 0
-            && (body.frame.degenerate || outside >= ENOUGH_OUTSIDE)
-            && let Some(frame) = self.estimate_again(body, x)
+            && (state.feature_space.degenerate || outside >= ENOUGH_OUTSIDE)
+            && let Some(feature_space) = self.estimate_again(state, x)
         {
-            let scaled = Some(frame.scale(x.clone())?);
-            return Ok(Placed { frame: Some(frame), scaled, outside: 0 });
+            let scaled = Some(feature_space.scale(x.clone())?);
+            return Ok(Placed { feature_space: Some(feature_space), scaled, outside: 0 });
         }
-        Ok(Placed { frame: None, scaled: Some(scaled), outside: outside.min(ENOUGH_OUTSIDE) })
+        Ok(Placed { feature_space: None, scaled: Some(scaled), outside: outside.min(ENOUGH_OUTSIDE) })
     }
 
     /// A feature space for the stored rows and those of a batch; none if it would be no better than the present one.
-    fn estimate_again(&self, body: &StreamState, x: &Matrix) -> Option<FeatureSpace> {
-        let pool = body.unscaled_rows(x)?;
-        let kind = body.frame.kept_kind(pool.view());
+    fn estimate_again(&self, state: &StreamState, x: &Matrix) -> Option<FeatureSpace> {
+        let pool = state.unscaled_rows(x)?;
+        let kind = state.feature_space.kept_kind(pool.view());
         let found = FeatureSpace::estimate(&self.params, &pool, kind).ok().flatten()?;
-        let better = !found.degenerate && found != body.frame && found.sparse == body.frame.sparse;
+        let better =
+            !found.degenerate && found != state.feature_space && found.sparse == state.feature_space.sparse;
         better.then_some(found)
     }
 
@@ -152,7 +162,7 @@ impl Engine {
                     if classes.find(name).is_none() && full {
                         return Some(RejectReason::TooManyClasses);
                     }
-                    let (Place::LabeledRows(_) | Place::New(..)) = classes.place(name);
+                    let (Place::Existing(_) | Place::New(..)) = classes.place(name);
                     None
                 });
                 known.insert(name.to_string(), reason);
@@ -170,7 +180,7 @@ impl Engine {
 pub(super) fn unusable_name(name: &str) -> Option<RejectReason> {
     match name {
         _ if name.trim().is_empty() => Some(RejectReason::EmptyClassName),
-        _ if name.len() > LONGEST => Some(RejectReason::ClassNameTooLong),
+        _ if name.len() > MAX_NAME_BYTES => Some(RejectReason::ClassNameTooLong),
         _ => None,
     }
 }
@@ -208,21 +218,21 @@ fn too_large(row: usize, values: Row<'_>, scaled: Option<Row<'_>>) -> RejectedRo
     }
 }
 
-/// Most cells that stored rows and a batch may have together as dense rows.
+/// Maximum number of cells that stored rows and a batch may have together as dense rows.
 const MAX_DENSE_CELLS: usize = 1 << 28;
 
 impl StreamState {
     /// All stored rows and those of a batch, before scaling; none if they would not fit memory in one layout.
     fn unscaled_rows(&self, x: &Matrix) -> Option<Matrix> {
-        let mut stored = vec![self.memory.rows(), self.current.x.view(), self.open.rows.view()];
+        let mut stored = vec![self.memory.rows(), self.current.x.view(), self.pending.rows.view()];
         if let Some(t) = &self.transduction {
             stored.extend(t.rows());
         }
         let rows = stored.iter().map(MatrixView::rows).sum::<usize>() + x.rows();
-        if !self.frame.sparse && rows.saturating_mul(x.cols()) > MAX_DENSE_CELLS {
+        if !self.feature_space.sparse && rows.saturating_mul(x.cols()) > MAX_DENSE_CELLS {
             return None;
         }
-        let raw = self.frame.unscale(Matrix::stacked(&stored).view());
+        let raw = self.feature_space.unscale(Matrix::stacked(&stored).view());
         Some(Matrix::stacked(&[raw.view(), x.view()]))
     }
 }

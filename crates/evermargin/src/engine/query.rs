@@ -13,28 +13,28 @@ const MISSES: u32 = 3;
 impl Engine {
     /// The next round of questions about the batch, if the last one is over.
     pub(super) fn ask(&mut self, effects: &mut Effects, watch: &dyn Watch) {
-        let Some(mut body) = self.body.take() else { return };
-        if !body.open.of.iter().any(|q| q.in_round) {
-            self.ask_about(&mut body, self.params.budget.queries_per_round, effects, watch);
+        let Some(mut state) = self.state.take() else { return };
+        if !state.pending.of.iter().any(|q| q.in_round) {
+            self.ask_about(&mut state, self.params.budget.queries_per_round, effects, watch);
         }
-        self.body = Some(body);
+        self.state = Some(state);
     }
 
     /// So many questions about the batch, or fewer where the budget is spent or no more are worth it.
     pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects, watch: &dyn Watch) {
-        let Some(mut body) = self.body.take() else { return };
+        let Some(mut state) = self.state.take() else { return };
         let count = count.min(self.params.max_open);
         while effects.questions.len() < count {
             let before = effects.questions.len();
-            self.ask_about(&mut body, count - before, effects, watch);
+            self.ask_about(&mut state, count - before, effects, watch);
             if effects.questions.len() == before {
                 break;
             }
         }
-        self.body = Some(body);
+        self.state = Some(state);
     }
 
-    /// Questions of this batch that are drawn at random: `explore` of its budget, rounded up or down by chance.
+    /// Questions of this batch that are drawn at random: a fraction `exploration_rate` of its budget, rounded up or down by chance.
     fn checks(&self) -> usize {
         let share = if self.params.query_strategy == QueryStrategy::Random {
             1.0
@@ -46,25 +46,31 @@ impl Engine {
         (wanted as usize).saturating_add(usize::from(more))
     }
 
-    fn ask_about(&mut self, body: &mut StreamState, most: usize, effects: &mut Effects, watch: &dyn Watch) {
-        let current = &body.current;
+    fn ask_about(
+        &mut self,
+        state: &mut StreamState,
+        max_count: usize,
+        effects: &mut Effects,
+        watch: &dyn Watch,
+    ) {
+        let current = &state.current;
         if current.closed || self.params.query_strategy == QueryStrategy::None {
             return;
         }
-        let count = self.spent.left(&self.params.budget, self.now).min(most);
+        let count = self.budget_usage.left(&self.params.budget, self.now).min(max_count);
         let free: Vec<usize> =
             (0..current.x.rows()).filter(|&i| current.truth[i].is_none() && !current.asked[i]).collect();
         if count == 0 || free.is_empty() {
             return;
         }
         let signs: Vec<f64> =
-            body.memory.labeled().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
-        let mut scene = QueryContext {
+            state.memory.labeled().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
+        let mut context = QueryContext {
             x: &current.x,
             free,
-            labeled: (body.memory.rows(), &signs),
-            open: body.open.rows.view(),
-            kernel: body.frame.kernel,
+            labeled: (state.memory.rows(), &signs),
+            pending: state.pending.rows.view(),
+            kernel: state.feature_space.kernel,
             pool: self.params.pool,
             max_margin_distance: self.params.max_margin_distance,
             watch,
@@ -77,18 +83,18 @@ impl Engine {
             QueryStrategy::Submod if self.classes.len() > 2 => QueryStrategy::Diverse,
             query_strategy => query_strategy,
         };
-        let chosen = match &mut body.inductive {
-            None if self.params.query_strategy != QueryStrategy::Random => scene.typical(count),
-            None => scene.checks(count, &mut rng),
+        let chosen = match &mut state.classifier {
+            None if self.params.query_strategy != QueryStrategy::Random => context.typical(count),
+            None => context.checks(count, &mut rng),
             // first, for of all rows: what the strategy leaves is no fair draw
-            Some(_) if self.spent.checks < checks => {
-                scene.checks(count.min(checks - self.spent.checks), &mut rng)
+            Some(_) if self.budget_usage.checks < checks => {
+                context.checks(count.min(checks - self.budget_usage.checks), &mut rng)
             }
-            Some(machine) => {
+            Some(classifier) => {
                 let x = current.x.view();
-                let mut decide = |rows: &[usize]| machine.decisions_now(x, rows);
-                let chosen = scene.choose(query_strategy, count, &mut rng, &mut decide);
-                if self.spent.batch == self.spent.checks {
+                let mut decide = |rows: &[usize]| classifier.decisions_now(x, rows);
+                let chosen = context.choose(query_strategy, count, &mut rng, &mut decide);
+                if self.budget_usage.batch == self.budget_usage.checks {
                     self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };
                     if self.misses == MISSES {
                         effects.advice = Some(Stopped::Margin);
@@ -97,11 +103,11 @@ impl Engine {
                 chosen
             }
         };
-        self.spent.checks += chosen.iter().filter(|c| c.why == QueryReason::RandomCheck).count();
-        self.spent.note(chosen.len());
+        self.budget_usage.checks += chosen.iter().filter(|c| c.why == QueryReason::RandomCheck).count();
+        self.budget_usage.note(chosen.len());
         for c in chosen {
-            effects.questions.push(body.question(c, &self.classes));
+            effects.questions.push(state.question(c, &self.classes));
         }
-        body.open.cap(self.params.max_open);
+        state.pending.cap(self.params.max_open);
     }
 }

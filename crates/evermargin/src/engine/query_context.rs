@@ -64,7 +64,7 @@ pub(super) struct QueryContext<'a> {
     /// Samples with a label, and their classes.
     pub labeled: (MatrixView<'a>, &'a [f64]),
     /// Samples that wait for an answer.
-    pub open: MatrixView<'a>,
+    pub pending: MatrixView<'a>,
     pub kernel: crate::kernel::Kernel,
     pub pool: usize,
     /// Samples further from the boundary are not asked about.
@@ -96,15 +96,16 @@ impl QueryContext<'_> {
             self.kernel.eval(own, own) + self.kernel.eval(row, row) - 2.0 * self.kernel.eval(own, row)
         };
         let known = (0..self.labeled.0.rows()).map(|i| self.labeled.0.row(i));
-        let known: Vec<Row<'_>> = known.chain((0..self.open.rows()).map(|i| self.open.row(i))).collect();
+        let known: Vec<Row<'_>> =
+            known.chain((0..self.pending.rows()).map(|i| self.pending.row(i))).collect();
         let nearest = |p: usize| known.iter().map(|r| apart(p, *r)).fold(f64::INFINITY, f64::min);
         let mut distance: Vec<f64> = left.iter().map(|&p| nearest(p)).collect();
         let mut out = Vec::with_capacity(count);
         while out.len() < count && !left.is_empty() {
             // of equals the one that stands for more
-            let most = (0..left.len()).fold(0, |m, i| if distance[i] > distance[m] { i } else { m });
-            distance.remove(most);
-            let p = left.remove(most);
+            let furthest = (0..left.len()).fold(0, |m, i| if distance[i] > distance[m] { i } else { m });
+            distance.remove(furthest);
+            let p = left.remove(furthest);
             let row = rows.view().row(p);
             distance.iter_mut().zip(&left).for_each(|(d, &other)| *d = d.min(apart(other, row)));
             out.push(Selection { row: self.free[p], why: QueryReason::Representative, closeness: None });

@@ -75,11 +75,11 @@ impl PendingQueries {
     }
 
     /// Only the newest stay open.
-    pub(super) fn cap(&mut self, most: usize) {
-        if self.of.len() > most {
-            let keep: Vec<usize> = (self.of.len() - most..self.of.len()).collect();
+    pub(super) fn cap(&mut self, max: usize) {
+        if self.of.len() > max {
+            let keep: Vec<usize> = (self.of.len() - max..self.of.len()).collect();
             self.rows = self.rows.view().select(&keep);
-            self.of.drain(..self.of.len() - most);
+            self.of.drain(..self.of.len() - max);
         }
     }
 }
@@ -87,13 +87,13 @@ impl PendingQueries {
 /// All that depends on what samples look like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StreamState {
-    pub(super) frame: FeatureSpace,
+    pub(super) feature_space: FeatureSpace,
     pub(super) memory: LabelMemory,
-    pub(super) inductive: Option<StreamClassifier>,
+    pub(super) classifier: Option<StreamClassifier>,
     pub(super) transduction: Option<Transduction>,
     pub(super) current: CurrentBatch,
-    pub(super) open: PendingQueries,
-    pub(super) relations: PairwiseConstraints,
+    pub(super) pending: PendingQueries,
+    pub(super) constraints: PairwiseConstraints,
 }
 
 impl CurrentBatch {
@@ -144,18 +144,18 @@ impl StreamState {
     /// Whether a sample is at hand.
     pub(super) fn holds(&self, sample: u64) -> bool {
         self.memory.find(sample).is_some()
-            || self.open.find(sample).is_some()
+            || self.pending.find(sample).is_some()
             || self.current.row_of(sample).is_some()
     }
 
     /// Moves all stored rows into another feature space. The classifier is to be made anew.
-    pub(super) fn move_to(&mut self, frame: FeatureSpace) {
-        let old = std::mem::replace(&mut self.frame, frame);
-        let adopt = |x: &mut Matrix| *x = self.frame.adopt(&old, x);
+    pub(super) fn move_to(&mut self, feature_space: FeatureSpace) {
+        let old = std::mem::replace(&mut self.feature_space, feature_space);
+        let adopt = |x: &mut Matrix| *x = self.feature_space.adopt(&old, x);
         self.memory.map_rows(adopt);
         self.transduction.iter_mut().for_each(|t| t.map_rows(adopt));
         adopt(&mut self.current.x);
-        adopt(&mut self.open.rows);
+        adopt(&mut self.pending.rows);
     }
 
     /// Labels that followed from that of a sample are known no more.
@@ -170,8 +170,8 @@ impl StreamState {
 
     /// The row of a sample that has no label yet.
     pub(super) fn sample(&self, sample: u64) -> Option<Matrix> {
-        if let Some(at) = self.open.find(sample) {
-            return Some(self.open.rows.view().select(&[at]));
+        if let Some(at) = self.pending.find(sample) {
+            return Some(self.pending.rows.view().select(&[at]));
         }
         self.current.row_of(sample).map(|row| self.current.x.view().select(&[row]))
     }
@@ -179,13 +179,13 @@ impl StreamState {
     pub(super) fn renumber(&mut self, now: &[u32]) {
         self.memory.renumber(now);
         self.transduction.iter_mut().for_each(|t| t.renumber(now));
-        self.open.of.iter_mut().for_each(|q| q.predictions.renumber(now));
+        self.pending.of.iter_mut().for_each(|q| q.predictions.renumber(now));
         self.current.truth.iter_mut().for_each(|t| *t = t.map(|c| now[c as usize]));
         self.current.predictions.iter_mut().for_each(|s| s.renumber(now));
-        if let Some(machine) = &mut self.inductive
-            && !machine.renumber(now)
+        if let Some(classifier) = &mut self.classifier
+            && !classifier.renumber(now)
         {
-            self.inductive = None; // its outputs are in another order; it is made anew with the label that comes
+            self.classifier = None; // its outputs are in another order; it is made anew with the label that comes
         }
     }
 
@@ -194,8 +194,8 @@ impl StreamState {
         let Selection { row, why, closeness } = chosen;
         let (sample, predictions) = (self.current.sample_of(row), self.current.predictions[row]);
         self.current.asked[row] = true;
-        self.open.rows.push(self.current.x.view().row(row));
-        self.open.of.push(PendingQuery { sample, why, predictions, in_round: true });
+        self.pending.rows.push(self.current.x.view().row(row));
+        self.pending.of.push(PendingQuery { sample, why, predictions, in_round: true });
         let guess = predictions.given.map(|c| classes.names()[c as usize].clone());
         Question { sample, row: self.current.number_of(row), why, guess, closeness }
     }

@@ -1,6 +1,6 @@
 //! What the engine refuses as a whole, before anything is changed. Single rows are rejected in `prepare_batch.rs`.
 
-use super::classes::LONGEST;
+use super::classes::MAX_NAME_BYTES;
 use super::prepare_batch::unusable_name;
 use super::{Engine, Event};
 use crate::error::{Error, Result};
@@ -11,30 +11,30 @@ impl Engine {
         let unknown = |sample: u64, what: &str| {
             Err(Error::Data(format!("sample {sample} {what}; it may have lapsed, or have an answer already")))
         };
-        let body = self.body.as_ref();
+        let state = self.state.as_ref();
         match event {
             Event::Answer { sample, label } => {
                 self.validate_class_name(label)?;
-                if body.is_some_and(|b| b.open.find(*sample).is_some()) {
+                if state.is_some_and(|b| b.pending.find(*sample).is_some()) {
                     return Ok(());
                 }
                 unknown(*sample, "is not asked about")
             }
             Event::Skip { sample } => {
-                if body.is_some_and(|b| b.open.find(*sample).is_some()) {
+                if state.is_some_and(|b| b.pending.find(*sample).is_some()) {
                     return Ok(());
                 }
                 unknown(*sample, "is not asked about")
             }
             Event::Correct { sample, label } => {
                 self.validate_class_name(label)?;
-                if body.is_some_and(|b| b.memory.find(*sample).is_some()) {
+                if state.is_some_and(|b| b.memory.find(*sample).is_some()) {
                     return Ok(());
                 }
                 unknown(*sample, "has no label that could be changed")
             }
             Event::Withdraw { sample } => {
-                if body.is_some_and(|b| b.memory.find(*sample).is_some()) {
+                if state.is_some_and(|b| b.memory.find(*sample).is_some()) {
                     return Ok(());
                 }
                 unknown(*sample, "has no label that could be taken back")
@@ -43,7 +43,7 @@ impl Engine {
                 if a == b {
                     return Err(Error::Data(format!("sample {a} cannot be related to itself")));
                 }
-                match [a, b].into_iter().find(|s| !body.is_some_and(|body| body.holds(**s))) {
+                match [a, b].into_iter().find(|s| !state.is_some_and(|state| state.holds(**s))) {
                     None => Ok(()),
                     Some(missing) => unknown(*missing, "is not at hand"),
                 }
@@ -57,7 +57,7 @@ impl Engine {
 
     pub(super) fn validate_class_name(&self, name: &str) -> Result<()> {
         if unusable_name(name).is_some() {
-            return Err(Error::Data(format!("a class needs a name of 1 to {LONGEST} bytes")));
+            return Err(Error::Data(format!("a class needs a name of 1 to {MAX_NAME_BYTES} bytes")));
         }
         if self.classes.find(name).is_none() && self.classes.len() >= self.params.max_classes {
             return Err(self.too_many(self.classes.len() + 1));
@@ -66,7 +66,7 @@ impl Engine {
     }
 
     pub(super) fn too_many(&self, classes: usize) -> Error {
-        let most = self.params.max_classes;
-        Error::Data(format!("{classes} classes; {most} are the most: is the label in another column?"))
+        let max = self.params.max_classes;
+        Error::Data(format!("{classes} classes; the maximum is {max}: is the label in another column?"))
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn nearest(
         let kept = picture.candidates(&asking, 4 * k + 32, watch)?;
         let answers = each(asking.len(), watch, |a, _| {
             let i = asking[a] as usize;
-            picture.settle(i, k, &kept[a], row)
+            picture.resolve(i, k, &kept[a], row)
         })?;
         let mut left = Vec::new();
         for (i, answer) in asking.into_iter().zip(answers) {
@@ -188,7 +188,7 @@ impl Picture {
             let (ours, theirs) = (&tiles[a], &tiles[b]);
             self.multiply(self.of(ours), theirs, scratch);
             let open = |t: usize| sides[t].lock().unwrap_or_else(PoisonError::into_inner);
-            open(a).meet(&self.half[theirs.clone()], theirs.start, scratch);
+            open(a).compare_with_tile(&self.half[theirs.clone()], theirs.start, scratch);
             if a != b {
                 open(b).be_met(&self.half[ours.clone()], ours.start, scratch);
             }
@@ -213,7 +213,7 @@ impl Picture {
             let proceed = steps.proceed(own.len());
             for tile in tiles.iter().filter(|_| proceed) {
                 self.multiply(&gathered, tile, scratch);
-                side.meet(&self.half[tile.clone()], tile.start, scratch);
+                side.compare_with_tile(&self.half[tile.clone()], tile.start, scratch);
             }
             side
         });
@@ -229,7 +229,7 @@ impl Picture {
     }
 
     /// The answer for row `i`, if what was kept is enough to know it.
-    fn settle<'v>(
+    fn resolve<'v>(
         &self,
         i: usize,
         k: usize,
@@ -289,8 +289,8 @@ impl Side {
         Self { own, limits, kept, room }
     }
 
-    /// These rows, whom the products are by, meet a tile of others, whom they are with.
-    fn meet(&mut self, half: &[f32], first: usize, scratch: &mut Scratch) {
+    /// Offers a tile of other rows to these rows as neighbors, by their inner products.
+    fn compare_with_tile(&mut self, half: &[f32], first: usize, scratch: &mut Scratch) {
         let Scratch { products, hits } = scratch;
         for (r, products) in products.chunks_exact(half.len()).enumerate() {
             simd::reaching(products, half, self.limits[r], hits);
@@ -340,7 +340,11 @@ mod tests {
         let all: Vec<u32> = (0..rows as u32).collect();
         let answers = |asking: &[u32]| -> Vec<(u32, Option<NeighborList>)> {
             let kept = picture.candidates(asking, 4 * k + 32, &()).unwrap();
-            asking.iter().zip(&kept).map(|(&i, kept)| (i, picture.settle(i as usize, k, kept, row))).collect()
+            asking
+                .iter()
+                .zip(&kept)
+                .map(|(&i, kept)| (i, picture.resolve(i as usize, k, kept, row)))
+                .collect()
         };
         let every = answers(&all);
         let mut settled = 0;
@@ -359,7 +363,7 @@ mod tests {
         let row = |i: usize| &values[i * 12..(i + 1) * 12];
         let picture = Picture::whole(&values, 12, &Center::new(&values, 12)).unwrap();
         let kept = picture.candidates(&(0..900).collect::<Vec<_>>(), 52, &()).unwrap();
-        assert!((0..900).all(|i| picture.settle(i, 5, &kept[i], row).is_none()));
+        assert!((0..900).all(|i| picture.resolve(i, 5, &kept[i], row).is_none()));
         let expected: NeighborList = [3, 6, 9, 12, 15].map(|j| (0.0, j)).to_vec();
         assert_eq!(nearest(&values, 900, 12, 5, &()).unwrap()[0], expected);
     }

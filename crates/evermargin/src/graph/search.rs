@@ -89,14 +89,14 @@ impl<'a> Finder<'a> {
         list.found
     }
 
-    /// The others of row `i` within a squared distance, at most `most` of them and one more, by rows.
-    pub(super) fn within(&self, i: usize, reach: f64, most: usize, scratch: &mut Vec<f64>) -> NeighborList {
+    /// The others of row `i` within a squared distance, at most `max` of them and one more, by rows.
+    pub(super) fn within(&self, i: usize, reach: f64, max: usize, scratch: &mut Vec<f64>) -> NeighborList {
         match self {
-            Self::Tree(tree) => tree.within(i, reach, most),
+            Self::Tree(tree) => tree.within(i, reach, max),
             Self::Columns(columns) => {
                 columns.distances(i, scratch);
                 let near = scratch.iter().copied().zip(0..);
-                near.filter(|(d, j)| *j as usize != i && *d <= reach).take(most.saturating_add(1)).collect()
+                near.filter(|(d, j)| *j as usize != i && *d <= reach).take(max.saturating_add(1)).collect()
             }
         }
     }

@@ -99,13 +99,13 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The rows but `own` within a squared distance, by number; if they are more than `most`, only so many and one more.
-    pub(super) fn within(&self, own: usize, reach: f64, most: usize) -> NeighborList {
+    /// The rows but `own` within a squared distance, by number; if they are more than `max`, only so many and one more.
+    pub(super) fn within(&self, own: usize, reach: f64, max: usize) -> NeighborList {
         let query = row(self.values, self.cols, own);
         let (mut found, mut stack) = (Vec::new(), vec![0]);
         while let Some(at) = stack.pop() {
             let node = &self.nodes[at];
-            if found.len() > most || self.gap(query, at) > reach {
+            if found.len() > max || self.gap(query, at) > reach {
                 continue;
             }
             if node.second == 0 {
@@ -116,7 +116,7 @@ impl<'a> Tree<'a> {
             }
         }
         found.sort_unstable_by_key(|(_, i)| *i);
-        found.truncate(most.saturating_add(1));
+        found.truncate(max.saturating_add(1));
         found
     }
 

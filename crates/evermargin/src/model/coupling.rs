@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_minimises_the_stated_sum() {
+    fn the_answer_minimizes_the_stated_sum() {
         let k = 3;
         let r = [0.5, 0.9, 0.3, 0.1, 0.5, 0.6, 0.7, 0.4, 0.5];
         let cost = |p: &[f64]| -> f64 {

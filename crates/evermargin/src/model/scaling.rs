@@ -86,7 +86,7 @@ const ROUNDING: f64 = 1e-13;
 const WIDE: usize = 1000;
 
 impl Scaling {
-    /// Learns the scaling from training data. Constant columns get factor 1: they are harmless afterwards
+    /// Learns the scaling from training data. Constant columns get factor 1: they are harmless afterward
     /// (0 when shifted) and never NaN.
     pub fn fit(name: ScalingName, x: MatrixView<'_>) -> Result<Self> {
         if x.rows() == 0 && name != ScalingName::None {

@@ -17,7 +17,7 @@ use crate::data::{Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::estimators::ClassWeight;
 use crate::estimators::Targets;
-use crate::estimators::online::active::Asked;
+use crate::estimators::online::active::ActiveReport;
 use crate::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Online, Saved};
 use crate::model::{Classifier, InputSpec, Model, MulticlassScheme, Scaling};
 use crate::params::ParamValues;
@@ -281,9 +281,9 @@ fn pass(
     problems: &[Targets],
     (base, seed): (u64, u64),
     watch: &dyn Watch,
-) -> Result<Asked> {
+) -> Result<ActiveReport> {
     let rows = batch.x.rows();
-    let mut asked = Asked { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
+    let mut asked = ActiveReport { labels: rows, stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
     let mut rng = Pcg64::seed_from_u64(seed ^ base.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..rows).collect();
     let before = state.counts().seen;

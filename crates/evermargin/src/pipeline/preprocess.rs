@@ -2,7 +2,7 @@
 //! problem for each decision function.
 
 use crate::data::{Label, Labels, Matrix};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::estimators::{ClassWeight, EstimatorSpec, Targets};
 use crate::model::{MulticlassScheme, Scaling};
 use crate::pipeline::options::{Gamma, ScalingChoice, TrainOptions};
@@ -144,16 +144,17 @@ fn scheme(
         return Ok(scheme);
     }
     let remedy = if scheme == MulticlassScheme::OneVsOne && k <= MAX_CLASSES {
-        "train each class against the rest (one-vs-rest)"
+        Remedy::OneVsRest
     } else {
-        "use fewer classes or rows"
+        Remedy::FewerClassesOrRows
     };
-    Err(Error::Data(format!(
-        "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; {MAX_CLASSES} classes \
-         and {:.1} GB are the most: {remedy}",
+    let what = format!(
+        "{k} classes and {rows} rows make {problems} problems of {:.1} GB together; at most {MAX_CLASSES} classes \
+         and {:.1} GB are allowed",
         bytes as f64 * 1e-9,
         MAX_TARGET_BYTES as f64 * 1e-9
-    )))
+    );
+    Err(Error::Unsuitable { what, remedy })
 }
 
 /// The scheme asked for, or the one that suits so many classes.
@@ -181,9 +182,7 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     let kept: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
     match kept.as_slice() {
         [] => {
-            return Err(Error::Data(
-                "no row has a label; name the label column, or give labels in a file of their own".into(),
-            ));
+            return Err(Error::Unsuitable { what: "no row has a label".into(), remedy: Remedy::LabelRows });
         }
         [only] => {
             return Err(Error::Data(format!(
@@ -228,11 +227,10 @@ fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
             (vec![name(*other), name(*inside)], Some(*inside))
         }
         many => {
-            return Err(Error::Data(format!(
-                "{} classes, and one can be learned: name it as the positive class (such as {}), or leave the labels out",
-                many.len(),
-                name(many[0])
-            )));
+            return Err(Error::Unsuitable {
+                what: format!("{} classes, but this learner learns one", many.len()),
+                remedy: Remedy::ChooseClass { such_as: name(many[0]) },
+            });
         }
     };
     let learned = |class: &Option<u32>| class.is_none_or(|c| Some(c as usize) == inside).then_some(1);

@@ -48,8 +48,8 @@ enum Event {
     End,
 }
 
-/// The break points until `most` functions are active or λ = 0. `drops`: LASSO. `h` is n × n, row-major.
-pub fn l1_path(h: &[f64], c: &[f64], most: usize, drops: bool, watch: &dyn Watch) -> (Vec<Knot>, Exit) {
+/// The break points until `max` functions are active or λ = 0. `drops`: LASSO. `h` is n × n, row-major.
+pub fn l1_path(h: &[f64], c: &[f64], max: usize, drops: bool, watch: &dyn Watch) -> (Vec<Knot>, Exit) {
     let n = c.len();
     let lambda = c.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
     let mut path = Path {
@@ -79,7 +79,7 @@ pub fn l1_path(h: &[f64], c: &[f64], most: usize, drops: bool, watch: &dyn Watch
         }
         event = path.advance(drops, left);
         knots.push(path.knot());
-        if path.active.len() >= most && !matches!(event, Event::Leave(_)) {
+        if path.active.len() >= max && !matches!(event, Event::Leave(_)) {
             return (knots, Exit::Converged);
         }
     }

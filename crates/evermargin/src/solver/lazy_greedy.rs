@@ -11,7 +11,7 @@
 //! Departure: the bounds carry a few units of rounding, so that lazy and plain picks are equal also where gains tie.
 //! What is allowed may shrink as elements are taken (a matroid, or several).
 //!
-//! Why a loop of its own: it moves no numbers towards an optimum, it takes elements of a set; neither dual steps nor
+//! Why a loop of its own: it moves no numbers toward an optimum, it takes elements of a set; neither dual steps nor
 //! Newton's can.
 
 use super::{Exit, Progress, Watch};
@@ -26,8 +26,8 @@ pub trait SetFunction {
     /// What taking `element` now would add.
     fn gain(&self, element: usize) -> f64;
 
-    /// Takes an element.
-    fn take(&mut self, element: usize);
+    /// Adds an element to the set.
+    fn add(&mut self, element: usize);
 
     /// The most that taking one element adds to the gain of another; 0 if gains never rise.
     fn rise(&self) -> f64;
@@ -108,7 +108,7 @@ pub fn plain(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks 
         picks.evaluations += free.len() as u64;
         let Some((gain, at)) = best else { break };
         let m = free.remove(at);
-        f.take(m);
+        f.add(m);
         picks.push(m, gain);
     }
     picks
@@ -188,7 +188,7 @@ pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
         }
         waiting.extend(seen.drain(..));
         let Some((gain, m)) = best else { break };
-        f.take(m);
+        f.add(m);
         picks.push(m, gain);
     }
     picks

@@ -105,7 +105,7 @@ impl Newton {
             if gap <= stop.tolerance {
                 return report(Exit::Converged);
             }
-            if stop.max_steps.is_some_and(|most| steps >= most) {
+            if stop.max_steps.is_some_and(|max| steps >= max) {
                 return report(Exit::Limit);
             }
             if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {

@@ -115,15 +115,15 @@ impl Dual {
 
     /// The first variable of gradient `top`, to rounding, that may rise.
     fn rising(&self, max_up: f64) -> Option<usize> {
-        let least = max_up - TIE * max_up.abs();
-        let s = simd::first_rising(&self.alpha, &self.hi, &self.gradient, least);
+        let min_gradient = max_up - TIE * max_up.abs();
+        let s = simd::first_rising(&self.alpha, &self.hi, &self.gradient, min_gradient);
         (s < self.len()).then_some(s)
     }
 
     /// The first variable of gradient `bottom`, to rounding, that may fall.
     fn falling(&self, min_down: f64) -> Option<usize> {
-        let most = min_down + TIE * min_down.abs();
-        let s = simd::first_falling(&self.alpha, &self.lo, &self.gradient, most);
+        let max_gradient = min_down + TIE * min_down.abs();
+        let s = simd::first_falling(&self.alpha, &self.lo, &self.gradient, max_gradient);
         (s < self.len()).then_some(s)
     }
 
@@ -215,7 +215,7 @@ impl Dual {
             let gain = step * (self.gradient[j] - self.gradient[k]) - 0.5 * step * step * curve;
             // by what it gives for each unit taken over: many small heirs must not win over one large one
             let rate = gain / step.abs();
-            if best.is_none_or(|(most, ..)| rate > most) {
+            if best.is_none_or(|(max_gradient, ..)| rate > max_gradient) {
                 best = Some((rate, j, step));
             }
         }
@@ -231,7 +231,7 @@ impl Dual {
 
     /// The largest cost of a variable: the width of its bounds.
     pub fn largest_cost(&self) -> f64 {
-        self.lo.iter().zip(&self.hi).fold(0.0, |most, (lo, hi)| f64::max(most, hi - lo))
+        self.lo.iter().zip(&self.hi).fold(0.0, |max_gradient, (lo, hi)| f64::max(max_gradient, hi - lo))
     }
 
     /// [`Dual::gap_and_target`] and the extremes, in one pass.

@@ -17,7 +17,7 @@
 //! (`d − K` should be `d + K`); kernels with negative values are bounded instead (quadratic.rs).
 
 use super::facility::Facility;
-use super::quadratic::{Diversity, Ground, Quadratic, check_kernel, least_value};
+use super::quadratic::{Diversity, Ground, Quadratic, check_kernel, min_value};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -193,7 +193,7 @@ pub fn objective(params: &ExemplarParams, pool: &Pool<'_>, rows: &[usize]) -> Re
         let mut gains = Vec::with_capacity(rows.len());
         for &m in rows {
             gains.push(f.gain(m));
-            f.take(m);
+            f.add(m);
         }
         Picks { order: rows.to_vec(), gains, evaluations: rows.len() as u64, exit: Exit::Converged }
     };
@@ -241,7 +241,7 @@ fn herd(
         Lambda::Static => Diversity::Fixed(total / (2.0 * count as f64)),
         Lambda::Value(v) => Diversity::Fixed(v),
     };
-    let least = least_value(&params.kernel, pool.x);
+    let least = min_value(&params.kernel, pool.x);
     let mut f = Quadratic::new(ground, merit, diversity, least, count);
     let mut picks = take(&mut f, count, watch);
     picks.gains.iter_mut().enumerate().for_each(|(k, gain)| *gain /= f.scale(k + 1));
@@ -290,7 +290,7 @@ fn cover(
         },
     );
     let x = stacked.as_ref().map_or(pool.x, Matrix::view);
-    if least_value(&params.kernel, x) < 0.0 {
+    if min_value(&params.kernel, x) < 0.0 {
         return Err(Error::Data(format!(
             "facility location needs similarities from 0 on, and the {} kernel of this data can be negative: take the rbf \
              kernel, or the exemplars objective",

@@ -66,7 +66,7 @@ impl SetFunction for Facility<'_> {
         self.with_row(m, |row| simd::excess(row, &self.cover, self.weight))
     }
 
-    fn take(&mut self, m: usize) {
+    fn add(&mut self, m: usize) {
         let mut cover = std::mem::take(&mut self.cover);
         self.with_row(m, |row| {
             cover.iter_mut().zip(row).for_each(|(c, &k)| *c = if k > *c { k } else { *c });

@@ -112,7 +112,7 @@ pub(crate) struct Quadratic<'a> {
 }
 
 impl<'a> Quadratic<'a> {
-    /// Nothing chosen; `least` is a lower bound of the kernel on these rows ([`least_value`]), `count` the most that will be
+    /// Nothing chosen; `least` is a lower bound of the kernel on these rows ([`min_value`]), `count` the most that will be
     /// taken.
     pub(crate) fn new(
         ground: Ground<'a>,
@@ -182,7 +182,7 @@ impl SetFunction for Quadratic<'_> {
         self.scaled(m)
     }
 
-    fn take(&mut self, m: usize) {
+    fn add(&mut self, m: usize) {
         match &mut self.ground {
             Ground::Linear(x) => x.add_row(m, 1.0, &mut self.chosen),
             Ground::Kernel(gram) => gram.accumulate(&[m], &[1.0], &mut self.chosen),
@@ -204,7 +204,7 @@ pub(crate) fn check_kernel(kernel: &Kernel) -> Result<()> {
 }
 
 /// A lower bound of the kernel on any two of these rows: 0 where no value can be negative.
-pub(crate) fn least_value(kernel: &Kernel, x: MatrixView<'_>) -> f64 {
+pub(crate) fn min_value(kernel: &Kernel, x: MatrixView<'_>) -> f64 {
     let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
     let positive = values.iter().all(|v| *v >= 0.0);
     let longest = (0..x.rows()).map(|i| x.row(i).norm2()).fold(0.0, f64::max);
@@ -238,12 +238,12 @@ mod tests {
             Kernel::Sigmoid { gamma: 1.0, coef0: -0.1 },
         ];
         for (x, kernel) in [&signed, &positive].into_iter().flat_map(|x| kernels.map(|k| (x, k))) {
-            let bound = least_value(&kernel, x.view());
+            let bound = min_value(&kernel, x.view());
             let pairs = (0..40).flat_map(|i| (0..40).map(move |j| (i, j)));
             let least = pairs.map(|(i, j)| kernel.eval(x.view().row(i), x.view().row(j)));
             let least = least.fold(f64::INFINITY, f64::min);
             assert!(least >= bound - 1e-12 * bound.abs(), "{kernel:?}: {least} < {bound}");
         }
-        assert_eq!(least_value(&Kernel::Linear, positive.view()), 0.0);
+        assert_eq!(min_value(&Kernel::Linear, positive.view()), 0.0);
     }
 }

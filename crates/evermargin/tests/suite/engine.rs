@@ -99,8 +99,8 @@ fn a_few_answers_a_batch_are_enough() {
         let (engine, _, right) = events_of(&params, 12);
         let late = right[6..].iter().sum::<f64>() / 6.0;
         assert!(late > 0.93, "{query_strategy:?} {label_source:?}: {right:?}");
-        assert_eq!(engine.spent().total, engine.memory().unwrap().len() as u64);
-        assert!(engine.spent().total <= 48);
+        assert_eq!(engine.budget_usage().total, engine.memory().unwrap().len() as u64);
+        assert!(engine.budget_usage().total <= 48);
         assert_eq!(right[0], 0.0, "before a label nothing is said");
     }
 }
@@ -161,8 +161,8 @@ fn what_left_memory_survives_new_classes_and_old_states() {
             if save {
                 let mut state = serde_json::to_value(&engine).unwrap();
                 if old {
-                    let kept = state["body"]["transduction"].as_object_mut().unwrap();
-                    assert!(kept.remove("gone").is_some());
+                    let kept = state["state"]["transduction"].as_object_mut().unwrap();
+                    assert!(kept.remove("evicted").is_some());
                 }
                 engine = serde_json::from_value(state).unwrap();
             }
@@ -213,7 +213,7 @@ fn what_is_refused_changes_nothing() {
         Event::Batch { x: some, labels: vec![None; 4] },
         Event::Answer { sample: 0, label: names[0].clone() },
         Event::Answer { sample: u64::MAX, label: names[0].clone() },
-        Event::Answer { sample: engine.open()[0], label: String::new() },
+        Event::Answer { sample: engine.pending_queries()[0], label: String::new() },
         Event::Skip { sample: 5 },
         Event::Correct { sample: u64::MAX, label: "spam".into() },
         Event::Withdraw { sample: 12_345 },
@@ -380,7 +380,7 @@ fn budgets_hold() {
         asked += of_batch;
         engine.apply(Event::Tick { now: (batch + 1) * 5 }).unwrap();
     }
-    assert_eq!((asked, engine.spent().total), (17, 17));
+    assert_eq!((asked, engine.budget_usage().total), (17, 17));
     assert!(checks < 17);
 }
 
@@ -416,7 +416,7 @@ fn questions_come_when_they_are_wanted() {
             }
         }
     }
-    assert_eq!(engine.spent().total, spent as u64);
+    assert_eq!(engine.budget_usage().total, spent as u64);
     assert!(spent > 12);
 }
 
@@ -476,9 +476,9 @@ fn memory_is_bounded_however_long_the_stream() {
             }
         }
         engine.apply(Event::Tick { now: batch }).unwrap();
-        most = most.max(engine.kept());
+        most = most.max(engine.stored_samples());
         assert!(engine.memory().unwrap().len() <= 60);
-        assert!(engine.open().len() <= 7);
+        assert!(engine.pending_queries().len() <= 7);
         assert!(engine.transduction().unwrap().exemplars().rows() <= 100);
         if batch % 50 == 49 {
             bytes.push(rmp_serde::to_vec_named(&engine).unwrap().len());

@@ -132,7 +132,7 @@ fn name(rng: &mut Pcg64) -> String {
 
 /// A sample that may be asked about, remembered, recent, rejected, forgotten or of the future.
 fn sample(rng: &mut Pcg64, engine: &Engine) -> u64 {
-    let open = engine.open();
+    let open = engine.pending_queries();
     let told: Vec<u64> =
         engine.memory().map_or_else(Vec::new, |m| m.labeled().iter().map(|t| t.sample).collect());
     match rng.random_range(0..10) {
@@ -166,9 +166,12 @@ fn check_caps(engine: &Engine) {
         assert!(memory.len() <= params.max_labels);
         assert_eq!(memory.rows().rows(), memory.len());
     }
-    assert!(engine.open().len() <= params.max_open);
+    assert!(engine.pending_queries().len() <= params.max_open);
     assert!(engine.classes().len() <= params.max_classes);
-    assert!(engine.kept() <= 3 * params.max_rows + params.max_labels + params.max_points + params.max_open);
+    assert!(
+        engine.stored_samples()
+            <= 3 * params.max_rows + params.max_labels + params.max_points + params.max_open
+    );
     assert!(engine.rejected_rows() <= engine.rows());
 }
 

@@ -48,14 +48,14 @@ fn engine(sparse: bool) -> Engine {
             engine.apply(Event::Tick { now: k }).unwrap();
         }
     }
-    assert!(!engine.open().is_empty() && engine.support_count() > 2);
+    assert!(!engine.pending_queries().is_empty() && engine.support_count() > 2);
     engine
 }
 
 /// Whatever was loaded goes on: a few events, accepted or not.
 fn partial_fit(mut engine: Engine) {
     let rng = &mut Pcg64::seed_from_u64(2);
-    let open = engine.open().first().copied().unwrap_or(0);
+    let open = engine.pending_queries().first().copied().unwrap_or(0);
     let told = engine.memory().and_then(|m| m.labeled().first().map(|t| t.sample)).unwrap_or(0);
     let _ = engine.apply(Event::Answer { sample: open, label: "1".into() });
     let _ = engine.apply(Event::Correct { sample: told, label: "new".into() });
@@ -65,7 +65,7 @@ fn partial_fit(mut engine: Engine) {
     let _ = engine.apply(Event::Withdraw { sample: told });
     let _ = engine.apply(Event::Ask { count: 3 });
     let _ = engine.apply(Event::Tick { now: u64::MAX });
-    let _ = (engine.classifier(), engine.kept(), engine.support_count());
+    let _ = (engine.classifier(), engine.stored_samples(), engine.support_count());
     let bytes = rmp_serde::to_vec_named(&engine).unwrap();
     drop(rmp_serde::from_slice::<Engine>(&bytes));
 }

@@ -179,7 +179,7 @@ fn threads_chunks_and_checkpoints_change_no_bit_in_any_mode() {
 }
 
 #[test]
-fn a_class_that_comes_late_is_learnt() {
+fn a_class_that_comes_late_is_learned() {
     let (x, problems) = clouds(60, 2, 8);
     let mut order: Vec<usize> = (0..60).collect();
     order.sort_by_key(|&i| problems[0].y[i] == Label::Pos);

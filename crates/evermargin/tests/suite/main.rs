@@ -10,9 +10,7 @@
 )]
 
 mod active;
-mod balance;
 mod batch_query;
-mod begin;
 mod bnb;
 mod common;
 mod coreg;
@@ -34,8 +32,10 @@ mod med;
 mod med_stream;
 mod one_class;
 mod params;
+mod partial_fit;
 mod perceptron;
 mod qp_s3vm;
+mod resampling;
 mod rls;
 mod s3vm_kernel;
 mod sparse_lap;

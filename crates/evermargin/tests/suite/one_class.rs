@@ -174,7 +174,7 @@ fn whole_weights_are_copies_and_0_is_absence() {
 }
 
 #[test]
-fn rows_known_to_be_outside_are_not_learnt_from() {
+fn rows_known_to_be_outside_are_not_learned_from() {
     let x = cloud(60, 2, 8);
     let mut targets = inside(vec![1.0; 60]);
     (0..60).filter(|i| i % 3 == 0).for_each(|i| targets.y[i] = [Label::Neg, Label::Unknown][i % 2]);
@@ -312,7 +312,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     (three[0], three[1]) = (Some("b"), Some("c"));
     assert_eq!(
         trained(&three, as_is).unwrap_err(),
-        "3 classes, and one can be learned: name it as the positive class (such as a), or leave the labels out"
+        "3 classes, but this learner learns one; name it as the positive class (such as a), or leave the labels out"
     );
 }
 

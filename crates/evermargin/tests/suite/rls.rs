@@ -151,7 +151,7 @@ fn wide(rows: usize) -> (Matrix, Targets) {
 }
 
 #[test]
-fn iteration_and_factorisation_agree() {
+fn iteration_and_factorization_agree() {
     let (x, t) = wide(400);
     for bias in [true, false] {
         let p = RlsParams { kernel: Kernel::Linear, c: 5.0, fit_intercept: bias, tolerance: 1e-10 };

@@ -56,7 +56,7 @@ fn gains_and_objectives_of_the_golden_vectors() {
         for (m, gain) in gains.iter().enumerate().filter(|(_, g)| g.is_finite()) {
             close(0.5 * cut.gain(m), *gain);
         }
-        cut.take(pick);
+        cut.add(pick);
     }
     let mut scores = vec![0.0; 6];
     cut.scores(&mut scores);
@@ -200,7 +200,7 @@ proptest! {
             let gain = by_pairs(&a, &k, p.kappa, &now) - before;
             close(cut.gain(m), gain);
             total += gain;
-            cut.take(m);
+            cut.add(m);
         }
         let mut scores = vec![0.0; n];
         cut.scores(&mut scores);

@@ -206,7 +206,7 @@ fn lazy_and_plain_picks_are_the_same() {
 }
 
 #[test]
-fn what_is_maximised_is_submodular_and_monotone() {
+fn what_is_maximized_is_submodular_and_monotone() {
     for seed in 0..10 {
         let x = random(6, 3, 0.0, seed);
         let pool = Pool::of(x.view());

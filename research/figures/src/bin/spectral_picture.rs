@@ -15,7 +15,7 @@ const EDGE: f64 = 12.0;
 /// Squares along an edge of the field.
 const SQUARES: usize = 64;
 /// Light and full color of either side.
-const COLOURS: [[&str; 2]; 2] = [["#d1e0f3", "#2868c8"], ["#fae0c8", "#e6781e"]];
+const COLORS: [[&str; 2]; 2] = [["#d1e0f3", "#2868c8"], ["#fae0c8", "#e6781e"]];
 
 fn main() -> Outcome<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "spectral.svg".into());
@@ -53,7 +53,7 @@ fn panel(out: &mut String, left: f64, name: &str, noise: f64, width: f64) -> Out
         (left + at(p[0]), SIDE - at(p[1]))
     };
     let square = (SIDE - 2.0 * EDGE) / SQUARES as f64;
-    for (k, [light, full]) in COLOURS.iter().enumerate() {
+    for (k, [light, full]) in COLORS.iter().enumerate() {
         write!(out, "<path shape-rendering=\"crispEdges\" fill=\"{light}\" d=\"")?;
         for (row, f) in f.chunks_exact(SQUARES).enumerate() {
             let mut first = 0;

@@ -19,8 +19,8 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 /// A dot: where, how large, its color.
 type Dot = (Point, f64, &'static str);
 
-const COLOURS: [&str; 2] = ["#2868c8", "#e6781e"];
-const GREY: &str = "#c4c4c4";
+const COLORS: [&str; 2] = ["#2868c8", "#e6781e"];
+const GRAY: &str = "#c4c4c4";
 const SIDE: f64 = 300.0;
 
 fn main() -> Outcome<()> {
@@ -100,11 +100,11 @@ fn cube(path: &Path) -> Outcome<()> {
     let shades = ["#17407c", "#c02860", "#8c8c8c", "#8c8c8c", "#8c8c8c"];
     let arrival = batches.iter().zip(shades).flat_map(|(b, s)| b.iter().map(move |b| (b.0, 2.2, s)));
     let colored = |given: &mut dyn Iterator<Item = (Point, u32)>| {
-        given.map(|(p, c)| (p, 2.2, COLOURS[c as usize])).collect::<Vec<Dot>>()
+        given.map(|(p, c)| (p, 2.2, COLORS[c as usize])).collect::<Vec<Dot>>()
     };
     let remembered = points(memory.exemplars());
     let panels = [
-        ("batch 1 dark, 2 red, 3 to 5 grey".to_string(), arrival.collect(), vec![]),
+        ("batch 1 dark, 2 red, 3 to 5 gray".to_string(), arrival.collect(), vec![]),
         (
             format!("earlier labels stay: {before:.0} % right"),
             colored(&mut frozen[known.len()..].iter().copied()),
@@ -149,9 +149,9 @@ fn moons(path: &Path) -> Outcome<()> {
     let all = batches.concat();
     let given = label(&memory, &known, &all)?;
     let right = 100.0 * given.iter().zip(&truth).filter(|(a, b)| a == b).count() as f64 / all.len() as f64;
-    let grey: Vec<Dot> = all.iter().map(|p| (*p, 1.4, GREY)).collect();
+    let gray: Vec<Dot> = all.iter().map(|p| (*p, 1.4, GRAY)).collect();
     let kept = points(memory.exemplars());
-    let mut remembered = grey.clone();
+    let mut remembered = gray.clone();
     let weights = kept.iter().zip(memory.weights());
     remembered.extend(weights.map(|(p, w)| (*p, 1.5 + 0.5 * w.sqrt(), "#2868c8")));
     let last = rows(&batches[19]);
@@ -162,11 +162,11 @@ fn moons(path: &Path) -> Outcome<()> {
     let diverse = diverse_batch(last.view(), &closeness, kernel, 8, &())?.order;
     let how = SubmodParams { kernel, ..SubmodParams::default() };
     let submod = submod_batch(last.view(), x.view(), &[-1.0, 1.0], &how, 8, &())?.order;
-    let mut asked = grey;
+    let mut asked = gray;
     asked.extend(batches[19].iter().map(|p| (*p, 2.2, "#707070")));
     asked.extend(diverse.iter().map(|&i| (batches[19][i], 5.0, "#2868c8")));
     let rings = submod.iter().map(|&i| (batches[19][i], 7.0)).collect();
-    let colored: Vec<Dot> = all.iter().zip(&given).map(|(p, c)| (*p, 1.8, COLOURS[*c as usize])).collect();
+    let colored: Vec<Dot> = all.iter().zip(&given).map(|(p, c)| (*p, 1.8, COLORS[*c as usize])).collect();
     let panels = [
         (format!("2000 rows, 2 labels: {right:.0} % right"), colored, vec![]),
         (format!("remembered: {} exemplars, area by weight", kept.len()), remembered, vec![]),
@@ -208,7 +208,7 @@ fn draw(path: &Path, span: [f64; 4], known: &[(Point, u32)], panels: &[Panel]) -
         }
         for (p, class) in known {
             let (x, y) = place(p);
-            let (x, y, fill) = (x - 5.0, y - 5.0, COLOURS[*class as usize]);
+            let (x, y, fill) = (x - 5.0, y - 5.0, COLORS[*class as usize]);
             writeln!(
                 out,
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"10\" height=\"10\" fill=\"{fill}\" stroke=\"#000\"/>"

@@ -7,9 +7,9 @@ use evermargin::Matrix;
 use evermargin_io::{Dataset, Limits, ReadOptions, read, read_whole};
 use std::path::Path;
 
-/// Which grey scale of USPS.
+/// Which gray scale of USPS.
 #[derive(Clone, Copy)]
-pub(super) enum Grey {
+pub(super) enum Gray {
     /// As in The Elements of Statistical Learning.
     Sharp,
     /// As on LIBSVM's data page.
@@ -31,8 +31,8 @@ pub(super) fn adult(folder: &Path) -> Result<Origin> {
     Ok(Origin::Fixed(Box::new(Split { train: part("libsvm/a9a.xz")?, test: part("libsvm/a9a.t.xz")? })))
 }
 
-/// USPS: both parts together are 9298 digits, grey values in [−1, 1]; one digit against the others.
-pub(super) fn usps(folder: &Path, digit: &str, form: Grey) -> Result<Origin> {
+/// USPS: both parts together are 9298 digits, gray values in [−1, 1]; one digit against the others.
+pub(super) fn usps(folder: &Path, digit: &str, form: Gray) -> Result<Origin> {
     let mut table = Numbers::default();
     for file in ["images/zip.train.xz", "images/zip.test.xz"] {
         let path = existing(folder, file, "The Elements of Statistical Learning (zip code data)")?;
@@ -40,7 +40,7 @@ pub(super) fn usps(folder: &Path, digit: &str, form: Grey) -> Result<Origin> {
     }
     let wanted: f64 = digit.parse().unwrap_or(0.0);
     let mut sample = table.sample(Side::First, |class| class == wanted)?;
-    if let (Matrix::Dense { values, cols: PIXELS, .. }, Grey::Smooth) = (&mut sample.x, form) {
+    if let (Matrix::Dense { values, cols: PIXELS, .. }, Gray::Smooth) = (&mut sample.x, form) {
         smooth(values);
     }
     Ok(Origin::Pool(Box::new(sample)))

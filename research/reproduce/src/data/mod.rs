@@ -14,7 +14,7 @@ pub(crate) mod webkb;
 pub use draw::Scaling;
 pub(crate) use files::digits;
 
-use files::Grey;
+use files::Gray;
 
 use crate::failure::{Failure, Result};
 use evermargin::{Label, Matrix};
@@ -115,8 +115,8 @@ impl Origin {
             "waveform" => Ok(Self::Waveform),
             "banana" => files::banana(folder),
             "adult" => files::adult(folder),
-            "usps" => files::usps(folder, class, Grey::Smooth),
-            "usps-sharp" => files::usps(folder, class, Grey::Sharp),
+            "usps" => files::usps(folder, class, Gray::Smooth),
+            "usps-sharp" => files::usps(folder, class, Gray::Sharp),
             "mnist" => files::mnist(folder, class),
             "letter" => files::letter(folder),
             "satimage" => files::satimage(folder),

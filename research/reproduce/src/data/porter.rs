@@ -120,10 +120,10 @@ fn swap(w: &mut Vec<u8>, cut: usize, by: &[u8]) {
 }
 
 /// The longest suffix of the list that the word has decides: it is replaced if more than `least` stands before it.
-fn longest(w: &mut Vec<u8>, rules: &[(&[u8], &[u8])], least: usize) {
+fn longest(w: &mut Vec<u8>, rules: &[(&[u8], &[u8])], min: usize) {
     let found = rules.iter().filter(|(suffix, _)| w.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len());
     if let Some((suffix, by)) = found
-        && measure(&w[..w.len() - suffix.len()]) > least
+        && measure(&w[..w.len() - suffix.len()]) > min
     {
         swap(w, suffix.len(), by);
     }

@@ -1,4 +1,4 @@
-//! The two grey scales of USPS.
+//! The two gray scales of USPS.
 //!
 //! The digits of *The Elements of Statistical Learning* (`zip.train`) and those of LIBSVM's data page (`usps`) are the
 //! same images; the latter are smoothed by a Gaussian of width 0.75 pixels, cut at 3 pixels, with −1 (white) around

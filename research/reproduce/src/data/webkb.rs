@@ -133,7 +133,7 @@ fn count(text: &str, reading: Reading) -> Counts {
 }
 
 /// The words with the largest information gain about the class, the first of equals in the alphabet.
-fn telling(texts: &[Counts], positive: &[bool], most: usize) -> Vec<String> {
+fn telling(texts: &[Counts], positive: &[bool], max: usize) -> Vec<String> {
     let mut documents: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
     for (text, positive) in texts.iter().zip(positive) {
         text.keys().for_each(|w| documents.entry(w).or_default()[usize::from(*positive)] += 1.0);
@@ -147,7 +147,7 @@ fn telling(texts: &[Counts], positive: &[bool], most: usize) -> Vec<String> {
     let left = |[n, p]: [f64; 2]| entropy(p, n) + entropy(yes - p, no - n);
     let mut ranked: Vec<(f64, &str)> = documents.into_iter().map(|(w, d)| (left(d), w)).collect();
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
-    let mut kept: Vec<String> = ranked.into_iter().take(most).map(|(_, w)| w.to_string()).collect();
+    let mut kept: Vec<String> = ranked.into_iter().take(max).map(|(_, w)| w.to_string()).collect();
     kept.sort_unstable();
     kept
 }

@@ -3,7 +3,7 @@
 use super::{Rows, Task, Way, ways};
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::judge::Judged;
 use crate::run::{Bench, seed_of};
 use crate::show::chart::svg;
@@ -21,12 +21,12 @@ use std::fmt::Write;
 
 /// Whether SUBMOD-S3VM is better than its rivals over the data sets of tables III.2 and III.7: paired tests over our means.
 /// The printed p are those of one-sided tests.
-pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Findings> {
     let mut judged: Vec<Judged> = Vec::new();
     for id in ["emara-III.2", "emara-III.7"] {
         judged.extend(bench.table(&tables::find(id)?)?);
     }
-    let mut found = Found::default();
+    let mut found = Findings::default();
     found
         .notes
         .push_str("| SUBMOD-S3VM against | data sets | two-sided p | Wilcoxon p |\n|---|--:|--:|--:|\n");
@@ -56,7 +56,7 @@ fn pairs(judged: &[Judged], rival: &str, ours: bool) -> (Vec<f64>, Vec<f64>) {
 
 /// The verification of the thesis: labels wrong in ever more places, the least S3VM objective for them against the bound
 /// that QP-S3VM minimizes. Printed as scatter plots; here they are drawn too, and Spearman's rank correlation is judged.
-pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Findings> {
     let table = tables::find("emara-III.2")?;
     let names = ["breast-cancer", "german", "australian", "ssl:Text"];
     let rows: Vec<&tables::Row> =
@@ -68,7 +68,7 @@ pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Found> {
             sweep(&drawn, &row.protocol, rng)
         })
     });
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for (row, points) in rows.iter().zip(done) {
         let points = match points {
             Err(missing @ Failure::Missing { .. }) => {
@@ -162,7 +162,7 @@ const TIMED: [Timed; 3] = [
 ];
 
 /// Seconds of SUBMOD-S3VM and linear DA in decades of rows: sparse binary rows of 122 columns, two classes.
-pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Findings> {
     let sizes: &[usize] = if bench.options.quick {
         &[1_000, 10_000, 100_000]
     } else {
@@ -175,7 +175,7 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Found> {
         bench.cached(&key, || timed(*rows, *way, bench.options.seed))
     });
     let done = done.into_iter().collect::<Result<Vec<_>>>()?;
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let mut series = Vec::new();
     for (way, Timed { name, .. }) in TIMED.iter().enumerate() {
         let mut points: Vec<([f64; 2], [f64; 3])> = Vec::new();
@@ -278,7 +278,7 @@ fn connections(rows: usize, seed: u64) -> Result<(Matrix, Labels)> {
 
 /// Quality beside SVMlin's own program: text1 and g50c with their own draws, 20 Newsgroups comp against rec with three; λ as
 /// there. Its figures are medians, and so are ours.
-pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<Findings> {
     let pieces: Vec<(&str, f64, usize, Way)> =
         [("text1", 0.001, 3), ("g50c", 0.1, 10), ("news-comp-rec", 0.001, 3)]
             .into_iter()
@@ -290,7 +290,7 @@ pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<Found> {
         let key = format!("beside SVMlin {name} {lambda} {draws} {} {}", way.name(), bench.options.seed);
         bench.cached(&key, || beside_svmlin(bench, name, *lambda, draws, *way))
     });
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for ((name, .., way), right) in pieces.iter().zip(done) {
         let mut right = match right {
             Err(missing @ Failure::Missing { .. }) => {
@@ -351,7 +351,7 @@ mod tests {
         let mut judged = Vec::new();
         for id in ["emara-III.2", "emara-III.7"] {
             let table = tables::find(id).unwrap();
-            judged.extend(crate::judge::judge(&table, &Found::default(), |_, _| true));
+            judged.extend(crate::judge::judge(&table, &Findings::default(), |_, _| true));
         }
         for (rival, sets, p) in [("TSVM", 14, 0.0410), ("DA", 25, 0.0308), ("gradTSVM", 12, 0.0025)] {
             let (first, second) = pairs(&judged, rival, false);

@@ -11,7 +11,7 @@ pub use ways::{WAYS, Way};
 
 use crate::data::Scaling;
 use crate::failure::{Failure, Result};
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::judge::Verdict;
 use crate::methods::Outcome;
 use crate::run::{Bench, LARGE, Runs, chosen_rows, put, seed_of, verdict_of};
@@ -56,7 +56,7 @@ const OF_LARGE: [f64; 4] = [1e-3, 1e-2, 0.1, 1.0];
 const LARGE_OF_WORST: usize = 100_000;
 
 /// Runs what the options ask of a table.
-pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Found> {
+pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Findings> {
     let ways = chosen_ways(bench, table)?;
     let rows = chosen_rows(table, bench.options)?;
     let has = |row: &Row, way: Way| row.cells.iter().any(|c| table.columns[c.column].method == way.name());
@@ -64,7 +64,7 @@ pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Found> {
         let wanted: Vec<Way> = ways.iter().copied().filter(|w| has(row, *w)).collect();
         runs(bench, row, &wanted, table.honest)
     });
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for (row, runs) in rows.iter().zip(&ran) {
         runs.iter().for_each(|(way, runs)| put(&mut found, table, row, way.name(), runs));
     }

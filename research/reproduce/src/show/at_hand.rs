@@ -11,7 +11,7 @@ const KNOWN: &str = include_str!("../../data-sets.json");
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct DataCatalog {
     files: Vec<File>,
     nowhere: Vec<Absent>,
 }
@@ -44,7 +44,7 @@ enum State {
     Missing,
 }
 
-fn known() -> Result<Known> {
+fn known() -> Result<DataCatalog> {
     serde_json::from_str(KNOWN).map_err(|e| Failure::Content(format!("data-sets.json: {e}")))
 }
 

@@ -1,6 +1,6 @@
 //! Curves as SVG: one figure, its axes with round numbers, a color and a name a curve.
 
-use crate::found::Figure;
+use crate::findings::Figure;
 use std::fmt::Write;
 
 const WIDTH: f64 = 720.0;
@@ -11,7 +11,7 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 310.0;
 
 /// Distinguishable by those who see fewer colors (Okabe and Ito).
-const COLOURS: [&str; 8] =
+const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#e69f00", "#444444"];
 
 /// Lines after the first eight are dashed.
@@ -19,8 +19,8 @@ const DASHES: [&str; 3] = ["", "6 3", "2 3"];
 
 /// One axis: where a value stands.
 struct Axis {
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     log: bool,
     from: f64,
     to: f64,
@@ -29,40 +29,37 @@ struct Axis {
 impl Axis {
     fn new(values: impl Iterator<Item = f64>, log: bool, (from, to): (f64, f64)) -> Option<Self> {
         let usable = values.filter(|v| v.is_finite() && (!log || *v > 0.0));
-        let (least, most) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
-        if least > most {
+        let (min, max) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+        if min > max {
             return None;
         }
-        let (least, most) = if log {
-            (
-                10f64.powf(least.log10().floor()),
-                10f64.powf(most.log10().ceil().max(least.log10().floor() + 1.0)),
-            )
+        let (min, max) = if log {
+            (10f64.powf(min.log10().floor()), 10f64.powf(max.log10().ceil().max(min.log10().floor() + 1.0)))
         } else {
-            let pad = if most > least { 0.04 * (most - least) } else { 0.5 * most.abs().max(1.0) };
-            (least - pad, most + pad)
+            let pad = if max > min { 0.04 * (max - min) } else { 0.5 * max.abs().max(1.0) };
+            (min - pad, max + pad)
         };
-        Some(Self { least, most, log, from, to })
+        Some(Self { min, max, log, from, to })
     }
 
     fn at(&self, value: f64) -> f64 {
         let scale = |v: f64| if self.log { v.max(1e-300).log10() } else { v };
-        let (a, b) = (scale(self.least), scale(self.most));
+        let (a, b) = (scale(self.min), scale(self.max));
         self.from + (scale(value) - a) / (b - a) * (self.to - self.from)
     }
 
     /// Round numbers along the axis: powers of ten, or steps of 1, 2 or 5.
     fn marks(&self) -> Vec<f64> {
         if self.log {
-            let (a, b) = (self.least.log10().round() as i32, self.most.log10().round() as i32);
+            let (a, b) = (self.min.log10().round() as i32, self.max.log10().round() as i32);
             return (a..=b).map(|p| 10f64.powi(p)).collect();
         }
-        let rough = (self.most - self.least) / 6.0;
+        let rough = (self.max - self.min) / 6.0;
         let power = 10f64.powf(rough.log10().floor());
         let step =
             [1.0, 2.0, 5.0, 10.0].map(|s| s * power).into_iter().find(|s| *s >= rough).unwrap_or(rough);
-        let first = (self.least / step).ceil() as i64;
-        let last = (self.most / step).floor() as i64;
+        let first = (self.min / step).ceil() as i64;
+        let last = (self.max / step).floor() as i64;
         (first..=last).map(|k| k as f64 * step).collect()
     }
 }
@@ -96,7 +93,7 @@ pub fn svg(figure: &Figure) -> String {
         let seen = series.points.iter().filter(|p| p[0].is_finite() && p[1].is_finite());
         let dots: Vec<String> =
             seen.map(|p| format!("{:.1},{:.1}", x.at(p[0]), y.at(p[1]).clamp(TOP, BOTTOM))).collect();
-        let (color, dash) = (COLOURS[k % COLOURS.len()], DASHES[k / COLOURS.len() % DASHES.len()]);
+        let (color, dash) = (COLORS[k % COLORS.len()], DASHES[k / COLORS.len() % DASHES.len()]);
         let _ = writeln!(
             out,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.8\" stroke-dasharray=\"{dash}\"/>",
@@ -166,7 +163,7 @@ pub(crate) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::found::Series;
+    use crate::findings::Series;
 
     fn figure(points: Vec<[f64; 2]>, log: bool) -> Figure {
         Figure {

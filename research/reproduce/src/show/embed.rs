@@ -201,7 +201,7 @@ mod tests {
     fn a_statement_shows_every_measure_and_a_published_table_its_rates() {
         let of = |kind: Kind| {
             let table = Table { kind, ..tables::find("ertekin-nc-chosen").unwrap() };
-            let cells = crate::judge::judge(&table, &crate::found::Found::default(), |_, _| true);
+            let cells = crate::judge::judge(&table, &crate::findings::Findings::default(), |_, _| true);
             shown(&table, &cells)
         };
         assert_eq!(of(Kind::Statement), ["accuracy", "support_count"]);

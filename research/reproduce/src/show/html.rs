@@ -151,7 +151,7 @@ fn machine() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::found::{Figure, Series};
+    use crate::findings::{Figure, Series};
     use crate::run::{Bench, Options};
     use crate::tables::find;
 

@@ -8,7 +8,7 @@ use super::many::{Draw, Pool, Scores, mean};
 use super::{asked, asked_method, repetitions};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::{Bench, seed_of};
 use evermargin::estimators::Fit;
 use evermargin::estimators::supervised::svc::SvcParams;
@@ -154,7 +154,7 @@ fn number(bench: &Bench<'_>, name: &str) -> Option<f64> {
 }
 
 /// Runs methods on all sets at all points of their grids.
-fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
+fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Findings> {
     let points = |set: &Set| match (number(bench, "lambda"), number(bench, "width")) {
         (Some(lambda), Some(width)) => vec![(lambda, width)],
         _ if bench.options.quick => set.grid[..2].to_vec(),
@@ -178,12 +178,12 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
         Ok(found)
     };
     let mut all = bench.each(&items, work).into_iter();
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for (set, method) in cells {
         let of: Result<Vec<Vec<Errors>>> = all.by_ref().take(points(set).len()).collect();
         match of {
             Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
-            of => tell(&mut found, set.name, method, &of?.concat()),
+            of => record(&mut found, set.name, method, &of?.concat()),
         }
     }
     Ok(found)
@@ -191,7 +191,7 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Found> {
 
 /// By validation a setting is chosen for each division; at best it is the one with the least mean, for each column. How a
 /// class is read from f is a part of the setting.
-fn tell(found: &mut Found, set: &str, method: &str, grid: &[Errors]) {
+fn record(found: &mut Findings, set: &str, method: &str, grid: &[Errors]) {
     let runs = grid.first().map_or(0, Vec::len);
     let least = |k: usize| (1..grid.len()).fold(0, |b, p| if grid[p][k][1] < grid[b][k][1] { p } else { b });
     for (column, name) in [(0, "error"), (2, "error_test")] {
@@ -204,12 +204,12 @@ fn tell(found: &mut Found, set: &str, method: &str, grid: &[Errors]) {
 }
 
 /// Table 3.6.
-pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Findings> {
     grid(bench, &["SVM", "JTSVM", "gradTSVM", "DA l2", "DA square"])
 }
 
 /// Table 3.7.
-pub(crate) fn temperatures(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn temperatures(bench: &Bench<'_>) -> Result<Findings> {
     grid(bench, &["DA l2", "T = 0.1", "T = 0.01", "T = 0.001"])
 }
 
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn settings_are_chosen_by_validation_or_by_what_is_measured() {
         let grid = vec![vec![[0.4, 0.0, 0.5], [0.2, 0.5, 0.1]], vec![[0.1, 0.3, 0.2], [0.3, 0.1, 0.9]]];
-        let mut found = Found::default();
-        tell(&mut found, "s", "m", &grid);
+        let mut found = Findings::default();
+        record(&mut found, "s", "m", &grid);
         let of = |metric: &str| found.of("s", "m", metric).unwrap().runs.clone().unwrap();
         assert_eq!(of("error_val"), [0.4, 0.3]);
         assert_eq!(of("error_best"), [0.1, 0.3]);

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 /// Rounds of co-training, pages looked at in a round, and those of each class that a view labels in it.
 const ROUNDS: usize = 30;
 const SEEN: usize = 75;
-const LABELLED: [usize; 2] = [3, 1];
+const LABELED: [usize; 2] = [3, 1];
 
 /// Scores of all rows: log odds of class 1 by the words of labeled rows, every word once more than it was seen.
 fn odds(counts: MatrixView<'_>, known: &[(usize, u32)]) -> Vec<f64> {
@@ -52,7 +52,7 @@ pub(super) fn together(views: [MatrixView<'_>; 2], class: &[u32], draw: &Draw, s
     for _ in 0..ROUNDS {
         let found = views.map(|v| odds(v, &known));
         for scores in &found {
-            for (label, count) in LABELLED.into_iter().enumerate() {
+            for (label, count) in LABELED.into_iter().enumerate() {
                 let sign = if label == 1 { 1.0 } else { -1.0 };
                 seen.sort_by(|&a, &b| (sign * scores[a]).total_cmp(&(sign * scores[b])).then(a.cmp(&b)));
                 let surest = seen.split_off(seen.len().saturating_sub(count));

@@ -11,7 +11,7 @@ use super::{asked, asked_method, best, draws_of, folds, repetitions};
 use crate::data::existing;
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::{Bench, seed_of};
 use crate::values::make;
 use evermargin::estimators::manifold::penalty::{Penalty, PenaltyParams};
@@ -264,7 +264,7 @@ fn transductive(
 }
 
 /// Table 2.6.
-pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Findings> {
     let mut items = Vec::new();
     for set in SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name == "Uspst")) {
         // shortest paths, eigenvectors and gradTSVM of many classes take longer than everything else
@@ -284,7 +284,7 @@ pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Found> {
         );
         bench.cached(&key, || transductive(bench, set, method, set.runs(bench, method)))
     };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for ((set, _), values) in items.iter().zip(bench.each(&items, work)) {
         match values {
             Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
@@ -377,7 +377,7 @@ fn points(set: &Set, pool: &Pool, other: &Pool, draws: &[Draw]) -> Result<Vec<Po
 }
 
 /// Table 2.9.
-pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Findings> {
     let sets: Vec<&Set> =
         SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name != "g50c")).collect();
     let items: Vec<(&Set, usize)> = sets.iter().flat_map(|s| (0..4).map(move |held| (*s, held))).collect();
@@ -387,7 +387,7 @@ pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Found> {
         bench.cached(&key, || chunk(bench, set, held, runs))
     };
     let done = bench.each(&items, work);
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for (set, chunks) in sets.iter().zip(done.chunks(4)) {
         let mut points: Vec<Point> = Vec::new();
         for chunk in chunks {
@@ -459,7 +459,7 @@ fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String
 }
 
 /// Table 2.3.
-pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Findings> {
     let (all, some) = (repetitions(bench, 30).min(30), 1);
     let items: Vec<(&str, usize)> = [("Lap", all), ("TSVM", some)]
         .into_iter()
@@ -469,7 +469,7 @@ pub(crate) fn isolet(bench: &Bench<'_>) -> Result<Found> {
         let key = format!("sindhwani 2.3 {method} {count}");
         bench.cached(&key, || speakers(bench, method, count))
     };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for values in bench.each(&items, work) {
         for (method, [open, test]) in values? {
             found.add("Isolet", &method, "error_unlabeled", open);

@@ -8,7 +8,7 @@ use super::many::{Draw, Pool};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::failure::{Failure, Result};
 use crate::few::Rows;
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::{Bench, seed_of};
 use crate::values::make;
 use evermargin::datasets::{GenerateParams, generate};
@@ -32,16 +32,17 @@ const METHODS: [(&str, &str, bool); 7] = [
 ];
 
 /// Rows, kernel, weights and graph of an experiment.
-struct Scene {
+struct Experiment {
     kernel: Kernel,
     gamma: f64,
     n_neighbors: usize,
     nodes: u64,
 }
 
-const MOONS: Scene = Scene { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, n_neighbors: 3, nodes: 20_000 };
+const MOONS: Experiment =
+    Experiment { kernel: Kernel::Rbf { gamma: 2.0 }, gamma: 0.1, n_neighbors: 3, nodes: 20_000 };
 /// Pixels from 0 to 1 in place of 0 to 255: σ = 3000/255.
-const CARS: Scene = Scene {
+const CARS: Experiment = Experiment {
     kernel: Kernel::Rbf { gamma: 0.5 / (11.765 * 11.765) },
     gamma: 0.01,
     n_neighbors: 2,
@@ -52,7 +53,7 @@ const ROWS: usize = 50;
 /// Noise of two moons and of two circles; the source shows both as thin lines.
 const NOISE: [f64; 2] = [0.05, 0.02];
 
-impl Scene {
+impl Experiment {
     /// Error on the unlabeled rows and the objective.
     fn run(&self, (_, name, squared): (&str, &str, bool), pool: &Pool, draw: &Draw) -> Result<[f64; 2]> {
         let open = pool.open(draw);
@@ -206,10 +207,10 @@ fn moons(rows: usize, noise: f64, seed: u64) -> Result<Pool> {
 fn table(
     bench: &Bench<'_>,
     row: &str,
-    scene: &Scene,
+    scene: &Experiment,
     runs: usize,
     draw: impl Fn(usize) -> Result<(Pool, Draw)> + Sync,
-) -> Result<Found> {
+) -> Result<Findings> {
     let mut items = Vec::new();
     for method in METHODS.into_iter().filter(|m| asked_method(bench, m.0)) {
         items.extend((0..runs).map(|k| (method, k)));
@@ -222,7 +223,7 @@ fn table(
         })
     };
     let all = bench.each(&items, work).into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for (of, runs) in items.chunks(runs).zip(all.chunks(runs)) {
         let method = of[0].0.0;
         found.add(row, method, "error", runs.iter().map(|r| r[0]).collect());
@@ -234,7 +235,7 @@ fn table(
 }
 
 /// Table 3.1.
-pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<Findings> {
     let runs = repetitions(bench, 100);
     let seed = bench.options.seed;
     table(bench, "two moons", &MOONS, runs, |k| {
@@ -248,7 +249,7 @@ pub(crate) fn two_moons(bench: &Bench<'_>) -> Result<Found> {
 const CAR: [&str; 3] = ["3", "6", "19"];
 
 /// Table 3.2.
-pub(crate) fn three_cars(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn three_cars(bench: &Bench<'_>) -> Result<Findings> {
     let rows = Rows::open("coil20", &bench.options.folder)?;
     let place =
         |c: Option<u32>| c.and_then(|c| CAR.iter().position(|name| *name == rows.labels.classes[c as usize]));
@@ -315,7 +316,7 @@ fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed:
 }
 
 /// Table 3.4.
-pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<Findings> {
     let shapes = [("2moons", "two-moons"), ("2circles", "circles")];
     let mut items = Vec::new();
     for shape in shapes.into_iter().filter(|s| asked(bench, s.0)) {
@@ -326,7 +327,7 @@ pub(crate) fn perfect_draws(bench: &Bench<'_>) -> Result<Found> {
         let key = format!("sindhwani 3.4 {shape:?} {method:?} {seed}");
         bench.cached(&key, || perfect(shape.1, method, 10, seed))
     };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for ((shape, method), count) in items.iter().zip(bench.each(&items, work)) {
         found.add(shape.0, method.0, "perfect", vec![count?]);
     }

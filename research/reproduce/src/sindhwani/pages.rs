@@ -9,7 +9,7 @@ use super::warped::{LOSSES, Plane};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::data::webkb::{Reading, UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::Bench;
 use crate::values::make;
 use evermargin::estimators::manifold::lap::Loss;
@@ -402,8 +402,8 @@ fn transductive(bench: &Bench<'_>, name: fn(&str) -> &str) -> Result<Vec<(&'stat
 }
 
 /// Table 4.1.
-pub(crate) fn two_views(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn two_views(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     for (method, view, runs) in transductive(bench, |method| method)? {
         found.add(VIEWS[view], method, "prbep", runs);
     }
@@ -423,8 +423,8 @@ fn earlier(method: &str) -> &str {
 }
 
 /// Table 2.7.
-pub(crate) fn joint(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn joint(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     for (method, view, runs) in transductive(bench, earlier)? {
         found.add(VIEWS[view], earlier(method), "prbep_loss", runs.iter().map(|r| 1.0 - r).collect());
     }
@@ -447,10 +447,10 @@ fn all_labels(web: &Web, view: usize, held: usize) -> Result<f64> {
 }
 
 /// Rows of a table with their unlabeled and test values, and what machines of all labels reach.
-type Held = (Vec<(String, Vec<f64>, Vec<f64>)>, String);
+type HeldOutRows = (Vec<(String, Vec<f64>, Vec<f64>)>, String);
 
 /// Unlabeled and test break-even points of each university and view, the graph being the view's own or the mean of all.
-fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Held> {
+fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<HeldOutRows> {
     let web = Web::open(bench)?;
     let (seed, draws) = (bench.options.seed, repetitions(bench, 100));
     let items: Vec<(usize, usize)> =
@@ -496,9 +496,9 @@ fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<Held> {
 }
 
 /// Table 2.8.
-pub(crate) fn one_view_out(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn one_view_out(bench: &Bench<'_>) -> Result<Findings> {
     let (rows, notes) = held_out(bench, Joint::Own)?;
-    let mut found = Found::notes(notes);
+    let mut found = Findings::notes(notes);
     for (row, open, test) in rows {
         let loss = |v: Vec<f64>| v.iter().map(|r| 1.0 - r).collect();
         found.add(&row, "LapSVM", "prbep_loss_unlabeled", loss(open));
@@ -508,9 +508,9 @@ pub(crate) fn one_view_out(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// Table 4.2.
-pub(crate) fn views_out(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn views_out(bench: &Bench<'_>) -> Result<Findings> {
     let (rows, notes) = held_out(bench, Joint::Three)?;
-    let mut found = Found::notes(notes);
+    let mut found = Findings::notes(notes);
     for (row, open, test) in rows {
         found.add(&row, "Co-LapSVM2", "prbep_unlabeled", open);
         found.add(&row, "Co-LapSVM2", "prbep_test", test);

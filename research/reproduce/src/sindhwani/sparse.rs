@@ -13,7 +13,7 @@ use super::six_sets::{SETS, Set};
 use super::warped::Plane;
 use super::{asked, asked_method, best, repetitions};
 use crate::failure::{Failure, Result};
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::Bench;
 use crate::values::make;
 use evermargin::Kernel;
@@ -42,7 +42,7 @@ const GROUPS: [&[&str]; 6] = [
     &["decoupled"],
 ];
 
-const NEIGHBOURS: [usize; 6] = [3, 5, 10, 20, 50, 100];
+const NEIGHBORS: [usize; 6] = [3, 5, 10, 20, 50, 100];
 const POWERS: [usize; 3] = [1, 2, 5];
 /// Widths of full solutions, and of few functions, which the source found to be wider.
 const NARROW: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
@@ -187,7 +187,7 @@ fn bent(ground: &Ground, gram: &Gram, plane: &Plane, graph: [usize; 2], width: f
 /// The best full solution, and the graphs on which few functions are tried.
 fn whole(ground: &Ground) -> Result<(Whole, Vec<[usize; 2]>)> {
     let graphs: Vec<[usize; 2]> =
-        NEIGHBOURS.into_iter().flat_map(|neighbors| POWERS.map(|power| [neighbors, power])).collect();
+        NEIGHBORS.into_iter().flat_map(|neighbors| POWERS.map(|power| [neighbors, power])).collect();
     let penalties = graphs.iter().map(|&g| ground.penalty(g)).collect::<Result<Vec<_>>>()?;
     let (mut leaders, mut ranks) = (Vec::new(), vec![0.0; graphs.len()]);
     for width in NARROW {
@@ -466,11 +466,11 @@ fn group(bench: &Bench<'_>, set: &Set, group: usize, scout: Option<&Scout>) -> R
 }
 
 /// Values of the methods of a table.
-fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
+fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Findings> {
     let wanted = |g: &usize| GROUPS[*g].iter().any(|m| methods.contains(m) && asked_method(bench, m));
     let groups: Vec<usize> = (0..GROUPS.len()).filter(wanted).collect();
     if groups.is_empty() {
-        return Ok(Found::default());
+        return Ok(Findings::default());
     }
     let sets: Vec<&Set> =
         SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.train > 500)).collect();
@@ -482,7 +482,7 @@ fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
         let settings = || bench.cached(&key("settings", set), || scouted(bench, set, runs(bench, set)));
         if groups == [0] { Ok(None) } else { settings().map(Some) }
     };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let mut items = Vec::new();
     for (set, scout) in sets.iter().zip(bench.each(&sets, scout)) {
         match scout {
@@ -509,22 +509,22 @@ fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Found> {
 }
 
 /// Table 5.2.
-pub(crate) fn greedy(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn greedy(bench: &Bench<'_>) -> Result<Findings> {
     table(bench, &["LapRLS", "GREEDY fixed", "GREEDY", "RLS (l)", "RLS (n, d_max)", "RLS (n)"])
 }
 
 /// Table 5.3.
-pub(crate) fn choices(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn choices(bench: &Bench<'_>) -> Result<Findings> {
     let pursuits = GROUPS[2].iter().copied();
     table(bench, &["RLS (l)", "RLS (n)", "SUP"].into_iter().chain(pursuits).collect::<Vec<_>>())
 }
 
 /// Table 5.4.
-pub(crate) fn oracle(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn oracle(bench: &Bench<'_>) -> Result<Findings> {
     table(bench, &["SUP", "Sigmoid"])
 }
 
 /// Table 5.5.
-pub(crate) fn slack(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn slack(bench: &Bench<'_>) -> Result<Findings> {
     table(bench, &["GREEDY", "SLACK", "GREEDY+SLACK", "LapRLS", "decoupled"])
 }

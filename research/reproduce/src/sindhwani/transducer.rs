@@ -56,8 +56,8 @@ fn joined(x: MatrixView<'_>, count: usize) -> Result<Graph> {
 
 impl Transducer {
     /// Of a graph without rows that are joined with none, and at most so many functions.
-    pub fn new(graph: &Graph, most: usize) -> Result<Self> {
-        let count = most.min(graph.len().saturating_sub(1));
+    pub fn new(graph: &Graph, max: usize) -> Result<Self> {
+        let count = max.min(graph.len().saturating_sub(1));
         let mut vectors = plain(graph, count, true)?;
         for v in &mut vectors {
             v.iter_mut().zip(graph.degrees()).for_each(|(v, d)| *v /= d.max(f64::MIN_POSITIVE).sqrt());
@@ -68,10 +68,10 @@ impl Transducer {
     }
 
     /// Of rows of length 1.
-    pub fn of(x: MatrixView<'_>, n_neighbors: usize, most: usize) -> Result<Self> {
+    pub fn of(x: MatrixView<'_>, n_neighbors: usize, max: usize) -> Result<Self> {
         let all = joined(x, n_neighbors)?;
         let within: Vec<usize> = (0..x.rows()).filter(|&i| all.degrees()[i] > 0.0).collect();
-        let part = Self::new(&joined(x.select(&within).view(), n_neighbors)?, most)?;
+        let part = Self::new(&joined(x.select(&within).view(), n_neighbors)?, max)?;
         let spread = |v: &Vec<f64>| {
             let mut out = vec![0.0; x.rows()];
             within.iter().zip(v).for_each(|(&i, v)| out[i] = *v);

@@ -8,7 +8,7 @@ use super::warped::{LOSSES, Plane};
 use super::{best, repetitions};
 use crate::data::webkb::{Reading, WebKb};
 use crate::failure::Result;
-use crate::found::Found;
+use crate::findings::Findings;
 use crate::run::{Bench, seed_of};
 use crate::values::make;
 use evermargin::estimators::manifold::penalty::PenaltyParams;
@@ -114,7 +114,7 @@ fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
 }
 
 /// Table 2.4.
-pub(crate) fn table(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn table(bench: &Bench<'_>) -> Result<Findings> {
     let (pool, counts) = pages(bench)?;
     let (seed, runs) = (bench.options.seed, repetitions(bench, 100));
     let draws: Vec<Draw> = (0..runs).map(|k| draw(&pool, seed_of(seed, k))).collect();
@@ -126,7 +126,7 @@ pub(crate) fn table(bench: &Bench<'_>) -> Result<Found> {
             _ => nearest(&pool, &draws),
         })
     };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for values in bench.each(&["machines", "TSVM", "SGT", "k-NN"], work) {
         for (method, evens) in values? {
             // at the break-even point as many are missed as are taken wrongly

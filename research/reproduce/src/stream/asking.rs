@@ -6,7 +6,7 @@ use super::shelf::{CONNECTIONS, PLANS, Plan, Run, Shelf, Track, chosen, repetiti
 use super::walk::{Ask, Mode, Way};
 use super::{mean, params};
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::run::Bench;
 use evermargin::active::Seek;
 
@@ -21,7 +21,7 @@ const ASKS: [(&str, Ask); 4] = [
 ];
 
 /// Most batches of a stream: a quarter of all labels is many, and all are kept, as in the source.
-const MOST: usize = 30;
+const MAX_QUERIES: usize = 30;
 
 /// The walks of one repetition: without questions, and by share and way of asking.
 struct Together {
@@ -30,7 +30,7 @@ struct Together {
 }
 
 /// The claim.
-pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
     let params = params(bench)?;
     let mut plans = chosen(bench, &PLANS);
     plans.retain(|p| p.batch < 1000);
@@ -40,8 +40,8 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
     let mut pieces = Vec::new();
     for plan in &plans {
         for repetition in 0..repetitions(bench, plan) {
-            let most = if plan.batch < 500 { 0 } else { MOST };
-            let run = Run { plan, repetition, most };
+            let max = if plan.batch < 500 { 0 } else { MAX_QUERIES };
+            let run = Run { plan, repetition, max };
             pieces.extend([None].into_iter().chain(asks()).map(|ask| (run, ask)));
         }
     }
@@ -51,7 +51,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
         let way = Way { mode, params: params.clone(), true_share: true, ask: *ask, seed };
         shelf.track(bench, *run, &way)
     });
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let mut done = done.into_iter();
     for plan in plans {
         let mut runs = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
             }
         }
         if !runs.is_empty() {
-            tell(plan, shares, &runs, &mut found);
+            record(plan, shares, &runs, &mut found);
         }
     }
     Ok(found)
@@ -78,7 +78,7 @@ fn together(done: &mut impl Iterator<Item = Result<Track>>, shares: usize) -> Re
     Ok(Together { none, asked: rest.chunks(ASKS.len()).map(<[Track]>::to_vec).collect() })
 }
 
-fn tell(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Found) {
+fn record(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Findings) {
     for (s, share) in shares.iter().enumerate() {
         let row = format!("{}, {} %", plan.name, 100.0 * share);
         for (k, (name, _)) in ASKS.iter().enumerate().skip(1) {
@@ -123,8 +123,8 @@ mod tests {
         let rates = [0.5, 0.6, 0.7, 0.8, 0.9, 0.1, 0.2, 0.3, 0.4];
         let mut done = rates.into_iter().map(|r| Ok(track(r)));
         let runs = [together(&mut done, 2).unwrap()];
-        let mut found = Found::default();
-        tell(&PLANS[0], &[0.25, 0.05], &runs, &mut found);
+        let mut found = Findings::default();
+        record(&PLANS[0], &[0.25, 0.05], &runs, &mut found);
         let value = |row: &str, method: &str, metric: &str| {
             found.of(row, method, metric).unwrap().runs.clone().unwrap()[0]
         };

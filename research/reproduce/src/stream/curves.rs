@@ -1,7 +1,7 @@
 //! Curves along a stream.
 
 use super::mean;
-use crate::found::{Figure, Series};
+use crate::findings::{Figure, Series};
 
 /// Points of a curve at most.
 const POINTS: usize = 25;

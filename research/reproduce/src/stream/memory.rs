@@ -7,7 +7,7 @@ use super::shelf::{CONNECTIONS, Look, PLANS, Plan, Run, Shelf, Track, chosen, lo
 use super::walk::{Mode, Way};
 use super::{mean, params};
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::run::Bench;
 use crate::show::markdown::spread;
 use evermargin::engine::transduction::{MemoryPolicy, TransductionParams};
@@ -107,8 +107,8 @@ impl Together {
 }
 
 /// The claim of figures IV.19 to IV.30.
-pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let names: Vec<&str> = LINES.iter().map(|l| l.name).collect();
     let _ = writeln!(
         found.notes,
@@ -123,8 +123,8 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// The claim of figure IV.25.
-pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn connections(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let lines = [&LINES[0], &LINES[2], &LINES[6], &LINES[8]];
     let _ = writeln!(
         found.notes,
@@ -135,7 +135,7 @@ pub(crate) fn connections(bench: &Bench<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &mut Found) -> Result<()> {
+fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &mut Findings) -> Result<()> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
     for plan in chosen(bench, plans) {
@@ -173,14 +173,14 @@ fn measure(bench: &Bench<'_>, plans: &[Plan], lines: &[&'static Line], found: &m
         }
         match missing {
             Some(why) => found.missing(plan.name, &why),
-            None => tell(plan, lines, &runs, found),
+            None => record(plan, lines, &runs, found),
         }
     }
     Ok(())
 }
 
 /// Cells, curves and a line of the notes.
-fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Found) {
+fn record(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Findings) {
     let of = |name: &str| runs.iter().filter_map(|r| Some((r, r.track(name)?))).collect::<Vec<_>>();
     let late = |name: &str| of(name).iter().map(|(_, t)| t.late()).collect::<Vec<f64>>();
     for line in lines {
@@ -190,8 +190,8 @@ fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Fou
         };
         add("behind", &|r, t| r.behind(t));
         add("cost", &|_, t| Some(mean(&t.cost)));
-        add("cost_most", &|_, t| Some(most(&t.cost)));
-        add("kept", &|_, t| Some(most(&t.kept)));
+        add("cost_most", &|_, t| Some(max(&t.cost)));
+        add("kept", &|_, t| Some(max(&t.kept)));
         add("growth", &|_, t| Some(growth(&t.seconds)));
         add("behind_strict", &|r, t| Some(r.track("incremental strict")?.late() - t.late()));
         add("behind_incremental", &|r, t| Some(r.track("incremental tolerant")?.late() - t.late()));
@@ -211,7 +211,7 @@ fn tell(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Fou
     draw(plan, runs, found);
 }
 
-fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
+fn draw(plan: &Plan, runs: &[Together], found: &mut Findings) {
     let series = |names: &[&str], value: &dyn Fn(&Track) -> Vec<Option<f64>>| {
         let of = |name: &&str| {
             let all: Vec<Vec<Option<f64>>> = runs.iter().filter_map(|r| r.track(name)).map(value).collect();
@@ -249,7 +249,7 @@ fn draw(plan: &Plan, runs: &[Together], found: &mut Found) {
     found.figures.push(time);
 }
 
-fn most(values: &[f64]) -> f64 {
+fn max(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
@@ -260,7 +260,7 @@ fn growth(seconds: &[f64]) -> f64 {
 }
 
 /// The claim of figures IV.33 to IV.35: the batch lends its density to what is remembered of those before (η = 1), or not.
-pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
+pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Findings> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
     for plan in chosen(bench, &PLANS) {
@@ -273,7 +273,7 @@ pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Found> {
         let params = TransductionParams { next_batch_weight: *beyond, ..params.clone() };
         shelf.track(bench, *run, &LINES[0].way(&params, run.repetition))
     });
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for plan in chosen(bench, &PLANS) {
         let (mut on, mut off) = (Vec::new(), Vec::new());
         for ((run, beyond), track) in pieces.iter().zip(&done).filter(|((r, _), _)| r.plan.name == plan.name)

@@ -12,7 +12,7 @@ use super::shelf::Shelf;
 use super::{generator, mean, params, place, wanted};
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::found::{Found, Series};
+use crate::findings::{Findings, Series};
 use crate::run::Bench;
 use evermargin::engine::transduction::{LabeledRows, Transduction, TransductionParams};
 use evermargin::solver::Stop;
@@ -51,8 +51,8 @@ struct Block {
 }
 
 /// All pairs, piece by piece; sets that are not at hand go to `found`.
-fn blocks(bench: &Bench<'_>, most: usize, relaxed: bool, found: &mut Found) -> Result<Vec<Block>> {
-    let pairs = bench.options.repetitions.unwrap_or(if bench.options.quick { 2 } else { most });
+fn blocks(bench: &Bench<'_>, max: usize, relaxed: bool, found: &mut Findings) -> Result<Vec<Block>> {
+    let pairs = bench.options.repetitions.unwrap_or(if bench.options.quick { 2 } else { max });
     let params = params(bench)?;
     let mut pieces = Vec::new();
     for set in SETS.into_iter().filter(|n| wanted(bench, n)) {
@@ -105,8 +105,8 @@ impl Block {
 }
 
 /// The claim of figures IV.13 to IV.15.
-pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let blocks = blocks(bench, PAIRS, false, &mut found)?;
     for block in &blocks {
         let mut order: Vec<&Pair> = block.pairs.iter().collect();
@@ -135,8 +135,8 @@ pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Found> {
 }
 
 /// The claim of figure IV.16.
-pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<Findings> {
+    let mut found = Findings::default();
     let blocks = blocks(bench, 20, true, &mut found)?;
     for block in &blocks {
         let behind = block.pairs.iter().map(|p| mean(&p.agree[2]) - mean(&p.agree[0])).collect();
@@ -208,8 +208,8 @@ fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) 
     let how = ExemplarParams { kernel: params.kernel, ..ExemplarParams::default() };
     let pool = Pool { labeled: Some(labeled.view()), ..Pool::of(b1.view()) };
     let counts = SIZES.map(|size| ((size * b1.rows() as f64).ceil() as usize).min(b1.rows()));
-    let most = counts[SIZES.len() - 1];
-    let exemplars = choose(&how, &pool, most, &())?.order;
+    let max = counts[SIZES.len() - 1];
+    let exemplars = choose(&how, &pool, max, &())?.order;
     let mut random: Vec<usize> = (0..b1.rows()).collect();
     random.shuffle(rng);
     let agreement = |rows: &[usize]| Ok::<_, Failure>(same(&given(b1.view().select(rows))?));
@@ -226,8 +226,8 @@ fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) 
     }
     let mut seconds = [0.0; 2];
     if relaxed {
-        seconds[0] = often(|| Ok(choose(&how, &pool, most, &())?))?;
-        seconds[1] = often(|| Ok(relax(&how, &pool, most, stop, &())?))?;
+        seconds[0] = often(|| Ok(choose(&how, &pool, max, &())?))?;
+        seconds[1] = often(|| Ok(relax(&how, &pool, max, stop, &())?))?;
     }
     Ok(Pair { unlike, agree, seconds })
 }

@@ -77,13 +77,13 @@ pub(super) struct Shelf {
 pub(super) struct Run<'p> {
     pub plan: &'p Plan,
     pub repetition: usize,
-    pub most: usize,
+    pub max: usize,
 }
 
 impl<'p> Run<'p> {
     /// All batches.
     pub(super) fn of(plan: &'p Plan, repetition: usize) -> Self {
-        Self { plan, repetition, most: 0 }
+        Self { plan, repetition, max: 0 }
     }
 }
 
@@ -97,7 +97,7 @@ impl Shelf {
     fn stream(&self, bench: &Bench<'_>, run: Run<'_>) -> Result<Arc<Stream>> {
         let plan = run.plan;
         self.streams.get(&key(bench, run), || {
-            let sizes = (plan.batch, batches(bench, run.most), plan.labels);
+            let sizes = (plan.batch, batches(bench, run.max), plan.labels);
             Stream::of(&*self.set(bench, plan.set)?, sizes, &mut generator(bench, run.repetition))
         })
     }
@@ -131,14 +131,14 @@ pub(super) fn chosen<'p>(bench: &Bench<'_>, plans: &'p [Plan]) -> Vec<&'p Plan> 
     plans.iter().filter(|p| super::wanted(bench, p.name) && (!bench.options.quick || quick(p))).collect()
 }
 
-fn batches(bench: &Bench<'_>, most: usize) -> usize {
-    if bench.options.quick { FEW } else { most }
+fn batches(bench: &Bench<'_>, max: usize) -> usize {
+    if bench.options.quick { FEW } else { max }
 }
 
 fn key(bench: &Bench<'_>, run: Run<'_>) -> String {
     let Plan { set, batch, labels, looks, .. } = run.plan;
-    let (most, seed) = (batches(bench, run.most), bench.options.seed);
-    format!("stream {set} {batch} {labels} {looks} {most} {} {seed}", run.repetition)
+    let (max, seed) = (batches(bench, run.max), bench.options.seed);
+    format!("stream {set} {batch} {labels} {looks} {max} {} {seed}", run.repetition)
 }
 
 /// How often a plan is repeated.

@@ -5,7 +5,7 @@
 //! *Incremental*: the labels of a batch are seen before it is labeled, and its other rows are scored. *Online*: all its rows
 //! are labeled and scored, then its labels are seen.
 //!
-//! Departure: where labels of the batch come afterwards, it is labeled once more with them before the past is summarized;
+//! Departure: where labels of the batch come afterward, it is labeled once more with them before the past is summarized;
 //! otherwise what those labels changed would count as the cost of summarizing.
 
 use super::Stream;

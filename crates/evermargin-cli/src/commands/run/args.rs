@@ -44,10 +44,13 @@ pub struct RunArgs {
     /// File for the model, written when the run ends and every 20 batches
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// File for the labels of all rows, tab separated, a batch at a time
+    /// File for the labels of all rows, tab separated, a batch at a time: number of the row in the stream, label,
+    /// confidence. A rejected row has the label ?. A resumed run continues the file; one that is first named then begins
+    /// with the last finished batch
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// File for rows that could not be used, appended per batch, tab separated: file, line, column, value, reason
+    /// File for rows that could not be used, tab separated, a batch at a time: number of the row in the stream, file,
+    /// line, column, value, reason. Resumed like --output
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
     /// Continue a state that was computed on a CPU with other features; results may differ in their last bits

@@ -19,9 +19,10 @@ use crate::failure::Failure;
 use crate::output::console;
 use crate::output::progress::Watcher;
 use evermargin::engine::Effects;
+use evermargin::solver::{Progress, Watch};
 use evermargin_io::artifacts::model;
 use evermargin_io::write_atomic;
-use evermargin_session::{Batch, Oracle, Session, StreamStatistics};
+use evermargin_session::{Batch, Oracle, Session, SessionError, StreamStatistics};
 use open::{Opening, batch_of, open};
 use output::{Predictions, Rejects};
 use progress_line::peak_memory;
@@ -47,6 +48,10 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     // A batch that was being asked about when the program stopped.
     let mut pending = !session.is_batch_closed();
     let (mut ended, mut fault) = (false, None);
+    let stop = UntilSignal(&watch);
+    // Rows of standard input cannot be read again, so that they are taken in whatever happens.
+    let piped = args.streams.iter().any(|stream| stream == Path::new("-"));
+    let arrival: &dyn Watch = if piped { &() } else { &stop };
     while !ended && (left > 0 || pending) {
         let began = Instant::now();
         if !pending {
@@ -64,28 +69,34 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
             };
             console::note(common, &stream.take_notes());
             let batch = batch_of(chunk, args, session.oracle());
-            ingest(&mut session, batch, common)?;
+            if ingest(&mut session, batch, arrival, common)?.is_none() {
+                break; // the next run reads these rows again
+            }
             if let Some(rejects) = &mut rejects {
                 rejects.write(&session)?;
             }
             left -= 1;
             if session.is_batch_closed() {
+                // No row of it is usable.
+                if let Some(output) = &mut output {
+                    output.write(&session)?;
+                }
                 ended = watch.stopped();
-                continue; // no usable row in it
+                continue;
             }
         }
         pending = false;
         match session.oracle() {
-            Oracle::Truth => session.answer_from_truth()?,
+            Oracle::Truth => ended = unless_interrupted(session.answer_from_truth_watched(&stop))?.is_none(),
             Oracle::Terminal => ended = person.answer(&mut session)? == Answered::Quit,
             Oracle::None => {}
         }
         if !ended {
-            session.close_batch(now(args))?;
+            ended = unless_interrupted(session.close_batch_watched(now(args), &stop))?.is_none();
         }
         session.take_notices().iter().for_each(|effects| live.tell(effects));
         if ended {
-            break; // the questions stay open
+            break; // the batch and its questions stay open
         }
         if let Some(output) = &mut output {
             output.write(&session)?;
@@ -99,6 +110,8 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     watch.finish();
     if session.is_batch_closed() {
         session.save_snapshot()?;
+    } else {
+        session.store_answers()?;
     }
     write_model(args, &session)?;
     if let Some(path) = &args.report {
@@ -110,17 +123,42 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     finish(args, common, &session, &live, started)
 }
 
-/// Takes a batch in. One that is refused as a whole is recorded as rejected rows, unless it is the first: then the
-/// options are likely wrong.
-fn ingest(session: &mut Session, batch: Batch, common: &Common) -> Result<(), Failure> {
-    if session.engine().rows() == 0 {
-        return Ok(session.ingest(batch)?);
+/// Ends work on an event after the first signal.
+struct UntilSignal<'w>(&'w Watcher);
+
+impl Watch for UntilSignal<'_> {
+    fn proceed(&self, _: &Progress) -> bool {
+        self.0.tick();
+        !self.0.stopped()
     }
-    if let Some(reason) = session.ingest_or_reject(batch)? {
+}
+
+/// None after an interruption, which has changed nothing.
+fn unless_interrupted<T>(done: Result<T, SessionError>) -> Result<Option<T>, Failure> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(SessionError::Interrupted) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes a batch in; none if a signal ended it. A batch that is refused as a whole is recorded as rejected rows, unless it
+/// is the first: then the options are likely wrong.
+fn ingest(
+    session: &mut Session,
+    batch: Batch,
+    watch: &dyn Watch,
+    common: &Common,
+) -> Result<Option<()>, Failure> {
+    if session.engine().rows() == 0 {
+        return Ok(unless_interrupted(session.ingest_watched(batch, watch))?.map(|_| ()));
+    }
+    let done = unless_interrupted(session.ingest_or_reject(batch, watch))?;
+    if let Some(Some(reason)) = &done {
         let rows = console::count(session.rejected_rows().len(), "row");
         console::note(common, &[format!("a batch of {rows} was rejected: {reason}")]);
     }
-    Ok(())
+    Ok(done.map(|_| ()))
 }
 
 fn check(args: &RunArgs) -> Result<(), Failure> {
@@ -174,9 +212,9 @@ fn finish(
         (session.engine(), session.statistics(), &session.statistics().current);
     let random = session.random_statistics();
     let json = json!({
-        "rows": engine.rows() - engine.rejected_rows(),
+        "rows": current.rows,
         "batches": engine.batches(),
-        "labels_spent": engine.spent().total,
+        "labels_spent": engine.budget_usage().total,
         "prequential_accuracy": statistics.accuracy(),
         "prequential_accuracy_last_half": statistics.accuracy_of_last_half(),
         "accuracy_after_asking": statistics.accuracy_after_queries(),
@@ -192,7 +230,7 @@ fn finish(
         "support_count": engine.support_count(),
         "summary_cost": current.summary_cost,
         "version": engine.version(),
-        "drifts": engine.meter().drifts,
+        "drifts": engine.metrics().drifts,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),
         "seconds": live.seconds(),

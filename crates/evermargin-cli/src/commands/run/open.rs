@@ -50,7 +50,7 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
     let mut stream = Stream::open(sources, options)?;
     stream.stop_on(Watcher::stop_flag());
     // The first rows fix what the columns are.
-    let first = stream.next_batch(args.batch as usize, &mut || !watch.stopped())?;
+    let first = first_batch(args, &mut stream, watch)?;
     let (first, schema) = usable(first, stream.schema())?;
     console::note(common, &stream.take_notes());
     let config = SessionConfig {
@@ -65,6 +65,20 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
     };
     let session = Session::new(config, store)?;
     Ok(Opening { session, stream, first: Some(first) })
+}
+
+/// The first batch. In a folder that is followed, files that cannot be read do not end the wait for one that can.
+fn first_batch(args: &RunArgs, stream: &mut Stream, watch: &Watcher) -> Result<Option<Chunk>, Failure> {
+    let mut rejected = Vec::new();
+    loop {
+        let Some(mut chunk) = stream.next_batch(args.batch as usize, &mut || !watch.stopped())? else {
+            return Ok(None);
+        };
+        rejected.append(&mut chunk.rejected);
+        if chunk.x.rows() > 0 || !args.follow || rejected.iter().any(|row| row.line > 0) {
+            return Ok(Some(Chunk { rejected, ..chunk }));
+        }
+    }
 }
 
 /// The first batch, which must have a usable row.

@@ -1,5 +1,6 @@
-//! Tab-separated files that grow per batch: predictions of all rows, and rejected rows. A resumed run keeps the lines of
-//! finished batches and adds those of the last one if the program was stopped before they were written.
+//! Tab-separated files that grow per batch: predictions of all rows, and rejected rows. Each line begins with the number of
+//! its row in the stream. A resumed run keeps the lines of earlier batches and writes those of the last one again, so that
+//! none is lost or doubled where the program was stopped before they were written.
 
 use crate::failure::Failure;
 use evermargin::engine::{Classes, InferredLabel};
@@ -10,36 +11,34 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The file of predictions.
-pub struct Predictions {
-    file: GrowingFile,
-    row: u64,
-}
+pub struct Predictions(GrowingFile);
 
 impl Predictions {
     /// Opens the file of a run at its beginning or where it was left.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
-        let (done, last) = (session.statistics().current.closed_rows, session.predictions());
-        let before = done - (last.len() as u64).min(done);
-        let lines = prediction_lines(before, last, session.engine().classes());
-        let file = GrowingFile::open(path, "row\tlabel\tconfidence", done, &lines)?;
-        Ok(Self { file, row: done })
+        let lines = prediction_lines(session);
+        Ok(Self(GrowingFile::open(path, "row\tlabel\tconfidence", session.first_row(), &lines)?))
     }
 
-    /// Writes the predictions for a closed batch.
+    /// Writes the predictions for a closed batch, with a line for each rejected row.
     pub fn write(&mut self, session: &Session) -> Result<(), Failure> {
-        let predictions = session.predictions();
-        self.file.append(&prediction_lines(self.row, predictions, session.engine().classes()))?;
-        self.row += predictions.len() as u64;
-        Ok(())
+        self.0.append(&prediction_lines(session))
     }
 }
 
-fn prediction_lines(before: u64, predictions: &[InferredLabel], classes: &Classes) -> Vec<String> {
-    let line = |(row, prediction): (u64, &InferredLabel)| {
-        let class = prediction.class.and_then(|c| classes.names().get(c as usize));
-        format!("{row}\t{}\t{:.4}", class.map_or("?", String::as_str), prediction.confidence)
-    };
-    (before + 1..).zip(predictions).map(line).collect()
+fn prediction_lines(session: &Session) -> Vec<String> {
+    let classes = session.engine().classes();
+    session
+        .numbered_predictions()
+        .into_iter()
+        .map(|(row, found)| prediction_line(row, found, classes))
+        .collect()
+}
+
+fn prediction_line(row: u64, prediction: Option<InferredLabel>, classes: &Classes) -> String {
+    let class = prediction.and_then(|p| p.class).and_then(|c| classes.names().get(c as usize));
+    let confidence = prediction.map_or(0.0, |p| p.confidence);
+    format!("{row}\t{}\t{confidence:.4}", class.map_or("?", String::as_str))
 }
 
 /// The file of rejected rows.
@@ -48,10 +47,9 @@ pub struct Rejects(GrowingFile);
 impl Rejects {
     /// Opens the file of a run at its beginning or where it was left.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
-        // Rows whose label alone was rejected are listed too.
-        let done = session.statistics().current.rejected_rows + session.engine().rejected_labels();
         let lines = rejected_lines(session.rejected_rows());
-        Ok(Self(GrowingFile::open(path, "file\tline\tcolumn\tvalue\treason", done, &lines)?))
+        let header = "row\tfile\tline\tcolumn\tvalue\treason";
+        Ok(Self(GrowingFile::open(path, header, session.first_row(), &lines)?))
     }
 
     /// Writes the rejected rows of the last batch.
@@ -65,42 +63,40 @@ fn rejected_lines(rows: &[RejectedRow]) -> Vec<String> {
         |text: &str| -> String { text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect() };
     let line = |row: &RejectedRow| {
         let [column, value] = [&row.column, &row.value].map(|cell| plain(cell.as_deref().unwrap_or("")));
-        format!("{}\t{}\t{column}\t{value}\t{}", plain(&row.file), row.line, plain(&row.reason))
+        let (number, file, reason) = (row.row, plain(&row.file), plain(&row.reason));
+        format!("{number}\t{file}\t{}\t{column}\t{value}\t{reason}", row.line)
     };
     rows.iter().map(line).collect()
 }
 
-/// A text file with a header and lines that are only ever added.
+/// A text file with a header and lines that begin with ascending row numbers.
 struct GrowingFile {
     file: File,
     path: PathBuf,
 }
 
 impl GrowingFile {
-    /// Opens a file that holds `done` lines below its header. The `last` of them are written if they are missing, and
-    /// what follows them is removed.
-    fn open(path: &Path, header: &str, done: u64, last: &[String]) -> Result<Self, Failure> {
+    /// Opens a file, keeps its lines of rows before `first_row`, and writes the `last` lines after them. A file that does not
+    /// exist, or a run that has no rows yet, begins a new file.
+    fn open(path: &Path, header: &str, first_row: u64, last: &[String]) -> Result<Self, Failure> {
         let wrong = |e: std::io::Error| Failure::io(&path.display().to_string(), &e);
-        let fresh = !path.exists() || done == 0;
-        let opened = OpenOptions::new().create(true).read(true).write(true).truncate(fresh).open(path);
+        let opened =
+            OpenOptions::new().create(true).read(true).write(true).truncate(first_row <= 1).open(path);
         let mut growing = Self { file: opened.map_err(wrong)?, path: path.to_path_buf() };
-        if fresh {
-            growing.append(&[header.to_string()])?;
-            return Ok(growing);
-        }
-        let before = done - (last.len() as u64).min(done);
-        let whole = end_of_line(&growing.file, done + 1).map_err(wrong)?;
-        let end =
-            if whole.is_some() { whole } else { end_of_line(&growing.file, before + 1).map_err(wrong)? };
-        let Some(end) = end else {
-            let what = "has fewer lines than the run has written; name another file, which then begins here";
-            return Err(Failure::Failed(format!("{}: {what}", path.display())));
+        let kept = match end_of_rows(&growing.file, header, first_row).map_err(wrong)? {
+            Kept::Nothing => 0,
+            Kept::Bytes(end) => end,
+            Kept::OtherFile => {
+                let what = "is not a file of this run: its first line is another one; name another file";
+                return Err(Failure::Failed(format!("{}: {what}", path.display())));
+            }
         };
-        growing.file.set_len(end).map_err(wrong)?;
-        growing.file.seek(SeekFrom::End(0)).map_err(wrong)?;
-        if whole.is_none() {
-            growing.append(last)?;
+        growing.file.set_len(kept).map_err(wrong)?;
+        growing.file.seek(SeekFrom::Start(kept)).map_err(wrong)?;
+        if kept == 0 {
+            growing.append(&[header.to_string()])?;
         }
+        growing.append(last)?;
         Ok(growing)
     }
 
@@ -110,20 +106,41 @@ impl GrowingFile {
     }
 }
 
-/// The byte after line number `lines`; none if there are fewer lines.
-fn end_of_line(file: &File, lines: u64) -> std::io::Result<Option<u64>> {
+/// What is kept of a file that is continued.
+#[derive(Debug, PartialEq, Eq)]
+enum Kept {
+    /// The file is empty.
+    Nothing,
+    /// The header and the lines of earlier batches.
+    Bytes(u64),
+    /// It begins with another header.
+    OtherFile,
+}
+
+/// Where the lines of rows before `first_row` end. A line that is not whole is not kept.
+fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<Kept> {
     let mut file = file;
     file.seek(SeekFrom::Start(0))?;
     let (mut reader, mut end, mut line) = (BufReader::new(file), 0, Vec::new());
-    for _ in 0..lines {
-        line.clear();
-        let read = reader.read_until(b'\n', &mut line)?;
-        if read == 0 || line.last() != Some(&b'\n') {
-            return Ok(None);
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        let Some(text) = line.strip_suffix(b"\n") else { break };
+        if end == 0 {
+            if text != header.as_bytes() {
+                return Ok(Kept::OtherFile);
+            }
+        } else {
+            let number = text.split(|b| *b == b'\t').next().and_then(|n| std::str::from_utf8(n).ok());
+            if number.and_then(|n| n.parse::<u64>().ok()).is_none_or(|row| row >= first_row) {
+                break;
+            }
         }
-        end += read as u64;
+        end += line.len() as u64;
+        line.clear();
     }
-    Ok(Some(end))
+    if end > 0 || line.is_empty() || header.as_bytes().starts_with(&line) {
+        return Ok(if end > 0 { Kept::Bytes(end) } else { Kept::Nothing });
+    }
+    Ok(Kept::OtherFile)
 }
 
 #[cfg(test)]
@@ -135,15 +152,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f.tsv");
         let text = || std::fs::read_to_string(&path).unwrap();
-        let last = ["c".to_string(), "d".to_string()];
-        for found in ["h\na\nb\n", "h\na\nb\nc", "h\na\nb\nc\nd\n", "h\na\nb\nc\nd\ne\nf"] {
-            std::fs::write(&path, found).unwrap();
-            GrowingFile::open(&path, "h", 4, &last).unwrap().append(&["e".into()]).unwrap();
-            assert_eq!(text(), "h\na\nb\nc\nd\ne\n", "{found:?}");
+        let last = ["8\tc".to_string(), "9\td".to_string()];
+        let whole = "row\tx\n1\ta\n7\tb\n8\tc\n9\td\n10\te\n";
+        for found in ["", "8", "8\tc\n", "8\tc\n9\td\n", "8\tc\n9\td\n10\te\n11\tf", "8\told\n"] {
+            std::fs::write(&path, format!("row\tx\n1\ta\n7\tb\n{found}")).unwrap();
+            GrowingFile::open(&path, "row\tx", 8, &last).unwrap().append(&["10\te".into()]).unwrap();
+            assert_eq!(text(), whole, "{found:?}");
         }
-        std::fs::write(&path, "h\na\n").unwrap();
-        assert!(GrowingFile::open(&path, "h", 4, &last).is_err());
-        GrowingFile::open(&path, "h", 0, &[]).unwrap();
-        assert_eq!(text(), "h\n");
+        for found in ["", "row", "row\tx\n"] {
+            std::fs::write(&path, found).unwrap();
+            GrowingFile::open(&path, "row\tx", 8, &last).unwrap();
+            assert_eq!(text(), "row\tx\n8\tc\n9\td\n", "a file that was not named before, {found:?}");
+        }
+        std::fs::write(&path, "my notes\n").unwrap();
+        assert!(GrowingFile::open(&path, "row\tx", 8, &last).is_err());
+        assert_eq!(text(), "my notes\n");
+        GrowingFile::open(&path, "row\tx", 1, &[]).unwrap();
+        assert_eq!(text(), "row\tx\n");
     }
 }

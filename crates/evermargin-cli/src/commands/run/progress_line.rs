@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// Batches whose times are kept before every other one is dropped.
-const MOST: usize = 2000;
+const MAX_POINTS: usize = 2000;
 
 /// Time and memory a batch took, and the line that is shown.
 pub struct ProgressLine<'w> {
@@ -38,7 +38,7 @@ impl<'w> ProgressLine<'w> {
 
     /// Says where an earlier run is taken up.
     pub fn resumed(&mut self, session: &Session) {
-        let (rows, labels) = (session.engine().rows(), session.engine().spent().total);
+        let (rows, labels) = (session.engine().rows(), session.engine().budget_usage().total);
         self.batch = session.engine().batches();
         if rows > 0 {
             console::note(self.common, &[format!("going on after {rows} rows and {labels} questions")]);
@@ -74,7 +74,7 @@ impl<'w> ProgressLine<'w> {
         if self.batch.is_multiple_of(self.every) {
             self.times.push((self.batch, took.as_secs_f64(), memory().unwrap_or(0.0)));
         }
-        if self.times.len() > MOST {
+        if self.times.len() > MAX_POINTS {
             self.every *= 2;
             self.times.retain(|t| t.0.is_multiple_of(self.every));
         }
@@ -94,14 +94,14 @@ fn line(session: &Session, took: Duration) -> String {
     let right = statistics
         .accuracy_after_queries()
         .or_else(|| statistics.accuracy())
-        .or_else(|| engine.meter().given.share());
+        .or_else(|| engine.metrics().given.share());
     if let Some(right) = right {
         let _ = write!(out, "  {:.1} % right", 100.0 * right);
     }
     let _ = write!(
         out,
         "  {} labels  {} exemplars  {} support vectors  {:.0} MB  {:.0} ms a batch",
-        engine.spent().total,
+        engine.budget_usage().total,
         statistics.current.exemplars,
         engine.support_count(),
         memory().unwrap_or(0.0),
@@ -116,9 +116,9 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
     let percent = |share: Option<f64>| share.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(
         "{} rows in {} batches, {} questions, {} classes ({})\n",
-        engine.rows() - engine.rejected_rows(),
+        statistics.current.rows,
         engine.batches(),
-        engine.spent().total,
+        engine.budget_usage().total,
         engine.classes().len(),
         engine.classes().names().join(", "),
     );

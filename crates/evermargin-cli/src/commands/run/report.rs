@@ -46,7 +46,7 @@ fn in_words(session: &Session) -> String {
         "{} rows in {} batches; {} questions; {} right on arrival, {} in the second half; {} MB at most.",
         engine.rows() - engine.rejected_rows(),
         engine.batches(),
-        engine.spent().total,
+        engine.budget_usage().total,
         percent(statistics.accuracy()),
         percent(statistics.accuracy_of_last_half()),
         peak_memory().map_or("?".into(), |m| short(m.round())),

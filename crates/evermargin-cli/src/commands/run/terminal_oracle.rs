@@ -15,7 +15,7 @@ pub enum Answered {
 }
 
 /// An answer of the annotator.
-enum Said {
+enum Reply {
     Label(String),
     Skip,
     Undo,
@@ -42,16 +42,16 @@ impl TerminalOracle {
             let shown = session.text_of(question.sample).unwrap_or("").to_string();
             show(session, &question, &shown);
             match self.listen(session)? {
-                Said::Quit => return Ok(Answered::Quit),
-                Said::Skip => {
+                Reply::Quit => return Ok(Answered::Quit),
+                Reply::Skip => {
                     session.submit(Event::Skip { sample: question.sample })?;
                 }
-                Said::Label(label) => {
+                Reply::Label(label) => {
                     if slip(session.submit(Event::Answer { sample: question.sample, label }))? {
                         self.last = Some((question.sample, shown));
                     }
                 }
-                Said::Undo => {
+                Reply::Undo => {
                     if self.undo(session)? == Answered::Quit {
                         return Ok(Answered::Quit);
                     }
@@ -69,21 +69,21 @@ impl TerminalOracle {
         };
         tell!("\n  once more, sample {}:\n  {shown}", sample + 1);
         match self.listen(session)? {
-            Said::Quit => return Ok(Answered::Quit),
-            Said::Undo => {}
-            Said::Label(label) => {
+            Reply::Quit => return Ok(Answered::Quit),
+            Reply::Undo => {}
+            Reply::Label(label) => {
                 if slip(session.submit(Event::Correct { sample, label }))? {
                     self.last = Some((sample, shown));
                 }
             }
-            Said::Skip => {
+            Reply::Skip => {
                 slip(session.submit(Event::Withdraw { sample }))?;
             }
         }
         Ok(Answered::All)
     }
 
-    fn listen(&mut self, session: &Session) -> Result<Said, Failure> {
+    fn listen(&mut self, session: &Session) -> Result<Reply, Failure> {
         let names = session.engine().classes().names();
         loop {
             tell_on!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
@@ -92,13 +92,13 @@ impl TerminalOracle {
                 Some(answers) => answers.next(names)?,
                 None => None,
             };
-            let Some(word) = word else { return Ok(Said::Quit) };
+            let Some(word) = word else { return Ok(Reply::Quit) };
             match word.as_str() {
                 "" => {}
-                "s" => return Ok(Said::Skip),
-                "u" => return Ok(Said::Undo),
-                "q" => return Ok(Said::Quit),
-                word => return Ok(Said::Label(label(word, names))),
+                "s" => return Ok(Reply::Skip),
+                "u" => return Ok(Reply::Undo),
+                "q" => return Ok(Reply::Quit),
+                word => return Ok(Reply::Label(label(word, names))),
             }
         }
     }
@@ -106,9 +106,9 @@ impl TerminalOracle {
 
 /// Whether an event was applied. One that the engine rejects is a typing slip and prints the reason; a failing store ends the
 /// run.
-fn slip(done: Result<(), SessionError>) -> Result<bool, Failure> {
+fn slip<T>(done: Result<T, SessionError>) -> Result<bool, Failure> {
     match done {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(SessionError::Rejected(reason)) => {
             tell!("  {reason}");
             Ok(false)
@@ -142,7 +142,7 @@ fn show(session: &Session, question: &Question, shown: &str) {
         QueryReason::RandomCheck => "drawn at random",
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
-    let number = session.engine().spent().total;
+    let number = session.engine().budget_usage().total;
     tell!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
 }
 

@@ -255,7 +255,8 @@ fn text_is_coded_as_the_page_says() {
     let file = Container::read(&shell.read("m.evm"));
     let head = file.description();
     for (text, line) in texts.iter().zip(shell.text("said.tsv").lines().skip(1)) {
-        let (f, _) = outputs(&file, "", &head["model"], &coded(&head["input"]["columns"][0], text))[0];
+        let (f, _) =
+            outputs(&file, "", &head["body"]["model"], &coded(&head["input"]["columns"][0], text))[0];
         let said: f64 = line.split('\t').nth(1).unwrap().parse().unwrap();
         assert!((f - said).abs() < 1e-9, "{text}: {f} and {said}");
     }
@@ -265,13 +266,13 @@ fn compare(shell: &Shell, data: &str, options: &str) {
     let file = Container::read(&shell.read("m.evm"));
     let head = file.description();
     let classes: Vec<&str> =
-        head["classes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+        head["body"]["learner"]["classes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
     let samples = samples(&shell.text(data), data, &head, &file);
     let said = shell.text("said.tsv");
     let mut rows = said.lines().skip(1);
     for x in &samples {
         let x = scaled(&file, &head["scaling"], x);
-        let ours = decisions(&file, &head["model"], &x);
+        let ours = decisions(&file, &head["body"]["model"], &x);
         let line: Vec<&str> = rows.next().unwrap().split('\t').collect();
         for (j, (f, size)) in ours.iter().enumerate() {
             let theirs: f64 = line[1 + j].parse().unwrap();
@@ -279,7 +280,7 @@ fn compare(shell: &Shell, data: &str, options: &str) {
             assert!((f - theirs).abs() <= 1e-5 * (1.0 + size), "{data} {options}: {f} and {theirs}");
         }
         let f: Vec<f64> = line[1..=ours.len()].iter().map(|v| v.parse().unwrap()).collect();
-        let class = vote(head["scheme"].as_str().unwrap(), classes.len(), &f);
+        let class = vote(head["body"]["learner"]["scheme"].as_str().unwrap(), classes.len(), &f);
         assert_eq!(classes[class], line[0], "{data} {options}");
     }
     assert_eq!(rows.next(), None, "{data} {options}");
@@ -295,7 +296,8 @@ fn samples(text: &str, data: &str, head: &Value, file: &Container) -> Vec<Vec<f6
         };
         return text.lines().skip(1).map(row).collect();
     }
-    let cols = head["model"]["cols"].as_u64().map_or_else(|| file.shape("weights")[1], |n| n as usize);
+    let cols =
+        head["body"]["model"]["cols"].as_u64().map_or_else(|| file.shape("weights")[1], |n| n as usize);
     let row = |line: &str| {
         let mut row = vec![0.0; cols];
         for pair in line.split_whitespace().skip(1) {

@@ -5,6 +5,7 @@ use crate::formats::csv::Plan;
 use crate::formats::csv::rows::{Rows, Spot, value};
 use crate::formats::labels::{self, Interner};
 use crate::limits::Limits;
+use crate::remedy::Message;
 use crate::stream::BadRow;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
@@ -151,7 +152,7 @@ impl<'p> Coding<'p> {
     }
 
     /// Room for `rows` rows of a value per cell. The words of a text may take more.
-    fn reserve(&mut self, rows: usize, cells: usize, limits: &Limits) -> std::result::Result<(), String> {
+    fn reserve(&mut self, rows: usize, cells: usize, limits: &Limits) -> std::result::Result<(), Message> {
         let values = limits.check_shape(rows, cells)?;
         limits.room(values.saturating_mul(if self.dense { 8 } else { 12 }).saturating_add(8 * rows))?;
         self.values = limits.vector(values)?;

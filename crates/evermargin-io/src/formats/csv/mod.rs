@@ -12,6 +12,7 @@ use crate::formats::detect::Format;
 use crate::formats::read::{LabelColumn, ReadOptions};
 use crate::formats::text::{self, Frequencies, Weights};
 use crate::limits::over;
+use crate::remedy::{Limit, Message, Remedy};
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
 use evermargin::model::LabelPosition;
@@ -33,7 +34,7 @@ pub(crate) fn read(
     bytes: &[u8],
     format: Format,
     options: &ReadOptions,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Message>,
 ) -> Result<Table> {
     let limits = &options.limits;
     let text = text_of(file, bytes, limits)?;
@@ -46,7 +47,8 @@ pub(crate) fn read(
     limits.check_shape(plan.rows, plan.sources.len()).map_err(|what| Error::content(file, what))?;
     let wanted = Wanted { header: plan.header, rows: plan.rows, show: false };
     let Coded { x, labels, unknown, .. } = plan.code(file, &rows, &wanted, limits)?;
-    notes.extend(unknown.iter().map(|(name, (count, value))| Coded::unknown_note(name, *count, value)));
+    notes
+        .extend(unknown.iter().map(|(name, (count, value))| Coded::unknown_note(name, *count, value).into()));
     Ok(Table { x, labels, label: plan.label_at.take(), columns: plan.into_columns() })
 }
 
@@ -116,7 +118,7 @@ impl Plan {
         rows: &Rows<'_>,
         format: Format,
         options: &ReadOptions,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<Self> {
         let said = if format == Format::Jsonl { Some(true) } else { options.header };
         let survey = Survey::of(file, rows, said, &options.limits)?;
@@ -126,7 +128,7 @@ impl Plan {
         };
         let cap = options.limits.columns();
         if plan.features > cap {
-            return Err(Error::content(file, over(plan.features, "features", cap, "max_columns")));
+            return Err(Error::content(file, over(plan.features, "features", cap, Limit::Columns)));
         }
         Ok(plan)
     }
@@ -137,12 +139,12 @@ impl Plan {
         survey: &Survey,
         format: Format,
         options: &ReadOptions,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<Self> {
         let header = survey.has_header(options, notes);
         let names = survey.names(header);
         if header && format != Format::Jsonl && names.iter().any(|n| Cell::of(n) == Cell::Number) {
-            notes.push("the first row was taken for a header, though it holds numbers".to_string());
+            notes.push("the first row was taken for a header, though it holds numbers".into());
         }
         let mut known = BTreeSet::new();
         if let Some(twice) = names.iter().find(|n| !known.insert(n.as_str())) {
@@ -155,7 +157,7 @@ impl Plan {
         let label = if options.label_optional {
             options.label.as_ref().and_then(|l| asked_column(file, &names, header, l, "the label").ok())
         } else if all_features {
-            notes.push(format!("no label: all {} columns are features", names.len()));
+            notes.push(format!("no label: all {} columns are features", names.len()).into());
             None
         } else {
             Some(label_column(file, &names, header, format, options.label.as_ref(), notes)?)
@@ -163,9 +165,7 @@ impl Plan {
         if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l))
         {
             notes.pop();
-            notes.push(
-                "no row has a label; the key 'label' would give it, or name the label column".to_string(),
-            );
+            notes.push(Message::new("no row has a label", Remedy::AddLabelKey));
         }
         if names.len() < 2 && label.is_some() {
             return Err(Error::content(
@@ -185,7 +185,7 @@ impl Plan {
                         .sum::<usize>();
                 }
                 if distinct > cap {
-                    return Err(Error::line(file, line, over(distinct, "categories", cap, "max_columns")));
+                    return Err(Error::line(file, line, over(distinct, "categories", cap, Limit::Columns)));
                 }
                 Ok(())
             })?;
@@ -194,7 +194,15 @@ impl Plan {
         for (c, (name, kind)) in names.into_iter().zip(kinds).enumerate() {
             let column = match kind {
                 Kind::Left => continue,
-                Kind::Number => Column::Number { name },
+                Kind::Number => {
+                    if let Some((line, text)) = &survey.below[c].text {
+                        notes.push(format!(
+                            "column '{name}' holds numbers; rows with text in it ('{}' in line {line}) are rejected",
+                            shown(text.as_bytes())
+                        ).into());
+                    }
+                    Column::Number { name }
+                }
                 Kind::Text(frequencies) => frequencies.column(name),
                 Kind::Category(values) => {
                     if let (true, Some((line, text))) = (survey.below[c].numbers > 0, &survey.below[c].text) {
@@ -202,7 +210,7 @@ impl Plan {
                             "column '{name}' holds text ('{}' in line {line}) and was coded as {} categories",
                             shown(text.as_bytes()),
                             values.len()
-                        ));
+                        ).into());
                     }
                     Column::Category { name, values: values.into_iter().collect() }
                 }
@@ -219,7 +227,7 @@ impl Plan {
         columns: &[Column],
         format: Format,
         options: &ReadOptions,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<Self> {
         let named = survey.said != Some(false)
             && (format == Format::Jsonl
@@ -256,14 +264,13 @@ impl Plan {
                 if format == Format::Jsonl && survey.all_missing(at) {
                     label = guess;
                 } else if usual.is_some() || holds_class(rows, at, true, options)? {
-                    notes.push(format!(
-                        "the label was taken from column '{name}'; if it is another, name the label column"
-                    ));
+                    let what = format!("the label was taken from column '{name}'");
+                    notes.push(Message::new(what, Remedy::NameLabelColumn));
                     label = guess;
                 } else {
-                    notes.push(format!(
-                        "column '{name}' holds no class of the model and was left out; if it is the label, name the label column"
-                    ));
+                    let what =
+                        format!("no label: column '{name}' holds no class of the model and was left out");
+                    notes.push(Message::new(what, Remedy::NameLabelColumn));
                 }
             }
         }
@@ -278,7 +285,7 @@ impl Plan {
         columns: &[Column],
         format: Format,
         options: &ReadOptions,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<Self> {
         let (width, header) = (survey.first.len(), survey.said == Some(true));
         let trained = options.trained_label.as_ref().map(|l| l.index).filter(|i| (1..=width).contains(i));
@@ -308,16 +315,14 @@ impl Plan {
         };
         if let (Some(at), None) = (label, &options.label) {
             if !holds_class(rows, at, header, options)? {
-                let what = format!(
-                    "column {} should be the label but holds no class of the model; name the label column, or leave the \
-                     label out",
-                    at + 1
-                );
-                return Err(Error::content(file, what));
+                let what = format!("column {} should be the label but holds no class of the model", at + 1);
+                return Err(Error::content(file, Message::new(what, Remedy::NameOrOmitLabel)));
             }
-            let how =
-                if trained.is_some() { "as in training" } else { "if it is another, name the label column" };
-            notes.push(format!("the label was taken from column {}; {how}", at + 1));
+            let what = format!("the label was taken from column {}", at + 1);
+            notes.push(match trained {
+                Some(_) => format!("{what}, as in training").into(),
+                None => Message::new(what, Remedy::NameLabelColumn),
+            });
         }
         let cells = (0..width).filter(|c| Some(*c) != label);
         Ok(Self::new(header, label, cells.zip(columns.iter().cloned()).collect(), survey))
@@ -439,7 +444,7 @@ fn label_column(
     header: bool,
     format: Format,
     asked: Option<&LabelColumn>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Message>,
 ) -> Result<usize> {
     if let Some(asked) = asked {
         return asked_column(file, names, header, asked, "the label");
@@ -447,20 +452,18 @@ fn label_column(
     if header {
         for usual in LABEL_NAMES {
             if let Some(at) = names.iter().position(|n| n.eq_ignore_ascii_case(usual)) {
-                notes.push(format!("the label was taken from column '{}'", names[at]));
+                notes.push(format!("the label was taken from column '{}'", names[at]).into());
                 return Ok(at);
             }
         }
     }
     if format == Format::Space {
-        notes.push("the label was taken from the first column".to_string());
+        notes.push("the label was taken from the first column".into());
         return Ok(0);
     }
     let last = names.len() - 1;
-    notes.push(format!(
-        "the label was taken from the last column, '{}'; if it is another, name the label column",
-        names[last]
-    ));
+    let what = format!("the label was taken from the last column, '{}'", names[last]);
+    notes.push(Message::new(what, Remedy::NameLabelColumn));
     Ok(last)
 }
 

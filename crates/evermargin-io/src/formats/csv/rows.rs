@@ -5,7 +5,7 @@ use crate::formats::detect::Format;
 use crate::formats::jsonl::{self, Keys};
 use crate::formats::libsvm::value_fault;
 use crate::formats::number;
-use crate::limits::Limits;
+use crate::limits::{Limits, line_too_long};
 use crate::stream::BadRow;
 use evermargin::data::MAX_ABS;
 use std::cell::RefCell;
@@ -110,9 +110,7 @@ pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8], limits: &Limits) -> Resul
     let mut start = 0;
     for (i, end) in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]).enumerate() {
         if end - start > limits.max_line {
-            let cap = limits.max_line;
-            let what = format!("the line is over the cap of {cap} bytes; if it is right, raise max_line");
-            return Err(Error::line(file, i as u64 + 1, what));
+            return Err(Error::line(file, i as u64 + 1, line_too_long(limits.max_line)));
         }
         start = end + 1;
     }

@@ -100,14 +100,12 @@ impl Evidence {
             return None;
         }
         let n = held.len() as f64;
-        let log_loss = |slope: f64| {
-            held.iter().map(|(c, s)| -softmax(s, slope)[*c].max(1e-9).ln()).sum::<f64>() / n
-        };
+        let log_loss =
+            |slope: f64| held.iter().map(|(c, s)| -softmax(s, slope)[*c].max(1e-9).ln()).sum::<f64>() / n;
         // slopes from 1/4 to 16; the prior is a normal distribution of their logarithm around that of the default
         let slopes = (0..13).map(|k| 0.25 * (64f64).powf(f64::from(k) / 12.0));
-        let penalized = |slope: f64| {
-            log_loss(slope) + 0.5 * (slope / DEFAULT_SLOPE).ln().powi(2) / labels.max(1) as f64
-        };
+        let penalized =
+            |slope: f64| log_loss(slope) + 0.5 * (slope / DEFAULT_SLOPE).ln().powi(2) / labels.max(1) as f64;
         let (slope, _) = slopes
             .map(|slope| (slope, penalized(slope)))
             .reduce(|best, next| if next.1 < best.1 { next } else { best })?;
@@ -165,7 +163,8 @@ impl HeldOutLabels {
         let problems: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         let inside = GivenLabels::of(&problems);
         // a graph given for all rows says nothing about some of them but through the rows left out
-        let graph = if rows.len() == x.rows() { params } else { &AutoParams { graph: None, ..params.clone() } };
+        let graph =
+            if rows.len() == x.rows() { params } else { &AutoParams { graph: None, ..params.clone() } };
         let graph = graph.graph_of(part.view(), watch)?;
         let times = if inside.rows.len() <= FEW { 2 } else { 1 };
         let folds = (0..times).map(|_| deal(&inside, params.folds, &mut rng)).collect();
@@ -237,8 +236,12 @@ mod tests {
 
     #[test]
     fn a_class_with_one_label_keeps_it() {
-        let given =
-            GivenLabels { rows: (0..6).collect(), class: vec![0, 0, 0, 1, 2, 2], classes: 3, unlabeled: vec![] };
+        let given = GivenLabels {
+            rows: (0..6).collect(),
+            class: vec![0, 0, 0, 1, 2, 2],
+            classes: 3,
+            unlabeled: vec![],
+        };
         let folds = deal(&given, 5, &mut Pcg64::seed_from_u64(1));
         assert_eq!(folds[3], None);
         assert!([0, 1, 2, 4, 5].iter().all(|&k| folds[k].is_some()));

@@ -310,10 +310,8 @@ fn weigh(judged: &mut [Judged], labels: usize) {
 
 /// The weighted mean of the candidates' probabilities.
 fn combine(judged: &[Judged]) -> Scores {
-    let mut mean = Scores {
-        values: vec![0.0; judged[0].scores.values.len()],
-        classes: judged[0].scores.classes,
-    };
+    let mut mean =
+        Scores { values: vec![0.0; judged[0].scores.values.len()], classes: judged[0].scores.classes };
     for j in judged {
         let slope = j.evidence.as_ref().map_or(evidence::DEFAULT_SLOPE, |e| e.slope);
         for (out, scores) in mean.values.chunks_exact_mut(mean.classes).zip(j.scores.rows()) {

@@ -158,8 +158,8 @@ impl WithViews for CoTrainingParams {
         let mut rounds = Vec::new();
         let mut stopped = false;
         for (problem, few) in problems.iter().zip(&few) {
-            let most = if alone { Some(0) } else { (self.rounds > 0).then_some(self.rounds) };
-            let (targets, count, went_on) = self.grow(&teachers, problem.clone(), few, most, watch)?;
+            let max = if alone { Some(0) } else { (self.rounds > 0).then_some(self.rounds) };
+            let (targets, count, went_on) = self.grow(&teachers, problem.clone(), few, max, watch)?;
             stopped |= !went_on;
             grown.push(targets);
             rounds.push(count);
@@ -183,13 +183,13 @@ impl CoTrainingParams {
         teachers: &[Teacher],
         mut targets: Targets,
         few: &FewLabels,
-        most: Option<usize>,
+        max: Option<usize>,
         watch: &dyn Watch,
     ) -> Result<(Targets, usize, bool)> {
         let positives = ((few.ratio * self.grow as f64).round() as usize).clamp(1, self.grow - 1);
         let mut open = few.unlabeled.clone();
         let mut round = 0;
-        while !open.is_empty() && most.is_none_or(|most| round < most) {
+        while !open.is_empty() && max.is_none_or(|max| round < max) {
             let left = open.len() as f64 / few.unlabeled.len() as f64;
             if !watch.proceed(&Progress { steps: round as u64, violation: left, tolerance: 0.0 }) {
                 return Ok((targets, round, false));

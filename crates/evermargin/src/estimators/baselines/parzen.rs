@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::estimators::registry::{EstimatorSpec, Parameters};
 use crate::estimators::transductive::submod::space::Space;
 use crate::estimators::transductive::submod::spec::{CENTER, LABEL_WEIGHTS, SMALL_CACHE};
-use crate::estimators::transductive::submod::{CutParams, LabelWeights, move_to, settle, total};
+use crate::estimators::transductive::submod::{CutParams, LabelWeights, move_to, normalize_scores, total};
 use crate::estimators::transductive::{FewLabels, Ratio, Transduced, largest};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
@@ -116,7 +116,7 @@ impl ParzenParams {
                 (middle, move_to(&mut scores, &few.labeled, &targets.cost, middle))
             } else {
                 let open: Vec<f64> = few.unlabeled.iter().map(|&i| scores[i]).collect();
-                settle(&mut scores, &few.unlabeled, &targets.cost, &largest(&open, few.positives))
+                normalize_scores(&mut scores, &few.unlabeled, &targets.cost, &largest(&open, few.positives))
             };
             let (weights, constant) = match &space {
                 Space::Linear(space) => space.function(&f),

@@ -179,7 +179,7 @@ impl<'a> State<'a> {
             let steps: Vec<f64> =
                 self.outputs.iter().zip(problems).map(|(o, p)| self.step(o, p, r, &kernel)).collect();
             if steps.iter().any(|s| *s != 0.0) {
-                self.take(x, c, r, &kernel, &steps)?;
+                self.process(x, c, r, &kernel, &steps)?;
             }
         }
         Ok(())
@@ -192,7 +192,14 @@ impl<'a> State<'a> {
         if mistake { y * p.cost[r] } else { 0.0 }
     }
 
-    fn take(&mut self, x: MatrixView<'_>, c: usize, r: usize, kernel: &[f32], steps: &[f64]) -> Result<()> {
+    fn process(
+        &mut self,
+        x: MatrixView<'_>,
+        c: usize,
+        r: usize,
+        kernel: &[f32],
+        steps: &[f64],
+    ) -> Result<()> {
         let at = match self.place.get(&r) {
             Some(&at) => at,
             None => self.admit(x, c, r, kernel)?,

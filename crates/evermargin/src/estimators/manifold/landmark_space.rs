@@ -45,12 +45,18 @@ pub struct LandmarkSpace {
 }
 
 impl LandmarkSpace {
-    /// The space of at most `most` landmarks of all rows of `x`.
-    pub fn new(x: MatrixView<'_>, kernel: Kernel, most: usize, seed: u64, watch: &dyn Watch) -> Result<Self> {
-        if kernel == Kernel::Linear && x.cols() <= most.min(x.rows()) {
+    /// The space of at most `max_landmarks` landmarks of all rows of `x`.
+    pub fn new(
+        x: MatrixView<'_>,
+        kernel: Kernel,
+        max_landmarks: usize,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        if kernel == Kernel::Linear && x.cols() <= max_landmarks.min(x.rows()) {
             return Ok(Self::of_columns(x));
         }
-        let mut draw = Draw::new(x, kernel, most.min(x.rows()), seed)?;
+        let mut draw = Draw::new(x, kernel, max_landmarks.min(x.rows()), seed)?;
         // one block at least: no landmark, no function
         while draw.wants_more() {
             draw.block();
@@ -67,7 +73,7 @@ impl LandmarkSpace {
     pub fn of(x: MatrixView<'_>, kernel: Kernel, landmarks: &[usize]) -> Result<Self> {
         let mut draw = Draw::new(x, kernel, landmarks.len(), 0)?;
         for block in landmarks.chunks(BLOCK) {
-            draw.take(block, 0.0);
+            draw.add_rows(block, 0.0);
         }
         Ok(draw.finish())
     }
@@ -160,8 +166,8 @@ pub(crate) fn expansion(
 /// A factorization under way.
 struct Draw<'a> {
     atoms: Dictionary<'a>,
-    most: usize,
-    /// n rows of `most` values, the first `landmarks.len()` of them set.
+    max_landmarks: usize,
+    /// n rows of `max_landmarks` values, the first `landmarks.len()` of them set.
     features: Vec<f64>,
     landmarks: Vec<usize>,
     /// What of K(x, x) is missing at each row, and how much of it is nothing.
@@ -175,31 +181,33 @@ struct Draw<'a> {
 }
 
 impl<'a> Draw<'a> {
-    fn new(x: MatrixView<'a>, kernel: Kernel, most: usize, seed: u64) -> Result<Self> {
+    fn new(x: MatrixView<'a>, kernel: Kernel, max_landmarks: usize, seed: u64) -> Result<Self> {
         let n = x.rows();
-        let bytes = n.saturating_mul(most).saturating_mul(size_of::<f64>());
+        let bytes = n.saturating_mul(max_landmarks).saturating_mul(size_of::<f64>());
         if bytes > MAX_BYTES {
             let fits = MAX_BYTES / size_of::<f64>() / n.max(1);
             let allowed = format!("at most {fits} for {n} rows ({} GB)", MAX_BYTES >> 30);
-            return Err(Error::parameter("n_landmarks", most, allowed));
+            return Err(Error::parameter("n_landmarks", max_landmarks, allowed));
         }
         let atoms = Dictionary::new(x, vec![kernel])?;
         let missing: Vec<f64> = (0..n).map(|i| atoms.own(atoms.atom(i))).collect();
         Ok(Self {
             nothing: EXPLAINED * missing.iter().fold(0.0, |a: f64, k| a.max(*k)),
             whole: missing.iter().sum::<f64>().max(f64::MIN_POSITIVE),
-            features: vec![0.0; n * most],
+            features: vec![0.0; n * max_landmarks],
             landmarks: Vec::new(),
             stuck: false,
             rng: rand_pcg::Pcg64::seed_from_u64(seed),
             atoms,
-            most,
+            max_landmarks,
             missing,
         })
     }
 
     fn wants_more(&self) -> bool {
-        !self.stuck && self.landmarks.len() < self.most && self.missing.iter().any(|m| *m > self.nothing)
+        !self.stuck
+            && self.landmarks.len() < self.max_landmarks
+            && self.missing.iter().any(|m| *m > self.nothing)
     }
 
     /// Draws a block of rows and takes those that are new.
@@ -208,7 +216,7 @@ impl<'a> Draw<'a> {
             self.missing.iter().map(|m| if *m > self.nothing { *m } else { 0.0 }).collect();
         let mut drawn = Vec::with_capacity(BLOCK);
         let mut sums = vec![0.0; open.len()];
-        for _ in 0..BLOCK.min(self.most - self.landmarks.len()) {
+        for _ in 0..BLOCK.min(self.max_landmarks - self.landmarks.len()) {
             let mut total = 0.0;
             for (sum, weight) in sums.iter_mut().zip(&open) {
                 total += weight;
@@ -223,36 +231,44 @@ impl<'a> Draw<'a> {
             open[row] = 0.0;
             drawn.push(row);
         }
-        self.stuck = self.take(&drawn, NEW) == 0;
+        self.stuck = self.add_rows(&drawn, NEW) == 0;
     }
 
     /// Adds rows of which more is missing than `share` of the most that is missing at one of them; how many.
-    fn take(&mut self, rows: &[usize], share: f64) -> usize {
+    fn add_rows(&mut self, rows: &[usize], share: f64) -> usize {
         let (m, width) = (self.landmarks.len(), rows.len());
         let chosen: Vec<Atom> = rows.iter().map(|&row| Atom { row, scale: 0 }).collect();
         let mut columns = self.atoms.block(&chosen);
-        let own: Vec<f64> = rows.iter().flat_map(|&r| self.features[r * self.most..][..m].to_vec()).collect();
-        let (features, most) = (&self.features, self.most);
+        let own: Vec<f64> =
+            rows.iter().flat_map(|&r| self.features[r * self.max_landmarks..][..m].to_vec()).collect();
+        let (features, max_landmarks) = (&self.features, self.max_landmarks);
         columns.par_chunks_mut(ROWS * width).enumerate().for_each(|(block, part)| {
-            linalg::subtract_products(&features[block * ROWS * most..], most, &own, m, part);
+            linalg::subtract_products(
+                &features[block * ROWS * max_landmarks..],
+                max_landmarks,
+                &own,
+                m,
+                part,
+            );
         });
         let small: Vec<f64> =
             rows.iter().flat_map(|&r| columns[r * width..(r + 1) * width].to_vec()).collect();
         let (order, factor) = pivoted(&small, width, share, self.nothing);
         let taken = order.len();
-        let most = self.most;
-        self.features.par_chunks_mut(ROWS * most).zip(columns.par_chunks(ROWS * width)).for_each(
+        let max_landmarks = self.max_landmarks;
+        self.features.par_chunks_mut(ROWS * max_landmarks).zip(columns.par_chunks(ROWS * width)).for_each(
             |(features, columns)| {
                 let mut new: Vec<f64> =
                     columns.chunks_exact(width).flat_map(|c| order.iter().map(|&k| c[k])).collect();
                 factor.solve_rows(&mut new);
-                for (row, new) in features.chunks_exact_mut(most).zip(new.chunks_exact(taken.max(1))) {
+                for (row, new) in features.chunks_exact_mut(max_landmarks).zip(new.chunks_exact(taken.max(1)))
+                {
                     row[m..m + taken].copy_from_slice(new);
                 }
             },
         );
         self.landmarks.extend(order.iter().map(|&k| rows[k]));
-        for (missing, row) in self.missing.iter_mut().zip(self.features.chunks_exact(most.max(1))) {
+        for (missing, row) in self.missing.iter_mut().zip(self.features.chunks_exact(max_landmarks.max(1))) {
             *missing -= row[m..m + taken].iter().map(|v| v * v).sum::<f64>();
         }
         for &k in &order {
@@ -262,11 +278,11 @@ impl<'a> Draw<'a> {
     }
 
     fn finish(self) -> LandmarkSpace {
-        let (n, m, most) = (self.atoms.rows(), self.landmarks.len(), self.most);
+        let (n, m, max_landmarks) = (self.atoms.rows(), self.landmarks.len(), self.max_landmarks);
         let mut features = self.features;
-        if m < most {
+        if m < max_landmarks {
             for i in 0..n {
-                features.copy_within(i * most..i * most + m, i * m);
+                features.copy_within(i * max_landmarks..i * max_landmarks + m, i * m);
             }
             features.truncate(n * m);
         }

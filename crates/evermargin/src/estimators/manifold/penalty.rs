@@ -57,7 +57,7 @@ impl Default for PenaltyParams {
 /// Largest power: beyond it, powers of [0, 2] are no longer apart in floating point.
 const MAX_POWER: usize = 16;
 /// Neighbors of data of many columns.
-const FEW_NEIGHBOURS: f64 = 6.0;
+const FEW_NEIGHBORS: f64 = 6.0;
 
 impl PenaltyParams {
     /// Refuses what makes no graph.
@@ -87,7 +87,7 @@ impl PenaltyParams {
             return self.n_neighbors;
         }
         let grown = 0.5 * (x.rows() as f64).powf(2.0 / (x.cols() as f64 + 2.0));
-        grown.max(FEW_NEIGHBOURS) as usize
+        grown.max(FEW_NEIGHBORS) as usize
     }
 
     fn graph_params(&self, x: MatrixView<'_>) -> GraphParams {

@@ -4,7 +4,7 @@
 //! `seq-med` with a linear kernel keeps its weights and nothing else.
 
 use super::space::Space;
-use super::state::Meeting;
+use super::state::BatchEvaluation;
 use crate::data::{Matrix, MatrixView};
 use crate::error::Result;
 use crate::estimators::manifold::penalty::Penalty;
@@ -57,9 +57,9 @@ impl Features {
     }
 
     /// Takes landmarks from a batch; new features have the prior N(0, 1).
-    pub(crate) fn grow(&mut self, x: MatrixView<'_>, most: usize, seed: u64) -> Result<()> {
+    pub(crate) fn grow(&mut self, x: MatrixView<'_>, max: usize, seed: u64) -> Result<()> {
         let before = self.space.dim();
-        self.space.grow(x, most, seed)?;
+        self.space.grow(x, max, seed)?;
         let dim = self.space.dim();
         self.information.iter_mut().for_each(|h| h.resize(dim, 0.0));
         if let Some(old) = self.precision.take() {
@@ -96,12 +96,12 @@ impl Features {
     }
 
     /// K and the scores of labeled rows.
-    pub(crate) fn meet(&self, x: MatrixView<'_>) -> Meeting {
+    pub(crate) fn evaluate(&self, x: MatrixView<'_>) -> BatchEvaluation {
         let features = self.space.features(x);
         let scores = self.scores(&features);
         let kernel =
             gram_matrix(self.whitened(&features).as_ref().unwrap_or(&features).view(), Kernel::Linear);
-        Meeting { kernel, scores, features: Some(features) }
+        BatchEvaluation { kernel, scores, features: Some(features) }
     }
 
     /// h += Φᵀα of each output.

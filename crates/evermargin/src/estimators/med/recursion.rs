@@ -13,7 +13,7 @@
 //! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labeled rows of all batches. Nothing here is bounded but by [`MAX_POINTS`].
 
 use super::spectral::Averages;
-use super::state::Meeting;
+use super::state::BatchEvaluation;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::manifold::penalty::Penalty;
@@ -172,8 +172,8 @@ impl Recursion {
         self.deformed.deform(x, &roots(penalty, weight)?)
     }
 
-    pub(crate) fn meet(&self, x: MatrixView<'_>) -> Meeting {
-        Meeting { kernel: self.deformed.block(x, x), scores: self.decisions(x), features: None }
+    pub(crate) fn evaluate(&self, x: MatrixView<'_>) -> BatchEvaluation {
+        BatchEvaluation { kernel: self.deformed.block(x, x), scores: self.decisions(x), features: None }
     }
 
     pub(crate) fn learn(&mut self, x: MatrixView<'_>, alphas: &[Vec<f64>]) -> Result<()> {

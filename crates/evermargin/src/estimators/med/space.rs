@@ -92,10 +92,10 @@ impl Space {
         (0..x.rows()).map(|i| own(i).max(0.0)).collect()
     }
 
-    /// Takes landmarks from a batch, up to `most` in all.
-    pub fn grow(&mut self, x: MatrixView<'_>, most: usize, seed: u64) -> Result<()> {
+    /// Takes landmarks from a batch, up to `max` in all.
+    pub fn grow(&mut self, x: MatrixView<'_>, max: usize, seed: u64) -> Result<()> {
         let Self::Landmarks { kernel, points, factor } = &*self else { return Ok(()) };
-        let places = most.saturating_sub(points.rows()).div_ceil(2);
+        let places = max.saturating_sub(points.rows()).div_ceil(2);
         if places == 0 || x.rows() == 0 {
             return Ok(());
         }
@@ -135,13 +135,13 @@ impl Space {
     }
 }
 
-/// Cholesky of the n × n matrix `a` with pivots drawn in proportion to the remaining diagonal, at most `most` of them and none
-/// below `nothing`: their rows in order, and the factor, n × `most`.
-fn pivots(a: &[f64], n: usize, most: usize, nothing: f64, seed: u64) -> (Vec<usize>, Vec<f64>) {
+/// Cholesky of the n × n matrix `a` with pivots drawn in proportion to the remaining diagonal, at most `max` of them and none
+/// below `nothing`: their rows in order, and the factor, n × `max`.
+fn pivots(a: &[f64], n: usize, max: usize, nothing: f64, seed: u64) -> (Vec<usize>, Vec<f64>) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut remains: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
-    let (mut factor, mut chosen) = (vec![0.0; n * most], Vec::new());
-    while chosen.len() < most {
+    let (mut factor, mut chosen) = (vec![0.0; n * max], Vec::new());
+    while chosen.len() < max {
         remains.iter_mut().for_each(|r| *r = if *r > nothing { *r } else { 0.0 });
         let total: f64 = remains.iter().sum();
         if total <= 0.0 {
@@ -155,9 +155,9 @@ fn pivots(a: &[f64], n: usize, most: usize, nothing: f64, seed: u64) -> (Vec<usi
         });
         let Some(pivot) = passed.or_else(|| remains.iter().rposition(|r| *r > 0.0)) else { break };
         let (k, root) = (chosen.len(), remains[pivot].sqrt());
-        let own = factor[pivot * most..pivot * most + k].to_vec();
+        let own = factor[pivot * max..pivot * max + k].to_vec();
         for i in 0..n {
-            let row = &mut factor[i * most..(i + 1) * most];
+            let row = &mut factor[i * max..(i + 1) * max];
             let value = if i == pivot { root } else { (a[i * n + pivot] - dot(&row[..k], &own)) / root };
             row[k] = value;
             remains[i] -= value * value;
@@ -167,7 +167,7 @@ fn pivots(a: &[f64], n: usize, most: usize, nothing: f64, seed: u64) -> (Vec<usi
     }
     // what rounding left of rows that are pivots already is 0
     for (k, &row) in chosen.iter().enumerate() {
-        factor[row * most + k + 1..(row + 1) * most].fill(0.0);
+        factor[row * max + k + 1..(row + 1) * max].fill(0.0);
     }
     (chosen, factor)
 }

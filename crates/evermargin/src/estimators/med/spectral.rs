@@ -5,7 +5,7 @@
 //! Σ2β. The prior kernel is k − k(·, V̄)(I + Σk(V̄, V̄))⁻¹Σk(V̄, ·), Σ = B·diag(s̄²d̄).
 //!
 //! What is mended (section 4.1 of the digest): the running mean adds (new − mean)/t; nothing divides by the eigenvalue 0;
-//! singular vectors are turned towards the mean by an orthogonal Procrustes rotation before they are averaged, and made
+//! singular vectors are turned toward the mean by an orthogonal Procrustes rotation before they are averaged, and made
 //! orthonormal after; s²d of a direction v is its Rayleigh quotient (Xv)ᵀL(Xv) and not a pair of numbers of the same rank. What
 //! cannot be mended: v is a direction of the data and not of the features, so the idea is right for linear kernels alone.
 
@@ -19,7 +19,7 @@ use crate::math::linalg::{cross_products, eigen, symmetric_product};
 use serde::{Deserialize, Serialize};
 
 /// Most rows and columns a batch may have.
-const MOST: usize = 3_000;
+const MAX_SIDE: usize = 3_000;
 /// Share of the largest that counts as 0.
 const NOTHING: f64 = 1e-10;
 
@@ -105,11 +105,11 @@ impl Averages {
 /// Right singular vectors of the rows, one a row, the largest singular value first.
 pub fn directions(x: MatrixView<'_>) -> Result<Vec<f64>> {
     let (n, d) = (x.rows(), x.cols());
-    if n.min(d) > MOST {
+    if n.min(d) > MAX_SIDE {
         return Err(Error::parameter(
             "form",
             "spectral",
-            format!("bounded for batches of more than {MOST} rows and columns"),
+            format!("bounded for batches of more than {MAX_SIDE} rows and columns"),
         ));
     }
     let Matrix::Dense { values, .. } = x.to_dense() else { return Ok(Vec::new()) };

@@ -14,7 +14,7 @@ use crate::solver::log_barrier::{Problem, Rows};
 use crate::solver::{Exit, Report, Watch};
 
 /// What the belief says of the labeled rows of a batch.
-pub(crate) struct Meeting {
+pub(crate) struct BatchEvaluation {
     /// K, row-major.
     pub kernel: Vec<f64>,
     /// Scores of each output, without the constant.
@@ -226,8 +226,8 @@ impl Saved {
             return Ok(vec![untouched(Exit::Converged); problems.len()]);
         }
         let mut meeting = match &self.known {
-            Posterior::Features(f) => f.meet(x),
-            Posterior::Points(r) => r.meet(x),
+            Posterior::Features(f) => f.evaluate(x),
+            Posterior::Points(r) => r.evaluate(x),
         };
         meeting.kernel.iter_mut().for_each(|k| *k += self.intercept_variance);
         let params = &self.params;

@@ -185,17 +185,17 @@ pub struct Spaces {
 }
 
 impl Spaces {
-    /// The spaces of the rows of `x`, each of at most `most` landmarks.
+    /// The spaces of the rows of `x`, each of at most `max` landmarks.
     pub fn new(
         views: Vec<View>,
         x: MatrixView<'_>,
-        most: usize,
+        max: usize,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let data: Vec<Matrix> = views.iter().map(|v| v.columns.of(x)).collect();
         let span =
-            |(view, data): (&View, &Matrix)| LandmarkSpace::new(data.view(), view.kernel, most, seed, watch);
+            |(view, data): (&View, &Matrix)| LandmarkSpace::new(data.view(), view.kernel, max, seed, watch);
         let spans = views.iter().zip(&data).map(span).collect::<Result<_>>()?;
         Ok(Self { views, data, spans })
     }

@@ -23,9 +23,9 @@ use rand_pcg::Pcg64;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What asking came to.
+/// Labels used, the reason for the end and the learning curve of an active search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ActiveReport {
     /// Labels that were looked at.
     pub labels: usize,
     /// Why it ended.
@@ -58,7 +58,7 @@ struct Search<'a> {
     scores: Option<PoolScores>,
     next_checkpoint: usize,
     /// Most samples to learn from.
-    most: Option<usize>,
+    max: Option<usize>,
     curve: Vec<Checkpoint>,
     rng: Pcg64,
 }
@@ -82,18 +82,18 @@ pub fn are_classes(problems: &[Targets]) -> bool {
     })
 }
 
-/// Learns by asking until a rule, the budget, the watch or the samples end it, or `most` samples are learned.
+/// Learns by asking until a rule, the budget, the watch or the samples end it, or `max` samples are learned.
 pub fn learn(
     state: &mut Lasvm,
     x: &Matrix,
     problems: &[Targets],
-    most: Option<usize>,
+    max: Option<usize>,
     watch: &dyn Watch,
-) -> Result<Asked> {
+) -> Result<ActiveReport> {
     let params = state.params().clone();
     let mut search = Search::new(&params, x, problems)?;
-    search.most = most;
-    if most.is_some() {
+    search.max = max;
+    if max.is_some() {
         (0..x.rows()).for_each(|i| search.look(i)); // all were looked at to find the number
     }
     let stopped = search.run(state, watch)?;
@@ -102,7 +102,7 @@ pub fn learn(
     }
     let virtual_rows: Vec<usize> = (search.real..search.x.rows()).collect();
     let made = (search.created() > 0).then(|| search.x.view().select(&virtual_rows));
-    Ok(Asked { labels: search.labels, stopped, curve: search.curve, made })
+    Ok(ActiveReport { labels: search.labels, stopped, curve: search.curve, made })
 }
 
 impl<'a> Search<'a> {
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
             learned: 0,
             scores: None,
             next_checkpoint: FIRST_CHECKPOINT,
-            most: None,
+            max: None,
             curve: Vec::new(),
             rng,
         })
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
                 self.next_checkpoint += self.next_checkpoint / 2;
                 self.checkpoint(state)?;
             }
-            if self.most.is_some_and(|most| self.learned >= most) {
+            if self.max.is_some_and(|max| self.learned >= max) {
                 return Ok(Stopped::CrossValidated);
             }
             if self.is_spent() {

@@ -136,7 +136,7 @@ impl<L: Loss> Objective for Risk<'_, L> {
         self.design.add_gram(&self.curved, &self.curvature, v, out);
     }
 
-    /// The diagonal of H, drawn towards the identity (Hsia, Chiang & Lin 2018): on text the diagonal alone
+    /// The diagonal of H, drawn toward the identity (Hsia, Chiang & Lin 2018): on text the diagonal alone
     /// costs more steps than none, on badly scaled columns none costs far more than the diagonal.
     fn precond(&mut self, diagonal: &mut [f64]) {
         const SHARE: f64 = 0.01;

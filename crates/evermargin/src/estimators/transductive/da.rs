@@ -8,7 +8,7 @@
 //! subject to mean p = r, in turn over p (closed form, [`super::annealing`]) and over f, until p rests; then cool. V(t) is
 //! max(0, 1−t)²/2 (`l2`), (1−t)²/2 (`square`) or max(0, 1−t) (`l1`).
 //!
-//! The step over f: `l2` by finite Newton (`semi::space`), each row once with its two losses; `square` by one
+//! The step over f: `l2` by finite Newton (`kernel_features`), each row once with its two losses; `square` by one
 //! factorization of K + C⁻¹ for the whole annealing (its targets 2p−1 alone change); `l1` on the dual loop, an unlabeled row
 //! as two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start where the last step ended.
 //!
@@ -102,7 +102,7 @@ impl Default for DaParams {
 /// The first temperature, in units of λᵤ.
 const HOT: f64 = 10.0;
 /// Most temperatures, and most rounds at each.
-const MOST: [usize; 2] = [100, 100];
+const MAX_ITERATIONS: [usize; 2] = [100, 100];
 /// Mean divergence at which p rests, and mean entropy at which labels are settled.
 const SETTLED: f64 = 1e-6;
 
@@ -137,9 +137,9 @@ impl DaParams {
         };
         let mut t = self.fixed.unwrap_or(HOT) * self.lambda_u;
         let mut g = vec![0.0; p.len()];
-        'cooling: while done.temperatures < MOST[0] && !p.is_empty() {
+        'cooling: while done.temperatures < MAX_ITERATIONS[0] && !p.is_empty() {
             done.temperatures += 1;
-            for _ in 0..MOST[1] {
+            for _ in 0..MAX_ITERATIONS[1] {
                 if report.exit == Exit::Interrupted {
                     break 'cooling;
                 }

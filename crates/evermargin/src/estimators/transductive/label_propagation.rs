@@ -318,7 +318,13 @@ impl LabelPropagationParams {
             let mut energy = Energy::poisson(graph, y, reached);
             let report = newton(&mut energy, &mut g, stop, watch);
             let u: Vec<f64> = g.iter().zip(&energy.scale).map(|(g, s)| g * s).collect();
-            let open = || u.iter().zip(y).zip(reached).filter(|((_, y), r)| **y == 0.0 && **r).map(|((u, _), _)| u.abs());
+            let open = || {
+                u.iter()
+                    .zip(y)
+                    .zip(reached)
+                    .filter(|((_, y), r)| **y == 0.0 && **r)
+                    .map(|((u, _), _)| u.abs())
+            };
             let mean = open().sum::<f64>() / open().count().max(1) as f64;
             let f = |u: &f64| if mean > 0.0 { share((u / mean).tanh()) } else { 0.5 };
             return Spread { share: u.iter().map(f).collect(), report };

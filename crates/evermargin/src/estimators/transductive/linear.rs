@@ -30,7 +30,7 @@ use rayon::prelude::*;
 pub(crate) const CENTER: ParamSpec =
     ParamSpec::flag("center", "false", "whether to take its mean from every column");
 
-/// What both learners are told.
+/// Parameters of both learners.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub lambda: f64,
@@ -42,13 +42,13 @@ pub(crate) struct Settings {
     pub max_steps: Option<u64>,
 }
 
-/// The labels a scheme settled on.
-pub(crate) struct Settled {
+/// The labels that a strategy found.
+pub(crate) struct LabelingSolution {
     /// Which unlabeled rows are positive.
     pub positive: Vec<bool>,
     /// The objective with these labels.
     pub objective: f64,
-    /// What else there is to tell.
+    /// Facts for the training record.
     pub facts: ParamValues,
 }
 
@@ -58,7 +58,7 @@ pub(crate) trait LabelingStrategy: Sync {
     fn settings(&self) -> Result<Settings>;
 
     /// Finds labels and weights, from the weights the labeled rows gave; there are unlabeled rows and λᵤ > 0.
-    fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled;
+    fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution;
 }
 
 /// How exact a minimum is.
@@ -108,7 +108,7 @@ impl<'a> LinearProblem<'a> {
     }
 
     /// Outputs of the unlabeled rows.
-    pub fn open(&self) -> &[f64] {
+    pub fn unlabeled_outputs(&self) -> &[f64] {
         &self.risk.outputs()[self.labeled..]
     }
 
@@ -119,7 +119,7 @@ impl<'a> LinearProblem<'a> {
 
     /// What + costs each unlabeled row more than −, at unlabeled weight `lambda_u`.
     pub fn costs(&self, lambda_u: f64, out: &mut [f64]) {
-        for (j, (g, &o)) in out.iter_mut().zip(self.open()).enumerate() {
+        for (j, (g, &o)) in out.iter_mut().zip(self.unlabeled_outputs()).enumerate() {
             *g = lambda_u * self.weight(j) * preference(o);
         }
     }
@@ -333,9 +333,9 @@ fn solve(
     let mut settled = None;
     if !few.unlabeled.is_empty() && settings.lambda_u > 0.0 {
         let both = design(&mut few.labeled.iter().chain(&few.unlabeled).copied());
-        let mut machine = LinearProblem::new(settings, watch, &both, few, targets, report, w);
-        let found = scheme.settle(&mut machine, few);
-        (report, w) = (machine.report, machine.w);
+        let mut problem = LinearProblem::new(settings, watch, &both, few, targets, report, w);
+        let found = scheme.find_labels(&mut problem, few);
+        (report, w) = (problem.report, problem.w);
         report.objective = found.objective;
         settled = Some(found);
     }
@@ -467,18 +467,18 @@ pub(crate) mod tests {
                 }
                 .checked()
             }
-            fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
+            fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
                 for k in 0..50 {
                     let p = |j: usize| ((j * 31 + k * 17) % 11) as f64 / 10.0;
-                    assert!(machine.minimize(1.0, p, Accuracy::OnTheWay, [1.0, 1.0]));
+                    assert!(problem.minimize(1.0, p, Accuracy::OnTheWay, [1.0, 1.0]));
                 }
-                let kept = machine.risk.outputs().to_vec();
-                let w = machine.w.clone();
-                machine.move_to(&w);
-                for (a, b) in kept.iter().zip(machine.risk.outputs()) {
+                let kept = problem.risk.outputs().to_vec();
+                let w = problem.w.clone();
+                problem.move_to(&w);
+                for (a, b) in kept.iter().zip(problem.risk.outputs()) {
                     assert!((a - b).abs() < 1e-11, "{a} {b}");
                 }
-                Settled {
+                LabelingSolution {
                     positive: vec![true; few.unlabeled.len()],
                     objective: 0.0,
                     facts: ParamValues::new(),

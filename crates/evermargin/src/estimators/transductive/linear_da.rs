@@ -21,7 +21,7 @@
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 use super::linear::CENTER;
 use super::linear::{
-    Accuracy, LabelingStrategy, LinearProblem, Settings, Settled, check_rate, fit, fit_path,
+    Accuracy, LabelingSolution, LabelingStrategy, LinearProblem, Settings, check_rate, fit, fit_path,
 };
 use super::linear_tsvm::Labels;
 use super::{FewLabels, Ratio, largest};
@@ -169,12 +169,12 @@ impl LinearDaParams {
     }
 
     /// The objective of the present weights with the labels their outputs stand for, and these labels.
-    fn labels(&self, machine: &LinearProblem<'_>, positives: usize) -> (f64, Vec<bool>) {
+    fn labels(&self, problem: &LinearProblem<'_>, positives: usize) -> (f64, Vec<bool>) {
         let positive = match self.by {
-            By::Rank => by_rank(machine, positives),
-            By::Sign => by_sign(machine),
+            By::Rank => by_rank(problem, positives),
+            By::Sign => by_sign(problem),
         };
-        (machine.objective(self.lambda_u, |j| positive[j]), positive)
+        (problem.objective(self.lambda_u, |j| positive[j]), positive)
     }
 }
 
@@ -192,64 +192,64 @@ impl LabelingStrategy for LinearDaParams {
             .checked()
     }
 
-    fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
+    fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
         let u = few.unlabeled.len();
         let whole = few.positives > 0 && few.positives < u;
         let ratio = if whole { few.positives as f64 / u as f64 } else { few.ratio };
         let mut p = vec![ratio; u];
         let (mut q, mut g) = (p.clone(), vec![0.0; u]);
         let (mut temperatures, mut rounds) = (0, 0);
-        let mut best = Best::of(self.labels(machine, few.positives), machine);
+        let mut best = Best::of(self.labels(problem, few.positives), problem);
         let mut on = true;
         if self.by == By::Rank {
             let mut labels = Labels::new(best.positive.clone(), 0);
-            on = labels.settle(machine, self.lambda_u, Accuracy::OnTheWay, [1.0, self.settle]);
-            best.consider(self.labels(machine, few.positives), machine);
+            on = labels.improve(problem, self.lambda_u, Accuracy::OnTheWay, [1.0, self.settle]);
+            best.consider(self.labels(problem, few.positives), problem);
         }
         let mut t = self.temperature * self.lambda_u;
         let coldest = t * COLDEST;
         let mut entropy = mean_entropy(&p);
-        let minimize = |machine: &mut LinearProblem<'_>, p: &[f64], entropy| {
-            machine.minimize(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
+        let minimize = |problem: &mut LinearProblem<'_>, p: &[f64], entropy| {
+            problem.minimize(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
         };
-        on = on && minimize(machine, &p, entropy);
+        on = on && minimize(problem, &p, entropy);
         if self.by == By::Sign {
-            best = Best::of(self.labels(machine, few.positives), machine);
+            best = Best::of(self.labels(problem, few.positives), problem);
         }
         while on && entropy >= self.settle && t >= coldest {
             temperatures += 1;
             for _ in 0..MAX_ROUNDS {
                 q.copy_from_slice(&p);
-                machine.costs(self.lambda_u, &mut g);
+                problem.costs(self.lambda_u, &mut g);
                 probabilities(&g, t, ratio, &mut p);
                 entropy = mean_entropy(&p);
                 rounds += 1;
-                on = minimize(machine, &p, entropy);
-                best.consider(self.labels(machine, few.positives), machine);
+                on = minimize(problem, &p, entropy);
+                best.consider(self.labels(problem, few.positives), problem);
                 if !on || mean_divergence(&p, &q) < self.settle {
                     break;
                 }
             }
             t /= self.rate;
         }
-        machine.move_to(&best.w);
+        problem.move_to(&best.w);
         let mut labels = Labels::new(best.positive, 0);
         if self.by == By::Rank {
             for accuracy in [Accuracy::OnTheWay, Accuracy::AtTheEnd] {
-                on = on && labels.settle(machine, self.lambda_u, accuracy, [self.settle; 2]);
+                on = on && labels.improve(problem, self.lambda_u, accuracy, [self.settle; 2]);
             }
         }
         let Labels { positive, switched, .. } = labels;
-        let objective = machine.objective(self.lambda_u, |j| positive[j]);
-        let sign = by_sign(machine);
+        let objective = problem.objective(self.lambda_u, |j| positive[j]);
+        let sign = by_sign(problem);
         let facts = ParamValues::from_iter([
             ("temperatures".to_string(), temperatures.into()),
             ("rounds".to_string(), rounds.into()),
             ("entropy".to_string(), entropy.into()),
             ("switched_pairs".to_string(), switched.into()),
-            ("objective_by_sign".to_string(), machine.objective(self.lambda_u, |j| sign[j]).into()),
+            ("objective_by_sign".to_string(), problem.objective(self.lambda_u, |j| sign[j]).into()),
         ]);
-        Settled { positive, objective, facts }
+        LabelingSolution { positive, objective, facts }
     }
 }
 
@@ -262,27 +262,27 @@ struct Best {
 
 impl Best {
     /// The present weights, with labels and their objective.
-    fn of((objective, positive): (f64, Vec<bool>), machine: &LinearProblem<'_>) -> Self {
-        Self { objective, w: machine.w.clone(), positive }
+    fn of((objective, positive): (f64, Vec<bool>), problem: &LinearProblem<'_>) -> Self {
+        Self { objective, w: problem.w.clone(), positive }
     }
 
-    fn consider(&mut self, (objective, positive): (f64, Vec<bool>), machine: &LinearProblem<'_>) {
+    fn consider(&mut self, (objective, positive): (f64, Vec<bool>), problem: &LinearProblem<'_>) {
         if objective < self.objective {
-            self.w.copy_from_slice(&machine.w);
+            self.w.copy_from_slice(&problem.w);
             (self.objective, self.positive) = (objective, positive);
         }
     }
 }
 
 /// The labels for which + saves most at the present weights.
-fn by_rank(machine: &LinearProblem<'_>, positives: usize) -> Vec<bool> {
-    let mut savings = vec![0.0; machine.open().len()];
-    machine.costs(-1.0, &mut savings);
+fn by_rank(problem: &LinearProblem<'_>, positives: usize) -> Vec<bool> {
+    let mut savings = vec![0.0; problem.unlabeled_outputs().len()];
+    problem.costs(-1.0, &mut savings);
     largest(&savings, positives)
 }
 
-fn by_sign(machine: &LinearProblem<'_>) -> Vec<bool> {
-    machine.open().iter().map(|o| *o > 0.0).collect()
+fn by_sign(problem: &LinearProblem<'_>) -> Vec<bool> {
+    problem.unlabeled_outputs().iter().map(|o| *o > 0.0).collect()
 }
 
 #[cfg(test)]
@@ -298,40 +298,40 @@ mod tests {
             self.0.settings()
         }
 
-        fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
+        fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
             let (lambda_u, t) = (self.0.lambda_u, self.1);
             let mut p = vec![few.ratio; few.unlabeled.len()];
             let mut g = p.clone();
             // J_T: both labels weighed by their probability, and the entropy
-            let free_energy = |machine: &LinearProblem<'_>, p: &[f64]| {
-                let known = machine.objective(0.0, |_| true);
+            let free_energy = |problem: &LinearProblem<'_>, p: &[f64]| {
+                let known = problem.objective(0.0, |_| true);
                 let u = p.len() as f64;
                 let term = |(j, (&p, &o)): (usize, (&f64, &f64))| {
                     let h2 = |z: f64| (1.0 - z).max(0.0).powi(2);
                     let entropy = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
                     let loss = lambda_u * (p * h2(o) + (1.0 - p) * h2(-o));
-                    (machine.weight(j) * loss + t * (entropy(p) + entropy(1.0 - p))) / (2.0 * u)
+                    (problem.weight(j) * loss + t * (entropy(p) + entropy(1.0 - p))) / (2.0 * u)
                 };
-                known + p.iter().zip(machine.open()).enumerate().map(term).sum::<f64>()
+                known + p.iter().zip(problem.unlabeled_outputs()).enumerate().map(term).sum::<f64>()
             };
-            let minimize = |machine: &mut LinearProblem<'_>, p: &[f64]| {
-                assert!(machine.minimize(lambda_u, |j| p[j], Accuracy::AtTheEnd, [1.0, 1.0]));
+            let minimize = |problem: &mut LinearProblem<'_>, p: &[f64]| {
+                assert!(problem.minimize(lambda_u, |j| p[j], Accuracy::AtTheEnd, [1.0, 1.0]));
             };
-            minimize(machine, &p);
-            let (start, mut last) = (free_energy(machine, &p), free_energy(machine, &p));
+            minimize(problem, &p);
+            let (start, mut last) = (free_energy(problem, &p), free_energy(problem, &p));
             for _ in 0..20 {
-                machine.costs(lambda_u, &mut g);
+                problem.costs(lambda_u, &mut g);
                 let nu = probabilities(&g, t, few.ratio, &mut p);
-                let labeled = free_energy(machine, &p);
+                let labeled = free_energy(problem, &p);
                 // mean p is r to 1e-11, and J_T moves by ν/2 times that
                 assert!(labeled <= last + 1e-11 * (0.1 + nu.abs()), "{labeled} {last}");
-                minimize(machine, &p);
-                last = free_energy(machine, &p);
+                minimize(problem, &p);
+                last = free_energy(problem, &p);
                 assert!(last <= labeled + 1e-12 * labeled.abs(), "{last} {labeled}");
             }
             assert!(last < start - 1e-6, "{last} {start}");
-            let positive = largest(machine.open(), few.positives);
-            Settled { positive, objective: last, facts: ParamValues::new() }
+            let positive = largest(problem.unlabeled_outputs(), few.positives);
+            LabelingSolution { positive, objective: last, facts: ParamValues::new() }
         }
     }
 

@@ -16,7 +16,8 @@
 
 use super::linear::CENTER;
 use super::linear::{
-    Accuracy, LabelingStrategy, LinearProblem, Settings, Settled, check_rate, fit, fit_path, preference,
+    Accuracy, LabelingSolution, LabelingStrategy, LinearProblem, Settings, check_rate, fit, fit_path,
+    preference,
 };
 use super::{FewLabels, Ratio, largest};
 use crate::data::MatrixView;
@@ -144,58 +145,58 @@ impl LabelingStrategy for LinearTsvmParams {
             .checked()
     }
 
-    fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
-        let mut labels = Labels::new(largest(machine.open(), few.positives), self.switch);
+    fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
+        let mut labels = Labels::new(largest(problem.unlabeled_outputs(), few.positives), self.switch);
         let mut level = self.start.min(self.lambda_u);
         let way = |level: f64| [self.lambda_u / level, 1.0];
-        let mut on = labels.settle(machine, level, Accuracy::OnTheWay, way(level));
+        let mut on = labels.improve(problem, level, Accuracy::OnTheWay, way(level));
         while on && level < self.lambda_u {
             level = (level * self.rate).min(self.lambda_u);
-            on = labels.settle(machine, level, Accuracy::OnTheWay, way(level));
+            on = labels.improve(problem, level, Accuracy::OnTheWay, way(level));
         }
         if on {
-            labels.settle(machine, level, Accuracy::AtTheEnd, way(level));
+            labels.improve(problem, level, Accuracy::AtTheEnd, way(level));
         }
         let Labels { positive, switched, batches, .. } = labels;
-        let objective = machine.objective(self.lambda_u, |j| positive[j]);
+        let objective = problem.objective(self.lambda_u, |j| positive[j]);
         let facts = ParamValues::from_iter([
             ("switched_pairs".to_string(), switched.into()),
             ("switch_batches".to_string(), batches.into()),
         ]);
-        Settled { positive, objective, facts }
+        LabelingSolution { positive, objective, facts }
     }
 }
 
 /// Labels of the unlabeled rows, on their way to where no pair gains.
 pub(crate) struct Labels {
     pub positive: Vec<bool>,
-    /// Most pairs switched at a time; 0 means all.
-    most: usize,
+    /// Maximum number of pairs switched at a time; 0 means all.
+    max_pairs: usize,
     pub switched: usize,
     pub batches: usize,
 }
 
 impl Labels {
-    pub fn new(positive: Vec<bool>, most: usize) -> Self {
-        Self { positive, most, switched: 0, batches: 0 }
+    pub fn new(positive: Vec<bool>, max_pairs: usize) -> Self {
+        Self { positive, max_pairs, switched: 0, batches: 0 }
     }
 
     /// Minimizes at unlabeled weight `level` and switches in turn, until no pair gains: neither raises the objective.
     /// False means stop.
-    pub fn settle(
+    pub fn improve(
         &mut self,
-        machine: &mut LinearProblem<'_>,
+        problem: &mut LinearProblem<'_>,
         level: f64,
         accuracy: Accuracy,
         way: [f64; 2],
     ) -> bool {
         loop {
             let label = |j: usize| f64::from(u8::from(self.positive[j]));
-            if !machine.minimize(level, label, accuracy, way) {
+            if !problem.minimize(level, label, accuracy, way) {
                 return false;
             }
-            let cost = |j, o| machine.weight(j) * preference(o);
-            let pairs = switch(machine.open(), cost, &mut self.positive, self.most);
+            let cost = |j, o| problem.weight(j) * preference(o);
+            let pairs = switch(problem.unlabeled_outputs(), cost, &mut self.positive, self.max_pairs);
             if pairs == 0 {
                 return true;
             }
@@ -205,9 +206,14 @@ impl Labels {
     }
 }
 
-/// Switches the labels of the pairs (a positive, a negative) that gain, largest gain first, `most` at most (0: all);
+/// Switches the labels of the pairs (a positive, a negative) that gain, largest gain first, at most `max_pairs` (0: all);
 /// `cost(j, oⱼ)` is what + costs row j more than −. Returns the number of pairs.
-fn switch(outputs: &[f64], cost: impl Fn(usize, f64) -> f64, positive: &mut [bool], most: usize) -> usize {
+fn switch(
+    outputs: &[f64],
+    cost: impl Fn(usize, f64) -> f64,
+    positive: &mut [bool],
+    max_pairs: usize,
+) -> usize {
     let g = |j: usize| cost(j, outputs[j]);
     let (mut worst, mut best) = (f64::NEG_INFINITY, f64::INFINITY);
     for (j, &p) in positive.iter().enumerate() {
@@ -232,8 +238,8 @@ fn switch(outputs: &[f64], cost: impl Fn(usize, f64) -> f64, positive: &mut [boo
     let ascending = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     up.sort_unstable_by(ascending);
     down.sort_unstable_by(ascending);
-    let most = if most == 0 { usize::MAX } else { most };
-    let gaining = up.iter().zip(&down).take(most).take_while(|(n, p)| -p.0 > n.0);
+    let max_pairs = if max_pairs == 0 { usize::MAX } else { max_pairs };
+    let gaining = up.iter().zip(&down).take(max_pairs).take_while(|(n, p)| -p.0 > n.0);
     gaining
         .map(|(n, p)| {
             positive[n.1] = true;
@@ -255,22 +261,25 @@ mod tests {
             self.0.settings()
         }
 
-        fn settle(&self, machine: &mut LinearProblem<'_>, few: &FewLabels) -> Settled {
+        fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
             let level = self.0.lambda_u;
             // the worst labels there are, so that there is much to switch
             let mut positive: Vec<bool> =
-                largest(machine.open(), few.unlabeled.len() - few.positives).iter().map(|p| !p).collect();
-            let minimize = |machine: &mut LinearProblem<'_>, positive: &[bool]| {
+                largest(problem.unlabeled_outputs(), few.unlabeled.len() - few.positives)
+                    .iter()
+                    .map(|p| !p)
+                    .collect();
+            let minimize = |problem: &mut LinearProblem<'_>, positive: &[bool]| {
                 let label = |j: usize| f64::from(u8::from(positive[j]));
-                assert!(machine.minimize(level, label, Accuracy::OnTheWay, [1.0, 1.0]));
-                machine.objective(level, |j| positive[j])
+                assert!(problem.minimize(level, label, Accuracy::OnTheWay, [1.0, 1.0]));
+                problem.objective(level, |j| positive[j])
             };
-            let mut before = minimize(machine, &positive);
+            let mut before = minimize(problem, &positive);
             let mut batches = 0;
             loop {
-                let cost = |j, o| machine.weight(j) * preference(o);
+                let cost = |j, o| problem.weight(j) * preference(o);
                 let was = positive.clone();
-                let pairs = switch(machine.open(), cost, &mut positive, self.0.switch);
+                let pairs = switch(problem.unlabeled_outputs(), cost, &mut positive, self.0.switch);
                 let changed = was.iter().zip(&positive).filter(|(a, b)| a != b).count();
                 assert_eq!(changed, 2 * pairs);
                 assert_eq!(positive.iter().filter(|p| **p).count(), few.positives);
@@ -279,29 +288,30 @@ mod tests {
                     break;
                 }
                 batches += 1;
-                let switched = machine.objective(level, |j| positive[j]);
+                let switched = problem.objective(level, |j| positive[j]);
                 assert!(switched < before, "{switched} {before}");
-                before = minimize(machine, &positive);
+                before = minimize(problem, &positive);
                 assert!(before <= switched);
             }
             assert!(batches > 0);
-            for (i, &oi) in machine.open().iter().enumerate().filter(|(i, _)| positive[*i]) {
-                for (j, &oj) in machine.open().iter().enumerate().filter(|(j, _)| !positive[*j]) {
-                    assert!(machine.weight(i) * preference(oi) <= machine.weight(j) * preference(oj));
+            for (i, &oi) in problem.unlabeled_outputs().iter().enumerate().filter(|(i, _)| positive[*i]) {
+                for (j, &oj) in problem.unlabeled_outputs().iter().enumerate().filter(|(j, _)| !positive[*j])
+                {
+                    assert!(problem.weight(i) * preference(oi) <= problem.weight(j) * preference(oj));
                 }
             }
-            Settled { positive, objective: before, facts: ParamValues::new() }
+            LabelingSolution { positive, objective: before, facts: ParamValues::new() }
         }
     }
 
     #[test]
     fn every_batch_lowers_the_objective_and_keeps_the_count() {
-        for (seed, most) in [(1, 1), (2, 3), (3, 0), (4, 1), (5, 0)] {
+        for (seed, max_pairs) in [(1, 1), (2, 3), (3, 0), (4, 1), (5, 0)] {
             let (x, mut targets) = few_labels(60, 4, 8, seed);
             if seed > 3 {
                 targets.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 0.5 + (i % 4) as f64);
             }
-            let params = LinearTsvmParams { lambda: 0.02, switch: most, ..LinearTsvmParams::default() };
+            let params = LinearTsvmParams { lambda: 0.02, switch: max_pairs, ..LinearTsvmParams::default() };
             fit(&Checked(params), x.view(), &[targets], None, &()).unwrap();
         }
     }

@@ -40,7 +40,7 @@ const RHO: f64 = 10.0;
 pub struct Estimate {
     /// Share of positives; `None` if no minimum stands out.
     pub share: Option<f64>,
-    /// Prominence of the best minimum: 0 if there is none, towards 1 if it is a deep valley.
+    /// Prominence of the best minimum: 0 if there is none, toward 1 if it is a deep valley.
     pub confidence: f64,
     /// The objective for each share tried.
     pub curve: Vec<(f64, f64)>,

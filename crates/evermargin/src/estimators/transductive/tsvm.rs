@@ -1,6 +1,6 @@
 //! `tsvm`: the transductive support vector machine with any kernel, by switching labels.
 //!
-//! Problem: that of `semi::s3vm` with the hinge loss, round(r·u) labels y' positive. Method (Joachims 1999; Sindhwani
+//! Problem: that of `transductive::s3vm` with the hinge loss, round(r·u) labels y' positive. Method (Joachims 1999; Sindhwani
 //! 2007, sections 3.4.2 and 6.3, with the rule for several pairs): learn from the labels; call the unlabeled rows with the
 //! largest outputs positive; then raise λᵤ from 1e-5 to its value by steps of 1.5, and at each step, while there are rows
 //! i labeled + with oᵢ < 1 and j labeled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to `switch` such

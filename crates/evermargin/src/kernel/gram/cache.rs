@@ -14,7 +14,7 @@ pub struct RowCache {
     width: usize,
     capacity: usize,
     bytes: usize,
-    least: usize,
+    min_rows: usize,
     /// Room for `capacity` rows; the system hands out memory as it is touched.
     memory: MmapMut,
     slots: Vec<Slot>,
@@ -33,26 +33,26 @@ struct Slot {
 }
 
 impl RowCache {
-    /// A cache for `rows` rows of `width` values in `bytes`, but always room for `least` rows.
-    pub fn new(rows: usize, width: usize, bytes: usize, least: usize) -> Result<Self> {
-        let (mut bytes, mut room) = (bytes, capacity(rows, width, bytes, least));
+    /// A cache for `rows` rows of `width` values in `bytes`, but always room for `min_rows` rows.
+    pub fn new(rows: usize, width: usize, bytes: usize, min_rows: usize) -> Result<Self> {
+        let (mut bytes, mut room) = (bytes, capacity(rows, width, bytes, min_rows));
         let memory = loop {
             match map(room * width * 4) {
                 // the system refuses: fewer rows do as well, they are computed more often
-                Err(_) if room > least => {
+                Err(_) if room > min_rows => {
                     bytes /= 2;
-                    room = capacity(rows, width, bytes, least);
+                    room = capacity(rows, width, bytes, min_rows);
                 }
                 memory => break memory?,
             }
         };
         let capacity = room;
         let (slots, free, slot_of) = (Vec::new(), Vec::new(), vec![NOWHERE; rows]);
-        Ok(Self { width, capacity, bytes, least, memory, slots, free, slot_of, clock: 0 })
+        Ok(Self { width, capacity, bytes, min_rows, memory, slots, free, slot_of, clock: 0 })
     }
 
     /// A cache of no rows yet; see [`RowCache::grow`].
-    pub fn growing(mut bytes: usize, least: usize) -> Self {
+    pub fn growing(mut bytes: usize, min_rows: usize) -> Self {
         let memory = loop {
             match map(bytes) {
                 Ok(memory) => break memory,
@@ -62,7 +62,7 @@ impl RowCache {
             }
         };
         let (slots, free, slot_of) = (Vec::new(), Vec::new(), Vec::new());
-        Self { width: 0, capacity: 0, bytes, least, memory, slots, free, slot_of, clock: 0 }
+        Self { width: 0, capacity: 0, bytes, min_rows, memory, slots, free, slot_of, clock: 0 }
     }
 
     /// Rows there are, held or not.
@@ -157,7 +157,7 @@ impl RowCache {
         if rows > self.width {
             self.set_width((rows + rows / 4).max(64).min(widest.max(rows)))?;
         }
-        self.capacity = capacity(rows, self.width, self.bytes, self.least).max(self.slots.len());
+        self.capacity = capacity(rows, self.width, self.bytes, self.min_rows).max(self.slots.len());
         Ok(())
     }
 
@@ -165,19 +165,19 @@ impl RowCache {
     pub fn fit(&mut self) -> Result<()> {
         let rows = self.slot_of.len();
         self.set_width(rows)?;
-        self.capacity = capacity(rows, rows, self.bytes, self.least);
+        self.capacity = capacity(rows, rows, self.bytes, self.min_rows);
         Ok(())
     }
 
     /// Moves the rows apart or together, in place; those that have no place any more, the least recently used, are
     /// dropped.
     fn set_width(&mut self, width: usize) -> Result<()> {
-        let most = capacity(usize::MAX, width, self.bytes, self.least);
+        let most = capacity(usize::MAX, width, self.bytes, self.min_rows);
         let mut order = self.held();
         order.drain(..order.len().saturating_sub(most)).for_each(|row| self.slot_of[row] = NOWHERE);
         order.sort_unstable_by_key(|&row| self.slot_of[row]);
         let kept: Vec<Slot> = order.iter().map(|&row| self.slots[self.slot_of[row] as usize]).collect();
-        let room = self.bytes.max(self.least * width * 4) / 4 * 4;
+        let room = self.bytes.max(self.min_rows * width * 4) / 4 * 4;
         if room > self.memory.len() {
             let mut larger = map(room)?;
             larger[..self.memory.len()].copy_from_slice(&self.memory);
@@ -252,8 +252,8 @@ impl RowCache {
     }
 }
 
-fn capacity(rows: usize, width: usize, bytes: usize, least: usize) -> usize {
-    (bytes / (4 * width.max(1))).max(least).min(rows)
+fn capacity(rows: usize, width: usize, bytes: usize, min_rows: usize) -> usize {
+    (bytes / (4 * width.max(1))).max(min_rows).min(rows)
 }
 
 fn map(room: usize) -> Result<MmapMut> {

@@ -28,7 +28,7 @@ pub struct GrowingGram {
     points: Matrix,
     cache: RowCache,
     bytes: usize,
-    most: usize,
+    max: usize,
     queries: Queries,
     computed: u64,
     evaluations: u64,
@@ -48,14 +48,14 @@ pub struct Block {
 }
 
 impl GrowingGram {
-    /// No points yet: dense or `sparse` ones, of which at most `bytes` of rows are held and `most` are expected.
-    pub fn new(kernel: Kernel, packing: &Packing, sparse: bool, bytes: usize, most: usize) -> Self {
+    /// No points yet: dense or `sparse` ones, of which at most `bytes` of rows are held and `max` are expected.
+    pub fn new(kernel: Kernel, packing: &Packing, sparse: bool, bytes: usize, max: usize) -> Self {
         Self {
             packed: Packed::empty(kernel, packing),
             points: Matrix::empty(packing.cols, sparse),
             cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS),
             bytes,
-            most,
+            max,
             queries: Queries::default(),
             computed: 0,
             evaluations: 0,
@@ -66,7 +66,7 @@ impl GrowingGram {
     pub(crate) fn copy(&self) -> Self {
         let mut cache = RowCache::growing(self.bytes / 4 * 3, LEAST_ROWS);
         // without the memory rows are computed when they are needed
-        let _ = cache.grow(self.packed.rows(), self.most);
+        let _ = cache.grow(self.packed.rows(), self.max);
         Self {
             packed: self.packed.clone(),
             points: self.points.clone(),
@@ -141,7 +141,7 @@ impl GrowingGram {
     /// Makes candidate `c`, which is `sample`, the last point; `row` are its kernel values with those there are.
     pub fn admit(&mut self, block: &mut Block, c: usize, sample: Row<'_>, row: &[f32]) -> Result<()> {
         let n = self.len();
-        self.cache.grow(n + 1, self.most)?;
+        self.cache.grow(n + 1, self.max)?;
         if let Some(candidates) = &block.candidates {
             self.packed.append_packed(candidates, c);
         }
@@ -162,7 +162,7 @@ impl GrowingGram {
         let rows: Vec<usize> = (0..points.rows()).collect();
         self.packed.append(points, &rows)?;
         rows.iter().for_each(|&i| self.points.push(points.row(i)));
-        self.cache.grow(self.packed.rows(), self.most)
+        self.cache.grow(self.packed.rows(), self.max)
     }
 
     /// Keeps the points named (ascending) and forgets the others.
@@ -271,8 +271,8 @@ impl Gram for GrowingGram {
     }
 
     fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]) {
-        let most = self.packed.pass().min(self.capacity()).max(1);
-        for (rows, coef) in rows.chunks(most).zip(coef.chunks(most)) {
+        let max = self.packed.pass().min(self.capacity()).max(1);
+        for (rows, coef) in rows.chunks(max).zip(coef.chunks(max)) {
             self.fetch(rows);
             let rows: Vec<&[f32]> = rows.iter().map(|&r| self.row(r)).collect();
             add_strips(&rows, coef, sum);
@@ -288,7 +288,7 @@ impl Gram for GrowingGram {
             points: Matrix::empty(self.packed.cols(), true),
             cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS),
             bytes,
-            most: keep.len(),
+            max: keep.len(),
             queries: Queries::default(),
             computed: 0,
             evaluations: 0,
@@ -334,11 +334,11 @@ mod tests {
                 let x = rows(300, d, sparse);
                 let packed = Packed::new(x.view(), kernel).unwrap();
                 let n = packed.rows();
-                let most = packed.pass().min(200);
-                let all: Vec<usize> = (0..most).collect();
+                let max = packed.pass().min(200);
+                let all: Vec<usize> = (0..max).collect();
                 let whole = block(&packed, &all, 0..n);
                 for (count, columns) in
-                    [(1, 0..n), (2, 5..n), (3, 0..7), (17, 40..41), (most, 250..n), (9, 60..200)]
+                    [(1, 0..n), (2, 5..n), (3, 0..7), (17, 40..41), (max, 250..n), (9, 60..200)]
                 {
                     let part = block(&packed, &all[..count], columns.clone());
                     for q in 0..count {
@@ -352,7 +352,7 @@ mod tests {
                         }
                     }
                 }
-                for i in 0..most {
+                for i in 0..max {
                     for j in 0..i {
                         assert_eq!(whole[i * n + j].to_bits(), whole[j * n + i].to_bits(), "symmetric");
                     }

@@ -38,7 +38,7 @@ pub(crate) struct Done {
 /// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB, half as much again while they are made.
 const HELD_ROWS: usize = 2000;
 
-type Found<'s> = (Restricted<'s>, RestrictedSolution, Done);
+type SparseSolution<'s> = (Restricted<'s>, RestrictedSolution, Done);
 
 /// Relative gradient at which squashed outputs count as stationary, and most rounds on the way.
 const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: Some(200) };
@@ -63,7 +63,7 @@ impl SparseFit<'_> {
     }
 
     /// The basis and its functions; none if `watch` ended it before there was a basis.
-    pub fn solve(&self, watch: &dyn Watch) -> Result<Option<Found<'_>>> {
+    pub fn solve(&self, watch: &dyn Watch) -> Result<Option<SparseSolution<'_>>> {
         let Some(aim) = self.aim(watch) else { return Ok(None) };
         let (atoms, mut done) = self.choose(&aim, watch);
         if atoms.is_empty() {
@@ -83,7 +83,7 @@ impl SparseFit<'_> {
     }
 
     /// A model of some rows with labels, for want of a better choice.
-    pub fn first_rows(&self) -> Result<Found<'_>> {
+    pub fn first_rows(&self) -> Result<SparseSolution<'_>> {
         let labeled = (0..self.dictionary.rows()).filter(|&i| self.known.weight[i] > 0.0);
         let atoms: Vec<Atom> =
             labeled.take(self.params.n_landmarks).map(|row| Atom { row, scale: 0 }).collect();

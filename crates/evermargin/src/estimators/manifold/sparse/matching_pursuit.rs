@@ -247,10 +247,10 @@ impl<'p> Pursuit<'p> {
         self.drawn
     }
 
-    /// Takes up to `most` atoms.
-    pub fn run(&mut self, most: usize, watch: &dyn Watch) -> Exit {
+    /// Takes up to `max` atoms.
+    pub fn run(&mut self, max: usize, watch: &dyn Watch) -> Exit {
         let start = self.value();
-        while self.atoms.len() < most {
+        while self.atoms.len() < max {
             let violation = if start > 0.0 { self.value() / start } else { 0.0 };
             let progress = Progress { steps: self.atoms.len() as u64, violation, tolerance: 0.0 };
             if !watch.proceed(&progress) || !self.fill(watch) {
@@ -259,7 +259,7 @@ impl<'p> Pursuit<'p> {
             let scores = self.scores();
             let best = best(&scores);
             let Some(best) = best.filter(|&k| scores[k] > NEGLIGIBLE * start) else { break };
-            if !self.take(best, watch) {
+            if !self.select(best, watch) {
                 return Exit::Interrupted;
             }
         }
@@ -284,7 +284,7 @@ impl<'p> Pursuit<'p> {
             }
             let numbers = self.deck.split_off(self.deck.len() - wanted);
             let atoms: Vec<Atom> = numbers.iter().map(|&k| self.dictionary.atom(k)).collect();
-            let Some(found) = self.meet(&atoms, watch) else { return false };
+            let Some(found) = self.make_candidates(&atoms, watch) else { return false };
             self.drawn += wanted;
             self.pool.extend(found.into_iter().filter(|c| c.own > 0.0 && c.left > EXPLAINED * c.own));
         }
@@ -292,7 +292,7 @@ impl<'p> Pursuit<'p> {
     }
 
     /// Some atoms as candidates; none if `watch` ends it.
-    fn meet(&self, atoms: &[Atom], watch: &dyn Watch) -> Option<Vec<Candidate>> {
+    fn make_candidates(&self, atoms: &[Atom], watch: &dyn Watch) -> Option<Vec<Candidate>> {
         let candidate = |atom: Atom, column: Vec<f64>, image: Vec<f64>| {
             let own = self.aim.ambient * self.norm.own(self.dictionary, atom) + dot(&column, &image);
             Candidate { atom, column, image, own, along: Vec::new(), left: own }
@@ -346,7 +346,7 @@ impl<'p> Pursuit<'p> {
     }
 
     /// Takes a candidate, fits all coefficients and exchanges the worst of the others; false if `watch` ends it.
-    pub fn take(&mut self, place: usize, watch: &dyn Watch) -> bool {
+    pub fn select(&mut self, place: usize, watch: &dyn Watch) -> bool {
         let scores = self.scores();
         let mut c = self.pool.remove(place);
         if self.candidates.backfit == Backfit::Post {

@@ -12,7 +12,7 @@
 //!   in place of γ_A. It is slack for ν → 0 with γ_A/ν kept.
 //!
 //! Departure: the source alternates between f and β. The systems with A are solved by conjugate gradients (the loop of
-//! `solve/newton.rs` on a quadratic); with slack, where every function of a basis is one, A is factored while rows are few.
+//! `solver/newton_cg.rs` on a quadratic); with slack, where every function of a basis is one, A is factored while rows are few.
 
 use crate::data::Label;
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@
 //! which with a normalized Laplacian treats the classes differently (constants are not in its null space); the start is
 //! the greedy solution, not the source's oracle.
 //!
-//! The objective is not convex. The loop of `solve/newton.rs` is given the part of its curvature that never is negative,
+//! The objective is not convex. The loop of `solver/newton_cg.rs` is given the part of its curvature that never is negative,
 //! aI + Fᵀ(W + γ_I DMD)F with D = diag(ρ(1 − t²)), so that every direction descends, and ends at a stationary point.
 
 use super::restricted::Restricted;

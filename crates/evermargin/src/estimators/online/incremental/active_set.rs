@@ -196,7 +196,7 @@ impl ExactSvm {
         }
     }
 
-    /// With an empty margin only b can move: towards what lets α_c move. Says whether c is settled.
+    /// With an empty margin only b can move: toward what lets α_c move. Says whether c is settled.
     fn slide(&mut self, c: usize, way: f64) -> Result<bool> {
         let direction = way * self.y[c];
         let at = &mut self.standing;

@@ -6,7 +6,7 @@
 //! others stay optimal ([`path`](self)), so what was added and removed leaves no trace.
 //! Source: Cauwenberghs & Poggio 2001; sensitivities as in Emara 2012, VI.2; the bookkeeping is the standard completion.
 //!
-//! Why a loop of its own: the dual loop of `solve/smo.rs` approaches an optimum from one kernel row at a time in single
+//! Why a loop of its own: the dual loop of `solver/smo` approaches an optimum from one kernel row at a time in single
 //! precision; this one never leaves it, in double precision, which is what makes a removal exact. Its price: n·|margin|
 //! for every event, and memory for the kernel rows of the margin; hence the cap.
 //!

@@ -61,11 +61,11 @@ impl Lasvm {
         }
     }
 
-    /// Whether no count exceeds `most`.
-    pub(crate) fn counts_at_most(&self, most: u64) -> bool {
+    /// Whether no count exceeds `max`.
+    pub(crate) fn counts_at_most(&self, max: u64) -> bool {
         let c = &self.counts;
         let some = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
-        some.iter().chain(&c.admitted).chain(&c.dropped).all(|n| *n <= most)
+        some.iter().chain(&c.admitted).chain(&c.dropped).all(|n| *n <= max)
     }
 
     /// Goes on from what was saved; refuses parts that do not fit together.

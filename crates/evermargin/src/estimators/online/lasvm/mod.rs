@@ -33,7 +33,7 @@ pub use state::{Counts, Lasvm, Ramp};
 use crate::active::{POOL, StopRule, Stopped, Strategy};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
-use crate::estimators::online::active::{self, Asked};
+use crate::estimators::online::active::{self, ActiveReport};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::model::Model;
@@ -285,9 +285,9 @@ impl LasvmParams {
         x: MatrixView<'_>,
         problems: &[Targets],
         watch: &dyn Watch,
-    ) -> Result<Asked> {
+    ) -> Result<ActiveReport> {
         let mut asked =
-            Asked { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
+            ActiveReport { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
         let mut rng = Pcg64::seed_from_u64(self.seed);
         for epoch in 0..self.epochs {
             let order = self.order(problems, epoch, &mut rng);
@@ -342,7 +342,13 @@ impl LasvmParams {
     }
 
     /// Finishing, and one report an output; the first carries the counts of all.
-    pub(crate) fn end(&self, mut state: Lasvm, asked: Asked, real: usize, watch: &dyn Watch) -> Fitted {
+    pub(crate) fn end(
+        &self,
+        mut state: Lasvm,
+        asked: ActiveReport,
+        real: usize,
+        watch: &dyn Watch,
+    ) -> Fitted {
         let saved = state.save();
         let exit = if asked.stopped == Stopped::Interrupted { Exit::Interrupted } else { Exit::Converged };
         let mut reports: Vec<Report> = if self.finish && exit == Exit::Converged {

@@ -1,7 +1,7 @@
 //! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
 //! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
 //!
-//! Problem: that of `semi::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimized over all of them. Of
+//! Problem: that of `transductive::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimized over all of them. Of
 //! several classes, one machine each against the rest, the sum of the objectives over all labelings that give a row one class.
 //!
 //! Method: a tree of partial labelings, searched in plunges: first choices down to a labeling or a bound, then on from the open
@@ -504,7 +504,7 @@ impl Fit for BnbParams {
         let groups = Together::groups(&problems.each);
         let search = |all: &Together<'_>| {
             let caps =
-                Caps { most: MAX_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
+                Caps { max: MAX_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
             this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), caps, watch)
         };
         let found: Vec<Incumbent> = groups.iter().map(search).collect();
@@ -575,17 +575,17 @@ mod tests {
                 let mut gram = problems.gram(x.view(), params.kernel, 1 << 20).unwrap();
                 let all = Together::groups(&problems.each).remove(0);
                 let alike = alike(x.view(), &problems.rows, all.problems[0]);
-                let mut found = |most, warm| {
-                    let found = params.search(gram.as_mut(), &all, &alike, Caps { most, warm }, &());
+                let mut found = |max, warm| {
+                    let found = params.search(gram.as_mut(), &all, &alike, Caps { max, warm }, &());
                     assert!(found.lower <= found.best.upper && found.report.exit == Exit::Converged);
                     assert!(found.best.upper - found.lower < 1e-3 * found.best.upper);
                     (found.best.upper, found.nodes)
                 };
                 let (optimum, nodes) = found(MAX_OPEN, 1 << 9);
                 assert!(nodes > 20, "{nodes} nodes test nothing");
-                for (most, warm) in [(0, 0), (2, 2), (8, 0), (MAX_OPEN, 0)] {
-                    let (upper, _) = found(most, warm);
-                    assert!((upper - optimum).abs() < 1e-4 * optimum, "{most} {warm}: {upper} {optimum}");
+                for (max, warm) in [(0, 0), (2, 2), (8, 0), (MAX_OPEN, 0)] {
+                    let (upper, _) = found(max, warm);
+                    assert!((upper - optimum).abs() < 1e-4 * optimum, "{max} {warm}: {upper} {optimum}");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What is open in a tree search: which node comes next, in bounded memory, and what those that are dropped say of the optimum.
 //!
 //! A plunge takes first choices. When it ends, the next one begins at the node whose way departed least from first choices; with
-//! more than `most` open nodes the last comes next, as in a search depth first, so that no more than a way down is added. The
+//! more than `max` open nodes the last comes next, as in a search depth first, so that no more than a way down is added. The
 //! `warm` last nodes keep the solutions of their parents to start from, older ones start cold.
 
 use crate::solver::smo::Dual;
@@ -25,7 +25,7 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caps {
     /// Nodes among which the next plunge is chosen.
-    pub most: usize,
+    pub max: usize,
     /// Nodes that keep the solutions of their parents.
     pub warm: usize,
 }
@@ -49,7 +49,7 @@ impl OpenNodes {
     /// The child that was added last while a plunge goes on; else the node that departed least, of equal ones the first, or,
     /// of too many, the last.
     pub fn next(&mut self) -> Option<Node> {
-        if std::mem::take(&mut self.plunging) || self.nodes.len() > self.caps.most {
+        if std::mem::take(&mut self.plunging) || self.nodes.len() > self.caps.max {
             return self.nodes.pop();
         }
         let departed = |k: &usize| self.nodes[*k].departed;
@@ -88,7 +88,7 @@ impl OpenNodes {
 mod tests {
     use super::*;
 
-    const CAPS: Caps = Caps { most: 3, warm: 2 };
+    const CAPS: Caps = Caps { max: 3, warm: 2 };
 
     fn node(departed: f64, bound: f64) -> Node {
         Node { class: Vec::new(), left: Vec::new(), from: Rc::new(Vec::new()), bound, departed }

@@ -232,7 +232,7 @@ impl SetFunction for Cut<'_, '_> {
         self.weight(m) * f + 0.5 * self.kappa * self.diagonal[m]
     }
 
-    fn take(&mut self, m: usize) {
+    fn add(&mut self, m: usize) {
         self.space.add(&[self.rows[m]], self.kappa, &self.seeds.weight, &mut self.current);
         self.selected[m] = true;
     }
@@ -254,8 +254,8 @@ impl SetFunction for Negated<'_, '_, '_> {
         self.0.gain(element) - 2.0 * self.0.pull[element]
     }
 
-    fn take(&mut self, element: usize) {
-        self.0.take(element);
+    fn add(&mut self, element: usize) {
+        self.0.add(element);
     }
 
     fn rise(&self) -> f64 {

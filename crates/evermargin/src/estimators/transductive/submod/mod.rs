@@ -389,7 +389,7 @@ impl CutParams {
             let mut scores = vec![0.0; x.rows()];
             space.values(&function, &all, &mut scores);
             let (middle, factor) =
-                settle(&mut scores, &few.unlabeled, &targets.cost, &found.labeling.positive);
+                normalize_scores(&mut scores, &few.unlabeled, &targets.cost, &found.labeling.positive);
             if let Space::Linear(linear) = &space {
                 let (mut w, b) = linear.function(&function);
                 w.iter_mut().for_each(|w| *w *= factor);
@@ -453,7 +453,12 @@ pub(crate) fn total(rows: &[usize], targets: &Targets) -> f64 {
 
 /// Moves scores so that the labels found for `rows` are their signs, and scales them: the mean distance of these rows by
 /// weight is 1. Gives what was subtracted, and the factor after it.
-pub(crate) fn settle(scores: &mut [f64], rows: &[usize], weight: &[f64], positive: &[bool]) -> (f64, f64) {
+pub(crate) fn normalize_scores(
+    scores: &mut [f64],
+    rows: &[usize],
+    weight: &[f64],
+    positive: &[bool],
+) -> (f64, f64) {
     let middle = middle(rows.iter().map(|&i| scores[i]), positive);
     let factor = move_to(scores, rows, weight, middle);
     let mut own: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();

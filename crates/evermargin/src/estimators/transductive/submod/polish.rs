@@ -22,22 +22,16 @@ pub struct Labeling {
     pub interrupted: bool,
 }
 
-/// Iterated top-k from `start` until no more than `rest` rows change, at most `most` sweeps; D never falls. The cut is left
+/// Iterated top-k from `start` until no more than `rest` rows change, at most `max` sweeps; D never falls. The cut is left
 /// at the answer.
-pub fn polish(
-    cut: &mut Cut<'_, '_>,
-    start: Vec<bool>,
-    most: u64,
-    rest: usize,
-    watch: &dyn Watch,
-) -> Labeling {
+pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, max: u64, rest: usize, watch: &dyn Watch) -> Labeling {
     let k = start.iter().filter(|p| **p).count();
     let mut scores = vec![0.0; start.len()];
     cut.select(&start);
     cut.scores(&mut scores);
     let value = cut.value(&scores);
     let mut best = Labeling { positive: start, objective: value, sweeps: 0, interrupted: cut.stopped() };
-    while best.sweeps < most {
+    while best.sweeps < max {
         let next = largest(&scores, k);
         if next.iter().zip(&best.positive).filter(|(a, b)| a != b).count() <= rest {
             return best;
@@ -64,12 +58,12 @@ pub fn polish(
     best
 }
 
-/// Best exchanges of two rows while one gains, at most `most`; then D is optimal among its neighbors.
-pub fn exchange(cut: &mut Cut<'_, '_>, from: Labeling, most: u64, watch: &dyn Watch) -> Labeling {
+/// Best exchanges of two rows while one gains, at most `max`; then D is optimal among its neighbors.
+pub fn exchange(cut: &mut Cut<'_, '_>, from: Labeling, max: u64, watch: &dyn Watch) -> Labeling {
     let mut best = from;
     let mut scores = vec![0.0; best.positive.len()];
     cut.select(&best.positive);
-    for _ in 0..most {
+    for _ in 0..max {
         if !watch.proceed(&Progress { steps: best.sweeps, violation: 1.0, tolerance: 0.0 }) {
             best.interrupted = true;
             break;

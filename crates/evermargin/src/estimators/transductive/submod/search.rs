@@ -63,7 +63,7 @@ pub struct SearchResult {
 
 /// Rows chosen by greedy.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct GreedySelection {
     /// Whether each row is positive.
     pub positive: Vec<bool>,
     /// Gains looked at, and all there were to look at.
@@ -79,7 +79,7 @@ pub fn greedy(
     negatives: bool,
     every_gain: bool,
     watch: &dyn Watch,
-) -> Chosen {
+) -> GreedySelection {
     let n = cut.elements();
     cut.select(&vec![false; n]);
     let choose = if every_gain { plain } else { lazy };
@@ -94,7 +94,7 @@ pub fn greedy(
         positive = largest(cut.pull(), k);
     }
     let all = (count * n - count * count.saturating_sub(1) / 2) as u64;
-    Chosen { positive, evaluations: [picks.evaluations, all], interrupted }
+    GreedySelection { positive, evaluations: [picks.evaluations, all], interrupted }
 }
 
 impl Search {
@@ -199,12 +199,12 @@ impl Search {
     }
 }
 
-/// At most `most` of n rows, ascending: all, or drawn with a fixed seed. Every so manieth would follow the order of the rows.
-pub fn sample(n: usize, most: usize) -> Vec<usize> {
-    if n <= most {
+/// At most `max` of n rows, ascending: all, or drawn with a fixed seed. Every so manieth would follow the order of the rows.
+pub fn sample(n: usize, max: usize) -> Vec<usize> {
+    if n <= max {
         return (0..n).collect();
     }
-    let (mut rng, mut left) = (Pcg64::seed_from_u64(1), most);
+    let (mut rng, mut left) = (Pcg64::seed_from_u64(1), max);
     let mut chosen = |i: &usize| {
         let take = rng.random_range(0..n - i) < left;
         left -= usize::from(take);

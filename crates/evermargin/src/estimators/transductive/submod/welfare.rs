@@ -10,7 +10,7 @@
 use super::cut::Seeds;
 use super::search::GREEDY_ROWS;
 use super::space::{Space, Sum};
-use super::{CutInput, CutParams, settle, total};
+use super::{CutInput, CutParams, normalize_scores, total};
 use crate::data::MatrixView;
 use crate::error::Result;
 use crate::estimators::Targets;
@@ -133,11 +133,11 @@ impl<'s, 'a> Welfare<'s, 'a> {
     }
 
     /// Better and better partitions; gives the value and the number of sweeps.
-    fn polish(&mut self, start: &[u32], most: u64, watch: &dyn Watch) -> (Vec<u32>, f64, u64) {
+    fn polish(&mut self, start: &[u32], max: u64, watch: &dyn Watch) -> (Vec<u32>, f64, u64) {
         self.assign(start);
         let mut slopes = self.slopes();
         let (mut best, mut value) = (start.to_vec(), self.value(&slopes));
-        for sweep in 0..most {
+        for sweep in 0..max {
             let asked = Progress { steps: sweep, violation: 1.0, tolerance: 0.0 };
             let next = resplit(&slopes, best.clone());
             if next == best || self.stopped || !watch.proceed(&asked) {
@@ -155,7 +155,7 @@ impl<'s, 'a> Welfare<'s, 'a> {
             }
             (best, value) = (next, now);
         }
-        (best, value, most)
+        (best, value, max)
     }
 
     /// Rows to classes by scores alone: pairs from the largest score down, while row and class have room; then resplit.
@@ -216,7 +216,7 @@ impl SetFunction for Welfare<'_, '_> {
         self.weight(m) * f + 0.5 * self.kappa * self.diagonal[m]
     }
 
-    fn take(&mut self, element: usize) {
+    fn add(&mut self, element: usize) {
         let (m, c) = (element / self.seeds.len(), element % self.seeds.len());
         self.space.add(&[self.rows[m]], self.kappa, &self.seeds[0].weight, &mut self.current[c]);
         self.class[m] = c as u32;
@@ -250,7 +250,7 @@ pub(crate) fn fit(
     x: MatrixView<'_>,
     problems: &[Targets],
     few: &[FewLabels],
-    most: u64,
+    max: u64,
     thorough: bool,
     watch: &dyn Watch,
 ) -> Result<CutInput> {
@@ -272,14 +272,14 @@ pub(crate) fn fit(
     let mut welfare =
         Welfare::new(&mut space, &seeds, rows.clone(), room.clone(), kappa, labels.clone(), watch);
     let parzen = welfare.by_scores(&welfare.values(&welfare.labels));
-    let (mut class, mut value, mut sweeps) = welfare.polish(&parzen, most, watch);
+    let (mut class, mut value, mut sweeps) = welfare.polish(&parzen, max, watch);
     let (mut start, mut evaluations) = ("parzen", 0);
     if thorough && n * seeds.len() <= GREEDY_ROWS * 4 && !welfare.stopped {
         let mut greedy = Welfare::new(welfare.space, &seeds, rows, room, kappa, labels, watch);
         let picks = lazy(&mut greedy, n, watch);
         evaluations = picks.evaluations;
         if picks.order.len() == n {
-            let (other, better, more) = greedy.polish(&greedy.class.clone(), most, watch);
+            let (other, better, more) = greedy.polish(&greedy.class.clone(), max, watch);
             sweeps += more;
             if better > value && !greedy.stopped {
                 (class, value, start) = (other, better, "greedy");
@@ -298,7 +298,7 @@ pub(crate) fn fit(
         let mut scores = vec![0.0; x.rows()];
         space.values(f, &all, &mut scores);
         let own: Vec<bool> = class.iter().map(|&of| of as usize == c).collect();
-        settle(&mut scores, &few[0].unlabeled, &problems[c].cost, &own);
+        normalize_scores(&mut scores, &few[0].unlabeled, &problems[c].cost, &own);
         out.scores.push(scores);
     }
     for (name, value) in [

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Measured values, figures and remarks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Found {
+pub struct Findings {
     /// One a row, method and measure.
     pub values: Vec<Values>,
     /// Curves to be drawn.
@@ -53,7 +53,7 @@ pub struct Series {
     pub points: Vec<[f64; 2]>,
 }
 
-impl Found {
+impl Findings {
     /// Remarks alone.
     pub fn notes(notes: String) -> Self {
         Self { notes, ..Self::default() }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn values_come_before_reasons() {
-        let mut found = Found::default();
+        let mut found = Findings::default();
         found.left_out("", "magic", "not built");
         found.add("a", "magic", "error", vec![0.5]);
         found.missing("b", "no file");

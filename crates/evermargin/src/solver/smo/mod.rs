@@ -1,4 +1,4 @@
-//! LOOP 1: dual steps.
+//! Sequential minimal optimization of the dual problem.
 //!
 //! Problem: minimize ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and, with a bias, Σα = constant, for a symmetric K
 //! with non-negative curvature. Signed α (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of
@@ -15,14 +15,19 @@
 //!
 //! Invariant: `gradient[i] = target[i] − (Kα)ᵢ` between working sets.
 
+mod pair_step;
+mod working_set;
+
+pub(crate) use pair_step::{Free, best_of_pair, best_of_two, snapped};
+
 use super::{Exit, Progress, Report, Stop, Watch};
 use crate::error::Result;
 use crate::kernel::gram::Gram;
-use crate::math::simd::{self, TINY};
-use rayon::prelude::*;
+use crate::math::simd;
 use serde::{Deserialize, Serialize};
+use working_set::WorkingSet;
 
-/// Most samples of a working set.
+/// Maximum number of samples in a working set.
 const WORKING_SET: usize = 384;
 
 /// Variables that are solved for without a sub-matrix; every matrix holds as many rows.
@@ -44,8 +49,8 @@ pub struct Dual {
     pub(crate) bias: bool,
 }
 
-/// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when top ≤ bottom with a
-/// bias, when top ≤ 0 ≤ bottom without.
+/// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when
+/// `max_up` ≤ `min_down` with a bias, when `max_up` ≤ 0 ≤ `min_down` without.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GradientBounds {
     /// −∞ when no variable may rise.
@@ -110,7 +115,7 @@ impl Dual {
             let mut excess: f64 = alpha.iter().sum::<f64>() - self.alpha.iter().sum::<f64>();
             for (a, (lo, hi)) in alpha.iter_mut().zip(bounds) {
                 let to = (*a - excess).clamp(*lo, *hi);
-                // towards 0 is always possible and always enough
+                // toward 0 is always possible and always enough
                 let to = if excess > 0.0 { to.max(a.min(0.0)) } else { to.min(a.max(0.0)) };
                 excess += to - *a;
                 *a = to;
@@ -247,7 +252,7 @@ impl Dual {
             if steps == 0 {
                 return Exit::Stalled;
             }
-            self.take(gram, &set);
+            self.apply(gram, &set);
         }
     }
 
@@ -269,7 +274,7 @@ impl Dual {
                 break if run.steps_left() == 0 { Exit::Limit } else { Exit::Converged };
             }
         };
-        self.take(gram, &set);
+        self.apply(gram, &set);
         Ok(Among { steps: run.steps, kernel_evaluations: 0, exit })
     }
 
@@ -329,8 +334,8 @@ impl Dual {
         rows
     }
 
-    /// Takes over what the working set found.
-    fn take(&mut self, gram: &mut dyn Gram, set: &WorkingSet) {
+    /// Applies the solution of the working set.
+    fn apply(&mut self, gram: &mut dyn Gram, set: &WorkingSet) {
         let (mut changed, mut delta) = (Vec::new(), Vec::new());
         for (&i, &a) in set.rows.iter().zip(&set.alpha) {
             if a != self.alpha[i] {
@@ -363,7 +368,7 @@ struct Run<'w> {
 
 impl Run<'_> {
     fn steps_left(&self) -> u64 {
-        self.stop.max_steps.map_or(u64::MAX, |most| most.saturating_sub(self.steps))
+        self.stop.max_steps.map_or(u64::MAX, |max| max.saturating_sub(self.steps))
     }
 
     fn ended(&self, violation: f64) -> Option<Exit> {
@@ -372,238 +377,5 @@ impl Run<'_> {
             return Some(Exit::Interrupted);
         }
         (self.steps_left() == 0).then_some(Exit::Limit)
-    }
-}
-
-/// The small problem of a few variables, all of its kernel values at hand.
-#[derive(Debug, Default)]
-struct WorkingSet {
-    rows: Vec<usize>,
-    bias: bool,
-    alpha: Vec<f64>,
-    lo: Vec<f64>,
-    hi: Vec<f64>,
-    diag: Vec<f64>,
-    /// Gradient where the variable may rise, −∞ elsewhere.
-    up: Vec<f64>,
-    /// Gradient where the variable may fall, +∞ elsewhere.
-    down: Vec<f64>,
-    /// Kernel values, row-major.
-    k: Vec<f32>,
-    /// Memory of the last `k`, to be used again.
-    spare: Vec<f32>,
-}
-
-impl WorkingSet {
-    fn load(&mut self, dual: &Dual, gram: &dyn Gram, rows: Vec<usize>) {
-        let pick = |v: &[f64]| rows.iter().map(|&i| v[i]).collect::<Vec<f64>>();
-        self.bias = dual.bias;
-        (self.alpha, self.lo, self.hi) = (pick(&dual.alpha), pick(&dual.lo), pick(&dual.hi));
-        self.diag = rows.iter().map(|&i| gram.diag(i)).collect();
-        (self.up, self.down) = (pick(&dual.gradient), pick(&dual.gradient));
-        self.load_kernel(gram, rows);
-        (0..self.rows.len()).for_each(|i| self.mark(i));
-    }
-
-    /// Gathers the kernel values; those between samples that were in the last set are already here.
-    fn load_kernel(&mut self, gram: &dyn Gram, rows: Vec<usize>) {
-        let (q, before) = (rows.len(), self.rows.len());
-        let kept: Vec<Option<usize>> = rows.iter().map(|r| self.rows.binary_search(r).ok()).collect();
-        let (old, mut k) = (std::mem::take(&mut self.k), std::mem::take(&mut self.spare));
-        k.resize(q * q, 0.0);
-        k.par_chunks_mut(q).zip(&rows).zip(&kept).for_each(|((out, &i), &was)| {
-            if let Some(was) = was {
-                let old = &old[was * before..(was + 1) * before];
-                out.iter_mut().zip(&kept).for_each(|(k, c)| *k = c.map_or(0.0, |c| old[c]));
-            } else {
-                let row = gram.row(i);
-                out.iter_mut().zip(&rows).for_each(|(k, &c)| *k = row[c]);
-            }
-        });
-        for (new, _) in kept.iter().enumerate().filter(|(_, was)| was.is_none()) {
-            for (i, _) in kept.iter().enumerate().filter(|(_, was)| was.is_some()) {
-                k[i * q + new] = k[new * q + i];
-            }
-        }
-        (self.k, self.spare, self.rows) = (k, old, rows);
-    }
-
-    /// Hides the gradient of `i` on the side where a bound holds it.
-    fn mark(&mut self, i: usize) {
-        let g = if self.up[i].is_finite() { self.up[i] } else { self.down[i] };
-        self.up[i] = if self.alpha[i] < self.hi[i] { g } else { f64::NEG_INFINITY };
-        self.down[i] = if self.alpha[i] > self.lo[i] { g } else { f64::INFINITY };
-    }
-
-    /// Steps until the violation inside the set is at most `goal`; returns their number.
-    fn optimize(&mut self, goal: f64, max_steps: u64) -> u64 {
-        if self.bias { self.optimise_pairs(goal, max_steps) } else { self.optimise_freely(goal, max_steps) }
-    }
-
-    /// Without bias: the variable that most wants to rise and the partner of the best pair step, as with a bias, go
-    /// to their common optimum.
-    fn optimise_freely(&mut self, goal: f64, max_steps: u64) -> u64 {
-        let q = self.rows.len();
-        let mut steps = 0;
-        while steps < max_steps.min(100 * q as u64) {
-            let ((i, max_up), (j, low)) = (simd::argmax(&self.up), simd::argmin(&self.down));
-            if max_up.max(-low) <= goal {
-                break;
-            }
-            let partner =
-                simd::second_order(&self.down, max_up, &self.k[i * q..(i + 1) * q], &self.diag, self.diag[i]);
-            let j = if max_up.is_finite() && partner.gain > 0.0 { partner.index } else { j };
-            let i = if max_up.is_finite() { i } else { j };
-            let free = |k: usize| Free {
-                g: self.gradient(k),
-                room: [self.lo[k] - self.alpha[k], self.hi[k] - self.alpha[k]],
-                curve: self.diag[k],
-            };
-            let (a, b) = best_of_two(free(i), free(j), f64::from(self.k[i * q + j]), i == j);
-            if a == 0.0 && b == 0.0 {
-                break;
-            }
-            self.shift(i, a);
-            self.shift(j, b);
-            steps += 1;
-        }
-        steps
-    }
-
-    fn gradient(&self, k: usize) -> f64 {
-        if self.up[k].is_finite() { self.up[k] } else { self.down[k] }
-    }
-
-    /// Moves variable `k`, the gradients with it.
-    fn shift(&mut self, k: usize, step: f64) {
-        if step == 0.0 {
-            return;
-        }
-        let q = self.rows.len();
-        self.alpha[k] = snapped(self.alpha[k] + step, self.lo[k], self.hi[k]);
-        let row = &self.k[k * q..(k + 1) * q];
-        simd::add_rows(&mut self.up, &[row], &[-step]);
-        simd::add_rows(&mut self.down, &[row], &[-step]);
-        self.mark(k);
-    }
-
-    /// With bias: pairs of variables, chosen by the gain to second order.
-    fn optimise_pairs(&mut self, goal: f64, max_steps: u64) -> u64 {
-        let q = self.rows.len();
-        let mut steps = 0;
-        while steps < max_steps.min(100 * q as u64) {
-            let (i, max_up) = simd::argmax(&self.up);
-            if max_up == f64::NEG_INFINITY {
-                break;
-            }
-            let row = &self.k[i * q..(i + 1) * q];
-            let partner = simd::second_order(&self.down, max_up, row, &self.diag, self.diag[i]);
-            if max_up - partner.least <= goal || partner.gain <= 0.0 {
-                break;
-            }
-            self.step(i, partner.index);
-            steps += 1;
-        }
-        steps
-    }
-
-    /// The best step of the pair: α_i up, α_j down.
-    fn step(&mut self, i: usize, j: usize) {
-        let q = self.rows.len();
-        let (row_i, row_j) = (&self.k[i * q..(i + 1) * q], &self.k[j * q..(j + 1) * q]);
-        let kernel = [self.diag[i], self.diag[j], f64::from(row_i[j])];
-        let slope = self.up[i] - self.down[j];
-        let (up, down) = ((self.alpha[i], self.hi[i]), (self.alpha[j], self.lo[j]));
-        let step = best_of_pair(slope, kernel, up, down);
-        (self.alpha[i], self.alpha[j]) = (step.up, step.down);
-        simd::pair_update(&mut self.up, &mut self.down, row_i, row_j, step.size);
-        self.mark(i);
-        self.mark(j);
-    }
-}
-
-/// What [`best_of_pair`] finds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PairStep {
-    /// How far both go.
-    pub size: f64,
-    /// Where the one that rises ends.
-    pub up: f64,
-    /// Where the one that falls ends.
-    pub down: f64,
-}
-
-/// The best step of a pair along Σα = constant: one rises from α to at most its upper bound (`up`), the other falls to
-/// at least its lower bound (`down`). `slope` is the difference of their gradients, `kernel` their K_ii, K_jj, K_ij. A
-/// variable that ends at a bound is equal to it.
-#[inline]
-pub(crate) fn best_of_pair(
-    slope: f64,
-    [ii, jj, ij]: [f64; 3],
-    (rising, hi): (f64, f64),
-    (falling, lo): (f64, f64),
-) -> PairStep {
-    let curve = (ii + jj - 2.0 * ij).max(TINY);
-    let (room_up, room_down) = (hi - rising, falling - lo);
-    let size = (slope / curve).min(room_up).min(room_down);
-    PairStep {
-        size,
-        up: if size >= room_up { hi } else { rising + size },
-        down: if size >= room_down { lo } else { falling - size },
-    }
-}
-
-/// A variable that may move without another: gradient, room down (≤ 0) and up (≥ 0), diagonal of K.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Free {
-    pub g: f64,
-    pub room: [f64; 2],
-    pub curve: f64,
-}
-
-impl Free {
-    /// The best step when the gradient has changed by `shift`.
-    fn best(&self, shift: f64) -> f64 {
-        ((self.g + shift) / self.curve.max(TINY)).clamp(self.room[0], self.room[1])
-    }
-}
-
-/// Steps (a, b) of two variables that maximize g·step − ½ stepᵀK step within their room; `k` is K of the two. The
-/// optimum lies inside or on an edge, where one variable is at a bound and the other at its best.
-pub(crate) fn best_of_two(i: Free, j: Free, k: f64, same: bool) -> (f64, f64) {
-    if same {
-        return (i.best(0.0), 0.0);
-    }
-    let gain = |(a, b): (f64, f64)| i.g * a + j.g * b - 0.5 * (i.curve * a * a + j.curve * b * b) - k * a * b;
-    let det = i.curve * j.curve - k * k;
-    if det > 1e-9 * i.curve * j.curve {
-        let (a, b) = ((i.g * j.curve - j.g * k) / det, (j.g * i.curve - i.g * k) / det);
-        if (i.room[0]..=i.room[1]).contains(&a) && (j.room[0]..=j.room[1]).contains(&b) {
-            return (a, b);
-        }
-    }
-    let edges = [0, 1].map(|side| (i.room[side], j.best(-k * i.room[side])));
-    let others = [0, 1].map(|side| (i.best(-k * j.room[side]), j.room[side]));
-    let alone = [(i.best(0.0), 0.0), (0.0, j.best(0.0))];
-    let mut best = (0.0, 0.0);
-    for step in edges.into_iter().chain(others).chain(alone) {
-        if gain(step) > gain(best) {
-            best = step;
-        }
-    }
-    best
-}
-
-/// A value that is a bound when it is one to rounding.
-pub(crate) fn snapped(value: f64, lo: f64, hi: f64) -> f64 {
-    let near = 1e-14 * (hi - lo);
-    if value >= hi - near {
-        hi
-    } else if value <= lo + near {
-        lo
-    } else if value.abs() <= near {
-        0.0
-    } else {
-        value
     }
 }
