@@ -119,7 +119,7 @@ fn swap(w: &mut Vec<u8>, cut: usize, by: &[u8]) {
     w.extend_from_slice(by);
 }
 
-/// The longest suffix of the list that the word has decides: it is replaced if more than `least` stands before it.
+/// The longest suffix of the list that the word has decides: it is replaced if more than `min` stands before it.
 fn longest(w: &mut Vec<u8>, rules: &[(&[u8], &[u8])], min: usize) {
     let found = rules.iter().filter(|(suffix, _)| w.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len());
     if let Some((suffix, by)) = found
