@@ -1,7 +1,7 @@
 //! The `evermargin` command: verbs over the library, one file each.
 
-/// A line on standard error. Nobody need be listening: a run goes on when the reader of its log is gone.
-macro_rules! tell {
+/// A line on standard error. A failure to write is ignored, so that a run continues when the reader of its log is gone.
+macro_rules! status {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _ = writeln!(std::io::stderr(), $($text)*);
@@ -9,7 +9,7 @@ macro_rules! tell {
 }
 
 /// The same without an end of line.
-macro_rules! tell_on {
+macro_rules! status_part {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _ = write!(std::io::stderr(), $($text)*);
@@ -41,11 +41,11 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Usage(what)) => {
-            tell!("error: {what}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
+            status!("error: {what}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
             ExitCode::from(2)
         }
         Err(Failure::Failed(what)) => {
-            tell!("error: {what}");
+            status!("error: {what}");
             ExitCode::from(1)
         }
     }

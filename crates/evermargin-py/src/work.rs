@@ -163,7 +163,7 @@ fn watched<T: Send>(
                         py.check_signals()?;
                         if told.elapsed() >= TELL {
                             told = Instant::now();
-                            tell(py, name, started, watch)?;
+                            print_progress(py, name, started, watch)?;
                         }
                         Ok(())
                     });
@@ -178,7 +178,7 @@ fn watched<T: Send>(
 }
 
 /// Prints where the work stands, as Python prints.
-fn tell(py: Python<'_>, name: Option<&str>, started: Instant, watch: &Watcher) -> PyResult<()> {
+fn print_progress(py: Python<'_>, name: Option<&str>, started: Instant, watch: &Watcher) -> PyResult<()> {
     let at = *watch.at.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(name), Some(at)) = (name, at) else { return Ok(()) };
     let line = format!(

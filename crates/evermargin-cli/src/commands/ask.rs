@@ -148,7 +148,7 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     let text = summary(args, &chosen, numbers.len(), seconds);
     if to_stdout {
         if !common.quiet {
-            tell!("{text}");
+            status!("{text}");
         }
         return Ok(());
     }

@@ -47,7 +47,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
         session.ingest(Batch { truth, ..Batch::new(x.view().select(&rows), vec![None; BATCH]) })?;
         session.answer_from_truth()?;
         session.close_batch(0)?;
-        session.take_notices().iter().for_each(|effects| live.tell(effects));
+        session.take_notices().iter().for_each(|effects| live.show_effects(effects));
         live.batch(&session, began);
     }
     watch.finish();

@@ -106,7 +106,7 @@ pub fn run(args: &EmbedArgs, common: &Common, started: Instant) -> Result<(), Fa
     if let Some(output) = output {
         write_atomic(output, table(&coordinates, &numbers, args.clusters.is_some()).as_bytes())?;
     }
-    tell(args, common, &found, &coordinates, [seconds, started.elapsed().as_secs_f64()], to_stdout)
+    print_result(args, common, &found, &coordinates, [seconds, started.elapsed().as_secs_f64()], to_stdout)
 }
 
 fn size(number: u64) -> usize {
@@ -211,7 +211,7 @@ fn cluster(first: f64) -> usize {
     if first > 0.0 { 2 } else { 1 }
 }
 
-fn tell(
+fn print_result(
     args: &EmbedArgs,
     common: &Common,
     found: &Embedding,
@@ -229,7 +229,7 @@ fn tell(
     }
     if to_stdout {
         if !common.quiet {
-            tell!("{text}");
+            status!("{text}");
         }
         return Ok(());
     }

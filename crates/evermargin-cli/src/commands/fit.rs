@@ -154,7 +154,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     };
     if piped {
         if !common.quiet {
-            tell!("{}", summary.text());
+            status!("{}", summary.text());
         }
         return Ok(());
     }

@@ -179,7 +179,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     }
     if to_stdout {
         if !common.quiet {
-            tell!("{text}");
+            status!("{text}");
         }
         return Ok(());
     }

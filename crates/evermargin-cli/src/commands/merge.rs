@@ -1,7 +1,7 @@
 //! `evermargin merge`: summaries of parts to a summary of the whole.
 
 use crate::args::Common;
-use crate::commands::summarize::{check_output, objective_name, tell};
+use crate::commands::summarize::{check_output, objective_name, print_result};
 use crate::failure::Failure;
 use crate::output::console::{self, count, short};
 use crate::output::progress::Watcher;
@@ -83,7 +83,7 @@ pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Fa
     if merged.origin.is_empty() {
         console::note(common, &["the summaries are empty".to_string()]);
     }
-    tell(&merged, args.output.as_deref(), to_stdout, common, &text, &json)
+    print_result(&merged, args.output.as_deref(), to_stdout, common, &text, &json)
 }
 
 /// A summary of nothing, made like another.

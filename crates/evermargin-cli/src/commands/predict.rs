@@ -118,7 +118,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     let text = summary(rows, seconds, &scores, output.as_deref());
     if to_stdout {
         if !common.quiet {
-            tell!("{text}");
+            status!("{text}");
         }
         return Ok(());
     }

@@ -164,7 +164,7 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
         "chosen_rows": kept.origin.iter().map(|o| o.1).collect::<Vec<_>>(), "weights": kept.summary.weights(),
         "seconds": seconds, "total_seconds": started.elapsed().as_secs_f64(),
     });
-    tell(&kept, args.output.as_deref(), to_stdout, common, &text, &json)
+    print_result(&kept, args.output.as_deref(), to_stdout, common, &text, &json)
 }
 
 /// Refuses outputs that cannot be before any file is read; says whether rows go to standard output.
@@ -182,7 +182,7 @@ pub fn check_output(data: &Path, output: Option<&Path>, common: &Common) -> Resu
 }
 
 /// Writes a summary where it belongs and says what was done.
-pub fn tell(
+pub fn print_result(
     kept: &SavedSummary,
     output: Option<&Path>,
     to_stdout: bool,
@@ -193,7 +193,7 @@ pub fn tell(
     if to_stdout {
         write_atomic("-", rows_and_weights(kept).as_bytes())?;
         if !common.quiet {
-            tell!("{text}");
+            status!("{text}");
         }
         return Ok(());
     }

@@ -31,7 +31,7 @@ pub fn answer(common: &Common, json: &Value, text: &str) -> Result<(), Failure> 
 pub fn note(common: &Common, notes: &[impl Worded]) {
     if !common.quiet {
         for note in notes {
-            tell!("note: {}", note.worded());
+            status!("note: {}", note.worded());
         }
     }
 }

@@ -35,7 +35,7 @@ use std::time::Duration;
 use width::Width;
 
 /// Notes that are remembered, so as not to be said twice.
-const TOLD: usize = 1000;
+const MAX_NOTES: usize = 1000;
 
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,7 +182,7 @@ pub struct Stream {
     notes: Vec<Message>,
     /// Notes of the last step, some of them perhaps made before.
     fresh: Vec<Message>,
-    told: BTreeSet<String>,
+    noted: BTreeSet<String>,
     /// What went wrong after rows that were handed out first.
     fault: Option<Error>,
     stop: Option<Arc<AtomicBool>>,
@@ -220,7 +220,7 @@ impl Setting<'_> {
         *self.schema = Some(schema);
     }
 
-    /// Number of the first column and of all, as far as they can be told before the first rows are read.
+    /// Number of the first column and of all, as far as they are known before the first rows are read.
     fn width_of(&self, path: &Path) -> (Option<u8>, Option<usize>) {
         let base = self.options.index_base;
         if self.features.is_some() || path == Path::new("-") {
@@ -281,7 +281,7 @@ impl Stream {
             folder: None,
             notes: Vec::new(),
             fresh: Vec::new(),
-            told: BTreeSet::new(),
+            noted: BTreeSet::new(),
             fault: None,
             stop: None,
         })
@@ -382,7 +382,7 @@ impl Stream {
         let row = BadRow::of_file(error, &file).within(&file, 0);
         let from = if row.line > 0 { format!(", from line {} on", row.line) } else { String::new() };
         self.fresh.push(format!("{file} was left out{from}: {}", row.reason).into());
-        self.tell();
+        self.collect_notes();
         self.finish_part();
         self.position.total += 1;
         let (_, setting) = self.setting();
@@ -404,7 +404,7 @@ impl Stream {
             let piece = part.next(wanted, &mut setting);
             let ((bytes, lines), rows) = (part.taken(), part.rows);
             let interrupted = part.is_interrupted();
-            self.tell();
+            self.collect_notes();
             let Some(piece) = piece? else {
                 if interrupted {
                     return Ok(None);
@@ -469,14 +469,14 @@ impl Stream {
             };
             let (_, mut setting) = self.setting();
             let opened = Part::open(&path, wanted, &mut setting);
-            self.tell();
+            self.collect_notes();
             if let Some(mut part) = opened? {
                 part.go_to(self.position.bytes, self.position.rows)?;
                 self.part = Some(part);
                 return Ok(true);
             }
             self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)).into());
-            self.tell();
+            self.collect_notes();
             self.finish_part();
         }
     }
@@ -501,7 +501,7 @@ impl Stream {
     fn add(&mut self, batch: &mut Option<Chunk>, mut piece: Piece) {
         piece.number_rejected_rows(self.position.total - piece.count() as u64);
         for (name, (count, value)) in piece.unknown {
-            if self.told.len() < TOLD && self.told.insert(format!("unknown {name}")) {
+            if self.noted.len() < MAX_NOTES && self.noted.insert(format!("unknown {name}")) {
                 self.notes.push(Coded::unknown_note(&name, count, &value).into());
             }
         }
@@ -536,9 +536,9 @@ impl Stream {
     }
 
     /// Passes on notes that were not made before.
-    fn tell(&mut self) {
+    fn collect_notes(&mut self) {
         for note in self.fresh.drain(..) {
-            if self.told.len() < TOLD && self.told.insert(note.to_string()) {
+            if self.noted.len() < MAX_NOTES && self.noted.insert(note.to_string()) {
                 self.notes.push(note);
             }
         }

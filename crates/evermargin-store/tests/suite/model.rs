@@ -51,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 1..40)
 }
 
-fn take(step: Step, store: &mut Store, plain: &mut Plain) {
+fn apply(step: Step, store: &mut Store, plain: &mut Plain) {
     match step {
         Step::Append(events) => {
             let given: Vec<Event> = events.iter().map(|(kind, body)| Event { kind, body }).collect();
@@ -94,7 +94,7 @@ proptest! {
                 store = open(&directory).unwrap();
                 assert_eq!(store.head_hash(), head);
             }
-            take(step, &mut store, &mut plain);
+            apply(step, &mut store, &mut plain);
             plain.check(&store);
         }
         drop(store);

@@ -115,17 +115,17 @@ fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
     let few = names.len() < 10 && has_places(names);
     match term.read_char().map_err(wrong)? {
         c @ ('s' | 'u' | 'q') => {
-            tell!("{c}");
+            status!("{c}");
             Ok(c.to_string())
         }
         c @ '1'..='9' if few && (c as usize - '0' as usize) <= names.len() => {
             let name = &names[c as usize - '1' as usize];
-            tell!("{name}");
+            status!("{name}");
             Ok(name.clone())
         }
         '\n' | '\r' => Ok(String::new()),
         c => {
-            tell_on!("{c}");
+            status_part!("{c}");
             let rest = term.read_line().map_err(wrong)?;
             Ok(format!("{c}{rest}").trim().to_string())
         }

@@ -94,7 +94,7 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
         if !ended {
             ended = unless_interrupted(session.close_batch_watched(now(args), &stop))?.is_none();
         }
-        session.take_notices().iter().for_each(|effects| live.tell(effects));
+        session.take_notices().iter().for_each(|effects| live.show_effects(effects));
         if ended {
             break; // the batch and its questions stay open
         }
@@ -163,7 +163,7 @@ fn ingest(
 
 fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.oracle == Oracle::Terminal && args.state.is_none() {
-        tell!("note: answers are kept only with --state DIR");
+        status!("note: answers are kept only with --state DIR");
     }
     let outputs = [&args.output, &args.model, &args.report, &args.rejects];
     for (k, output) in outputs.into_iter().enumerate() {
@@ -177,7 +177,7 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     if args.follow && !args.streams.iter().any(|s| s.is_dir()) {
-        tell!("note: --follow waits for files in a folder; there is none here");
+        status!("note: --follow waits for files in a folder; there is none here");
     }
     if args.input.labels.is_some() {
         return Err(Failure::Usage("--labels: a stream has its labels beside its rows".into()));

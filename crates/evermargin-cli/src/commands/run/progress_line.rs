@@ -54,7 +54,7 @@ impl<'w> ProgressLine<'w> {
     }
 
     /// Says what came of an event.
-    pub fn tell(&mut self, effects: &Effects) {
+    pub fn show_effects(&mut self, effects: &Effects) {
         if effects.drift.is_some() {
             self.drifts.push(self.batch + 1);
         }

@@ -64,10 +64,10 @@ impl TerminalOracle {
     /// Takes the last answer back: another label for its sample, or none.
     fn undo(&mut self, session: &mut Session) -> Result<Answered, Failure> {
         let Some((sample, shown)) = self.last.take() else {
-            tell!("  there is nothing to undo");
+            status!("  there is nothing to undo");
             return Ok(Answered::All);
         };
-        tell!("\n  once more, sample {}:\n  {shown}", sample + 1);
+        status!("\n  once more, sample {}:\n  {shown}", sample + 1);
         match self.listen(session)? {
             Reply::Quit => return Ok(Answered::Quit),
             Reply::Undo => {}
@@ -86,7 +86,7 @@ impl TerminalOracle {
     fn listen(&mut self, session: &Session) -> Result<Reply, Failure> {
         let names = session.engine().classes().names();
         loop {
-            tell_on!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
+            status_part!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
             let _ = std::io::stderr().flush();
             let word = match &mut self.answers {
                 Some(answers) => answers.next(names)?,
@@ -110,7 +110,7 @@ fn slip<T>(done: Result<T, SessionError>) -> Result<bool, Failure> {
     match done {
         Ok(_) => Ok(true),
         Err(SessionError::Rejected(reason)) => {
-            tell!("  {reason}");
+            status!("  {reason}");
             Ok(false)
         }
         Err(error) => Err(error.into()),
@@ -143,7 +143,7 @@ fn show(session: &Session, question: &Question, shown: &str) {
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
     let number = session.engine().budget_usage().total;
-    tell!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
+    status!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
 }
 
 #[cfg(test)]
