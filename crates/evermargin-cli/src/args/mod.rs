@@ -211,7 +211,7 @@ pub struct LearnArgs {
 }
 
 /// The learner when none is named.
-const DEFAULT_LEARNER: &str = "svc";
+pub const DEFAULT_LEARNER: &str = "svc";
 
 /// The command line, with the help of `label` about the learners it takes.
 pub fn command() -> clap::Command {

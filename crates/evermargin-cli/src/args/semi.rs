@@ -191,6 +191,42 @@ fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamVal
     }
 }
 
+/// How `auto` came to its weights, in sentences; none for other learners.
+pub fn explanation(semi: &Semi) -> Option<String> {
+    let Some(ParamValue::List(candidates)) = semi.facts.get("candidates") else { return None };
+    let number = |row: &ParamValues, key: &str| row.get(key).and_then(ParamValue::as_f64);
+    let mut rows: Vec<&ParamValues> = candidates
+        .iter()
+        .filter_map(|c| if let ParamValue::Map(row) = c { Some(row) } else { None })
+        .collect();
+    rows.sort_by(|a, b| number(b, "weight").unwrap_or(0.0).total_cmp(&number(a, "weight").unwrap_or(0.0)));
+    let mut out = String::from(
+        "Each candidate was fitted without a part of the labels and then labeled that part. Its weight is a prior (4 for \
+         the two families of labels alone, 1 for each other family, shared by the members) times exp(-0.3 l (log-loss + \
+         error)), where l is the number of labels, at most 100. The labels are the weighted mean of the candidates' \
+         probabilities.",
+    );
+    for row in rows.iter().take(3) {
+        let name = row.get("candidate").and_then(ParamValue::as_str).unwrap_or("");
+        let _ = write!(out, "\n{name} has weight {:.2}", number(row, "weight").unwrap_or(0.0));
+        match number(row, "accuracy") {
+            Some(accuracy) => {
+                let (low, high) = (number(row, "accuracy_low"), number(row, "accuracy_high"));
+                let _ = write!(
+                    out,
+                    ": {:.1} % of the held-out labels right, log-loss {:.3}; so many labels leave {:.0} to {:.0} % possible.",
+                    100.0 * accuracy,
+                    number(row, "log_loss").unwrap_or(0.0),
+                    100.0 * low.unwrap_or(0.0),
+                    100.0 * high.unwrap_or(1.0)
+                );
+            }
+            None => out.push_str(": its prior, because no label could be held out."),
+        }
+    }
+    Some(out)
+}
+
 /// The same for people.
 pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
     let unlabeled = semi.given.iter().filter(|g| !**g).count();

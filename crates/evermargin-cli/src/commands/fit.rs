@@ -2,8 +2,8 @@
 
 use crate::args::online::OnlineArgs;
 use crate::args::semi::SemiArgs;
-use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
-use crate::commands::{curve, predict, resume, suspects};
+use crate::args::{Common, DEFAULT_LEARNER, DataArgs, HideArgs, LearnArgs};
+use crate::commands::{curve, label, predict, resume, suspects};
 use crate::failure::Failure;
 use crate::input;
 use crate::input::Input;
@@ -97,7 +97,7 @@ struct Rows {
 /// Runs the verb.
 pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let mut work = match &args.online.resume {
-        None => begin(args, common)?,
+        None => begin(args, common, DEFAULT_LEARNER)?,
         Some(path) => {
             if !args.views.view.is_empty() {
                 return Err(Failure::Usage(
@@ -122,6 +122,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     args.views.view.iter().try_for_each(|view| check_output(view, &output))?;
     let mut rows = read(args, common, &work)?;
     console::note(common, &rows.data.notes);
+    use_unlabeled_rows(args, common, &rows, &mut work);
     let (count, features) = (rows.data.x.rows(), rows.data.x.cols());
     let kept = args.online.needs_rows().then(|| rows.data.x.clone());
     let watch = Watcher::start(common, args.learn.max_seconds)?;
@@ -161,9 +162,31 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::answer(common, &summary.json(started), &summary.text())
 }
 
+/// Without `--learner`, up to this many labels beside unlabeled rows are few: `auto` uses both.
+const FEW_LABELS: usize = 1000;
+
+/// Changes the learner to `auto` where none is named, few rows have a label and the options given suit it.
+fn use_unlabeled_rows(args: &FitArgs, common: &Common, rows: &Rows, work: &mut Work) {
+    let (labeled, all) = (rows.data.labels.labeled(), rows.data.x.rows());
+    let online = &args.online;
+    let named = args.learn.learner.is_some() || online.resume.is_some() || online.state.is_some();
+    if named || labeled == 0 || labeled == all || labeled > FEW_LABELS || !args.views.view.is_empty() {
+        return;
+    }
+    if let Ok(auto) = begin(args, common, label::DEFAULT_LEARNER) {
+        let note = format!(
+            "{} have no label: learner auto uses them; --learner svc uses the labels alone",
+            count(all - labeled, "row")
+        );
+        console::note(common, &[note]);
+        *work = auto;
+    }
+}
+
 /// The learner and how to train it; what it does not take is refused before any file is read.
-fn begin(args: &FitArgs, common: &Common) -> Result<Work, Failure> {
-    let (learner, mut options) = args.learn.options(common)?;
+fn begin(args: &FitArgs, common: &Common, default: &str) -> Result<Work, Failure> {
+    let (learner, mut options) =
+        args.learn.options_for(args.learn.learner.as_deref().unwrap_or(default), common)?;
     args.online.apply(learner, &mut options)?;
     args.semi.apply(learner, &mut options)?;
     args.views.check(learner)?;

@@ -42,6 +42,9 @@ pub struct LabelArgs {
     /// Draw the labels of data of two columns, and where the classes would lie: a self-contained .svg or .html file
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    /// Print how auto weighed its candidates, and why
+    #[arg(long)]
+    pub explain: bool,
     /// Cost of a margin violation, for learners that take it [default: 1]
     #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning", allow_negative_numbers = true)]
     pub c: Option<f64>,
@@ -163,6 +166,11 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
         short(seconds),
         semi::text(&found, truth.as_ref(), &classes)
     );
+    if args.explain {
+        let explained = semi::explanation(&found);
+        let missing = || format!("--explain: learner {} does not weigh candidates; auto does", learner.name);
+        let _ = write!(text, "\n{}", explained.unwrap_or_else(missing));
+    }
     if let Some(path) = output.as_deref().filter(|p| *p != Path::new("-")) {
         let _ = write!(text, "\nlabels: {}", path.display());
     }

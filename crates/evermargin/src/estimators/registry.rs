@@ -87,8 +87,12 @@ impl EstimatorSpec {
 
     /// The parameter to tune first, and values that are worth a try: its cost, or what takes its place.
     pub fn first_to_tune(&self) -> Option<(&'static str, [f64; 2])> {
-        const FIRST: [(&str, [f64; 2]); 3] =
-            [("c", [0.1, 1000.0]), ("gamma_i", [1e-3, 1e3]), ("lambda", [1e-6, 1.0])];
+        const FIRST: [(&str, [f64; 2]); 4] = [
+            ("c", [0.1, 1000.0]),
+            ("gamma_i", [1e-3, 1e3]),
+            ("lambda", [1e-6, 1.0]),
+            ("inferred_weight", [0.1, 10.0]),
+        ];
         FIRST.into_iter().find(|(name, _)| self.takes(name))
     }
 

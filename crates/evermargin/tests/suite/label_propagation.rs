@@ -260,3 +260,29 @@ fn several_classes_spread_together() {
         assert!(right > 180 || method == Method::Spreading, "{method:?} {mass}: {right} of 270");
     }
 }
+
+#[test]
+fn poisson_is_the_dense_solution_of_its_equation() {
+    let (x, labels) = moons(90, 0.2, 1);
+    let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
+    let known = [0, 1, 2];
+    let params = LabelPropagationParams { n_neighbors: 6, ..plain(Method::Poisson) };
+    let graph = graph(&x, &params);
+    let f = params.transduce(x.view(), &problems(&class, &known), &()).unwrap().scores.remove(0);
+    // (L + εD)u = Σ (y − ȳ)δ over the labeled rows
+    let n = 90;
+    let mut a = vec![0.0; n * n];
+    for i in 0..n {
+        a[i * n + i] = graph.degrees()[i] * (1.0 + 1e-3);
+        graph.row(i).for_each(|(j, w)| a[i * n + j] -= w);
+    }
+    let y = |i: usize| if class[i] == 1 { 1.0 } else { -1.0 };
+    let mean = known.iter().map(|&i| y(i)).sum::<f64>() / 3.0;
+    let mut u = vec![0.0; n];
+    known.iter().for_each(|&i| u[i] = y(i) - mean);
+    Cholesky::new(a, n).unwrap().solve(&mut u);
+    let size = (3..n).map(|i| u[i].abs()).sum::<f64>() / (n - 3) as f64;
+    for i in 0..n {
+        assert!((f[i] - (u[i] / size).tanh()).abs() < 1e-5, "row {i}: {} {}", f[i], (u[i] / size).tanh());
+    }
+}

@@ -10,6 +10,7 @@
 )]
 
 mod active;
+mod auto;
 mod batch_query;
 mod bnb;
 mod common;

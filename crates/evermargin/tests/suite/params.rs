@@ -135,6 +135,7 @@ fn default_of(made: &EstimatorParams) -> EstimatorParams {
     let lasvm =
         |p: &LasvmParams| LasvmParams { variant: p.variant, finish: p.finish, ..LasvmParams::default() };
     match made {
+        E::Auto(_) => E::Auto(Default::default()),
         E::Svc(_) => E::Svc(Default::default()),
         E::Lasvm(p) => E::Lasvm(lasvm(p)),
         E::LasvmG(p) => E::LasvmG(lasvm(p)),
@@ -242,7 +243,7 @@ fn files_with_unknown_names_or_wrong_values_are_errors() {
 #[test]
 fn unknown_names_are_answered_with_the_list_and_the_nearest() {
     let error = estimator("svm").unwrap_err().to_string();
-    assert!(error.starts_with("parameter learner = svm: must be one of svc, "), "{error}");
+    assert!(error.starts_with("parameter learner = svm: must be one of auto, svc, "), "{error}");
     assert!(error.ends_with("(did you mean svc?)"), "{error}");
     let svc = estimator("svc").unwrap();
     let wrong = |name: &str, value: ParamValue| {

@@ -253,7 +253,7 @@ mod tests {
         let sure: Vec<_> = (0..100).map(|_| (1, vec![-1.0, 1.0])).collect();
         let unsure: Vec<_> = (0..100).map(|k| (k % 2, vec![-1.0, 1.0])).collect();
         let (sure, unsure) = (Evidence::of(sure, 100).unwrap(), Evidence::of(unsure, 100).unwrap());
-        assert!(sure.slope > 4.0 && unsure.slope < 0.5, "{} {}", sure.slope, unsure.slope);
+        assert!(sure.slope > DEFAULT_SLOPE && unsure.slope < 0.5, "{} {}", sure.slope, unsure.slope);
         assert_eq!((sure.error, unsure.error), (0.0, 0.5));
         assert!(Evidence::of(Vec::new(), 0).is_none());
     }

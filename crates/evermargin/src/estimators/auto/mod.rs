@@ -28,11 +28,11 @@ mod shares;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::registry::{EstimatorSpec, Parameters};
-use crate::estimators::transductive::{Ratio, SupervisedAnswer, Transduced, estimate_ratio};
+use crate::estimators::transductive::{Ratio, SupervisedAnswer, Transduced, check_shares, estimate_ratio};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::graph::{Graph, GraphParams};
 use crate::kernel::Kernel;
-use crate::params::shared::{COEF0, DEGREE, GAMMA, KERNEL, N_NEIGHBORS, RATIO, SEED};
+use crate::params::shared::{COEF0, DEGREE, GAMMA, N_NEIGHBORS, RATIO, SEED};
 use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Watch};
 use candidates::Candidate;
@@ -58,7 +58,12 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "auto",
     "compares labels alone, graphs, transduction and manifold learners on held-out labels and combines them",
     &[
-        KERNEL.help_of("kernel of the candidates that have one: linear, rbf, poly or sigmoid"),
+        ParamSpec::choice(
+            "kernel",
+            &["linear", "rbf", "poly", "sigmoid"],
+            "rbf",
+            "kernel of the candidates that have one: linear, rbf, poly or sigmoid",
+        ),
         GAMMA,
         DEGREE,
         COEF0,
@@ -347,6 +352,7 @@ fn table(judged: &[Judged]) -> ParamValue {
         if let Some(e) = &j.evidence {
             let (low, high) = e.interval();
             row.insert("accuracy".into(), (1.0 - e.error).into());
+            row.insert("log_loss".into(), e.log_loss.into());
             row.insert("accuracy_low".into(), low.into());
             row.insert("accuracy_high".into(), high.into());
         }
@@ -362,6 +368,12 @@ impl Fit for AutoParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
+        if let Ratio::Given(shares) = &self.ratio {
+            check_shares(shares, problems.len())?;
+        }
+        if let Some(graph) = &self.graph {
+            graph.check_rows(x.rows())?;
+        }
         let given = GivenLabels::of(problems);
         let judged = self.judge(x, problems, watch)?;
         let mut combined = combine(&judged);

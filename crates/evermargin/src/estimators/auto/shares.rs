@@ -151,10 +151,15 @@ mod tests {
     }
 
     #[test]
-    fn wilson_intervals_hold_known_values() {
-        // 90 % interval of 8 in 20, as in statsmodels.stats.proportion.proportion_confint(8, 20, 0.1, "wilson")
-        let (low, high) = wilson(0.4, 20.0);
-        assert!((low - 0.242_6).abs() < 2e-4 && (high - 0.581_2).abs() < 2e-4, "{low} {high}");
+    fn the_ends_of_an_interval_are_where_the_score_test_just_rejects() {
+        for (share, n) in [(0.4, 20.0), (0.0, 5.0), (0.9, 100.0)] {
+            let (low, high) = wilson(share, n);
+            assert!(low <= share && share <= high);
+            for end in [low, high].into_iter().filter(|end| *end > 1e-9) {
+                let z2 = (share - end).powi(2) / (end * (1.0 - end) / n);
+                assert!((z2 - DEVIATIONS * DEVIATIONS).abs() < 1e-9, "{share} of {n}: {z2} at {end}");
+            }
+        }
         assert_eq!(ShareBounds::of_counts(&[5, 5]).low.len(), 2);
     }
 }

@@ -191,7 +191,7 @@ fn positives(ratio: f64, n: usize) -> usize {
 }
 
 /// One share for two classes, one a class for more: between 0 and 1, together 1.
-fn check_shares(shares: &[f64], problems: usize) -> Result<()> {
+pub(super) fn check_shares(shares: &[f64], problems: usize) -> Result<()> {
     let written = || shares.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     if shares.iter().any(|r| !(*r > 0.0 && *r < 1.0)) {
         return Err(Error::parameter("ratio", written(), "between 0 and 1 (both excluded)"));
