@@ -19,7 +19,7 @@ use std::sync::Arc;
 const LABELS_ALONE: f64 = 4.0;
 
 /// Rows × classes beyond which the kernel TSVM, whose cost grows with the square of the rows, is left out.
-const MAX_TSVM_WORK: usize = 60_000;
+const MAX_TSVM_WORK: usize = 10_000;
 
 /// Rows beyond which LapRLS, which factorizes a matrix of all rows, is left out.
 const MAX_LAP_ROWS: usize = 3_000;
