@@ -151,6 +151,30 @@ fn rows_that_are_all_equal_are_no_trouble() {
     assert!(fitted.transduced.unwrap().scores.iter().flatten().all(|f| f.is_finite()));
 }
 
+#[test]
+fn documents_without_words_join_no_classes() {
+    // two topics of ten words each, and documents without words
+    let rows = 120;
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..rows {
+        if i % 6 != 5 {
+            for k in 0..3 {
+                indices.push(((i % 2) * 10 + (i * 7 + k * 3) % 10) as u32);
+                values.push(1.0 / 3f64.sqrt());
+            }
+            let at = indptr[i];
+            indices[at..].sort_unstable();
+        }
+        indptr.push(indices.len());
+    }
+    let x = Matrix::csr(indptr, indices, values, 20).unwrap();
+    let class: Vec<u32> = (0..rows).map(|i| (i % 2) as u32).collect();
+    let t = params(1.0).fit(x.view(), &problems(&class, 2), &()).unwrap().transduced.unwrap();
+    let filled: Vec<usize> = (0..rows).filter(|i| i % 6 != 5).collect();
+    let right = filled.iter().filter(|&&i| labeled_class(&t, i) == class[i]).count();
+    assert!(right as f64 > 0.95 * filled.len() as f64, "{right} of {}", filled.len());
+}
+
 /// Says stop after some questions.
 struct StopsAfter(AtomicU64);
 

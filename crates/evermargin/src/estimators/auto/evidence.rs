@@ -135,8 +135,8 @@ pub(super) fn combined(judged: &[Judged]) -> Option<f64> {
 
 /// The rows on which candidates are judged: all labels, and a limited number of unlabeled rows.
 pub(super) struct HeldOutLabels {
-    x: Matrix,
-    problems: Vec<Targets>,
+    pub(super) x: Matrix,
+    pub(super) problems: Vec<Targets>,
     given: GivenLabels,
     graph: Option<Arc<Graph>>,
     /// For each dealing, the fold of each label; none if its class has no other.

@@ -226,7 +226,17 @@ impl AutoParams {
             return Ok(Some(Arc::clone(graph)));
         }
         let params = GraphParams { n_neighbors: self.n_neighbors, ..GraphParams::default() };
-        Ok(Graph::nearest(x, &params, watch)?.map(Arc::new))
+        let filled: Vec<usize> = (0..x.rows()).filter(|&i| x.row(i).norm2() > 0.0).collect();
+        if matches!(x, MatrixView::Dense { .. }) || filled.len() == x.rows() {
+            return Ok(Graph::nearest(x, &params, watch)?.map(Arc::new));
+        }
+        // a document without words is equally far from all others: as a neighbor of everyone it would join the classes
+        let Some(graph) = Graph::nearest(x.select(&filled).view(), &params, watch)? else { return Ok(None) };
+        let edges: Vec<(usize, usize, f64)> = (0..filled.len())
+            .flat_map(|i| graph.row(i).filter(move |(j, _)| i < *j).map(move |(j, w)| (i, j, w)))
+            .map(|(i, j, w)| (filled[i], filled[j], w))
+            .collect();
+        Graph::from_edges(x.rows(), &edges).map(|graph| Some(Arc::new(graph)))
     }
 
     /// The share of each class that transductive candidates aim at.
@@ -248,8 +258,8 @@ impl AutoParams {
             Ratio::Given(shares) => ShareBounds::exact(shares, given.classes),
             _ => ShareBounds::of_counts(&given.counts()),
         };
-        let ratio = self.ratio_of(x, problems, watch)?;
         let held = HeldOutLabels::new(x, problems, &given, self, EVIDENCE_ROWS, watch)?;
+        let ratio = self.ratio_of(held.x.view(), &held.problems, watch)?;
         let few = match problems {
             [_] => None,
             _ => Some(HeldOutLabels::new(x, problems, &given, self, FEW_EVIDENCE_ROWS, watch)?),
