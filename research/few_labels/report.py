@@ -74,7 +74,8 @@ class Cell:
 
     @property
     def is_worse(self) -> bool:
-        return self.gain + (0.0 if math.isnan(self.error) else self.error) < WORSE
+        """False with one draw, which has no standard error."""
+        return self.gain + self.error < WORSE
 
     def over(self, peer: str) -> float:
         return self.auto - self.mean[peer]
@@ -142,7 +143,7 @@ def summary(records: list[dict]) -> str:
                 signed(float(np.mean([c.gain for c in some]))),
                 signed(float(np.mean([c.gain_fixed_cost for c in some]))),
                 f"{worst.set} {signed(worst.gain)}",
-                str(sum(c.is_worse for c in some)),
+                f"{sum(c.is_worse for c in some)} of {sum(c.draws > 1 for c in some)}",
                 plain(float(np.mean([c.behind for c in some]))),
                 *over,
                 f"{100 * np.mean(lost):.0f} %",
@@ -166,14 +167,15 @@ def per_set(records: list[dict], half: str) -> str:
 
 def methods(records: list[dict]) -> str:
     """Mean accuracy and CPU seconds of every method, over the cells that all methods finished."""
-    every, rows = cells(records), []
     names = ["auto", *CANDIDATES, *ALONE, *PEERS]
-    common = [n for n in names if any(n in c.mean for c in every)]
-    for name in common:
+    names = [n for n in names if any(n in record["accuracy"] for record in records)]
+    every = [c for c in cells(records) if all(n in c.mean for n in names)]
+    rows = []
+    for name in names:
         row = [name]
         for half in HALVES:
             for level in LEVELS:
-                found = [c.mean[name] for c in every if c.half == half and c.level == level and name in c.mean]
+                found = [c.mean[name] for c in every if c.half == half and c.level == level]
                 row.append(plain(float(np.mean(found))) if found else "")
         row.append(f"{np.mean([r['seconds'][name] for r in records if name in r['seconds']]):.2f}")
         rows.append(row)
