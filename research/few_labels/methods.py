@@ -13,6 +13,7 @@ from typing import Any
 
 import evermargin as em
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 from sets import DataSet
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -98,7 +99,9 @@ def _graphlearning_poisson(cell: Cell) -> np.ndarray:
     search = NearestNeighbors(n_neighbors=POISSON_NEIGHBORS + 1).fit(cell.data.scaled)
     distance, neighbor = search.kneighbors(cell.data.scaled)
     weights = graphlearning.weightmatrix.knn(None, POISSON_NEIGHBORS, knn_data=(neighbor, np.maximum(distance, MIN_DISTANCE)))
-    return graphlearning.ssl.poisson(weights).fit_predict(cell.labeled, cell.y)
+    # Its default, conjugate gradients, breaks down where the graph is not connected and the system is singular.
+    solver = "conjugate_gradient" if connected_components(weights)[0] == 1 else "gradient_descent"
+    return graphlearning.ssl.poisson(weights, solver=solver).fit_predict(cell.labeled, cell.y)
 
 
 def _supervised(make: Callable[[], Any]) -> Callable[[Cell], np.ndarray]:
