@@ -106,6 +106,12 @@ transduction_confidence_ : ndarray of shape (n_samples,)
     Confidence of each label, between 0 and 1; not calibrated.
 supervised_score_, semi_supervised_score_ : float
     Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels."""
+CANDIDATES = """
+candidates_ : list of dict
+    One entry per candidate: ``candidate`` (name), ``weight`` (share in the combination) and, where labels could be held
+    out, ``accuracy`` on them with the 90 % interval ``accuracy_low``, ``accuracy_high``.
+estimated_accuracy_ : float
+    Accuracy of the combination on held-out labels; NaN where no label could be held out."""
 LAST_CALL = """
 n_iter_ : int
     Number of solver steps of the last call.
@@ -187,10 +193,18 @@ def few_labels(call: str, data: str, accuracy: int, each: int = 5) -> str:
 {accuracy}% right with {2 * each} labels"""
 
 
-def semi(name: str, learner: str, page: str, intro: str, example: str, without: tuple[str, ...] = ()) -> Estimator:
+def semi(
+    name: str,
+    learner: str,
+    page: str,
+    intro: str,
+    example: str,
+    without: tuple[str, ...] = (),
+    more_attributes: str = "",
+) -> Estimator:
     """A semi-supervised estimator."""
     options = tuple(o for o in SEMI_SUPERVISED_OPTIONS if o not in without)
-    attributes = CLASSES + TRANSDUCTION + SOLVER
+    attributes = CLASSES + TRANSDUCTION + more_attributes + SOLVER
     return Estimator(name, learner, page, intro, example, "SemiSupervisedClassifier", options, attributes)
 
 
@@ -341,6 +355,7 @@ SEMI_SUPERVISED = (
         "auto",
         "Compares learners on held-out labels and combines them: the learner to start with.",
         few_labels("AutoSemiSupervised()", "classification", 99),
+        more_attributes=CANDIDATES,
     ),
     semi(
         "TSVM",

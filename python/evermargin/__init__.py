@@ -16,6 +16,7 @@ from ._core import (
     set_threads,
 )
 from ._estimators import (
+    AutoSemiSupervised,
     BranchBoundS3VM,
     CCCPS3VM,
     CoLapRLS,
@@ -54,6 +55,7 @@ from .exchange import from_libsvm, from_sklearn, load, save, to_libsvm, to_onnx
 
 __all__ = [
     "ActiveLearner",
+    "AutoSemiSupervised",
     "BranchBoundS3VM",
     "CCCPS3VM",
     "CoLapRLS",

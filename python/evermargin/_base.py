@@ -422,6 +422,10 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
         self.transduction_confidence_ = confidence
         held_out = self.report_.get("cross_validated") or [math.nan, math.nan]
         self.supervised_score_, self.semi_supervised_score_ = held_out
+        facts = self.report_["facts"]
+        if "candidates" in facts:
+            self.candidates_ = facts["candidates"]
+            self.estimated_accuracy_ = facts.get("estimated_accuracy", math.nan)
 
 
 def _class_name(key: Any, classes: Iterable[Any]) -> str:

@@ -13,6 +13,7 @@ from ._online import OnlineClassifier
 from ._sequential import SequentialClassifier, SequentialSemiSupervisedClassifier
 
 __all__ = [
+    "AutoSemiSupervised",
     "BranchBoundS3VM",
     "CCCPS3VM",
     "CoLapRLS",
@@ -2236,6 +2237,128 @@ class CoTraining(SemiSupervisedClassifier):
         self.verbose = verbose
 
 
+class AutoSemiSupervised(SemiSupervisedClassifier):
+    """Compares learners on held-out labels and combines them: the learner to start with.
+
+    Equations, failure modes and costs: ``docs/auto.md``.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"}, default="rbf"
+        Kernel of the candidates that have one: linear, rbf, poly or sigmoid.
+    gamma : "scale", "auto" or float, default="scale"
+        Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
+    degree : int, default=3
+        Power of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    ratio : "labels", "auto", float or list of float, default="auto"
+        Share of positives among unlabeled rows: a number, labels or auto.
+    n_neighbors : int, default=10
+        Nearest neighbors that each row is joined with in the graph.
+    folds : int, default=5
+        Parts into which the labels are split; each is held out once.
+    inferred_weight : float, default=1.0
+        Weight of an inferred label of full confidence against a given one, in the classifier for new rows.
+    class_weight : "balanced", "ratio", dict or None, default=None
+        Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
+        weight per class.
+    scale : str or None, default="none"
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
+        chooses one from the data.
+    missing_label : scalar, float('nan') or None, default=-1
+        The value in ``y`` that marks a row without a label.
+    compare : bool, default=True
+        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+    random_state : int, RandomState instance or None, default=None
+        Random seed; None is 1, so that results are reproducible.
+    verbose : bool, default=False
+        Print progress every second.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Sorted classes; with two classes, a positive decision value means the second.
+    transduction_ : ndarray of shape (n_samples,)
+        A label for every training row; given labels are kept.
+    transduction_confidence_ : ndarray of shape (n_samples,)
+        Confidence of each label, between 0 and 1; not calibrated.
+    supervised_score_, semi_supervised_score_ : float
+        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+    candidates_ : list of dict
+        One entry per candidate: ``candidate`` (name), ``weight`` (share in the combination) and, where labels could be held
+        out, ``accuracy`` on them with the 90 % interval ``accuracy_low``, ``accuracy_high``.
+    estimated_accuracy_ : float
+        Accuracy of the combination on held-out labels; NaN where no label could be held out.
+    n_iter_ : int
+        Number of solver steps.
+    stop_reason_ : str
+        converged, limit, stalled or interrupted.
+    report_ : dict
+        Steps, objective and gap of every decision function, and automatic choices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_classification
+    >>> from evermargin import AutoSemiSupervised
+    >>> X, y = make_classification(300, class_sep=2.0, random_state=0)
+    >>> known = np.r_[np.flatnonzero(y == 0)[:5], np.flatnonzero(y == 1)[:5]]
+    >>> few = np.full(300, -1)
+    >>> few[known] = y[known]
+    >>> model = AutoSemiSupervised().fit(X, few)
+    >>> print(f"{np.mean(model.transduction_ == y):.0%} right with {np.sum(few != -1)} labels")
+    99% right with 10 labels
+    """
+
+    _learner = "auto"
+    _params = {
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "ratio": "ratio",
+        "n_neighbors": "n_neighbors",
+        "folds": "folds",
+        "inferred_weight": "inferred_weight",
+        "random_state": "seed",
+    }
+    _options = ("class_weight", "scale", "compare")
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] = "rbf",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        ratio: float | Sequence[float] | Literal["labels", "auto"] = "auto",
+        n_neighbors: int = 10,
+        folds: int = 5,
+        inferred_weight: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        scale: str | None = "none",
+        missing_label: Any = -1,
+        compare: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.ratio = ratio
+        self.n_neighbors = n_neighbors
+        self.folds = folds
+        self.inferred_weight = inferred_weight
+        self.class_weight = class_weight
+        self.scale = scale
+        self.missing_label = missing_label
+        self.compare = compare
+        self.random_state = random_state
+        self.verbose = verbose
+
+
 class TSVM(SemiSupervisedClassifier):
     """Transductive support vector machine with any kernel, by switching labels.
 
@@ -3513,8 +3636,8 @@ class LabelPropagation(SemiSupervisedClassifier):
 
     Parameters
     ----------
-    method : {"harmonic", "spreading"}, default="harmonic"
-        Harmonic or spreading (local and global consistency).
+    method : {"harmonic", "spreading", "poisson"}, default="harmonic"
+        Harmonic, spreading (local and global consistency) or poisson (for very few labels).
     n_neighbors : int, default=10
         Nearest neighbors that each row is joined with.
     radius : float, default=0.0
@@ -3613,7 +3736,7 @@ class LabelPropagation(SemiSupervisedClassifier):
     def __init__(
         self,
         *,
-        method: Literal["harmonic", "spreading"] = "harmonic",
+        method: Literal["harmonic", "spreading", "poisson"] = "harmonic",
         n_neighbors: int = 10,
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
