@@ -34,6 +34,7 @@ mod monitor;
 mod on_batch;
 mod on_feedback;
 mod on_tick;
+mod outliers;
 mod pairwise_constraints;
 mod params;
 mod plan;
