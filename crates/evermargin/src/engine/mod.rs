@@ -27,6 +27,7 @@ mod classes;
 mod classifier;
 mod event;
 mod evicted_centroids;
+mod failures;
 mod feature_space;
 mod label_memory;
 mod load;
@@ -62,6 +63,8 @@ use crate::params::ParamValues;
 use crate::solver::Watch;
 use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
+use failures::Failures;
+use plan::Identity;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -99,6 +102,10 @@ pub struct Engine {
     rejected_labels: u64,
     /// Rows far outside the feature space, over the last batches, most of whose rows were.
     outside: usize,
+    #[serde(default, skip_serializing_if = "Failures::is_empty")]
+    failures: Failures,
+    #[serde(skip)]
+    identity: Identity,
 }
 
 impl Engine {
@@ -124,6 +131,8 @@ impl Engine {
             rejected_rows: 0,
             rejected_labels: 0,
             outside: 0,
+            failures: Failures::default(),
+            identity: Identity::default(),
         })
     }
 

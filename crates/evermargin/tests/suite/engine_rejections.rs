@@ -2,7 +2,11 @@
 
 use evermargin::Error;
 use evermargin::data::Matrix;
-use evermargin::engine::{Budget, Effects, Engine, EngineParams, Event, QueryStrategy, RejectReason};
+use evermargin::engine::transduction::TransductionParams;
+use evermargin::engine::{
+    Budget, Effects, Engine, EngineParams, Event, LabelSource, QueryStrategy, RejectReason,
+};
+use evermargin::kernel::Kernel;
 use evermargin::model::ScalingName;
 use evermargin::solver::{Progress, Watch};
 use rand::{RngExt, SeedableRng};
@@ -327,4 +331,62 @@ fn heavy_tails_are_learned_and_not_rejected() {
             assert!(k < 2 || right > 0.75, "words: {words}, batch {k}: {right}");
         }
     }
+}
+
+#[test]
+fn a_plan_of_another_engine_is_not_applied() {
+    let params = EngineParams { query_strategy: QueryStrategy::None, ..Default::default() };
+    let mut rng = Pcg64::seed_from_u64(4);
+    let mut engines = [0, 1].map(|_| Engine::new(&params).unwrap());
+    let mut event = || {
+        let (values, names) = rows(20, &mut rng, |_, _| {});
+        batch(values, some_labels(&names))
+    };
+    for engine in &mut engines {
+        engine.apply(event()).unwrap();
+    }
+    let [mut a, b] = engines;
+    let mut copy = a.clone();
+    for (k, mut other) in [b, reload(&a), a.clone()].into_iter().enumerate() {
+        for plan in [other.plan(event()).unwrap(), other.plan_watched(event(), &()).unwrap()] {
+            let effects = a.commit(plan);
+            assert!(effects.notes[0].contains("nothing was changed"), "{k}: {:?}", effects.notes);
+            assert!(effects.labels.is_empty() && a == copy, "{k}");
+        }
+    }
+    // nor is a plan of its own that another event made outdated
+    let (outdated, next) = (a.plan(event()).unwrap(), a.plan(event()).unwrap());
+    assert_eq!(a.commit(next).labels.len(), 20);
+    copy = a.clone();
+    assert!(a.commit(outdated).notes[0].contains("nothing was changed") && a == copy);
+    let next = a.plan_watched(event(), &()).unwrap();
+    assert_eq!(a.commit(next).labels.len(), 20);
+    let next = a.plan(event()).unwrap();
+    assert_eq!(a.commit(next).labels.len(), 20, "an engine keeps its identity");
+}
+
+/// A kernel that overflows on the rows of a stream: transduction fails in every batch, which is noted once.
+#[test]
+fn a_step_that_fails_is_noted_once() {
+    let kernel = Kernel::Poly { gamma: 1.0, coef0: 1.0, degree: 20 };
+    let transduction = Some(TransductionParams { kernel, evicted_weight: 0.0, ..Default::default() });
+    let params = EngineParams {
+        query_strategy: QueryStrategy::None,
+        scale: Some(ScalingName::None),
+        label_source: LabelSource::Transduction,
+        transduction,
+        ..Default::default()
+    };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(6);
+    let mut notes = Vec::new();
+    for _ in 0..4 {
+        let (values, names) = rows(40, &mut rng, |_, row| *row = row.map(|v| 1e6 * v));
+        notes.extend(engine.apply(batch(values, some_labels(&names))).unwrap().notes);
+        notes.extend(engine.apply(Event::Tick { now: 0 }).unwrap().notes);
+        engine = reload(&engine);
+    }
+    let failed = |what: &str| notes.iter().filter(|note| note.contains(what)).count();
+    assert_eq!(failed("transduction could not label"), 1, "{notes:?}");
+    assert_eq!(failed("the newest rows are kept"), 1, "{notes:?}");
 }
