@@ -52,7 +52,7 @@ pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Qu
 pub use feature_space::MAX_SCALED_LENGTH;
 pub use label_memory::{LabelMemory, LabeledSample};
 pub use monitor::{Detector, PairedComparison, Rate, StreamMetrics};
-pub use params::{Budget, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy};
+pub use params::{Budget, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy, parse_loss};
 pub use plan::Plan;
 pub use query_context::BudgetUsage;
 pub use rejected::{RejectReason, RejectedRow};

@@ -157,21 +157,24 @@ fn oracle(text: &str) -> Result<Oracle, String> {
     named(text, &[("truth", Oracle::Truth), ("terminal", Oracle::Terminal), ("none", Oracle::None)])
 }
 
+/// A value that the engine parses, with its words for what is allowed.
+fn parsed<T>(value: evermargin::Result<T>) -> Result<T, String> {
+    value.map_err(|error| match error {
+        evermargin::Error::Parameter { allowed, .. } => format!("must be {allowed}"),
+        other => other.to_string(),
+    })
+}
+
 fn asking(text: &str) -> Result<QueryStrategy, String> {
-    named(text, &QueryStrategy::ALL.map(|a| (a.name(), a)))
+    parsed(text.parse())
 }
 
 fn loss(text: &str) -> Result<LasvmVariant, String> {
-    named(text, &[("hinge", LasvmVariant::Hinge), ("ramp", LasvmVariant::Ramp)])
+    parsed(evermargin::engine::parse_loss(text))
 }
 
 fn labeling(text: &str) -> Result<LabelSource, String> {
-    let all = [
-        ("auto", LabelSource::Auto),
-        ("model", LabelSource::Model),
-        ("transduction", LabelSource::Transduction),
-    ];
-    named(text, &all)
+    parsed(text.parse())
 }
 
 fn per_time(text: &str) -> Result<(u64, u64), String> {
@@ -180,18 +183,7 @@ fn per_time(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn forget(text: &str) -> Result<Forgetting, String> {
-    let wrong = || "must be nothing, window=N, half-life=N or on-drift=N".to_string();
-    if text == "nothing" {
-        return Ok(Forgetting::Nothing);
-    }
-    let (name, n) = text.split_once('=').ok_or_else(wrong)?;
-    let n: u64 = n.parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
-    match name {
-        "window" => Ok(Forgetting::Window(n as usize)),
-        "half-life" => Ok(Forgetting::HalfLife(n)),
-        "on-drift" => Ok(Forgetting::OnDrift(n)),
-        _ => Err(wrong()),
-    }
+    parsed(text.parse())
 }
 
 impl RunArgs {
