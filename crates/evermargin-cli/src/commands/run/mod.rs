@@ -211,6 +211,11 @@ fn finish(
     let (engine, statistics, current) =
         (session.engine(), session.statistics(), &session.statistics().current);
     let random = session.random_statistics();
+    let written = session.classifier().is_some();
+    let model = args.model.as_ref().filter(|_| written).map(|path| path.display().to_string());
+    if args.model.is_some() && !written {
+        console::note(common, &["no model was written: labels of two classes are needed".to_string()]);
+    }
     let json = json!({
         "rows": current.rows,
         "batches": engine.batches(),
@@ -224,13 +229,14 @@ fn finish(
         "rejected_rows": current.rejected_rows,
         "rejected_labels": engine.rejected_labels(),
         "rejected_events": session.rejected_event_count(),
-        "rows_without_label": engine.rows() - current.scored.min(engine.rows()),
+        "rows_without_label": current.rows.saturating_sub(current.scored),
         "classes": engine.classes().names(),
         "exemplars": current.exemplars,
         "support_count": engine.support_count(),
         "summary_cost": current.summary_cost,
         "version": engine.version(),
         "drifts": engine.metrics().drifts,
+        "model": model,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),
         "seconds": live.seconds(),

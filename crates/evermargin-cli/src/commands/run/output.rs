@@ -41,6 +41,8 @@ fn prediction_line(row: u64, prediction: Option<InferredLabel>, classes: &Classe
     format!("{row}\t{}\t{confidence:.4}", class.map_or("?", String::as_str))
 }
 
+const REJECTS_HEADER: &str = "row\tfile\tline\tcolumn\tvalue\treason";
+
 /// The file of rejected rows.
 pub struct Rejects(GrowingFile);
 
@@ -48,8 +50,12 @@ impl Rejects {
     /// Opens the file of a run at its beginning or where it was left.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         let lines = rejected_lines(session.rejected_rows());
-        let header = "row\tfile\tline\tcolumn\tvalue\treason";
-        Ok(Self(GrowingFile::open(path, header, session.first_row(), &lines)?))
+        Ok(Self(GrowingFile::open(path, REJECTS_HEADER, session.first_row(), &lines)?))
+    }
+
+    /// Writes the file of a run that ended before it had a session, because no row was usable.
+    pub fn write_without_session(path: &Path, rows: &[RejectedRow]) -> Result<(), Failure> {
+        GrowingFile::open(path, REJECTS_HEADER, 1, &rejected_lines(rows)).map(|_| ())
     }
 
     /// Writes the rejected rows of the last batch.
