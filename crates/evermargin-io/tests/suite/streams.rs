@@ -535,10 +535,11 @@ fn appended_rows_are_read_when_a_stream_goes_on() {
     type Text = fn(usize, usize) -> Vec<u8>;
     fn comma(from: usize, to: usize) -> Vec<u8> {
         let header = if from == 0 { "x,label\n" } else { "" };
-        (header.to_string() + &(from..to).map(|i| format!("{i},p\n")).collect::<String>()).into()
+        let lines = (from..to).flat_map(|i| format!("{i},p\n").into_bytes());
+        header.bytes().chain(lines).collect()
     }
     fn pairs(from: usize, to: usize) -> Vec<u8> {
-        (from..to).map(|i| format!("1 1:{i}\n")).collect::<String>().into()
+        (from..to).flat_map(|i| format!("1 1:{i}\n").into_bytes()).collect()
     }
     fn zipped(from: usize, to: usize) -> Vec<u8> {
         compressed(1, comma(from, to)).0
