@@ -27,7 +27,7 @@ use std::path::Path;
 /// What only models have.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
+struct ModelBody {
     learner: LearnerHead,
     model: ModelHead,
     calibration: Vec<CalibrationHead>,
@@ -101,7 +101,7 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
     };
     let scaling = tensor_parts::save_scaling(&classifier.scaling, &mut bundle);
     let calibration = save_calibration(&classifier.calibration, &mut bundle);
-    Head::new(&classifier.input, scaling, Body { learner, model, calibration }).write(Kind::Model, bundle)
+    Head::new(&classifier.input, scaling, ModelBody { learner, model, calibration }).write(Kind::Model, bundle)
 }
 
 /// The classifier in the bytes of a model file; `name` stands for the file in messages.
@@ -115,7 +115,7 @@ fn from_bytes_within(name: &str, bytes: &[u8], limits: &Limits) -> Result<Classi
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<Classifier> {
     let mut tensors = container::open(Kind::Model, bytes)?;
-    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    let Head { input, scaling, body, .. }: Head<ModelBody> = tensors.description()?;
     let model = load_model(body.model, "", &mut tensors)?;
     let scaling = tensor_parts::load_scaling(scaling, &mut tensors)?;
     let calibration = load_calibration(&body.calibration, &mut tensors)?;

@@ -28,7 +28,7 @@ use std::path::Path;
 /// What only states have.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
+struct StateBody {
     learner: LearnerHead,
     class_counts: Vec<usize>,
     rows: u64,
@@ -93,7 +93,7 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
     let saved = &checkpoint.saved;
     let mut bundle = Bundle::default();
     let scaling = tensor_parts::save_scaling(&checkpoint.scaling, &mut bundle);
-    let body = Body {
+    let body = StateBody {
         learner: LearnerHead {
             name: checkpoint.learner.clone(),
             params: checkpoint.params.clone(),
@@ -141,7 +141,7 @@ fn save_variables(saved: &Saved, bundle: &mut Bundle) {
 }
 
 fn restore(mut tensors: Loaded<'_>, limits: &Limits) -> Restored<OnlineCheckpoint> {
-    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    let Head { input, scaling, body, .. }: Head<StateBody> = tensors.description()?;
     if body.packing.cols > limits.columns() {
         return Err(over(body.packing.cols, "columns", limits.columns(), Limit::Columns));
     }
