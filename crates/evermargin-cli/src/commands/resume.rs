@@ -1,6 +1,6 @@
 //! `evermargin fit --resume`: what may be said beside a state, and what would contradict it.
 
-use crate::args::Common;
+use crate::args::{Common, set_gamma, set_once};
 use crate::commands::fit::FitArgs;
 use crate::failure::Failure;
 use evermargin::model::MulticlassScheme;
@@ -23,9 +23,9 @@ pub fn agree(
     let (learner, mut options) = args.learn.options_for(&state.learner, common)?;
     args.online.apply(learner, &mut options)?;
     if let Some(c) = args.c {
-        options.set("c", c).map_err(Failure::usage)?;
+        set_once(&mut options, "--c", "c", c)?;
     }
-    options.gamma = args.gamma.or(options.gamma);
+    set_gamma(&mut options, args.gamma)?;
     learner.make(&options.params).map_err(Failure::usage)?;
     let finish = options.params.remove("finish").and_then(|v| v.as_bool());
     let cache = options.params.remove("cache_bytes").and_then(|v| v.as_u64()).map(|b| b as usize);
