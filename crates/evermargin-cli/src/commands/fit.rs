@@ -18,7 +18,6 @@ use evermargin::data::Matrix;
 use evermargin::estimators::EstimatorSpec;
 use evermargin::metrics::Criterion;
 use evermargin::model::CalibrationKind;
-use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::{Gamma, TrainOptions, Trained, train};
 use evermargin::resampling::{flip_labels, thin};
@@ -150,9 +149,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         data: &args.data,
         gamma: match &work {
             Work::Begin(_, options) => options.gamma,
-            Work::PartialFitOptions(state, _) => {
-                state.params.get("gamma").and_then(ParamValue::as_f64).map(Gamma::Value)
-            }
+            Work::PartialFitOptions(state, _) => state.saved.params.kernel.gamma().map(Gamma::Value),
         },
         trained: &trained,
         truth: rows.truth.as_ref(),
@@ -200,7 +197,9 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         Work::Begin(learner, options) => {
             (ReadOptions::default(), options.kernel(learner).as_deref() == Some("precomputed"))
         }
-        Work::PartialFitOptions(s, _) => (ReadOptions::like(&s.input, &s.classes, s.features()), false),
+        Work::PartialFitOptions(s, _) => {
+            (ReadOptions::like(&s.head.input, &s.head.learner.classes, s.features()), false)
+        }
     };
     let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), vec![known])?;
     let weights = source.weights(args.learn.weights.as_deref())?;
@@ -211,7 +210,7 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         input::drop_serial(&mut rows.data)?;
     }
     if let Work::PartialFitOptions(state, _) = work
-        && let Some(class) = &state.input.positive
+        && let Some(class) = &state.head.input.positive
     {
         rows.data.labels = input::one_against_rest(&rows.data.labels, class);
     }

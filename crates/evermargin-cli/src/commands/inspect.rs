@@ -5,6 +5,7 @@ use crate::commands::run::cpu_level;
 use crate::failure::Failure;
 use crate::output::console::{self, count, short};
 use crate::output::fit_summary;
+use evermargin::engine::LabelMemory;
 use evermargin::estimators::online::lasvm::Lasvm;
 use evermargin::model::{Calibration, Classifier, Column, MulticlassScheme};
 use evermargin::params::ParamValue;
@@ -57,7 +58,7 @@ fn session(directory: &Path, common: &Common) -> Result<(), Failure> {
         return Err(none());
     };
     let (engine, config) = (session.engine(), session.config());
-    let (classes, labels) = (engine.classes().names(), engine.memory().map_or(0, |memory| memory.len()));
+    let (classes, labels) = (engine.classes().names(), engine.memory().map_or(0, LabelMemory::len));
     let json = json!({
         "rows": engine.rows(),
         "batches": engine.batches(),
@@ -97,7 +98,7 @@ fn progress(state: &OnlineCheckpoint) -> Value {
     let counts = &state.saved.counts;
     json!({
         "rows": state.rows,
-        "class_counts": state.counts,
+        "class_counts": state.head.counts,
         "samples_seen": counts.seen,
         "points": state.saved.dead.iter().filter(|dead| !**dead).count(),
         "kernel_evaluations": counts.evaluations,
@@ -111,7 +112,8 @@ fn progress_lines(state: &OnlineCheckpoint) -> String {
     let counts = &state.saved.counts;
     let points = state.saved.dead.iter().filter(|dead| !**dead).count();
     let ending = if state.saved.params.finish { ", not finished yet" } else { "" };
-    let of = state.classes.iter().zip(&state.counts).map(|(class, n)| format!("{class} {n}"));
+    let of =
+        state.head.learner.classes.iter().zip(&state.head.counts).map(|(class, n)| format!("{class} {n}"));
     let of: Vec<String> = of.collect();
     format!(
         "\n  {:<16}{}{ending}; `evermargin fit MORE_DATA --resume` goes on\n  {:<16}{} seen, of {}\n  {:<16}{}",

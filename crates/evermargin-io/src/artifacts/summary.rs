@@ -141,10 +141,11 @@ mod tests {
                 shift: vec![0.5, 1.0],
                 factor: vec![0.1, 3.0],
             },
-            input: InputSpec {
-                columns: ["a", "b"].map(|name| Column::Number { name: name.into() }).to_vec(),
-                ..InputSpec::default()
-            },
+            input: InputSpec::new(
+                ["a", "b"].map(|name| Column::Number { name: name.into() }).to_vec(),
+                None,
+                None,
+            ),
             sources: vec!["a.csv".into(), "b \"c\".csv".into()],
             origin: vec![(1, 7), (0, 1), (1, 2)],
         }

@@ -97,6 +97,20 @@ impl Column {
     }
 }
 
+/// The learner of a model or a checkpoint, and the classes it tells apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerInfo {
+    /// Name of the learner in the registry.
+    pub name: String,
+    /// Its parameters as given and as chosen, for people to read.
+    pub params: ParamValues,
+    /// Class names, in the order of the outputs.
+    pub classes: Vec<String>,
+    /// How outputs make classes.
+    pub scheme: MulticlassScheme,
+}
+
 /// A trained classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Classifier {
@@ -134,11 +148,27 @@ pub struct Predictions {
 }
 
 impl Classifier {
+    /// A classifier of a learner, without calibration.
+    pub fn new(learner: LearnerInfo, model: Model, scaling: Scaling, input: InputSpec) -> Self {
+        let LearnerInfo { name, params, classes, scheme } = learner;
+        Self { learner: name, params, classes, scheme, model, scaling, input, calibration: Vec::new() }
+    }
+
+    /// Its learner and its classes.
+    pub fn learner_info(&self) -> LearnerInfo {
+        LearnerInfo {
+            name: self.learner.clone(),
+            params: self.params.clone(),
+            classes: self.classes.clone(),
+            scheme: self.scheme,
+        }
+    }
+
     /// Sets how a file becomes features. A positive class that training chose itself is kept. The positive class of a binary
     /// model becomes `classes[1]`, so that f > 0 means it whatever the order of the names.
     pub fn set_input(&mut self, input: InputSpec) {
         let positive = input.positive.clone().or(self.input.positive.take());
-        self.input = InputSpec { positive, ..input };
+        self.input = input.with_positive(positive);
         let binary = self.scheme == MulticlassScheme::Binary && self.classes.len() == 2;
         if binary && self.input.positive.as_ref().is_some_and(|name| same_class(name, &self.classes[0])) {
             self.classes.swap(0, 1);
@@ -343,7 +373,7 @@ mod tests {
             let mut c = classifier(&["2", "not-2"], MulticlassScheme::Binary, weights, vec![0.25]);
             c.calibration = vec![calibration];
             let before = c.predict(row(&[0.5])).unwrap();
-            c.set_input(InputSpec { positive: Some("2.0".into()), ..InputSpec::default() });
+            c.set_input(InputSpec::default().with_positive(Some("2.0".into())));
             assert_eq!(c.classes, ["not-2", "2"]);
             let after = c.predict(row(&[0.5])).unwrap();
             assert_eq!((before.class, before.decision), (vec![1], vec![0.75]));

@@ -9,7 +9,7 @@ mod scaling;
 pub mod views;
 
 pub use calibration::{Calibration, CalibrationKind};
-pub use classifier::{Classifier, Column, MulticlassScheme, Predictions};
+pub use classifier::{Classifier, Column, LearnerInfo, MulticlassScheme, Predictions};
 pub use input_spec::{InputSpec, LabelPosition, ViewFile};
 pub use predict::Ready;
 pub use scaling::{Scaling, ScalingName};
