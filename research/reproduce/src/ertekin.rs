@@ -505,8 +505,10 @@ mod tests {
             positive: positive.to_vec(),
             seconds: 0.0,
         };
-        let (a, b) =
-            (outputs([1.0, -2.0, 0.5], [true, false, false]), outputs([-1.0, -1.0, 0.4], [false, true, true]));
+        let (a, b) = (
+            outputs([1.0, -2.0, 0.5], [true, false, false]),
+            outputs([-1.0, -1.0, 0.4], [false, true, true]),
+        );
         assert!((wrong(&[&a, &b]) - 1.0 / 3.0).abs() < 1e-12);
     }
 

@@ -380,7 +380,8 @@ mod tests {
         all.build();
         let mut numeric = 0;
         for verb in all.get_subcommands() {
-            let options = verb.get_arguments().filter(|a| !a.is_positional() && a.get_action().takes_values());
+            let options =
+                verb.get_arguments().filter(|a| !a.is_positional() && a.get_action().takes_values());
             for option in options.filter_map(|a| a.get_long()).map(|name| format!("--{name}")) {
                 let number = ["1", "2", "0.5"].iter().any(|v| refusal(line(verb, &option, v)).is_none())
                     && refusal(line(verb, &option, "abc")).is_some();
@@ -389,7 +390,11 @@ mod tests {
                     let Some(error) = refusal(line(verb, &option, value)) else { continue };
                     let text = error.to_string();
                     let told = text.contains(&format!("invalid value '{value}' for '{option} <"));
-                    assert!(told && text.contains("must be "), "{} {option} {value}: {text}", verb.get_name());
+                    assert!(
+                        told && text.contains("must be "),
+                        "{} {option} {value}: {text}",
+                        verb.get_name()
+                    );
                 }
             }
         }
