@@ -33,7 +33,7 @@ pub struct SessionConfig {
 impl SessionConfig {
     /// How rows become features and labels, for a model to keep.
     pub fn input_spec(&self) -> InputSpec {
-        InputSpec { positive: self.positive.clone(), ..self.schema.input_spec() }
+        self.schema.input_spec().with_positive(self.positive.clone())
     }
 }
 

@@ -101,14 +101,10 @@ impl Schema {
         Self { features, ..Self::of(format) }
     }
 
-    /// How rows become features and labels, for a model to keep.
+    /// How rows become features and labels, for a model to keep. A stream has neither kernel matrices nor several files side
+    /// by side.
     pub fn input_spec(&self) -> InputSpec {
-        InputSpec {
-            columns: self.columns.clone(),
-            label: self.label.clone(),
-            index_base: self.index_base,
-            ..InputSpec::default()
-        }
+        InputSpec::new(self.columns.clone(), self.label.clone(), self.index_base)
     }
 
     fn of(format: Format) -> Self {
