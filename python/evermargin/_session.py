@@ -313,8 +313,8 @@ class Session:
         ``rows`` are the rows that were used and ``rejected_rows`` those that could not be, as the command line counts
         them; ``samples`` is their sum.
         """
-        found = json.loads(self._session.statistics())
-        return found["engine"] | found["stream"]
+        found: dict[str, Any] = json.loads(self._session.statistics())
+        return found
 
 
 def class_names_of(class_weight: Any) -> dict[str, float]:

@@ -371,3 +371,28 @@ def test_an_interrupt_leaves_the_session_as_it_was(tmp_path, durable):
         metrics = model.metrics_
         model.close()
         assert NeverEndingClassifier(label_source="transduction", state=state).metrics_ == metrics
+
+
+def test_statistics_have_one_name_each(tmp_path):
+    with Session.open(tmp_path / "state", gamma=5) as session:
+        session.ingest(X, Y)
+        stats = session.stats
+        assert {"support_count", "labels_kept", "batches", "labels_spent"} <= stats.keys()
+        assert not {"support_vectors", "remembered_labels", "batch", "queries"} & stats.keys()
+        assert (stats["batches"], stats["labels_kept"]) == (1, 300)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("scale", "auto", "one of none, minmax, range, standard, unit, tfidf"),
+        ("label_source", "both", "one of auto, model, transduction"),
+        ("loss", "log", "one of hinge, ramp"),
+        ("query_strategy", "best", "one of small-pool, margin, diverse, submod, random, none"),
+        ("max_labels", "many", "a whole number from 0 on"),
+    ],
+)
+def test_engine_errors_list_what_is_allowed(name, value, allowed):
+    with pytest.raises(ParameterError) as error:
+        _core.Engine(json.dumps({name: value}))
+    assert (error.value.name, error.value.value, error.value.allowed) == (name, value, allowed)

@@ -6,7 +6,10 @@ use crate::error::{of_core, of_format, of_json, parameter_error};
 use crate::rows::{Rows, to_python};
 use crate::work::{exclusive, exclusive_long};
 use evermargin::active::Stopped;
-use evermargin::engine::{Effects, Engine, EngineParams, Event, Rate};
+use evermargin::engine::{
+    Effects, Engine, EngineParams, Event, Forgetting, LabelSource, QueryStrategy, Rate, parse_loss,
+};
+use evermargin::model::ScalingName;
 use evermargin_io::LoadOptions;
 use evermargin_io::artifacts::engine::{ENGINE, seal, unseal_with};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -71,12 +74,40 @@ pub fn engine_params(settings: &str) -> PyResult<EngineParams> {
     let values: Map<String, Value> = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
     let read = |values: Map<String, Value>| serde_json::from_value::<EngineParams>(Value::Object(values));
     for (name, value) in &values {
-        if let Err(error) = read(Map::from_iter([(name.clone(), value.clone())])) {
-            let allowed = format!("another value ({error})");
-            return Err(parameter_error(name, &value.to_string(), &allowed));
+        if read(Map::from_iter([(name.clone(), value.clone())])).is_err() {
+            let shown = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
+            return Err(parameter_error(name, &shown, &allowed_values(name, &shown)));
         }
     }
     read(values).map_err(|e| of_json(&e))
+}
+
+/// The allowed values of a parameter, in the words of the parsers that the command line uses; otherwise the type of its
+/// default.
+fn allowed_values(name: &str, value: &str) -> String {
+    let words = match name {
+        "scale" => value.parse::<ScalingName>().err(),
+        "query_strategy" => value.parse::<QueryStrategy>().err(),
+        "label_source" => value.parse::<LabelSource>().err(),
+        "forget" => value.parse::<Forgetting>().err(),
+        "loss" => parse_loss(value).err(),
+        _ => None,
+    };
+    if let Some(evermargin::Error::Parameter { allowed, .. }) = words {
+        return allowed;
+    }
+    let defaults = serde_json::to_value(EngineParams::default()).unwrap_or_default();
+    match defaults.get(name) {
+        Some(Value::Number(n)) if n.is_u64() => "a whole number from 0 on".into(),
+        Some(Value::Number(_)) => "a number".into(),
+        Some(Value::Bool(_)) => "True or False".into(),
+        Some(default) => format!("of the type of its default, {default}"),
+        None => {
+            let names: Vec<&str> =
+                defaults.as_object().into_iter().flatten().map(|(n, _)| n.as_str()).collect();
+            format!("one of the parameters {}", names.join(", "))
+        }
+    }
 }
 
 /// The number of each class of the engine.

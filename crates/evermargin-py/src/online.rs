@@ -60,11 +60,11 @@ impl Checkpoint {
         seed: u64,
         verbose: bool,
     ) -> PyResult<(Training, Self)> {
-        let labels = Labels { classes: self.0.classes.clone(), of: classes(&codes) };
+        let labels = Labels { classes: self.0.head.learner.classes.clone(), of: classes(&codes) };
         let weights = numbers(weights.as_ref());
         let how = PartialFitOptions { weights: weights.as_deref(), seed, ..PartialFitOptions::default() };
         let view = x.view()?;
-        let name = verbose.then_some(self.0.learner.as_str());
+        let name = verbose.then_some(self.0.head.learner.name.as_str());
         let gone = long(py, name, |watch| partial_fit(&self.0, view.to_matrix(), &labels, how, watch))?;
         gone.map(|(trained, next)| (trained.into(), Self(next))).map_err(|e| of_core(&e))
     }
@@ -91,7 +91,7 @@ impl Checkpoint {
     /// Labeled rows of each class so far.
     #[getter]
     fn counts(&self) -> Vec<usize> {
-        self.0.counts.clone()
+        self.0.head.counts.clone()
     }
 
     /// Points it keeps.

@@ -276,11 +276,17 @@ impl PySession {
         self.read(|session| session.classifier().map(PyClassifier))
     }
 
-    /// Counts of the stream, and what the engine measures, as JSON.
+    /// Counts of the stream, and what the engine measures, as JSON with the names of the command line. Counts of the
+    /// stream that the engine has under these names, and that are taken when a batch is closed, are left out.
     fn statistics(&self) -> PyResult<String> {
         self.read(|session| {
-            let current = &session.statistics().current;
-            json!({ "stream": current, "engine": metrics(session.engine()) }).to_string()
+            let mut found = metrics(session.engine());
+            let stream = serde_json::to_value(session.statistics().current).unwrap_or_default();
+            if let (Some(found), Value::Object(stream)) = (found.as_object_mut(), stream) {
+                let twins = ["batch", "queries", "remembered_labels", "support_vectors"];
+                found.extend(stream.into_iter().filter(|(name, _)| !twins.contains(&name.as_str())));
+            }
+            found.to_string()
         })
     }
 

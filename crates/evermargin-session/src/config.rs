@@ -6,7 +6,7 @@ use evermargin_io::Schema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the records and snapshots of a session.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// The parameters of a session: its first event. They do not change later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct SessionConfig {
 impl SessionConfig {
     /// How rows become features and labels, for a model to keep.
     pub fn input_spec(&self) -> InputSpec {
-        InputSpec { positive: self.positive.clone(), ..self.schema.input_spec() }
+        self.schema.input_spec().with_positive(self.positive.clone())
     }
 }
 

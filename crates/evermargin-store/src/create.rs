@@ -59,6 +59,15 @@ fn restrict(_: &Path, _: u32) -> Result<()> {
     Ok(())
 }
 
+/// Takes away access that others were given to an existing store. Files of another owner stay as they are: only the owner
+/// may change them.
+pub(crate) fn tighten(directory: &Path) {
+    let log = [format!("{DATABASE}-wal"), format!("{DATABASE}-shm")].map(|name| directory.join(name));
+    let files = [directory.join(DATABASE), directory.join(SEAL)].into_iter().chain(log);
+    let _ = restrict(directory, 0o700);
+    files.filter(|file| file.exists()).for_each(|file| drop(restrict(&file, 0o600)));
+}
+
 /// The name of a store, from SQLite's generator, which the system seeds.
 fn draw() -> Result<[u8; 16]> {
     let drawn = Connection::open_in_memory()

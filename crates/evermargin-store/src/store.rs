@@ -76,6 +76,7 @@ impl Store {
             return Err(Error::damaged(missing, None, "missing, though the rest of the store is there"));
         }
         let mut seal = Seal::open(directory, &sealed)?;
+        create::tighten(directory);
         let mark = seal.read()?;
         let contents = verify(&file, &mark)?;
         if contents.generation > mark.generation {

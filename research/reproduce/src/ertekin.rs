@@ -410,9 +410,9 @@ pub(crate) fn digits(bench: &Bench<'_>) -> Result<Findings> {
         let key = format!("digit {digit} {:?} {:?} {}", PASSES[*way], row.protocol, bench.options.seed);
         bench.cached(&key, || machine(bench, &row, PASSES[*way].1))
     });
-    let said = done.into_iter().collect::<Result<Vec<_>>>()?;
+    let outputs = done.into_iter().collect::<Result<Vec<_>>>()?;
     for (way, (name, _)) in PASSES.iter().enumerate() {
-        let ten: Vec<&MachineOutputs> = said.iter().skip(way).step_by(PASSES.len()).collect();
+        let ten: Vec<&MachineOutputs> = outputs.iter().skip(way).step_by(PASSES.len()).collect();
         found.add("MNIST", name, "error", vec![wrong(&ten)]);
         found.add("MNIST", name, "seconds", vec![ten.iter().map(|s| s.seconds).sum()]);
     }
@@ -500,13 +500,15 @@ mod tests {
 
     #[test]
     fn the_largest_decision_names_the_digit() {
-        let said = |decisions: [f64; 3], positive: [bool; 3]| MachineOutputs {
+        let outputs = |decisions: [f64; 3], positive: [bool; 3]| MachineOutputs {
             decisions: decisions.to_vec(),
             positive: positive.to_vec(),
             seconds: 0.0,
         };
-        let (a, b) =
-            (said([1.0, -2.0, 0.5], [true, false, false]), said([-1.0, -1.0, 0.4], [false, true, true]));
+        let (a, b) = (
+            outputs([1.0, -2.0, 0.5], [true, false, false]),
+            outputs([-1.0, -1.0, 0.4], [false, true, true]),
+        );
         assert!((wrong(&[&a, &b]) - 1.0 / 3.0).abs() < 1e-12);
     }
 

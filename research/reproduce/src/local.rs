@@ -1,6 +1,6 @@
-//! How much of the optimum a machine keeps that lets only the neighbors of a newcomer move (Emara 2012, figures VI.10 to
+//! How much of the optimum a machine keeps that lets only the neighbors of a candidate move (Emara 2012, figures VI.10 to
 //! VI.12, printed without numbers): a fifth of the rows at once, two fifths one at a time, two fifths to score on. And how
-//! much a newcomer changes samples that lie farther away than a width of the kernel.
+//! much a candidate changes samples that lie farther away than a width of the kernel.
 
 use crate::clock::Clock;
 use crate::data::Scaling;
@@ -59,12 +59,12 @@ struct Drawn {
     ways: Vec<Came>,
     /// Accuracy of training at once.
     batch: f64,
-    /// Mean |Δα|/C of the samples beyond σ that a newcomer changes.
+    /// Mean |Δα|/C of the samples beyond σ that a candidate changes.
     next_batch_weight: f64,
 }
 
 /// Newcomers whose changes are measured, and the samples of the machine that they come to.
-const NEWCOMERS: (usize, usize) = (40, 400);
+const CANDIDATES: (usize, usize) = (40, 400);
 
 /// Rows of one draw, in the order in which they come: first, stream, test.
 struct Draw {
@@ -189,9 +189,9 @@ impl Draw {
         Ok(Drawn { ways, batch, next_batch_weight: self.beyond()? })
     }
 
-    /// Mean |Δα|/C beyond σ over the samples that a newcomer changes; newcomers that change nothing are passed over.
+    /// Mean |Δα|/C beyond σ over the samples that a candidate changes; candidates that change nothing are passed over.
     fn beyond(&self) -> Result<f64> {
-        let (newcomers, most) = NEWCOMERS;
+        let (candidates, most) = CANDIDATES;
         let known = self.learned.min(most);
         let params = ExactParams { kernel: self.kernel, c: self.c, ..ExactParams::default() };
         let mut machine = ExactSvm::new(&params, self.x.cols(), false)?;
@@ -199,7 +199,7 @@ impl Draw {
             machine.add(self.x.view(), row, self.targets.y[row], 1.0, row as u64)?;
         }
         let (mut sum, mut count) = (0.0, 0usize);
-        for row in known..(known + newcomers).min(self.x.rows()) {
+        for row in known..(known + candidates).min(self.x.rows()) {
             for c in changes(&machine, self.x.view(), row, self.targets.y[row])? {
                 if c.distance > 1.0 && c.change > 1e-9 {
                     (sum, count) = (sum + c.change, count + 1);

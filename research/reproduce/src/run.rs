@@ -477,13 +477,13 @@ mod tests {
     fn tables_share_runs() {
         let mut table = find("ertekin-waveform-imbalance").unwrap();
         table.rows.iter_mut().for_each(|r| r.protocol.train = 300);
-        let (wanted, said) = (options(&["Waveform IR 8"], &["DC"]), AtomicUsize::new(0));
+        let (wanted, error_count) = (options(&["Waveform IR 8"], &["DC"]), AtomicUsize::new(0));
         let say = |line: &str| {
-            said.fetch_add(usize::from(line.contains("error")), Ordering::Relaxed);
+            error_count.fetch_add(usize::from(line.contains("error")), Ordering::Relaxed);
         };
         let bench = Bench::new(&wanted, &say);
         assert_eq!(bench.table(&table).unwrap(), bench.table(&table).unwrap());
-        assert_eq!(said.load(Ordering::Relaxed), 2);
+        assert_eq!(error_count.load(Ordering::Relaxed), 2);
     }
 
     #[test]

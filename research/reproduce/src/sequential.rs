@@ -71,7 +71,7 @@ fn fresh(params: &MedParams, x: &Matrix, t: &Targets) -> Result<SeqMed> {
 }
 
 /// Accuracies at the batches `shown`, counted from 1.
-fn follow(sight: Sight, params: &MedParams, stream: &Stream, shown: &[usize]) -> Result<Vec<f64>> {
+fn accuracies_along(sight: Sight, params: &MedParams, stream: &Stream, shown: &[usize]) -> Result<Vec<f64>> {
     let first = stream.batches.first().ok_or_else(|| Failure::Content("no batch".into()))?;
     let mut state = SeqMed::new(params, first.0.view(), 1)?;
     let (mut out, mut all) = (Vec::new(), (first.0.view().select(&[]), Targets { y: vec![], cost: vec![] }));
@@ -116,7 +116,7 @@ fn piece(
     bench.cached(&key, || {
         let mut stream = make(number)?;
         stream.batches.truncate(shown.last().copied().unwrap_or(0));
-        follow(line.sight, params, &stream, &shown)
+        accuracies_along(line.sight, params, &stream, &shown)
     })
 }
 
@@ -420,11 +420,11 @@ mod tests {
         assert!(stream.batches.iter().all(|(x, _)| (97..=103).contains(&x.rows())));
         let params = MedParams { kernel: Kernel::Rbf { gamma: 0.5 }, c: 5.0, ..MedParams::default() };
         let [current, ours, all] = [Sight::Current, Sight::Sequential, Sight::All]
-            .map(|s| follow(s, &params, &stream, &[1, 2, 3]).unwrap());
+            .map(|s| accuracies_along(s, &params, &stream, &[1, 2, 3]).unwrap());
         // of one batch all see the same
         assert!((current[0] - ours[0]).abs() < 1e-9 && (current[0] - all[0]).abs() < 1e-9);
         assert_ne!(ours, current);
-        assert_eq!(follow(Sight::Current, &params, &stream, &[3]).unwrap(), current[2..]);
+        assert_eq!(accuracies_along(Sight::Current, &params, &stream, &[3]).unwrap(), current[2..]);
         let part = held_out(&stream.batches, 2);
         assert_eq!((part.batches.len(), part.truth.len()), (2, stream.batches[2].1.used().len()));
         assert_eq!(part.test.rows(), part.truth.len());

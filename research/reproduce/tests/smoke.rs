@@ -15,13 +15,13 @@ fn data() -> String {
     std::env::var("EVERMARGIN_DATA").unwrap_or_else(|_| "/nonexistent".into())
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// The counts of the last line.
 fn counts(output: &Output) -> Value {
-    let text = said(output);
+    let text = printed(output);
     let told = String::from_utf8_lossy(&output.stderr);
     serde_json::from_str(text.lines().last().unwrap_or_default())
         .unwrap_or_else(|e| panic!("{e}: {text}{told}"))
@@ -68,7 +68,7 @@ const TABLE: [&str; 6] =
 
 /// Everything but the time of the whole.
 fn numbers(output: &Output) -> String {
-    let text = said(output);
+    let text = printed(output);
     text.lines().filter(|l| !l.starts_with('{') && !l.contains("seconds")).collect::<Vec<_>>().join("\n")
 }
 
@@ -76,7 +76,7 @@ fn numbers(output: &Output) -> String {
 fn the_same_numbers_come_twice_on_any_number_of_threads() {
     let once = |threads| reproduce(&[&TABLE[..], &["--fresh", "--threads", threads]].concat());
     let (one, two) = (once("1"), once("2"));
-    assert!(numbers(&one).contains("g_means"), "{}", said(&one));
+    assert!(numbers(&one).contains("g_means"), "{}", printed(&one));
     assert_eq!(numbers(&one), numbers(&two));
 }
 
@@ -136,7 +136,7 @@ fn bad_options_are_refused_at_once() {
 
 #[test]
 fn names_are_listed_and_unknown_ones_refused() {
-    let list = said(&reproduce(&["--list"]));
+    let list = printed(&reproduce(&["--list"]));
     for name in ["emara-III.2", "ertekin-6.3", "sindhwani-6", "hou-hero-1"] {
         assert!(list.lines().any(|l| l.starts_with(name)), "{list}");
     }
@@ -145,6 +145,6 @@ fn names_are_listed_and_unknown_ones_refused() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("there are ertekin-3.2"));
     assert_eq!(reproduce(&["ertekin-6.3", "--data-sets", "nowhere"]).status.code(), Some(2));
     assert_eq!(reproduce(&[]).status.code(), Some(2));
-    let hand = said(&reproduce(&["--data-sets-at-hand", "--data", "/nonexistent"]));
+    let hand = printed(&reproduce(&["--data-sets-at-hand", "--data", "/nonexistent"]));
     assert!(hand.contains("0 of 106 files whole"), "{hand}");
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
 use evermargin::params::ParamValue;
-use evermargin::pipeline::train::TrainOptions;
+use evermargin::pipeline::train::{Gamma, TrainOptions};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -81,10 +81,10 @@ impl Verb {
 #[command(next_help_heading = "Everywhere")]
 pub struct Common {
     /// Threads to use [default: every core]; the answer does not depend on it
-    #[arg(long, value_name = "N", global = true)]
+    #[arg(long, value_name = "N", global = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub threads: Option<usize>,
     /// Seed of everything random
-    #[arg(long, value_name = "N", global = true, default_value_t = 1)]
+    #[arg(long, value_name = "N", global = true, default_value_t = 1, value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub seed: u64,
     /// Say nothing but errors
     #[arg(long, short, global = true)]
@@ -123,26 +123,26 @@ pub struct DataArgs {
     #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
     pub positive: Option<String>,
     /// Number of the first column in LIBSVM text: 0 or 1 [default: 1, or 0 where index 0 occurs]
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long, value_name = "0|1", value_parser = crate::args::values::whole::<u8>(0, 1))]
     pub index_base: Option<u8>,
     /// Largest size of the file after decompression
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub max_bytes: Option<u64>,
     /// Longest line
-    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    #[arg(long, value_name = "BYTES", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_line: Option<usize>,
     /// Most columns
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_columns: Option<usize>,
     /// Most rows
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_rows: Option<usize>,
     /// Most values of a dense array or table
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_cells: Option<usize>,
     /// Maximum memory in bytes for a file that is read as a whole [default: three quarters of what is free, and at most 256 MiB
     /// or 200 bytes per byte of the file, whichever is more]
-    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    #[arg(long, value_name = "BYTES", hide_short_help = true, value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub max_memory: Option<u64>,
 }
 
@@ -175,16 +175,16 @@ pub struct LearnArgs {
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
     /// Power of the poly kernel [default: 3]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
     pub degree: Option<u32>,
     /// Constant of the poly and sigmoid kernels [default: 0]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number)]
     pub coef0: Option<f64>,
     /// Largest violation of the optimality conditions that counts as solved [default: 0.001]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number)]
     pub tolerance: Option<f64>,
     /// Memory for kernel rows, in megabytes [default: 1000]
-    #[arg(long, value_name = "MB")]
+    #[arg(long, value_name = "MB", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub cache_mb: Option<usize>,
     /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data, and said]
     #[arg(long, value_name = "NAME", value_parser = crate::args::values::scaling)]
@@ -203,11 +203,44 @@ pub struct LearnArgs {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::args::values::assignment)]
     pub set: Vec<(String, String)>,
     /// Stop training after this time, with the model so far
-    #[arg(long, value_name = "S", value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = crate::args::values::number)]
     pub max_seconds: Option<f64>,
     /// Stop each solver after this many steps, with the model so far; none = no limit
     #[arg(long, value_name = "N", value_parser = crate::args::values::limit)]
     pub max_steps: Option<ParamValue>,
+}
+
+/// Sets a parameter that has a flag of its own; refuses one that has a value already.
+pub fn set_once(
+    options: &mut TrainOptions,
+    flag: &str,
+    name: &str,
+    value: impl Into<ParamValue>,
+) -> Result<(), Failure> {
+    refuse_twice(options, flag, name)?;
+    options.set(name, value).map_err(Failure::usage)
+}
+
+/// Sets the width of the kernel where its flag is given. It need not be a parameter of the learner: training takes it from
+/// the options.
+pub fn set_gamma(options: &mut TrainOptions, gamma: Option<Gamma>) -> Result<(), Failure> {
+    let Some(gamma) = gamma else { return Ok(()) };
+    refuse_twice(options, "--gamma", "gamma")?;
+    if let (Gamma::Value(value), Ok(param)) = (gamma, estimator(&options.learner)?.param("gamma")) {
+        param.accept(&value.into())?;
+    }
+    options.gamma = Some(gamma);
+    Ok(())
+}
+
+/// Refuses a second value for a parameter. Parameters come from `--set` first, then from flags.
+pub fn refuse_twice(options: &TrainOptions, flag: &str, name: &str) -> Result<(), Failure> {
+    let given = options.params.contains_key(name) || (name == "gamma" && options.gamma.is_some());
+    if !given {
+        return Ok(());
+    }
+    let how = if flag == "--set" { "by --set".into() } else { format!("by {flag} and by --set") };
+    Err(Failure::Usage(format!("parameter {name} is given twice, {how}; give it once")))
 }
 
 /// The learner when none is named.
@@ -217,7 +250,13 @@ pub const DEFAULT_LEARNER: &str = "svc";
 pub fn command() -> clap::Command {
     let kernel = "Kernel: rbf, linear, poly, sigmoid or precomputed [default: linear for submod-s3vm, qp-s3vm and parzen, \
                   rbf for the others that take one]";
-    Cli::command().mut_subcommand("label", |verb| {
+    // a negative number is a value, which its parser refuses with what is allowed, and no option of its own
+    let negative = |arg: clap::Arg| {
+        let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    };
+    let all = Cli::command().mut_args(negative).mut_subcommands(|verb| verb.mut_args(negative));
+    all.mut_subcommand("label", |verb| {
         verb.mut_arg("learner", |arg| {
             let default = crate::commands::label::DEFAULT_LEARNER;
             arg.help(learner_names(|l| l.uses_unlabeled, default))
@@ -286,19 +325,20 @@ impl LearnArgs {
         let learner = estimator(name)?;
         let mut options = TrainOptions::new(learner.name);
         for (name, value) in &self.set {
+            refuse_twice(&options, "--set", name)?;
             options.parse(name, value).map_err(Failure::usage)?;
         }
-        let named: [(&str, Option<ParamValue>); 6] = [
-            ("kernel", self.kernel.clone().map(Into::into)),
-            ("degree", self.degree.map(Into::into)),
-            ("coef0", self.coef0.map(Into::into)),
-            ("tolerance", self.tolerance.map(Into::into)),
-            ("cache_bytes", self.cache_mb.map(|mb| mb.saturating_mul(1_000_000).into())),
-            ("max_steps", self.max_steps.clone()),
+        let named: [(&str, &str, Option<ParamValue>); 6] = [
+            ("--kernel", "kernel", self.kernel.clone().map(Into::into)),
+            ("--degree", "degree", self.degree.map(Into::into)),
+            ("--coef0", "coef0", self.coef0.map(Into::into)),
+            ("--tolerance", "tolerance", self.tolerance.map(Into::into)),
+            ("--cache-mb", "cache_bytes", self.cache_mb.map(|mb| mb.saturating_mul(1_000_000).into())),
+            ("--max-steps", "max_steps", self.max_steps.clone()),
         ];
-        for (name, value) in named {
+        for (flag, name, value) in named {
             if let Some(value) = value {
-                options.set(name, value).map_err(Failure::usage)?;
+                set_once(&mut options, flag, name, value)?;
             }
         }
         options.multi = self.multi;
@@ -313,5 +353,51 @@ impl LearnArgs {
         }
         learner.make(&options.params).map_err(Failure::usage)?;
         Ok((learner, options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::error::ErrorKind;
+
+    /// The words of a command line that is complete but for the option.
+    fn line(verb: &clap::Command, option: &str, value: &str) -> Vec<String> {
+        let positionals = verb.get_positionals().filter(|p| p.is_required_set()).map(|_| "x".to_string());
+        let verb = ["evermargin".to_string(), verb.get_name().to_string()];
+        verb.into_iter().chain(positionals).chain([option.to_string(), value.to_string()]).collect()
+    }
+
+    fn refusal(words: Vec<String>) -> Option<clap::Error> {
+        let error = command().try_get_matches_from(words).err()?;
+        // a value that was read, of an option that requires another one
+        (error.kind() != ErrorKind::MissingRequiredArgument).then_some(error)
+    }
+
+    #[test]
+    fn every_numeric_option_says_what_it_allows() {
+        let mut all = command();
+        all.build();
+        let mut numeric = 0;
+        for verb in all.get_subcommands() {
+            let options =
+                verb.get_arguments().filter(|a| !a.is_positional() && a.get_action().takes_values());
+            for option in options.filter_map(|a| a.get_long()).map(|name| format!("--{name}")) {
+                let number = ["1", "2", "0.5"].iter().any(|v| refusal(line(verb, &option, v)).is_none())
+                    && refusal(line(verb, &option, "abc")).is_some();
+                numeric += usize::from(number);
+                for value in ["-1", "2.5", "abc", "99999999999999999999"] {
+                    let Some(error) = refusal(line(verb, &option, value)) else { continue };
+                    let text = error.to_string();
+                    let told = text.contains(&format!("invalid value '{value}' for '{option} <"));
+                    assert!(
+                        told && text.contains("must be "),
+                        "{} {option} {value}: {text}",
+                        verb.get_name()
+                    );
+                }
+            }
+        }
+        assert!(numeric > 150, "{numeric} numeric options, counted for each verb");
     }
 }

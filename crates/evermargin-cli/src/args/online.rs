@@ -1,12 +1,12 @@
 //! Options of learners that learn one sample at a time: how samples are chosen, what is kept, what is told.
 
-use crate::commands::fit::check_output;
+use crate::args::set_once;
 use crate::failure::Failure;
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
 use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::ONLINE;
 use evermargin::pipeline::train::TrainOptions;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Learning one sample at a time.
 #[derive(Debug, clap::Args, Default)]
@@ -84,7 +84,7 @@ impl OnlineArgs {
                     able.join(" or ")
                 )));
             }
-            options.set(name, value).map_err(Failure::usage)?;
+            set_once(options, option, name, value)?;
         }
         // a sample that came at random says little about those that are left
         let random = options.params.get("select").is_none_or(|s| s.as_str() == Some("random"));
@@ -100,27 +100,6 @@ impl OnlineArgs {
             )));
         }
         Ok(())
-    }
-
-    /// Refuses files beside the model that cannot be written, before any work is done.
-    pub fn check_outputs(&self, data: &Path, model: &Path) -> Result<(), Failure> {
-        let files = [("--state", &self.state), ("--curve", &self.curve), ("--suspects", &self.suspects)];
-        let mut taken = vec![model];
-        for (option, path) in files {
-            let Some(path) = path else { continue };
-            if path == Path::new("-") || taken.contains(&path.as_path()) {
-                return Err(Failure::Usage(format!("{option}: it needs a file of its own")));
-            }
-            check_output(data, path)?;
-            if let Some(test) = &self.test {
-                check_output(test, path)?;
-            }
-            taken.push(path);
-        }
-        match &self.resume {
-            Some(state) => check_output(state, model),
-            None => Ok(()),
-        }
     }
 
     /// Whether the rows are needed again after learning.

@@ -1,5 +1,6 @@
 //! Options of learners that use rows without a label, and what is told about them.
 
+use crate::args::refuse_twice;
 use crate::failure::Failure;
 use crate::output::console::{count, short};
 use evermargin::Labels;
@@ -54,6 +55,7 @@ impl SemiArgs {
             if !learner.takes("variant") {
                 return Err(Failure::Usage(format!("--variant: learner {} has none", learner.name)));
             }
+            refuse_twice(options, "--variant", "variant")?;
             options.parse("variant", variant).map_err(Failure::usage)?;
         }
         self.unlabeled.apply(learner, options)
@@ -82,6 +84,7 @@ impl UnlabeledArgs {
                 names.join(", ")
             )));
         }
+        refuse_twice(options, "--ratio", "ratio")?;
         options.params.insert("ratio".into(), ratio.clone());
         Ok(())
     }

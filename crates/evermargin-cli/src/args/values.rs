@@ -100,7 +100,26 @@ pub fn warp(text: &str) -> Result<DeformedKernelParams, String> {
 
 /// A whole number from 1.
 pub fn from_one(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "must be a whole number, 1 or more".into())
+    whole(1, u64::MAX)(text)
+}
+
+/// A whole number in a range, which the error states.
+pub fn whole<T: TryFrom<u64>>(
+    min: u64,
+    max: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        let value = digits.parse::<u64>().ok().filter(|n| (min..=max).contains(n));
+        value.and_then(|n| T::try_from(n).ok()).ok_or_else(|| {
+            let too_large = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            if max <= 100 || (too_large && digits.trim_start_matches('0').len() > 1) {
+                format!("must be a whole number from {min} to {max}")
+            } else {
+                format!("must be a whole number, {min} or more")
+            }
+        })
+    }
 }
 
 /// The size of a pool: a number, 0 for all, or `auto:P,ETA`.
@@ -186,10 +205,11 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 /// A parameter and values to try: NAME=GRID; a list may hold any number.
 pub fn axis(text: &str) -> Result<(String, Grid), String> {
     let (name, values) = text.split_once('=').ok_or("must be NAME=GRID")?;
+    let wrong = || "must be NAME=FROM..TO with positive numbers, or NAME=A,B,… with any numbers".to_string();
     let grid = match grid(values) {
-        Err(wrong) => {
+        Err(_) => {
             let list: Result<Vec<f64>, String> = values.split(',').map(number).collect();
-            Grid::List(list.map_err(|_| wrong)?)
+            Grid::List(list.map_err(|_| wrong())?)
         }
         Ok(grid) => grid,
     };
@@ -221,6 +241,19 @@ mod tests {
         for wrong in ["", "1..", "-1..2", "2..1", "a", "1,,2", "0"] {
             assert!(grid(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_state_their_range() {
+        assert_eq!(whole::<u32>(0, 9)("7"), Ok(7));
+        assert_eq!(whole::<u64>(0, u64::MAX)("18446744073709551615"), Ok(u64::MAX));
+        for text in ["-1", "2.5", "abc", "", "0"] {
+            let error = whole::<usize>(1, u64::MAX)(text).unwrap_err();
+            assert_eq!(error, "must be a whole number, 1 or more", "{text}");
+        }
+        let error = whole::<u32>(0, u32::MAX.into())("99999999999999999999").unwrap_err();
+        assert_eq!(error, "must be a whole number from 0 to 4294967295");
+        assert_eq!(whole::<u8>(0, 1)("2").unwrap_err(), "must be a whole number from 0 to 1");
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use crate::args::{Common, DataArgs, HideArgs};
 use crate::commands::ask_batch::{self, Labeled};
 use crate::commands::convert::read_model;
-use crate::commands::fit;
 use crate::commands::predict::{cell, load_for};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::input::views::{self, ViewArgs};
 use crate::output::console::{self, count, exact, quoted, short};
+use crate::output::files::Files;
 use crate::output::progress::Watcher;
 use evermargin::active::{Gate, POOL, closeness_of, take_nearest};
 use evermargin::data::Matrix;
@@ -183,10 +183,13 @@ fn check(args: &AskArgs, common: &Common) -> Result<bool, Failure> {
             "MODEL and DATA cannot both be standard input; give one of them a file".into(),
         ));
     }
-    if let Some(output) = args.output.as_ref().filter(|o| *o != stdin) {
-        fit::check_output(&args.data, output)?;
-        args.model.as_deref().map_or(Ok(()), |model| fit::check_output(model, output))?;
-    }
+    Files::default()
+        .reads(&args.data)
+        .reads(args.model.as_ref())
+        .reads_all(&args.views.view)
+        .reads_data(&args.input, Some(&args.hide))
+        .writes_or_prints("--output", args.output.as_ref())
+        .check()?;
     Ok(to_stdout)
 }
 

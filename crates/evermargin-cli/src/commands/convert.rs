@@ -1,10 +1,10 @@
 //! `evermargin convert`: a model or a data set in another format.
 
 use crate::args::{Common, DataArgs};
-use crate::commands::fit::check_output;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::console::{self, count};
+use crate::output::files::Files;
 use evermargin::model::{Classifier, Column};
 use evermargin_io::artifacts::model;
 use evermargin_io::{Limits, ReadOptions, Table, json, libsvm_model, onnx, write_atomic, write_data};
@@ -74,7 +74,11 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
     if piped && common.json {
         return Err(Failure::Usage("OUT - and --json both want standard output; give OUT a file".into()));
     }
-    check_output(&args.model, &args.output)?;
+    Files::default()
+        .reads(&args.model)
+        .reads_data(&args.input, None)
+        .writes_or_prints("OUT", &args.output)
+        .check()?;
     let Some(to) = args.to.or_else(|| Target::of_name(&args.output)) else {
         return convert_data(args, common, started);
     };

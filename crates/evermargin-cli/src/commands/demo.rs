@@ -4,6 +4,7 @@ use crate::args::Common;
 use crate::commands::run::{ProgressLine, report};
 use crate::failure::Failure;
 use crate::output::console::{self, short};
+use crate::output::files::Files;
 use crate::output::heatmap::escaped;
 use crate::output::picture::Picture;
 use crate::output::progress::Watcher;
@@ -34,6 +35,7 @@ const BATCH: usize = 200;
 
 /// Runs the verb.
 pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Failure> {
+    Files::default().writes("--output", Some(&args.output)).check()?;
     let watch = Watcher::start(common, None)?;
     let (x, labels) =
         generate("drift", &GenerateParams { rows: ROWS, seed: common.seed, ..Default::default() })?;

@@ -1,10 +1,10 @@
 //! `evermargin embed`: a few coordinates of each row along the shape of the data, and two clusters.
 
 use crate::args::{Common, DataArgs};
-use crate::commands::fit;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::output::console::{self, count, exact, short};
+use crate::output::files::Files;
 use crate::output::progress::Watcher;
 use evermargin::Kernel;
 use evermargin::data::Matrix;
@@ -36,10 +36,10 @@ pub struct EmbedArgs {
     #[arg(long, value_name = "FILE")]
     pub place: Option<PathBuf>,
     /// Width of the rbf kernel of the functions: a number, scale = 1/(d·Var X) or auto = 1/d
-    #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma)]
     pub gamma: Gamma,
     /// Weight of the norm of a function against its variation along the graph
-    #[arg(long, value_name = "X", default_value_t = 0.001, value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value_t = 0.001, value_parser = crate::args::values::number)]
     pub smoothness: f64,
     /// Nearest others each row is joined with
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::args::values::from_one)]
@@ -129,11 +129,12 @@ fn check(args: &EmbedArgs, common: &Common) -> Result<bool, Failure> {
     if args.place.as_deref() == Some(Path::new("-")) && args.data == Path::new("-") {
         return Err(Failure::Usage("DATA and --place cannot both be standard input; give one a file".into()));
     }
-    for input in [Some(&args.data), args.place.as_ref()].into_iter().flatten() {
-        if let Some(output) = args.output.as_deref().filter(|o| *o != Path::new("-")) {
-            fit::check_output(input, output)?;
-        }
-    }
+    Files::default()
+        .reads(&args.data)
+        .reads(args.place.as_ref())
+        .reads_data(&args.input, None)
+        .writes_or_prints("--output", args.output.as_ref())
+        .check()?;
     Ok(to_stdout)
 }
 

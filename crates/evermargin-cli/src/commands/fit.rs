@@ -2,7 +2,7 @@
 
 use crate::args::online::OnlineArgs;
 use crate::args::semi::SemiArgs;
-use crate::args::{Common, DEFAULT_LEARNER, DataArgs, HideArgs, LearnArgs};
+use crate::args::{Common, DEFAULT_LEARNER, DataArgs, HideArgs, LearnArgs, set_gamma, set_once};
 use crate::commands::{curve, label, predict, resume, suspects};
 use crate::failure::Failure;
 use crate::input;
@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::input::views;
 use crate::input::views::ViewArgs;
 use crate::output::console::{self, count};
+use crate::output::files::Files;
 use crate::output::fit_summary::{Summary, Written};
 use crate::output::progress::Watcher;
 use evermargin::Labels;
@@ -17,7 +18,6 @@ use evermargin::data::Matrix;
 use evermargin::estimators::EstimatorSpec;
 use evermargin::metrics::Criterion;
 use evermargin::model::CalibrationKind;
-use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin::pipeline::train::{Gamma, TrainOptions, Trained, train};
 use evermargin::resampling::{flip_labels, thin};
@@ -46,10 +46,10 @@ pub struct FitArgs {
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
     /// Cost of a margin violation [default: 1]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning")]
     pub c: Option<f64>,
     /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning")]
     pub gamma: Option<Gamma>,
     /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
     #[arg(long, value_name = "KIND", value_parser = crate::args::values::word::<CalibrationKind>, help_heading = "Learning")]
@@ -117,9 +117,19 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
             "-o - and --json both want standard output; give the model a file".into(),
         ));
     }
-    check_output(&args.data, &output)?;
-    args.online.check_outputs(&args.data, &output)?;
-    args.views.view.iter().try_for_each(|view| check_output(view, &output))?;
+    Files::default()
+        .reads(&args.data)
+        .reads_all(&args.views.view)
+        .reads_data(&args.input, Some(&args.hide))
+        .reads(args.learn.weights.as_ref())
+        .reads(args.semi.unlabeled.graph.as_ref())
+        .reads(args.online.test.as_ref())
+        .reads_then_replaces(args.online.resume.as_ref(), "--state")
+        .writes_or_prints("--output", &output)
+        .writes("--state", args.online.state.as_ref())
+        .writes("--curve", args.online.curve.as_ref())
+        .writes("--suspects", args.online.suspects.as_ref())
+        .check()?;
     let mut rows = read(args, common, &work)?;
     console::note(common, &rows.data.notes);
     use_unlabeled_rows(args, common, &rows, &mut work);
@@ -140,9 +150,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
         data: &args.data,
         gamma: match &work {
             Work::Begin(_, options) => options.gamma,
-            Work::PartialFitOptions(state, _) => {
-                state.params.get("gamma").and_then(ParamValue::as_f64).map(Gamma::Value)
-            }
+            Work::PartialFitOptions(state, _) => state.saved.params.kernel.gamma().map(Gamma::Value),
         },
         trained: &trained,
         truth: rows.truth.as_ref(),
@@ -197,14 +205,9 @@ fn begin(args: &FitArgs, common: &Common, default: &str) -> Result<Work, Failure
         ));
     }
     if let Some(c) = args.c {
-        options.set("c", c).map_err(Failure::usage)?;
+        set_once(&mut options, "--c", "c", c)?;
     }
-    if args.gamma.is_some() {
-        options.gamma = args.gamma;
-    }
-    if let (Some(Gamma::Value(gamma)), Ok(param)) = (args.gamma, learner.param("gamma")) {
-        param.accept(&gamma.into())?;
-    }
+    set_gamma(&mut options, args.gamma)?;
     options.calibration = args.probability;
     options.threshold = args.threshold;
     learner.make(&options.params).map_err(Failure::usage)?;
@@ -217,7 +220,9 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         Work::Begin(learner, options) => {
             (ReadOptions::default(), options.kernel(learner).as_deref() == Some("precomputed"))
         }
-        Work::PartialFitOptions(s, _) => (ReadOptions::like(&s.input, &s.classes, s.features()), false),
+        Work::PartialFitOptions(s, _) => {
+            (ReadOptions::like(&s.head.input, &s.head.learner.classes, s.features()), false)
+        }
     };
     let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), vec![known])?;
     let weights = source.weights(args.learn.weights.as_deref())?;
@@ -228,7 +233,7 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
         input::drop_serial(&mut rows.data)?;
     }
     if let Work::PartialFitOptions(state, _) = work
-        && let Some(class) = &state.input.positive
+        && let Some(class) = &state.head.input.positive
     {
         rows.data.labels = input::one_against_rest(&rows.data.labels, class);
     }
@@ -347,34 +352,6 @@ pub fn default_model(data: &Path) -> PathBuf {
     let known = [".csv", ".tsv", ".txt", ".data", ".svm", ".libsvm", ".svmlight", ".npy", ".npz"];
     let stem = known.iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
     if stem.is_empty() || stem == "-" { "model.evm".into() } else { format!("{stem}.evm").into() }
-}
-
-/// Refuses an output that cannot be written, before any work is done.
-pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
-    not_the_same(input, output)?;
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
-    match folder {
-        _ if output.is_dir() => {
-            Err(Failure::Failed(format!("{}: is a folder; name a file in it", output.display())))
-        }
-        Some(folder) if !folder.is_dir() => Err(Failure::Failed(format!(
-            "{}: there is no folder {}; make it first",
-            output.display(),
-            folder.display()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses to write over the input.
-fn not_the_same(data: &Path, output: &Path) -> Result<(), Failure> {
-    match (data.canonicalize(), output.canonicalize()) {
-        (Ok(a), Ok(b)) if a == b => Err(Failure::Usage(format!(
-            "{}: that is the input itself; give the output another name",
-            output.display()
-        ))),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::console::{self, count, quoted};
+use crate::output::files::Files;
 use evermargin::datasets::{GenerateParams, generate, names};
 use evermargin_io::{Table, write_data};
 use serde_json::json;
@@ -18,16 +19,16 @@ pub struct GenerateArgs {
     /// What to make; `list` names them all
     pub name: String,
     /// Number of rows
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub rows: usize,
     /// Standard deviation of the noise
     #[arg(long, value_name = "X", value_parser = crate::args::values::number)]
     pub noise: Option<f64>,
     /// Number of features, where one may choose
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub cols: Option<usize>,
     /// Number of classes, where one may choose
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub classes: Option<usize>,
     /// Below 1 the share of the rows that belong to the last class; from 1 on the rows of each other class for one
     /// of the last
@@ -75,6 +76,7 @@ pub fn run(args: &GenerateArgs, common: &Common, started: Instant) -> Result<(),
     if piped && common.json {
         return Err(Failure::Usage("-o - and --json both want standard output; give the data a file".into()));
     }
+    Files::default().writes_or_prints("--output", &args.output).check()?;
     check_size(args)?;
     let params = GenerateParams {
         rows: args.rows,

@@ -1,29 +1,35 @@
 //! `evermargin inspect`: what a model or a state holds, on one page.
 
 use crate::args::Common;
+use crate::commands::run::cpu_level;
 use crate::failure::Failure;
 use crate::output::console::{self, count, short};
 use crate::output::fit_summary;
+use evermargin::engine::LabelMemory;
 use evermargin::estimators::online::lasvm::Lasvm;
 use evermargin::model::{Calibration, Classifier, Column, MulticlassScheme};
 use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::{Kernel, Matrix, Model};
 use evermargin_io::{Artifact, Limits, read_kept};
+use evermargin_session::{Opened, OtherCpu, Session};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show what a model or a state holds
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  evermargin inspect species.evm")]
 pub struct InspectArgs {
-    /// Model or state: a model file, a LIBSVM model, JSON or a state; - is standard input
+    /// Model or state: a model file, a LIBSVM model, JSON, a state file or the state folder of a run; - is standard input
     pub model: PathBuf,
 }
 
 /// Runs the verb.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
+    if args.model.is_dir() {
+        return session(&args.model, common);
+    }
     let (classifier, state) = match read_kept(&args.model, &Limits::default())? {
         Artifact::Model(classifier) => (*classifier, None),
         Artifact::State(state) => {
@@ -41,12 +47,58 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
     console::answer(common, &json, &page)
 }
 
+/// Shows the state folder of a run, which is checked and locked meanwhile.
+fn session(directory: &Path, common: &Common) -> Result<(), Failure> {
+    let name = directory.display();
+    let none = || Failure::Failed(format!("{name}: is a folder and no state of a run; name a file in it"));
+    if !directory.join(DATABASE).is_file() {
+        return Err(none());
+    }
+    let Opened::Session(session) = Session::open(directory, &cpu_level(), OtherCpu::Refuse)? else {
+        return Err(none());
+    };
+    let (engine, config) = (session.engine(), session.config());
+    let (classes, labels) = (engine.classes().names(), engine.memory().map_or(0, LabelMemory::len));
+    let json = json!({
+        "rows": engine.rows(),
+        "batches": engine.batches(),
+        "class_names": classes,
+        "labels": labels,
+        "labels_spent": engine.budget_usage().total,
+        "version": engine.version(),
+        "support_count": engine.support_count(),
+        "pending_queries": engine.pending_queries().len(),
+        "rejected_rows": engine.rejected_rows(),
+        "rejected_events": session.rejected_event_count(),
+        "oracle": config.oracle,
+        "input": config.input,
+        "positive": config.positive,
+        "cpu_level": config.cpu_level,
+    });
+    let mut page = format!("{name}: state of a run, which the same `evermargin run` command resumes");
+    for (title, value) in [
+        ("input", config.input.join(" ")),
+        ("rows", format!("{}; batches {}", engine.rows(), engine.batches())),
+        ("classes", list(classes)),
+        ("labels", format!("{labels} remembered, {} answered", engine.budget_usage().total)),
+        ("model", format!("version {}, {}", engine.version(), count(engine.support_count(), "point"))),
+        ("open questions", engine.pending_queries().len().to_string()),
+        ("CPU level", config.cpu_level.clone()),
+    ] {
+        let _ = write!(page, "\n  {title:<16}{value}");
+    }
+    console::answer(common, &json, &page)
+}
+
+/// The file that every state folder has.
+const DATABASE: &str = "events.db";
+
 /// How far a learner that will go on has come.
 fn progress(state: &OnlineCheckpoint) -> Value {
     let counts = &state.saved.counts;
     json!({
         "rows": state.rows,
-        "class_counts": state.counts,
+        "class_counts": state.head.counts,
         "samples_seen": counts.seen,
         "points": state.saved.dead.iter().filter(|dead| !**dead).count(),
         "kernel_evaluations": counts.evaluations,
@@ -60,7 +112,8 @@ fn progress_lines(state: &OnlineCheckpoint) -> String {
     let counts = &state.saved.counts;
     let points = state.saved.dead.iter().filter(|dead| !**dead).count();
     let ending = if state.saved.params.finish { ", not finished yet" } else { "" };
-    let of = state.classes.iter().zip(&state.counts).map(|(class, n)| format!("{class} {n}"));
+    let of =
+        state.head.learner.classes.iter().zip(&state.head.counts).map(|(class, n)| format!("{class} {n}"));
     let of: Vec<String> = of.collect();
     format!(
         "\n  {:<16}{}{ending}; `evermargin fit MORE_DATA --resume` goes on\n  {:<16}{} seen, of {}\n  {:<16}{}",

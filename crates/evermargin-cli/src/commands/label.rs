@@ -1,13 +1,14 @@
 //! `evermargin label`: give every row of a file a label, from the few that have one.
 
 use crate::args::semi::{self, SemiArgs};
-use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
-use crate::commands::fit::{check_output, default_model};
+use crate::args::{Common, DataArgs, HideArgs, LearnArgs, set_gamma, set_once};
+use crate::commands::fit::default_model;
 use crate::commands::predict::{Shape, cell, shape};
 use crate::failure::Failure;
 use crate::input::views::{self, ViewArgs};
 use crate::input::{self, Input};
 use crate::output::console::{self, exact, short};
+use crate::output::files::Files;
 use crate::output::fit_summary::{ended, total};
 use crate::output::heatmap::{check_name, escaped, page};
 use crate::output::picture::Picture;
@@ -46,10 +47,10 @@ pub struct LabelArgs {
     #[arg(long)]
     pub explain: bool,
     /// Cost of a margin violation, for learners that take it [default: 1]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning")]
     pub c: Option<f64>,
     /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning")]
     pub gamma: Option<Gamma>,
     #[command(flatten)]
     pub semi: SemiArgs,
@@ -72,17 +73,17 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     if to_stdout && common.json {
         return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
     }
-    for output in args.output.iter().chain(&args.model).filter(|o| *o != Path::new("-")) {
-        check_output(&args.data, output)?;
-        args.views.view.iter().try_for_each(|view| check_output(view, output))?;
-    }
-    if let Some(plot) = &args.plot {
-        check_name(plot)?;
-        check_output(&args.data, plot)?;
-    }
-    if args.model.is_some() && (args.model == args.output || args.model.as_deref() == Some(Path::new("-"))) {
-        return Err(Failure::Usage("--model: the model needs a file of its own".into()));
-    }
+    args.plot.as_deref().map_or(Ok(()), check_name)?;
+    Files::default()
+        .reads(&args.data)
+        .reads_all(&args.views.view)
+        .reads_data(&args.input, Some(&args.hide))
+        .reads(args.learn.weights.as_ref())
+        .reads(args.semi.unlabeled.graph.as_ref())
+        .writes_or_prints("--output", args.output.as_ref())
+        .writes("--model", args.model.as_ref())
+        .writes("--plot", args.plot.as_ref())
+        .check()?;
     let name = args.learn.learner.as_deref().unwrap_or(DEFAULT_LEARNER);
     let (learner, mut options) = args.learn.options_for(name, common)?;
     if learner.one_class {
@@ -100,9 +101,9 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     args.semi.apply(learner, &mut options)?;
     args.views.check(learner)?;
     if let Some(c) = args.c {
-        options.set("c", c).map_err(Failure::usage)?;
+        set_once(&mut options, "--c", "c", c)?;
     }
-    options.gamma = args.gamma.or(options.gamma);
+    set_gamma(&mut options, args.gamma)?;
     learner.make(&options.params).map_err(Failure::usage)?;
     let precomputed = options.kernel(learner).as_deref() == Some("precomputed");
 

@@ -4,6 +4,7 @@ use crate::args::Common;
 use crate::commands::summarize::{check_output, objective_name, print_result};
 use crate::failure::Failure;
 use crate::output::console::{self, count, short};
+use crate::output::files::Files;
 use crate::output::progress::Watcher;
 use evermargin::summary::{Pool, Summary, objective};
 use evermargin_io::Limits;
@@ -33,10 +34,8 @@ pub struct MergeArgs {
 
 /// Runs the verb.
 pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Failure> {
-    let to_stdout = args
-        .summaries
-        .iter()
-        .try_fold(false, |_, path| check_output(path, args.output.as_deref(), common))?;
+    let files = Files::default().reads_all(&args.summaries);
+    let to_stdout = check_output(files, args.output.as_ref(), common)?;
     let parts: Vec<SavedSummary> = args
         .summaries
         .iter()

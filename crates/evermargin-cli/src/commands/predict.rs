@@ -2,11 +2,11 @@
 
 use crate::args::{Common, DataArgs, HideArgs};
 use crate::commands::convert::read_model;
-use crate::commands::fit;
 use crate::failure::Failure;
 use crate::input::views::{self, ViewArgs};
 use crate::input::{self, Input};
 use crate::output::console::{self, exact, quoted, short};
+use crate::output::files::Files;
 use evermargin::Labels;
 use evermargin::metrics::{self, Confusion};
 use evermargin::model::{Classifier, MulticlassScheme, Predictions};
@@ -37,7 +37,7 @@ pub struct PredictArgs {
     pub roc: Option<PathBuf>,
     /// Views of the model that are missing in DATA, by their numbers from 1, as in 2 or 1,3: their columns, whatever they hold, are
     /// not looked at, and the other views answer
-    #[arg(long, value_name = "VIEWS", value_delimiter = ',')]
+    #[arg(long, value_name = "VIEWS", value_delimiter = ',', value_parser = crate::args::values::whole::<usize>(1, u64::MAX))]
     pub without: Vec<usize>,
     #[command(flatten)]
     pub views: ViewArgs,
@@ -74,15 +74,14 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
             "MODEL and DATA cannot both be standard input; give one of them a file".into(),
         ));
     }
-    for output in args.output.iter().chain(&args.roc) {
-        fit::check_output(&args.data, output)?;
-        fit::check_output(&args.model, output)?;
-        args.views.view.iter().try_for_each(|view| fit::check_output(view, output))?;
-    }
-    let piped = args.roc.as_deref() == Some(input);
-    if piped || (args.roc.is_some() && args.roc == args.output) {
-        return Err(Failure::Usage("--roc: the curve needs a file of its own".into()));
-    }
+    Files::default()
+        .reads(&args.data)
+        .reads(&args.model)
+        .reads_all(&args.views.view)
+        .reads_data(&args.input, None)
+        .writes_or_prints("--output", args.output.as_ref())
+        .writes("--roc", args.roc.as_ref())
+        .check()?;
     let classifier = read_model(&args.model).map_err(|failure| {
         if args.data != input && args.model.is_file() && read_model(&args.data).is_ok() {
             let (first, second) = (args.model.display(), args.data.display());

@@ -1,6 +1,6 @@
 //! `evermargin fit --resume`: what may be said beside a state, and what would contradict it.
 
-use crate::args::Common;
+use crate::args::{Common, set_gamma, set_once};
 use crate::commands::fit::FitArgs;
 use crate::failure::Failure;
 use evermargin::model::MulticlassScheme;
@@ -17,15 +17,15 @@ pub fn agree(
     common: &Common,
     state: &OnlineCheckpoint,
 ) -> Result<PartialFitOptions<'static>, Failure> {
-    if let Some(name) = args.learn.learner.as_ref().filter(|name| **name != state.learner) {
-        return Err(contradiction("--learner", name, &state.learner));
+    if let Some(name) = args.learn.learner.as_ref().filter(|name| **name != state.head.learner.name) {
+        return Err(contradiction("--learner", name, &state.head.learner.name));
     }
-    let (learner, mut options) = args.learn.options_for(&state.learner, common)?;
+    let (learner, mut options) = args.learn.options_for(&state.head.learner.name, common)?;
     args.online.apply(learner, &mut options)?;
     if let Some(c) = args.c {
-        options.set("c", c).map_err(Failure::usage)?;
+        set_once(&mut options, "--c", "c", c)?;
     }
-    options.gamma = args.gamma.or(options.gamma);
+    set_gamma(&mut options, args.gamma)?;
     learner.make(&options.params).map_err(Failure::usage)?;
     let finish = options.params.remove("finish").and_then(|v| v.as_bool());
     let cache = options.params.remove("cache_bytes").and_then(|v| v.as_u64()).map(|b| b as usize);
@@ -36,7 +36,7 @@ pub fn agree(
         )));
     }
     for (name, value) in &options.params {
-        let stored = state.params.get(name);
+        let stored = state.head.learner.params.get(name);
         if stored != Some(value) {
             let stored = stored.map_or_else(|| "none".into(), ParamValue::to_string);
             return Err(contradiction(name, &value.to_string(), &stored));
@@ -48,8 +48,9 @@ pub fn agree(
 
 /// Gamma, scaling, scheme, class weights, the class asked for.
 fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> Result<(), Failure> {
-    let stored = |name: &str| state.params.get(name).map_or_else(|| "none".into(), ParamValue::to_string);
-    let gamma = state.params.get("gamma").and_then(ParamValue::as_f64);
+    let stored =
+        |name: &str| state.head.learner.params.get(name).map_or_else(|| "none".into(), ParamValue::to_string);
+    let gamma = state.saved.params.kernel.gamma();
     match options.gamma {
         Some(Gamma::Value(value)) if gamma != Some(value) => {
             return Err(contradiction("--gamma", &value.to_string(), &stored("gamma")));
@@ -58,20 +59,24 @@ fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> R
         Some(Gamma::Auto) => return Err(contradiction("--gamma", "auto", &stored("gamma"))),
         _ => {}
     }
-    if let Some(scale) = options.scaling.filter(|s| s.name() != state.scaling.name()) {
-        return Err(contradiction("--scale", &scale.name(), state.scaling.name()));
+    if let Some(scale) = options.scaling.filter(|s| s.name() != state.head.scaling.name()) {
+        return Err(contradiction("--scale", &scale.name(), state.head.scaling.name()));
     }
-    if options.multi == Some(MulticlassScheme::OneVsOne) && state.scheme == MulticlassScheme::OneVsRest {
+    if options.multi == Some(MulticlassScheme::OneVsOne)
+        && state.head.learner.scheme == MulticlassScheme::OneVsRest
+    {
         return Err(contradiction("--multi", "one-vs-one", "one-vs-rest"));
     }
-    if options.multi == Some(MulticlassScheme::OneVsRest) && state.scheme == MulticlassScheme::OneVsOne {
+    if options.multi == Some(MulticlassScheme::OneVsRest)
+        && state.head.learner.scheme == MulticlassScheme::OneVsOne
+    {
         return Err(contradiction("--multi", "one-vs-rest", "one-vs-one"));
     }
     let weight = options.class_weight.value();
-    if let Some(weight) = weight.filter(|w| state.params.get("class_weight") != Some(w)) {
+    if let Some(weight) = weight.filter(|w| state.head.learner.params.get("class_weight") != Some(w)) {
         return Err(contradiction("--class-weight", &weight.to_string(), &stored("class_weight")));
     }
-    let positive = state.input.positive.as_deref();
+    let positive = state.head.input.positive.as_deref();
     match &args.input.positive {
         Some(class) if positive != Some(class.as_str()) => {
             Err(contradiction("--positive", class, positive.unwrap_or("all classes")))

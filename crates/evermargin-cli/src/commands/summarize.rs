@@ -1,11 +1,11 @@
 //! `evermargin summarize`: the rows that stand for all of them.
 
 use crate::args::{Common, DataArgs};
-use crate::commands::fit;
 use crate::commands::predict::cell;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::console::{self, count, exact, short};
+use crate::output::files::Files;
 use crate::output::progress::Watcher;
 use evermargin::Kernel;
 use evermargin::model::Column;
@@ -42,22 +42,22 @@ pub struct SummarizeArgs {
     #[arg(long, value_name = "NAME", default_value = "rbf")]
     pub kernel: String,
     /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d
-    #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma)]
     pub gamma: Gamma,
     /// Power of the poly kernel
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
     pub degree: u32,
     /// Constant of the poly and sigmoid kernels
-    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = crate::args::values::number)]
     pub coef0: f64,
     /// Weight of being unlike each other, for the exemplars objective: auto, static or a number
-    #[arg(long, value_name = "X", default_value = "auto", value_parser = lambda, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value = "auto", value_parser = lambda)]
     pub diversity: Lambda,
     /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none; exemplars are written scaled
     #[arg(long, value_name = "NAME", default_value = "none", value_parser = crate::args::values::scaling)]
     pub scale: ScalingChoice,
     /// Memory for kernel values, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = 512)]
+    #[arg(long, value_name = "MB", default_value_t = 512, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub cache_mb: usize,
     /// Summary to write: a table when it ends in .csv, else a file that `merge` reads [default: row numbers and weights on
     /// standard output; with --json nowhere]
@@ -112,7 +112,8 @@ fn kernel(args: &SummarizeArgs, gamma: f64) -> Result<Kernel, Failure> {
 /// Runs the verb.
 pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     kernel(args, if let Gamma::Value(gamma) = args.gamma { gamma } else { 1.0 })?;
-    let to_stdout = check_output(&args.data, args.output.as_deref(), common)?;
+    let files = Files::default().reads(&args.data).reads_data(&args.input, None);
+    let to_stdout = check_output(files, args.output.as_ref(), common)?;
     let source = input::load(&args.data, &args.input, None, ReadOptions::default())?;
     console::note(common, &source.data.notes);
     let numbers = source.numbers();
@@ -168,17 +169,19 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
 }
 
 /// Refuses outputs that cannot be before any file is read; says whether rows go to standard output.
-pub fn check_output(data: &Path, output: Option<&Path>, common: &Common) -> Result<bool, Failure> {
+pub fn check_output<'a>(
+    files: Files<'a>,
+    output: Option<&'a PathBuf>,
+    common: &Common,
+) -> Result<bool, Failure> {
     let to_stdout = output.map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {
         return Err(Failure::Usage(
             "-o - and --json both want standard output; give the summary a file".into(),
         ));
     }
-    match output.filter(|o| *o != Path::new("-")) {
-        Some(output) => fit::check_output(data, output).map(|()| to_stdout),
-        None => Ok(to_stdout),
-    }
+    files.writes_or_prints("--output", output).check()?;
+    Ok(to_stdout)
 }
 
 /// Writes a summary where it belongs and says what was done.

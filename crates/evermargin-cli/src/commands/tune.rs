@@ -4,12 +4,12 @@
 use crate::args::semi::UnlabeledArgs;
 use crate::args::values::{Grid, six_digits};
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
-use crate::commands::fit;
 use crate::commands::fit::default_model;
 use crate::failure::Failure;
 use crate::input;
 use crate::input::views::{self, ViewArgs};
 use crate::output::console::{self, count, exact, quoted, short};
+use crate::output::files::Files;
 use crate::output::heatmap::{self, Heatmap};
 use crate::output::progress::Watcher;
 use evermargin::Labels;
@@ -47,10 +47,10 @@ pub struct TuneArgs {
     #[arg(long, value_name = "NAME=GRID", value_parser = crate::args::values::axis, help_heading = "Search")]
     pub over: Vec<(String, Grid)>,
     /// Values of a range
-    #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search")]
+    #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search", value_parser = crate::args::values::whole::<usize>(1, 100))]
     pub grid: usize,
     /// Folds; each class is spread evenly
-    #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Search")]
+    #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Search", value_parser = crate::args::values::whole::<usize>(2, u64::MAX))]
     pub folds: usize,
     /// Draw a heat map: a self-contained .svg or .html file [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Search")]
@@ -94,6 +94,8 @@ struct Search {
     gammas: Vec<Option<f64>>,
     /// Values of all other parameters, in every combination.
     others: Vec<Vec<(String, f64)>>,
+    /// The parameters among them that are whole numbers.
+    integers: Vec<String>,
 }
 
 impl Search {
@@ -141,6 +143,8 @@ impl Search {
                 "the grid has {points} points; at most {MAX_POINTS} are tried"
             )));
         }
+        let integer = |name: &str| learner.param(name).is_ok_and(|p| p.kind.is_integer());
+        let integers = axes.iter().map(|(name, _)| name.clone()).filter(|name| integer(name)).collect();
         let (name, costs) = axes.remove(along);
         let mut others = vec![Vec::new()];
         for (name, values) in axes {
@@ -151,7 +155,21 @@ impl Search {
                 })
                 .collect();
         }
-        Ok(Self { name, costs, gammas: vec![None], others })
+        Ok(Self { name, costs, gammas: vec![None], others, integers })
+    }
+
+    /// Refuses a parameter that is searched and has one value in addition.
+    fn refuse_fixed(&self, args: &TuneArgs, options: &TrainOptions) -> Result<(), Failure> {
+        let others = self.others.first().into_iter().flatten().map(|(name, _)| name);
+        let fixed = |name: &&String| options.params.contains_key(*name);
+        let gamma = (args.gamma().is_some() && options.gamma.is_some()).then(|| "gamma".to_string());
+        match std::iter::once(&self.name).chain(others).find(fixed).cloned().or(gamma) {
+            None => Ok(()),
+            Some(name) => Err(Failure::Usage(format!(
+                "parameter {name} is given twice: tune tries values of it, and it has one already; for one value, give \
+                 --over {name}=VALUE alone"
+            ))),
+        }
     }
 
     fn len(&self) -> usize {
@@ -170,7 +188,10 @@ impl Search {
 
     fn described(&self, p: &Point) -> Value {
         let mut out = serde_json::Map::new();
-        out.extend(self.chosen(p).into_iter().map(|(name, v)| (name, v.into())));
+        let number = |name: &str, v: f64| {
+            if self.integers.iter().any(|n| n == name) { json!(v as i64) } else { json!(v) }
+        };
+        out.extend(self.chosen(p).into_iter().map(|(name, v)| (name.clone(), number(&name, v))));
         out.insert("gamma".into(), p.gamma.into());
         out.insert("accuracy".into(), p.accuracy.into());
         out.insert("standard_error".into(), p.error.into());
@@ -191,20 +212,20 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     args.unlabeled.apply(learner, &mut options)?;
     args.views.check(learner)?;
     options.compare = false; // nobody is told
-    if !(1..=100).contains(&args.grid) {
-        return Err(Failure::Usage(format!("--grid {}: must be from 1 to 100", args.grid)));
-    }
-    if args.folds < 2 {
-        return Err(evermargin::Error::parameter("folds", args.folds, "2 or more").into());
-    }
     let mut search = Search::new(args, learner)?;
+    search.refuse_fixed(args, &options)?;
     if let Some(plot) = &args.plot {
         heatmap::check_name(plot)?;
     }
-    if let Some(output) = &args.output {
-        fit::check_output(&args.data, output)?;
-        args.views.view.iter().try_for_each(|view| fit::check_output(view, output))?;
-    }
+    Files::default()
+        .reads(&args.data)
+        .reads_all(&args.views.view)
+        .reads_data(&args.input, Some(&args.hide))
+        .reads(args.learn.weights.as_ref())
+        .reads(args.unlabeled.graph.as_ref())
+        .writes("--output", args.output.as_ref())
+        .writes("--plot", args.plot.as_ref())
+        .check()?;
     let source = views::load(&args.data, &args.views, &args.input, Some(&args.hide), Vec::new())?;
     options.weights = source.weights(args.learn.weights.as_deref())?;
     let mut data = source.data;
@@ -451,6 +472,12 @@ fn command(written: &[String], args: &TuneArgs, search: &Search, best: &Point, s
         if SEARCH.contains(&name) {
             if name == word {
                 words.next();
+            }
+        } else if name == "--set" {
+            // gamma is written below, as the number it became
+            let assigned = word.split_once('=').map(|(_, a)| a).or_else(|| words.next().map(String::as_str));
+            if let Some(assigned) = assigned.filter(|a| a.split('=').next().map(str::trim) != Some("gamma")) {
+                let _ = write!(out, " --set {}", quoted(assigned.as_ref()));
             }
         } else if !(["--json", "--quiet", "-q"].contains(&name) || word.starts_with("-o")) {
             let _ = write!(out, " {}", quoted(word.as_ref()));

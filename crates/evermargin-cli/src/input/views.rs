@@ -238,13 +238,8 @@ pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>
             return Err(damaged());
         }
         columns = others;
-        let input = InputSpec {
-            columns: own.to_vec(),
-            label: file.label.clone(),
-            index_base: file.index_base,
-            positive: c.input.positive.clone(),
-            ..InputSpec::default()
-        };
+        let input = InputSpec::new(own.to_vec(), file.label.clone(), file.index_base)
+            .with_positive(c.input.positive.clone());
         out.push(ReadOptions::like(&input, &c.classes, file.features));
     }
     Ok(Some(out))

@@ -119,8 +119,6 @@ fn bad_usage_ends_with_2() {
             ("fit d.svm --c -1e300", "parameter c = -1e300: must be a number above 0, at most 1e15"),
             ("fit nothing.svm --gamma 0", "parameter gamma = 0: must be a positive number, scale or auto"),
             ("fit nothing.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
-            ("tune nothing.svm --folds 1", "parameter folds = 1: must be 2 or more"),
-            ("tune d.svm --grid 1000000000000", "--grid 1000000000000: must be from 1 to 100"),
             (
                 "generate two-moons --rows 99999999999999",
                 "--rows 99999999999999: with about 3 values a row that is over the cap of 1000000000 values; ask for \
@@ -132,7 +130,6 @@ fn bad_usage_ends_with_2() {
                 "d.csv looks like data and m.evm is a model; write the model first: evermargin predict m.evm d.csv",
             ),
             ("fit d.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
-            ("tune d.svm --folds 1", "parameter folds = 1: must be 2 or more"),
             ("tune d.svm --folds 99", "parameter folds = 99: must be at most 40, the labeled rows"),
             ("tune d.svm --plot x.png", "--plot x.png: must end in .svg or .html"),
             ("tune d.svm --kernel linear --gamma 1,2", "--gamma: the linear kernel has none; leave it out"),
@@ -181,6 +178,27 @@ fn options_that_cannot_be_read_end_with_2() {
             "fit d.svm --labeled-rows splits --split 0",
             "error: invalid value '0' for '--split <K>': must be a whole number, 1 or more",
         ),
+        (
+            "tune nothing.svm --folds 1",
+            "error: invalid value '1' for '--folds <K>': must be a whole number, 2 or more",
+        ),
+        (
+            "tune d.svm --grid 1000000000000",
+            "error: invalid value '1000000000000' for '--grid <N>': must be a whole number from 1 to 100",
+        ),
+        (
+            "fit d.svm --cache-mb -1",
+            "error: invalid value '-1' for '--cache-mb <MB>': must be a whole number, 0 or more",
+        ),
+        (
+            "fit d.svm --degree 99999999999999999999",
+            "error: invalid value '99999999999999999999' for '--degree <N>': must be a whole number from 0 to 4294967295",
+        ),
+        (
+            "tune d.svm --over coef0=-1..0",
+            "error: invalid value 'coef0=-1..0' for '--over <NAME=GRID>': must be NAME=FROM..TO with positive numbers, or \
+             NAME=A,B,… with any numbers",
+        ),
         ("fit", "error: the following required arguments were not provided:"),
         ("frobnicate", "error: unrecognized subcommand 'frobnicate'"),
     ] {
@@ -191,6 +209,102 @@ fn options_that_cannot_be_read_end_with_2() {
             "{line}"
         );
     }
+}
+
+/// The parser takes any number for these; the range is that of the parameter.
+#[test]
+fn numbers_out_of_range_name_their_parameter_and_what_is_allowed() {
+    let shell = shell();
+    for (verb, flags) in [
+        ("fit d.svm", &["c", "tolerance", "max-seconds", "gamma", "flip", "thin"][..]),
+        ("label d.svm --learner tsvm", &["max-seconds", "gamma", "ratio"]),
+        (
+            "run d.svm",
+            &[
+                "c",
+                "c-inferred",
+                "tolerance",
+                "exploration-rate",
+                "max-margin-distance",
+                "evicted-weight",
+                "gamma",
+            ],
+        ),
+        ("generate two-moons -o x.csv", &["noise", "imbalance", "flip"]),
+        ("embed d.svm", &["smoothness", "gamma"]),
+        ("summarize d.svm", &["gamma", "diversity"]),
+    ] {
+        for flag in flags {
+            let said = shell.run(&format!("{verb} --{flag} -1"));
+            let named = said.err.contains(&flag.replace('-', "_")) || said.err.contains(flag);
+            assert!(said.code == 2 && named && said.err.contains("must be"), "{verb} --{flag}: {}", said.err);
+        }
+    }
+}
+
+#[test]
+fn a_parameter_is_given_once() {
+    let shell = shell();
+    for (line, name) in [
+        ("fit d.svm --c 1 --set c=2", "c"),
+        ("fit d.svm --set c=1 --set c=2", "c"),
+        ("fit d.svm --gamma 1 --set gamma=2", "gamma"),
+        ("fit d.svm --set gamma=1 --set gamma=2", "gamma"),
+        ("fit d.svm --kernel rbf --set kernel=linear", "kernel"),
+        ("fit d.svm --max-steps 5 --set max-steps=6", "max_steps"),
+        ("fit d.svm --learner lasvm --epochs 2 --set epochs=3", "epochs"),
+        ("label d.svm --ratio 0.5 --set ratio=0.4", "ratio"),
+        ("label d.svm --variant plain --set variant=thesis", "variant"),
+        ("label d.svm --learner tsvm --gamma 1 --set gamma=2", "gamma"),
+        ("tune d.svm --set c=2", "c"),
+        ("tune d.svm --gamma 1,2 --set gamma=2", "gamma"),
+        ("tune d.svm --learner lapsvm --over gamma_i=0,1 --set gamma_i=2", "gamma_i"),
+    ] {
+        let said = shell.run(line);
+        let expected = format!("error: parameter {name} is given twice");
+        assert!(said.code == 2 && said.err.starts_with(&expected), "{line}: {}", said.err);
+    }
+    let json = shell.ok("tune d.svm --c 1,2 --folds 2 --set gamma=2 --json").json();
+    let command = json["command"].as_str().unwrap().strip_prefix("evermargin ").unwrap();
+    assert!(!command.contains("--set gamma"), "{command}");
+    shell.ok(command);
+}
+
+#[test]
+fn outputs_replace_neither_inputs_nor_each_other() {
+    let shell = shell();
+    let model = shell.read("m.evm");
+    for (line, option) in [
+        ("run d.svm --rejects x -o x", "--rejects"),
+        ("run d.svm --model x -o ./x", "--model"),
+        ("run d.svm --model x --report x", "--report"),
+        ("run d.svm --state x -o x", "--output"),
+        ("fit d.svm --learner lasvm -o x --state ./x", "--state"),
+        ("fit d.svm --learner lasvm -o x --suspects y --curve y", "--suspects"),
+        ("label d.svm --model x -o x", "--model"),
+        ("label d.svm --model x --plot x.svg -o x.svg", "--plot"),
+        ("predict m.evm d.svm -o x --roc x", "--roc"),
+        ("tune d.svm -o x.svg --plot x.svg", "--plot"),
+    ] {
+        let said = shell.run(line);
+        let expected = format!("error: {option}: it needs a file of its own");
+        assert!(said.code == 2 && said.err.starts_with(&expected), "{line}: {}", said.err);
+        assert!(!shell.path("x").exists(), "{line}");
+    }
+    for line in [
+        "run d.svm -o d.svm",
+        "fit d.svm --labeled-rows splits -o splits",
+        "label d.svm --labeled-rows splits --model splits",
+        "predict m.evm d.svm --roc m.evm",
+        "tune d.svm --labeled-rows splits --plot d.svm -o d.svm",
+        "ask d.svm --model m.evm -o m.evm",
+        "convert d.svm ./d.svm",
+    ] {
+        let said = shell.run(line);
+        let refused = said.err.contains("that is the input itself") || said.err.contains("must end in .svg");
+        assert!(said.code == 2 && refused, "{line}: {}", said.err);
+    }
+    assert_eq!(shell.read("m.evm"), model);
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn the_name_of_a_file_says_its_format() {
     }
     let csv = shell.text("b.csv");
     assert_eq!(csv, shell.text("a.csv"));
-    for line in ["generate two-moons -o x.parquet", "convert a.csv x.xlsx"] {
+    for line in ["generate two-moons -o x.parquet", "generate two-moons -o x.foo", "convert a.csv x.xlsx"] {
         let said = shell.run(line);
         assert!(said.code == 1 && said.err.contains("data is not written as ."), "{line}: {}", said.err);
     }

@@ -463,3 +463,107 @@ fn long_kills_on_a_hostile_stream_change_nothing() {
         assert_eq!(shell.text("r.tsv"), rejects, "after {done} kills");
     }
 }
+
+/// A first batch of rejected rows is read past, and its rows are listed.
+#[test]
+fn a_first_batch_without_a_usable_row_is_read_past() {
+    let shell = Shell::new();
+    let line = |i: u32| {
+        let a = if i < 100 { "1e300".into() } else { (f64::from(i * 7 % 17) / 4.0).to_string() };
+        format!("{a},{},{}\n", i % 5, if i.is_multiple_of(3) { "x" } else { "y" })
+    };
+    let text = String::from("a,b,class\n") + &(0..600).map(line).collect::<String>();
+    shell.write("s.csv", &text);
+    for options in ["", " --state s", " --state s"] {
+        let json =
+            shell.ok(&format!("run s.csv --oracle none --batch 50 --json --rejects r.tsv{options}")).json();
+        assert_eq!((&json["rows"], &json["rejected_rows"]), (&500.into(), &100.into()), "{json}");
+        assert_eq!(json["rows_without_label"], 50, "the first batch has no prediction: {json}");
+        assert_eq!(shell.text("r.tsv").lines().count(), 101);
+    }
+    let bad: String = text.split_inclusive('\n').take(101).collect();
+    shell.write("bad.csv", &bad);
+    let said = shell.fails("run bad.csv --batch 50 --rejects bad.tsv", 1);
+    assert!(
+        said.err.contains("no usable row among the first 100 rows; bad.csv:2: column 'a'"),
+        "{}",
+        said.err
+    );
+    assert_eq!(shell.text("bad.tsv").lines().count(), 101);
+}
+
+/// An outlier in the first batch costs no more than one in a later batch.
+#[test]
+fn an_outlier_in_the_first_batch_does_not_ruin_the_stream() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 600 -o clean.csv");
+    let clean = shell.text("clean.csv");
+    let accuracy = |name: &str| {
+        let json = shell.ok(&format!("run {name} --oracle none --batch 100 --json")).json();
+        json["prequential_accuracy"].as_f64().unwrap()
+    };
+    let usual = accuracy("clean.csv");
+    for value in ["1e6", "3e15", "1e99"] {
+        for at in [1, 51, 350] {
+            let changed = |(i, line): (usize, &str)| match line.split_once(',') {
+                Some((_, rest)) if i == at => format!("{value},{rest}\n"),
+                _ => format!("{line}\n"),
+            };
+            shell.write("o.csv", &clean.lines().enumerate().map(changed).collect::<String>());
+            let found = accuracy("o.csv");
+            assert!(found > usual - 0.03, "{value} in row {at}: {found} instead of {usual}");
+        }
+    }
+}
+
+/// Rows appended to a file, and to a file of a folder that was done, are read by the next run.
+#[test]
+fn rows_appended_to_a_finished_file_are_read() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 600 -o clean.csv");
+    let clean = shell.text("clean.csv");
+    let lines: Vec<&str> = clean.split_inclusive('\n').collect();
+    std::fs::create_dir(shell.path("in")).unwrap();
+    for (stream, file) in [("a.csv", "a.csv"), ("in", "in/b.csv")] {
+        let run = format!("run {stream} --oracle none --batch 100 --state state-{stream}");
+        shell.write(file, &lines[..400].concat());
+        assert_eq!(shell.ok(&format!("{run} --json")).json()["rows"], 399);
+        shell.write(file, &clean);
+        let said = shell.ok(&run);
+        assert!(said.err.contains("going on after 399 rows"), "{}", said.err);
+        assert!(said.out.contains("600 rows in"), "{}", said.out);
+        let again = shell.ok(&run);
+        assert!(again.err.contains("going on after 600 rows"), "{}", again.err);
+        assert!(again.out.contains("600 rows in"), "{}", again.out);
+    }
+}
+
+#[test]
+fn a_run_that_writes_no_model_says_so() {
+    let shell = Shell::new();
+    shell.write("one.csv", "a,b,class\n1,2,x\n2,1,x\n3,1,x\n");
+    let said = shell.ok("run one.csv --oracle none --model m.evm --json");
+    assert!(said.err.contains("no model was written: "), "{}", said.err);
+    assert!(said.json()["model"].is_null());
+    shell.write("two.csv", "a,b,class\n1,2,x\n2,1,y\n3,1,x\n");
+    let said = shell.ok("run two.csv --oracle none --model m.evm --json");
+    assert!(!said.err.contains("no model"), "{}", said.err);
+    assert_eq!(said.json()["model"], "m.evm");
+}
+
+/// A rejected row counts neither among the rows of a resumed run nor among those without a label.
+#[test]
+fn rejected_rows_are_counted_alike_everywhere() {
+    let shell = Shell::new();
+    let value = |i: u32| if i == 350 { "1e20".into() } else { (f64::from(i * 7 % 17) / 4.0).to_string() };
+    let line = |i: u32| format!("{},{},{}\n", value(i), i % 5, if i.is_multiple_of(3) { "x" } else { "y" });
+    shell.write("s.csv", &(String::from("a,b,class\n") + &(0..600).map(line).collect::<String>()));
+    let json = shell.ok("run s.csv --oracle none --batch 100 --state s --json").json();
+    assert_eq!((&json["rows"], &json["rows_without_label"]), (&599.into(), &100.into()), "{json}");
+    let said = shell.ok("run s.csv --oracle none --batch 100 --state s");
+    assert!(
+        said.err.contains("going on after 599 rows") && said.out.contains("599 rows in 6"),
+        "{}",
+        said.err
+    );
+}

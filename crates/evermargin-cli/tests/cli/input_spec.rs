@@ -16,13 +16,35 @@ fn writers(data: &str, options: &str) -> [(String, &'static str); 4] {
     ]
 }
 
-/// Every command writes a model that is right about the file, without being told again how to read it.
+/// Every command writes a model that is right about the file, without being told again how to read it. All models have the
+/// same classes in the same order and the same sign on rows that are clear.
 fn every_model_reads_alike(shell: &Shell, data: &str, new: &str, options: &str) {
-    for (line, model) in writers(data, options) {
+    let models = writers(data, options).map(|(line, model)| {
         shell.ok(&line);
-        let json = shell.ok(&format!("predict {model} {new} --json")).json();
+        let json = shell.ok(&format!("predict {model} {new} -o {model}.tsv --json")).json();
         let accuracy = json["accuracy"].as_f64().unwrap_or_else(|| panic!("{line}: no label found: {json}"));
-        assert!(accuracy > 0.95, "{line}: {accuracy} of the rows of {new} right");
+        let scores = ["auc", "pr_auc"].map(|name| json[name].as_f64().unwrap_or(1.0));
+        let classes = shell.ok(&format!("inspect {model} --json")).json()["class_names"].clone();
+        let table = shell.text(&format!("{model}.tsv"));
+        let decisions: Vec<f64> = table
+            .lines()
+            .skip(1)
+            .map(|row| row.split('\t').nth(1).and_then(|f| f.parse().ok()).expect("a decision value"))
+            .collect();
+        (line, classes, decisions, accuracy, scores)
+    });
+    let [(_, classes, decisions, accuracy, scores), others @ ..] = &models;
+    assert!(*accuracy > 0.95 && decisions.len() >= 100, "{accuracy} of {} rows right", decisions.len());
+    for (line, other_classes, other_decisions, other_accuracy, other_scores) in others {
+        assert_eq!(other_classes, classes, "{line}: the order of the classes differs from fit's");
+        assert!((other_accuracy - accuracy).abs() < 0.04, "{line}: {other_accuracy}, fit {accuracy}");
+        for (score, other) in scores.iter().zip(other_scores) {
+            assert!((score - other).abs() < 0.04, "{line}: {other_scores:?}, fit {scores:?}");
+        }
+        let clear = decisions.iter().zip(other_decisions).filter(|(f, g)| f.abs() > 0.5 && g.abs() > 0.5);
+        let signs: Vec<bool> = clear.map(|(f, g)| (*f > 0.0) == (*g > 0.0)).collect();
+        let same = signs.iter().filter(|same| **same).count();
+        assert!(signs.len() >= 50 && same == signs.len(), "{line}: {same} of {} signs as fit's", signs.len());
     }
 }
 
@@ -64,6 +86,42 @@ fn models_keep_the_positive_class() {
     }
     shell.write("d.csv", &text);
     every_model_reads_alike(&shell, "d.csv", "d.csv", "--positive cat");
+}
+
+/// By bytes "2" is before "not-2" and "zebra" after "not-zebra": the order of names must not decide what is positive.
+#[test]
+fn models_have_the_positive_class_second_whatever_its_name() {
+    for name in ["2", "zebra", "a.b", "-1"] {
+        let shell = Shell::new();
+        let mut text = String::new();
+        let mut table = "a,kind,b\n".to_string();
+        for i in 0..240 {
+            let (second, [a, b]) = cloud(i);
+            let number = if second { name } else { ["1", "3"][i / 2 % 2] };
+            let _ = writeln!(text, "{number} 0:{a} 1:{b}");
+            let kind = if second { name } else { ["cat", "owl"][i / 2 % 2] };
+            let _ = writeln!(table, "{a},{kind},{b}");
+        }
+        if name == "2" {
+            shell.write("d.svm", &text);
+            every_model_reads_alike(&shell, "d.svm", "d.svm", "--positive 2");
+        }
+        shell.write("d.csv", &table);
+        every_model_reads_alike(&shell, "d.csv", "d.csv", &format!("--label kind --positive {name}"));
+    }
+}
+
+#[test]
+fn models_of_text_have_the_positive_class_second() {
+    let shell = Shell::new();
+    let mut text = "body,class\n".to_string();
+    for i in 0..240_usize {
+        let topics = ["invoice payment overdue", "holiday beach photos", "goal match league"];
+        let k = if i.is_multiple_of(2) { 0 } else { 1 + i / 2 % 2 };
+        let _ = writeln!(text, "w{} {} w{},{}", i * 31 % 40, topics[k], i * 17 % 40, ["a", "b", "c"][k]);
+    }
+    shell.write("d.csv", &text);
+    every_model_reads_alike(&shell, "d.csv", "d.csv", "--text body --label class --positive a");
 }
 
 #[test]

@@ -21,6 +21,27 @@ const KEYS: [&str; 12] = [
 ];
 
 #[test]
+fn inspect_shows_the_state_folder_of_a_run() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 400 --noise 0.1 -o d.csv");
+    let run = shell.ok("run d.csv --batch 100 --queries-per-batch 5 --state s --json").json();
+    let json = shell.ok("inspect s --json").json();
+    for (key, value) in [("rows", 400), ("batches", 4)] {
+        assert_eq!(json[key], value, "{key}: {json}");
+    }
+    for key in ["labels_spent", "version", "support_count"] {
+        assert_eq!(json[key], run[key], "{key}: {json}");
+    }
+    assert_eq!(json["class_names"], run["classes"]);
+    let page = shell.ok("inspect s").out;
+    assert!(page.starts_with("s: state of a run") && page.contains("rows            400"), "{page}");
+    std::fs::create_dir(shell.path("other")).unwrap();
+    let said = shell.fails("inspect other", 1);
+    assert!(said.err.contains("is a folder and no state of a run"), "{}", said.err);
+    assert_eq!(std::fs::read_dir(shell.path("other")).unwrap().count(), 0, "nothing is made there");
+}
+
+#[test]
 fn a_stream_is_labeled_with_few_answers() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 2000 --noise 0.1 -o d.csv");
@@ -94,7 +115,7 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
         let said = shell.fails(&format!("run d.csv {other} --state parts"), 2);
         assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
     }
-    assert!(shell.fails("run d.csv --state d.csv", 1).err.contains("d.csv"));
+    assert!(shell.fails("run d.csv --state d.csv", 2).err.contains("d.csv"));
 }
 
 /// SIGKILL at any moment, again and again: what comes out in the end is what comes out without.

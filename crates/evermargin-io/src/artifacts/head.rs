@@ -5,8 +5,7 @@ use crate::artifacts::container::{self, Kind};
 use crate::artifacts::tensor_parts::ScalingHead;
 use crate::artifacts::tensors::Bundle;
 use crate::error::{Error, Result};
-use evermargin::model::{InputSpec, MulticlassScheme};
-use evermargin::params::ParamValues;
+use evermargin::model::InputSpec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -22,16 +21,6 @@ pub(crate) struct Head<B> {
     pub(crate) scaling: ScalingHead,
     /// What only this kind of artifact has.
     pub(crate) body: B,
-}
-
-/// The learner of a model or a state, and the classes it tells apart.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LearnerHead {
-    pub(crate) name: String,
-    pub(crate) params: ParamValues,
-    pub(crate) classes: Vec<String>,
-    pub(crate) scheme: MulticlassScheme,
 }
 
 impl<B: PartialEq + Serialize + DeserializeOwned> Head<B> {

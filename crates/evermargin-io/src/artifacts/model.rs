@@ -9,7 +9,7 @@
 //! The same classifier always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind};
-use crate::artifacts::head::{Head, LearnerHead};
+use crate::artifacts::head::Head;
 use crate::artifacts::tensor_parts::{self, Restored, rows};
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::artifacts::validate::check;
@@ -20,15 +20,15 @@ use crate::output::write_atomic;
 use crate::remedy::Limit;
 use crate::{json, libsvm_model};
 use evermargin::kernel::Kernel;
-use evermargin::model::{Calibration, Classifier, Columns, Model, Part};
+use evermargin::model::{Calibration, Classifier, Columns, LearnerInfo, Model, Part};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// What only models have.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
-    learner: LearnerHead,
+struct ModelBody {
+    learner: LearnerInfo,
     model: ModelHead,
     calibration: Vec<CalibrationHead>,
 }
@@ -93,15 +93,11 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
     check(classifier).map_err(Error::inexpressible)?;
     let mut bundle = Bundle::default();
     let model = save_model(&classifier.model, "", &mut bundle);
-    let learner = LearnerHead {
-        name: classifier.learner.clone(),
-        params: classifier.params.clone(),
-        classes: classifier.classes.clone(),
-        scheme: classifier.scheme,
-    };
+    let learner = classifier.learner_info();
     let scaling = tensor_parts::save_scaling(&classifier.scaling, &mut bundle);
     let calibration = save_calibration(&classifier.calibration, &mut bundle);
-    Head::new(&classifier.input, scaling, Body { learner, model, calibration }).write(Kind::Model, bundle)
+    Head::new(&classifier.input, scaling, ModelBody { learner, model, calibration })
+        .write(Kind::Model, bundle)
 }
 
 /// The classifier in the bytes of a model file; `name` stands for the file in messages.
@@ -115,21 +111,12 @@ fn from_bytes_within(name: &str, bytes: &[u8], limits: &Limits) -> Result<Classi
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<Classifier> {
     let mut tensors = container::open(Kind::Model, bytes)?;
-    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    let Head { input, scaling, body, .. }: Head<ModelBody> = tensors.description()?;
     let model = load_model(body.model, "", &mut tensors)?;
     let scaling = tensor_parts::load_scaling(scaling, &mut tensors)?;
     let calibration = load_calibration(&body.calibration, &mut tensors)?;
     tensors.refuse_unused()?;
-    let classifier = Classifier {
-        learner: body.learner.name,
-        params: body.learner.params,
-        classes: body.learner.classes,
-        scheme: body.learner.scheme,
-        model,
-        scaling,
-        input,
-        calibration,
-    };
+    let classifier = Classifier { calibration, ..Classifier::new(body.learner, model, scaling, input) };
     let (cols, cap) = (classifier.features(), limits.columns());
     if cols > cap {
         return Err(over(cols, "columns", cap, Limit::Columns));

@@ -8,7 +8,7 @@
 //! learning goes on as if it had never been interrupted. The same state always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind, LoadOptions};
-use crate::artifacts::head::{Head, LearnerHead};
+use crate::artifacts::head::Head;
 use crate::artifacts::tensor_parts::{self, Restored, rows};
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::artifacts::validate::{check_classes, check_input, check_scaling};
@@ -20,6 +20,8 @@ use crate::remedy::Limit;
 use evermargin::data::Matrix;
 use evermargin::estimators::online::lasvm::{Counts, LasvmParams, Ramp, Saved};
 use evermargin::kernel::gram::Packing;
+use evermargin::model::LearnerInfo;
+use evermargin::pipeline::checkpoint_head::CheckpointHead;
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::solver::smo::Dual;
 use serde::{Deserialize, Serialize};
@@ -28,8 +30,8 @@ use std::path::Path;
 /// What only states have.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
-    learner: LearnerHead,
+struct StateBody {
+    learner: LearnerInfo,
     class_counts: Vec<usize>,
     rows: u64,
     machine: LasvmParams,
@@ -92,15 +94,10 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
     check(checkpoint).map_err(Error::inexpressible)?;
     let saved = &checkpoint.saved;
     let mut bundle = Bundle::default();
-    let scaling = tensor_parts::save_scaling(&checkpoint.scaling, &mut bundle);
-    let body = Body {
-        learner: LearnerHead {
-            name: checkpoint.learner.clone(),
-            params: checkpoint.params.clone(),
-            classes: checkpoint.classes.clone(),
-            scheme: checkpoint.scheme,
-        },
-        class_counts: checkpoint.counts.clone(),
+    let scaling = tensor_parts::save_scaling(&checkpoint.head.scaling, &mut bundle);
+    let body = StateBody {
+        learner: checkpoint.head.learner.clone(),
+        class_counts: checkpoint.head.counts.clone(),
         rows: checkpoint.rows,
         machine: saved.params.clone(),
         packing: save_packing(&saved.packing, &mut bundle),
@@ -108,7 +105,7 @@ pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
         counts: saved.counts.clone(),
     };
     save_variables(saved, &mut bundle);
-    Head::new(&checkpoint.input, scaling, body).write(Kind::State, bundle)
+    Head::new(&checkpoint.head.input, scaling, body).write(Kind::State, bundle)
 }
 
 fn save_packing(packing: &Packing, bundle: &mut Bundle) -> PackingHead {
@@ -141,7 +138,7 @@ fn save_variables(saved: &Saved, bundle: &mut Bundle) {
 }
 
 fn restore(mut tensors: Loaded<'_>, limits: &Limits) -> Restored<OnlineCheckpoint> {
-    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    let Head { input, scaling, body, .. }: Head<StateBody> = tensors.description()?;
     if body.packing.cols > limits.columns() {
         return Err(over(body.packing.cols, "columns", limits.columns(), Limit::Columns));
     }
@@ -160,17 +157,8 @@ fn restore(mut tensors: Loaded<'_>, limits: &Limits) -> Restored<OnlineCheckpoin
     let packing = Packing { cols, center, sparse, double };
     let saved =
         Saved { params: body.machine, packing, points, ids, came, dead, outputs, counts: body.counts };
-    let checkpoint = OnlineCheckpoint {
-        learner: body.learner.name,
-        params: body.learner.params,
-        classes: body.learner.classes,
-        scheme: body.learner.scheme,
-        scaling,
-        input,
-        counts: body.class_counts,
-        rows: body.rows,
-        saved,
-    };
+    let head = CheckpointHead { learner: body.learner, scaling, input, counts: body.class_counts };
+    let checkpoint = OnlineCheckpoint { head, rows: body.rows, saved };
     check(&checkpoint)?;
     Ok(checkpoint)
 }
@@ -216,9 +204,9 @@ fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     if cols == 0 {
         return Err("its samples have no columns".into());
     }
-    check_classes(&checkpoint.classes, checkpoint.scheme, saved.outputs.len())?;
-    check_scaling(&checkpoint.scaling, cols)?;
-    check_input(&checkpoint.input, cols)?;
+    check_classes(&checkpoint.head.learner.classes, checkpoint.head.learner.scheme, saved.outputs.len())?;
+    check_scaling(&checkpoint.head.scaling, cols)?;
+    check_input(&checkpoint.head.input, cols)?;
     let c = &saved.counts;
     let single = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
     if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MAX_COUNT) {

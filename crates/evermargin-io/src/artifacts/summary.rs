@@ -38,7 +38,7 @@ pub struct SavedSummary {
 /// What only summaries have.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
+struct SummaryBody {
     params: ExemplarParams,
     cap: usize,
     seen: u64,
@@ -69,7 +69,7 @@ pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
     check(kept).map_err(Error::inexpressible)?;
     let (summary, mut bundle) = (&kept.summary, Bundle::default());
     let scaling = tensor_parts::save_scaling(&kept.scaling, &mut bundle);
-    let body = Body {
+    let body = SummaryBody {
         params: summary.params().clone(),
         cap: summary.cap(),
         seen: summary.seen(),
@@ -86,7 +86,7 @@ pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
     let mut tensors = container::open(Kind::Summary, bytes)?;
-    let Head { input, scaling, body, .. }: Head<Body> = tensors.description()?;
+    let Head { input, scaling, body, .. }: Head<SummaryBody> = tensors.description()?;
     if body.cols > limits.columns() {
         return Err(over(body.cols, "columns", limits.columns(), Limit::Columns));
     }
@@ -141,10 +141,11 @@ mod tests {
                 shift: vec![0.5, 1.0],
                 factor: vec![0.1, 3.0],
             },
-            input: InputSpec {
-                columns: ["a", "b"].map(|name| Column::Number { name: name.into() }).to_vec(),
-                ..InputSpec::default()
-            },
+            input: InputSpec::new(
+                ["a", "b"].map(|name| Column::Number { name: name.into() }).to_vec(),
+                None,
+                None,
+            ),
             sources: vec!["a.csv".into(), "b \"c\".csv".into()],
             origin: vec![(1, 7), (0, 1), (1, 2)],
         }

@@ -81,8 +81,8 @@ impl Format {
         }
     }
 
-    /// The format and the compression of a file to be written, by its name; no format where the name says nothing. Refuses
-    /// endings that mean something else.
+    /// The format and the compression of a file to be written, by its name; no format where the name has no ending. Refuses
+    /// endings of no format that is written.
     pub(crate) fn of_output(path: &Path) -> Result<(Option<Self>, Option<Packing>), String> {
         if path == Path::new("-") {
             return Ok((Some(Self::Libsvm), None));
@@ -97,22 +97,17 @@ impl Format {
             "jsonl" | "ndjson" => Some(Self::Jsonl),
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),
-            other if FOREIGN.contains(&other) => {
+            "" => None,
+            other => {
                 return Err(format!(
-                    "data is not written as .{other}; name a file that ends in .svm, .csv, .tsv, .jsonl, .npy or .npz"
+                    "data is not written as .{other}; name a file that ends in .svm, .libsvm, .txt, .csv, .tsv, .jsonl, .npy \
+                     or .npz, also with .gz, .xz or .zst"
                 ));
             }
-            _ => None,
         };
         Ok((format, packing))
     }
 }
-
-/// Endings of files that are not data sets, or are of formats that are not written.
-const FOREIGN: [&str; 22] = [
-    "parquet", "arrow", "feather", "orc", "avro", "xlsx", "xls", "ods", "h5", "hdf5", "mat", "pkl", "pickle",
-    "json", "onnx", "evm", "evs", "evx", "zip", "bz2", "idx", "arff",
-];
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -37,14 +37,10 @@ pub struct Dataset {
 impl Dataset {
     /// How the file became features and labels, for a model to keep.
     pub fn input_spec(&self) -> InputSpec {
-        InputSpec {
-            columns: self.columns.clone(),
-            label: self.label.clone(),
-            index_base: self.index_base,
-            positive: self.positive.clone(),
-            serial_column: self.serial_column,
-            files: self.files.clone(),
-        }
+        InputSpec::new(self.columns.clone(), self.label.clone(), self.index_base)
+            .with_positive(self.positive.clone())
+            .with_serial_column(self.serial_column)
+            .with_files(self.files.clone())
     }
 }
 

@@ -111,7 +111,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
         scheme: if n == 2 { MulticlassScheme::Binary } else { MulticlassScheme::OneVsOne },
         model,
         scaling: Scaling::None,
-        input: InputSpec { serial_column: kernel == Kernel::Precomputed, ..InputSpec::default() },
+        input: InputSpec::default().with_serial_column(kernel == Kernel::Precomputed),
         calibration,
     })
 }

@@ -1,7 +1,8 @@
 //! A folder that is being filled: which of its files are complete and not yet read.
 
+use super::FileEnd;
 use crate::error::{Error, Result};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -23,14 +24,18 @@ impl Folder {
         Self { path: path.to_path_buf(), before: BTreeMap::new(), ready: VecDeque::new() }
     }
 
-    /// The next file in the order of names that is not `done`. With `follow` a file counts when it is complete: it did
+    /// The next file in the order of names that is not `done`, or has grown since. With `follow` a file counts when it is complete: it did
     /// not change since the last look, or was left alone while another was written. Files that are gone are forgotten.
-    pub(crate) fn next(&mut self, done: &mut BTreeSet<String>, follow: bool) -> Result<Option<String>> {
+    pub(crate) fn next(
+        &mut self,
+        done: &mut BTreeMap<String, FileEnd>,
+        follow: bool,
+    ) -> Result<Option<String>> {
         if let Some(name) = self.ready.pop_front() {
             return Ok(Some(name));
         }
         let now = self.look()?;
-        done.retain(|name| now.contains_key(name));
+        done.retain(|name, _| now.contains_key(name));
         let newest = now.values().map(|look| look.1).max();
         let complete = |name: &String, look: &Look| {
             let left_alone = newest.is_some_and(|n| n.duration_since(look.1).is_ok_and(|d| d > SETTLED));
@@ -38,7 +43,9 @@ impl Folder {
         };
         self.ready = now
             .iter()
-            .filter(|(name, look)| !done.contains(*name) && complete(name, look))
+            .filter(|(name, look)| {
+                done.get(*name).is_none_or(|end| look.0 > end.size) && complete(name, look)
+            })
             .map(|(name, _)| name.clone())
             .collect();
         self.before = now;
@@ -78,7 +85,7 @@ fn passed_over(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BTreeSet, Folder, passed_over};
+    use super::{BTreeMap, FileEnd, Folder, passed_over};
     use std::fs::{self, File};
     use std::time::{Duration, SystemTime};
 
@@ -86,7 +93,8 @@ mod tests {
     fn files_count_when_they_are_complete() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-        let mut done = BTreeSet::new();
+        let mut done = BTreeMap::new();
+        let end = |size: u64| FileEnd { size, ..FileEnd::default() };
         let mut folder = Folder::new(dir.path());
         assert_eq!(folder.next(&mut done, true).unwrap(), None);
         write("b", "1");
@@ -94,16 +102,19 @@ mod tests {
         write("b", "12");
         assert_eq!(folder.next(&mut done, true).unwrap(), None, "grew");
         assert_eq!(folder.next(&mut done, true).unwrap().as_deref(), Some("b"), "stands still");
-        done.insert("b".to_string());
+        done.insert("b".to_string(), end(2));
         // An earlier name that comes later is read; so is a file that was left alone while another was written.
         write("a", "1");
         let past = SystemTime::now() - Duration::from_secs(60);
         File::options().write(true).open(dir.path().join("a")).unwrap().set_modified(past).unwrap();
         assert_eq!(folder.next(&mut done, true).unwrap().as_deref(), Some("a"));
-        done.insert("a".to_string());
+        done.insert("a".to_string(), end(1));
         fs::remove_file(dir.path().join("a")).unwrap();
         assert_eq!(folder.next(&mut done, true).unwrap(), None);
-        assert_eq!(done.iter().collect::<Vec<_>>(), ["b"], "what is gone is forgotten");
+        assert_eq!(done.keys().collect::<Vec<_>>(), ["b"], "what is gone is forgotten");
+        write("b", "123");
+        assert_eq!(folder.next(&mut done, true).unwrap(), None, "grows");
+        assert_eq!(folder.next(&mut done, true).unwrap().as_deref(), Some("b"), "has grown");
     }
 
     #[test]
@@ -113,10 +124,10 @@ mod tests {
             fs::write(dir.path().join(name), "x").unwrap();
         }
         fs::create_dir(dir.path().join("inner")).unwrap();
-        let (mut folder, mut done) = (Folder::new(dir.path()), BTreeSet::new());
+        let (mut folder, mut done) = (Folder::new(dir.path()), BTreeMap::new());
         let mut read = Vec::new();
         while let Some(name) = folder.next(&mut done, false).unwrap() {
-            done.insert(name.clone());
+            done.insert(name.clone(), FileEnd { size: 1, ..FileEnd::default() });
             read.push(name);
         }
         assert_eq!(read, ["a.csv", "b.csv"]);

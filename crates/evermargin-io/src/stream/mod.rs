@@ -2,7 +2,8 @@
 //!
 //! What the columns are is fixed once, the [`Schema`]: by the beginning of the first file (its first 4 MiB; of a pipe, the
 //! rows of the first batch). Every batch says where it ended, its [`Position`]. A program that keeps both goes on after
-//! the last row it had ([`Stream::resume`]), whatever has come into the folder since.
+//! the last row it had ([`Stream::resume`]), whatever has come into the folder since. Rows that are appended to a file
+//! after its end was reached are read then, also where the file of a folder was done.
 //!
 //! Text is cut into blocks of whole rows, which the readers of whole files read: one parser, one way to code a
 //! cell, errors with file and line. Arrays are read whole and handed out in slices.
@@ -27,7 +28,7 @@ use evermargin::model::{Column, InputSpec, LabelPosition};
 use folder::Folder;
 use part::{Part, Piece};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,14 +101,10 @@ impl Schema {
         Self { features, ..Self::of(format) }
     }
 
-    /// How rows become features and labels, for a model to keep.
+    /// How rows become features and labels, for a model to keep. A stream has neither kernel matrices nor several files side
+    /// by side.
     pub fn input_spec(&self) -> InputSpec {
-        InputSpec {
-            columns: self.columns.clone(),
-            label: self.label.clone(),
-            index_base: self.index_base,
-            ..InputSpec::default()
-        }
+        InputSpec::new(self.columns.clone(), self.label.clone(), self.index_base)
     }
 
     fn of(format: Format) -> Self {
@@ -115,16 +112,32 @@ impl Schema {
     }
 }
 
+/// Where the reading of a file ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEnd {
+    /// Size of the file when it was opened; a file that is larger now has grown.
+    pub size: u64,
+    /// Bytes that are done with, after decompression.
+    pub bytes: u64,
+    /// Lines that are done with.
+    pub lines: u64,
+    /// Rows read.
+    pub rows: u64,
+}
+
 /// A place in a stream: after the last row of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
-    /// The number of the source, counted from 0.
+    /// The number of the source, counted from 0. The last source is not left: it may have more when the stream is resumed.
     pub source: usize,
     /// Of a folder: the file being read.
     pub file: Option<String>,
     /// Of a folder: the files done, as far as they are still there.
-    pub done: BTreeSet<String>,
+    pub done: BTreeMap<String, FileEnd>,
+    /// Sizes of the sources before this one that are files, by their numbers.
+    pub sizes: BTreeMap<usize, u64>,
     /// Bytes of the file that are done with, after decompression.
     pub bytes: u64,
     /// Lines of the file that are done with.
@@ -178,6 +191,10 @@ pub struct Stream {
     schema: Option<Schema>,
     position: Position,
     part: Option<Part>,
+    /// Size of the file that was opened last.
+    size: u64,
+    /// Whether the last source was read to its end.
+    ended: bool,
     folder: Option<Folder>,
     notes: Vec<Message>,
     /// Notes of the last step, some of them perhaps made before.
@@ -278,6 +295,8 @@ impl Stream {
             schema: None,
             position: Position::default(),
             part: None,
+            size: 0,
+            ended: false,
             folder: None,
             notes: Vec::new(),
             fresh: Vec::new(),
@@ -304,7 +323,22 @@ impl Stream {
         }
         known(&mut stream.options.read, &schema);
         stream.schema = Some(schema);
+        stream.note_grown_sources();
         Ok(stream)
+    }
+
+    /// Notes bytes that are not read: of sources before the present one that have grown since.
+    fn note_grown_sources(&mut self) {
+        for (&source, &size) in &self.position.sizes {
+            let Some(Source::File(path)) = self.sources.get(source) else { continue };
+            let grown = size_of(path).saturating_sub(size);
+            if grown > 0 {
+                let name = crate::decompress::display_name(path);
+                let what = "has grown since it was read and is not the last source";
+                self.fresh.push(format!("{name} {what}: {grown} bytes are not read").into());
+            }
+        }
+        self.collect_notes();
     }
 
     /// Ends waiting for standard input once the flag is set: whole rows that have arrived are handed out, then the
@@ -434,7 +468,7 @@ impl Stream {
     /// Opens the next file; false when there is none.
     fn advance(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<bool> {
         loop {
-            let path = match self.sources.get(self.position.source) {
+            let path = match self.sources.get(self.position.source).filter(|_| !self.ended) {
                 None => return Ok(false),
                 Some(Source::File(path)) => path.clone(),
                 Some(Source::Stdin) => PathBuf::from("-"),
@@ -448,10 +482,15 @@ impl Stream {
                     match next {
                         Some(name) => {
                             let path = folder.join(&name);
+                            if self.position.file.is_none() {
+                                // A file that was done has grown.
+                                let end = self.position.done.get(&name).copied().unwrap_or_default();
+                                (self.position.bytes, self.position.lines, self.position.rows) =
+                                    (end.bytes, end.lines, end.rows);
+                            }
                             self.position.file = Some(name);
                             path
                         }
-                        // The last folder is not left: it may have more when the stream is resumed.
                         None if !self.options.follow => {
                             if self.position.source + 1 == self.sources.len() {
                                 return Ok(false);
@@ -467,6 +506,7 @@ impl Stream {
                     }
                 }
             };
+            self.size = size_of(&path);
             let (_, mut setting) = self.setting();
             let opened = Part::open(&path, wanted, &mut setting);
             self.collect_notes();
@@ -483,10 +523,11 @@ impl Stream {
 
     fn finish_part(&mut self) {
         self.part = None;
-        (self.position.bytes, self.position.lines, self.position.rows) = (0, 0, 0);
+        let Position { bytes, lines, rows, .. } = self.position;
         match self.position.file.take() {
             Some(name) => {
-                self.position.done.insert(name);
+                self.position.done.insert(name, FileEnd { size: self.size, bytes, lines, rows });
+                (self.position.bytes, self.position.lines, self.position.rows) = (0, 0, 0);
             }
             None => self.finish_source(),
         }
@@ -494,6 +535,14 @@ impl Stream {
 
     fn finish_source(&mut self) {
         self.folder = None;
+        if self.position.source + 1 == self.sources.len() {
+            self.ended = true;
+            return;
+        }
+        if let Some(Source::File(_)) = self.sources.get(self.position.source) {
+            self.position.sizes.insert(self.position.source, self.size);
+        }
+        (self.position.bytes, self.position.lines, self.position.rows) = (0, 0, 0);
         self.position.done.clear();
         self.position.source += 1;
     }
@@ -543,6 +592,11 @@ impl Stream {
             }
         }
     }
+}
+
+/// Bytes of a file on disk; 0 if that cannot be known.
+fn size_of(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
 fn class_names(labels: &Labels) -> Vec<Option<String>> {

@@ -36,8 +36,8 @@ fn learning_goes_on_as_if_it_had_never_been_saved() {
             let case = format!("{learner} {classes} {sparse}");
             let first = checkpoint(learner, classes, sparse, 200);
             let (x, labels) = clouds(17, classes, sparse, 300);
-            let x = first.scaling.apply(x).unwrap();
-            let targets = problems(&labels, first.scheme);
+            let x = first.head.scaling.apply(x).unwrap();
+            let targets = problems(&labels, first.head.learner.scheme);
             let order: Vec<usize> = (0..300).map(|i| i * 7 % 300).collect();
             let mut whole = Lasvm::resume(&first.saved).unwrap();
             let mut kept = first.clone();
@@ -82,7 +82,7 @@ fn go_on_is_the_same_from_memory_and_from_a_file() {
                 let models = [&a, &b].map(|t| model::to_bytes(&t.classifier).unwrap());
                 assert_eq!(models[0], models[1], "{learner} {classes}");
             }
-            assert_eq!(memory.counts.iter().sum::<usize>(), 450);
+            assert_eq!(memory.head.counts.iter().sum::<usize>(), 450);
             assert_eq!((memory.rows, memory.saved.counts.seen), (450, 450));
         }
     }
@@ -132,16 +132,16 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn class_weights_count_all_rows() {
     let plain = checkpoint("lasvm", 2, false, 60);
-    assert_eq!(plain.counts, [30, 30]);
+    assert_eq!(plain.head.counts, [30, 30]);
     let mut ratio = plain.clone();
-    ratio.params.insert("class_weight".into(), "ratio".into());
+    ratio.head.learner.params.insert("class_weight".into(), "ratio".into());
     let (x, mut labels) = clouds(8, 2, false, 90);
     labels.of = (0..90).map(|i| if i % 10 == 9 { None } else { Some(u32::from(i % 10 == 0)) }).collect();
     // 30 and 30, then 72 and 9
     let cost = |c: Option<u32>| if c == Some(1) { 102.0 / 39.0 } else { 1.0 };
     let weights: Vec<f64> = labels.of.iter().map(|c| cost(*c)).collect();
     let (a, kept) = partial_fit(&ratio, x.clone(), &labels, PartialFitOptions::default(), &()).unwrap();
-    assert_eq!((kept.counts, kept.rows), (vec![102, 39], 141));
+    assert_eq!((kept.head.counts, kept.rows), (vec![102, 39], 141));
     assert_eq!(a.notes, ["9 rows without a label are left out"]);
     let how = PartialFitOptions { weights: Some(&weights), ..PartialFitOptions::default() };
     let (b, _) = partial_fit(&plain, x.clone(), &labels, how, &()).unwrap();

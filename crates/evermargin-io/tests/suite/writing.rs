@@ -88,16 +88,17 @@ fn names_that_mean_something_else_are_refused() {
     let write = |name: &str, labels: &[Option<&str>]| {
         write_data(folder.path().join(name), &Table { x: x.view(), labels, names: &[] })
     };
-    for name in ["x.parquet", "x.xlsx", "x.evm", "x.json.gz"] {
+    for name in ["x.parquet", "x.xlsx", "x.evm", "x.json.gz", "x.foo", "x.data"] {
         let message = write(name, &[None; 2]).unwrap_err().to_string();
         assert!(message.contains("data is not written as ."), "{message}");
+        assert!(message.contains(".svm, .libsvm, .txt, .csv, .tsv, .jsonl, .npy or .npz"), "{message}");
     }
     for label in ["", "?", "nan", " a", "3.0", "a\nb"] {
         assert!(write("x.csv", &[Some(label), None]).is_err(), "{label:?} does not read back");
     }
     assert!(write("x.npy", &[Some("0"), Some("-1")]).unwrap_err().to_string().contains("write .npz"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was written");
-    let written = write("x.data", &[Some("a"), None]).unwrap();
+    let written = write("x", &[Some("a"), None]).unwrap();
     assert_eq!((written.format, written.notes.len()), (Format::Libsvm, 1));
-    assert_eq!(std::fs::read_to_string(folder.path().join("x.data")).unwrap(), "a 1:1\n? 1:2\n");
+    assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "a 1:1\n? 1:2\n");
 }

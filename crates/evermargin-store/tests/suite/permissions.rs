@@ -45,3 +45,19 @@ fn only_the_owner_can_read_a_store() {
         assert!(output.status.success() && text.contains("\nchecked"), "umask {umask}: {text}");
     }
 }
+
+#[test]
+fn opening_takes_away_access_that_others_were_given() {
+    let home = home();
+    let directory = home.path().join("store");
+    append(&mut Store::open(&directory, Open::Create).unwrap(), "batch", &[1; 9]);
+    let paths: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for path in paths.iter().chain([&directory]) {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let _store = open(&directory).unwrap();
+    assert_eq!(mode(&directory), 0o700);
+    for path in paths.iter().filter(|path| path.exists()) {
+        assert_eq!(mode(path), 0o600, "{}", path.display());
+    }
+}

@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for OnlineSvm {
 }
 
 impl StreamClassifier {
-    /// A machine that has met all labels; none unless two classes have some.
+    /// A machine that has met all labels, and whether it could learn them; none unless two classes have some.
     pub fn of(
         memory: &LabelMemory,
         classes: &Classes,
@@ -91,7 +91,7 @@ impl StreamClassifier {
         feature_space: &FeatureSpace,
         params: &EngineParams,
         watch: &dyn Watch,
-    ) -> Option<Self> {
+    ) -> Option<(Self, Result<()>)> {
         let counts = memory.counts(classes.len());
         let present: Vec<u32> = (0..classes.len() as u32).filter(|&c| counts[c as usize] > 0).collect();
         if present.len() < 2 {
@@ -106,9 +106,9 @@ impl StreamClassifier {
         );
         let mut made = Self { svm: OnlineSvm(svm), present };
         let all: Vec<usize> = (0..memory.len()).collect();
-        made.learn(memory, &all, now, classes, params, watch);
+        let learned = made.learn(memory, &all, now, classes, params, watch);
         made.optimize(watch);
-        Some(made)
+        Some((made, learned))
     }
 
     /// Whether it knows just the classes that have labels.
@@ -126,7 +126,7 @@ impl StreamClassifier {
         classes: &Classes,
         params: &EngineParams,
         watch: &dyn Watch,
-    ) {
+    ) -> Result<()> {
         let labeled = memory.labeled();
         let of = labeled.iter().map(|t| self.place(t.class)).collect();
         let weight = self.class_weights(memory, classes, params);
@@ -137,11 +137,11 @@ impl StreamClassifier {
             })
             .collect();
         let problems = self.problems(of, &cost);
-        self.process_rows(memory.rows(), rows, |r| labeled[r].sample, &problems, watch);
+        self.process_rows(memory.rows(), rows, |r| labeled[r].sample, &problems, watch)
     }
 
-    /// Meets rows in chunks. Rows in memory are usable, so that none is refused; without memory for more points none is
-    /// learned.
+    /// Meets rows in chunks. Rows in memory are usable, so that none is refused; without memory for more points no more
+    /// are learned.
     fn process_rows(
         &mut self,
         x: MatrixView<'_>,
@@ -149,18 +149,18 @@ impl StreamClassifier {
         id: impl Fn(usize) -> u64,
         problems: &[Targets],
         watch: &dyn Watch,
-    ) {
+    ) -> Result<()> {
         let svm = &mut self.svm.0;
         for rows in rows.chunks(CHUNK) {
-            if !watch.proceed(&svm.progress()) || svm.compute_kernel_block(x, rows).is_err() {
-                return;
+            if !watch.proceed(&svm.progress()) {
+                return Ok(());
             }
+            svm.compute_kernel_block(x, rows)?;
             for (c, &r) in rows.iter().enumerate() {
-                if svm.process(c, false, x, r, id(r), problems).is_err() {
-                    return;
-                }
+                svm.process(c, false, x, r, id(r), problems)?;
             }
         }
+        Ok(())
     }
 
     /// Meets some remembered labels again, in turns if there are many, then solves the problem of its points.
@@ -171,12 +171,13 @@ impl StreamClassifier {
         classes: &Classes,
         params: &EngineParams,
         watch: &dyn Watch,
-    ) {
+    ) -> Result<()> {
         let n = memory.len();
         let start = if n > AGAIN { (now as usize).wrapping_mul(AGAIN) % n } else { 0 };
         let rows: Vec<usize> = (0..n.min(AGAIN)).map(|i| (start + i) % n).collect();
-        self.learn(memory, &rows, now, classes, params, watch);
+        let learned = self.learn(memory, &rows, now, classes, params, watch);
         self.optimize(watch);
+        learned
     }
 
     /// Meets inferred labels at the cost C*; `sample` gives the number of a row's sample.
@@ -187,14 +188,15 @@ impl StreamClassifier {
         sample: impl Fn(usize) -> u64,
         params: &EngineParams,
         watch: &dyn Watch,
-    ) {
+    ) -> Result<()> {
         let mut of = vec![None; x.rows()];
         labels.iter().for_each(|&(row, class)| of[row] = self.place(class));
         let cost = vec![params.c_inferred / params.c; x.rows()];
         let problems = self.problems(of, &cost);
         let rows: Vec<usize> = labels.iter().map(|(row, _)| *row).collect();
-        self.process_rows(x, &rows, |r| INFERRED | sample(r), &problems, watch);
+        let learned = self.process_rows(x, &rows, |r| INFERRED | sample(r), &problems, watch);
         self.optimize(watch);
+        learned
     }
 
     fn optimize(&mut self, watch: &dyn Watch) {
@@ -203,19 +205,17 @@ impl StreamClassifier {
     }
 
     /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.
-    pub fn decisions(&self, x: MatrixView<'_>) -> Vec<f64> {
-        let f = self.svm.0.model().decision(x);
-        let mut f = f.unwrap_or_else(|_| vec![0.0; x.rows() * self.outputs()]);
+    pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        let mut f = self.svm.0.model().decision(x)?;
         f.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
-        f
+        Ok(f)
     }
 
     /// Decisions of some rows by the machine as it is this moment.
-    pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Vec<Vec<f64>> {
-        let f = self.svm.0.decisions(x, rows);
-        let mut f = f.unwrap_or_else(|_| vec![vec![0.0; self.outputs()]; rows.len()]);
+    pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
+        let mut f = self.svm.0.decisions(x, rows)?;
         f.iter_mut().flatten().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
-        f
+        Ok(f)
     }
 
     /// Number of outputs.

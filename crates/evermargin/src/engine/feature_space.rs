@@ -1,12 +1,14 @@
 //! The feature space of a stream: how rows are scaled, which kernel compares them, how they are packed.
 //!
-//! It is estimated from the first batch and then kept, so that results depend on the rows alone. It is estimated again,
+//! It is estimated from the first batch, without its outliers (`outliers.rs`), and then kept, so that results depend on
+//! the rows alone and not on where an outlier stands. It is estimated again,
 //! from the stored rows and the new batch, in two cases that ordinary streams do not reach: the rows it was estimated from
 //! were all alike ([`FeatureSpace::degenerate`]), or most new rows lie a factor of [`GROWTH`] outside its range.
 //!
 //! Invariant: a stored row is finite, at most [`MAX_SCALED_LENGTH`] long after scaling, and 0 or at least
 //! [`MIN_SCALED_LENGTH`] long. Kernel values of such rows stay within single precision, so no learner refuses them.
 
+use super::outliers::TypicalRange;
 use super::params::{EngineParams, KernelChoice};
 use crate::data::{MAX_ABS, Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
@@ -45,8 +47,24 @@ pub(super) struct FeatureSpace {
 }
 
 impl FeatureSpace {
-    /// Estimates the space from finite rows; none if all of them are too long. `kind` overrides the parameters' scaling.
-    pub fn estimate(params: &EngineParams, x: &Matrix, kind: Option<ScalingName>) -> Result<Option<Self>> {
+    /// Estimates the space from finite rows without their outliers, which are found by the range of the rows `typical`;
+    /// none if all rows are too long. `kind` overrides the parameters' scaling.
+    pub fn estimate(
+        params: &EngineParams,
+        x: &Matrix,
+        typical: &Matrix,
+        kind: Option<ScalingName>,
+    ) -> Result<Option<Self>> {
+        let inliers = TypicalRange::of(typical.view()).inliers(x.view());
+        if inliers.len() < x.rows()
+            && let Some(found) = Self::estimate_from(params, &x.view().select(&inliers), kind)?
+        {
+            return Ok(Some(found));
+        }
+        Self::estimate_from(params, x, kind)
+    }
+
+    fn estimate_from(params: &EngineParams, x: &Matrix, kind: Option<ScalingName>) -> Result<Option<Self>> {
         if x.rows() == 0 {
             return Ok(None);
         }

@@ -27,6 +27,7 @@ mod classes;
 mod classifier;
 mod event;
 mod evicted_centroids;
+mod failures;
 mod feature_space;
 mod label_memory;
 mod load;
@@ -34,6 +35,7 @@ mod monitor;
 mod on_batch;
 mod on_feedback;
 mod on_tick;
+mod outliers;
 mod pairwise_constraints;
 mod params;
 mod plan;
@@ -50,7 +52,7 @@ pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Qu
 pub use feature_space::MAX_SCALED_LENGTH;
 pub use label_memory::{LabelMemory, LabeledSample};
 pub use monitor::{Detector, PairedComparison, Rate, StreamMetrics};
-pub use params::{Budget, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy};
+pub use params::{Budget, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy, parse_loss};
 pub use plan::Plan;
 pub use query_context::BudgetUsage;
 pub use rejected::{RejectReason, RejectedRow};
@@ -61,6 +63,8 @@ use crate::params::ParamValues;
 use crate::solver::Watch;
 use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
+use failures::Failures;
+use plan::Identity;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -98,6 +102,10 @@ pub struct Engine {
     rejected_labels: u64,
     /// Rows far outside the feature space, over the last batches, most of whose rows were.
     outside: usize,
+    #[serde(default, skip_serializing_if = "Failures::is_empty")]
+    failures: Failures,
+    #[serde(skip)]
+    identity: Identity,
 }
 
 impl Engine {
@@ -123,6 +131,8 @@ impl Engine {
             rejected_rows: 0,
             rejected_labels: 0,
             outside: 0,
+            failures: Failures::default(),
+            identity: Identity::default(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::classes::Place;
 use super::classifier::StreamClassifier;
+use super::failures::Step;
 use super::feature_space::FeatureSpace;
 use super::pairwise_constraints::PairwiseConstraints;
 use super::prepare_batch::PreparedBatch;
@@ -164,7 +165,8 @@ impl Engine {
         let mut near = vec![0.0; rows];
         let mut within = None;
         if let Some(classifier) = &state.classifier {
-            let f = classifier.decisions(x.view());
+            let f = self.failures.ok(Step::Prediction, classifier.decisions(x.view()));
+            let f = f.unwrap_or_else(|| vec![0.0; rows * classifier.outputs()]);
             for ((predictions, near), f) in
                 predictions.iter_mut().zip(&mut near).zip(f.chunks(classifier.outputs()))
             {
@@ -211,8 +213,8 @@ impl Engine {
         let t = state.transduction.as_ref().filter(|_| self.wants_transduction())?;
         let class: Vec<u32> = state.memory.labeled().iter().map(|t| t.class).collect();
         let shares = self.shares(predictions);
-        // where its kernel vanishes on all rows it has nothing to say
-        t.label(self.labeled_rows(state, &class, &shares), x, watch).ok().flatten()
+        let labeled = t.label(self.labeled_rows(state, &class, &shares), x, watch);
+        self.failures.ok(Step::Transduction, labeled).flatten()
     }
 
     /// Whether transduction is of use: always if asked for; else unless it is clearly behind the classifier, and then
@@ -293,7 +295,9 @@ impl Engine {
         match &mut state.classifier {
             Some(classifier) if classifier.knows(&state.memory, self.classes.len()) => {
                 let rows: Vec<usize> = (n - count..n).collect();
-                classifier.learn(&state.memory, &rows, self.batches, &self.classes, &self.params, watch);
+                let learned =
+                    classifier.learn(&state.memory, &rows, self.batches, &self.classes, &self.params, watch);
+                self.failures.ok(Step::Learning, learned);
             }
             _ => self.rebuild_classifier(state, watch),
         }
@@ -301,7 +305,11 @@ impl Engine {
 
     pub(super) fn rebuild_classifier(&self, state: &mut StreamState, watch: &dyn Watch) {
         let (classes, params) = (&self.classes, &self.params);
-        state.classifier =
+        let made =
             StreamClassifier::of(&state.memory, classes, self.batches, &state.feature_space, params, watch);
+        state.classifier = made.map(|(classifier, learned)| {
+            self.failures.ok(Step::Learning, learned);
+            classifier
+        });
     }
 }

@@ -1,5 +1,6 @@
 //! A batch is closed: the classifier is solved, the past summarized, what is old forgotten.
 
+use super::failures::Step;
 use super::state::{RowPrediction, StreamState};
 use super::transduction::TransductiveLabel;
 use super::{Effects, Engine, Forgetting, InferredLabel};
@@ -22,7 +23,8 @@ impl Engine {
         if state.current.has_new_labels
             && let Some(classifier) = &mut state.classifier
         {
-            classifier.review(&state.memory, self.batches, &self.classes, &self.params, watch);
+            let learned = classifier.review(&state.memory, self.batches, &self.classes, &self.params, watch);
+            self.failures.ok(Step::Learning, learned);
         }
         let (predictions, mut labels, _) = self.label(state, &state.current.x, watch);
         self.infer(state, &predictions, &labels, watch);
@@ -57,7 +59,8 @@ impl Engine {
             (0..predictions.len()).filter(sure).filter_map(|i| labels[i].class.map(|c| (i, c))).collect();
         if !chosen.is_empty() {
             let sample = |row: usize| state.current.sample_of(row);
-            classifier.infer(state.current.x.view(), &chosen, sample, &self.params, watch);
+            let learned = classifier.infer(state.current.x.view(), &chosen, sample, &self.params, watch);
+            self.failures.ok(Step::Learning, learned);
         }
     }
 
@@ -80,7 +83,10 @@ impl Engine {
             .collect();
         let batch = state.current.x.view().select(&unlabeled);
         let known = self.labeled_rows(state, &class, &shares);
-        self.last_summary = t.absorb_or_keep_newest(known, batch, given.as_deref(), self.params.seed, watch);
+        let (summary, kept) =
+            t.absorb_or_keep_newest(known, batch, given.as_deref(), self.params.seed, watch);
+        self.last_summary = summary;
+        self.failures.ok(Step::Summary, kept);
         state.transduction = Some(t);
     }
 

@@ -7,6 +7,7 @@ use crate::estimators::online::lasvm::{LasvmParams, LasvmVariant};
 use crate::kernel::Kernel;
 use crate::model::ScalingName;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// How samples to ask about are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,21 @@ impl QueryStrategy {
     }
 }
 
+impl FromStr for QueryStrategy {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("query_strategy", text, &Self::ALL.map(|strategy| (strategy.name(), strategy)))
+    }
+}
+
+/// The value with a name; an error lists all names.
+fn named<T: Copy>(parameter: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
+    let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+    let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| Error::parameter(parameter, text, format!("one of {}", names())))
+}
+
 /// How many questions may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -79,6 +95,15 @@ pub enum LabelSource {
     Transduction,
 }
 
+impl FromStr for LabelSource {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let all = [("auto", Self::Auto), ("model", Self::Model), ("transduction", Self::Transduction)];
+        named("label_source", text, &all)
+    }
+}
+
 /// What is forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -93,6 +118,25 @@ pub enum Forgetting {
     OnDrift(u64),
 }
 
+impl FromStr for Forgetting {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::parameter("forget", text, "nothing, window=N, half-life=N or on-drift=N");
+        if text == "nothing" {
+            return Ok(Self::Nothing);
+        }
+        let (name, n) = text.split_once('=').ok_or_else(wrong)?;
+        let n: u64 = n.parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
+        match name {
+            "window" => Ok(Self::Window(n as usize)),
+            "half-life" => Ok(Self::HalfLife(n)),
+            "on-drift" => Ok(Self::OnDrift(n)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
 /// The kernel of the classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,6 +147,11 @@ pub enum KernelChoice {
     Rbf,
     /// This one.
     Fixed(Kernel),
+}
+
+/// The loss of an engine's classifier, by the name a user writes.
+pub fn parse_loss(text: &str) -> Result<LasvmVariant> {
+    named("loss", text, &[("hinge", LasvmVariant::Hinge), ("ramp", LasvmVariant::Ramp)])
 }
 
 /// Everything there is to say about an engine.

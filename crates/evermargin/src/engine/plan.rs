@@ -12,11 +12,37 @@ use super::prepare_batch::PreparedBatch;
 use super::{Effects, Engine, Event};
 use crate::error::{Error, Result};
 use crate::solver::{Progress, Watch};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Tells an engine from all others of the program, its copies among them.
+#[derive(Debug)]
+pub(super) struct Identity(u64);
+
+impl Default for Identity {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Engines in the same state are equal.
+impl PartialEq for Identity {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
 
 /// An event that the engine which planned it can apply. Valid until another event is committed.
 #[derive(Debug)]
 pub struct Plan {
+    /// The engine that made it.
+    engine: u64,
     /// Events committed before.
     after: u64,
     step: Step,
@@ -39,7 +65,7 @@ impl Engine {
                 Step::Other(other)
             }
         };
-        Ok(Plan { after: self.events, step })
+        Ok(Plan { engine: self.identity.0, after: self.events, step })
     }
 
     /// [`Engine::plan`] that also does the work: for events that may take long. The state is not changed until the plan
@@ -50,19 +76,26 @@ impl Engine {
         let latch = Latch { watch, stopped: AtomicBool::new(false) };
         let copy = self.clone();
         let mut next = std::mem::replace(self, copy);
+        std::mem::swap(&mut self.identity, &mut next.identity);
         let effects = next.run(plan.step, &latch);
         if latch.stopped.into_inner() {
             return Err(Error::Interrupted);
         }
-        Ok(Plan { after: self.events, step: Step::Done(Box::new((next, effects))) })
+        let step = Step::Done(Box::new((next, effects)));
+        Ok(Plan { engine: self.identity.0, after: self.events, step })
     }
 
-    /// Applies a plan. It must be the last one this engine made, with nothing committed since.
+    /// Applies a plan that this engine made, with nothing committed since. Any other plan changes nothing, and the one
+    /// effect is a note that says so.
     pub fn commit(&mut self, plan: Plan) -> Effects {
-        assert_eq!(plan.after, self.events, "a plan for another state of the engine");
+        if (plan.engine, plan.after) != (self.identity.0, self.events) {
+            let note = "the plan was made by another engine, or before another event: nothing was changed";
+            return Effects { notes: vec![note.into()], ..Effects::default() };
+        }
         match plan.step {
             Step::Done(done) => {
-                let (engine, effects) = *done;
+                let (mut engine, effects) = *done;
+                std::mem::swap(&mut engine.identity, &mut self.identity);
                 *self = engine;
                 effects
             }
@@ -83,6 +116,7 @@ impl Engine {
             Step::Other(event) => self.follow_up(event, &mut effects, watch),
             Step::Done(_) => {}
         }
+        effects.notes.append(&mut self.failures.take_notes());
         self.drifted |= effects.drift.is_some();
         self.events += 1;
         effects

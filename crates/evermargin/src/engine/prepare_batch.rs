@@ -111,7 +111,7 @@ impl Engine {
     /// Scales rows, in another feature space if the present one is of no use for them.
     fn place(&self, x: &Matrix) -> Result<Placed> {
         let Some(state) = &self.state else {
-            let feature_space = FeatureSpace::estimate(&self.params, x, None)?;
+            let feature_space = FeatureSpace::estimate(&self.params, x, x, None)?;
             let scaled = feature_space.as_ref().map(|f| f.scale(x.clone())).transpose()?;
             return Ok(Placed { feature_space, scaled, outside: 0 });
         };
@@ -137,7 +137,7 @@ impl Engine {
     fn estimate_again(&self, state: &StreamState, x: &Matrix) -> Option<FeatureSpace> {
         let pool = state.unscaled_rows(x)?;
         let kind = state.feature_space.kept_kind(pool.view());
-        let found = FeatureSpace::estimate(&self.params, &pool, kind).ok().flatten()?;
+        let found = FeatureSpace::estimate(&self.params, &pool, x, kind).ok().flatten()?;
         let better =
             !found.degenerate && found != state.feature_space && found.sparse == state.feature_space.sparse;
         better.then_some(found)

@@ -1,5 +1,6 @@
 //! Questions about the batch that is open, a round at a time.
 
+use super::failures::Step;
 use super::query_context::QueryContext;
 use super::state::StreamState;
 use super::{Effects, Engine, QueryReason, QueryStrategy, draw};
@@ -92,7 +93,11 @@ impl Engine {
             }
             Some(classifier) => {
                 let x = current.x.view();
-                let mut decide = |rows: &[usize]| classifier.decisions_now(x, rows);
+                let failures = &self.failures;
+                let mut decide = |rows: &[usize]| {
+                    let found = failures.ok(Step::QueryScores, classifier.decisions_now(x, rows));
+                    found.unwrap_or_else(|| vec![vec![0.0; classifier.outputs()]; rows.len()])
+                };
                 let chosen = context.choose(query_strategy, count, &mut rng, &mut decide);
                 if self.budget_usage.batch == self.budget_usage.checks {
                     self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };

@@ -37,6 +37,14 @@ pub enum Kernel {
 }
 
 impl Kernel {
+    /// Its width, if it has one.
+    pub fn gamma(&self) -> Option<f64> {
+        match *self {
+            Self::Rbf { gamma } | Self::Poly { gamma, .. } | Self::Sigmoid { gamma, .. } => Some(gamma),
+            Self::Linear | Self::Precomputed => None,
+        }
+    }
+
     /// The kernel of two samples (for [`Kernel::Precomputed`], which has no samples, the inner product).
     pub fn eval(&self, a: Row<'_>, b: Row<'_>) -> f64 {
         self.from_dot(a.dot(b), a.norm2(), b.norm2())

@@ -69,6 +69,21 @@ impl Calibration {
     }
 }
 
+impl Calibration {
+    /// Makes it the calibration of −f and the other class: p(f) becomes 1 − p(−f).
+    pub fn mirror(&mut self) {
+        match self {
+            Self::Sigmoid { b, .. } => *b = -*b,
+            Self::Isotonic { at, probability } => {
+                at.reverse();
+                at.iter_mut().for_each(|f| *f = -*f);
+                probability.reverse();
+                probability.iter_mut().for_each(|p| *p = 1.0 - *p);
+            }
+        }
+    }
+}
+
 /// Samples by ascending decision value; weight 0 means absent.
 struct Samples {
     decision: Vec<f64>,

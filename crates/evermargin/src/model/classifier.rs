@@ -97,6 +97,20 @@ impl Column {
     }
 }
 
+/// The learner of a model or a checkpoint, and the classes it tells apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerInfo {
+    /// Name of the learner in the registry.
+    pub name: String,
+    /// Its parameters as given and as chosen, for people to read.
+    pub params: ParamValues,
+    /// Class names, in the order of the outputs.
+    pub classes: Vec<String>,
+    /// How outputs make classes.
+    pub scheme: MulticlassScheme,
+}
+
 /// A trained classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Classifier {
@@ -134,10 +148,33 @@ pub struct Predictions {
 }
 
 impl Classifier {
-    /// Sets how a file becomes features. A positive class that training chose itself is kept.
+    /// A classifier of a learner, without calibration.
+    pub fn new(learner: LearnerInfo, model: Model, scaling: Scaling, input: InputSpec) -> Self {
+        let LearnerInfo { name, params, classes, scheme } = learner;
+        Self { learner: name, params, classes, scheme, model, scaling, input, calibration: Vec::new() }
+    }
+
+    /// Its learner and its classes.
+    pub fn learner_info(&self) -> LearnerInfo {
+        LearnerInfo {
+            name: self.learner.clone(),
+            params: self.params.clone(),
+            classes: self.classes.clone(),
+            scheme: self.scheme,
+        }
+    }
+
+    /// Sets how a file becomes features. A positive class that training chose itself is kept. The positive class of a binary
+    /// model becomes `classes[1]`, so that f > 0 means it whatever the order of the names.
     pub fn set_input(&mut self, input: InputSpec) {
         let positive = input.positive.clone().or(self.input.positive.take());
-        self.input = InputSpec { positive, ..input };
+        self.input = input.with_positive(positive);
+        let binary = self.scheme == MulticlassScheme::Binary && self.classes.len() == 2;
+        if binary && self.input.positive.as_ref().is_some_and(|name| same_class(name, &self.classes[0])) {
+            self.classes.swap(0, 1);
+            self.model.negate();
+            self.calibration.iter_mut().for_each(Calibration::mirror);
+        }
     }
 
     /// Number of features a sample has.
@@ -247,6 +284,12 @@ impl Classifier {
     }
 }
 
+/// Whether two names are of one class: numbers that are equal are.
+fn same_class(a: &str, b: &str) -> bool {
+    let number = |t: &str| t.trim().parse::<f64>().ok().filter(|v| v.is_finite());
+    a == b || number(a).is_some_and(|v| number(b) == Some(v))
+}
+
 /// The pairs a < b in the order of [`MulticlassScheme::OneVsOne`].
 fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..k).flat_map(move |a| (a + 1..k).map(move |b| (a, b)))
@@ -317,6 +360,29 @@ mod tests {
 
     fn row(values: &[f64]) -> Matrix {
         Matrix::dense(values.to_vec(), 1, values.len()).unwrap()
+    }
+
+    #[test]
+    fn the_positive_class_of_the_input_becomes_the_second() {
+        let calibrations = [
+            Calibration::Sigmoid { a: -2.0, b: 0.5 },
+            Calibration::Isotonic { at: vec![-1.0, 0.5, 2.0], probability: vec![0.1, 0.6, 0.9] },
+        ];
+        for calibration in calibrations {
+            let weights = vec![vec![1.0]];
+            let mut c = classifier(&["2", "not-2"], MulticlassScheme::Binary, weights, vec![0.25]);
+            c.calibration = vec![calibration];
+            let before = c.predict(row(&[0.5])).unwrap();
+            c.set_input(InputSpec::default().with_positive(Some("2.0".into())));
+            assert_eq!(c.classes, ["not-2", "2"]);
+            let after = c.predict(row(&[0.5])).unwrap();
+            assert_eq!((before.class, before.decision), (vec![1], vec![0.75]));
+            assert_eq!((after.class, after.decision), (vec![0], vec![-0.75]));
+            let (before, after) = (before.probability.unwrap(), after.probability.unwrap());
+            assert!((before[0] - after[1]).abs() < 1e-15 && (before[1] - after[0]).abs() < 1e-15);
+            c.set_input(c.input.clone());
+            assert_eq!(c.classes, ["not-2", "2"], "the order is right already");
+        }
     }
 
     #[test]

@@ -24,6 +24,31 @@ pub struct InputSpec {
     pub files: Vec<ViewFile>,
 }
 
+impl InputSpec {
+    /// The description of one file, from what its reader found. What is known beyond that is added by the other functions.
+    pub fn new(columns: Vec<Column>, label: Option<LabelPosition>, index_base: Option<u8>) -> Self {
+        Self { columns, label, index_base, ..Self::default() }
+    }
+
+    /// The same with the class that is learned against all others together.
+    #[must_use]
+    pub fn with_positive(self, positive: Option<String>) -> Self {
+        Self { positive, ..self }
+    }
+
+    /// The same for a kernel matrix whose rows begin with their number, or do not.
+    #[must_use]
+    pub fn with_serial_column(self, serial_column: bool) -> Self {
+        Self { serial_column, ..self }
+    }
+
+    /// The same for several files whose columns stand side by side.
+    #[must_use]
+    pub fn with_files(self, files: Vec<ViewFile>) -> Self {
+        Self { files, ..self }
+    }
+}
+
 /// The position of the label in a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

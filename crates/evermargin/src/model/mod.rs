@@ -9,7 +9,7 @@ mod scaling;
 pub mod views;
 
 pub use calibration::{Calibration, CalibrationKind};
-pub use classifier::{Classifier, Column, MulticlassScheme, Predictions};
+pub use classifier::{Classifier, Column, LearnerInfo, MulticlassScheme, Predictions};
 pub use input_spec::{InputSpec, LabelPosition, ViewFile};
 pub use predict::Ready;
 pub use scaling::{Scaling, ScalingName};
@@ -54,6 +54,19 @@ pub enum Model {
 }
 
 impl Model {
+    /// Changes the sign of all decision functions.
+    pub fn negate(&mut self) {
+        let (functions, bias) = match self {
+            Self::Linear { weights, bias } => (weights.as_mut_slice(), bias),
+            Self::Expansion { coef, bias, .. } => (coef.as_mut_slice(), bias),
+            Self::Views { parts, bias, .. } => {
+                parts.iter_mut().for_each(|part| part.model.negate());
+                (&mut [][..], bias)
+            }
+        };
+        functions.iter_mut().flatten().chain(bias).for_each(|v| *v = -*v);
+    }
+
     /// Number of decision functions.
     pub fn outputs(&self) -> usize {
         self.bias().len()

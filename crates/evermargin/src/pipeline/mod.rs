@@ -1,6 +1,7 @@
 //! From a table with class names to a classifier: preprocessing, multiclass reduction, training,
 //! cross-validation, comparison with labels alone; online and sequential learners of named classes.
 
+pub mod checkpoint_head;
 pub mod comparison;
 pub mod cross_validation;
 pub(crate) mod online_checkpoint;

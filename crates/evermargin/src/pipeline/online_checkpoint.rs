@@ -13,7 +13,8 @@ use crate::data::{Label, Labels, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::online::lasvm::Lasvm;
 use crate::estimators::{Targets, estimator};
-use crate::model::{InputSpec, Model, MulticlassScheme, Scaling};
+use crate::model::{InputSpec, LearnerInfo, Model, MulticlassScheme, Scaling};
+use crate::pipeline::checkpoint_head::CheckpointHead;
 use crate::pipeline::options::{ScalingChoice, TrainOptions};
 use crate::pipeline::partial_fit::{ONLINE, OnlineCheckpoint};
 use crate::pipeline::preprocess::{MAX_CLASSES, Prepared, scheme_for};
@@ -54,37 +55,31 @@ impl OnlineCheckpoint {
             MulticlassScheme::OneVsRest => classes.len(),
             MulticlassScheme::OneVsOne => classes.len() * (classes.len() - 1) / 2,
         };
+        let params = described(&made, options)?;
+        let learner = LearnerInfo { name: name.into(), params, classes: classes.to_vec(), scheme };
+        let saved = Lasvm::new(machine, prepared.x.view(), outputs)?.save();
+        let (input, counts) = (InputSpec::default(), vec![0; classes.len()]);
         Ok(Self {
-            learner: name.into(),
-            params: described(&made, options)?,
-            classes: classes.to_vec(),
-            scheme,
-            saved: Lasvm::new(machine, prepared.x.view(), outputs)?.save(),
-            scaling: prepared.scaling,
-            input: InputSpec::default(),
-            counts: vec![0; classes.len()],
+            head: CheckpointHead { learner, scaling: prepared.scaling, input, counts },
             rows: 0,
+            saved,
         })
     }
 
     /// Outputs against the rest whose class was not met before and is met in these rows.
     pub(crate) fn newly_met(&self, labels: &Labels) -> Vec<usize> {
-        let fresh = |&j: &usize| self.counts[j] == 0 && labels.of.contains(&Some(j as u32));
-        let outputs = if self.scheme == MulticlassScheme::OneVsRest { self.classes.len() } else { 0 };
+        let fresh = |&j: &usize| self.head.counts[j] == 0 && labels.of.contains(&Some(j as u32));
+        let LearnerInfo { classes, scheme, .. } = &self.head.learner;
+        let outputs = if *scheme == MulticlassScheme::OneVsRest { classes.len() } else { 0 };
         (0..outputs).filter(fresh).collect()
     }
 
     /// Lets the outputs against the rest sleep whose class was not met.
     pub(crate) fn mask_unseen(&self, counts: &[usize], problems: &mut [Targets]) {
-        if self.scheme == MulticlassScheme::OneVsRest {
+        if self.head.learner.scheme == MulticlassScheme::OneVsRest {
             let unmet = problems.iter_mut().zip(counts).filter(|(_, n)| **n == 0);
             unmet.for_each(|(p, _)| p.y.fill(Label::Unknown));
         }
-    }
-
-    /// The model, speaking for classes alone that were met.
-    pub(crate) fn among_met(&self, model: Model) -> Model {
-        among_met(model, self.scheme, &self.counts)
     }
 }
 

@@ -19,8 +19,8 @@ use crate::estimators::ClassWeight;
 use crate::estimators::Targets;
 use crate::estimators::online::active::ActiveReport;
 use crate::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Online, Saved};
-use crate::model::{Classifier, InputSpec, Model, MulticlassScheme, Scaling};
-use crate::params::ParamValues;
+use crate::model::{Classifier, Model, MulticlassScheme};
+use crate::pipeline::checkpoint_head::CheckpointHead;
 use crate::pipeline::preprocess::problems;
 use crate::pipeline::train::Trained;
 use crate::solver::Watch;
@@ -31,20 +31,8 @@ use rand_pcg::Pcg64;
 /// An online learner that can go on: plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnlineCheckpoint {
-    /// Name of the learner in the registry.
-    pub learner: String,
-    /// Its parameters as given and as chosen, for people to read.
-    pub params: ParamValues,
-    /// Class names, sorted.
-    pub classes: Vec<String>,
-    /// How outputs make classes.
-    pub scheme: MulticlassScheme,
-    /// Applied to features first.
-    pub scaling: Scaling,
-    /// How a file becomes features and labels.
-    pub input: InputSpec,
-    /// Labeled rows of each class so far.
-    pub counts: Vec<usize>,
+    /// The learner, and how rows become samples.
+    pub head: CheckpointHead,
     /// Rows so far, those that were made included: the number the next row is known by.
     pub rows: u64,
     /// The learner, not finished.
@@ -80,17 +68,16 @@ const MAX_ROWS: u64 = 1 << 53;
 impl OnlineCheckpoint {
     /// What is to be kept of a training. A threshold is not: it belongs to the model, and was found on rows held out.
     pub fn new(classifier: &Classifier, online: &Online, counts: &[usize]) -> Self {
-        let mut params = classifier.params.clone();
-        params.remove("threshold");
-        params.remove("threshold_value");
+        let mut learner = classifier.learner_info();
+        learner.params.remove("threshold");
+        learner.params.remove("threshold_value");
         Self {
-            learner: classifier.learner.clone(),
-            params,
-            classes: classifier.classes.clone(),
-            scheme: classifier.scheme,
-            scaling: classifier.scaling.clone(),
-            input: classifier.input.clone(),
-            counts: counts.to_vec(),
+            head: CheckpointHead {
+                learner,
+                scaling: classifier.scaling.clone(),
+                input: classifier.input.clone(),
+                counts: counts.to_vec(),
+            },
             rows: (counts.iter().sum::<usize>() + online.virtual_points[0]) as u64,
             saved: online.saved.clone(),
         }
@@ -100,23 +87,22 @@ impl OnlineCheckpoint {
     pub fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::State(what.into()));
         self.saved.check()?;
-        if !ONLINE.contains(&(self.learner.as_str(), self.saved.params.variant)) {
+        if !ONLINE.contains(&(self.head.learner.name.as_str(), self.saved.params.variant)) {
             return wrong("its name and its loss differ");
         }
-        let outputs = match self.scheme {
+        let classes = self.head.learner.classes.len();
+        let outputs = match self.head.learner.scheme {
             MulticlassScheme::Binary => 1,
-            MulticlassScheme::OneVsRest => self.classes.len(),
-            MulticlassScheme::OneVsOne => {
-                self.classes.len().saturating_mul(self.classes.len().saturating_sub(1)) / 2
-            }
+            MulticlassScheme::OneVsRest => classes,
+            MulticlassScheme::OneVsOne => classes.saturating_mul(classes.saturating_sub(1)) / 2,
         };
         if outputs != self.saved.outputs.len() {
             return wrong("its classes and its decision functions differ");
         }
-        if self.counts.len() != self.classes.len() {
+        if self.head.counts.len() != classes {
             return wrong("its classes and their counts differ");
         }
-        let rows = self.rows <= MAX_ROWS && self.counts.iter().all(|n| *n as u64 <= MAX_ROWS);
+        let rows = self.rows <= MAX_ROWS && self.head.counts.iter().all(|n| *n as u64 <= MAX_ROWS);
         if !rows || self.saved.ids.iter().any(|id| *id >= self.rows) {
             return wrong("its rows are not numbered as they came");
         }
@@ -125,7 +111,7 @@ impl OnlineCheckpoint {
 
     /// The weights of classes as they were described.
     fn class_weight(&self) -> Result<ClassWeight> {
-        ClassWeight::from_value(self.params.get("class_weight"))
+        ClassWeight::from_value(self.head.learner.params.get("class_weight"))
             .map_err(|e| Error::State(format!("unknown class weights: {e}")))
     }
 
@@ -136,28 +122,20 @@ impl OnlineCheckpoint {
 
     /// The classifier around a model of this learner.
     pub fn classifier(&self, model: Model) -> Classifier {
-        Classifier {
-            learner: self.learner.clone(),
-            params: self.params.clone(),
-            classes: self.classes.clone(),
-            scheme: self.scheme,
-            model: self.among_met(model),
-            scaling: self.scaling.clone(),
-            input: self.input.clone(),
-            calibration: Vec::new(),
-        }
+        self.head.classifier(model)
     }
 
     /// The number of each class name among the classes there are; numbers that are equal are one class.
     fn numbers(&self, labels: &Labels) -> Result<Vec<u32>> {
         let number = |t: &str| t.parse::<f64>().ok().filter(|v| v.is_finite());
         let same = |a: &str, b: &str| a == b || number(a).is_some_and(|v| number(b) == Some(v));
-        let find = |(name, rows): (&String, usize)| match self.classes.iter().position(|c| same(c, name)) {
+        let known = &self.head.learner.classes;
+        let find = |(name, rows): (&String, usize)| match known.iter().position(|c| same(c, name)) {
             Some(at) => Ok(at as u32),
             None if rows == 0 => Ok(0),
             None => Err(Error::Data(format!(
                 "class {name} is new: the state knows {}; classes cannot be added, so train on all rows again",
-                self.classes.join(", ")
+                known.join(", ")
             ))),
         };
         labels.classes.iter().zip(labels.counts()).map(find).collect()
@@ -177,33 +155,33 @@ impl OnlineCheckpoint {
         };
         let dropped = labels.of.len() - keep.len();
         let x = if dropped > 0 { x.view().select(&keep) } else { x };
-        let x = self.scaling.apply(x)?;
+        let x = self.head.scaling.apply(x)?;
         let x = match (&self.saved.points, &x) {
             (Matrix::Csr { .. }, Matrix::Dense { .. }) => x.view().to_csr(),
             (Matrix::Dense { .. }, Matrix::Csr { .. }) => x.view().to_dense(),
             _ => x,
         };
-        Ok(Batch { x, labels: Labels { classes: self.classes.clone(), of }, weights, dropped })
+        Ok(Batch { x, labels: Labels { classes: self.head.learner.classes.clone(), of }, weights, dropped })
     }
 
     /// The two-class problems of new rows.
     fn problems(&self, batch: &Batch) -> Result<Vec<Targets>> {
         let (counts, weight) = (self.counts_with(&batch.labels), self.class_weight()?);
         let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
-        let class_weight = weight.of(&self.classes, &sums)?;
+        let class_weight = weight.of(&self.head.learner.classes, &sums)?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let cost: Vec<f64> = batch.weights.iter().zip(&batch.labels.of).map(|(w, c)| w * class(*c)).collect();
         if let Some(i) = cost.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             let row = i + 1;
             return Err(Error::Data(format!("weight {} of labeled row {row}: must be 0 or more", cost[i])));
         }
-        let mut problems = problems(&batch.labels, self.scheme, &cost);
+        let mut problems = problems(&batch.labels, self.head.learner.scheme, &cost);
         self.mask_unseen(&counts, &mut problems);
         Ok(problems)
     }
 
     fn counts_with(&self, labels: &Labels) -> Vec<usize> {
-        self.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect()
+        self.head.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect()
     }
 }
 
@@ -257,10 +235,9 @@ pub fn partial_fit(
     let fitted = ending.end(state, asked, usize::MAX, watch);
     let online = fitted.online.ok_or_else(|| Error::State("an online learner gave none".into()))?;
     let next = OnlineCheckpoint {
-        counts: checkpoint.counts_with(&batch.labels),
+        head: CheckpointHead { counts: checkpoint.counts_with(&batch.labels), ..checkpoint.head.clone() },
         rows: checkpoint.rows + batch.x.rows() as u64,
         saved: online.saved.clone(),
-        ..checkpoint.clone()
     };
     let trained = Trained {
         classifier: next.classifier(fitted.model),

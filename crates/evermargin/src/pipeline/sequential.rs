@@ -9,9 +9,9 @@ use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::med::{Saved, SeqMed, joined};
 use crate::estimators::{ClassWeight, Targets, estimator};
-use crate::model::{Classifier, InputSpec, MulticlassScheme, Scaling};
-use crate::params::ParamValues;
-use crate::pipeline::online_checkpoint::{among_met, check_classes, refuse_around};
+use crate::model::{Classifier, InputSpec, LearnerInfo, MulticlassScheme, Scaling};
+use crate::pipeline::checkpoint_head::CheckpointHead;
+use crate::pipeline::online_checkpoint::{check_classes, refuse_around};
 use crate::pipeline::options::{ScalingChoice, TrainOptions};
 use crate::pipeline::preprocess::{Prepared, problems, scheme_for};
 use crate::pipeline::train::{described, with_gamma};
@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// A sequential learner of named classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MedStream {
-    about: About,
+    head: CheckpointHead,
+    class_weight: ClassWeight,
     state: SeqMed,
 }
 
@@ -29,30 +30,12 @@ pub struct MedStream {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MedCheckpoint {
-    /// What turns rows into samples.
-    pub about: About,
-    /// The belief.
-    pub saved: Saved,
-}
-
-/// What turns rows into samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct About {
-    /// `seq-med` or `seq-lapmed`.
-    pub learner: String,
-    /// Parameters as given and as chosen, for people to read.
-    pub params: ParamValues,
-    /// Class names.
-    pub classes: Vec<String>,
-    /// How outputs make classes.
-    pub scheme: MulticlassScheme,
-    /// Applied to features first.
-    pub scaling: Scaling,
-    /// Labeled rows of each class so far.
-    pub counts: Vec<usize>,
+    /// The learner, `seq-med` or `seq-lapmed`, and how rows become samples.
+    pub head: CheckpointHead,
     /// Weights of classes by name, or how they follow from the counts.
     pub class_weight: ClassWeight,
+    /// The belief.
+    pub saved: Saved,
 }
 
 const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
@@ -90,16 +73,11 @@ impl MedStream {
         let some: Vec<usize> = (0..prepared.x.rows().min(machine.batch)).collect();
         let outputs = if scheme == MulticlassScheme::Binary { 1 } else { classes.len() };
         let state = SeqMed::new(machine, prepared.x.view().select(&some).view(), outputs)?;
-        let about = About {
-            learner: learner.name.into(),
-            params: described(&made, options)?,
-            classes: classes.to_vec(),
-            scheme,
-            scaling: prepared.scaling,
-            counts: vec![0; classes.len()],
-            class_weight: options.class_weight.clone(),
-        };
-        Ok(Self { about, state })
+        let params = described(&made, options)?;
+        let learner = LearnerInfo { name: learner.name.into(), params, classes: classes.to_vec(), scheme };
+        let (input, counts) = (InputSpec::default(), vec![0; classes.len()]);
+        let head = CheckpointHead { learner, scaling: prepared.scaling, input, counts };
+        Ok(Self { head, class_weight: options.class_weight.clone(), state })
     }
 
     /// Learns rows in batches as they stand; `of` has the number of the class of each, if it is known. An error or an
@@ -112,10 +90,10 @@ impl MedStream {
         watch: &dyn Watch,
     ) -> Result<Option<Vec<Report>>> {
         self.check(&x, of, weights)?;
-        let labels = Labels { classes: self.about.classes.clone(), of: of.to_vec() };
-        let counts: Vec<usize> = self.about.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect();
+        let labels = Labels { classes: self.head.learner.classes.clone(), of: of.to_vec() };
+        let counts: Vec<usize> = self.head.counts.iter().zip(labels.counts()).map(|(a, b)| a + b).collect();
         let targets = self.targets(&labels, &counts, weights)?;
-        let x = self.about.scaling.apply(x)?;
+        let x = self.head.scaling.apply(x)?;
         let params = self.state.params();
         let graph = params.uses_graph();
         let counts_in = |p: &Targets, i: usize| p.cost[i] > 0.0 && (graph || p.y[i] != Label::Unknown);
@@ -129,12 +107,12 @@ impl MedStream {
             let part: Vec<Targets> = targets.iter().map(|p| p.select(batch)).collect();
             reports = joined(reports, next.learn(x.view().select(batch).view(), &part, &())?);
         }
-        (self.state, self.about.counts) = (next, counts);
+        (self.state, self.head.counts) = (next, counts);
         Ok(Some(reports))
     }
 
     fn check(&self, x: &Matrix, of: &[Option<u32>], weights: Option<&[f64]>) -> Result<()> {
-        let (rows, classes) = (x.rows(), self.about.classes.len());
+        let (rows, classes) = (x.rows(), self.head.learner.classes.len());
         for (what, expected, found) in [
             ("columns", self.state.cols(), x.cols()),
             ("labels", rows, of.len()),
@@ -157,40 +135,31 @@ impl MedStream {
     /// The two-class problems of rows.
     fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
         let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
-        let class_weight = self.about.class_weight.of(&labels.classes, &sums)?;
+        let class_weight = self.class_weight.of(&labels.classes, &sums)?;
         let class = |c: Option<u32>| c.map_or(1.0, |c| class_weight[c as usize]);
         let given = |i: usize| weights.map_or(1.0, |w| w[i]);
         let cost: Vec<f64> = labels.of.iter().enumerate().map(|(i, c)| given(i) * class(*c)).collect();
-        Ok(problems(labels, self.about.scheme, &cost))
+        Ok(problems(labels, self.head.learner.scheme, &cost))
     }
 
     /// The classifier as it is.
     pub fn classifier(&self) -> Classifier {
-        Classifier {
-            learner: self.about.learner.clone(),
-            params: self.about.params.clone(),
-            classes: self.about.classes.clone(),
-            scheme: self.about.scheme,
-            model: among_met(self.state.model(), self.about.scheme, &self.about.counts),
-            scaling: self.about.scaling.clone(),
-            input: InputSpec::default(),
-            calibration: Vec::new(),
-        }
+        self.head.classifier(self.state.model())
     }
 
     /// The variance of the decision at each row.
     pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
-        self.state.variance(self.about.scaling.apply(x.to_matrix())?.view())
+        self.state.variance(self.head.scaling.apply(x.to_matrix())?.view())
     }
 
     /// Class names.
     pub fn classes(&self) -> &[String] {
-        &self.about.classes
+        &self.head.learner.classes
     }
 
     /// Labeled rows of each class so far.
     pub fn counts(&self) -> &[usize] {
-        &self.about.counts
+        &self.head.counts
     }
 
     /// Batches so far.
@@ -200,28 +169,33 @@ impl MedStream {
 
     /// Everything that is needed to go on.
     pub fn save(&self) -> MedCheckpoint {
-        MedCheckpoint { about: self.about.clone(), saved: self.state.save() }
+        MedCheckpoint {
+            head: self.head.clone(),
+            class_weight: self.class_weight.clone(),
+            saved: self.state.save(),
+        }
     }
 
     /// Goes on from what was saved; refuses parts that do not fit together.
     pub fn resume(kept: MedCheckpoint) -> Result<Self> {
-        let MedCheckpoint { about, saved } = kept;
+        let MedCheckpoint { head, class_weight, saved } = kept;
+        let LearnerInfo { name, classes, scheme, .. } = &head.learner;
         let wrong = |what: &str| Err(Error::State(what.into()));
-        check_classes(&about.classes)?;
-        let outputs = match (about.scheme, about.classes.len()) {
+        check_classes(classes)?;
+        let outputs = match (*scheme, classes.len()) {
             (MulticlassScheme::Binary, 2) => 1,
             (MulticlassScheme::OneVsRest, k) => k,
             _ => return wrong("its classes and their scheme differ"),
         };
-        if !NAMES.contains(&about.learner.as_str()) || about.counts.len() != about.classes.len() {
+        if !NAMES.contains(&name.as_str()) || head.counts.len() != classes.len() {
             return wrong("its classes and their counts differ");
         }
-        about.class_weight.of(&about.classes, &vec![1.0; about.classes.len()])?;
+        class_weight.of(classes, &vec![1.0; classes.len()])?;
         let state = SeqMed::resume(&saved)?;
         if saved.bias.len() != outputs {
             return wrong("its classes and its decision functions differ");
         }
-        let made = Self { about, state };
+        let made = Self { head, class_weight, state };
         made.classifier().check().map_err(|e| Error::State(e.to_string()))?;
         Ok(made)
     }

@@ -98,7 +98,7 @@ pub fn fit_prepared(
         scheme: prepared.scheme,
         model: fitted.model,
         scaling: prepared.scaling,
-        input: InputSpec { positive, ..InputSpec::default() },
+        input: InputSpec::default().with_positive(positive),
         calibration,
     };
     Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online, semi })

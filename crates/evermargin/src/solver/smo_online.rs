@@ -82,7 +82,7 @@ impl Dual {
         self.alpha.iter().filter(|a| **a != 0.0).count()
     }
 
-    /// First step of newcomer `k`, at 0: with the partner that violates most, or alone when there is no bias. `e` are
+    /// First step of candidate `k`, at 0: with the partner that violates most, or alone when there is no bias. `e` are
     /// the extremes of the others. Says whether it moved.
     pub fn process(&mut self, gram: &mut dyn Gram, k: usize, e: GradientBounds, tolerance: f64) -> bool {
         if !self.bias {

@@ -2,7 +2,12 @@
 
 use evermargin::Error;
 use evermargin::data::Matrix;
-use evermargin::engine::{Budget, Effects, Engine, EngineParams, Event, QueryStrategy, RejectReason};
+use evermargin::engine::transduction::TransductionParams;
+use evermargin::engine::{
+    Budget, Effects, Engine, EngineParams, Event, LabelSource, QueryStrategy, RejectReason,
+};
+use evermargin::kernel::Kernel;
+use evermargin::model::ScalingName;
 use evermargin::solver::{Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -247,4 +252,142 @@ fn an_interrupted_plan_changes_nothing() {
         (interrupted, allowed) = (interrupted + 1, allowed * 2 + 1);
     }
     assert!(interrupted > 3, "{interrupted}");
+}
+
+/// Two clouds, the outlier in one row; gives the share of right labels after the first batch and the rejected rows.
+fn accuracy_with(outlier: f64, at: Option<usize>, params: &EngineParams, sparse: bool) -> (f64, u64) {
+    let mut engine = Engine::new(params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(5);
+    let mut sum = 0.0;
+    for k in 0..6 {
+        let (values, names) = rows(100, &mut rng, |i, row| {
+            if Some(100 * k + i) == at {
+                row[0] = outlier;
+            }
+        });
+        let Event::Batch { x, labels } = batch(values, some_labels(&names)) else { unreachable!() };
+        let x = if sparse { x.view().to_csr() } else { x };
+        let effects = engine.apply(Event::Batch { x, labels }).unwrap();
+        if k > 0 {
+            sum += right(&engine, &effects, &names) / 5.0;
+        }
+        engine.apply(Event::Tick { now: 0 }).unwrap();
+    }
+    (sum, engine.rejected_rows())
+}
+
+#[test]
+fn accuracy_does_not_depend_on_the_row_of_an_outlier() {
+    let auto = EngineParams { query_strategy: QueryStrategy::None, ..Default::default() };
+    let unscaled = EngineParams { scale: Some(ScalingName::None), ..auto.clone() };
+    for (params, sparse) in [(&auto, false), (&unscaled, false), (&auto, true)] {
+        let (clean, none) = accuracy_with(0.0, None, params, sparse);
+        assert!(clean > 0.95 && none == 0, "{clean}, {none} rejected");
+        for outlier in [1e4, 1e6, -3e15, 1e99] {
+            let later = accuracy_with(outlier, Some(350), params, sparse);
+            for row in [0, 51, 52, 99] {
+                let first = accuracy_with(outlier, Some(row), params, sparse);
+                assert!(first.0 > clean - 0.02, "{outlier} in row {row}: {} instead of {clean}", first.0);
+                assert_eq!(first.1, later.1, "{outlier} in row {row}");
+            }
+        }
+    }
+}
+
+/// Log-normal columns, and sparse counts of words with a few high ones: no row is rejected, and both are learned.
+#[test]
+fn heavy_tails_are_learned_and_not_rejected() {
+    let mut rng = Pcg64::seed_from_u64(9);
+    let mut normal = move || (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>();
+    let params = EngineParams { query_strategy: QueryStrategy::None, ..Default::default() };
+    for words in [false, true] {
+        let cols = if words { 1200 } else { 2 };
+        let mut engine = Engine::new(&params).unwrap();
+        for k in 0..4 {
+            let (mut values, mut names) = (vec![0.0; 100 * cols], Vec::new());
+            for i in 0..100 {
+                let up = normal() > 0.0;
+                names.push(if up { "up" } else { "down" }.to_string());
+                let row = &mut values[cols * i..cols * (i + 1)];
+                if words {
+                    let from = if up { 0 } else { 20 };
+                    for w in 0..40 {
+                        row[(from + 7 * w * (i + 1)) % 40 + usize::from(w > 20) * ((29 * i + w) % 900)] +=
+                            1.0;
+                    }
+                    row[from] += 5.0;
+                    row[from + 1] += 5.0;
+                    row[1000] = if i % 4 == 3 { 5000.0 } else { 0.0 };
+                    row[1001] = if i % 50 == 7 { 5000.0 } else { 1.0 };
+                } else {
+                    row[0] = (normal() + if up { 3.0 } else { -3.0 }).exp();
+                    row[1] = (2.5 * normal()).exp();
+                }
+            }
+            let Event::Batch { x, labels } = batch(values, some_labels(&names)) else { unreachable!() };
+            let x = if words { x.view().to_csr() } else { x };
+            let effects = engine.apply(Event::Batch { x, labels }).unwrap();
+            assert!(effects.rejected.is_empty());
+            let right = right(&engine, &effects, &names);
+            assert!(k < 2 || right > 0.75, "words: {words}, batch {k}: {right}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_of_another_engine_is_not_applied() {
+    let params = EngineParams { query_strategy: QueryStrategy::None, ..Default::default() };
+    let mut rng = Pcg64::seed_from_u64(4);
+    let mut engines = [0, 1].map(|_| Engine::new(&params).unwrap());
+    let mut event = || {
+        let (values, names) = rows(20, &mut rng, |_, _| {});
+        batch(values, some_labels(&names))
+    };
+    for engine in &mut engines {
+        engine.apply(event()).unwrap();
+    }
+    let [mut a, b] = engines;
+    let mut copy = a.clone();
+    for (k, mut other) in [b, reload(&a), a.clone()].into_iter().enumerate() {
+        for plan in [other.plan(event()).unwrap(), other.plan_watched(event(), &()).unwrap()] {
+            let effects = a.commit(plan);
+            assert!(effects.notes[0].contains("nothing was changed"), "{k}: {:?}", effects.notes);
+            assert!(effects.labels.is_empty() && a == copy, "{k}");
+        }
+    }
+    // nor is a plan of its own that another event made outdated
+    let (outdated, next) = (a.plan(event()).unwrap(), a.plan(event()).unwrap());
+    assert_eq!(a.commit(next).labels.len(), 20);
+    copy = a.clone();
+    assert!(a.commit(outdated).notes[0].contains("nothing was changed") && a == copy);
+    let next = a.plan_watched(event(), &()).unwrap();
+    assert_eq!(a.commit(next).labels.len(), 20);
+    let next = a.plan(event()).unwrap();
+    assert_eq!(a.commit(next).labels.len(), 20, "an engine keeps its identity");
+}
+
+/// A kernel that overflows on the rows of a stream: transduction fails in every batch, which is noted once.
+#[test]
+fn a_step_that_fails_is_noted_once() {
+    let kernel = Kernel::Poly { gamma: 1.0, coef0: 1.0, degree: 20 };
+    let transduction = Some(TransductionParams { kernel, evicted_weight: 0.0, ..Default::default() });
+    let params = EngineParams {
+        query_strategy: QueryStrategy::None,
+        scale: Some(ScalingName::None),
+        label_source: LabelSource::Transduction,
+        transduction,
+        ..Default::default()
+    };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(6);
+    let mut notes = Vec::new();
+    for _ in 0..4 {
+        let (values, names) = rows(40, &mut rng, |_, row| *row = row.map(|v| 1e6 * v));
+        notes.extend(engine.apply(batch(values, some_labels(&names))).unwrap().notes);
+        notes.extend(engine.apply(Event::Tick { now: 0 }).unwrap().notes);
+        engine = reload(&engine);
+    }
+    let failed = |what: &str| notes.iter().filter(|note| note.contains(what)).count();
+    assert_eq!(failed("transduction could not label"), 1, "{notes:?}");
+    assert_eq!(failed("the newest rows are kept"), 1, "{notes:?}");
 }

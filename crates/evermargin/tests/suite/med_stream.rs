@@ -98,10 +98,10 @@ fn what_is_refused_or_stopped_changes_nothing() {
     assert_eq!(stream, before);
     assert!(MedStream::begin(&options("lasvm"), &labels.classes, x.view()).is_err());
     let mut kept = before.save();
-    kept.about.counts.pop();
+    kept.head.counts.pop();
     assert!(MedStream::resume(kept).is_err());
     let mut kept = before.save();
-    kept.about.classes.push("more".into());
-    kept.about.counts.push(0);
+    kept.head.learner.classes.push("more".into());
+    kept.head.counts.push(0);
     assert!(MedStream::resume(kept).is_err());
 }

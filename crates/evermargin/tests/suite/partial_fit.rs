@@ -84,7 +84,7 @@ fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
             let (_, next) = partial_fit(&next, more, &some, how(), &()).unwrap();
             let (late, rest) = rows_of(&x, &labels, &[1]);
             let (trained, next) = partial_fit(&next, late, &rest, how(), &()).unwrap();
-            assert_eq!(next.counts, labels.counts());
+            assert_eq!(next.head.counts, labels.counts());
             let said = trained.classifier.predict(x.clone()).unwrap();
             for (a, b) in said.decision.iter().zip(&whole.decision) {
                 assert!((a - b).abs() < 1e-3, "{learner} {multi:?}: {a} {b}");

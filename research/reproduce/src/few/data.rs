@@ -71,8 +71,8 @@ impl Rows {
             "isolet-eset2" => eset2(folder),
             "kdd99" => connections(folder),
             "covtype" => cover(folder),
-            "news20" | "news20-small" => news(folder, &[""], &["sci.", "comp.", "misc.forsale"]),
-            "news-comp-rec" => news(folder, &["comp.", "rec."], &["comp."]),
+            "news20" | "news20-small" => newsgroups(folder, &[""], &["sci.", "comp.", "misc.forsale"]),
+            "news-comp-rec" => newsgroups(folder, &["comp.", "rec."], &["comp."]),
             _ => match name.strip_prefix("ssl:") {
                 Some(set) => with_splits(folder, &format!("ssl-book/{set}"), 100, SSL),
                 None => Err(Failure::Unknown(format!("no data set {name}"))),
@@ -270,7 +270,7 @@ fn cover(folder: &Path) -> Result<Rows> {
 const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2, stems: false };
 
 /// 20 Newsgroups: posts of some groups, some of which are positive; tf·idf, rows of length 1.
-fn news(folder: &Path, taken: &[&str], positives: &[&str]) -> Result<Rows> {
+fn newsgroups(folder: &Path, taken: &[&str], positives: &[&str]) -> Result<Rows> {
     let path = existing(folder, "text/20news-bydate.tar.xz", "20 Newsgroups, by date")?;
     let bad = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
     let mut archive = tar::Archive::new(open(&path, &Limits { max_bytes: 1 << 30, ..Limits::default() })?);

@@ -188,20 +188,20 @@ fn remarks(cells: &[Judged], out: &mut String) {
 
 /// A list of texts, each with the cells it is about.
 fn together<'c>(title: &str, told: impl Iterator<Item = (&'c Judged, String)>, out: &mut String) {
-    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     for (cell, text) in told {
         let name =
             format!("{} {} {}", cell.data_set, cell.column.method, cell.column.metric.replace('_', " "));
-        match said.iter_mut().find(|(known, _)| *known == text) {
+        match remarks.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
-            None => said.push((text, vec![name])),
+            None => remarks.push((text, vec![name])),
         }
     }
-    if said.is_empty() {
+    if remarks.is_empty() {
         return;
     }
     let _ = writeln!(out, "<h3>{title}</h3>\n<ul>");
-    for (text, names) in said {
+    for (text, names) in remarks {
         let _ = writeln!(out, "<li><b>{}</b>: {}</li>", escaped(&names.join("; ")), escaped(&text));
     }
     out.push_str("</ul>\n");

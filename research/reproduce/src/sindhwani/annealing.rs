@@ -172,8 +172,8 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Findings> {
         let found = bench.cached(&key, || errors(bench, set, method, point, runs))?;
         for of in &found {
             let part = |k: usize| mean(&of.iter().map(|e| e[k]).collect::<Vec<_>>());
-            let said = format!("{:.3} {:.3} {:.3}", part(0), part(1), part(2));
-            bench.say(&format!("{} {method} {point:?}: {said}", set.name));
+            let shares = format!("{:.3} {:.3} {:.3}", part(0), part(1), part(2));
+            bench.say(&format!("{} {method} {point:?}: {shares}", set.name));
         }
         Ok(found)
     };

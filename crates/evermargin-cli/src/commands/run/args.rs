@@ -36,10 +36,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub follow: bool,
     /// Stop after so many batches
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub batches: Option<u64>,
     /// Number of features of LIBSVM text [default: that of the files; of standard input, of its first batch]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub features: Option<usize>,
     /// File for the model, written when the run ends and every 20 batches
     #[arg(long, value_name = "MODEL")]
@@ -72,16 +72,16 @@ pub struct RunArgs {
 #[command(next_help_heading = "Asking")]
 pub struct QueryArgs {
     /// Most questions in all [default: no limit]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub budget: Option<u64>,
     /// Most questions a batch
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub queries_per_batch: usize,
     /// Most questions in some time: N/SECONDS
     #[arg(long, value_name = "N/S", value_parser = per_time)]
     pub per_time: Option<(u64, u64)>,
     /// Questions at a time; the next ones follow from the answers
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub queries_per_round: usize,
     /// How samples are chosen: small-pool, margin, diverse, submod, random or none
     #[arg(long, value_name = "NAME", default_value = "small-pool", value_parser = asking)]
@@ -105,7 +105,7 @@ pub struct LearningArgs {
     #[arg(long, value_name = "X", value_parser = crate::args::values::gamma)]
     pub gamma: Option<Gamma>,
     /// Power of the poly kernel
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
     pub degree: u32,
     /// Cost of a label
     #[arg(long, value_name = "X", default_value_t = 3.0, value_parser = crate::args::values::number)]
@@ -130,20 +130,20 @@ pub struct LearningArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = crate::args::values::number)]
     pub tolerance: f64,
     /// Most exemplars; 0 = as many as a batch has rows
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub exemplars: usize,
     /// Batches as which rows that are remembered no more count in transduction, by the mean of their class; 0 = not at all
-    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = crate::args::values::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = crate::args::values::number)]
     pub evicted_weight: f64,
     /// What is forgotten: nothing, window=N labels, half-life=N batches, or on-drift=N: labels older than N batches
     /// when the stream has changed
     #[arg(long, value_name = "RULE", default_value = "nothing", value_parser = forget)]
     pub forget: Forgetting,
     /// Most labels remembered
-    #[arg(long, value_name = "N", default_value_t = 4000)]
+    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_labels: usize,
     /// Most points of the classifier
-    #[arg(long, value_name = "N", default_value_t = 4000)]
+    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_points: usize,
 }
 
@@ -157,21 +157,24 @@ fn oracle(text: &str) -> Result<Oracle, String> {
     named(text, &[("truth", Oracle::Truth), ("terminal", Oracle::Terminal), ("none", Oracle::None)])
 }
 
+/// A value that the engine parses, with its words for what is allowed.
+fn parsed<T>(value: evermargin::Result<T>) -> Result<T, String> {
+    value.map_err(|error| match error {
+        evermargin::Error::Parameter { allowed, .. } => format!("must be {allowed}"),
+        other => other.to_string(),
+    })
+}
+
 fn asking(text: &str) -> Result<QueryStrategy, String> {
-    named(text, &QueryStrategy::ALL.map(|a| (a.name(), a)))
+    parsed(text.parse())
 }
 
 fn loss(text: &str) -> Result<LasvmVariant, String> {
-    named(text, &[("hinge", LasvmVariant::Hinge), ("ramp", LasvmVariant::Ramp)])
+    parsed(evermargin::engine::parse_loss(text))
 }
 
 fn labeling(text: &str) -> Result<LabelSource, String> {
-    let all = [
-        ("auto", LabelSource::Auto),
-        ("model", LabelSource::Model),
-        ("transduction", LabelSource::Transduction),
-    ];
-    named(text, &all)
+    parsed(text.parse())
 }
 
 fn per_time(text: &str) -> Result<(u64, u64), String> {
@@ -180,18 +183,7 @@ fn per_time(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn forget(text: &str) -> Result<Forgetting, String> {
-    let wrong = || "must be nothing, window=N, half-life=N or on-drift=N".to_string();
-    if text == "nothing" {
-        return Ok(Forgetting::Nothing);
-    }
-    let (name, n) = text.split_once('=').ok_or_else(wrong)?;
-    let n: u64 = n.parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
-    match name {
-        "window" => Ok(Forgetting::Window(n as usize)),
-        "half-life" => Ok(Forgetting::HalfLife(n)),
-        "on-drift" => Ok(Forgetting::OnDrift(n)),
-        _ => Err(wrong()),
-    }
+    parsed(text.parse())
 }
 
 impl RunArgs {

@@ -14,9 +14,9 @@ pub use open::cpu_level;
 pub use progress_line::ProgressLine;
 
 use crate::args::Common;
-use crate::commands::fit::check_output;
 use crate::failure::Failure;
 use crate::output::console;
+use crate::output::files::Files;
 use crate::output::progress::Watcher;
 use evermargin::engine::Effects;
 use evermargin::solver::{Progress, Watch};
@@ -165,17 +165,14 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.oracle == Oracle::Terminal && args.state.is_none() {
         status!("note: answers are kept only with --state DIR");
     }
-    let outputs = [&args.output, &args.model, &args.report, &args.rejects];
-    for (k, output) in outputs.into_iter().enumerate() {
-        let Some(output) = output else { continue };
-        if output == Path::new("-") {
-            let option = ["--output", "--model", "--report", "--rejects"][k];
-            return Err(Failure::Usage(format!("{option} -: it needs a file of its own")));
-        }
-        for stream in &args.streams {
-            check_output(stream, output)?;
-        }
-    }
+    Files::default()
+        .reads_all(&args.streams)
+        .writes_folder("--state", args.state.as_ref())
+        .writes("--output", args.output.as_ref())
+        .writes("--model", args.model.as_ref())
+        .writes("--report", args.report.as_ref())
+        .writes("--rejects", args.rejects.as_ref())
+        .check()?;
     if args.follow && !args.streams.iter().any(|s| s.is_dir()) {
         status!("note: --follow waits for files in a folder; there is none here");
     }
@@ -211,6 +208,11 @@ fn finish(
     let (engine, statistics, current) =
         (session.engine(), session.statistics(), &session.statistics().current);
     let random = session.random_statistics();
+    let written = session.classifier().is_some();
+    let model = args.model.as_ref().filter(|_| written).map(|path| path.display().to_string());
+    if args.model.is_some() && !written {
+        console::note(common, &["no model was written: labels of two classes are needed".to_string()]);
+    }
     let json = json!({
         "rows": current.rows,
         "batches": engine.batches(),
@@ -224,13 +226,14 @@ fn finish(
         "rejected_rows": current.rejected_rows,
         "rejected_labels": engine.rejected_labels(),
         "rejected_events": session.rejected_event_count(),
-        "rows_without_label": engine.rows() - current.scored.min(engine.rows()),
+        "rows_without_label": current.rows.saturating_sub(current.scored),
         "classes": engine.classes().names(),
         "exemplars": current.exemplars,
         "support_count": engine.support_count(),
         "summary_cost": current.summary_cost,
         "version": engine.version(),
         "drifts": engine.metrics().drifts,
+        "model": model,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),
         "seconds": live.seconds(),

@@ -1,16 +1,20 @@
 //! From arguments to a session and a stream: from the beginning, or where an earlier run was left.
 
 use super::args::RunArgs;
+use super::output::Rejects;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::input::options_of;
 use crate::output::console;
 use crate::output::progress::Watcher;
 use evermargin::engine::EngineParams;
-use evermargin_io::{Chunk, ReadOptions, Schema, Source, Stream, StreamOptions};
+use evermargin_io::{Chunk, ReadOptions, RejectedRow, Source, Stream, StreamOptions};
 use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig};
 use serde_json::Value;
 use std::path::Path;
+
+/// The maximum number of rejected rows that are read before the first usable one.
+const MAX_REJECTED_FIRST: usize = 1_000_000;
 
 /// A session, its stream, and rows that were read already.
 pub struct Opening {
@@ -50,9 +54,12 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
     let mut stream = Stream::open(sources, options)?;
     stream.stop_on(Watcher::stop_flag());
     // The first rows fix what the columns are.
-    let first = first_batch(args, &mut stream, watch)?;
-    let (first, schema) = usable(first, stream.schema())?;
+    let (first, rejected) = first_batch(args, &mut stream, watch)?;
     console::note(common, &stream.take_notes());
+    let (first, schema) = match (first, stream.schema()) {
+        (Some(first), Some(schema)) => (Chunk { rejected, ..first }, schema.clone()),
+        _ => return Err(no_usable_row(args, &rejected)?),
+    };
     let config = SessionConfig {
         params,
         random_baseline: args.report.is_some() && args.oracle == Oracle::Truth,
@@ -67,35 +74,46 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
     Ok(Opening { session, stream, first: Some(first) })
 }
 
-/// The first batch. In a folder that is followed, files that cannot be read do not end the wait for one that can.
-fn first_batch(args: &RunArgs, stream: &mut Stream, watch: &Watcher) -> Result<Option<Chunk>, Failure> {
+/// The first batch with a usable row, if there is one, and all rows rejected before its end.
+fn first_batch(
+    args: &RunArgs,
+    stream: &mut Stream,
+    watch: &Watcher,
+) -> Result<(Option<Chunk>, Vec<RejectedRow>), Failure> {
     let mut rejected = Vec::new();
-    loop {
-        let Some(mut chunk) = stream.next_batch(args.batch as usize, &mut || !watch.stopped())? else {
-            return Ok(None);
+    while rejected.len() < MAX_REJECTED_FIRST {
+        let next = stream.next_batch(args.batch as usize, &mut || !watch.stopped());
+        let chunk = match next {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                write_rejects(args, &rejected)?;
+                return Err(error.into());
+            }
         };
+        let Some(mut chunk) = chunk else { break };
         rejected.append(&mut chunk.rejected);
-        if chunk.x.rows() > 0 || !args.follow || rejected.iter().any(|row| row.line > 0) {
-            return Ok(Some(Chunk { rejected, ..chunk }));
+        if chunk.x.rows() > 0 {
+            return Ok((Some(chunk), rejected));
+        }
+        if watch.stopped() {
+            break;
         }
     }
+    Ok((None, rejected))
 }
 
-/// The first batch, which must have a usable row.
-fn usable(first: Option<Chunk>, schema: Option<&Schema>) -> Result<(Chunk, Schema), Failure> {
-    let Some(first) = first else { return Err(Failure::Failed("the stream is empty".into())) };
-    match schema {
-        Some(schema) if first.x.rows() > 0 => Ok((first, schema.clone())),
-        _ => {
-            let rows = console::count(first.rejected.len(), "row");
-            let bad = first.rejected.first();
-            let reason = bad.map_or(String::new(), |row| {
-                let column = row.column.as_ref().map_or(String::new(), |c| format!("column '{c}': "));
-                format!("; {}:{}: {column}{}", row.file, row.line, row.reason)
-            });
-            Err(Failure::Failed(format!("no usable row among the first {rows}{reason}")))
-        }
-    }
+/// The error of a stream without a usable row. Its rejected rows are written all the same.
+fn no_usable_row(args: &RunArgs, rejected: &[RejectedRow]) -> Result<Failure, Failure> {
+    let Some(bad) = rejected.first() else { return Ok(Failure::Failed("the stream is empty".into())) };
+    write_rejects(args, rejected)?;
+    let rows = console::count(rejected.len(), "row");
+    let column = bad.column.as_ref().map_or(String::new(), |c| format!("column '{c}': "));
+    let reason = format!("{}:{}: {column}{}", bad.file, bad.line, bad.reason);
+    Ok(Failure::Failed(format!("no usable row among the first {rows}; {reason}")))
+}
+
+fn write_rejects(args: &RunArgs, rejected: &[RejectedRow]) -> Result<(), Failure> {
+    args.rejects.as_deref().map_or(Ok(()), |path| Rejects::write_without_session(path, rejected))
 }
 
 /// Refuses to continue a session with other options than it began with.

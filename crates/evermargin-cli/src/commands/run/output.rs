@@ -41,6 +41,8 @@ fn prediction_line(row: u64, prediction: Option<InferredLabel>, classes: &Classe
     format!("{row}\t{}\t{confidence:.4}", class.map_or("?", String::as_str))
 }
 
+const REJECTS_HEADER: &str = "row\tfile\tline\tcolumn\tvalue\treason";
+
 /// The file of rejected rows.
 pub struct Rejects(GrowingFile);
 
@@ -48,8 +50,12 @@ impl Rejects {
     /// Opens the file of a run at its beginning or where it was left.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         let lines = rejected_lines(session.rejected_rows());
-        let header = "row\tfile\tline\tcolumn\tvalue\treason";
-        Ok(Self(GrowingFile::open(path, header, session.first_row(), &lines)?))
+        Ok(Self(GrowingFile::open(path, REJECTS_HEADER, session.first_row(), &lines)?))
+    }
+
+    /// Writes the file of a run that ended before it had a session, because no row was usable.
+    pub fn write_without_session(path: &Path, rows: &[RejectedRow]) -> Result<(), Failure> {
+        GrowingFile::open(path, REJECTS_HEADER, 1, &rejected_lines(rows)).map(|_| ())
     }
 
     /// Writes the rejected rows of the last batch.
@@ -84,9 +90,9 @@ impl GrowingFile {
             OpenOptions::new().create(true).read(true).write(true).truncate(first_row <= 1).open(path);
         let mut growing = Self { file: opened.map_err(wrong)?, path: path.to_path_buf() };
         let kept = match end_of_rows(&growing.file, header, first_row).map_err(wrong)? {
-            Kept::Nothing => 0,
-            Kept::Bytes(end) => end,
-            Kept::OtherFile => {
+            ExistingLines::None => 0,
+            ExistingLines::EndAt(end) => end,
+            ExistingLines::OfAnotherFile => {
                 let what = "is not a file of this run: its first line is another one; name another file";
                 return Err(Failure::Failed(format!("{}: {what}", path.display())));
             }
@@ -106,19 +112,19 @@ impl GrowingFile {
     }
 }
 
-/// What is kept of a file that is continued.
+/// The lines of earlier batches in a file that is continued.
 #[derive(Debug, PartialEq, Eq)]
-enum Kept {
+enum ExistingLines {
     /// The file is empty.
-    Nothing,
-    /// The header and the lines of earlier batches.
-    Bytes(u64),
+    None,
+    /// The header and these lines end at this byte.
+    EndAt(u64),
     /// It begins with another header.
-    OtherFile,
+    OfAnotherFile,
 }
 
 /// Where the lines of rows before `first_row` end. A line that is not whole is not kept.
-fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<Kept> {
+fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<ExistingLines> {
     let mut file = file;
     file.seek(SeekFrom::Start(0))?;
     let (mut reader, mut end, mut line) = (BufReader::new(file), 0, Vec::new());
@@ -126,7 +132,7 @@ fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<Kep
         let Some(text) = line.strip_suffix(b"\n") else { break };
         if end == 0 {
             if text != header.as_bytes() {
-                return Ok(Kept::OtherFile);
+                return Ok(ExistingLines::OfAnotherFile);
             }
         } else {
             let number = text.split(|b| *b == b'\t').next().and_then(|n| std::str::from_utf8(n).ok());
@@ -138,9 +144,9 @@ fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<Kep
         line.clear();
     }
     if end > 0 || line.is_empty() || header.as_bytes().starts_with(&line) {
-        return Ok(if end > 0 { Kept::Bytes(end) } else { Kept::Nothing });
+        return Ok(if end > 0 { ExistingLines::EndAt(end) } else { ExistingLines::None });
     }
-    Ok(Kept::OtherFile)
+    Ok(ExistingLines::OfAnotherFile)
 }
 
 #[cfg(test)]

@@ -38,9 +38,9 @@ impl<'w> ProgressLine<'w> {
 
     /// Says where an earlier run is taken up.
     pub fn resumed(&mut self, session: &Session) {
-        let (rows, labels) = (session.engine().rows(), session.engine().budget_usage().total);
+        let (rows, labels) = (session.statistics().current.rows, session.engine().budget_usage().total);
         self.batch = session.engine().batches();
-        if rows > 0 {
+        if session.engine().rows() > 0 {
             console::note(self.common, &[format!("going on after {rows} rows and {labels} questions")]);
         }
         if let Some(last) = session.rejected_events().last() {

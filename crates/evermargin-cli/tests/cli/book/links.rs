@@ -77,3 +77,25 @@ fn a_link_to_nowhere_is_found() {
     assert!(follow(&page, "svc.md").is_ok() && follow(&page, "svc.md#cost").is_ok());
     assert!(follow(&page, "no-such-page.md").is_err() && follow(&page, "svc.md#no-such-heading").is_err());
 }
+
+/// Paths of the architecture page are those of the repository, whole: `<group>` stands for any name.
+#[test]
+fn every_path_of_the_architecture_page_exists() {
+    let page = Page::read("ARCHITECTURE.md");
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for (number, text) in page.prose() {
+        for path in text.split('`').skip(1).step_by(2) {
+            let source = std::path::Path::new(path).extension().is_some_and(|ending| ending == "rs");
+            let is_path = (path.contains('/') || source) && !path.contains(' ');
+            let known = path.split('<').next().unwrap_or(path);
+            if is_path {
+                seen += 1;
+                if !root().join(known).exists() {
+                    wrong.push(format!("ARCHITECTURE.md:{number}: {path}"));
+                }
+            }
+        }
+    }
+    assert!(seen > 30, "{seen} paths");
+    assert!(wrong.is_empty(), "no such path from the root of the repository:\n{}", wrong.join("\n"));
+}

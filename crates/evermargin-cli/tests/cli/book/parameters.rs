@@ -71,3 +71,35 @@ fn no_table_is_of_a_learner_that_is_gone() {
         }
     }
 }
+
+/// Values of flags that look like parameters: `--scale divide=255`, `--forget window=1000` and the like.
+const FLAG_VALUES: [&str; 6] = ["divide", "half-life", "on-drift", "rate", "rbf", "window"];
+
+/// Commands in the pages are run by other tests; parameters in sentences and tables are not. Pages about Python have keyword
+/// arguments of their own.
+#[test]
+fn every_assignment_in_a_sentence_names_a_parameter() {
+    let known = |name: &str| ESTIMATORS.iter().any(|e| e.params.iter().any(|p| p.name == name));
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for page in book().into_iter().filter(|p| !p.file().starts_with("python")) {
+        for (line, text) in page.text.lines().enumerate() {
+            let spans = text.split('`').skip(1).step_by(2).filter(|s| !s.contains(' '));
+            let set = text.split("--set ").skip(1).map(|rest| rest.trim_start_matches('"'));
+            for assigned in spans.chain(set) {
+                let Some((name, value)) = assigned.split_once('=') else { continue };
+                let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+                if name.is_empty() || name == "name" || !name.chars().all(plain) || value.starts_with('=') {
+                    continue;
+                }
+                seen += 1;
+                if name.starts_with("--") || known(&name.replace('-', "_")) || FLAG_VALUES.contains(&name) {
+                    continue;
+                }
+                wrong.push(format!("{}:{}: {name} is no parameter", page.name, line + 1));
+            }
+        }
+    }
+    assert!(seen > 40, "{seen} assignments");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -25,7 +25,8 @@ impl Transduction {
         Ok(labeled)
     }
 
-    /// [`Transduction::absorb`] that always succeeds: where no summary can be made, the newest rows are kept.
+    /// [`Transduction::absorb`] that always succeeds: where no summary can be made, the newest rows are kept, and the reason
+    /// is given.
     pub(in crate::engine) fn absorb_or_keep_newest(
         &mut self,
         known: LabeledRows<'_>,
@@ -33,11 +34,14 @@ impl Transduction {
         given: Option<&[TransductiveLabel]>,
         seed: u64,
         watch: &dyn Watch,
-    ) -> SummaryReport {
+    ) -> (SummaryReport, Result<()>) {
         let (all, weight) = self.begin_batch(&batch);
         let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch);
         self.previous = batch;
-        labeled.unwrap_or_else(|_| self.keep_newest(&all))
+        match labeled {
+            Ok(labeled) => (labeled, Ok(())),
+            Err(error) => (self.keep_newest(&all), Err(error)),
+        }
     }
 
     /// Counts a batch and gives the rows to summarize, with their weights.

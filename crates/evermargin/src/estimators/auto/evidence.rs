@@ -48,7 +48,7 @@ impl Transform {
 }
 
 /// Scales the scores of all rows by the median of their absolute values and shifts them to the bounds of the shares.
-pub(super) fn standardize(raw: Scores, given: &GivenLabels, bounds: &ShareBounds) -> (Scores, Transform) {
+pub(super) fn standardize(raw: &Scores, given: &GivenLabels, bounds: &ShareBounds) -> (Scores, Transform) {
     let rows = if given.unlabeled.is_empty() { &given.rows } else { &given.unlabeled };
     let mut size: Vec<f64> = Vec::with_capacity(rows.len() * raw.classes);
     for &i in rows {
@@ -60,7 +60,7 @@ pub(super) fn standardize(raw: Scores, given: &GivenLabels, bounds: &ShareBounds
     let middle = size.len() / 2;
     let (_, &mut median, _) = size.select_nth_unstable_by(middle, f64::total_cmp);
     let transform = Transform { scale: (1.5 * median + 0.01 * mean).max(f64::MIN_POSITIVE) };
-    let mut scores = transform.apply(&raw);
+    let mut scores = transform.apply(raw);
     hold_shares(&mut scores, bounds, rows);
     (scores, transform)
 }

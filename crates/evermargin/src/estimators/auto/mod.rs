@@ -273,7 +273,7 @@ impl AutoParams {
             let start = watch.seconds();
             let Some(fit) = candidate.make(x, self.kernel, &ratio, graph.as_ref()) else { continue };
             let Ok(raw) = scores_of(&candidate, fit.as_ref(), x, problems, watch) else { continue };
-            let (scores, transform) = evidence::standardize(raw, &given, &bounds);
+            let (scores, transform) = evidence::standardize(&raw, &given, &bounds);
             let held = few.as_ref().filter(|_| candidate.is_expensive()).unwrap_or(&held);
             let evidence = held.judge(&candidate, self.kernel, &ratio, &transform, &bounds, watch);
             let seconds = start.zip(watch.seconds()).map(|(from, to)| to - from);

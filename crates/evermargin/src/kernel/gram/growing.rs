@@ -2,8 +2,8 @@
 //!
 //! Points are appended and dropped, their order stays. Of each row a prefix is kept, under a byte limit (three
 //! quarters of it; the rest is for sub-matrices): a row is as long as the matrix was when it was last used, and what
-//! came later is read from the rows of the newcomers, for the matrix is symmetric (Bordes et al. 2005; the cache of
-//! LASVM). Newcomers meet the points in blocks.
+//! came later is read from the rows of the new points, for the matrix is symmetric (Bordes et al. 2005; the cache of
+//! LASVM). Kernel values of new points with the others are computed in blocks.
 //!
 //! Invariant: a kernel value depends on its two samples alone, not on the block it was computed in or on what is
 //! cached; so results do not change with the cache, and a learner that was saved goes on bit by bit.

@@ -144,7 +144,7 @@ impl Around {
 }
 
 impl Lasvm {
-    /// The newcomer, the last point, joins every output; where it lies inside the margin, its neighborhood moves.
+    /// The candidate, the last point, joins every output; where it lies inside the margin, its neighborhood moves.
     pub(crate) fn settle_near(&mut self, candidate: &Candidate) -> Result<()> {
         for (j, side) in candidate.sides.iter().enumerate() {
             self.outputs[j].push(side.y, side.bounds, side.gradient);
@@ -197,7 +197,7 @@ impl Lasvm {
         Around { keyed: free.map(|s| (distance(s), s)).collect(), sorted: 0 }
     }
 
-    /// The nearest point with which the newcomer makes a pair that violates.
+    /// The nearest point with which the candidate makes a pair that violates.
     fn partner(&self, j: usize, side: &Side, around: &Around) -> Option<usize> {
         let (dual, up) = (&self.outputs[j], side.y > 0.0);
         let violates = |s: usize| {

@@ -10,7 +10,7 @@
 //! y·f < s gets bounds on the other side of 0, so it cannot pull), `lasvm-i` (a sample outside s ≤ y·f ≤ 1 is passed
 //! over).
 //!
-//! `local-svc` keeps every sample and lets only the neighbors of a newcomer move: its own page is `local.rs`.
+//! `local-svc` keeps every sample and lets only the neighbors of a candidate move: its own page is `local.rs`.
 //!
 //! Departures from the errata of the source: the gap is right for any bounds, steps stop at the nearer of optimum and
 //! bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
@@ -57,7 +57,7 @@ pub enum LasvmVariant {
     Filter,
     /// `full-svm`: hinge loss, no point is dropped.
     Full,
-    /// `local-svc`: hinge loss with bias, every sample is kept, steps among the neighbors of a newcomer.
+    /// `local-svc`: hinge loss with bias, every sample is kept, steps among the neighbors of a candidate.
     Local,
 }
 

@@ -45,7 +45,7 @@ pub struct Counts {
     pub seen: u64,
     /// Samples that were turned away: nothing to learn, filtered out.
     pub rejected: u64,
-    /// Steps of newcomers.
+    /// Steps of candidates.
     pub process: u64,
     /// Steps among all points.
     pub reprocess: u64,
@@ -276,7 +276,7 @@ impl Lasvm {
         (both || self.params.warm_up == 0) && dual.support() >= self.params.warm_up
     }
 
-    /// Steps of the newcomer, then of all points.
+    /// Steps of the candidate, then of all points.
     fn optimize(&mut self, candidate: &Candidate) -> Result<()> {
         if self.params.variant == LasvmVariant::Local {
             return self.settle_near(candidate);
