@@ -2244,7 +2244,7 @@ class AutoSemiSupervised(SemiSupervisedClassifier):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"}, default="rbf"
+    kernel : {"linear", "rbf", "poly", "sigmoid"}, default="rbf"
         Kernel of the candidates that have one: linear, rbf, poly or sigmoid.
     gamma : "scale", "auto" or float, default="scale"
         Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d.
@@ -2328,7 +2328,7 @@ class AutoSemiSupervised(SemiSupervisedClassifier):
     def __init__(
         self,
         *,
-        kernel: Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] = "rbf",
+        kernel: Literal["linear", "rbf", "poly", "sigmoid"] = "rbf",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
         coef0: float = 0.0,

@@ -254,7 +254,7 @@ fn a_parameter_is_given_once() {
         ("fit d.svm --max-steps 5 --set max-steps=6", "max_steps"),
         ("fit d.svm --learner lasvm --epochs 2 --set epochs=3", "epochs"),
         ("label d.svm --ratio 0.5 --set ratio=0.4", "ratio"),
-        ("label d.svm --variant plain --set variant=thesis", "variant"),
+        ("label d.svm --learner submod-s3vm --variant plain --set variant=thesis", "variant"),
         ("label d.svm --learner tsvm --gamma 1 --set gamma=2", "gamma"),
         ("tune d.svm --set c=2", "c"),
         ("tune d.svm --gamma 1,2 --set gamma=2", "gamma"),
