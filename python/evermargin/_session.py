@@ -108,7 +108,7 @@ class DurableEngine:
         return self.session.questions()
 
     def metrics(self) -> str:
-        return json.dumps(json.loads(self.session.statistics())["engine"])
+        return self.session.metrics()
 
     def exemplars(self) -> Any:
         return self.session.exemplars()

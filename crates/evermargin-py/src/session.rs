@@ -283,11 +283,16 @@ impl PySession {
             let mut found = metrics(session.engine());
             let stream = serde_json::to_value(session.statistics().current).unwrap_or_default();
             if let (Some(found), Value::Object(stream)) = (found.as_object_mut(), stream) {
-                let twins = ["batch", "queries", "remembered_labels", "support_vectors"];
+                let twins = ["batch", "exemplars", "queries", "remembered_labels", "support_vectors"];
                 found.extend(stream.into_iter().filter(|(name, _)| !twins.contains(&name.as_str())));
             }
             found.to_string()
         })
+    }
+
+    /// Counts and measurements of the engine, as JSON.
+    fn metrics(&self) -> PyResult<String> {
+        self.read(|session| metrics(session.engine()).to_string())
     }
 
     /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.

@@ -205,7 +205,8 @@ pub fn explanation(semi: &Semi) -> Option<String> {
     rows.sort_by(|a, b| number(b, "weight").unwrap_or(0.0).total_cmp(&number(a, "weight").unwrap_or(0.0)));
     let mut out = String::from(
         "Each candidate was fitted without a part of the labels and then labeled that part. Its weight is a prior (4 for \
-         the two families of labels alone, 1 for each other family, shared by the members) times exp(-0.3 l (log-loss + \
+         the two families of labels alone and 1 for each other family, or 2 for graphs and 1 for the others with at most \
+         two labels per class; members of a family share it) times exp(-0.3 l (log-loss + \
          error)), where l is the number of labels, at most 100. The labels are the weighted mean of the candidates' \
          probabilities.",
     );

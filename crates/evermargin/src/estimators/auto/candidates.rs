@@ -18,6 +18,10 @@ use std::sync::Arc;
 /// Prior weight of a family that uses labels alone, against 1 of one that uses unlabeled rows.
 const LABELS_ALONE: f64 = 4.0;
 
+/// Up to so many labels per class held-out labels say little and labels alone know little: graphs get the largest prior.
+const VERY_FEW: usize = 2;
+const GRAPH_OF_VERY_FEW: f64 = 2.0;
+
 /// Rows × classes beyond which the kernel TSVM, whose cost grows with the square of the rows, is left out.
 const MAX_TSVM_WORK: usize = 10_000;
 
@@ -118,10 +122,15 @@ pub(super) fn list(x: MatrixView<'_>, given: &GivenLabels) -> Vec<Candidate> {
     if given.unlabeled.is_empty() {
         return list;
     }
+    let very_few = given.rows.len() <= VERY_FEW * given.classes;
+    let graph = if very_few { GRAPH_OF_VERY_FEW } else { 1.0 };
+    if very_few {
+        list.iter_mut().for_each(|candidate| candidate.prior = 1.0);
+    }
     list.extend([
-        Candidate::new("label spreading", "graph", 1.0, Kind::Propagation(Method::Spreading)),
-        Candidate::new("label propagation", "graph", 1.0, Kind::Propagation(Method::Harmonic)),
-        Candidate::new("poisson", "poisson", 1.0, Kind::Propagation(Method::Poisson)),
+        Candidate::new("label spreading", "graph", graph, Kind::Propagation(Method::Spreading)),
+        Candidate::new("label propagation", "graph", graph, Kind::Propagation(Method::Harmonic)),
+        Candidate::new("poisson", "poisson", graph, Kind::Propagation(Method::Poisson)),
         Candidate::new("submod-s3vm", "submodular", 1.0, Kind::Submodular),
         Candidate::new("linear-da", "annealing", 1.0, Kind::LinearDa),
     ]);

@@ -11,8 +11,8 @@
 //! 3. **Shares** ([`shares`]): with few labels, a classifier often gives nearly all rows to one class. The classes of the
 //!    labels bound the share of each class; scores are shifted as far as the bounds demand.
 //! 4. **Combination**: probabilities are averaged with weights prior·exp(−η·l·loss), where l is the number of labels and
-//!    loss the mean of log-loss plus error on held-out labels. Labels alone have the largest prior: without evidence
-//!    (one label per class) they count most.
+//!    loss the mean of log-loss plus error on held-out labels. Labels alone have the largest prior, or the graphs with at
+//!    most two labels per class, where held-out labels say little.
 //! 5. **Model**: one exportable classifier is trained on given and inferred labels; an inferred one costs what its
 //!    confidence says.
 //!
