@@ -6,7 +6,7 @@ use crate::estimators::transductive::submod::{SubmodParams, Variant};
 use crate::kernel::Kernel;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of [`Transduction`].
+/// Parameters of [`super::Transduction`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TransductionParams {

@@ -4,11 +4,11 @@
 //! them is worse than the labels alone on some data. With few labels the best one cannot be known, but it can be weighted.
 //!
 //! Method:
-//! 1. **Candidates** ([`candidates`]): labels alone (linear and kernel SVM), label propagation and Poisson learning on one
+//! 1. **Candidates** (`candidates.rs`): labels alone (linear and kernel SVM), label propagation and Poisson learning on one
 //!    graph, LapRLS, TSVM, linear deterministic annealing, SUBMOD-S3VM.
-//! 2. **Evidence** ([`evidence`]): each candidate is fitted without some of the labels, all unlabeled rows kept, and scores
+//! 2. **Evidence** (`evidence.rs`): each candidate is fitted without some of the labels, all unlabeled rows kept, and scores
 //!    the labels held out. A slope fitted on these scores turns scores into probabilities.
-//! 3. **Shares** ([`shares`]): with few labels, a classifier often gives nearly all rows to one class. The classes of the
+//! 3. **Shares** (`shares.rs`): with few labels, a classifier often gives nearly all rows to one class. The classes of the
 //!    labels bound the share of each class; scores are shifted as far as the bounds demand.
 //! 4. **Combination**: probabilities are averaged with weights prior·exp(−η·l·loss), where l is the number of labels and
 //!    loss the mean of log-loss plus error on held-out labels. Labels alone have the largest prior, or the graphs with at
