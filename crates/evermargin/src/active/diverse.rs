@@ -16,7 +16,8 @@ use super::submod::unit_rows;
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::solver::lazy_greedy::{self, Picks};
+use crate::solver::lazy_greedy::{self, Picks, SetFunction};
+use crate::solver::partition_matroid::{GroupLimit, Partitioned};
 use crate::solver::{Exit, Watch};
 use crate::summary::quadratic::check_kernel;
 use crate::summary::{ExemplarParams, represent};
@@ -33,7 +34,20 @@ pub fn diverse_batch(
     count: usize,
     watch: &dyn Watch,
 ) -> Result<Picks> {
+    diverse_batch_within(x, closeness, kernel, count, None, watch)
+}
+
+/// [`diverse_batch`] with a maximum number of rows per group.
+pub fn diverse_batch_within(
+    x: MatrixView<'_>,
+    closeness: &[f64],
+    kernel: Kernel,
+    count: usize,
+    limit: Option<&GroupLimit<'_>>,
+    watch: &dyn Watch,
+) -> Result<Picks> {
     check_kernel(&kernel)?;
+    limit.map_or(Ok(()), |limit| limit.check(x.rows()))?;
     if closeness.len() != x.rows() {
         return Err(Error::Shape { what: "closeness of rows", expected: x.rows(), found: closeness.len() });
     }
@@ -55,13 +69,22 @@ pub fn diverse_batch(
     let picks = if most == 0 {
         Some(Picks::none(Exit::Converged))
     } else {
-        represent(rows.view(), rows.rows(), &doubts, &params, most, watch, &lazy_greedy::lazy)?
+        let take = |f: &mut dyn SetFunction, count: usize, watch: &dyn Watch| match limit {
+            Some(limit) => lazy_greedy::lazy(&mut Partitioned::of(f, limit, doubtful), count, watch),
+            None => lazy_greedy::lazy(f, count, watch),
+        };
+        represent(rows.view(), rows.rows(), &doubts, &params, most, watch, &take)?
     };
     let Some(mut picks) = picks else { return Ok(Picks::none(Exit::Interrupted)) };
     picks.order.iter_mut().for_each(|k| *k = doubtful[*k]);
-    let wanted = count.min(x.rows()).saturating_sub(doubtful.len());
-    if picks.order.len() == doubtful.len() {
-        picks.order.extend(&near[doubtful.len()..doubtful.len() + wanted]);
+    if picks.exit == Exit::Converged && inside == doubtful.len() {
+        let mut counter = limit.map(GroupLimit::counter);
+        let mut room = |row: usize| counter.as_mut().is_none_or(|counter| counter.take(row));
+        picks.order.iter().for_each(|&row| {
+            room(row);
+        });
+        let wanted = count.saturating_sub(picks.order.len());
+        picks.order.extend(near[inside..].iter().copied().filter(|&row| room(row)).take(wanted));
         picks.gains.resize(picks.order.len(), 0.0);
     }
     Ok(picks)

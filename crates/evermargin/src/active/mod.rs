@@ -5,17 +5,21 @@
 //! the best of a small random pool is among the best few per cent with a chance that does not depend on how many
 //! samples there are.
 
+mod bandit;
 mod diverse;
+mod learned_weights;
 mod margin;
 mod pool;
 mod stop;
 mod submod;
 
-pub use diverse::diverse_batch;
+pub use bandit::{Arm, Bandit};
+pub use diverse::{diverse_batch, diverse_batch_within};
+pub use learned_weights::{MAX_JUDGED_LABELS, WeightFactors, learn_weights};
 pub use margin::{closeness_of, margin_toward};
 pub use pool::{POOL, draw_pool, pool_size, take_nearest};
 pub use stop::{StopRule, Stopped, Stopping, plateau_choices};
-pub use submod::{Seek, SubmodParams, relaxed_batch, submod_batch};
+pub use submod::{KnownLabels, Seek, SubmodParams, relaxed_batch, submod_batch, submod_batch_within};
 
 use serde::{Deserialize, Serialize};
 

@@ -34,6 +34,8 @@ pub enum Stopped {
     Plateau,
     /// The number of labels that cross-validation found was reached.
     CrossValidated,
+    /// A label is expected to save less than it costs.
+    Price,
     /// The caller said stop.
     Interrupted,
 }
@@ -47,6 +49,7 @@ impl Stopped {
             Self::Margin => "no sample is left within the margin",
             Self::Plateau => "the number of support vectors settled",
             Self::CrossValidated => "the number of labels that cross-validation found was reached",
+            Self::Price => "a label is expected to save less than it costs",
             Self::Interrupted => "interrupted",
         }
     }

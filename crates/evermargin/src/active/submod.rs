@@ -8,6 +8,10 @@
 //! |a| is small where the labels disagree or are far away. The source gives no weights; here the three terms are means a
 //! sample: λ₁ = 1/(2M), λ₂ = 1/l, λ₃ = 1/n for M questions.
 //!
+//! Several classes: |aₘ| becomes the lead of the class that pulls most over the one that pulls second, where class c pulls
+//! with Σ_{L, yᵢ=c} Kᵢₘ; a class without labels does not pull, and where a single class has labels its own pull stands for |aₘ|.
+//! With two classes the lead is |aₘ| ([`KnownLabels`]).
+//!
 //! Departures. With a linear kernel rows are brought to unit length: otherwise every term is least for the shortest rows,
 //! and the questions are about rows next to zero. A row of zeros has no direction; it is asked about last. The source
 //! prefers outliers (λ₃ > 0); [`Seek::Dense`] turns that term around. What depends on |V| alone is dropped.
@@ -17,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{KernelGram, Packed};
 use crate::solver::lazy_greedy::{self, Picks};
+use crate::solver::partition_matroid::{GroupLimit, Partitioned};
 use crate::solver::{Exit, Stop, Watch};
 use crate::summary::quadratic::{Diversity, Ground, Quadratic, min_value};
 use crate::summary::{Lambda, Relaxed, relax_merits};
@@ -61,6 +66,62 @@ impl Default for SubmodParams {
             seek: Seek::Outliers,
             cache_bytes: 512 << 20,
         }
+    }
+}
+
+/// What is known about the labeled rows.
+#[derive(Debug, Clone, Copy)]
+pub enum KnownLabels<'a> {
+    /// −1 or +1 of each row, or any weight.
+    Signs(&'a [f64]),
+    /// The class of each row.
+    Classes(&'a [u32]),
+}
+
+impl KnownLabels<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Signs(signs) => signs.len(),
+            Self::Classes(classes) => classes.len(),
+        }
+    }
+
+    /// An upper bound of |a| where no kernel value exceeds 1.
+    fn reach(&self) -> f64 {
+        match self {
+            Self::Signs(signs) => signs.iter().map(|s| s.abs()).sum(),
+            Self::Classes(classes) => classes.len() as f64,
+        }
+    }
+
+    /// |a| of every row.
+    fn pulls(&self, ground: &mut Ground<'_>, labeled: MatrixView<'_>, rows: usize) -> Result<Vec<f64>> {
+        let mut pull = vec![0.0; rows];
+        match self {
+            _ if labeled.rows() == 0 => {}
+            Self::Signs(signs) => {
+                ground.add_others(labeled, signs, &mut pull)?;
+                pull.iter_mut().for_each(|a| *a = a.abs());
+            }
+            Self::Classes(classes) => {
+                let mut present = classes.to_vec();
+                present.sort_unstable();
+                present.dedup();
+                let mut best = vec![[f64::NEG_INFINITY; 2]; rows];
+                for class in &present {
+                    let own: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == *class).collect();
+                    pull.fill(0.0);
+                    ground.add_others(labeled.select(&own).view(), &vec![1.0; own.len()], &mut pull)?;
+                    for (best, &a) in best.iter_mut().zip(&pull) {
+                        *best = if a > best[0] { [a, best[0]] } else { [best[0], a.max(best[1])] };
+                    }
+                }
+                for (a, [first, second]) in pull.iter_mut().zip(best) {
+                    *a = if present.len() == 1 { first.abs() } else { first - second };
+                }
+            }
+        }
+        Ok(pull)
     }
 }
 
@@ -132,7 +193,7 @@ fn weights(params: &SubmodParams, n: usize, l: usize, count: usize) -> Result<We
 fn merits<'a>(
     x: MatrixView<'a>,
     labeled: MatrixView<'_>,
-    signs: &[f64],
+    known: KnownLabels<'_>,
     params: &SubmodParams,
     weights: &Weights,
     watch: &dyn Watch,
@@ -142,22 +203,19 @@ fn merits<'a>(
     else {
         return Ok(None);
     };
-    let mut pull = vec![0.0; x.rows()];
-    if labeled.rows() > 0 {
-        ground.add_others(labeled, signs, &mut pull)?;
-    }
-    for (merit, pull) in merit.iter_mut().zip(pull) {
-        *merit = -weights.labeled * pull.abs() - weights.density * *merit;
+    let pulls = known.pulls(&mut ground, labeled, x.rows())?;
+    for (merit, pull) in merit.iter_mut().zip(pulls) {
+        *merit = -weights.labeled * pull - weights.density * *merit;
     }
     Ok(Some((ground, merit)))
 }
 
-fn check(x: MatrixView<'_>, labeled: MatrixView<'_>, signs: &[f64]) -> Result<()> {
-    if labeled.rows() != signs.len() {
+fn check(x: MatrixView<'_>, labeled: MatrixView<'_>, known: KnownLabels<'_>) -> Result<()> {
+    if labeled.rows() != known.len() {
         return Err(Error::Shape {
             what: "signs of labeled rows",
             expected: labeled.rows(),
-            found: signs.len(),
+            found: known.len(),
         });
     }
     if labeled.rows() > 0 && labeled.cols() != x.cols() {
@@ -167,9 +225,12 @@ fn check(x: MatrixView<'_>, labeled: MatrixView<'_>, signs: &[f64]) -> Result<()
             found: labeled.cols(),
         });
     }
-    match signs.iter().find(|s| s.is_nan() || s.abs() > 1e100) {
-        Some(sign) => Err(Error::parameter("sign", sign, "a number")),
-        None => Ok(()),
+    match known {
+        KnownLabels::Signs(signs) => match signs.iter().find(|s| s.is_nan() || s.abs() > 1e100) {
+            Some(sign) => Err(Error::parameter("sign", sign, "a number")),
+            None => Ok(()),
+        },
+        KnownLabels::Classes(_) => Ok(()),
     }
 }
 
@@ -183,7 +244,21 @@ pub fn submod_batch(
     count: usize,
     watch: &dyn Watch,
 ) -> Result<Picks> {
-    check(x, labeled, signs)?;
+    submod_batch_within(x, labeled, KnownLabels::Signs(signs), params, count, None, watch)
+}
+
+/// [`submod_batch`] for any number of classes, with a maximum number of rows per group.
+pub fn submod_batch_within(
+    x: MatrixView<'_>,
+    labeled: MatrixView<'_>,
+    known: KnownLabels<'_>,
+    params: &SubmodParams,
+    count: usize,
+    limit: Option<&GroupLimit<'_>>,
+    watch: &dyn Watch,
+) -> Result<Picks> {
+    check(x, labeled, known)?;
+    limit.map_or(Ok(()), |limit| limit.check(x.rows()))?;
     let count = count.min(x.rows());
     let weights = weights(params, x.rows(), labeled.rows(), count)?;
     let (own, others) = (Directions::of(x, params.kernel), Directions::of(labeled, params.kernel));
@@ -191,18 +266,20 @@ pub fn submod_batch(
     if count == 0 {
         return Ok(Picks::none(Exit::Converged));
     }
-    let Some((ground, mut merit)) = merits(x, labeled, signs, params, &weights, watch)? else {
+    let Some((ground, mut merit)) = merits(x, labeled, known, params, &weights, watch)? else {
         return Ok(Picks::none(Exit::Interrupted));
     };
     // below what any row with a direction can fall to
-    let reach: f64 = signs.iter().map(|s| s.abs()).sum();
-    let last = weights.labeled * reach
+    let last = weights.labeled * known.reach()
         + weights.density.abs() * x.rows() as f64
         + weights.diversity * (2 * count + 2) as f64;
     merit.iter_mut().zip(&own.zero).filter(|(_, zero)| **zero).for_each(|(m, _)| *m = -2.0 * last);
     let least = min_value(&params.kernel, x);
     let mut f = Quadratic::new(ground, merit, Diversity::Fixed(weights.diversity), least, count);
-    Ok(lazy_greedy::lazy(&mut f, count, watch))
+    Ok(match limit {
+        Some(limit) => lazy_greedy::lazy(&mut Partitioned::new(&mut f, limit), count, watch),
+        None => lazy_greedy::lazy(&mut f, count, watch),
+    })
 }
 
 /// QP-ACTV: the convex relaxation of [`submod_batch`], a check of it on small pools.
@@ -215,12 +292,13 @@ pub fn relaxed_batch(
     stop: Stop,
     watch: &dyn Watch,
 ) -> Result<Relaxed> {
-    check(x, labeled, signs)?;
+    let known = KnownLabels::Signs(signs);
+    check(x, labeled, known)?;
     let count = count.min(x.rows());
     let weights = weights(params, x.rows(), labeled.rows(), count)?;
     let (own, others) = (Directions::of(x, params.kernel), Directions::of(labeled, params.kernel));
     let (x, labeled) = (own.view(x), others.view(labeled));
-    let Some((ground, merit)) = merits(x, labeled, signs, params, &weights, &())? else {
+    let Some((ground, merit)) = merits(x, labeled, known, params, &weights, &())? else {
         return Err(Error::Data("stopped before there was a problem to solve".into()));
     };
     let mut gram = match ground {

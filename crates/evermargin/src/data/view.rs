@@ -111,7 +111,7 @@ impl<'a> MatrixView<'a> {
     pub fn rows(&self) -> usize {
         match self {
             Self::Dense { rows, .. } => *rows,
-            Self::Csr { indptr, .. } => indptr.len() - 1,
+            Self::Csr { indptr, .. } => indptr.len().saturating_sub(1),
         }
     }
 

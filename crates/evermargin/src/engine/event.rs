@@ -1,5 +1,7 @@
 //! What can happen to the engine, and what comes of it: plain data.
 
+use super::label_sources::Source;
+use super::params::Budget;
 use super::rejected::RejectedRow;
 use crate::active::Stopped;
 use crate::data::Matrix;
@@ -48,10 +50,26 @@ pub enum Event {
         /// Whether the classes are the same.
         same: bool,
     },
+    /// Labels of these rows of the last batch will come later, by [`Event::Labels`]: the rows are kept until then.
+    Await {
+        /// Numbers of rows in the batch.
+        rows: Vec<usize>,
+    },
+    /// Labels of rows that were kept for them. They count as labels that came by themselves; what was predicted when the
+    /// rows arrived is held against them. Labels of rows that were dropped meanwhile are ignored.
+    Labels {
+        /// Samples, each with the name of its class.
+        labels: Vec<(u64, String)>,
+    },
     /// A person has time for questions.
     Ask {
         /// So many, as far as the budget goes; those of a round that is not over come on top.
         count: usize,
+    },
+    /// From now on other numbers of questions are allowed. Questions that are pending stay.
+    SetBudget {
+        /// The new limits; questions asked so far count.
+        budget: Budget,
     },
     /// The batch is done with: no more answers are waited for. Time may have passed.
     Tick {
@@ -87,13 +105,63 @@ pub enum QueryReason {
     RandomCheck,
 }
 
+/// Where the label of a row comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowSource {
+    /// The true label: it came with the row or later, a person gave it, or it follows from related samples.
+    Given,
+    /// The classifier.
+    Model,
+    /// SUBMOD-S3VM over the batch and what is remembered of the past.
+    Transduction,
+    /// A transductive SVM over the same rows.
+    Tsvm,
+    /// Label propagation over the same rows.
+    Graph,
+    /// Several sources, weighted by held-out labels.
+    Combined,
+}
+
+impl From<Source> for RowSource {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Model => Self::Model,
+            Source::Transduction => Self::Transduction,
+            Source::Tsvm => Self::Tsvm,
+            Source::Graph => Self::Graph,
+        }
+    }
+}
+
+impl RowSource {
+    /// The name in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Model => "model",
+            Self::Transduction => "transduction",
+            Self::Tsvm => "tsvm",
+            Self::Graph => "graph",
+            Self::Combined => "combined",
+        }
+    }
+}
+
 /// The label the engine gives a sample of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct InferredLabel {
     /// Number of the class in [`super::Engine::classes`]; none while fewer than two are known.
     pub class: Option<u32>,
-    /// How sure: 1 is the edge of the margin.
+    /// Estimated probability that the label is right. For a given label, the probability that the sources gave theirs.
     pub confidence: f64,
+    /// Where the label comes from; none where there is no label.
+    pub source: Option<RowSource>,
+}
+
+impl InferredLabel {
+    /// A row without a label.
+    pub const NONE: Self = Self { class: None, confidence: 0.0, source: None };
 }
 
 /// What comes of an event.

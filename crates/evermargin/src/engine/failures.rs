@@ -13,7 +13,7 @@ pub(super) enum Step {
     Prediction,
     QueryScores,
     Learning,
-    Transduction,
+    Source,
     Summary,
 }
 
@@ -28,9 +28,7 @@ impl Step {
                 "the classifier could not score rows for queries, which count as on the boundary"
             }
             Self::Learning => "the classifier could not learn some labels, which stay in memory",
-            Self::Transduction => {
-                "transduction could not label the rows of a batch, which the classifier labels alone"
-            }
+            Self::Source => "a source of labels could not label the rows of a batch, which the others label",
             Self::Summary => "no exemplars could be chosen, and the newest rows are kept instead",
         }
     }
@@ -96,7 +94,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_failure_is_noted_once() {
-        let steps = [Step::Prediction, Step::QueryScores, Step::Learning, Step::Transduction, Step::Summary];
+        let steps = [Step::Prediction, Step::QueryScores, Step::Learning, Step::Source, Step::Summary];
         let mut failures = Failures::default();
         for round in 0..3 {
             for step in steps {

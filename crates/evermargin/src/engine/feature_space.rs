@@ -73,19 +73,26 @@ impl FeatureSpace {
         scaling.shrink_huge_constants(x.view());
         let mut scaled = scaling.apply_to_any_values(x.clone())?;
         clear_short_rows(&mut scaled);
-        let max_norm2 = match params.kernel {
+        let mut max_norm2 = match params.kernel {
             KernelChoice::Fixed(kernel) => max_squared_length(&kernel)?,
-            KernelChoice::Auto | KernelChoice::Rbf => MAX_SCALED_LENGTH * MAX_SCALED_LENGTH,
+            _ => MAX_SCALED_LENGTH * MAX_SCALED_LENGTH,
         };
-        let usable: Vec<usize> =
-            (0..scaled.rows()).filter(|&i| scaled.view().row(i).norm2() <= max_norm2).collect();
-        if usable.is_empty() {
-            return Ok(None);
-        }
-        if usable.len() < scaled.rows() {
-            scaled = scaled.view().select(&usable);
-        }
-        let kernel = params.kernel_for(scaled.view())?;
+        // A width from the rows changes when rows are left out, and with it the limit.
+        let kernel = loop {
+            let usable: Vec<usize> =
+                (0..scaled.rows()).filter(|&i| scaled.view().row(i).norm2() <= max_norm2).collect();
+            if usable.is_empty() {
+                return Ok(None);
+            }
+            if usable.len() < scaled.rows() {
+                scaled = scaled.view().select(&usable);
+            }
+            let kernel = params.kernel_for(scaled.view())?;
+            max_norm2 = max_squared_length(&kernel)?;
+            if (0..scaled.rows()).all(|i| scaled.view().row(i).norm2() <= max_norm2) {
+                break kernel;
+            }
+        };
         let some: Vec<usize> = (0..scaled.rows().min(FIRST)).collect();
         let packing = Packed::new(scaled.view().select(&some).view(), kernel)?.packing();
         Ok(Some(Self {

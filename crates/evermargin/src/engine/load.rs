@@ -32,6 +32,8 @@ impl Engine {
         self.classes.check(self.params.max_classes)?;
         self.metrics.check()?;
         self.budget_usage.check()?;
+        self.growth.check()?;
+        self.query_state.check(self.params.query_strategy)?;
         let counts = [self.rows, self.batches, self.version, self.draws, self.events];
         let rejected = [self.rejected_rows, self.rejected_labels, self.outside as u64, self.misses.into()];
         let counted = counts.iter().chain(&rejected).chain(&self.unchosen).all(|n| *n <= MAX_COUNT)
@@ -43,6 +45,7 @@ impl Engine {
         if !counted {
             return Err(wrong("its counters"));
         }
+        self.label_sources.check(self.classes.len())?;
         if self.unchosen.len() != self.classes.len() {
             return Err(wrong("its classes and their counts differ"));
         }
@@ -68,7 +71,11 @@ impl Engine {
         if state.memory.len() > params.max_labels {
             return Err(wrong("it holds more labels than its parameters allow"));
         }
-        state.classifier.as_ref().map_or(Ok(()), |i| i.check(classes, &state.feature_space, params))
+        if state.classifier.is_none() && state.inferred.is_some() {
+            return Err(wrong("it infers labels without a classifier"));
+        }
+        let mut both = state.classifier.iter().chain(&state.inferred);
+        both.try_for_each(|c| c.check(classes, &state.feature_space, params))
     }
 
     fn check_current(&self, state: &StreamState, current: &CurrentBatch) -> Result<()> {
@@ -86,16 +93,22 @@ impl Engine {
     }
 
     fn check_pending(&self, state: &StreamState) -> Result<()> {
-        let pending = &state.pending;
-        state.feature_space.check_rows(&pending.rows)?;
-        let fits = pending.rows.rows() == pending.of.len()
-            && pending.of.len() <= self.params.max_open
-            && pending.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions));
-        if fits { Ok(()) } else { Err(wrong("its open questions and their samples differ")) }
+        let lists = [(&state.pending, self.params.max_open), (&state.awaited, self.params.max_rows)];
+        for (waiting, max) in lists {
+            state.feature_space.check_rows(&waiting.rows)?;
+            let fits = waiting.rows.rows() == waiting.of.len()
+                && waiting.of.len() <= max
+                && waiting.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions))
+                && waiting.of.iter().filter_map(|q| q.trial).all(|t| (t.class as usize) < self.classes.len());
+            if !fits {
+                return Err(wrong("its open questions and their samples differ"));
+            }
+        }
+        Ok(())
     }
 
     fn knows(&self, predictions: &RowPrediction) -> bool {
-        let classes = [predictions.given, predictions.model, predictions.transduction];
-        classes.into_iter().flatten().all(|c| (c as usize) < self.classes.len())
+        let classes = predictions.by.iter().chain([&predictions.given]);
+        classes.flatten().all(|c| (*c as usize) < self.classes.len())
     }
 }

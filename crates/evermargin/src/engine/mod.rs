@@ -25,13 +25,17 @@
 
 mod classes;
 mod classifier;
+mod delayed_labels;
 mod event;
 mod evicted_centroids;
 mod failures;
 mod feature_space;
 mod label_memory;
+pub mod label_sources;
+mod labeling;
 mod load;
 mod monitor;
+mod new_columns;
 mod on_batch;
 mod on_feedback;
 mod on_tick;
@@ -40,31 +44,43 @@ mod pairwise_constraints;
 mod params;
 mod plan;
 mod prepare_batch;
+mod priced_queries;
 mod query;
 mod query_context;
+mod query_state;
 mod rejected;
+pub mod spec;
 mod state;
 pub mod transduction;
 mod validate;
 
 pub use classes::Classes;
-pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Question};
+pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Question, RowSource};
 pub use feature_space::MAX_SCALED_LENGTH;
 pub use label_memory::{LabelMemory, LabeledSample};
+pub use label_sources::{LabelSources, Source, SourceWeight};
 pub use monitor::{Detector, PairedComparison, Rate, StreamMetrics};
-pub use params::{Budget, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy, parse_loss};
+pub use params::{
+    Budget, ClassifierChoice, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
+    SubmodWeights, parse_loss,
+};
 pub use plan::Plan;
+pub use priced_queries::LearningCurve;
 pub use query_context::BudgetUsage;
 pub use rejected::{RejectReason, RejectedRow};
+pub use spec::{ENGINE_PARAMS, ParamGroup, engine_param_specs};
 
 use crate::error::Result;
+use crate::estimators::online::lasvm::LasvmVariant;
 use crate::model::{Classifier, InputSpec};
 use crate::params::ParamValues;
 use crate::solver::Watch;
 use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
 use failures::Failures;
+use new_columns::ColumnGrowth;
 use plan::Identity;
+use query_state::QueryState;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -85,6 +101,7 @@ pub struct Engine {
     state: Option<StreamState>,
     metrics: StreamMetrics,
     budget_usage: BudgetUsage,
+    query_state: QueryState,
     rows: u64,
     batches: u64,
     version: u64,
@@ -96,12 +113,14 @@ pub struct Engine {
     last_summary: SummaryReport,
     /// Labels of each class that came by themselves or were asked for at random.
     unchosen: Vec<u64>,
+    label_sources: LabelSources,
     /// Events committed.
     events: u64,
     rejected_rows: u64,
     rejected_labels: u64,
     /// Rows far outside the feature space, over the last batches, most of whose rows were.
     outside: usize,
+    growth: ColumnGrowth,
     #[serde(default, skip_serializing_if = "Failures::is_empty")]
     failures: Failures,
     #[serde(skip)]
@@ -118,6 +137,7 @@ impl Engine {
             state: None,
             metrics: StreamMetrics::default(),
             budget_usage: BudgetUsage::default(),
+            query_state: QueryState::new(params.query_strategy)?,
             rows: 0,
             batches: 0,
             version: 0,
@@ -127,10 +147,12 @@ impl Engine {
             now: 0,
             last_summary: SummaryReport::default(),
             unchosen: Vec::new(),
+            label_sources: LabelSources::default(),
             events: 0,
             rejected_rows: 0,
             rejected_labels: 0,
             outside: 0,
+            growth: ColumnGrowth::default(),
             failures: Failures::default(),
             identity: Identity::default(),
         })
@@ -151,7 +173,7 @@ impl Engine {
     /// The classifier as it is; none while labels of two classes are missing.
     pub fn classifier(&self) -> Option<Classifier> {
         let state = self.state.as_ref()?;
-        let classifier = state.classifier.as_ref()?;
+        let classifier = state.inferred.as_ref().or(state.classifier.as_ref())?;
         let params = ParamValues::from([
             ("kernel".into(), state.feature_space.kernel.name().into()),
             ("c".into(), self.params.c.into()),
@@ -160,10 +182,11 @@ impl Engine {
             ("rows".into(), self.rows.into()),
         ]);
         Some(Classifier {
-            learner: if self.params.loss == crate::estimators::online::lasvm::LasvmVariant::Ramp {
-                "lasvm-nc"
-            } else {
-                "lasvm"
+            learner: match (self.params.classifier, self.params.loss) {
+                (ClassifierChoice::Lasvm, LasvmVariant::Ramp) => "lasvm-nc",
+                (ClassifierChoice::Lasvm, _) => "lasvm",
+                (ClassifierChoice::Local, _) => "local-svc",
+                (ClassifierChoice::SeqLapmed, _) => "seq-lapmed",
             }
             .into(),
             params,
@@ -191,9 +214,26 @@ impl Engine {
         &self.metrics
     }
 
+    /// The sources of labels with their weights.
+    pub fn label_sources(&self) -> &LabelSources {
+        &self.label_sources
+    }
+
     /// Queries counted against the budget.
     pub fn budget_usage(&self) -> BudgetUsage {
         self.budget_usage
+    }
+
+    /// Share of useful questions of each strategy of the bandit, and questions answered; empty for other strategies.
+    pub fn query_arms(&self) -> Vec<(QueryStrategy, f64, u64)> {
+        let arms = self.query_state.bandit.iter().flat_map(crate::active::Bandit::arms);
+        let named = query_state::ARMS.iter().zip(arms);
+        named.map(|((strategy, _), arm)| (*strategy, arm.usefulness(), arm.answers)).collect()
+    }
+
+    /// Error rate as a function of the number of labels, from labels that were not chosen.
+    pub fn learning_curve(&self) -> LearningCurve {
+        self.query_state.curve
     }
 
     /// Events committed so far.
@@ -209,6 +249,16 @@ impl Engine {
     /// Labels rejected so far whose rows were used without them.
     pub fn rejected_labels(&self) -> u64 {
         self.rejected_labels
+    }
+
+    /// Columns of the stream so far; 0 before the first usable row.
+    pub fn columns(&self) -> usize {
+        self.state.as_ref().map_or(0, |b| b.feature_space.cols())
+    }
+
+    /// The largest number of columns of a batch that were left out because of [`EngineParams::max_features`].
+    pub fn dropped_columns(&self) -> usize {
+        self.growth.dropped
     }
 
     /// Samples so far, with the rejected ones.
@@ -258,6 +308,7 @@ impl Engine {
                 + b.transduction.as_ref().map_or(0, Transduction::len)
                 + b.current.x.rows()
                 + b.pending.of.len()
+                + b.awaited.of.len()
                 + b.classifier.as_ref().map_or(0, StreamClassifier::len)
         })
     }

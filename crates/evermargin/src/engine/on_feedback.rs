@@ -27,6 +27,9 @@ impl Engine {
         if asked.why == QueryReason::RandomCheck {
             effects.drift = self.record_outcome(asked.predictions, class).or(effects.drift);
         }
+        if let (Some(trial), Some(bandit)) = (asked.trial, &mut self.query_state.bandit) {
+            bandit.record(trial.arm.into(), trial.class != class);
+        }
         self.remember_label(state, sample, row.view().row(0), class, (Some(asked.why), None), watch);
         self.propagate_constraints(state, sample, watch);
         self.thin(state, watch);
@@ -42,6 +45,7 @@ impl Engine {
         (why, follows): (Option<QueryReason>, Option<u64>),
         watch: &dyn Watch,
     ) {
+        self.query_state.curve.add_label();
         state.memory.push(row, LabeledSample { sample, class, batch: self.batches, why, follows });
         if let Some(row) = state.current.row_of(sample) {
             state.current.truth[row] = Some(class);

@@ -1,9 +1,10 @@
 //! A batch is closed: the classifier is solved, the past summarized, what is old forgotten.
 
 use super::failures::Step;
+use super::labeling::LabeledBatch;
 use super::state::{RowPrediction, StreamState};
 use super::transduction::TransductiveLabel;
-use super::{Effects, Engine, Forgetting, InferredLabel};
+use super::{Effects, Engine, Forgetting, LearningCurve, RowSource, Source};
 use crate::solver::Watch;
 
 impl Engine {
@@ -20,47 +21,33 @@ impl Engine {
         state.current.closed = true;
         let drifted = std::mem::take(&mut self.drifted);
         self.forget(state, drifted, watch);
-        if state.current.has_new_labels
-            && let Some(classifier) = &mut state.classifier
+        if drifted {
+            self.query_state.curve = LearningCurve::default();
+        }
+        if let Some(classifier) = &mut state.classifier
+            && (state.current.has_new_labels || classifier.wants_unlabeled())
         {
-            let learned = classifier.review(&state.memory, self.batches, &self.classes, &self.params, watch);
+            let current = &state.current;
+            let open: Vec<usize> = (0..current.x.rows()).filter(|&i| current.truth[i].is_none()).collect();
+            let unlabeled = classifier.wants_unlabeled().then(|| current.x.view().select(&open));
+            let unlabeled = unlabeled.as_ref().unwrap_or(&current.x).view();
+            let (now, classes) = (self.batches, &self.classes);
+            let learned = classifier.close(&state.memory, unlabeled, now, classes, &self.params, watch);
             self.failures.ok(Step::Learning, learned);
         }
-        let (predictions, mut labels, _) = self.label(state, &state.current.x, watch);
-        self.infer(state, &predictions, &labels, watch);
+        self.compare_sources(state, drifted, watch);
+        let LabeledBatch { predictions, mut labels, .. } = self.label(state, &state.current.x, watch);
+        let learned = self.learn_inferred(state, &labels, watch);
         self.absorb(state, &predictions, watch);
         for (label, truth) in labels.iter_mut().zip(&state.current.truth) {
-            label.class = truth.or(label.class);
+            if truth.is_some() {
+                (label.class, label.source) = (*truth, Some(RowSource::Given));
+            }
         }
         effects.labels = state.current.with_skipped(labels);
-        if state.current.has_new_labels && state.classifier.is_some() {
+        if (learned || state.current.has_new_labels) && state.classifier.is_some() {
             self.version += 1;
             effects.published = Some(self.version);
-        }
-    }
-
-    /// Feeds labels inferred with confidence to the classifier.
-    pub(super) fn infer(
-        &self,
-        state: &mut StreamState,
-        predictions: &[RowPrediction],
-        labels: &[InferredLabel],
-        watch: &dyn Watch,
-    ) {
-        let Some(classifier) = state.classifier.as_mut().filter(|_| self.params.c_inferred > 0.0) else {
-            return;
-        };
-        let sure = |i: &usize| {
-            let (s, l) = (&predictions[*i], &labels[*i]);
-            let agree = s.model == s.transduction || s.transduction.is_none() || s.model.is_none();
-            state.current.truth[*i].is_none() && agree && l.confidence >= self.params.confidence
-        };
-        let chosen: Vec<(usize, u32)> =
-            (0..predictions.len()).filter(sure).filter_map(|i| labels[i].class.map(|c| (i, c))).collect();
-        if !chosen.is_empty() {
-            let sample = |row: usize| state.current.sample_of(row);
-            let learned = classifier.infer(state.current.x.view(), &chosen, sample, &self.params, watch);
-            self.failures.ok(Step::Learning, learned);
         }
     }
 
@@ -73,13 +60,17 @@ impl Engine {
     ) {
         let Some(mut t) = state.transduction.take() else { return };
         let class: Vec<u32> = state.memory.labeled().iter().map(|t| t.class).collect();
-        let shares = self.shares(predictions);
+        let shares = self.given_shares().unwrap_or_else(|| self.label_sources.shares.clone());
         let unlabeled: Vec<usize> =
             (0..state.current.x.rows()).filter(|&i| state.current.truth[i].is_none()).collect();
         // without labels by transduction there is nothing to compare with, and the summary is as large as it may be
         let given: Option<Vec<TransductiveLabel>> = unlabeled
             .iter()
-            .map(|&i| predictions[i].transduction.map(|class| TransductiveLabel { class, confidence: 0.0 }))
+            .map(|&i| {
+                predictions[i]
+                    .by(Source::Transduction)
+                    .map(|class| TransductiveLabel { class, confidence: 0.0 })
+            })
             .collect();
         let batch = state.current.x.view().select(&unlabeled);
         let known = self.labeled_rows(state, &class, &shares);

@@ -1,11 +1,16 @@
 //! How the engine is set up: plain data with defaults, checked once.
 
+use super::label_sources::Source;
 use super::transduction::TransductionParams;
 use crate::error::{Error, Result};
 use crate::estimators::ClassWeight;
-use crate::estimators::online::lasvm::{LasvmParams, LasvmVariant};
+use crate::estimators::med::{MedParams, Schedule};
+use crate::estimators::online::lasvm::{LasvmParams, LasvmVariant, Neighborhood};
+use crate::estimators::transductive::Ratio;
+use crate::estimators::transductive::submod::Variant;
 use crate::kernel::Kernel;
 use crate::model::ScalingName;
+use crate::pipeline::options::Gamma;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -19,9 +24,10 @@ pub enum QueryStrategy {
     Margin,
     /// Near the boundary and unlike each other.
     Diverse,
-    /// SUBMOD-ACTV: ambiguous or far from all labels, away from dense regions, unlike each other; of more than two classes
-    /// as `Diverse`.
+    /// SUBMOD-ACTV: ambiguous or far from all labels, unlike each other; [`SubmodWeights`] says how much density counts.
     Submod,
+    /// A bandit chooses among random, small pool, diverse and SUBMOD-ACTV by how often answers contradict the classifier.
+    Bandit,
     /// Any.
     Random,
     /// Nobody is asked.
@@ -30,8 +36,8 @@ pub enum QueryStrategy {
 
 impl QueryStrategy {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::SmallPool, Self::Margin, Self::Diverse, Self::Submod, Self::Random, Self::None];
+    pub const ALL: [Self; 7] =
+        [Self::SmallPool, Self::Margin, Self::Diverse, Self::Submod, Self::Bandit, Self::Random, Self::None];
 
     /// The name a user writes.
     pub fn name(self) -> &'static str {
@@ -40,6 +46,7 @@ impl QueryStrategy {
             Self::Margin => "margin",
             Self::Diverse => "diverse",
             Self::Submod => "submod",
+            Self::Bandit => "bandit",
             Self::Random => "random",
             Self::None => "none",
         }
@@ -50,7 +57,41 @@ impl FromStr for QueryStrategy {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named("query_strategy", text, &Self::ALL.map(|strategy| (strategy.name(), strategy)))
+        named("strategy", text, &Self::ALL.map(|strategy| (strategy.name(), strategy)))
+    }
+}
+
+/// Weights of the set function of SUBMOD-ACTV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubmodWeights {
+    /// Rows like many others are preferred.
+    Dense,
+    /// Rows unlike most others are preferred, as in the source.
+    Outliers,
+    /// Learned from remembered labels, once per batch.
+    Learned,
+}
+
+impl SubmodWeights {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Dense, Self::Outliers, Self::Learned];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Outliers => "outliers",
+            Self::Learned => "learned",
+        }
+    }
+}
+
+impl FromStr for SubmodWeights {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("submod_weights", text, &Self::ALL.map(|weights| (weights.name(), weights)))
     }
 }
 
@@ -86,20 +127,42 @@ impl Default for Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelSource {
-    /// Those of the classifier, or of transduction if that was right more often of late, by more than chance, on labels
-    /// that were not chosen.
+    /// Those of all sources, weighted by what held-out labels say about each ([`super::LabelSources`]).
     Auto,
-    /// Those of the classifier.
+    /// Those of the classifier trained on true labels.
     Model,
-    /// Those of transduction.
+    /// Those of SUBMOD-S3VM over the pool.
     Transduction,
+    /// Those of a transductive SVM over the pool.
+    Tsvm,
+    /// Those of label propagation over the pool.
+    Graph,
+}
+
+impl LabelSource {
+    /// The only source; none where sources are weighted.
+    pub(super) fn only(self) -> Option<Source> {
+        match self {
+            Self::Auto => None,
+            Self::Model => Some(Source::Model),
+            Self::Transduction => Some(Source::Transduction),
+            Self::Tsvm => Some(Source::Tsvm),
+            Self::Graph => Some(Source::Graph),
+        }
+    }
 }
 
 impl FromStr for LabelSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let all = [("auto", Self::Auto), ("model", Self::Model), ("transduction", Self::Transduction)];
+        let all = [
+            ("auto", Self::Auto),
+            ("model", Self::Model),
+            ("transduction", Self::Transduction),
+            ("tsvm", Self::Tsvm),
+            ("graph", Self::Graph),
+        ];
         named("label_source", text, &all)
     }
 }
@@ -143,10 +206,53 @@ impl FromStr for Forgetting {
 pub enum KernelChoice {
     /// Linear for sparse samples of many columns, else radial with gamma = 1/(d·Var X) of the first batch.
     Auto,
-    /// Radial with gamma = 1/(d·Var X) of the first batch.
-    Rbf,
+    /// Radial, with its width computed from the first batch where it is not a number.
+    Rbf(Gamma),
+    /// Polynomial, with its width computed from the first batch where it is not a number.
+    Poly {
+        /// Width.
+        gamma: Gamma,
+        /// Power.
+        degree: u32,
+        /// Constant.
+        coef0: f64,
+    },
     /// This one.
     Fixed(Kernel),
+}
+
+/// The online machine that is the loop's classifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassifierChoice {
+    /// LASVM: keeps the points that its steps need.
+    Lasvm,
+    /// The local incremental SVM: keeps every label up to the cap; a new one moves its neighborhood.
+    Local,
+    /// Sequential Laplacian maximum entropy discrimination: also learns the unlabeled rows of every batch.
+    SeqLapmed,
+}
+
+impl ClassifierChoice {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Lasvm, Self::Local, Self::SeqLapmed];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lasvm => "lasvm",
+            Self::Local => "local",
+            Self::SeqLapmed => "seq-lapmed",
+        }
+    }
+}
+
+impl FromStr for ClassifierChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("classifier", text, &Self::ALL.map(|choice| (choice.name(), choice)))
+    }
 }
 
 /// The loss of an engine's classifier, by the name a user writes.
@@ -158,6 +264,11 @@ pub fn parse_loss(text: &str) -> Result<LasvmVariant> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EngineParams {
+    /// The online machine.
+    pub classifier: ClassifierChoice,
+    /// Weight of the variation along the graph of the first batch in seq-lapmed; batch t counts 1/t of it. 0 = labels
+    /// alone.
+    pub graph_weight: f64,
     /// Loss of the classifier: hinge, or ramp where labels may be wrong.
     pub loss: LasvmVariant,
     /// Its kernel.
@@ -166,10 +277,10 @@ pub struct EngineParams {
     pub scale: Option<ScalingName>,
     /// Cost of a true label.
     pub c: f64,
-    /// Cost of an inferred label, C*; 0 = the classifier learns from true labels alone.
+    /// Cost of an inferred label of full confidence, C*; 0 = the published classifier learns from true labels alone.
     pub c_inferred: f64,
-    /// Least confidence of an inferred label that the classifier learns from.
-    pub confidence: f64,
+    /// Share of the second class, or of each class, among the rows without a label.
+    pub ratio: Ratio,
     /// Weights of classes, from their numbers of labels or by name. A name may be that of a class to come.
     pub class_weight: ClassWeight,
     /// Which labels a batch is given.
@@ -178,6 +289,14 @@ pub struct EngineParams {
     pub transduction: Option<TransductionParams>,
     /// How samples to ask about are chosen.
     pub query_strategy: QueryStrategy,
+    /// Weights of SUBMOD-ACTV, for the strategy `Submod`.
+    pub submod_weights: SubmodWeights,
+    /// Price of a label; none = labels are asked for as far as the budget goes. Given together with `error_price`.
+    pub label_price: Option<f64>,
+    /// Price of a wrong label given out.
+    pub error_price: Option<f64>,
+    /// Rows that a label serves; none = as many as were seen so far.
+    pub price_horizon: Option<u64>,
     /// How many.
     pub budget: Budget,
     /// Samples in a small pool.
@@ -200,6 +319,9 @@ pub struct EngineParams {
     pub max_open: usize,
     /// Most classes.
     pub max_classes: usize,
+    /// Maximum number of columns that a stream grows to; columns past it that appear later are left out. None: 1,048,576
+    /// where rows are sparse, 4,096 where they are dense. A first batch may have more.
+    pub max_features: Option<usize>,
     /// Bytes for kernel rows.
     pub cache_bytes: usize,
     /// Seed of everything random.
@@ -209,16 +331,22 @@ pub struct EngineParams {
 impl Default for EngineParams {
     fn default() -> Self {
         Self {
+            classifier: ClassifierChoice::Lasvm,
+            graph_weight: 0.5,
             loss: LasvmVariant::Hinge,
             kernel: KernelChoice::Auto,
             scale: None,
             c: 3.0,
-            c_inferred: 0.0,
-            confidence: 1.0,
+            c_inferred: 3.0,
+            ratio: Ratio::Auto,
             class_weight: ClassWeight::None,
             label_source: LabelSource::Auto,
-            transduction: Some(TransductionParams::default()),
+            transduction: Some(Self::default_transduction()),
             query_strategy: QueryStrategy::SmallPool,
+            submod_weights: SubmodWeights::Dense,
+            label_price: None,
+            error_price: None,
+            price_horizon: None,
             budget: Budget::default(),
             pool: crate::active::POOL,
             exploration_rate: 0.1,
@@ -230,33 +358,68 @@ impl Default for EngineParams {
             max_rows: 100_000,
             max_open: 1000,
             max_classes: 100,
+            max_features: None,
             cache_bytes: 1 << 28,
             seed: 1,
         }
     }
 }
 
+/// Steps of a local machine in the neighborhood of one label; the end of the batch solves what they leave.
+const MAX_LOCAL_STEPS: u64 = 500;
+
 /// Columns from which sparse samples get a linear kernel.
 const MANY_COLUMNS: usize = 1000;
 
 impl EngineParams {
+    /// Transduction of an engine: the fast variant, with a fixed number of exemplars.
+    pub(super) fn default_transduction() -> TransductionParams {
+        TransductionParams { variant: Variant::Swift, exemplars: 200, ..Default::default() }
+    }
+
     /// Refuses parameters that make no sense.
     pub fn check(&self) -> Result<()> {
         if !matches!(self.loss, LasvmVariant::Hinge | LasvmVariant::Ramp) {
             return Err(Error::parameter("loss", format!("{:?}", self.loss).to_lowercase(), "hinge or ramp"));
         }
+        if self.classifier != ClassifierChoice::Lasvm && self.loss != LasvmVariant::Hinge {
+            let allowed = format!("hinge with the classifier {}", self.classifier.name());
+            return Err(Error::parameter("loss", "ramp", allowed));
+        }
+        if !(0.0..=1e6).contains(&self.graph_weight) {
+            return Err(Error::parameter("graph_weight", self.graph_weight, "a number from 0 to 1e6"));
+        }
         if !(0.0..=1e15).contains(&self.c_inferred) {
             return Err(Error::parameter("c_inferred", self.c_inferred, "a number from 0 to 1e15"));
         }
-        for (name, value) in
-            [("confidence", self.confidence), ("max_margin_distance", self.max_margin_distance)]
-        {
-            if value.is_nan() || value < 0.0 {
-                return Err(Error::parameter(name, value, "0 or a positive number"));
+        if self.max_margin_distance.is_nan() || self.max_margin_distance < 0.0 {
+            let allowed = "0 or a positive number";
+            return Err(Error::parameter("max_margin_distance", self.max_margin_distance, allowed));
+        }
+        if let Ratio::Given(shares) = &self.ratio {
+            let sum: f64 = shares.iter().sum();
+            let inside = shares.iter().all(|s| *s > 0.0 && *s < 1.0) && shares.len() <= self.max_classes;
+            if !inside || shares.is_empty() || (shares.len() > 1 && (sum - 1.0).abs() > 1e-6) {
+                let allowed = "one number between 0 and 1, or one per class with sum 1";
+                return Err(Error::parameter("ratio", format!("{shares:?}"), allowed));
             }
         }
         if !(0.0..=1.0).contains(&self.exploration_rate) {
             return Err(Error::parameter("exploration_rate", self.exploration_rate, "a share from 0 to 1"));
+        }
+        for (name, price) in [("label_price", self.label_price), ("error_price", self.error_price)] {
+            if let Some(price) = price.filter(|p| !(0.0..=1e15).contains(p)) {
+                return Err(Error::parameter(name, price, "a number from 0 to 1e15"));
+            }
+        }
+        match (self.label_price, self.error_price) {
+            (Some(price), None) => {
+                return Err(Error::parameter("label_price", price, "given together with error_price"));
+            }
+            (None, Some(price)) => {
+                return Err(Error::parameter("error_price", price, "given together with label_price"));
+            }
+            _ => {}
         }
         let counts = [
             ("max_labels", self.max_labels, 10),
@@ -266,7 +429,8 @@ impl EngineParams {
             ("max_classes", self.max_classes, 2),
             ("pool", self.pool, 1),
         ];
-        for (name, value, min) in counts {
+        let max_features = self.max_features.map(|max| ("max_features", max, 1));
+        for (name, value, min) in counts.into_iter().chain(max_features) {
             if !(min..=1 << 24).contains(&value) {
                 return Err(Error::parameter(name, value, format!("from {min} to 16777216")));
             }
@@ -278,7 +442,7 @@ impl EngineParams {
         }
         if self.budget.queries_per_round > self.max_open {
             return Err(Error::parameter(
-                "round",
+                "queries_per_round",
                 self.budget.queries_per_round,
                 format!("at most {}", self.max_open),
             ));
@@ -297,19 +461,37 @@ impl EngineParams {
             ));
         }
         self.transduction.as_ref().map_or(Ok(()), TransductionParams::check)?;
+        if self.classifier == ClassifierChoice::SeqLapmed {
+            return self.seq_lapmed(Kernel::Linear).check();
+        }
         self.lasvm(Kernel::Linear).check()
     }
 
     /// The online machine of the classifier.
     pub(super) fn lasvm(&self, kernel: Kernel) -> LasvmParams {
         LasvmParams {
-            variant: self.loss,
+            variant: if self.classifier == ClassifierChoice::Local { LasvmVariant::Local } else { self.loss },
             kernel,
             c: self.c,
             max_points: self.max_points,
             cache_bytes: self.cache_bytes,
             seed: self.seed,
+            local: Neighborhood { max_steps: MAX_LOCAL_STEPS, ..Default::default() },
             ..Default::default()
+        }
+    }
+
+    /// The belief of the classifier.
+    pub(super) fn seq_lapmed(&self, kernel: Kernel) -> MedParams {
+        let defaults = MedParams::default();
+        MedParams {
+            kernel,
+            c: self.c,
+            beta: self.graph_weight,
+            schedule: Schedule::Inverse,
+            n_landmarks: defaults.n_landmarks.min(self.max_points / 3).max(1),
+            seed: self.seed,
+            ..defaults
         }
     }
 
@@ -319,9 +501,9 @@ impl EngineParams {
         let kernel = match self.kernel {
             KernelChoice::Fixed(kernel) => kernel,
             KernelChoice::Auto if sparse && x.cols() >= MANY_COLUMNS => Kernel::Linear,
-            KernelChoice::Auto | KernelChoice::Rbf => {
-                Kernel::Rbf { gamma: crate::pipeline::options::Gamma::Scale.on(x) }
-            }
+            KernelChoice::Auto => Kernel::Rbf { gamma: Gamma::Scale.on(x) },
+            KernelChoice::Rbf(gamma) => Kernel::Rbf { gamma: gamma.on(x) },
+            KernelChoice::Poly { gamma, degree, coef0 } => Kernel::Poly { gamma: gamma.on(x), coef0, degree },
         };
         kernel.check_of_samples()?;
         Ok(kernel)

@@ -130,7 +130,10 @@ impl Engine {
             Event::Correct { sample, label } => self.correct(sample, &label, effects, watch),
             Event::Withdraw { sample } => self.withdraw(sample, effects, watch),
             Event::Related { a, b, same } => self.relate(a, b, same, effects, watch),
+            Event::Await { rows } => self.await_labels(&rows),
+            Event::Labels { labels } => self.late_labels(&labels, effects, watch),
             Event::Ask { count } => self.ask_for(count, effects, watch),
+            Event::SetBudget { budget } => self.params.budget = budget,
             Event::Tick { now } => {
                 self.now = now;
                 self.close(effects, watch);

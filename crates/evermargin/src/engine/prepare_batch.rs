@@ -2,6 +2,7 @@
 
 use super::classes::{MAX_NAME_BYTES, Place};
 use super::feature_space::{FeatureSpace, MAX_COLUMNS, largest};
+use super::new_columns::FittedColumns;
 use super::state::StreamState;
 use super::{Engine, RejectReason, RejectedRow};
 use crate::data::{MAX_ABS, Matrix, MatrixView, Row};
@@ -26,6 +27,10 @@ pub(super) struct PreparedBatch {
     pub rejected: Vec<RejectedRow>,
     /// The feature space of `x`, if it is not the present one.
     pub feature_space: Option<FeatureSpace>,
+    /// The present feature space with columns that are new, if there are any.
+    pub wide_space: Option<FeatureSpace>,
+    /// Columns that were left out because there are too many.
+    pub dropped_columns: usize,
     /// Rows far outside the feature space, over the last batches.
     pub outside: usize,
 }
@@ -43,12 +48,16 @@ impl Engine {
     /// Prepares a batch; refuses one that does not fit as a whole.
     pub(super) fn prepare(&self, x: Matrix, mut labels: Vec<Option<String>>) -> Result<PreparedBatch> {
         self.check_batch(&x, labels.len())?;
+        let FittedColumns { x, dropped: dropped_columns } = self.fit_columns(x)?;
         let rows = x.rows();
         let mut rejected: Vec<RejectedRow> = (0..rows).filter_map(|i| unusable(i, x.view().row(i))).collect();
         let mut numbers = rows_but(rows, &rejected);
         let x = if rejected.is_empty() { x } else { x.view().select(&numbers) };
-        let Placed { feature_space, scaled, outside } = self.place(&x)?;
-        let space = feature_space.as_ref().or(self.state.as_ref().map(|b| &b.feature_space));
+        let known = self.state.as_ref().map(|b| &b.feature_space);
+        let widen = |known: &FeatureSpace| known.widened(&self.params, &x);
+        let wide_space = known.filter(|known| x.cols() > known.cols()).map(widen).transpose()?;
+        let Placed { feature_space, scaled, outside } = self.place(&x, wide_space.as_ref().or(known))?;
+        let space = feature_space.as_ref().or(wide_space.as_ref()).or(known);
         let (Some(space), Some(mut scaled)) = (space, scaled) else {
             // no row is usable, and none was before
             rejected
@@ -62,6 +71,8 @@ impl Engine {
                 labels: Vec::new(),
                 rejected,
                 feature_space,
+                wide_space,
+                dropped_columns,
                 outside,
             });
         };
@@ -79,7 +90,17 @@ impl Engine {
         let mut labels: Vec<Option<String>> = numbers.iter().map(|&i| labels[i].take()).collect();
         self.reject_labels(&mut labels, &numbers, &mut rejected);
         rejected.sort_by_key(|r| r.row);
-        Ok(PreparedBatch { x: scaled, rows, skipped, labels, rejected, feature_space, outside })
+        Ok(PreparedBatch {
+            x: scaled,
+            rows,
+            skipped,
+            labels,
+            rejected,
+            feature_space,
+            wide_space,
+            dropped_columns,
+            outside,
+        })
     }
 
     fn check_batch(&self, x: &Matrix, labels: usize) -> Result<()> {
@@ -100,31 +121,25 @@ impl Engine {
         if cols > MAX_COLUMNS {
             return Err(Error::Data(format!("{cols} columns; the maximum is {MAX_COLUMNS}")));
         }
-        match &self.state {
-            Some(state) if state.feature_space.cols() != cols => {
-                Err(Error::Shape { what: "columns", expected: state.feature_space.cols(), found: cols })
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Scales rows, in another feature space if the present one is of no use for them.
-    fn place(&self, x: &Matrix) -> Result<Placed> {
-        let Some(state) = &self.state else {
+    fn place(&self, x: &Matrix, known: Option<&FeatureSpace>) -> Result<Placed> {
+        let (Some(state), Some(known)) = (&self.state, known) else {
             let feature_space = FeatureSpace::estimate(&self.params, x, x, None)?;
             let scaled = feature_space.as_ref().map(|f| f.scale(x.clone())).transpose()?;
             return Ok(Placed { feature_space, scaled, outside: 0 });
         };
-        let scaled = state.feature_space.scale(x.clone())?;
-        let far =
-            (0..scaled.rows()).filter(|&i| state.feature_space.is_outside(scaled.view().row(i))).count();
+        let scaled = known.scale(x.clone())?;
+        let far = (0..scaled.rows()).filter(|&i| known.is_outside(scaled.view().row(i))).count();
         let outside = match scaled.rows() {
             0 => self.outside,
             n if far > 0 && 2 * far >= n => self.outside + far,
             _ => 0,
         };
         if scaled.rows() > 0
-            && (state.feature_space.degenerate || outside >= ENOUGH_OUTSIDE)
+            && (known.degenerate || outside >= ENOUGH_OUTSIDE)
             && let Some(feature_space) = self.estimate_again(state, x)
         {
             let scaled = Some(feature_space.scale(x.clone())?);
@@ -232,7 +247,7 @@ impl StreamState {
         if !self.feature_space.sparse && rows.saturating_mul(x.cols()) > MAX_DENSE_CELLS {
             return None;
         }
-        let raw = self.feature_space.unscale(Matrix::stacked(&stored).view());
+        let raw = self.feature_space.unscale(Matrix::stacked(&stored).view()).with_cols(x.cols());
         Some(Matrix::stacked(&[raw.view(), x.view()]))
     }
 }

@@ -2,9 +2,10 @@
 
 use super::failures::Step;
 use super::query_context::QueryContext;
+use super::query_state::{ARMS, ArmTrial, RANDOM_ARM};
 use super::state::StreamState;
 use super::{Effects, Engine, QueryReason, QueryStrategy, draw};
-use crate::active::Stopped;
+use crate::active::{Stopped, WeightFactors};
 use crate::solver::Watch;
 use rand::RngExt;
 
@@ -47,6 +48,14 @@ impl Engine {
         (wanted as usize).saturating_add(usize::from(more))
     }
 
+    /// A question of an arm, with the class that the classifier gives its row now.
+    fn trial(&self, state: &mut StreamState, arm: u8, row: usize) -> Option<ArmTrial> {
+        let classifier = state.classifier.as_mut()?;
+        let f = classifier.decisions_now(state.current.x.view(), &[row]);
+        let f = self.failures.ok(Step::QueryScores, f)?;
+        Some(ArmTrial { arm, class: classifier.vote(f.first()?) })
+    }
+
     fn ask_about(
         &mut self,
         state: &mut StreamState,
@@ -58,18 +67,29 @@ impl Engine {
         if current.closed || self.params.query_strategy == QueryStrategy::None {
             return;
         }
-        let count = self.budget_usage.left(&self.params.budget, self.now).min(max_count);
+        let mut count = self.budget_usage.left(&self.params.budget, self.now).min(max_count);
         let free: Vec<usize> =
             (0..current.x.rows()).filter(|&i| current.truth[i].is_none() && !current.asked[i]).collect();
         if count == 0 || free.is_empty() {
             return;
         }
-        let signs: Vec<f64> =
-            state.memory.labeled().iter().map(|t| if t.class == 0 { -1.0 } else { 1.0 }).collect();
+        if self.is_worth_its_price() {
+            self.query_state.priced_out = false;
+        } else {
+            // said once, until a label is worth its price again
+            if !std::mem::replace(&mut self.query_state.priced_out, true) {
+                effects.advice = Some(Stopped::Price);
+            }
+            return;
+        }
+        if self.params.label_price.is_some() {
+            count = 1;
+        }
+        let known: Vec<u32> = state.memory.labeled().iter().map(|t| t.class).collect();
         let mut context = QueryContext {
             x: &current.x,
             free,
-            labeled: (state.memory.rows(), &signs),
+            labeled: (state.memory.rows(), &known),
             pending: state.pending.rows.view(),
             kernel: state.feature_space.kernel,
             pool: self.params.pool,
@@ -79,16 +99,24 @@ impl Engine {
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
         let checks = self.checks();
-        // SUBMOD-ACTV knows two signs
-        let query_strategy = match self.params.query_strategy {
-            QueryStrategy::Submod if self.classes.len() > 2 => QueryStrategy::Diverse,
-            query_strategy => query_strategy,
+        let query_strategy = self.params.query_strategy;
+        let factors = match query_strategy {
+            QueryStrategy::Submod => self.query_state.weights(
+                self.params.submod_weights,
+                context.labeled,
+                context.kernel,
+                (self.params.budget.per_batch.clamp(1, 10), self.params.seed, self.batches),
+                watch,
+            ),
+            _ => WeightFactors::default(),
         };
+        let mut arm = None;
         let chosen = match &mut state.classifier {
             None if self.params.query_strategy != QueryStrategy::Random => context.typical(count),
             None => context.checks(count, &mut rng),
             // first, for of all rows: what the strategy leaves is no fair draw
             Some(_) if self.budget_usage.checks < checks => {
+                arm = Some(RANDOM_ARM);
                 context.checks(count.min(checks - self.budget_usage.checks), &mut rng)
             }
             Some(classifier) => {
@@ -98,7 +126,15 @@ impl Engine {
                     let found = failures.ok(Step::QueryScores, classifier.decisions_now(x, rows));
                     found.unwrap_or_else(|| vec![vec![0.0; classifier.outputs()]; rows.len()])
                 };
-                let chosen = context.choose(query_strategy, count, &mut rng, &mut decide);
+                let (query_strategy, factors) = match &self.query_state.bandit {
+                    Some(bandit) => {
+                        let drawn = bandit.draw(&mut rng);
+                        arm = Some(drawn as u8);
+                        (ARMS[drawn].0, WeightFactors::default())
+                    }
+                    None => (query_strategy, factors),
+                };
+                let chosen = context.choose(query_strategy, factors, count, &mut rng, &mut decide);
                 if self.budget_usage.batch == self.budget_usage.checks {
                     self.misses = if chosen.is_empty() { self.misses + 1 } else { 0 };
                     if self.misses == MISSES {
@@ -110,8 +146,11 @@ impl Engine {
         };
         self.budget_usage.checks += chosen.iter().filter(|c| c.why == QueryReason::RandomCheck).count();
         self.budget_usage.note(chosen.len());
+        let arm = arm.filter(|_| self.query_state.bandit.is_some());
         for c in chosen {
+            let trial = arm.and_then(|arm| self.trial(state, arm, c.row));
             effects.questions.push(state.question(c, &self.classes));
+            state.pending.of.iter_mut().next_back().into_iter().for_each(|q| q.trial = trial);
         }
         state.pending.cap(self.params.max_open);
     }

@@ -3,7 +3,7 @@
 use super::MAX_COUNT;
 use super::event::QueryReason;
 use super::params::{Budget, QueryStrategy};
-use crate::active::{SubmodParams, closeness, diverse_batch, draw_pool, submod_batch};
+use crate::active::{KnownLabels, WeightFactors, closeness, diverse_batch, draw_pool, submod_batch_within};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use crate::solver::Watch;
@@ -62,7 +62,7 @@ pub(super) struct QueryContext<'a> {
     /// Rows that have no label and were not asked about, ascending.
     pub free: Vec<usize>,
     /// Samples with a label, and their classes.
-    pub labeled: (MatrixView<'a>, &'a [f64]),
+    pub labeled: (MatrixView<'a>, &'a [u32]),
     /// Samples that wait for an answer.
     pub pending: MatrixView<'a>,
     pub kernel: crate::kernel::Kernel,
@@ -127,17 +127,24 @@ impl QueryContext<'_> {
     pub fn choose(
         &mut self,
         strategy: QueryStrategy,
+        factors: WeightFactors,
         count: usize,
         rng: &mut Pcg64,
         decide: &mut Decide<'_>,
     ) -> Vec<Selection> {
         let count = count.min(self.free.len());
         match strategy {
-            QueryStrategy::Random | QueryStrategy::None => Vec::new(),
+            QueryStrategy::None | QueryStrategy::Bandit => Vec::new(),
             _ if count == 0 => Vec::new(),
+            // rows left over by earlier questions are no fair draw, so they check nothing
+            QueryStrategy::Random => {
+                let mut drawn = self.checks(count, rng);
+                drawn.iter_mut().for_each(|s| s.why = QueryReason::Informative);
+                drawn
+            }
             QueryStrategy::SmallPool | QueryStrategy::Margin => self.nearest(strategy, count, rng, decide),
             QueryStrategy::Diverse => self.diverse(count, decide),
-            QueryStrategy::Submod => self.submod(count),
+            QueryStrategy::Submod => self.submod(factors, count),
         }
     }
 
@@ -187,11 +194,12 @@ impl QueryContext<'_> {
         order.iter().map(chosen).collect()
     }
 
-    fn submod(&self, count: usize) -> Vec<Selection> {
-        let how = SubmodParams { kernel: self.kernel, ..Default::default() };
+    fn submod(&self, factors: WeightFactors, count: usize) -> Vec<Selection> {
         let rows = self.x.view().select(&self.free);
-        let (labeled, signs) = self.labeled;
-        let picks = submod_batch(rows.view(), labeled, signs, &how, count, self.watch);
+        let (labeled, classes) = self.labeled;
+        let how = factors.params(self.kernel, rows.rows(), labeled.rows());
+        let known = KnownLabels::Classes(classes);
+        let picks = submod_batch_within(rows.view(), labeled, known, &how, count, None, self.watch);
         let order = picks.map_or_else(|_| (0..count.min(rows.rows())).collect(), |p| p.order);
         let chosen =
             |p: &usize| Selection { row: self.free[*p], why: QueryReason::Informative, closeness: None };

@@ -2,8 +2,10 @@
 
 use super::classifier::StreamClassifier;
 use super::feature_space::FeatureSpace;
+use super::label_sources::Source;
 use super::pairwise_constraints::PairwiseConstraints;
 use super::query_context::Selection;
+use super::query_state::ArmTrial;
 use super::transduction::Transduction;
 use super::{Classes, InferredLabel, LabelMemory, QueryReason, Question};
 use crate::data::Matrix;
@@ -13,14 +15,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct RowPrediction {
     pub(super) given: Option<u32>,
-    pub(super) model: Option<u32>,
-    pub(super) transduction: Option<u32>,
+    /// By each source that was asked, in the order of [`Source::ALL`].
+    pub(super) by: [Option<u32>; 4],
 }
 
 impl RowPrediction {
+    /// The class that a source gave.
+    pub(super) fn by(&self, source: Source) -> Option<u32> {
+        self.by[source.index()]
+    }
+
     pub(super) fn renumber(&mut self, now: &[u32]) {
-        for predictions in [&mut self.given, &mut self.model, &mut self.transduction] {
-            *predictions = predictions.map(|c| now[c as usize]);
+        for class in self.by.iter_mut().chain([&mut self.given]) {
+            *class = class.map(|c| now[c as usize]);
         }
     }
 }
@@ -58,6 +65,8 @@ pub(super) struct PendingQuery {
     pub(super) sample: u64,
     pub(super) why: QueryReason,
     pub(super) predictions: RowPrediction,
+    /// Set where a bandit learns from the answer.
+    pub(super) trial: Option<ArmTrial>,
     /// Whether it is one of the batch that is being asked about.
     pub(super) in_round: bool,
 }
@@ -78,9 +87,14 @@ impl PendingQueries {
     pub(super) fn cap(&mut self, max: usize) {
         if self.of.len() > max {
             let keep: Vec<usize> = (self.of.len() - max..self.of.len()).collect();
-            self.rows = self.rows.view().select(&keep);
-            self.of.drain(..self.of.len() - max);
+            self.keep(&keep);
         }
+    }
+
+    /// Only these stay open.
+    pub(super) fn keep(&mut self, keep: &[usize]) {
+        self.rows = self.rows.view().select(keep);
+        self.of = keep.iter().map(|&at| self.of[at]).collect();
     }
 }
 
@@ -89,10 +103,15 @@ impl PendingQueries {
 pub(super) struct StreamState {
     pub(super) feature_space: FeatureSpace,
     pub(super) memory: LabelMemory,
+    /// Trained on true labels alone.
     pub(super) classifier: Option<StreamClassifier>,
+    /// Trained on true and inferred labels, where sources other than the classifier label the rows.
+    pub(super) inferred: Option<StreamClassifier>,
     pub(super) transduction: Option<Transduction>,
     pub(super) current: CurrentBatch,
     pub(super) pending: PendingQueries,
+    /// Rows whose labels will come later.
+    pub(super) awaited: PendingQueries,
     pub(super) constraints: PairwiseConstraints,
 }
 
@@ -134,7 +153,7 @@ impl CurrentBatch {
         if self.skipped.is_empty() {
             return labels;
         }
-        let mut all = vec![InferredLabel { class: None, confidence: 0.0 }; self.rows];
+        let mut all = vec![InferredLabel::NONE; self.rows];
         labels.into_iter().enumerate().for_each(|(i, label)| all[self.number_of(i)] = label);
         all
     }
@@ -149,13 +168,19 @@ impl StreamState {
     }
 
     /// Moves all stored rows into another feature space. The classifier is to be made anew.
-    pub(super) fn move_to(&mut self, feature_space: FeatureSpace) {
-        let old = std::mem::replace(&mut self.feature_space, feature_space);
-        let adopt = |x: &mut Matrix| *x = self.feature_space.adopt(&old, x);
-        self.memory.map_rows(adopt);
-        self.transduction.iter_mut().for_each(|t| t.map_rows(adopt));
-        adopt(&mut self.current.x);
-        adopt(&mut self.pending.rows);
+    pub(super) fn move_to(&mut self, feature_space: &FeatureSpace) {
+        let old = std::mem::replace(&mut self.feature_space, feature_space.clone());
+        self.map_rows(|x| *x = feature_space.adopt(&old, x));
+        self.transduction.iter_mut().for_each(|t| t.set_kernel(feature_space.kernel));
+    }
+
+    /// Changes all stored rows but those of the classifier.
+    pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix) + Copy) {
+        self.memory.map_rows(change);
+        self.transduction.iter_mut().for_each(|t| t.map_rows(change));
+        change(&mut self.current.x);
+        change(&mut self.pending.rows);
+        change(&mut self.awaited.rows);
     }
 
     /// Labels that followed from that of a sample are known no more.
@@ -179,13 +204,21 @@ impl StreamState {
     pub(super) fn renumber(&mut self, now: &[u32]) {
         self.memory.renumber(now);
         self.transduction.iter_mut().for_each(|t| t.renumber(now));
-        self.pending.of.iter_mut().for_each(|q| q.predictions.renumber(now));
+        for query in self.pending.of.iter_mut().chain(&mut self.awaited.of) {
+            query.predictions.renumber(now);
+            query.trial.iter_mut().for_each(|t| t.class = now[t.class as usize]);
+        }
         self.current.truth.iter_mut().for_each(|t| *t = t.map(|c| now[c as usize]));
         self.current.predictions.iter_mut().for_each(|s| s.renumber(now));
         if let Some(classifier) = &mut self.classifier
             && !classifier.renumber(now)
         {
-            self.classifier = None; // its outputs are in another order; it is made anew with the label that comes
+            self.classifier = None; // its outputs are in another order; it is rebuilt with the label that comes
+        }
+        if let Some(inferred) = &mut self.inferred
+            && !inferred.renumber(now)
+        {
+            self.inferred = None;
         }
     }
 
@@ -195,7 +228,7 @@ impl StreamState {
         let (sample, predictions) = (self.current.sample_of(row), self.current.predictions[row]);
         self.current.asked[row] = true;
         self.pending.rows.push(self.current.x.view().row(row));
-        self.pending.of.push(PendingQuery { sample, why, predictions, in_round: true });
+        self.pending.of.push(PendingQuery { sample, why, predictions, trial: None, in_round: true });
         let guess = predictions.given.map(|c| classes.names()[c as usize].clone());
         Question { sample, row: self.current.number_of(row), why, guess, closeness }
     }

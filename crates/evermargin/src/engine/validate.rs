@@ -2,7 +2,7 @@
 
 use super::classes::MAX_NAME_BYTES;
 use super::prepare_batch::unusable_name;
-use super::{Engine, Event};
+use super::{Engine, EngineParams, Event};
 use crate::error::{Error, Result};
 
 impl Engine {
@@ -51,6 +51,9 @@ impl Engine {
             Event::Tick { now } if *now < self.now => {
                 Err(Error::Data(format!("time went back from {} to {now} seconds", self.now)))
             }
+            Event::SetBudget { budget } => EngineParams { budget: *budget, ..self.params.clone() }.check(),
+            Event::Await { rows } => self.validate_awaited(rows),
+            Event::Labels { labels } => self.validate_labels(labels),
             Event::Tick { .. } | Event::Ask { .. } | Event::Batch { .. } => Ok(()),
         }
     }

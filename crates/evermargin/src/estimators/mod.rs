@@ -23,12 +23,14 @@ use crate::graph::Graph;
 use crate::model::Model;
 use crate::solver::{Report, Watch};
 use online::lasvm::Online;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use transductive::Transduced;
 
 /// One two-class problem on the rows of a matrix. Target and cost per example are the only knobs between data
 /// and solver: class weight and sample weight are already in `cost` (1 = the learner's own C or lambda).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Targets {
     /// Label of each row; [`Label::Unknown`] rows take no part in supervised learning.
     pub y: Vec<Label>,

@@ -10,6 +10,9 @@ use rayon::prelude::*;
 /// Weights below this are no edge: their degrees could not be divided by.
 const NO_WEIGHT: f64 = 1e-150;
 
+/// Local weights are exp(−4) at the farthest neighbor, as in graphlearning.
+const LOCAL_RATE: f64 = 4.0;
+
 impl Graph {
     /// The graph of the rows of `x`, of nearest others or of a radius, or none if `watch` ends the search; it is asked once a block of rows.
     pub fn nearest(x: MatrixView<'_>, params: &GraphParams, watch: &dyn Watch) -> Result<Option<Self>> {
@@ -73,6 +76,9 @@ impl Graph {
 
     /// Joins rows with their neighbors, whichever named the other.
     pub(super) fn joining(found: Vec<NeighborList>, weights: Weights, width: Option<f64>) -> Self {
+        if weights == Weights::Local {
+            return Self::joining_locally(&found);
+        }
         let mut joined: Vec<Vec<(u32, f64)>> =
             found.iter().map(|list| list.iter().map(|&(d, j)| (j, d)).collect()).collect();
         for (i, list) in found.into_iter().enumerate() {
@@ -91,6 +97,35 @@ impl Graph {
             list.retain(|(_, w)| *w >= NO_WEIGHT);
         });
         Self::of_lists(&joined, width)
+    }
+
+    /// Joins rows with weights that fall with the distance relative to that of the farthest neighbor. An edge has the mean
+    /// of the weights that its two rows give it, 0 where a row does not name the other.
+    fn joining_locally(found: &[NeighborList]) -> Self {
+        let mut joined: Vec<Vec<(u32, f64)>> = vec![Vec::new(); found.len()];
+        let (mut ends, mut total) = (0usize, 0.0);
+        for (i, list) in found.iter().enumerate() {
+            let farthest = list.last().map_or(0.0, |(d, _)| *d);
+            for &(d, j) in list {
+                // copies of a row are as near as can be, also where all neighbors are copies
+                let relative = if farthest > 0.0 { d / farthest } else { 0.0 };
+                let half = 0.5 * (-LOCAL_RATE * relative).exp();
+                joined[i].push((j, half));
+                joined[j as usize].push((i as u32, half));
+                (ends, total) = (ends + 1, total + d.sqrt());
+            }
+        }
+        joined.par_iter_mut().for_each(|list| {
+            list.sort_by_key(|e| e.0);
+            list.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += next.1;
+                }
+                same
+            });
+        });
+        Self::of_lists(&joined, if total > 0.0 { total / ends as f64 } else { 1.0 })
     }
 
     /// Rows given with weights, ascending, each edge in both of its rows.
@@ -125,7 +160,8 @@ impl Weights {
     /// The weight of an edge of squared length `d`.
     fn of(self, d: f64, width: f64) -> f64 {
         match self {
-            Self::Binary => 1.0,
+            // local weights need more than the length of an edge: see `joining_locally`
+            Self::Binary | Self::Local => 1.0,
             Self::Heat => (-d / (2.0 * width * width)).exp(),
             Self::Cosine => 1.0 - 0.5 * d,
         }

@@ -2,7 +2,7 @@
 //!
 //! i and j are joined if one is among the k nearest others of the other (Belkin & Niyogi's OR; Sindhwani 2007, section 2.5),
 //! if they are within a radius of each other ([`Graph::within`]), or if the user says so ([`Graph::from_edges`]).
-//! Weights W are 1 or exp(−d²/2σ²), σ by default the mean length of an edge. D is the diagonal of degrees, L = D − W,
+//! Weights W are 1, exp(−d²/2σ²), σ by default the mean length of an edge, or relative to a row's farthest neighbor. D is the diagonal of degrees, L = D − W,
 //! normalized I − D^(−½)WD^(−½). Σᵢⱼ Wᵢⱼ(fᵢ − fⱼ)² = 2fᵀLf over ordered pairs.
 //!
 //! What is odd has an answer. A row without edges has a zero row in both Laplacians: nothing is asked of f there. (The
@@ -50,6 +50,8 @@ pub enum Weights {
     Heat,
     /// The cosine of the angle between two rows; for that metric.
     Cosine,
+    /// Mean of exp(−4d²/r²) over both rows, r the distance of a row's farthest neighbor: dense and sparse regions weigh the same.
+    Local,
 }
 
 /// How neighbors are searched.
@@ -243,8 +245,39 @@ mod tests {
     }
 
     #[test]
+    fn local_weights_do_not_change_with_the_scale_of_a_region() {
+        // the same points once more, a hundred times as far apart and far away
+        let near = data(60, 4);
+        let values = (0..120).flat_map(|i| {
+            let mut row = [0.0; 2];
+            near.view().row(i % 60).for_each(|c, v| row[c] = if i < 60 { v } else { 1e4 + 100.0 * v });
+            row
+        });
+        let x = Matrix::dense(values.collect(), 120, 2).unwrap();
+        let found = neighbors(x.view(), 5, &()).unwrap();
+        let graph = Graph::nearest(x.view(), &params(5, Weights::Local), &()).unwrap().unwrap();
+        let half = |i: usize, j: usize| {
+            let radius = apart(x.view(), i, *found[i].last().unwrap() as usize);
+            let named = f64::from(u8::from(found[i].contains(&(j as u32))));
+            0.5 * named * (-4.0 * (apart(x.view(), i, j) / radius).powi(2)).exp()
+        };
+        for i in 0..60 {
+            assert_eq!(graph.row(i).count(), graph.row(i + 60).count());
+            for ((j, w), (k, far)) in graph.row(i).zip(graph.row(i + 60)) {
+                assert_eq!(j + 60, k);
+                assert!((w - half(i, j) - half(j, i)).abs() < 1e-9);
+                assert!((w - far).abs() < 1e-6, "{w} {far}");
+                assert!(graph.row(j).any(|(l, v)| l == i && v == w));
+            }
+        }
+        let same = Matrix::dense(vec![1.0; 8], 8, 1).unwrap();
+        let graph = Graph::nearest(same.view(), &params(3, Weights::Local), &()).unwrap().unwrap();
+        assert!((0..8).all(|i| graph.row(i).all(|(_, w)| w > 0.0 && w <= 1.0)));
+    }
+
+    #[test]
     fn laplacians_measure_differences() {
-        for weights in [Weights::Binary, Weights::Heat] {
+        for weights in [Weights::Binary, Weights::Heat, Weights::Local] {
             let x = data(120, 2);
             let graph = Graph::nearest(x.view(), &params(3, weights), &()).unwrap().unwrap();
             let f: Vec<f64> = (0..120).map(|i| (i as f64 * 0.7).sin()).collect();

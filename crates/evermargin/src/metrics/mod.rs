@@ -1,9 +1,11 @@
 //! How good predictions are. A number that is not defined (no rows, a class without rows, vectors of different
 //! lengths, values that are not numbers) is `None`, never NaN. An empty slice of weights means all 1.
 
+mod prequential;
 mod ranking;
 mod significance;
 
+pub use prequential::{ClassScores, FADING, RecentAccuracy, WINDOW, chance_corrected, class_scores};
 pub use ranking::{
     Criterion, Cut, Threshold, auc, auc_macro, average_precision, best_threshold, curve, prbep,
 };

@@ -87,6 +87,14 @@ impl Column {
         }
     }
 
+    /// The place of a category among its values.
+    pub fn place_of(&self, value: &str) -> Option<usize> {
+        match self {
+            Self::Category { values, .. } => values.binary_search_by(|k| k.as_str().cmp(value)).ok(),
+            Self::Number { .. } | Self::Text { .. } => None,
+        }
+    }
+
     /// How many features it becomes.
     pub fn features(&self) -> usize {
         match self {

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct InputSpec {
     /// How table columns become features; empty when the data came as a matrix.
     pub columns: Vec<Column>,
+    /// How many of the last columns a table may lack, because they appeared later in the training stream. They count as 0
+    /// then. Values of a category that appeared later are a column of their own, with the name of the category.
+    pub optional_columns: usize,
     /// The position of the label in a table.
     pub label: Option<LabelPosition>,
     /// The number of the first column in LIBSVM text (0 or 1).
@@ -28,6 +31,12 @@ impl InputSpec {
     /// The description of one file, from what its reader found. What is known beyond that is added by the other functions.
     pub fn new(columns: Vec<Column>, label: Option<LabelPosition>, index_base: Option<u8>) -> Self {
         Self { columns, label, index_base, ..Self::default() }
+    }
+
+    /// The same with so many last columns that a table may lack.
+    #[must_use]
+    pub fn with_optional_columns(self, optional_columns: usize) -> Self {
+        Self { optional_columns, ..self }
     }
 
     /// The same with the class that is learned against all others together.

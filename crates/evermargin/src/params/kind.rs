@@ -2,6 +2,7 @@
 
 use super::ParamValue;
 use super::step_limit::NONE;
+use super::stream_syntax::{class_weights, quota, rule, weights_in_range};
 use super::view_syntax::{is_kernel_list, is_view_list};
 use std::fmt;
 
@@ -134,10 +135,28 @@ pub enum ParamKind {
     Kernels,
     /// One number for all views, or one per view.
     PerView(FloatRange),
+    /// `none`, or a whole number from 0 on.
+    OptionalCount,
+    /// `none`, or a number in a range.
+    OptionalFloat(FloatRange),
+    /// `none`, or a count per span of time, N/SECONDS.
+    Quota,
+    /// Weights of classes: `none`, `balanced`, `ratio`, or one per class by name.
+    ClassWeights,
+    /// One of several words, or NAME=N with N from 1 on.
+    Rule {
+        /// Words that stand alone.
+        words: &'static [&'static str],
+        /// Names that a count follows.
+        counted: &'static [&'static str],
+    },
 }
 
 /// The counts that a limit may have.
 const AT_LEAST_ONE: ParamKind = ParamKind::Integer { min: 1, max: i64::MAX };
+
+/// The counts of an optional count.
+const ANY_COUNT: ParamKind = ParamKind::Integer { min: 0, max: i64::MAX };
 
 impl ParamKind {
     /// Whether a value may be one number.
@@ -147,6 +166,8 @@ impl ParamKind {
             Self::Float(_)
                 | Self::Integer { .. }
                 | Self::Limit
+                | Self::OptionalCount
+                | Self::OptionalFloat(_)
                 | Self::Gamma
                 | Self::Ratio
                 | Self::PerView(_)
@@ -155,7 +176,7 @@ impl ParamKind {
 
     /// Whether a number of this kind is whole.
     pub fn is_integer(&self) -> bool {
-        matches!(self, Self::Integer { .. } | Self::Limit)
+        matches!(self, Self::Integer { .. } | Self::Limit | Self::OptionalCount)
     }
 
     /// The word for the type, for generated documentation.
@@ -171,6 +192,11 @@ impl ParamKind {
             Self::Views => "views",
             Self::Kernels => "kernels",
             Self::PerView(_) => "per-view",
+            Self::OptionalCount => "optional-count",
+            Self::OptionalFloat(_) => "optional-float",
+            Self::Quota => "quota",
+            Self::ClassWeights => "class-weights",
+            Self::Rule { .. } => "rule",
         }
     }
 
@@ -178,15 +204,17 @@ impl ParamKind {
     pub fn parse(&self, text: &str) -> Option<ParamValue> {
         let text = text.trim();
         let value = match self {
-            Self::Float(_) => text.parse::<f64>().ok()?.into(),
+            Self::Limit | Self::OptionalCount | Self::OptionalFloat(_) if text == NONE => NONE.into(),
+            Self::Float(_) | Self::OptionalFloat(_) => text.parse::<f64>().ok()?.into(),
             Self::Integer { .. } => match text.parse::<i128>() {
                 Ok(value) => ParamValue::Integer(value),
                 Err(_) => text.parse::<f64>().ok()?.into(),
             },
-            Self::Limit if text == NONE => NONE.into(),
             Self::Limit => return AT_LEAST_ONE.parse(text),
             Self::Bool => text.parse::<bool>().ok()?.into(),
-            Self::Choice(_) | Self::Views | Self::Kernels => text.into(),
+            Self::OptionalCount => return ANY_COUNT.parse(text),
+            Self::ClassWeights => return class_weights(text),
+            Self::Choice(_) | Self::Views | Self::Kernels | Self::Quota | Self::Rule { .. } => text.into(),
             Self::Gamma | Self::Ratio | Self::PerView(_) => numbers(text).unwrap_or_else(|| text.into()),
         };
         self.accept(&value)
@@ -222,6 +250,23 @@ impl ParamKind {
             }
             Self::Kernels => value.as_str().filter(|text| is_kernel_list(text)).map(Into::into),
             Self::PerView(range) => one_or_several(range, value),
+            Self::OptionalCount => match value {
+                ParamValue::Text(word) => (word == NONE).then(|| value.clone()),
+                other => ANY_COUNT.accept(other),
+            },
+            Self::OptionalFloat(range) => match value {
+                ParamValue::Text(word) => (word == NONE).then(|| value.clone()),
+                other => number_in(range, other),
+            },
+            Self::Quota => value.as_str().filter(|text| *text == NONE || quota(text)).map(Into::into),
+            Self::ClassWeights => match value {
+                ParamValue::Text(text) => class_weights(text),
+                ParamValue::Map(weights) if weights_in_range(weights) => Some(value.clone()),
+                _ => None,
+            },
+            Self::Rule { words, counted } => {
+                value.as_str().filter(|text| words.contains(text) || rule(text, counted)).map(Into::into)
+            }
         }
     }
 }
@@ -271,6 +316,15 @@ impl fmt::Display for ParamKind {
             Self::Views => f.write_str("all, or the columns of each view from 1 on, like 1..3000;3001..4840"),
             Self::Kernels => f.write_str("same, or for each view linear, rbf or rbf=GAMMA, like rbf;linear"),
             Self::PerView(range) => write!(f, "{range}, or a list of such numbers, one per view"),
+            Self::OptionalCount => write!(f, "{NONE}, or {ANY_COUNT}"),
+            Self::OptionalFloat(range) => write!(f, "{NONE}, or {range}"),
+            Self::Quota => write!(f, "{NONE}, or N/SECONDS, like 20/3600"),
+            Self::ClassWeights => {
+                f.write_str("none, balanced, ratio, or CLASS=WEIGHT,… with positive weights, each class once")
+            }
+            Self::Rule { words, counted } => {
+                write!(f, "one of {}, {}=N with N from 1 on", words.join(", "), counted.join("=N, "))
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 pub mod kind;
 pub mod shared;
 pub(crate) mod step_limit;
+mod stream_syntax;
 pub mod structs;
 mod value;
 mod view_syntax;

@@ -121,9 +121,9 @@ pub const METRIC: ParamSpec =
 /// The weights of its edges.
 pub const EDGE_WEIGHTS: ParamSpec = ParamSpec::choice(
     "edge_weights",
-    &["binary", "heat", "cosine"],
+    &["binary", "heat", "cosine", "local"],
     "heat",
-    "weights of edges: binary, heat, or cosine with that metric",
+    "weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric",
 );
 /// The width of heat weights.
 pub const WIDTH: ParamSpec = ParamSpec::float(

@@ -9,6 +9,7 @@ use crate::graph::Graph;
 use crate::metrics::Criterion;
 use crate::model::{CalibrationKind, MulticlassScheme, Scaling, ScalingName};
 use crate::params::{ParamValue, ParamValues};
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -136,7 +137,8 @@ impl ScalingChoice {
 }
 
 /// How the width of a kernel is given.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Gamma {
     /// This number.
     Value(f64),

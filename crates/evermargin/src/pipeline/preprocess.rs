@@ -110,6 +110,15 @@ pub(crate) const MAX_CLASSES: usize = 10_000;
 /// Most bytes for labels and weights of the problems; each problem has its own, as long as the data.
 const MAX_TARGET_BYTES: usize = 4 << 30;
 
+/// Classes up to which one label per class is accepted.
+const MAX_SINGLE_LABELS: usize = 100;
+
+/// Whether labels that hardly repeat look like another column: too many of them, or several numbers with a fraction.
+fn are_hardly_classes(classes: &[String]) -> bool {
+    let has_fraction = |name: &String| name.parse::<f64>().is_ok_and(|v| v.fract() != 0.0);
+    classes.len() > MAX_SINGLE_LABELS || (classes.len() > 10 && classes.iter().any(has_fraction))
+}
+
 /// The scheme asked for, or the one that suits; refuses labels that are hardly classes, and more problems than
 /// fit into memory.
 fn scheme(
@@ -122,7 +131,7 @@ fn scheme(
     if k == 2 {
         return Ok(MulticlassScheme::Binary);
     }
-    if k > 10 && k > labeled / 2 && !learner.uses_unlabeled {
+    if k > labeled / 2 && !learner.uses_unlabeled && are_hardly_classes(&labels.classes) {
         return Err(Error::Data(format!(
             "{k} different labels in {labeled} labeled rows are hardly classes: if the label is in another \
              column, name that column; a number cannot be predicted, only a class"

@@ -100,7 +100,8 @@ fn boxed(
     };
     let dual = Dual::new(target, bounds(-1.0), bounds(1.0));
     let mut dual = if free { dual } else { dual.without_bias() };
-    let steps = 10_000_000.max(100 * y.len() as u64);
+    // far more than usable rows take
+    let steps = 200_000.max(1000 * y.len() as u64);
     let report = dual.run(&mut gram, Stop { tolerance, max_steps: Some(steps) }, watch);
     DualSolution { alpha: dual.alpha().to_vec(), bias: free.then(|| dual.bias()), report }
 }

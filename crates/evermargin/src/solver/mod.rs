@@ -6,6 +6,7 @@ pub mod lars;
 pub mod lazy_greedy;
 pub(crate) mod log_barrier;
 pub mod newton_cg;
+pub mod partition_matroid;
 pub mod report;
 pub mod smo;
 mod smo_online;

@@ -67,6 +67,11 @@ pub trait Objective {
 /// Most inner steps a round; a direction that is not exact still goes down.
 const MAX_INNER: usize = 2000;
 
+/// A run whose objective falls by less than this share in so many rounds has stalled: columns of very large values make the
+/// active set change in every round, and each round then moves by the last digits only.
+const CRAWLING_ROUNDS: u64 = 100;
+const CRAWLING_FALL: f64 = 1e-3;
+
 /// Minimizes `f` from `w`. `stop.max_steps` and `Report::steps` count rounds.
 pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watch) -> Report {
     let value = f.value(w);
@@ -98,6 +103,7 @@ impl Newton {
         let Self { solver, gradient } = self;
         let mut steps = 0;
         let (mut last_value, mut last_gap) = (f64::INFINITY, f64::INFINITY);
+        let mut checkpoint = f64::INFINITY;
         loop {
             f.gradient(w, gradient);
             let gap = relative_gap(norm(gradient), f.modulus(), value);
@@ -110,6 +116,12 @@ impl Newton {
             }
             if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {
                 return report(Exit::Stalled);
+            }
+            if steps > 0 && steps % CRAWLING_ROUNDS == 0 {
+                if value > checkpoint * (1.0 - CRAWLING_FALL) {
+                    return report(Exit::Stalled);
+                }
+                checkpoint = value;
             }
             (last_value, last_gap) = (value, gap);
             let exactness = forcing(f, gap, stop.tolerance);

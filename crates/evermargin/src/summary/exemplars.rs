@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::gram::{KernelGram, Packed};
 use crate::solver::lazy_greedy::{self, Picks, SetFunction};
+use crate::solver::partition_matroid::{GroupLimit, Partitioned};
 use crate::solver::{Exit, Watch};
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +173,20 @@ pub fn choose_and_score(
     watch: &dyn Watch,
 ) -> Result<(Picks, f64)> {
     run(params, pool, count, watch, lazy_greedy::lazy)
+}
+
+/// The same with a maximum number of rows per group; λ₁ counts as if `count` rows were chosen.
+pub fn choose_within(
+    params: &ExemplarParams,
+    pool: &Pool<'_>,
+    count: usize,
+    limit: &GroupLimit<'_>,
+    watch: &dyn Watch,
+) -> Result<(Picks, f64)> {
+    limit.check(pool.x.rows())?;
+    run(params, pool, count, watch, |f, count, watch| {
+        lazy_greedy::lazy(&mut Partitioned::new(f, limit), count, watch)
+    })
 }
 
 /// The same by looking at every gain before every pick: slow, and for comparison.

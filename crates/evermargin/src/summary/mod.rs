@@ -13,7 +13,8 @@ mod stream;
 pub use carry::carry_weights;
 pub(crate) use exemplars::represent;
 pub use exemplars::{
-    ExemplarParams, Lambda, Objective, Pool, choose, choose_and_score, choose_plainly, objective,
+    ExemplarParams, Lambda, Objective, Pool, choose, choose_and_score, choose_plainly, choose_within,
+    objective,
 };
 pub(crate) use qp::solve as relax_merits;
 pub use qp::{Relaxed, relax};

@@ -1,10 +1,14 @@
 //! Batches of questions against their definition, brute force and the convex relaxation.
 
-use evermargin::active::{Seek, SubmodParams, diverse_batch, relaxed_batch, submod_batch};
+use evermargin::active::{
+    KnownLabels, Seek, SubmodParams, diverse_batch, diverse_batch_within, relaxed_batch, submod_batch,
+    submod_batch_within,
+};
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
+use evermargin::solver::partition_matroid::GroupLimit;
 use evermargin::solver::{Exit, Progress, Stop, Watch};
-use evermargin::summary::Lambda;
+use evermargin::summary::{ExemplarParams, Lambda, Objective, Pool, choose_within, objective};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -222,4 +226,75 @@ fn smallest_cases_and_what_is_refused() {
     assert_eq!(text(near), "row 3: its closeness is not a number");
     let kernel = diverse_batch(x.view(), &[0.0; 5], Kernel::Precomputed, 2, &()).unwrap_err();
     assert_eq!(text(kernel), "parameter kernel = precomputed: must be a kernel of samples");
+}
+
+/// Two classes as signs and as classes are the same questions; of three, those of the definition.
+#[test]
+fn questions_about_several_classes_are_those_of_the_definition() {
+    for seed in 0..16 {
+        let (x, l) = (random(20, 3, seed), random(6, 3, 60 + seed));
+        let kernel = [Kernel::Linear, NARROW][seed as usize % 2];
+        let params = SubmodParams { seek: Seek::Dense, ..params(kernel) };
+        let of = |known| submod_batch_within(x.view(), l.view(), known, &params, 6, None, &()).unwrap();
+        let signs = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0];
+        let two = of(KnownLabels::Classes(&[4, 2, 2, 4, 4, 2]));
+        let same = of(KnownLabels::Signs(&signs));
+        assert_eq!(two.order, same.order, "seed {seed}");
+        let classes = [0, 1, 2, 0, 1, 2];
+        let lead = |m: usize| {
+            let mut pulls: Vec<f64> = (0..3)
+                .map(|c| (0..6).filter(|i| classes[*i] == c).map(|i| alike(kernel, &x, m, &l, i)).sum())
+                .collect();
+            pulls.sort_by(|a, b| b.total_cmp(a));
+            pulls[0] - pulls[1]
+        };
+        let value = |set: &[usize]| -> f64 {
+            let term = |&m: &usize| {
+                let pairs: f64 = set.iter().map(|&j| alike(kernel, &x, m, &x, j)).sum();
+                let crowd: f64 = (0..20).map(|j| alike(kernel, &x, m, &x, j)).sum();
+                -pairs / 12.0 - lead(m) / 6.0 + crowd / 20.0
+            };
+            set.iter().map(term).sum()
+        };
+        let three = of(KnownLabels::Classes(&classes));
+        assert_eq!(three.order, greedy(20, 6, value), "seed {seed}");
+        let sum: f64 = three.gains.iter().sum();
+        assert!((sum - value(&three.order)).abs() < 1e-5, "{sum}");
+    }
+}
+
+/// Greedy within a limit by definition, for every way to choose rows together.
+#[test]
+fn no_group_exceeds_its_limit() {
+    for seed in 0..8 {
+        let (x, l) = (random(18, 2, seed), random(4, 2, 60 + seed));
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let group: Vec<u32> = (0..18).map(|_| rng.random_range(0..4)).collect();
+        let near: Vec<f64> = (0..18).map(|_| rng.random_range(0.0..1.6)).collect();
+        for (max, count) in [(1, 9), (2, 5)] {
+            let limit = GroupLimit::new(&group, max).unwrap();
+            let held = |order: &[usize]| {
+                let counts = (0..4).map(|g| order.iter().filter(|m| group[**m] == g).count());
+                assert!(counts.clone().all(|n| n <= max), "{order:?}");
+                let room: usize = (0..4).map(|g| group.iter().filter(|h| **h == g).count().min(max)).sum();
+                assert_eq!(order.len(), room.min(count));
+            };
+            let y = KnownLabels::Signs(&[1.0, -1.0, -1.0, 1.0]);
+            let how = params(NARROW);
+            held(&submod_batch_within(x.view(), l.view(), y, &how, count, Some(&limit), &()).unwrap().order);
+            held(&diverse_batch_within(x.view(), &near, NARROW, count, Some(&limit), &()).unwrap().order);
+            for goal in [Objective::Exemplars, Objective::FacilityLocation] {
+                let params = ExemplarParams { kernel: NARROW, objective: goal, ..Default::default() };
+                let pool = Pool::of(x.view());
+                let (picks, value) = choose_within(&params, &pool, count, &limit, &()).unwrap();
+                held(&picks.order);
+                let again = objective(&params, &pool, &picks.order).unwrap();
+                assert!((value - again).abs() < 1e-6 * again.abs().max(1.0), "{value} {again}");
+            }
+        }
+        assert!(
+            diverse_batch_within(x.view(), &near, NARROW, 3, Some(&GroupLimit::new(&[0], 1).unwrap()), &())
+                .is_err()
+        );
+    }
 }

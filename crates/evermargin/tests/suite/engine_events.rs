@@ -3,13 +3,15 @@
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
-    Budget, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource, QueryStrategy,
+    Budget, ClassifierChoice, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource,
+    QueryStrategy,
 };
 use evermargin::estimators::ClassWeight;
 use evermargin::estimators::online::lasvm::LasvmVariant;
 use evermargin::estimators::transductive::submod::Variant;
 use evermargin::kernel::Kernel;
 use evermargin::model::ScalingName;
+use evermargin::pipeline::train::Gamma;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -27,7 +29,7 @@ fn params(rng: &mut Pcg64) -> EngineParams {
     let kernels = [
         Auto,
         Auto,
-        Rbf,
+        Rbf(Gamma::Scale),
         Fixed(Kernel::Linear),
         Fixed(Kernel::Rbf { gamma: 1e-3 }),
         Fixed(Kernel::Poly { gamma: 0.5, coef0: 1.0, degree: 3 }),
@@ -42,14 +44,22 @@ fn params(rng: &mut Pcg64) -> EngineParams {
         kernel: any(rng, &[Kernel::Linear, Kernel::Linear, Kernel::Rbf { gamma: 0.3 }]),
         ..Default::default()
     };
+    let classifier = any(rng, &ClassifierChoice::ALL);
+    // One engine in sixteen compares its sources, which takes long.
+    let mut sources = vec![LabelSource::Model; 12];
+    sources.extend([LabelSource::Auto, LabelSource::Transduction, LabelSource::Graph, LabelSource::Tsvm]);
+    let losses: &[LasvmVariant] = match classifier {
+        ClassifierChoice::Lasvm => &[LasvmVariant::Hinge, LasvmVariant::Hinge, LasvmVariant::Ramp],
+        ClassifierChoice::Local | ClassifierChoice::SeqLapmed => &[LasvmVariant::Hinge],
+    };
     EngineParams {
+        classifier,
         kernel: any(rng, &kernels),
         scale: any(rng, &scales),
-        loss: any(rng, &[LasvmVariant::Hinge, LasvmVariant::Hinge, LasvmVariant::Ramp]),
+        loss: any(rng, losses),
         c_inferred: any(rng, &[0.0, 0.3]),
-        confidence: 0.5,
         class_weight: any(rng, &[ClassWeight::None, ClassWeight::Balanced, ClassWeight::Ratio]),
-        label_source: any(rng, &[LabelSource::Auto, LabelSource::Model, LabelSource::Transduction]),
+        label_source: any(rng, &sources),
         transduction: Some(transduction),
         query_strategy: any(rng, &QueryStrategy::ALL),
         budget: Budget { per_batch: 4, total: None, per_time: None, queries_per_round: any(rng, &[0, 1, 2]) },
@@ -63,6 +73,7 @@ fn params(rng: &mut Pcg64) -> EngineParams {
         max_rows: 12,
         max_open: 5,
         max_classes: 4,
+        max_features: any(rng, &[None, Some(4)]),
         cache_bytes: 1 << 16,
         seed: rng.random_range(0..9),
         ..Default::default()
@@ -90,7 +101,12 @@ const HOSTILE: [f64; 16] = [
 
 fn batch(rng: &mut Pcg64, cols: usize) -> Event {
     let count = any(rng, &[0, 1, 2, 5, 8, 12, 13]);
-    let cols = if rng.random_bool(0.03) { cols + 1 } else { cols };
+    let cols = match rng.random_range(0..30) {
+        0 => cols + 1,
+        1 => cols + rng.random_range(1..5),
+        2 if cols > 1 => cols - 1,
+        _ => cols,
+    };
     let size = any(rng, &[1.0, 1.0, 1.0, 1.0, 1e-9, 1e7, 1e30, 1e-300]);
     let mut values: Vec<f64> = Vec::new();
     for i in 0..count {
@@ -143,9 +159,18 @@ fn sample(rng: &mut Pcg64, engine: &Engine) -> u64 {
     }
 }
 
+fn late_labels(rng: &mut Pcg64, engine: &Engine) -> Event {
+    let last = engine.rows();
+    let count = rng.random_range(0..6);
+    let sample = |rng: &mut Pcg64| last.saturating_sub(rng.random_range(0..20));
+    Event::Labels { labels: (0..count).map(|_| (sample(rng), name(rng))).collect() }
+}
+
 fn event(rng: &mut Pcg64, engine: &Engine, cols: usize) -> Event {
-    match rng.random_range(0..20) {
-        0..5 => batch(rng, cols),
+    match rng.random_range(0..23) {
+        20 => Event::Await { rows: (0..rng.random_range(0..9)).collect() },
+        21 | 22 => late_labels(rng, engine),
+        0..5 => batch(rng, cols.max(engine.columns())),
         5..11 => Event::Answer { sample: sample(rng, engine), label: name(rng) },
         11 => Event::Skip { sample: sample(rng, engine) },
         12 => Event::Correct { sample: sample(rng, engine), label: name(rng) },
@@ -170,9 +195,11 @@ fn check_caps(engine: &Engine) {
     assert!(engine.classes().len() <= params.max_classes);
     assert!(
         engine.stored_samples()
-            <= 3 * params.max_rows + params.max_labels + params.max_points + params.max_open
+            <= 4 * params.max_rows + params.max_labels + params.max_points + params.max_open
     );
     assert!(engine.rejected_rows() <= engine.rows());
+    // A first batch may have up to seven columns.
+    assert!(engine.columns() <= 7 || params.max_features.is_none());
 }
 
 /// One stream of random events, three ways: live, saved and loaded now and then, and replayed from the beginning.

@@ -2,10 +2,13 @@
 
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
-use evermargin::engine::{Engine, EngineParams, Event};
+use evermargin::engine::{ClassifierChoice, Engine, EngineParams, Event, LabelSource};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
+
+use ClassifierChoice::{Lasvm, Local, SeqLapmed};
+use LabelSource::{Auto, Model, Transduction};
 
 fn rows(count: usize, sparse: bool, rng: &mut Pcg64) -> (Matrix, Vec<Option<String>>) {
     let (mut values, mut labels) = (Vec::new(), Vec::new());
@@ -20,11 +23,13 @@ fn rows(count: usize, sparse: bool, rng: &mut Pcg64) -> (Matrix, Vec<Option<Stri
 }
 
 /// An engine in the middle of a batch, with open questions, pairs, rejected rows and rows that left memory.
-fn engine(sparse: bool) -> Engine {
+fn engine(sparse: bool, classifier: ClassifierChoice, label_source: LabelSource) -> Engine {
     let rng = &mut Pcg64::seed_from_u64(1);
     let transduction = Some(TransductionParams { evicted_weight: 2.0, exemplars: 6, ..Default::default() });
     let budget = evermargin::engine::Budget { per_batch: 4, queries_per_round: 2, ..Default::default() };
     let params = EngineParams {
+        classifier,
+        label_source,
         transduction,
         budget,
         max_labels: 30,
@@ -88,12 +93,24 @@ fn places(value: &Value, path: &str, out: &mut Vec<String>) {
 #[test]
 fn no_value_of_a_state_makes_it_panic() {
     let mut tried = [0, 0];
-    for sparse in [false, true] {
-        let state = serde_json::to_value(engine(sparse)).unwrap();
+    let kinds = [
+        (false, Lasvm, Model),
+        (true, Lasvm, Transduction),
+        (false, SeqLapmed, Model),
+        (true, SeqLapmed, Model),
+        (false, Local, Model),
+        (false, Lasvm, Auto),
+    ];
+    for (sparse, classifier, label_source) in kinds {
+        let state = serde_json::to_value(engine(sparse, classifier, label_source)).unwrap();
         assert!(serde_json::from_value::<Engine>(state.clone()).is_ok());
         let mut all = Vec::new();
         places(&state, "", &mut all);
         for place in all {
+            // Comparing sources takes long, and the other parts were changed above.
+            if label_source == Auto && !place.contains("label_sources") {
+                continue;
+            }
             let Some(old) = state.pointer(&place) else { panic!("{place}") };
             for new in instead_of(old) {
                 let mut mutant = state.clone();
@@ -145,10 +162,17 @@ fn instead_of(old: &Value) -> Vec<Value> {
 #[test]
 fn no_byte_of_a_state_makes_it_panic() {
     let rng = &mut Pcg64::seed_from_u64(3);
-    for sparse in [false, true] {
-        let bytes = rmp_serde::to_vec_named(&engine(sparse)).unwrap();
+    let kinds = [
+        (false, Lasvm, Model, 3000),
+        (true, Lasvm, Transduction, 3000),
+        (false, SeqLapmed, Model, 3000),
+        (true, Local, Model, 3000),
+        (true, Lasvm, Auto, 150),
+    ];
+    for (sparse, classifier, label_source, mutants) in kinds {
+        let bytes = rmp_serde::to_vec_named(&engine(sparse, classifier, label_source)).unwrap();
         assert!(rmp_serde::from_slice::<Engine>(&bytes).is_ok());
-        for _ in 0..4000 {
+        for _ in 0..mutants {
             let mut mutant = bytes.clone();
             let at = rng.random_range(0..mutant.len());
             match rng.random_range(0..4) {

@@ -29,7 +29,7 @@ pub fn wrong_texts(kind: ParamKind) -> Vec<String> {
         out.push("no-such-thing".into());
     }
     match kind {
-        ParamKind::Float(range) => out.extend(outside(range)),
+        ParamKind::Float(range) | ParamKind::OptionalFloat(range) => out.extend(outside(range)),
         ParamKind::Integer { min, max } => {
             out.extend([(i128::from(min) - 1).to_string(), "1.5".into(), "nan".into(), "true".into()]);
             let above = if max == i64::MAX { i128::from(u64::MAX) + 1 } else { i128::from(max) + 1 };
@@ -49,6 +49,10 @@ pub fn wrong_texts(kind: ParamKind) -> Vec<String> {
             out.extend(outside(range));
             out.push("1,x".into());
         }
+        ParamKind::OptionalCount => out.extend(["-1", "1.5", "nan", "None"].map(String::from)),
+        ParamKind::Quota => out.extend(["5", "5/0", "-1/5"].map(String::from)),
+        ParamKind::ClassWeights => out.extend(["a=0", "a=1,a=2", "1"].map(String::from)),
+        ParamKind::Rule { counted, .. } => out.extend(counted.iter().map(|name| format!("{name}=0"))),
     }
     out
 }
@@ -180,19 +184,22 @@ fn another(kind: ParamKind, default: &ParamValue) -> ParamValue {
         tries.into_iter().find(|v| range.contains(*v) && default.as_f64() != Some(*v)).unwrap()
     };
     match kind {
-        ParamKind::Float(range) => inside(&range).into(),
+        ParamKind::Float(range) | ParamKind::OptionalFloat(range) => inside(&range).into(),
         ParamKind::PerView(range) => vec![inside(&range), 1.0].into(),
         ParamKind::Integer { min, .. } => {
             let value = i128::from(min) + 3;
             ParamValue::Integer(if default.as_integer() == Some(value) { value + 1 } else { value })
         }
-        ParamKind::Limit => ParamValue::Integer(7),
+        ParamKind::Limit | ParamKind::OptionalCount => ParamValue::Integer(7),
         ParamKind::Bool => (default.as_bool() == Some(false)).into(),
         ParamKind::Choice(words) => (*words.iter().find(|w| default.as_str() != Some(w)).unwrap()).into(),
         ParamKind::Gamma => 0.125.into(),
         ParamKind::Ratio => vec![0.25, 0.75].into(),
         ParamKind::Views => "1..2;3".into(),
         ParamKind::Kernels => "linear;rbf=0.5".into(),
+        ParamKind::Quota => "20/3600".into(),
+        ParamKind::ClassWeights => "balanced".into(),
+        ParamKind::Rule { counted, .. } => format!("{}=5", counted[0]).as_str().into(),
     }
 }
 

@@ -455,14 +455,26 @@ fn in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
 
 #[test]
 fn labels_that_are_hardly_classes_are_refused() {
-    for (rows, classes) in [(2000, 2000), (2000, 1001), (21, 11)] {
+    for (rows, classes) in [(2000, 2000), (2000, 1001)] {
         let (x, labels) = in_turn(rows, classes);
         let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
         let start = format!("{classes} different labels in {rows} labeled rows ");
         assert!(error.starts_with(&start) && error.contains("name that column"), "{error}");
     }
-    let (x, labels) = in_turn(5, 3);
-    assert!(train(x, &labels, &TrainOptions::new("svc"), &()).is_ok());
+    let numbers: Vec<String> = (0..21).map(|i| format!("{}.5", i % 11)).collect();
+    let labels = Labels::from_tokens(numbers.iter().map(|n| Some(n.as_str())));
+    let error = train(in_turn(21, 11).0, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
+    assert!(error.starts_with("11 different labels in 21 labeled rows "), "{error}");
+}
+
+#[test]
+fn one_label_per_class_is_enough() {
+    for (rows, classes) in [(5, 3), (20, 20)] {
+        let (x, labels) = in_turn(rows, classes);
+        for learner in ["svc", "linear"] {
+            assert!(train(x.clone(), &labels, &TrainOptions::new(learner), &()).is_ok(), "{learner} {rows}");
+        }
+    }
 }
 
 #[test]

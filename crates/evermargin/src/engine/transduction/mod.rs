@@ -30,6 +30,7 @@ use super::feature_space::FeatureSpace;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Fit;
+use crate::kernel::Kernel;
 use crate::solver::Watch;
 use pool::{compact, problems, shares};
 use serde::{Deserialize, Serialize};
@@ -179,6 +180,11 @@ impl Transduction {
         [self.exemplars.view(), self.previous.view()]
     }
 
+    /// Compares rows by another kernel from now on.
+    pub(in crate::engine) fn set_kernel(&mut self, kernel: Kernel) {
+        self.params.kernel = kernel;
+    }
+
     /// Changes all rows together.
     pub(in crate::engine) fn map_rows(&mut self, change: impl Fn(&mut Matrix) + Copy) {
         change(&mut self.exemplars);
@@ -205,7 +211,7 @@ impl Transduction {
             feature_space.check_rows(self.evicted.means())?;
         }
         let bounded = self.params.remember != MemoryPolicy::Everything;
-        let fits = self.params == *params
+        let fits = self.params == params.with_kernel(feature_space.kernel)
             && self.largest <= max_rows
             && self.batches <= MAX_COUNT
             && self.previous.rows() <= max_rows

@@ -83,6 +83,11 @@ impl TransductionParams {
         Ok(())
     }
 
+    /// The same with another kernel.
+    pub(in crate::engine) fn with_kernel(&self, kernel: Kernel) -> Self {
+        Self { kernel, ..self.clone() }
+    }
+
     pub(super) fn submod(&self, shares: Vec<f64>, kappa: f64) -> SubmodParams {
         let (ratio, kernel, rho, variant) = (Ratio::Given(shares), self.kernel, self.rho, self.variant);
         SubmodParams { kernel, ratio, rho, kappa, variant, ..Default::default() }

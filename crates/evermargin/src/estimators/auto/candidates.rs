@@ -15,12 +15,25 @@ use crate::graph::Graph;
 use crate::kernel::Kernel;
 use std::sync::Arc;
 
-/// Prior weight of a family that uses labels alone, against 1 of one that uses unlabeled rows.
-const LABELS_ALONE: f64 = 4.0;
+/// Prior weight of a family with few labels per class and with many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Prior {
+    few: f64,
+    many: f64,
+}
 
-/// Up to so many labels per class held-out labels say little and labels alone know little: graphs get the largest prior.
-const VERY_FEW: usize = 2;
-const GRAPH_OF_VERY_FEW: f64 = 2.0;
+impl Prior {
+    /// Labels alone are hard to beat with many labels and know little with few.
+    const LABELS_ALONE: Self = Self { few: 0.3, many: 4.0 };
+    const GRAPH: Self = Self { few: 2.0, many: 1.0 };
+    const POISSON: Self = Self { few: 4.0, many: 1.0 };
+    const OTHER: Self = Self { few: 1.0, many: 1.0 };
+
+    /// The prior where labels are few to the degree `fading`, 0 to 1.
+    pub(super) fn at(self, fading: f64) -> f64 {
+        self.few.powf(fading) * self.many.powf(1.0 - fading)
+    }
+}
 
 /// Rows × classes beyond which the kernel TSVM, whose cost grows with the square of the rows, is left out.
 const MAX_TSVM_WORK: usize = 10_000;
@@ -48,12 +61,12 @@ pub(super) struct Candidate {
     pub(super) name: String,
     /// Members of a family share its prior.
     pub(super) family: &'static str,
-    pub(super) prior: f64,
+    pub(super) prior: Prior,
     kind: Kind,
 }
 
 impl Candidate {
-    fn new(name: impl Into<String>, family: &'static str, prior: f64, kind: Kind) -> Self {
+    fn new(name: impl Into<String>, family: &'static str, prior: Prior, kind: Kind) -> Self {
         Self { name: name.into(), family, prior, kind }
     }
 
@@ -74,6 +87,11 @@ impl Candidate {
     /// Whether a fit costs far more than those of the others, so that it is judged on fewer rows of several classes.
     pub(super) fn is_expensive(&self) -> bool {
         matches!(self.kind, Kind::LinearDa | Kind::Tsvm | Kind::Submodular)
+    }
+
+    /// Whether most of its work does not depend on the labels, so that folds are judged as problems of one fit.
+    pub(super) fn shares_work(&self) -> bool {
+        self.kind == Kind::LapRls
     }
 
     /// The learner for these rows; none where it has no graph to work on.
@@ -103,7 +121,14 @@ impl Candidate {
                 graph: Some(Arc::clone(graph?)),
                 ..LapParams::default()
             }),
-            Kind::LinearDa => Box::new(LinearDaParams { ratio, ..LinearDaParams::default() }),
+            // a mean of many candidates does not need the last digit of each
+            Kind::LinearDa => Box::new(LinearDaParams {
+                ratio,
+                rate: 3.0,
+                settle: 1e-3,
+                tolerance: 1e-2,
+                ..LinearDaParams::default()
+            }),
             Kind::Submodular => Box::new(SubmodParams { ratio, ..SubmodParams::default() }),
             Kind::Tsvm => Box::new(TsvmParams { kernel, ratio, ..TsvmParams::default() }),
         })
@@ -113,32 +138,27 @@ impl Candidate {
 /// The candidates for data of this size, cheap ones first.
 pub(super) fn list(x: MatrixView<'_>, given: &GivenLabels) -> Vec<Candidate> {
     let mut list = vec![
-        Candidate::new("linear, strong regularization", "linear", LABELS_ALONE, Kind::Linear(1.0)),
-        Candidate::new("linear", "linear", LABELS_ALONE, Kind::Linear(10.0)),
-        Candidate::new("linear, weak regularization", "linear", LABELS_ALONE, Kind::Linear(100.0)),
-        Candidate::new("svc", "kernel", LABELS_ALONE, Kind::Kernel(1.0)),
-        Candidate::new("svc, weak regularization", "kernel", LABELS_ALONE, Kind::Kernel(10.0)),
+        Candidate::new("linear, strong regularization", "linear", Prior::LABELS_ALONE, Kind::Linear(1.0)),
+        Candidate::new("linear", "linear", Prior::LABELS_ALONE, Kind::Linear(10.0)),
+        Candidate::new("linear, weak regularization", "linear", Prior::LABELS_ALONE, Kind::Linear(100.0)),
+        Candidate::new("svc", "kernel", Prior::LABELS_ALONE, Kind::Kernel(1.0)),
+        Candidate::new("svc, weak regularization", "kernel", Prior::LABELS_ALONE, Kind::Kernel(10.0)),
     ];
     if given.unlabeled.is_empty() {
         return list;
     }
-    let very_few = given.rows.len() <= VERY_FEW * given.classes;
-    let graph = if very_few { GRAPH_OF_VERY_FEW } else { 1.0 };
-    if very_few {
-        list.iter_mut().for_each(|candidate| candidate.prior = 1.0);
-    }
     list.extend([
-        Candidate::new("label spreading", "graph", graph, Kind::Propagation(Method::Spreading)),
-        Candidate::new("label propagation", "graph", graph, Kind::Propagation(Method::Harmonic)),
-        Candidate::new("poisson", "poisson", graph, Kind::Propagation(Method::Poisson)),
-        Candidate::new("submod-s3vm", "submodular", 1.0, Kind::Submodular),
-        Candidate::new("linear-da", "annealing", 1.0, Kind::LinearDa),
+        Candidate::new("label spreading", "graph", Prior::GRAPH, Kind::Propagation(Method::Spreading)),
+        Candidate::new("label propagation", "graph", Prior::GRAPH, Kind::Propagation(Method::Harmonic)),
+        Candidate::new("poisson", "poisson", Prior::POISSON, Kind::Propagation(Method::Poisson)),
+        Candidate::new("submod-s3vm", "submodular", Prior::OTHER, Kind::Submodular),
+        Candidate::new("linear-da", "annealing", Prior::OTHER, Kind::LinearDa),
     ]);
     if x.rows() <= MAX_LAP_ROWS {
-        list.push(Candidate::new("laprls", "manifold", 1.0, Kind::LapRls));
+        list.push(Candidate::new("laprls", "manifold", Prior::OTHER, Kind::LapRls));
     }
     if x.rows() * given.classes <= MAX_TSVM_WORK {
-        list.push(Candidate::new("tsvm", "tsvm", 1.0, Kind::Tsvm));
+        list.push(Candidate::new("tsvm", "tsvm", Prior::OTHER, Kind::Tsvm));
     }
     list
 }

@@ -6,11 +6,11 @@
 
 use super::candidates::Candidate;
 use super::shares::{ShareBounds, interval};
-use super::{AutoParams, GivenLabels, Judged, Scores, scores_of, softmax};
+use super::{AutoParams, GivenLabels, Scores, scores_of, softmax};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::Result;
-use crate::estimators::Targets;
 use crate::estimators::transductive::Ratio;
+use crate::estimators::{Fit, Targets};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
 use crate::solver::Watch;
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Slope of scores for which no label could be held out.
-pub(super) const DEFAULT_SLOPE: f64 = 2.0;
+pub(crate) const DEFAULT_SLOPE: f64 = 2.0;
 
 /// Up to this many labels the folds are dealt twice.
 const FEW: usize = 60;
@@ -49,12 +49,19 @@ impl Transform {
 
 /// Scales the scores of all rows by the median of their absolute values and shifts them to the bounds of the shares.
 pub(super) fn standardize(raw: &Scores, given: &GivenLabels, bounds: &ShareBounds) -> (Scores, Transform) {
-    let rows = if given.unlabeled.is_empty() { &given.rows } else { &given.unlabeled };
+    standardize_on(raw, if given.unlabeled.is_empty() { &given.rows } else { &given.unlabeled }, bounds)
+}
+
+/// [`standardize`] by the scores of some rows.
+pub(super) fn standardize_on(raw: &Scores, rows: &[usize], bounds: &ShareBounds) -> (Scores, Transform) {
     let mut size: Vec<f64> = Vec::with_capacity(rows.len() * raw.classes);
     for &i in rows {
         let row = raw.row(i);
         let mean = row.iter().sum::<f64>() / row.len() as f64;
         size.extend(row.iter().map(|s| (s - mean).abs()));
+    }
+    if size.is_empty() {
+        return (raw.clone(), Transform { scale: 1.0 });
     }
     let mean = size.iter().sum::<f64>() / size.len() as f64;
     let middle = size.len() / 2;
@@ -86,16 +93,23 @@ pub(super) struct Evidence {
     labels: usize,
     /// Probabilities of the held-out labels, in the order of all dealings.
     held: Vec<(usize, Vec<f64>)>,
+    /// Share of the unlabeled rows that keep their class when labels are held out, mean over the folds.
+    pub(super) stability: f64,
 }
 
 impl Evidence {
+    /// Classes and probabilities of the held-out labels, in the order of all dealings.
+    pub(super) fn held(&self) -> &[(usize, Vec<f64>)] {
+        &self.held
+    }
+
     /// 90 % interval of the accuracy.
     pub(super) fn interval(&self) -> (f64, f64) {
         interval(1.0 - self.error, self.labels as f64)
     }
 
     /// From the scores of held-out labels and their classes.
-    fn of(held: Vec<(usize, Vec<f64>)>, labels: usize) -> Option<Self> {
+    fn of(held: Vec<(usize, Vec<f64>)>, labels: usize, stability: f64) -> Option<Self> {
         if held.is_empty() {
             return None;
         }
@@ -112,29 +126,14 @@ impl Evidence {
         let wrong = held.iter().filter(|(c, s)| super::largest(s) != *c).count();
         let log_loss = log_loss(slope);
         let held = held.into_iter().map(|(c, s)| (c, softmax(&s, slope))).collect();
-        Some(Self { slope, log_loss, error: wrong as f64 / n, labels, held })
+        Some(Self { slope, log_loss, error: wrong as f64 / n, labels, held, stability })
     }
-}
-
-/// Share of held-out labels that the weighted mean of the candidates gets right. The weights saw these labels, so it is
-/// slightly optimistic.
-pub(super) fn combined(judged: &[Judged]) -> Option<f64> {
-    let length = judged.iter().filter_map(|j| j.evidence.as_ref()).map(|e| e.held.len()).max()?;
-    let full = |j: &&Judged| j.evidence.as_ref().is_some_and(|e| e.held.len() == length);
-    let first = judged.iter().find(full)?.evidence.as_ref()?;
-    let right = (0..length).filter(|&k| {
-        let mut mean = vec![0.0; first.held[k].1.len()];
-        for j in judged.iter().filter(full) {
-            let p = &j.evidence.as_ref().map_or(&first.held[k], |e| &e.held[k]).1;
-            mean.iter_mut().zip(p).for_each(|(m, p)| *m += j.weight * p);
-        }
-        super::largest(&mean) == first.held[k].0
-    });
-    Some(right.count() as f64 / length as f64)
 }
 
 /// The rows on which candidates are judged: all labels, and a limited number of unlabeled rows.
 pub(super) struct HeldOutLabels {
+    /// The rows among all.
+    rows: Vec<usize>,
     pub(super) x: Matrix,
     pub(super) problems: Vec<Targets>,
     given: GivenLabels,
@@ -168,40 +167,63 @@ impl HeldOutLabels {
         let graph = graph.graph_of(part.view(), watch)?;
         let times = if inside.rows.len() <= FEW { 2 } else { 1 };
         let folds = (0..times).map(|_| deal(&inside, params.folds, &mut rng)).collect();
-        Ok(Self { x: part, problems, given: inside, graph, folds, number_of_folds: params.folds })
+        Ok(Self { rows, x: part, problems, given: inside, graph, folds, number_of_folds: params.folds })
     }
 
-    /// Fits the candidate without each fold; none where no label can be held out or a fit fails.
+    /// Fits the candidate without each fold; none where no label can be held out or a fit fails. `full` are its scores with
+    /// all labels.
     pub(super) fn judge(
         &self,
         candidate: &Candidate,
         kernel: Kernel,
         ratio: &Ratio,
-        transform: &Transform,
+        (full, transform): (&Scores, &Transform),
         bounds: &ShareBounds,
         watch: &dyn Watch,
     ) -> Option<Evidence> {
         let fit = candidate.make(self.x.view(), kernel, ratio, self.graph.as_ref())?;
-        let jobs: Vec<(usize, usize)> = (0..self.folds.len())
+        // a second dealing of expensive candidates would cost more than it tells
+        let dealings = if candidate.is_expensive() { 1 } else { self.folds.len() };
+        let held_out: Vec<Vec<usize>> = (0..dealings)
             .flat_map(|d| (0..self.number_of_folds).map(move |f| (d, f)))
-            .filter(|&(d, f)| self.folds[d].contains(&Some(f)))
+            .map(|(d, f)| (0..self.given.rows.len()).filter(|&k| self.folds[d][k] == Some(f)).collect())
+            .filter(|out: &Vec<usize>| !out.is_empty())
             .collect();
-        let scored: Option<Vec<_>> = jobs
-            .par_iter()
-            .map(|&(deal, fold)| {
-                let out: Vec<usize> =
-                    (0..self.given.rows.len()).filter(|&k| self.folds[deal][k] == Some(fold)).collect();
-                let problems = self.without(&out);
-                let raw = scores_of(candidate, fit.as_ref(), self.x.view(), &problems, watch).ok()?;
-                let mut scores = transform.apply(&raw);
-                let now = GivenLabels::of(&problems);
-                hold_shares(&mut scores, bounds, &now.unlabeled);
-                let held = |&k: &usize| (self.given.class[k], scores.row(self.given.rows[k]).to_vec());
-                Some(out.iter().map(held).collect::<Vec<_>>())
-            })
-            .collect();
+        let problems: Vec<Vec<Targets>> = held_out.iter().map(|out| self.without(out)).collect();
+        let raw = self.fold_scores(candidate, fit.as_ref(), &problems, watch)?;
+        let (mut held, mut stable) = (Vec::new(), 0.0);
+        for ((raw, problems), out) in raw.iter().zip(&problems).zip(&held_out) {
+            let mut scores = transform.apply(raw);
+            hold_shares(&mut scores, bounds, &GivenLabels::of(problems).unlabeled);
+            held.extend(out.iter().map(|&k| (self.given.class[k], scores.row(self.given.rows[k]).to_vec())));
+            let same = |i: &&usize| scores.class(**i) == full.class(self.rows[**i]);
+            let open = &self.given.unlabeled;
+            stable += open.iter().filter(same).count() as f64 / open.len().max(1) as f64;
+        }
         let labels = self.folds.first().map_or(0, |folds| folds.iter().flatten().count());
-        Evidence::of(scored?.into_iter().flatten().collect(), labels)
+        Evidence::of(held, labels, stable / held_out.len() as f64)
+    }
+
+    /// The scores of all rows without the labels of each fold. A learner whose work does not depend on the labels gets all
+    /// folds as problems of one fit.
+    fn fold_scores(
+        &self,
+        candidate: &Candidate,
+        fit: &dyn Fit,
+        folds: &[Vec<Targets>],
+        watch: &dyn Watch,
+    ) -> Option<Vec<Scores>> {
+        let x = self.x.view();
+        if !candidate.shares_work() {
+            return folds.par_iter().map(|fold| scores_of(candidate, fit, x, fold, watch).ok()).collect();
+        }
+        let together: Vec<Targets> = folds.iter().flatten().cloned().collect();
+        if together.is_empty() {
+            return Some(Vec::new());
+        }
+        let scores = fit.transduce(x, &together, watch).ok()?.scores;
+        let scores: Vec<Scores> = scores.chunks(self.problems.len()).map(Scores::of_problems).collect();
+        scores.iter().all(|s| s.values.iter().all(|v| v.is_finite())).then_some(scores)
     }
 
     /// The problems in which some labels are unknown.
@@ -252,9 +274,9 @@ mod tests {
     fn the_slope_follows_how_far_scores_can_be_trusted() {
         let sure: Vec<_> = (0..100).map(|_| (1, vec![-1.0, 1.0])).collect();
         let unsure: Vec<_> = (0..100).map(|k| (k % 2, vec![-1.0, 1.0])).collect();
-        let (sure, unsure) = (Evidence::of(sure, 100).unwrap(), Evidence::of(unsure, 100).unwrap());
+        let (sure, unsure) = (Evidence::of(sure, 100, 1.0).unwrap(), Evidence::of(unsure, 100, 1.0).unwrap());
         assert!(sure.slope > DEFAULT_SLOPE && unsure.slope < 0.5, "{} {}", sure.slope, unsure.slope);
         assert_eq!((sure.error, unsure.error), (0.0, 0.5));
-        assert!(Evidence::of(Vec::new(), 0).is_none());
+        assert!(Evidence::of(Vec::new(), 0, 1.0).is_none());
     }
 }

@@ -10,35 +10,43 @@
 //!    the labels held out. A slope fitted on these scores turns scores into probabilities.
 //! 3. **Shares** (`shares.rs`): with few labels, a classifier often gives nearly all rows to one class. The classes of the
 //!    labels bound the share of each class; scores are shifted as far as the bounds demand.
-//! 4. **Combination**: probabilities are averaged with weights prior·exp(−η·l·loss), where l is the number of labels and
-//!    loss the mean of log-loss plus error on held-out labels. Labels alone have the largest prior, or the graphs with at
-//!    most two labels per class, where held-out labels say little.
-//! 5. **Model**: one exportable classifier is trained on given and inferred labels; an inferred one costs what its
+//! 4. **Label-free evidence** (`label_free.rs`): stability when labels are held out, agreement with the other families and
+//!    the cut of the graph. It decides with one or two labels per class, where held-out labels say little.
+//! 5. **Combination** (`weights.rs`): probabilities are averaged with weights from the held-out loss, the label-free evidence
+//!    and a prior.
+//! 6. **Model**: one exportable classifier is trained on given and inferred labels; an inferred one costs what its
 //!    confidence says.
 //!
 //! The evidence uses at most [`EVIDENCE_ROWS`] unlabeled rows, so that its cost does not grow with the data.
 //!
-//! η, the priors and the level of the bounds were chosen on every second data set of the list in `research/few_labels`.
+//! The rates, the priors and the level of the bounds were chosen on every second data set of the list in `research/few_labels`.
 
 mod candidates;
 mod evidence;
+mod label_free;
 mod model;
+mod pooled;
 mod shares;
+mod weights;
+
+pub(crate) use evidence::DEFAULT_SLOPE;
+pub(crate) use pooled::{nearest_graph, standardize_rows};
+pub(crate) use shares::ShareBounds;
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::registry::{EstimatorSpec, Parameters};
-use crate::estimators::transductive::{Ratio, SupervisedAnswer, Transduced, check_shares, estimate_ratio};
+use crate::estimators::transductive::{Ratio, SupervisedAnswer, Transduced, check_shares, estimate_ratio_on};
 use crate::estimators::{Fit, Fitted, Targets};
-use crate::graph::{Graph, GraphParams};
+use crate::graph::{Graph, GraphParams, Weights};
 use crate::kernel::Kernel;
 use crate::params::shared::{COEF0, DEGREE, GAMMA, N_NEIGHBORS, RATIO, SEED};
 use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Watch};
 use candidates::Candidate;
 use evidence::{Evidence, HeldOutLabels};
+use label_free::LabelFree;
 use serde::{Deserialize, Serialize};
-use shares::ShareBounds;
 use std::sync::Arc;
 
 /// Maximum number of unlabeled rows that take part in the evidence.
@@ -47,11 +55,8 @@ pub const EVIDENCE_ROWS: usize = 1000;
 /// The same for candidates whose cost grows fast with rows and classes, where there are more than two.
 const FEW_EVIDENCE_ROWS: usize = 300;
 
-/// η: how fast the weight of a candidate falls with its loss, per label.
-const EVIDENCE_RATE: f64 = 0.3;
-
-/// Labels beyond this number sharpen the weights no more.
-const MAX_COUNTED_LABELS: usize = 100;
+/// Maximum number of unlabeled rows from which the share of positives is estimated.
+const RATIO_ROWS: usize = 400;
 
 /// The specification of `auto`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
@@ -125,16 +130,16 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
+    pub(crate) fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
         self.values.chunks_exact(self.classes)
     }
 
-    fn row(&self, i: usize) -> &[f64] {
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.classes..(i + 1) * self.classes]
     }
 
     /// From one vector per problem; one problem is two classes with opposite scores.
-    fn of_problems(scores: &[Vec<f64>]) -> Self {
+    pub(crate) fn of_problems(scores: &[Vec<f64>]) -> Self {
         match scores {
             [f] => Self { values: f.iter().flat_map(|f| [-f, *f]).collect(), classes: 2 },
             several => {
@@ -151,12 +156,12 @@ impl Scores {
     }
 }
 
-fn largest(scores: &[f64]) -> usize {
+pub(crate) fn largest(scores: &[f64]) -> usize {
     (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best })
 }
 
 /// e^z over the sum of e^z.
-fn softmax(scores: &[f64], slope: f64) -> Vec<f64> {
+pub(crate) fn softmax(scores: &[f64], slope: f64) -> Vec<f64> {
     let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let powers: Vec<f64> = scores.iter().map(|s| (slope * (s - max)).exp()).collect();
     let sum: f64 = powers.iter().sum();
@@ -199,6 +204,7 @@ impl GivenLabels {
 struct Judged {
     candidate: Candidate,
     evidence: Option<Evidence>,
+    label_free: LabelFree,
     /// Scores of all rows, shifted to the bounds of the shares and scaled.
     scores: Scores,
     /// Seconds by the caller's clock, if it has one.
@@ -225,7 +231,8 @@ impl AutoParams {
         if let Some(graph) = self.graph.as_ref().filter(|g| g.len() == x.rows()) {
             return Ok(Some(Arc::clone(graph)));
         }
-        let params = GraphParams { n_neighbors: self.n_neighbors, ..GraphParams::default() };
+        let params =
+            GraphParams { n_neighbors: self.n_neighbors, weights: Weights::Local, ..GraphParams::default() };
         let filled: Vec<usize> = (0..x.rows()).filter(|&i| x.row(i).norm2() > 0.0).collect();
         if matches!(x, MatrixView::Dense { .. }) || filled.len() == x.rows() {
             return Ok(Graph::nearest(x, &params, watch)?.map(Arc::new));
@@ -242,7 +249,7 @@ impl AutoParams {
     /// The share of each class that transductive candidates aim at.
     fn ratio_of(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Ratio> {
         Ok(match (&self.ratio, problems) {
-            (Ratio::Auto, [two]) => estimate_ratio(x, two, watch)?
+            (Ratio::Auto, [two]) => estimate_ratio_on(x, two, RATIO_ROWS, watch)?
                 .share
                 .filter(|share| *share > 0.0 && *share < 1.0)
                 .map_or(Ratio::Labels, |share| Ratio::Given(vec![share])),
@@ -275,14 +282,22 @@ impl AutoParams {
             let Ok(raw) = scores_of(&candidate, fit.as_ref(), x, problems, watch) else { continue };
             let (scores, transform) = evidence::standardize(&raw, &given, &bounds);
             let held = few.as_ref().filter(|_| candidate.is_expensive()).unwrap_or(&held);
-            let evidence = held.judge(&candidate, self.kernel, &ratio, &transform, &bounds, watch);
+            let evidence = held.judge(&candidate, self.kernel, &ratio, (&scores, &transform), &bounds, watch);
             let seconds = start.zip(watch.seconds()).map(|(from, to)| to - from);
-            judged.push(Judged { candidate, evidence, scores, seconds, weight: 0.0 });
+            judged.push(Judged {
+                candidate,
+                evidence,
+                label_free: LabelFree::default(),
+                scores,
+                seconds,
+                weight: 0.0,
+            });
         }
         if judged.is_empty() {
             return Err(Error::Data("no candidate could be fitted to these labels".into()));
         }
-        weigh(&mut judged, given.rows.len());
+        label_free::measure(&mut judged, graph.as_deref(), &given);
+        weights::weigh(&mut judged, given.rows.len(), given.classes);
         Ok(judged)
     }
 }
@@ -306,29 +321,12 @@ fn scores_of(
 /// Shares below this are as good as none.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Weights of the candidates; without evidence the priors.
-fn weigh(judged: &mut [Judged], labels: usize) {
-    let loss = |j: &Judged| j.evidence.as_ref().map(|e| e.log_loss + e.error);
-    let lowest = judged.iter().filter_map(loss).fold(f64::INFINITY, f64::min);
-    let rate = EVIDENCE_RATE * labels.min(MAX_COUNTED_LABELS) as f64;
-    let members = |family: &str| judged.iter().filter(|j| j.candidate.family == family).count() as f64;
-    let weights: Vec<f64> = judged
-        .iter()
-        .map(|j| {
-            let prior = j.candidate.prior / members(j.candidate.family);
-            prior * loss(j).map_or(1.0, |loss| (-rate * (loss - lowest)).exp())
-        })
-        .collect();
-    let sum: f64 = weights.iter().sum();
-    judged.iter_mut().zip(weights).for_each(|(j, w)| j.weight = w / sum);
-}
-
 /// The weighted mean of the candidates' probabilities.
 fn combine(judged: &[Judged]) -> Scores {
     let mut mean =
         Scores { values: vec![0.0; judged[0].scores.values.len()], classes: judged[0].scores.classes };
     for j in judged {
-        let slope = j.evidence.as_ref().map_or(evidence::DEFAULT_SLOPE, |e| e.slope);
+        let slope = j.slope();
         for (out, scores) in mean.values.chunks_exact_mut(mean.classes).zip(j.scores.rows()) {
             out.iter_mut().zip(softmax(scores, slope)).for_each(|(o, p)| *o += j.weight * p);
         }
@@ -358,6 +356,8 @@ fn table(judged: &[Judged]) -> ParamValue {
         let mut row = ParamValues::from([
             ("candidate".into(), j.candidate.name.clone().into()),
             ("weight".into(), j.weight.into()),
+            ("agreement".into(), j.label_free.agreement.into()),
+            ("cut".into(), j.label_free.cut.into()),
         ]);
         if let Some(e) = &j.evidence {
             let (low, high) = e.interval();
@@ -365,6 +365,7 @@ fn table(judged: &[Judged]) -> ParamValue {
             row.insert("log_loss".into(), e.log_loss.into());
             row.insert("accuracy_low".into(), low.into());
             row.insert("accuracy_high".into(), high.into());
+            row.insert("stability".into(), e.stability.into());
         }
         if let Some(seconds) = j.seconds {
             row.insert("seconds".into(), seconds.into());
@@ -387,7 +388,7 @@ impl Fit for AutoParams {
         let given = GivenLabels::of(problems);
         let judged = self.judge(x, problems, watch)?;
         let mut combined = combine(&judged);
-        let held = evidence::combined(&judged);
+        let held = weights::expected_accuracy(&judged, given.rows.len(), given.classes);
         given.rows.iter().zip(&given.class).for_each(|(&i, &c)| {
             let row = &mut combined.values[i * given.classes..(i + 1) * given.classes];
             row.iter_mut().enumerate().for_each(|(k, p)| *p = f64::from(u8::from(k == c)));

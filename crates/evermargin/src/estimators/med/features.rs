@@ -56,6 +56,12 @@ impl Features {
         if self.factor.is_some() { &self.means } else { &self.information }
     }
 
+    /// Nothing learned, by `outputs` outputs; the precision stays.
+    pub(crate) fn clear(&mut self, outputs: usize) {
+        self.information = vec![vec![0.0; self.space.dim()]; outputs];
+        self.find_means();
+    }
+
     /// Takes landmarks from a batch; new features have the prior N(0, 1).
     pub(crate) fn grow(&mut self, x: MatrixView<'_>, max: usize, seed: u64) -> Result<()> {
         let before = self.space.dim();

@@ -65,6 +65,14 @@ impl Space {
         }
     }
 
+    /// The landmarks; none where features are columns.
+    pub fn landmarks(&self) -> Option<&Matrix> {
+        match self {
+            Self::Columns { .. } => None,
+            Self::Landmarks { points, .. } => Some(points),
+        }
+    }
+
     /// Number of columns of a sample.
     pub fn cols(&self) -> usize {
         match self {

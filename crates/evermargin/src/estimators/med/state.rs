@@ -73,6 +73,27 @@ impl SeqMed {
         problems: &[Targets],
         watch: &dyn Watch,
     ) -> Result<Vec<Report>> {
+        self.learn_rows(x, problems, true, watch)
+    }
+
+    /// [`SeqMed::learn`] without the graph: unlabeled rows are not used, the precision stays as it is and no batch is
+    /// counted.
+    pub fn learn_labels(
+        &mut self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Report>> {
+        self.learn_rows(x, problems, false, watch)
+    }
+
+    fn learn_rows(
+        &mut self,
+        x: MatrixView<'_>,
+        problems: &[Targets],
+        with_graph: bool,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Report>> {
         self.check(x, problems)?;
         let params = &self.saved.params;
         let present = |i: &usize| problems.iter().any(|p| p.cost[*i] > 0.0);
@@ -80,7 +101,7 @@ impl SeqMed {
         let rows: Vec<usize> = (0..x.rows()).filter(present).collect();
         let labeled: Vec<usize> = rows.iter().copied().filter(known).collect();
         let weight = params.smoothness(rows.len().max(1), self.saved.batches);
-        let graph = weight > 0.0 && rows.len() > 1;
+        let graph = with_graph && weight > 0.0 && rows.len() > 1;
         let seen = x.select(if graph { &rows } else { &labeled });
         let penalty = if graph { params.penalty.penalty(seen.view(), watch)? } else { None };
         if graph && penalty.is_none() {
@@ -91,8 +112,11 @@ impl SeqMed {
         let part = x.select(&labeled);
         let targets: Vec<Targets> = problems.iter().map(|p| p.select(&labeled)).collect();
         let reports = next.saved.update(part.view(), &targets, watch)?;
-        next.saved.batches += u64::from(!rows.is_empty());
+        next.saved.batches += u64::from(with_graph && !rows.is_empty());
         next.saved.rows += rows.len() as u64;
+        if next.saved.check().is_err() {
+            return Err(Error::Data("the belief would exceed what numbers can hold; scale the rows".into()));
+        }
         *self = next;
         Ok(reports)
     }
@@ -131,6 +155,34 @@ impl SeqMed {
             Posterior::Features(f) => f.model(bias),
             Posterior::Points(r) => r.model(bias),
         }
+    }
+
+    /// The same landmarks and precision, which no label has changed, with nothing learned by `outputs` outputs.
+    #[must_use]
+    pub fn without_labels(&self, outputs: usize) -> Self {
+        let mut saved = self.saved.clone();
+        saved.bias = vec![0.0; outputs];
+        match &mut saved.known {
+            Posterior::Features(f) => f.clear(outputs),
+            Posterior::Points(r) => {
+                r.points = Matrix::empty(r.points.cols(), matches!(r.points, Matrix::Csr { .. }));
+                r.coef = vec![Vec::new(); outputs];
+            }
+        }
+        Self { saved }
+    }
+
+    /// The landmarks, if features are theirs.
+    pub fn landmarks(&self) -> Option<&Matrix> {
+        match &self.saved.known {
+            Posterior::Features(f) => f.space.landmarks(),
+            Posterior::Points(r) => Some(&r.points),
+        }
+    }
+
+    /// Number of landmarks.
+    pub fn landmark_count(&self) -> usize {
+        self.landmarks().map_or(0, Matrix::rows)
     }
 
     /// The constant of each output.

@@ -13,7 +13,7 @@
 //!   place of L, so that components whose labels do not add up to 0 have an answer. With g = D^½u it is the problem of
 //!   `spreading` with α = 1/(1 + ε) and another right side. p = ½ + ½·tanh(u/|u|), |u| the mean of unlabeled rows.
 //!
-//! With `mass`, shares are scaled so that the mass of each class is its ratio (class mass normalization, Zhu et al.):
+//! With `mass`, except in Poisson learning with the ratio of the labels, shares are scaled so that the mass of each class is its ratio (class mass normalization, Zhu et al.):
 //! pₖ·rₖ/mean pₖ, then divided by their sum. How many rows a class wins is then near its ratio. Of two classes it is made
 //! exact: the scaling multiplies all odds p/(1 − p) by one number, and here that number puts ½ between the round(r·u)
 //! largest shares and the others. Scores are 2p − 1, between −1 and 1.
@@ -71,7 +71,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         RADIUS,
         SEARCH,
         METRIC,
-        EDGE_WEIGHTS,
+        EDGE_WEIGHTS.default_of("local"),
         WIDTH,
         ParamSpec::float(
             "alpha",
@@ -79,7 +79,11 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "0.99",
             "spreading: weight of the neighbors of a row against its own label",
         ),
-        ParamSpec::flag("mass", "true", "whether the mass of each class is made its ratio"),
+        ParamSpec::flag(
+            "mass",
+            "true",
+            "whether the mass of each class is made its ratio; poisson: only if the ratio is not that of the labels",
+        ),
         RATIO,
         KERNEL,
         GAMMA,
@@ -135,7 +139,7 @@ impl Default for LabelPropagationParams {
             radius: 0.0,
             search: Search::Exact,
             metric: Metric::Euclidean,
-            edge_weights: Weights::Heat,
+            edge_weights: Weights::Local,
             width: 0.0,
             alpha: 0.99,
             mass: true,
@@ -152,7 +156,7 @@ impl Default for LabelPropagationParams {
 const EXACT: f64 = 1e-10;
 
 /// ε of Poisson learning: share of the flow that leaves at each row.
-const LEAK: f64 = 1e-3;
+const LEAK: f64 = 1e-2;
 
 /// ½gᵀ(I − αS)g − rᵀg + constant over the free rows, g = D^½f.
 struct Energy<'g> {
@@ -281,6 +285,11 @@ impl LabelPropagationParams {
         Ok(())
     }
 
+    /// Poisson learning balances the classes through its sources: the shares of few labels would only add their error.
+    fn keeps_mass(&self) -> bool {
+        self.mass && (self.method != Method::Poisson || self.ratio != Ratio::Labels)
+    }
+
     fn svc(&self) -> SvcParams {
         SvcParams { kernel: self.kernel, c: self.c, tolerance: self.tolerance, ..Default::default() }
     }
@@ -401,7 +410,7 @@ impl LabelPropagationParams {
             .collect();
         let ratio: Vec<f64> = few.iter().map(|f| f.ratio).collect();
         let open: Vec<usize> = few[0].unlabeled.iter().copied().filter(|&i| reached[i]).collect();
-        if self.mass && !open.is_empty() {
+        if self.keeps_mass() && !open.is_empty() {
             match spread.as_mut_slice() {
                 [one] => keep_share(&mut one.share, ratio[0], &open),
                 several => normalize(several, &ratio, &open),

@@ -9,6 +9,7 @@ pub mod annealing;
 mod annealing_step;
 pub mod bnb;
 pub mod cccp;
+pub mod class_shares;
 pub mod da;
 mod default_lambda;
 pub mod grad_tsvm;
@@ -24,7 +25,8 @@ pub mod submod;
 pub mod tsvm;
 
 pub use annealing_step::Margin;
-pub use ratio::{Estimate, estimate_ratio};
+pub use class_shares::{ClassShares, ShareEvidence, class_shares};
+pub use ratio::{Estimate, estimate_ratio, estimate_ratio_on};
 
 use super::Targets;
 use crate::data::{Label, MatrixView};

@@ -54,10 +54,20 @@ impl Estimate {
 
 /// Estimates the share of positives among the unlabeled rows of a problem. Interrupted, there is none.
 pub fn estimate_ratio(x: MatrixView<'_>, targets: &Targets, watch: &dyn Watch) -> Result<Estimate> {
+    estimate_ratio_on(x, targets, CHAIN_ROWS, watch)
+}
+
+/// The same from at most `max_rows` unlabeled rows.
+pub fn estimate_ratio_on(
+    x: MatrixView<'_>,
+    targets: &Targets,
+    max_rows: usize,
+    watch: &dyn Watch,
+) -> Result<Estimate> {
     let labeled: Vec<u32> = targets.used().into_iter().map(|i| i as u32).collect();
     let open = |i: &usize| targets.y[*i] == Label::Unknown && targets.cost[*i] > 0.0;
     let all: Vec<u32> = (0..x.rows()).filter(open).map(|i| i as u32).collect();
-    let unlabeled: Vec<u32> = sample(all.len(), CHAIN_ROWS).into_iter().map(|m| all[m]).collect();
+    let unlabeled: Vec<u32> = sample(all.len(), max_rows).into_iter().map(|m| all[m]).collect();
     let n = unlabeled.len();
     if n < 4 {
         return Ok(Estimate::none(Vec::new()));

@@ -264,6 +264,12 @@ impl<'g> KernelProblem<'g> {
         Self { gram, dual, y, cost, stop: Stop { tolerance, max_steps }, report }
     }
 
+    /// With another maximum number of steps per run, if there is one.
+    pub fn with_max_steps(mut self, max_steps: Option<u64>) -> Self {
+        self.stop.max_steps = max_steps.or(self.stop.max_steps);
+        self
+    }
+
     /// Gives the rows other labels and costs; α moves no further than it must.
     pub fn pose(&mut self, y: &[f64], cost: &[f64]) {
         self.y.copy_from_slice(y);

@@ -66,6 +66,9 @@ pub struct TsvmParams {
     pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
+    /// Maximum number of steps at each weight of the unlabeled rows; none = far more than usable rows need.
+    #[serde(skip)]
+    pub max_steps: Option<u64>,
 }
 
 impl Default for TsvmParams {
@@ -79,6 +82,7 @@ impl Default for TsvmParams {
             tolerance: 1e-3,
             fit_intercept: true,
             cache_bytes: 1 << 30,
+            max_steps: None,
         }
     }
 }
@@ -107,6 +111,7 @@ pub(crate) struct Switching {
     pub switch: usize,
     pub lambda: f64,
     pub lambda_u: f64,
+    pub max_steps: Option<u64>,
 }
 
 impl Switching {
@@ -117,7 +122,8 @@ impl Switching {
             problem.cost.clone(),
             self.fit_intercept,
             self.tolerance,
-        );
+        )
+        .with_max_steps(self.max_steps);
         let mut going = machine.run(watch);
         let f = machine.dual.decisions();
         let ranked = largest(&problem.open.iter().map(|&i| f[i]).collect::<Vec<_>>(), problem.positives);
@@ -185,6 +191,7 @@ impl Fit for TsvmParams {
             switch: this.switch,
             lambda: this.lambda,
             lambda_u: this.lambda_u,
+            max_steps: this.max_steps,
         };
         let solved: Vec<Switched> =
             problems.each.iter().map(|p| switching.solve(gram.as_mut(), p, watch)).collect();
@@ -239,8 +246,9 @@ mod tests {
                 .unwrap();
                 let kernel = Kernel::Rbf { gamma: 1.0 };
                 let mut gram = KernelGram::new(Packed::new(x.view(), kernel).unwrap(), 1 << 24).unwrap();
+                let (lambda_u, max_steps) = (1.0, None);
                 let switching =
-                    Switching { fit_intercept: true, tolerance: 1e-7, switch, lambda, lambda_u: 1.0 };
+                    Switching { fit_intercept: true, tolerance: 1e-7, switch, lambda, lambda_u, max_steps };
                 let found = switching.solve(&mut gram, &problems.each[0], &());
                 let positives = found.labels.iter().filter(|y| **y > 0.0).count();
                 assert_eq!(positives, problems.each[0].positives);

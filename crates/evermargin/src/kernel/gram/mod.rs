@@ -323,6 +323,9 @@ pub(crate) fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
     });
 }
 
+/// Kernel values that one thread copies at least: waking another costs more than copying fewer.
+const VALUES_PER_TASK: usize = 1 << 15;
+
 /// Copies the whole rows that are held, the last used first, into the cache of the sub-matrix of `keep`.
 fn copy_rows(from: &RowCache, keep: &[usize], to: &mut RowCache) {
     let (n, inside) = (from.rows(), position_of(keep, from.rows()));
@@ -331,7 +334,9 @@ fn copy_rows(from: &RowCache, keep: &[usize], to: &mut RowCache) {
     let newest = &held[held.len().saturating_sub(to.capacity())..];
     let places: Vec<usize> = newest.iter().map(|&r| inside[r] as usize).collect();
     let memory = to.claim(&places);
-    newest.par_iter().zip(memory).for_each(|(&r, out)| gather(from.get(r).unwrap_or_default(), keep, out));
+    let rows_per_task = VALUES_PER_TASK / keep.len().max(1) + 1;
+    let copied = newest.par_iter().zip(memory).with_min_len(rows_per_task);
+    copied.for_each(|(&r, out)| gather(from.get(r).unwrap_or_default(), keep, out));
 }
 
 fn gather(row: &[f32], keep: &[usize], out: &mut [f32]) {

@@ -24,6 +24,9 @@ pub(super) struct WorkingSet {
     spare: Vec<f32>,
 }
 
+/// Kernel values that one thread copies at least: waking another costs more than copying fewer.
+const VALUES_PER_TASK: usize = 1 << 15;
+
 impl WorkingSet {
     /// Loads the variables of these rows (ascending).
     pub fn load(&mut self, dual: &Dual, gram: &dyn Gram, rows: Vec<usize>) {
@@ -42,7 +45,9 @@ impl WorkingSet {
         let kept: Vec<Option<usize>> = rows.iter().map(|r| self.rows.binary_search(r).ok()).collect();
         let (old, mut k) = (std::mem::take(&mut self.k), std::mem::take(&mut self.spare));
         k.resize(q * q, 0.0);
-        k.par_chunks_mut(q).zip(&rows).zip(&kept).for_each(|((out, &i), &was)| {
+        let rows_per_task = VALUES_PER_TASK / q.max(1) + 1;
+        let filled = k.par_chunks_mut(q).zip(&rows).zip(&kept).with_min_len(rows_per_task);
+        filled.for_each(|((out, &i), &was)| {
             if let Some(was) = was {
                 let old = &old[was * before..(was + 1) * before];
                 out.iter_mut().zip(&kept).for_each(|(k, c)| *k = c.map_or(0.0, |c| old[c]));

@@ -61,11 +61,20 @@ pub struct Neighborhood {
     pub change: f64,
     /// Number of neighbors of [`Mode::Nearest`].
     pub nearest: usize,
+    /// Maximum number of steps in a neighborhood: rows of very different lengths keep the solver from its tolerance.
+    pub max_steps: u64,
 }
 
 impl Default for Neighborhood {
     fn default() -> Self {
-        Self { mode: Mode::Adaptive, gap: 0.2, radius_factor: 1.0, change: 0.01, nearest: 50 }
+        Self {
+            mode: Mode::Adaptive,
+            gap: 0.2,
+            radius_factor: 1.0,
+            change: 0.01,
+            nearest: 50,
+            max_steps: 10_000_000,
+        }
     }
 }
 
@@ -161,10 +170,7 @@ impl Lasvm {
         let c = self.points.len() - 1;
         let mut around = self.around(j, c);
         let Some(partner) = self.partner(j, side, &around) else { return Ok(()) };
-        let stop = Stop {
-            tolerance: self.params.tolerance,
-            max_steps: Some((100 * self.len() as u64).max(10_000_000)),
-        };
+        let stop = Stop { tolerance: self.params.tolerance, max_steps: Some(self.params.local.max_steps) };
         let near = self.params.local.clone();
         let mut size = near.start(&around);
         loop {

@@ -174,6 +174,16 @@ impl Lasvm {
         f
     }
 
+    /// Whether candidate `c`, which is row `r` of the problems, lies inside the margin of an output.
+    pub(crate) fn is_inside_margin(&mut self, c: usize, r: usize, problems: &[Targets]) -> bool {
+        let bias = self.biases();
+        let f = self.scores(c, &bias);
+        problems
+            .iter()
+            .zip(&f)
+            .any(|(p, f)| p.cost[r] > 0.0 && p.y[r].sign() * f < 1.0 && p.y[r] != Label::Unknown)
+    }
+
     /// The decisions of the rows named, by the points as they are.
     pub fn decisions(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
         let bias = self.biases();
@@ -357,7 +367,7 @@ impl Lasvm {
         if self.params.variant == LasvmVariant::Ramp {
             self.settle_sides(&mut reports, max_steps, watch);
         }
-        if self.params.variant != LasvmVariant::Full {
+        if !matches!(self.params.variant, LasvmVariant::Full | LasvmVariant::Local) {
             self.clean(0);
         }
         self.compact();

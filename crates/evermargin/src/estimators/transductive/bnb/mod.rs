@@ -280,6 +280,7 @@ impl BnbParams {
             switch: 0,
             lambda: self.lambda,
             lambda_u: self.lambda_u,
+            max_steps: None,
         };
         let start = switching.solve(gram, problem, watch);
         let class = start.labels.iter().map(|l| Some(usize::from(*l < 0.0))).collect();

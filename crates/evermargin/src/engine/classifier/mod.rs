@@ -1,0 +1,352 @@
+//! The classifier inside the engine: an online machine that learns every label when it comes, is brought up to date when a
+//! batch is closed, and is rebuilt from the labels remembered when one is changed, withdrawn or of a new class.
+//!
+//! Which machine it is, [`super::params::ClassifierChoice`] says: `lasvm` and `local` (`svm.rs`), `seq-lapmed`
+//! (`seq_lapmed.rs`). Several classes are one output per class against the rest.
+
+mod seq_lapmed;
+mod svm;
+
+use super::Classes;
+use super::feature_space::FeatureSpace;
+use super::label_memory::LabelMemory;
+use super::params::{ClassifierChoice, EngineParams, Forgetting};
+use crate::data::{Labels, Matrix, MatrixView};
+use crate::error::{Error, Result};
+use crate::estimators::{ClassWeight, Targets};
+use crate::kernel::gram::Packing;
+use crate::model::{Model, MulticlassScheme};
+use crate::pipeline::preprocess::problems;
+use crate::solver::Watch;
+use seq_lapmed::SequentialMed;
+use serde::{Deserialize, Serialize};
+use svm::OnlineSvm;
+
+/// Remembered labels that are reviewed when a batch is closed.
+const REVIEWED: usize = 250;
+
+/// The mark of an inferred label: the sample may get a true one later.
+const INFERRED: u64 = 1 << 63;
+
+/// Rows of a matrix with one problem per output.
+struct Rows<'a> {
+    x: MatrixView<'a>,
+    chosen: &'a [usize],
+    /// The number of the sample of each of `rows`.
+    ids: &'a [u64],
+    problems: &'a [Targets],
+}
+
+/// What the engine needs of an online machine.
+trait Machine {
+    /// Learns labels as they come.
+    fn learn(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()>;
+
+    /// Learns all remembered labels; the machine has none yet.
+    fn rebuild(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()>;
+
+    /// Learns inferred labels after a batch was closed.
+    fn infer(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()>;
+
+    /// Closes a batch: some remembered labels may be reviewed, its unlabeled rows may be learned.
+    fn close(&mut self, review: &Rows<'_>, unlabeled: MatrixView<'_>, watch: &dyn Watch) -> Result<()>;
+
+    /// Whether a batch without labels is to be closed too.
+    fn wants_unlabeled(&self) -> bool;
+
+    /// Decisions of rows, rows × outputs.
+    fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>>;
+
+    /// Decisions of some rows, which may use and fill caches.
+    fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>>;
+
+    fn outputs(&self) -> usize;
+
+    fn model(&self) -> Model;
+
+    /// Support vectors, or landmarks.
+    fn support_count(&self) -> usize;
+
+    /// Samples kept.
+    fn len(&self) -> usize;
+
+    /// Removes what labels taught and keeps the rest; false if nothing would be left.
+    fn forget_labels(&mut self) -> bool;
+
+    /// Whether a loaded machine belongs to this engine.
+    fn fits(&self, feature_space: &FeatureSpace, params: &EngineParams) -> bool;
+
+    /// All samples kept.
+    fn points(&self) -> Vec<&Matrix>;
+}
+
+/// The machine of a choice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum OnlineMachine {
+    Svm(Box<OnlineSvm>),
+    SeqLapmed(Box<SequentialMed>),
+}
+
+impl OnlineMachine {
+    fn get(&self) -> &dyn Machine {
+        match self {
+            Self::Svm(svm) => svm.as_ref(),
+            Self::SeqLapmed(med) => med.as_ref(),
+        }
+    }
+
+    fn get_mut(&mut self) -> &mut dyn Machine {
+        match self {
+            Self::Svm(svm) => svm.as_mut(),
+            Self::SeqLapmed(med) => med.as_mut(),
+        }
+    }
+}
+
+/// A classifier of the classes that have labels. A copy, or one that was loaded, has the same points and coefficients but
+/// none of the cached kernel values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StreamClassifier {
+    machine: OnlineMachine,
+    /// Numbers of the classes that have labels.
+    present: Vec<u32>,
+}
+
+impl StreamClassifier {
+    /// A machine that has learned all labels, and whether it could; none unless two classes have some. What `old` knows
+    /// without labels is kept.
+    pub fn of(
+        memory: &LabelMemory,
+        classes: &Classes,
+        now: u64,
+        feature_space: &FeatureSpace,
+        params: &EngineParams,
+        old: Option<&Self>,
+        watch: &dyn Watch,
+    ) -> Option<(Self, Result<()>)> {
+        let counts = memory.counts(classes.len());
+        let present: Vec<u32> = (0..classes.len() as u32).filter(|&c| counts[c as usize] > 0).collect();
+        if present.len() < 2 {
+            return None;
+        }
+        let outputs = if present.len() == 2 { 1 } else { present.len() };
+        let machine = match params.classifier {
+            ClassifierChoice::Lasvm | ClassifierChoice::Local => {
+                OnlineMachine::Svm(Box::new(OnlineSvm::new(feature_space, params, outputs)))
+            }
+            ClassifierChoice::SeqLapmed => {
+                let old = old.and_then(|old| match &old.machine {
+                    OnlineMachine::SeqLapmed(med) => Some(med.as_ref()),
+                    OnlineMachine::Svm(_) => None,
+                });
+                let med = SequentialMed::new(feature_space, params, memory.rows(), outputs, old);
+                OnlineMachine::SeqLapmed(Box::new(med.ok()?))
+            }
+        };
+        let mut made = Self { machine, present };
+        let all: Vec<usize> = (0..memory.len()).collect();
+        let learned = made.with_remembered(memory, &all, now, classes, params, |machine, rows| {
+            machine.rebuild(rows, watch)
+        });
+        Some((made, learned))
+    }
+
+    /// Whether it knows just the classes that have labels.
+    pub fn knows(&self, memory: &LabelMemory, classes: usize) -> bool {
+        let counts = memory.counts(classes);
+        (0..classes as u32).filter(|&c| counts[c as usize] > 0).eq(self.present.iter().copied())
+    }
+
+    /// Learns remembered labels as they come.
+    pub fn learn(
+        &mut self,
+        memory: &LabelMemory,
+        rows: &[usize],
+        now: u64,
+        classes: &Classes,
+        params: &EngineParams,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        self.with_remembered(memory, rows, now, classes, params, |machine, rows| machine.learn(rows, watch))
+    }
+
+    /// Whether a batch without new labels is to be closed too.
+    pub fn wants_unlabeled(&self) -> bool {
+        self.machine.get().wants_unlabeled()
+    }
+
+    /// Closes a batch: reviews some remembered labels, in turns if there are many, and learns the unlabeled rows.
+    pub fn close(
+        &mut self,
+        memory: &LabelMemory,
+        unlabeled: MatrixView<'_>,
+        now: u64,
+        classes: &Classes,
+        params: &EngineParams,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let n = memory.len();
+        let start = if n > REVIEWED { (now as usize).wrapping_mul(REVIEWED) % n } else { 0 };
+        let rows: Vec<usize> = (0..n.min(REVIEWED)).map(|i| (start + i) % n).collect();
+        self.with_remembered(memory, &rows, now, classes, params, |machine, rows| {
+            machine.close(rows, unlabeled, watch)
+        })
+    }
+
+    /// Hands remembered labels to the machine, with the costs they have now.
+    fn with_remembered(
+        &mut self,
+        memory: &LabelMemory,
+        rows: &[usize],
+        now: u64,
+        classes: &Classes,
+        params: &EngineParams,
+        learn: impl FnOnce(&mut dyn Machine, &Rows<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let labeled = memory.labeled();
+        let weight = self.class_weights(memory, classes, params);
+        let of: Vec<Option<u32>> = rows.iter().map(|&r| self.place(labeled[r].class)).collect();
+        let freshness = |r: usize| fresh(now - labeled[r].batch, params.forget);
+        let class = |c: &Option<u32>| c.map_or(1.0, |c| weight[c as usize]);
+        let cost: Vec<f64> = of.iter().zip(rows).map(|(c, &r)| class(c) * freshness(r)).collect();
+        let problems = self.problems(of, &cost);
+        let ids: Vec<u64> = rows.iter().map(|&r| labeled[r].sample).collect();
+        let x = memory.rows().select(rows);
+        let all: Vec<usize> = (0..rows.len()).collect();
+        learn(self.machine.get_mut(), &Rows { x: x.view(), chosen: &all, ids: &ids, problems: &problems })
+    }
+
+    /// The same classifier for rows with more columns, 0 in those of its points; none if that is impossible.
+    pub fn with_packing(self, packing: &Packing) -> Option<Self> {
+        let OnlineMachine::Svm(svm) = self.machine else { return None };
+        Some(Self {
+            machine: OnlineMachine::Svm(Box::new(svm.with_packing(packing)?)),
+            present: self.present,
+        })
+    }
+
+    /// Learns inferred labels (row, class, confidence) at the cost C* times the confidence; `sample` gives the number of a
+    /// row's sample.
+    pub fn infer(
+        &mut self,
+        x: MatrixView<'_>,
+        labels: &[(usize, u32, f64)],
+        sample: impl Fn(usize) -> u64,
+        params: &EngineParams,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let mut of = vec![None; x.rows()];
+        let mut cost = vec![0.0; x.rows()];
+        for &(row, class, confidence) in labels {
+            of[row] = self.place(class);
+            cost[row] = params.c_inferred / params.c * confidence;
+        }
+        let problems = self.problems(of, &cost);
+        let rows: Vec<usize> = labels.iter().map(|(row, ..)| *row).collect();
+        let ids: Vec<u64> = rows.iter().map(|&r| INFERRED | sample(r)).collect();
+        self.machine.get_mut().infer(&Rows { x, chosen: &rows, ids: &ids, problems: &problems }, watch)
+    }
+
+    /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.
+    pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
+        let mut f = self.machine.get().decisions(x)?;
+        f.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
+        Ok(f)
+    }
+
+    /// Decisions of some rows by the machine as it is this moment.
+    pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
+        let mut f = self.machine.get_mut().decisions_now(x, rows)?;
+        f.iter_mut().flatten().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
+        Ok(f)
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.machine.get().outputs()
+    }
+
+    /// The class that the outputs of a row speak for.
+    pub fn vote(&self, f: &[f64]) -> u32 {
+        self.present[self.scheme().vote(self.present.len(), f) as usize]
+    }
+
+    /// How outputs make classes.
+    pub fn scheme(&self) -> MulticlassScheme {
+        if self.present.len() == 2 { MulticlassScheme::Binary } else { MulticlassScheme::OneVsRest }
+    }
+
+    pub fn present(&self) -> &[u32] {
+        &self.present
+    }
+
+    pub fn model(&self) -> Model {
+        self.machine.get().model()
+    }
+
+    pub fn support_count(&self) -> usize {
+        self.machine.get().support_count()
+    }
+
+    /// Points it keeps.
+    pub fn len(&self) -> usize {
+        self.machine.get().len()
+    }
+
+    /// Renumbers the classes. Says whether anything of the machine can be kept; where the outputs would be in another
+    /// order, that is what it knows without labels, until the label that comes rebuilds it.
+    pub fn renumber(&mut self, now: &[u32]) -> bool {
+        self.present.iter_mut().for_each(|c| *c = now[*c as usize]);
+        if self.present.is_sorted() {
+            return true;
+        }
+        self.present.sort_unstable();
+        self.machine.get_mut().forget_labels()
+    }
+
+    /// Refuses parts that do not fit together (a file may say anything).
+    pub fn check(&self, classes: usize, feature_space: &FeatureSpace, params: &EngineParams) -> Result<()> {
+        let outputs = if self.present.len() == 2 { 1 } else { self.present.len() };
+        let machine = self.machine.get();
+        let fits = self.present.len() >= 2
+            && self.present.is_sorted_by(|a, b| a < b)
+            && self.present.iter().all(|&c| (c as usize) < classes)
+            && machine.outputs() == outputs
+            && machine.fits(feature_space, params);
+        if !fits {
+            return Err(Error::State("its classifier and its classes differ".into()));
+        }
+        machine.points().into_iter().try_for_each(|points| feature_space.check_rows(points))
+    }
+
+    fn place(&self, class: u32) -> Option<u32> {
+        self.present.binary_search(&class).ok().map(|c| c as u32)
+    }
+
+    fn problems(&self, of: Vec<Option<u32>>, cost: &[f64]) -> Vec<Targets> {
+        let labels = Labels { classes: vec![String::new(); self.present.len()], of };
+        problems(&labels, self.scheme(), cost)
+    }
+
+    fn class_weights(&self, memory: &LabelMemory, classes: &Classes, params: &EngineParams) -> Vec<f64> {
+        let mut counts = vec![0.0; self.present.len()];
+        memory.labeled().iter().filter_map(|t| self.place(t.class)).for_each(|c| counts[c as usize] += 1.0);
+        match &params.class_weight {
+            ClassWeight::Explicit(weights) => {
+                let weight = |class: &u32| weights.get(&classes.names()[*class as usize]);
+                self.present.iter().map(|class| weight(class).copied().unwrap_or(1.0)).collect()
+            }
+            by_size => by_size.of_sizes(&counts),
+        }
+    }
+}
+
+/// What a label weighs after so many batches.
+fn fresh(age: u64, forget: Forgetting) -> f64 {
+    match forget {
+        Forgetting::HalfLife(batches) => 0.5f64.powf(age as f64 / batches as f64).max(1e-6),
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,93 @@
+//! Labels that are known to come later than their rows.
+//!
+//! Problem: in evaluation with delayed labels (and in practice) the class of a row is known some batches after its arrival.
+//! The row is kept with the prediction that was made then; when the label comes, the prediction is held against it and the
+//! label is learned like one that came with its row.
+//!
+//! Invariant: at most `max_rows` rows wait; of more, the oldest are dropped, and their labels are ignored.
+
+use super::state::{PendingQuery, StreamState};
+use super::{Effects, Engine, LabeledSample, QueryReason};
+use crate::error::{Error, Result};
+use crate::solver::Watch;
+
+impl Engine {
+    /// Refuses labels with names that no class can have.
+    pub(super) fn validate_labels(&self, labels: &[(u64, String)]) -> Result<()> {
+        let mut classes = self.classes.clone();
+        for (_, name) in labels {
+            self.validate_class_name(name)?;
+            let _ = classes.place(name);
+        }
+        if classes.len() > self.params.max_classes { Err(self.too_many(classes.len())) } else { Ok(()) }
+    }
+
+    /// Refuses rows that the last batch does not have.
+    pub(super) fn validate_awaited(&self, rows: &[usize]) -> Result<()> {
+        let count = self.state.as_ref().map_or(0, |state| state.current.rows);
+        match rows.iter().find(|row| **row >= count) {
+            Some(row) => Err(Error::Data(format!("row {row} of a batch of {count} rows"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps rows of the last batch until their labels come. Rejected rows are passed over.
+    pub(super) fn await_labels(&mut self, rows: &[usize]) {
+        let Some(state) = &mut self.state else { return };
+        for &number in rows {
+            let sample = state.current.base + number as u64;
+            let Some(row) = state.current.row_of(sample) else { continue };
+            if state.awaited.find(sample).is_some() || state.current.truth[row].is_some() {
+                continue;
+            }
+            let predictions = state.current.predictions[row];
+            state.awaited.rows.push(state.current.x.view().row(row));
+            let why = QueryReason::RandomCheck;
+            state.awaited.of.push(PendingQuery { sample, why, predictions, trial: None, in_round: false });
+        }
+        state.awaited.cap(self.params.max_rows);
+    }
+
+    /// Labels of rows that were kept for them. Those of other rows are ignored.
+    pub(super) fn late_labels(&mut self, labels: &[(u64, String)], effects: &mut Effects, watch: &dyn Watch) {
+        let Some(mut state) = self.state.take() else { return };
+        self.learn_late(&mut state, labels, effects, watch);
+        self.state = Some(state);
+    }
+
+    fn learn_late(
+        &mut self,
+        state: &mut StreamState,
+        labels: &[(u64, String)],
+        effects: &mut Effects,
+        watch: &dyn Watch,
+    ) {
+        let mut found: Vec<(usize, u64, &str)> = Vec::new();
+        for (sample, name) in labels {
+            let is_new =
+                state.memory.find(*sample).is_none() && found.iter().all(|(_, other, _)| other != sample);
+            let Some(at) = state.awaited.find(*sample).filter(|_| is_new) else { continue };
+            let class = self.class(state, name, effects);
+            let predictions = state.awaited.of[at].predictions;
+            effects.drift = self.record_outcome(predictions, class).or(effects.drift);
+            found.push((at, *sample, name));
+        }
+        // Numbers of classes may have changed while names came in.
+        for &(at, sample, name) in &found {
+            let Some(class) = self.classes.find(name) else { continue };
+            let labeled = LabeledSample { sample, class, batch: self.batches, why: None, follows: None };
+            state.memory.push(state.awaited.rows.view().row(at), labeled);
+            if let Some(row) = state.current.row_of(sample) {
+                state.current.truth[row] = Some(class);
+            }
+            if let Some(at) = state.pending.find(sample) {
+                state.pending.remove(at);
+            }
+        }
+        let came: Vec<usize> = found.iter().map(|(at, ..)| *at).collect();
+        let keep: Vec<usize> = (0..state.awaited.of.len()).filter(|at| !came.contains(at)).collect();
+        state.awaited.keep(&keep);
+        self.learn_recent(state, found.len(), watch);
+        self.thin(state, watch);
+    }
+}
