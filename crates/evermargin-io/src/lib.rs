@@ -33,7 +33,9 @@ pub use formats::write::{Table, Written, write_csv, write_data, write_libsvm};
 pub use limits::Limits;
 pub use output::write_atomic;
 pub use remedy::{Limit, Message, Remedy};
-pub use stream::{Chunk, FileEnd, Position, RejectedRow, RowPlaces, Schema, Source, Stream, StreamOptions};
+pub use stream::{
+    Chunk, ColumnCap, FileEnd, Position, RejectedRow, RowPlaces, Schema, Source, Stream, StreamOptions,
+};
 
 /// Pages of the book with Rust in them, so that it is compiled and run.
 #[cfg(doctest)]

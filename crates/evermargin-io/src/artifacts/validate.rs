@@ -67,6 +67,10 @@ pub(crate) fn check_scaling(scaling: &Scaling, cols: usize) -> Result<(), String
 /// Refuses a description of the input that does not fit `cols` features.
 pub(crate) fn check_input(input: &InputSpec, cols: usize) -> Result<(), String> {
     check_columns(&input.columns, cols)?;
+    if input.optional_columns > input.columns.len() {
+        let (optional, all) = (input.optional_columns, input.columns.len());
+        return Err(format!("{optional} of its {all} columns may be missing"));
+    }
     let labels = input.files.iter().map(|f| &f.label).chain([&input.label]);
     if labels.flatten().any(|label| label.index == 0) {
         return Err("the label is in column 0; columns are counted from 1".into());

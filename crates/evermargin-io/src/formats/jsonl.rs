@@ -47,6 +47,8 @@ pub(crate) struct Cells {
     pub(crate) spans: Vec<Span>,
     taken: Vec<bool>,
     pub(crate) scratch: String,
+    /// Whether a key was passed over.
+    pub(crate) has_other_keys: bool,
 }
 
 impl Cells {
@@ -57,7 +59,7 @@ impl Cells {
         self.spans.resize(keys.names.len(), Span::Empty);
         self.taken.clear();
         self.taken.resize(keys.names.len(), false);
-        let (spans, taken) = (&mut self.spans, &mut self.taken);
+        let (spans, taken, others) = (&mut self.spans, &mut self.taken, &mut self.has_other_keys);
         // Keys mostly come in the order in which they came before.
         let mut next = 0;
         scan(line, &mut self.scratch, |key, span| {
@@ -66,6 +68,7 @@ impl Cells {
             } else if let Some(at) = keys.place.get(key) {
                 *at
             } else {
+                *others = true;
                 return Ok(());
             };
             next = at + 1;

@@ -73,6 +73,10 @@ pub struct ReadOptions {
     pub only: Option<Vec<LabelColumn>>,
     /// Columns as a model knows them, so that a table is coded as it was in training.
     pub columns: Option<Vec<Column>>,
+    /// How many of the last of these columns a table may lack; they are 0 then.
+    pub optional_columns: usize,
+    /// A column of a table that names its rows: it is no feature.
+    pub id: Option<LabelColumn>,
     /// Where the label stood in training; used together with `columns`.
     pub trained_label: Option<LabelPosition>,
     /// Classes of a model: a column is taken for the label on a guess only when it holds one of them.
@@ -94,6 +98,7 @@ impl ReadOptions {
     pub fn like(input: &InputSpec, classes: &[String], features: usize) -> Self {
         Self {
             columns: (!input.columns.is_empty()).then(|| input.columns.clone()),
+            optional_columns: input.optional_columns,
             trained_label: input.label.clone(),
             classes: Some(match &input.positive {
                 Some(class) => vec![class.clone()],

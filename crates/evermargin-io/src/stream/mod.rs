@@ -1,7 +1,8 @@
 //! Rows in batches, from sources that do not fit into memory or do not end.
 //!
-//! What the columns are is fixed once, the [`Schema`]: by the beginning of the first file (its first 4 MiB; of a pipe, the
-//! rows of the first batch). Every batch says where it ended, its [`Position`]. A program that keeps both goes on after
+//! What the columns are, the [`Schema`], follows from the beginning of the first file (its first 4 MiB; of a pipe, the
+//! rows of the first batch). Columns that appear later are appended where the stream may grow ([`StreamOptions::growth`]): a
+//! feature keeps its place. Every batch says where it ended, its [`Position`]. A program that keeps both goes on after
 //! the last row it had ([`Stream::resume`]), whatever has come into the folder since. Rows that are appended to a file
 //! after its end was reached are read then, also where the file of a folder was done.
 //!
@@ -9,12 +10,14 @@
 //! cell, errors with file and line. Arrays are read whole and handed out in slices.
 
 mod folder;
+mod growth;
 mod lines;
 mod part;
 mod rejected;
 mod stdin;
 mod width;
 
+pub use growth::ColumnCap;
 pub(crate) use rejected::BadRow;
 pub use rejected::{RejectedRow, RowPlaces};
 
@@ -63,6 +66,9 @@ pub struct StreamOptions {
     pub poll: Duration,
     /// Whether rows of text that cannot be used are yielded in [`Chunk::rejected`]. Otherwise the first is an error.
     pub reject_bad_rows: bool,
+    /// How far columns that appear later become features; without it they are left out. Columns that the user named, or
+    /// counted by `features`, stay as they are.
+    pub growth: Option<ColumnCap>,
 }
 
 impl Default for StreamOptions {
@@ -73,6 +79,7 @@ impl Default for StreamOptions {
             follow: false,
             poll: Duration::from_millis(500),
             reject_bad_rows: false,
+            growth: None,
         }
     }
 }
@@ -85,6 +92,9 @@ pub struct Schema {
     pub format: Format,
     /// How table columns become features; empty otherwise.
     pub columns: Vec<Column>,
+    /// How many of the last columns appeared later, so that rows may lack them.
+    #[serde(default)]
+    pub optional_columns: usize,
     /// Where the label of a table stands.
     pub label: Option<LabelPosition>,
     /// Number of features.
@@ -105,10 +115,19 @@ impl Schema {
     /// by side.
     pub fn input_spec(&self) -> InputSpec {
         InputSpec::new(self.columns.clone(), self.label.clone(), self.index_base)
+            .with_optional_columns(self.optional_columns)
     }
 
     fn of(format: Format) -> Self {
-        Self { format, columns: Vec::new(), label: None, features: 0, index_base: None, sparse: None }
+        Self {
+            format,
+            columns: Vec::new(),
+            optional_columns: 0,
+            label: None,
+            features: 0,
+            index_base: None,
+            sparse: None,
+        }
     }
 }
 
@@ -151,12 +170,16 @@ pub struct Position {
 /// A batch of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk {
-    /// One sample a row; all batches of a stream have the same width and layout.
+    /// One sample a row; all batches of a stream have the same layout, and none is narrower than the one before.
     pub x: Matrix,
     /// The class of each row, if it has one.
     pub labels: Vec<Option<String>>,
     /// What a person should see of each row: its texts, else the line; at most 2 kB.
     pub shown: Vec<String>,
+    /// The name of each row, if a column was named for that; else empty.
+    pub ids: Vec<String>,
+    /// Columns of a table that appeared since the batch before, after those known.
+    pub new_columns: Vec<Column>,
     /// The file and line of each row.
     pub places: RowPlaces,
     /// Rows among them that cannot be used, in order; see [`StreamOptions::reject_bad_rows`]. They count as rows that
@@ -172,6 +195,8 @@ impl Chunk {
             x: Matrix::empty(like.cols(), matches!(like, Matrix::Csr { .. })),
             labels: Vec::new(),
             shown: Vec::new(),
+            ids: Vec::new(),
+            new_columns: Vec::new(),
             places: RowPlaces::default(),
             rejected: Vec::new(),
             position: Position::default(),
@@ -203,6 +228,8 @@ pub struct Stream {
     /// What went wrong after rows that were handed out first.
     fault: Option<Error>,
     stop: Option<Arc<AtomicBool>>,
+    /// Columns of the last batch, once there was one.
+    handed_out: Option<usize>,
 }
 
 /// What a part is read with.
@@ -213,6 +240,7 @@ pub(crate) struct Setting<'s> {
     features: Option<usize>,
     sources: &'s [Source],
     reject: bool,
+    growth: Option<ColumnCap>,
     stop: Option<&'s Arc<AtomicBool>>,
 }
 
@@ -227,6 +255,9 @@ impl Setting<'_> {
             }
             _ if !format.is_table() && !self.options.text.is_empty() => {
                 Err(Error::content(name, format!("{} has no columns of text", format.name())))
+            }
+            _ if !format.is_table() && self.options.id.is_some() => {
+                Err(Error::content(name, format!("{} has no column of ids", format.name())))
             }
             _ => Ok(()),
         }
@@ -265,6 +296,7 @@ impl Setting<'_> {
 /// Later files are read as a model's files are.
 fn known(options: &mut ReadOptions, schema: &Schema) {
     options.columns = (!schema.columns.is_empty()).then(|| schema.columns.clone());
+    options.optional_columns = schema.optional_columns;
     options.trained_label.clone_from(&schema.label);
     options.cols = Some(schema.features);
     options.index_base = schema.index_base.or(options.index_base);
@@ -303,6 +335,7 @@ impl Stream {
             noted: BTreeSet::new(),
             fault: None,
             stop: None,
+            handed_out: None,
         })
     }
 
@@ -316,6 +349,10 @@ impl Stream {
         let mut stream = Self::open(sources, options)?;
         crate::artifacts::validate::check_columns(&schema.columns, schema.features)
             .map_err(|what| Error::content("stream", what))?;
+        if schema.optional_columns > schema.columns.len() {
+            return Err(Error::content("stream", "more columns may be missing than there are"));
+        }
+        stream.handed_out = Some(schema.columns.len());
         if stream.sources.get(position.source) == Some(&Source::Stdin) {
             stream.position = Position { bytes: 0, lines: 0, rows: 0, ..position };
         } else {
@@ -397,6 +434,13 @@ impl Stream {
         }
         let Some(mut batch) = batch else { return Ok(None) };
         batch.x = self.laid_out(batch.x);
+        let columns = self.schema.as_ref().map_or(&[][..], |schema| &schema.columns);
+        if let Some(before) = self.handed_out {
+            batch.new_columns = columns.get(before..).unwrap_or_default().to_vec();
+        }
+        if self.schema.is_some() {
+            self.handed_out = Some(columns.len());
+        }
         batch.position = self.position.clone();
         Ok(Some(batch))
     }
@@ -460,6 +504,7 @@ impl Stream {
             features: self.options.features,
             sources: &self.sources,
             reject: self.options.reject_bad_rows,
+            growth: self.options.growth,
             stop: self.stop.as_ref(),
         };
         (self.part.as_mut(), setting)
@@ -549,9 +594,9 @@ impl Stream {
 
     fn add(&mut self, batch: &mut Option<Chunk>, mut piece: Piece) {
         piece.number_rejected_rows(self.position.total - piece.count() as u64);
-        for (name, (count, value)) in piece.unknown {
+        for (name, values) in &piece.unknown {
             if self.noted.len() < MAX_NOTES && self.noted.insert(format!("unknown {name}")) {
-                self.notes.push(Coded::unknown_note(&name, count, &value).into());
+                self.notes.push(Coded::unknown_note(name, values).into());
             }
         }
         let unlabeled = self.options.read.unlabeled;
@@ -561,10 +606,15 @@ impl Stream {
         if batch.x.rows() == 0 {
             batch.x = piece.x;
         } else {
+            if piece.x.cols() > batch.x.cols() {
+                let narrow = std::mem::replace(&mut batch.x, Matrix::empty(0, false));
+                batch.x = narrow.with_cols(piece.x.cols());
+            }
             (0..piece.x.rows()).for_each(|i| batch.x.push(piece.x.view().row(i)));
         }
         batch.labels.extend(labels);
         batch.shown.extend(piece.shown);
+        batch.ids.extend(piece.ids);
         batch.rejected.extend(piece.rejected);
     }
 
@@ -574,6 +624,7 @@ impl Stream {
         if x.rows() == 0 {
             return Matrix::empty(schema.features, schema.sparse.unwrap_or(false));
         }
+        let x = x.with_cols(schema.features);
         let x = match schema.sparse {
             None => x.into_natural_layout(),
             Some(true) if matches!(x, Matrix::Dense { .. }) => x.view().to_csr(),

@@ -1,21 +1,24 @@
 //! One file or pipe of a stream, while it is being read.
 
+use super::growth::{columns_of_cells, columns_of_values};
 use super::lines::Lines;
 use super::rejected::{BadRow, RejectedRow};
 use super::stdin::InterruptibleReader;
 use super::{Schema, Setting};
 use crate::decompress::{display_name, open, open_reader};
 use crate::error::{Error, Result};
-use crate::formats::csv::encode::{Wanted, clipped};
+use crate::formats::csv::encode::{Coded, UnknownValues, Wanted, clipped};
 use crate::formats::csv::rows::{BadRows, Form, Rows, text_of};
 use crate::formats::csv::{self, Plan};
 use crate::formats::detect::Format;
+use crate::formats::jsonl::{self, Keys};
 use crate::formats::libsvm::{self, content};
-use crate::formats::read::{Dataset, ReadOptions, assemble, refuse_nul};
+use crate::formats::read::{Dataset, LabelColumn, ReadOptions, assemble, refuse_nul};
 use crate::limits::Limits;
 use evermargin::data::{Labels, Matrix, Row};
+use evermargin::model::Column;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,6 +52,16 @@ struct TableBody {
     header: bool,
 }
 
+/// A block of rows that was read.
+struct ReadBlock {
+    /// Bytes of it that are done with.
+    used: usize,
+    coded: Coded,
+    bad: Vec<BadRow>,
+    /// Whether objects have keys that the table does not know.
+    other_keys: bool,
+}
+
 /// Rows that follow each other in one part.
 pub(crate) struct Piece {
     /// The file.
@@ -58,7 +71,9 @@ pub(crate) struct Piece {
     pub(crate) shown: Vec<String>,
     /// The line of each row, counted from 1.
     pub(crate) lines: Vec<u64>,
-    pub(crate) unknown: BTreeMap<String, (usize, String)>,
+    /// The name of each row, if a column was named for that.
+    pub(crate) ids: Vec<String>,
+    pub(crate) unknown: BTreeMap<String, UnknownValues>,
     /// Rows between them that cannot be used.
     pub(crate) rejected: Vec<RejectedRow>,
 }
@@ -73,6 +88,7 @@ impl Piece {
             labels: crate::formats::labels::none(0),
             shown: Vec::new(),
             lines: Vec::new(),
+            ids: Vec::new(),
             unknown: BTreeMap::new(),
             rejected: vec![rejected],
         }
@@ -141,9 +157,16 @@ impl Part {
             }
             _ => {
                 let bytes = lines.rest(limits.max_bytes)?;
-                let options = ReadOptions { format: Some(format), ..setting.options.clone() };
+                let mut options = ReadOptions { format: Some(format), ..setting.options.clone() };
+                if setting.room().is_some() {
+                    options.cols = None;
+                }
                 let mut data = assemble(path, &bytes, &options)?;
                 setting.notes.append(&mut data.notes);
+                if data.x.cols() > setting.schema.as_ref().map_or(usize::MAX, |schema| schema.features) {
+                    let features = setting.grow_to(data.x.cols());
+                    data.x = data.x.with_cols(features);
+                }
                 if setting.schema.is_none() {
                     setting.fix(Schema { features: data.x.cols(), ..Schema::of(format) });
                 }
@@ -248,7 +271,11 @@ impl TableBody {
         let block = usable.as_deref().unwrap_or(block);
         refuse_nul(name, block)?;
         let text = text_of(name, block, limits)?;
-        let form = csv::form(name, text, format, setting.options, setting.reject)?;
+        // Keys that the stream does not know are found when the rows with them are read.
+        let by_place = matches!(setting.options.label, Some(LabelColumn::Index(_)));
+        let grows = format == Format::Jsonl && setting.room().is_some() && !by_place;
+        let keys = if grows { "" } else { text };
+        let form = csv::form(name, keys, format, setting.options, setting.reject)?;
         let text = if setting.reject { closed_rows(name, text, &form) } else { text };
         let mut begin = Rows::new(name, text, &form, None)?;
         if setting.reject {
@@ -256,7 +283,48 @@ impl TableBody {
         }
         let plan = Plan::of(name, &begin, format, setting.options, setting.notes)?;
         let header = plan.header && format != Format::Jsonl;
-        Ok(Some(Self { lines, form, plan, header }))
+        let mut table = Self { lines, form, plan, header };
+        if header && setting.room().is_some() {
+            table.add_new_columns(name, piped, rows, setting)?;
+        }
+        Ok(Some(table))
+    }
+
+    /// Appends the columns of a header that the stream does not know. Their kind follows from as many rows as those of a first
+    /// file.
+    fn add_new_columns(
+        &mut self,
+        name: &str,
+        piped: bool,
+        rows: usize,
+        setting: &mut Setting<'_>,
+    ) -> Result<()> {
+        let limits = setting.options.limits.clone();
+        let names: Vec<String> = self.plan.sources.iter().map(|s| s.column.name().to_string()).collect();
+        let known: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let (label, id) = (self.plan.label, self.plan.id);
+        let is_new = |c: usize, name: &str| Some(c) != label && Some(c) != id && !known.contains(name);
+        let find = |lines: &mut Lines, look: usize| -> Result<Vec<(usize, Column)>> {
+            let (length, _) = lines.cut(look, Some(&self.form), limits.max_line)?;
+            let block = &lines.ahead()[..length];
+            let usable = if setting.reject { usable_lines(block, limits.max_line) } else { None };
+            let text = text_of(name, usable.as_deref().unwrap_or(block), &limits)?;
+            let text = if setting.reject { closed_rows(name, text, &self.form) } else { text };
+            let begin = Rows::new(name, text, &self.form, None)?.without(BadRows::Skip);
+            columns_of_cells(name, &begin, is_new, &limits)
+        };
+        if find(&mut self.lines, 2)?.is_empty() {
+            return Ok(());
+        }
+        let look = if piped {
+            rows.saturating_add(1)
+        } else {
+            self.lines.fill_to(LOOK)?;
+            usize::MAX
+        };
+        let columns = find(&mut self.lines, look)?;
+        setting.append(&mut self.plan, columns);
+        Ok(())
     }
 
     fn schema(&self, format: Format) -> Schema {
@@ -268,8 +336,8 @@ impl TableBody {
         }
     }
 
-    fn next(&mut self, name: &str, wanted: usize, setting: &Setting<'_>) -> Result<Option<Piece>> {
-        let limits = &setting.options.limits;
+    fn next(&mut self, name: &str, wanted: usize, setting: &mut Setting<'_>) -> Result<Option<Piece>> {
+        let limits = &setting.options.limits.clone();
         loop {
             let most = wanted.saturating_add(usize::from(self.header));
             let cut = self.lines.cut(most, Some(&self.form), limits.max_line);
@@ -299,29 +367,76 @@ impl TableBody {
                 return Ok(Some(Piece::without_rows(row, setting)));
             }
             let header = std::mem::take(&mut self.header);
-            let block = &self.lines.ahead()[..length];
-            let read = refuse_nul(name, block).and_then(|()| {
-                let text = text_of(name, block, limits)?;
-                let mut rows = Rows::new(name, text, &self.form, Some(self.plan.width))?;
-                if setting.reject {
-                    rows = rows.without(BadRows::List(RefCell::default()));
-                }
-                let wanted = Wanted { header, rows: wanted, show: true };
-                let mark = length - text.len();
-                let coded = self.plan.code(name, &rows, &wanted, limits)?;
-                Ok((mark + coded.used, coded, rows.into_bad()))
-            });
+            let grows = setting.room().is_some_and(|room| room > 0);
+            let mut read = self.read_block(name, length, wanted, header, setting, grows);
+            if grows
+                && let Ok(block) = &read
+                && (block.other_keys || !block.coded.unknown.is_empty())
+            {
+                self.grow(name, length, &block.coded.unknown, setting)?;
+                read = self.read_block(name, length, wanted, header, setting, false);
+            }
             let passed = self.lines.passed;
-            let (used, coded, bad) = read.map_err(|e| e.after(passed))?;
+            let ReadBlock { used, coded, bad, .. } = read.map_err(|e| e.after(passed))?;
             self.lines.consume(used);
             if coded.x.rows() > 0 || !bad.is_empty() {
                 let (x, labels, shown, unknown) = (coded.x, coded.labels, coded.shown, coded.unknown);
+                let ids = coded.ids;
                 let lines = coded.lines.iter().map(|line| line + passed).collect();
                 let rejected = bad.into_iter().map(|row| row.within(name, passed)).collect();
                 let name = name.to_string();
-                return Ok(Some(Piece { name, x, labels, shown, lines, unknown, rejected }));
+                return Ok(Some(Piece { name, x, labels, shown, lines, ids, unknown, rejected }));
             }
         }
+    }
+
+    /// Reads the block of so many bytes that is ahead.
+    fn read_block(
+        &mut self,
+        name: &str,
+        length: usize,
+        wanted: usize,
+        header: bool,
+        setting: &Setting<'_>,
+        list_unknown: bool,
+    ) -> Result<ReadBlock> {
+        let limits = &setting.options.limits;
+        let block = &self.lines.ahead()[..length];
+        refuse_nul(name, block)?;
+        let text = text_of(name, block, limits)?;
+        let mut rows = Rows::new(name, text, &self.form, Some(self.plan.width))?;
+        if setting.reject {
+            rows = rows.without(BadRows::List(RefCell::default()));
+        }
+        let wanted = Wanted { header, rows: wanted, show: true, list_unknown };
+        let mark = length - text.len();
+        let coded = self.plan.code(name, &rows, &wanted, limits)?;
+        let other_keys = rows.has_other_keys();
+        Ok(ReadBlock { used: mark + coded.used, coded, bad: rows.into_bad(), other_keys })
+    }
+
+    /// Appends keys and categories that appear in the block ahead, as far as the stream may grow.
+    fn grow(
+        &mut self,
+        name: &str,
+        length: usize,
+        unknown: &BTreeMap<String, UnknownValues>,
+        setting: &mut Setting<'_>,
+    ) -> Result<()> {
+        let limits = &setting.options.limits.clone();
+        let columns = columns_of_values(&self.plan, unknown);
+        setting.append(&mut self.plan, columns);
+        let text = text_of(name, &self.lines.ahead()[..length], limits)?;
+        let Form::Objects(keys) = &self.form else { return Ok(()) };
+        let Some(all) = with_new_keys(text, keys, limits) else { return Ok(()) };
+        let known = keys.names.len();
+        self.plan.width = all.names.len();
+        let form = Form::Objects(all);
+        let rows = Rows::new(name, text, &form, None)?.without(BadRows::Skip);
+        let columns = columns_of_cells(name, &rows, |c, _| c >= known, limits)?;
+        self.form = form;
+        setting.append(&mut self.plan, columns);
+        Ok(())
     }
 
     /// The first row of the block ahead that is not text or that a quote never closes: its bytes and what is wrong. A row
@@ -349,6 +464,16 @@ impl TableBody {
             }
         }
     }
+}
+
+/// The keys known and those that objects of the text have beyond them, if there are any.
+fn with_new_keys(text: &str, keys: &Keys, limits: &Limits) -> Option<Keys> {
+    let mut all = keys.clone();
+    for line in text.lines().filter(|line| !line.trim_ascii().is_empty() && jsonl::is_object(line)) {
+        // More keys than the limit are passed over.
+        let _ = jsonl::learn(line, &mut all, limits.columns());
+    }
+    (all.names.len() > keys.names.len()).then_some(all)
 }
 
 /// The rows before one that a quote never closes.
@@ -424,19 +549,19 @@ fn pairs(
         let places = rows.iter().map(|(line, _)| line + lines.passed).collect();
         let of_fault = |fault| BadRow::of_fault(fault).within(name, lines.passed);
         let rejected: Vec<RejectedRow> = text.bad.into_iter().map(of_fault).collect();
-        let features = cols.unwrap_or(text.x.cols());
+        let features = match &setting.schema {
+            Some(_) => setting.grow_to(text.x.cols()),
+            None => cols.unwrap_or(text.x.cols()),
+        };
         if setting.schema.is_none() && text.x.rows() > 0 {
             let index_base = Some(u8::from(!text.zero_based));
             setting.fix(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
-        }
-        if text.x.cols() > features {
-            setting.notes.push(format!("columns past the {features} of the stream are left out").into());
         }
         lines.consume(length);
         let (x, labels) = (text.x.with_cols(features), text.labels);
         let unknown = BTreeMap::new();
         let name = name.to_string();
-        return Ok(Some(Piece { name, x, labels, shown, lines: places, unknown, rejected }));
+        return Ok(Some(Piece { name, x, labels, shown, lines: places, ids: Vec::new(), unknown, rejected }));
     }
 }
 
@@ -448,7 +573,7 @@ fn slice(name: &str, data: &Dataset, rows: &[usize]) -> Piece {
     let labels = Labels { classes: data.labels.classes.clone(), of };
     let lines = rows.iter().map(|&row| row as u64 + 1).collect();
     let (name, unknown) = (name.to_string(), BTreeMap::new());
-    Piece { name, x, labels, shown, lines, unknown, rejected: Vec::new() }
+    Piece { name, x, labels, shown, lines, ids: Vec::new(), unknown, rejected: Vec::new() }
 }
 
 /// The first values of a row, for people.

@@ -326,17 +326,17 @@ fn model_files() {
         "infinite constant": model(patched(bias[1], f64::INFINITY)) => "m: model: coefficients and constants must be finite",
         "infinite point": model(patched(first_point, f64::INFINITY)) => "m: points: row 1, column 3: value inf is not usable; replace missing values and keep magnitudes below 1e100",
         "gamma 0": model(edited(&format!("\\\"gamma\\\":{}", gamma()), "\\\"gamma\\\":0")) => "m: parameter gamma = 0: must be a positive number",
-        "gamma null": model(edited(&format!("\\\"gamma\\\":{}", gamma()), "\\\"gamma\\\":null")) => "m: the description of the model is damaged: invalid type: null, expected f64 at line 1 column 509",
+        "gamma null": model(edited(&format!("\\\"gamma\\\":{}", gamma()), "\\\"gamma\\\":null")) => "m: the description of the model is damaged: invalid type: null, expected f64 at line 1 column 530",
         "classes missing": model(edited("\\\"classes\\\":[\\\"-4\\\",\\\"-1\\\",\\\"2\\\"]", "\\\"classes\\\":[]")) => "m: 0 classes; a classifier has at least two",
         "one class too few": model(edited("[\\\"-4\\\",\\\"-1\\\",\\\"2\\\"]", "[\\\"-4\\\",\\\"-1\\\"]")) => "m: one-vs-one over 2 classes needs 1 decision functions, found 3",
         "a class twice": model(edited("[\\\"-4\\\",\\\"-1\\\",\\\"2\\\"]", "[\\\"-4\\\",\\\"2\\\",\\\"2\\\"]")) => "m: class '2' is listed twice",
         "another scheme": model(edited("one-vs-one", "binary")) => "m: 3 classes; a binary classifier has two",
-        "unknown field": model(edited("\\\"scaling\\\"", "\\\"scalene\\\"")) => "m: the description of the model is damaged: unknown field `scalene`, expected one of `evermargin`, `input`, `scaling`, `body` at line 1 column 221",
+        "unknown field": model(edited("\\\"scaling\\\"", "\\\"scalene\\\"")) => "m: the description of the model is damaged: unknown field `scalene`, expected one of `evermargin`, `input`, `scaling`, `body` at line 1 column 242",
         "narrower points": model(edited("\\\"cols\\\":4", "\\\"cols\\\":1")) => "m: points: sparse matrix, row 1: column past the end",
         "wider points": model(edited("\\\"cols\\\":4", "\\\"cols\\\":5")) => "m: scaling: shift has 4 values for 5 columns",
         "columns that do not fit": model(edited("\\\"n3\\\"}", "\\\"n3\\\"},{\\\"kind\\\":\\\"number\\\",\\\"name\\\":\\\"n4\\\"}")) => "m: the columns make 5 features, but the model has 4",
         "calibration turned round": model(edited("\\\"a\\\":-", "\\\"a\\\":")) => "m: calibration: a must be finite and at most 0, b finite",
-        "deep nesting": model(edited("\\\"params\\\":{", &("\\\"params\\\":".to_string() + &"[".repeat(100_000)))) => "m: the description of the model is damaged: invalid type: sequence, expected a map at line 1 column 314",
+        "deep nesting": model(edited("\\\"params\\\":{", &("\\\"params\\\":".to_string() + &"[".repeat(100_000)))) => "m: the description of the model is damaged: invalid type: sequence, expected a map at line 1 column 335",
     }
 }
 

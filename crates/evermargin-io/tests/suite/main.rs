@@ -11,6 +11,7 @@
 mod containers;
 mod edges;
 mod golden_libsvm;
+mod growing_streams;
 mod hostile;
 mod libsvm_models;
 mod memory;

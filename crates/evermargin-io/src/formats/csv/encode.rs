@@ -1,15 +1,15 @@
 //! Rows of a table as rows of a matrix, once it is known which cells become which features.
 
 use crate::error::{Error, Result, shown};
-use crate::formats::csv::Plan;
 use crate::formats::csv::rows::{Rows, Spot, value};
+use crate::formats::csv::{Plan, Source};
 use crate::formats::labels::{self, Interner};
 use crate::limits::Limits;
 use crate::remedy::Message;
 use crate::stream::BadRow;
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Bytes of a row that a person is shown.
 pub(crate) const SHOWN: usize = 2048;
@@ -22,6 +22,17 @@ pub(crate) struct Wanted {
     pub(crate) rows: usize,
     /// Whether to keep what a person should see of each.
     pub(crate) show: bool,
+    /// Whether to list all values never seen in training, instead of one.
+    pub(crate) list_unknown: bool,
+}
+
+/// Values of a column that were never seen in training.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownValues {
+    /// Cells with such a value.
+    pub(crate) count: usize,
+    /// The first of them, or all if wanted.
+    pub(crate) values: BTreeSet<String>,
 }
 
 /// Rows coded.
@@ -32,15 +43,18 @@ pub(crate) struct Coded {
     pub(crate) shown: Vec<String>,
     /// The line of each row, if wanted.
     pub(crate) lines: Vec<u64>,
-    /// Of columns with values never seen in training: how many, and one of them.
-    pub(crate) unknown: BTreeMap<String, (usize, String)>,
+    /// The name of each row, if a column was named for that.
+    pub(crate) ids: Vec<String>,
+    /// Values never seen in training, by column.
+    pub(crate) unknown: BTreeMap<String, UnknownValues>,
     /// Bytes of the text that the rows stood in.
     pub(crate) used: usize,
 }
 
 impl Coded {
     /// The note about values never seen in training.
-    pub(crate) fn unknown_note(name: &str, count: usize, value: &str) -> String {
+    pub(crate) fn unknown_note(name: &str, unknown: &UnknownValues) -> String {
+        let (count, value) = (unknown.count, unknown.values.first().map_or("", String::as_str));
         format!(
             "column '{name}': {count} values never seen in training, such as '{}', count as none",
             shown(value.as_bytes())
@@ -54,7 +68,8 @@ struct Coding<'p> {
     values: Vec<f64>,
     indptr: Vec<usize>,
     indices: Vec<u32>,
-    unknown: BTreeMap<&'p str, (usize, String)>,
+    unknown: BTreeMap<&'p str, UnknownValues>,
+    list_unknown: bool,
 }
 
 impl Plan {
@@ -73,7 +88,9 @@ impl Plan {
             indptr: vec![0],
             indices: Vec::new(),
             unknown: BTreeMap::new(),
+            list_unknown: wanted.list_unknown,
         };
+        let mut ids = Vec::new();
         let (mut tokens, mut names) = (Vec::new(), Names::default());
         let (mut seen, mut lines) = (Vec::new(), Vec::new());
         let (mut above, mut used) = (wanted.header, rows.text.len());
@@ -82,9 +99,9 @@ impl Plan {
                 .reserve(wanted.rows, self.sources.len(), limits)
                 .map_err(|what| Error::content(file, what))?;
         }
-        let (sources, label) = (&mut self.sources, self.label);
-        let texts: Vec<usize> =
-            sources.iter().filter(|s| matches!(s.column, Column::Text { .. })).map(|s| s.cell).collect();
+        let (sources, label, id) = (&mut self.sources, self.label, self.id);
+        let is_text = |s: &&Source| matches!(s.column, Column::Text { .. });
+        let texts: Vec<usize> = sources.iter().filter(is_text).filter_map(|s| s.cell).collect();
         let mut weights: Vec<_> = sources.iter_mut().map(|s| s.weights.take()).collect();
         let outcome = rows.while_wanted(|spot, row| {
             if std::mem::take(&mut above) {
@@ -96,13 +113,22 @@ impl Plan {
                 return rows.reject(BadRow::new(spot.line, what)).map(|()| true);
             }
             for (source, weights) in sources.iter().zip(&mut weights) {
-                let cell = row[source.cell];
+                let Some(cell) =
+                    source.cell.map(|cell| row[cell]).filter(|c| !(source.optional && c.is_empty()))
+                else {
+                    coding.leave_out();
+                    continue;
+                };
                 match (&source.column, weights) {
                     (Column::Text { .. }, Some(weights)) => {
                         weights.code(cell, source.first, &mut coding.indices, &mut coding.values);
                     }
                     (column, _) => {
-                        if let Err(what) = coding.cell(cell, source.first, column) {
+                        let known_before = |values: &[usize]| {
+                            values.iter().any(|&s| sources[s].column.place_of(cell).is_some())
+                        };
+                        let is_new = source.last_of_cell && !known_before(&source.same_cell);
+                        if let Err(what) = coding.cell(cell, source.first, column, is_new) {
                             coding.drop_row();
                             let bad = BadRow::cell(spot.line, column.name(), cell, what);
                             return rows.reject(bad).map(|()| true);
@@ -113,6 +139,9 @@ impl Plan {
             coding.indptr.push(coding.values.len());
             if let Some(label) = label {
                 tokens.push(names.number(row[label], spot.line));
+            }
+            if let Some(id) = id {
+                ids.push(clipped(row[id]));
             }
             if wanted.show {
                 seen.push(sight(rows.text, spot, row, &texts));
@@ -139,7 +168,7 @@ impl Plan {
             Some(_) => names.labels(file, &tokens)?,
             None => labels::none(count),
         };
-        Ok(Coded { x, labels, shown: seen, lines, unknown, used })
+        Ok(Coded { x, labels, shown: seen, lines, ids, unknown, used })
     }
 }
 
@@ -149,6 +178,13 @@ impl<'p> Coding<'p> {
         let end = self.indptr.last().copied().unwrap_or(0);
         self.values.truncate(end);
         self.indices.truncate(end);
+    }
+
+    /// A column that the row lacks: 0.
+    fn leave_out(&mut self) {
+        if self.dense {
+            self.values.push(0.0);
+        }
     }
 
     /// Room for `rows` rows of a value per cell. The words of a text may take more.
@@ -163,7 +199,13 @@ impl<'p> Coding<'p> {
     }
 
     #[inline]
-    fn cell(&mut self, cell: &str, first: usize, column: &'p Column) -> std::result::Result<(), String> {
+    fn cell(
+        &mut self,
+        cell: &str,
+        first: usize,
+        column: &'p Column,
+        is_new: bool,
+    ) -> std::result::Result<(), String> {
         match column {
             Column::Number { .. } => {
                 let value = value(cell)?;
@@ -174,15 +216,21 @@ impl<'p> Coding<'p> {
                     self.values.push(value);
                 }
             }
-            Column::Category { name, values: known } => {
-                match known.binary_search_by(|k| k.as_str().cmp(cell)) {
-                    Ok(at) => {
-                        self.indices.push((first + at) as u32);
-                        self.values.push(1.0);
-                    }
-                    Err(_) => self.unknown.entry(name).or_insert_with(|| (0, cell.to_string())).0 += 1,
+            Column::Category { name, .. } => match column.place_of(cell) {
+                Some(at) => {
+                    self.indices.push((first + at) as u32);
+                    self.values.push(1.0);
                 }
-            }
+                None if is_new => {
+                    let list = self.list_unknown;
+                    let unknown = self.unknown.entry(name).or_default();
+                    unknown.count += 1;
+                    if (list || unknown.values.is_empty()) && !unknown.values.contains(cell) {
+                        unknown.values.insert(cell.to_string());
+                    }
+                }
+                None => {}
+            },
             Column::Text { .. } => {}
         }
         Ok(())

@@ -45,10 +45,9 @@ pub(crate) fn read(
         return Err(Error::content(file, "no rows below the header"));
     }
     limits.check_shape(plan.rows, plan.sources.len()).map_err(|what| Error::content(file, what))?;
-    let wanted = Wanted { header: plan.header, rows: plan.rows, show: false };
+    let wanted = Wanted { header: plan.header, rows: plan.rows, show: false, list_unknown: false };
     let Coded { x, labels, unknown, .. } = plan.code(file, &rows, &wanted, limits)?;
-    notes
-        .extend(unknown.iter().map(|(name, (count, value))| Coded::unknown_note(name, *count, value).into()));
+    notes.extend(unknown.iter().map(|(name, values)| Coded::unknown_note(name, values).into()));
     Ok(Table { x, labels, label: plan.label_at.take(), columns: plan.into_columns() })
 }
 
@@ -68,7 +67,12 @@ pub(crate) fn form(
         None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
     };
     let unsaid = options.label.is_none() && asked.is_none() && !options.unlabeled && !options.label_optional;
-    let mut form = Form::of(file, text, format, trained.chain(asked), &options.limits, skipped)?;
+    let id = match &options.id {
+        Some(LabelColumn::Name(name)) => Some(name.clone()),
+        _ => None,
+    };
+    let known = trained.chain(asked).chain(id);
+    let mut form = Form::of(file, text, format, known, &options.limits, skipped)?;
     if let Form::Objects(keys) = &mut form {
         let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
         if unsaid && !keys.names.iter().any(usual) {
@@ -80,8 +84,14 @@ pub(crate) fn form(
 
 /// A column of the table and the features it becomes.
 pub(crate) struct Source {
-    /// The cell it is in.
-    pub(crate) cell: usize,
+    /// The cell it is in; none if the table lacks it.
+    pub(crate) cell: Option<usize>,
+    /// Whether rows may lack it: an empty cell is 0 then.
+    pub(crate) optional: bool,
+    /// Other columns of the same cell that came before it: values of a category that appeared at another time.
+    pub(crate) same_cell: Vec<usize>,
+    /// Whether it is the last column of its cell.
+    pub(crate) last_of_cell: bool,
     /// The first of its features.
     pub(crate) first: usize,
     pub(crate) column: Column,
@@ -95,6 +105,8 @@ pub(crate) struct Plan {
     /// The cell of the label.
     pub(crate) label: Option<usize>,
     pub(crate) label_at: Option<LabelPosition>,
+    /// The cell that names a row.
+    pub(crate) id: Option<usize>,
     /// In feature order.
     pub(crate) sources: Vec<Source>,
     pub(crate) features: usize,
@@ -122,10 +134,14 @@ impl Plan {
     ) -> Result<Self> {
         let said = if format == Format::Jsonl { Some(true) } else { options.header };
         let survey = Survey::of(file, rows, said, &options.limits)?;
-        let plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
+        let mut plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
             Some(columns) => Self::as_trained(file, rows, &survey, columns, format, options, notes)?,
             None => Self::afresh(file, rows, &survey, format, options, notes)?,
         };
+        if let Some(id) = &options.id {
+            let names = survey.names(plan.header);
+            plan.id = Some(asked_column(file, &names, plan.header, id, "the ids")?);
+        }
         let cap = options.limits.columns();
         if plan.features > cap {
             return Err(Error::content(file, over(plan.features, "features", cap, Limit::Columns)));
@@ -215,9 +231,9 @@ impl Plan {
                     Column::Category { name, values: values.into_iter().collect() }
                 }
             };
-            columns.push((c, column));
+            columns.push((Some(c), column));
         }
-        Ok(Self::new(header, label, columns, survey))
+        Ok(Self::new(header, label, columns, 0, survey))
     }
 
     fn as_trained(
@@ -237,12 +253,14 @@ impl Plan {
         }
         let width = survey.first.len();
         let mut found = Vec::with_capacity(columns.len());
-        for column in columns {
+        let required = columns.len().saturating_sub(options.optional_columns);
+        for (at, column) in columns.iter().enumerate() {
             let name = column.name();
-            let Some(cell) = survey.first.iter().position(|c| c == name) else {
+            let cell = survey.first.iter().position(|c| c == name);
+            if cell.is_none() && at < required {
                 let what = format!("column '{name}', which the model was trained on, is missing");
                 return Err(Error::line(file, 1, what));
-            };
+            }
             found.push((cell, column.clone()));
         }
         let free: Vec<usize> =
@@ -274,7 +292,7 @@ impl Plan {
                 }
             }
         }
-        Ok(Self::new(true, label, found, survey))
+        Ok(Self::new(true, label, found, options.optional_columns, survey))
     }
 
     /// Columns that have no names: they stand as they stood in training, with the label or without.
@@ -288,25 +306,34 @@ impl Plan {
         notes: &mut Vec<Message>,
     ) -> Result<Self> {
         let (width, header) = (survey.first.len(), survey.said == Some(true));
+        // Values of a category that appeared later stand in the cell of the category.
+        let mut names: Vec<&str> = Vec::new();
+        for column in columns {
+            if !names.contains(&column.name()) {
+                names.push(column.name());
+            }
+        }
         let trained = options.trained_label.as_ref().map(|l| l.index).filter(|i| (1..=width).contains(i));
-        let label = match width.checked_sub(columns.len()) {
+        let label = match width.checked_sub(names.len()) {
             Some(0) => None,
-            Some(1) if !options.label_optional => Some(match (&options.label, trained) {
-                (Some(asked), _) => {
-                    label_column(file, &survey.names(header), header, format, Some(asked), notes)?
-                }
-                (None, Some(i)) => i - 1,
-                (None, None) if format == Format::Space => 0,
-                (None, None) => width - 1,
-            }),
+            Some(1) if !options.label_optional && options.id.is_none() => {
+                Some(match (&options.label, trained) {
+                    (Some(asked), _) => {
+                        label_column(file, &survey.names(header), header, format, Some(asked), notes)?
+                    }
+                    (None, Some(i)) => i - 1,
+                    (None, None) if format == Format::Space => 0,
+                    (None, None) => width - 1,
+                })
+            }
             _ => {
                 if let Some(cells) = numbered(columns, width) {
                     let label = trained.map(|i| i - 1);
-                    return Ok(Self::new(header, label, cells, survey));
+                    return Ok(Self::new(header, label, cells, options.optional_columns, survey));
                 }
                 let what = format!(
                     "{width} columns without a header, but the model was trained on {}, from '{}' to '{}'",
-                    columns.len(),
+                    names.len(),
                     columns.first().map_or("", Column::name),
                     columns.last().map_or("", Column::name)
                 );
@@ -324,28 +351,47 @@ impl Plan {
                 None => Message::new(what, Remedy::NameLabelColumn),
             });
         }
-        let cells = (0..width).filter(|c| Some(*c) != label);
-        Ok(Self::new(header, label, cells.zip(columns.iter().cloned()).collect(), survey))
+        let cells: Vec<usize> = (0..width).filter(|c| Some(*c) != label).collect();
+        let cell = |column: &Column| names.iter().position(|n| *n == column.name()).map(|at| cells[at]);
+        let columns = columns.iter().map(|column| (cell(column), column.clone())).collect();
+        Ok(Self::new(header, label, columns, options.optional_columns, survey))
     }
 
-    fn new(header: bool, label: Option<usize>, columns: Vec<(usize, Column)>, survey: &Survey) -> Self {
-        let mut features = 0;
-        let mut sources = Vec::with_capacity(columns.len());
-        for (cell, column) in columns {
-            let weights = match &column {
-                Column::Text { buckets, documents, frequency, .. } => {
-                    Some(Weights::new(*buckets, *documents, frequency))
-                }
-                Column::Number { .. } | Column::Category { .. } => None,
-            };
-            let first = features;
-            features += column.features();
-            sources.push(Source { cell, first, column, weights });
-        }
+    fn new(
+        header: bool,
+        label: Option<usize>,
+        columns: Vec<(Option<usize>, Column)>,
+        optional: usize,
+        survey: &Survey,
+    ) -> Self {
         let name = |at: usize| header.then(|| survey.first[at].clone());
         let label_at = label.map(|at| LabelPosition { name: name(at), index: at + 1 });
         let rows = survey.rows - usize::from(header);
-        Self { header, label, label_at, sources, features, width: survey.first.len(), rows }
+        let (sources, width) = (Vec::with_capacity(columns.len()), survey.first.len());
+        let mut plan = Self { header, label, label_at, id: None, sources, features: 0, width, rows };
+        let required = columns.len().saturating_sub(optional);
+        columns
+            .into_iter()
+            .enumerate()
+            .for_each(|(at, (cell, column))| plan.add(cell, column, at >= required));
+        plan
+    }
+
+    /// Adds a column; its features stand after the others. Rows may lack it, if no column of that name was there before.
+    pub(crate) fn add(&mut self, cell: Option<usize>, column: Column, optional: bool) {
+        let weights = match &column {
+            Column::Text { buckets, documents, frequency, .. } => {
+                Some(Weights::new(*buckets, *documents, frequency))
+            }
+            Column::Number { .. } | Column::Category { .. } => None,
+        };
+        let first = self.features;
+        self.features += column.features();
+        let is_twin = |s: &Source| cell.is_some() && s.cell == cell;
+        let same_cell: Vec<usize> = (0..self.sources.len()).filter(|&s| is_twin(&self.sources[s])).collect();
+        same_cell.iter().for_each(|&s| self.sources[s].last_of_cell = false);
+        let optional = optional && same_cell.iter().all(|&s| self.sources[s].optional);
+        self.sources.push(Source { cell, optional, same_cell, last_of_cell: true, first, column, weights });
     }
 
     /// How the table was coded, for a model to remember.
@@ -388,6 +434,7 @@ fn kinds(
         Ok(at)
     };
     let texts: Vec<usize> = options.text.iter().map(|t| find(t, "text")).collect::<Result<_>>()?;
+    let id = options.id.as_ref().map(|id| find(id, "ids")).transpose()?;
     let only = match &options.only {
         Some(asked) => Some(asked.iter().map(|c| find(c, "columns")).collect::<Result<Vec<usize>>>()?),
         None => None,
@@ -395,7 +442,7 @@ fn kinds(
     let buckets = options.buckets.unwrap_or(text::BUCKETS);
     text::check_buckets(buckets).map_err(|what| Error::content(file, what))?;
     let kind = |c: usize| {
-        if Some(c) == label {
+        if Some(c) == label || Some(c) == id {
             Kind::Left
         } else if texts.contains(&c) {
             Kind::Text(Frequencies::new(buckets))
@@ -411,10 +458,10 @@ fn kinds(
 }
 
 /// Columns named by their number, of a table without header from which some were left out, each with its cell.
-fn numbered(columns: &[Column], width: usize) -> Option<Vec<(usize, Column)>> {
+fn numbered(columns: &[Column], width: usize) -> Option<Vec<(Option<usize>, Column)>> {
     let cell = |column: &Column| {
         let number = column.name().strip_prefix("column ")?.parse::<usize>().ok()?;
-        (1..=width).contains(&number).then(|| (number - 1, column.clone()))
+        (1..=width).contains(&number).then(|| (Some(number - 1), column.clone()))
     };
     columns.iter().map(cell).collect()
 }

@@ -133,6 +133,7 @@ pub(crate) struct Rows<'a> {
     /// Cells of a row, when the rows go on from others; these have no header.
     width: Option<usize>,
     bad: BadRows,
+    other_keys: std::cell::Cell<bool>,
 }
 
 impl<'a> Rows<'a> {
@@ -143,7 +144,7 @@ impl<'a> Rows<'a> {
             let line = line_at(text.as_bytes(), at);
             return Err(Error::line(file, line, "a quote opens in this line and never closes"));
         }
-        Ok(Self { file, text, form, width, bad: BadRows::Fail })
+        Ok(Self { file, text, form, width, bad: BadRows::Fail, other_keys: std::cell::Cell::new(false) })
     }
 
     /// The same rows, without those that cannot be used.
@@ -155,6 +156,11 @@ impl<'a> Rows<'a> {
     /// Whether bad rows are passed over.
     pub(crate) fn is_tolerant(&self) -> bool {
         !matches!(self.bad, BadRows::Fail)
+    }
+
+    /// Whether an object that was read has keys that the form does not know.
+    pub(crate) fn has_other_keys(&self) -> bool {
+        self.other_keys.get()
     }
 
     /// Rejects a row: an error, unless bad rows are passed over.
@@ -221,6 +227,7 @@ impl<'a> Rows<'a> {
                 self.reject(BadRow::new(line.number, what))?;
                 continue;
             }
+            self.other_keys.set(read.has_other_keys);
             let cells: Vec<&str> = read.spans.iter().map(|s| s.of(line.text, &read.scratch).trim()).collect();
             if !row(line.spot(), &cells)? {
                 break;
