@@ -4,7 +4,7 @@ use crate::random_baseline::RandomBaseline;
 use crate::record::{Batch, Record};
 use crate::session::Session;
 use evermargin::data::Matrix;
-use evermargin::engine::{Effects, Event, Plan};
+use evermargin::engine::{Effects, Engine, Event, Plan, Question};
 use evermargin::error::{Error, Result};
 use evermargin::solver::Watch;
 use evermargin_io::RejectedRow;
@@ -20,13 +20,13 @@ pub(crate) struct SessionPlan {
 impl Session {
     /// Plans a record: everything that can refuse it happens here, and nothing is changed.
     pub(crate) fn plan(&self, record: &Record) -> Result<SessionPlan> {
-        let engine = Self::event_of(record)?.map(|event| self.engine.plan(event)).transpose()?;
+        let engine = self.event_of(record)?.map(|event| self.engine.plan(event)).transpose()?;
         Ok(SessionPlan { engine, baseline: None })
     }
 
     /// [`Session::plan`] that also does the work, so that the watch can interrupt it. The state is not changed.
     pub(crate) fn plan_watched(&mut self, record: &Record, watch: &dyn Watch) -> Result<SessionPlan> {
-        let Some(event) = Self::event_of(record)? else { return Ok(SessionPlan::default()) };
+        let Some(event) = self.event_of(record)? else { return Ok(SessionPlan::default()) };
         let engine = Some(self.engine.plan_watched(event.clone(), watch)?);
         let (Some(baseline), Record::Batch(batch)) = (&mut self.random_baseline, record) else {
             return Ok(SessionPlan { engine, baseline: None });
@@ -39,15 +39,59 @@ impl Session {
     }
 
     /// The event of the engine in a record.
-    fn event_of(record: &Record) -> Result<Option<Event>> {
+    fn event_of(&self, record: &Record) -> Result<Option<Event>> {
         match record {
             Record::Begin(_) => Err(Error::Data("a session begins once".into())),
             Record::Batch(batch) if batch.x.rows() == 0 => Ok(None),
             Record::Batch(batch) => {
-                Ok(Some(Event::Batch { x: batch.x.clone(), labels: batch.labels.clone() }))
+                let labels = self.labels_on_arrival(batch, self.engine.rows());
+                Ok(Some(Event::Batch { x: batch.x.clone(), labels }))
             }
             Record::Event(event) => Ok(Some(event.clone())),
             Record::RejectedRows(_) | Record::CpuLevel(_) => Ok(None),
+        }
+    }
+
+    /// The labels that the engine is given together with a batch whose first sample has this number.
+    fn labels_on_arrival(&self, batch: &Batch, first_sample: u64) -> Vec<Option<String>> {
+        let (protocol, seed) = (&self.config.label_protocol, self.config.params.seed);
+        let arrives = |i: usize| protocol.delay == 0 && protocol.is_available(seed, first_sample + i as u64);
+        batch.labels.iter().enumerate().map(|(i, label)| label.clone().filter(|_| arrives(i))).collect()
+    }
+
+    /// Sends the labels of a batch that arrive later; the engine keeps their rows.
+    fn delay_labels(&mut self, batch: &Batch) {
+        let (protocol, seed) = (self.config.label_protocol, self.config.params.seed);
+        if protocol.delay == 0 {
+            return;
+        }
+        let first = self.first_sample;
+        let known = batch.labels.iter().enumerate().filter_map(|(i, label)| Some((i, label.clone()?)));
+        let (rows, labels): (Vec<usize>, Vec<(u64, String)>) = known
+            .map(|(i, label)| (i, (first + i as u64, label)))
+            .filter(|(_, (sample, _))| protocol.is_available(seed, *sample))
+            .unzip();
+        // Rows of the batch: this is never refused.
+        let _ = self.engine.apply(Event::Await { rows });
+        self.delayed.send(self.engine.batches() + protocol.delay, labels);
+    }
+
+    /// Sends the answers to the open queries of a batch that is closed.
+    fn delay_answers(&mut self) {
+        let delay = self.config.label_protocol.delay;
+        if delay == 0 || !self.config.oracle.hides_labels() {
+            return;
+        }
+        let answer = |q: &Question| Some((q.sample, self.available_truth(q.sample, q.row)?));
+        let answers = self.queries.iter().filter_map(answer).collect();
+        self.delayed.send(self.engine.batches() + delay, answers);
+    }
+
+    /// Gives the engine the labels that arrive with the end of a batch. They follow from the records, so that they are none.
+    fn receive_labels(&mut self) {
+        let labels = self.delayed.arriving(self.engine.batches());
+        for effects in deliver(&mut self.engine, labels, self.config.oracle.hides_labels()) {
+            self.notify(&effects);
         }
     }
 
@@ -57,6 +101,9 @@ impl Session {
             (Record::Batch(batch), engine) => self.commit_batch(*batch, engine, plan.baseline),
             (Record::Event(event), Some(plan)) => {
                 let effects = self.engine.commit(plan);
+                if let (Event::SetBudget { .. }, Some(baseline)) = (&event, &mut self.random_baseline) {
+                    baseline.set_budget(self.engine.params().budget);
+                }
                 self.record_outcome(&event, &effects);
                 effects
             }
@@ -79,6 +126,7 @@ impl Session {
         baseline: Option<RandomBaseline>,
     ) -> Effects {
         let x = std::mem::replace(&mut batch.x, Matrix::empty(0, false));
+        self.schema.extend(&std::mem::take(&mut batch.new_columns), x.cols());
         self.first_row = self.statistics.current.stream_rows() + 1;
         let no_rows = plan.is_none();
         let effects = if let Some(plan) = plan {
@@ -110,15 +158,17 @@ impl Session {
         baseline: Option<RandomBaseline>,
     ) -> Effects {
         let first_sample = self.engine.rows();
+        let labels = self.labels_on_arrival(batch, first_sample);
         let effects = self.engine.commit(plan);
         (self.first_sample, self.batch_closed) = (first_sample, false);
-        self.given_rows = (0..batch.labels.len()).filter(|&i| batch.labels[i].is_some()).collect();
+        self.given_rows = (0..labels.len()).filter(|&i| labels[i].is_some()).collect();
+        self.delay_labels(batch);
         self.statistics.record_arrival(&effects, self.engine.classes(), batch.reference_labels());
         self.queries.clone_from(&effects.questions);
         if baseline.is_some() {
             self.random_baseline = baseline;
         } else if let Some(baseline) = &mut self.random_baseline {
-            let event = Event::Batch { x, labels: batch.labels.clone() };
+            let event = Event::Batch { x, labels };
             let _ = baseline.process(event, batch, self.engine.now(), None); // without a watch nothing interrupts it
         }
         self.notify(&effects);
@@ -141,12 +191,14 @@ impl Session {
         }
         if let Event::Tick { .. } = event {
             self.batch_closed = true;
+            self.delay_answers();
             self.queries.clear();
             self.predictions.clone_from(&effects.labels);
             if !effects.labels.is_empty() {
                 let reference = self.batch.as_ref().map_or(&[] as &[_], Batch::reference_labels);
                 self.statistics.record_close(&effects.labels, &self.engine, reference, &self.given_rows);
             }
+            self.receive_labels();
         }
     }
 
@@ -171,12 +223,30 @@ impl Session {
     /// The name of the column that a feature comes from, or its number, counted from 1.
     fn column_name(&self, feature: usize) -> String {
         let mut end = 0;
-        let column = self.config.schema.columns.iter().find(|column| {
+        let column = self.schema.columns.iter().find(|column| {
             end += column.features();
             feature < end
         });
         column.map_or_else(|| (feature + 1).to_string(), |column| column.name().to_string())
     }
+}
+
+/// Gives an engine labels that arrive late: answers to queries, or labels of rows that it keeps for them. Those that it cannot
+/// use are left out.
+pub(crate) fn deliver(engine: &mut Engine, labels: Vec<(u64, String)>, answers: bool) -> Vec<Effects> {
+    if answers {
+        let answer = |(sample, label)| engine.apply(Event::Answer { sample, label }).ok();
+        return labels.into_iter().filter_map(answer).collect();
+    }
+    if labels.is_empty() {
+        return Vec::new();
+    }
+    if let Ok(effects) = engine.apply(Event::Labels { labels: labels.clone() }) {
+        return vec![effects];
+    }
+    // One name that is no class refuses them together.
+    let one = |label| engine.apply(Event::Labels { labels: vec![label] }).ok();
+    labels.into_iter().filter_map(one).collect()
 }
 
 /// How many rows the engine rejected. A row whose label alone is rejected is used.

@@ -1,18 +1,19 @@
 //! Everything that is fixed when a session begins.
 
+use crate::label_protocol::LabelProtocol;
 use evermargin::engine::EngineParams;
-use evermargin::model::InputSpec;
 use evermargin_io::Schema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the records and snapshots of a session.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
-/// The parameters of a session: its first event. They do not change later.
+/// The parameters of a session: its first event. They do not change later, except for the budget, which
+/// [`evermargin::engine::Event::SetBudget`] changes in the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionConfig {
-    /// Parameters of the engine.
+    /// Parameters of the engine, with its first budget.
     pub params: EngineParams,
     /// Whether a second engine with the same budget queries at random, as a baseline.
     pub random_baseline: bool,
@@ -22,19 +23,14 @@ pub struct SessionConfig {
     pub batch_rows: usize,
     /// The sources and the options they are read with, as the user wrote them.
     pub input: Vec<String>,
-    /// How rows of the sources become features.
+    /// How rows of the sources become features, by the first batch.
     pub schema: Schema,
+    /// Which labels of the data are used, and when.
+    pub label_protocol: LabelProtocol,
     /// The class that is learned against all others together.
     pub positive: Option<String>,
     /// CPU feature level of the process that began the session, as the caller names it.
     pub cpu_level: String,
-}
-
-impl SessionConfig {
-    /// How rows become features and labels, for a model to keep.
-    pub fn input_spec(&self) -> InputSpec {
-        self.schema.input_spec().with_positive(self.positive.clone())
-    }
 }
 
 /// The source of answers to queries.

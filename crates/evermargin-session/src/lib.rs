@@ -17,7 +17,7 @@
 //! use evermargin::Matrix;
 //! use evermargin::engine::EngineParams;
 //! use evermargin_io::{Format, Schema};
-//! use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig};
+//! use evermargin_session::{Batch, LabelProtocol, Opened, Oracle, OtherCpu, Session, SessionConfig};
 //!
 //! let home = tempfile::tempdir()?;
 //! let directory = home.path().join("state");
@@ -33,6 +33,7 @@
 //!     batch_rows: 4,
 //!     input: Vec::new(),
 //!     schema,
+//!     label_protocol: LabelProtocol::default(),
 //!     positive: None,
 //!     cpu_level: "generic".into(),
 //! };
@@ -53,6 +54,7 @@
 mod commit;
 mod config;
 mod error;
+mod label_protocol;
 mod log;
 mod random_baseline;
 mod record;
@@ -60,10 +62,13 @@ mod replay;
 mod session;
 mod snapshot;
 mod statistics;
+mod stream_scores;
 
 pub use config::{FORMAT, Oracle, SessionConfig};
 pub use error::SessionError;
+pub use label_protocol::{LabelProtocol, MAX_DELAY};
 pub use record::Batch;
 pub use replay::{Opened, OtherCpu};
 pub use session::{RejectedEvent, Session};
 pub use statistics::{ClassCounts, StatisticsPoint, StreamStatistics};
+pub use stream_scores::StreamScores;

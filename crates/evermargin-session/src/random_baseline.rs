@@ -1,9 +1,11 @@
 //! The random baseline: a second engine with the same budget that chooses its queries at random.
 
+use crate::commit::deliver;
 use crate::config::SessionConfig;
+use crate::label_protocol::{DelayedLabels, LabelProtocol};
 use crate::record::Batch;
 use crate::statistics::StreamStatistics;
-use evermargin::engine::{Effects, Engine, Event, QueryStrategy};
+use evermargin::engine::{Budget, Effects, Engine, Event, QueryStrategy, Question};
 use evermargin::error::{Error, Result};
 use evermargin::solver::Watch;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct RandomBaseline {
     engine: Engine,
     pub(crate) statistics: StreamStatistics,
+    protocol: LabelProtocol,
+    delayed: DelayedLabels,
 }
 
 impl RandomBaseline {
@@ -22,7 +26,12 @@ impl RandomBaseline {
             query_strategy: QueryStrategy::Random,
             ..config.params.clone()
         };
-        Ok(Self { engine: Engine::new(&params)?, statistics: StreamStatistics::default() })
+        Ok(Self {
+            engine: Engine::new(&params)?,
+            statistics: StreamStatistics::default(),
+            protocol: config.label_protocol,
+            delayed: DelayedLabels::default(),
+        })
     }
 
     /// Processes a batch from its arrival to its end. The batch's hidden labels answer the queries. A batch that the
@@ -41,11 +50,35 @@ impl RandomBaseline {
         };
         let reference = batch.reference_labels();
         self.statistics.record_arrival(&effects, self.engine.classes(), reference);
-        let mut queries = effects.questions;
-        let mut given = Vec::new();
+        let given = self.answer(effects.questions, batch);
+        match self.apply(Event::Tick { now }, watch) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(_) => {}
+            Ok(effects) => {
+                self.statistics.record_close(&effects.labels, &self.engine, reference, &given);
+            }
+        }
+        let labels = self.delayed.arriving(self.engine.batches());
+        deliver(&mut self.engine, labels, true);
+        Ok(())
+    }
+
+    /// Answers queries from the hidden labels that are available, now or later. Returns the rows whose label was given.
+    fn answer(&mut self, mut queries: Vec<Question>, batch: &Batch) -> Vec<usize> {
+        let (protocol, seed) = (self.protocol, self.engine.params().seed);
+        if protocol.delay > 0 {
+            let count = self.engine.params().budget.per_batch;
+            queries.extend(self.engine.apply(Event::Ask { count }).map(|e| e.questions).unwrap_or_default());
+        }
+        let (mut given, mut delayed) = (Vec::new(), Vec::new());
         while let Some(query) = queries.pop() {
             let sample = query.sample;
             let answer = batch.truth.get(query.row).cloned().flatten();
+            let answer = answer.filter(|_| protocol.is_available(seed, sample));
+            if let Some(label) = answer.clone().filter(|_| protocol.delay > 0) {
+                delayed.push((sample, label));
+                continue;
+            }
             let answer = answer.map(|label| Event::Answer { sample, label });
             let event =
                 answer.filter(|e| self.engine.plan(e.clone()).is_ok()).unwrap_or(Event::Skip { sample });
@@ -54,14 +87,13 @@ impl RandomBaseline {
                 queries.extend(effects.questions);
             }
         }
-        match self.apply(Event::Tick { now }, watch) {
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(_) => {}
-            Ok(effects) => {
-                self.statistics.record_close(&effects.labels, &self.engine, reference, &given);
-            }
-        }
-        Ok(())
+        self.delayed.send(self.engine.batches() + protocol.delay, delayed);
+        given
+    }
+
+    /// Allows other numbers of queries, which the main engine has accepted.
+    pub(crate) fn set_budget(&mut self, budget: Budget) {
+        let _ = self.engine.apply(Event::SetBudget { budget }); // same limits, so that it is not refused here either
     }
 
     fn apply(&mut self, event: Event, watch: Option<&dyn Watch>) -> Result<Effects> {

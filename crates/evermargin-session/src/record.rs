@@ -4,6 +4,7 @@ use crate::config::{FORMAT, SessionConfig};
 use crate::error::SessionError;
 use evermargin::data::Matrix;
 use evermargin::engine::Event;
+use evermargin::model::Column;
 use evermargin_io::artifacts::engine::{pack, unpack};
 use evermargin_io::{Position, RejectedRow, RowPlaces};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,10 @@ pub struct Batch {
     pub truth: Vec<Option<String>>,
     /// The text of each row for an annotator; empty if there is none.
     pub texts: Vec<String>,
+    /// The name of each row; empty if rows have none.
+    pub ids: Vec<String>,
+    /// Columns of a table that appear in this batch for the first time, after those known.
+    pub new_columns: Vec<Column>,
     /// The file and line of each row.
     pub places: RowPlaces,
     /// Rows between these that the reader could not use.
@@ -39,6 +44,8 @@ impl Batch {
             labels,
             truth: Vec::new(),
             texts: Vec::new(),
+            ids: Vec::new(),
+            new_columns: Vec::new(),
             places: RowPlaces::default(),
             rejected: Vec::new(),
             position: Position::default(),
@@ -58,7 +65,8 @@ impl Batch {
             .map(|row| self.places.rejected(row, numbers.next().unwrap_or(0), None, None, reason));
         let mut rejected: Vec<RejectedRow> = self.rejected.iter().cloned().chain(whole).collect();
         rejected.sort_by_key(|row| row.row);
-        Self { rejected, position: self.position, ..Self::new(Matrix::empty(cols, sparse), Vec::new()) }
+        let (position, new_columns) = (self.position, self.new_columns);
+        Self { new_columns, rejected, position, ..Self::new(Matrix::empty(cols, sparse), Vec::new()) }
     }
 
     /// The labels that predictions are compared with.
@@ -100,7 +108,10 @@ impl Record {
             Self::Event(Event::Correct { .. }) => "correct",
             Self::Event(Event::Withdraw { .. }) => "withdraw",
             Self::Event(Event::Related { .. }) => "related",
+            Self::Event(Event::Await { .. }) => "await",
+            Self::Event(Event::Labels { .. }) => "labels",
             Self::Event(Event::Ask { .. }) => "ask",
+            Self::Event(Event::SetBudget { .. }) => "set-budget",
             Self::Event(Event::Tick { .. }) => "tick",
             Self::RejectedRows(_) => "rejected-rows",
             Self::CpuLevel(_) => "cpu-level",

@@ -2,14 +2,15 @@
 
 use crate::config::{Oracle, SessionConfig};
 use crate::error::SessionError;
+use crate::label_protocol::DelayedLabels;
 use crate::log::{Durability, EventLog};
 use crate::random_baseline::RandomBaseline;
 use crate::record::{Batch, Record};
 use crate::statistics::StreamStatistics;
 use evermargin::engine::{Effects, Engine, Event, InferredLabel, Question};
-use evermargin::model::Classifier;
+use evermargin::model::{Classifier, InputSpec};
 use evermargin::solver::{Progress, Watch};
-use evermargin_io::{Position, RejectedRow};
+use evermargin_io::{Position, RejectedRow, Schema};
 use evermargin_store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,8 @@ pub struct Session {
     pub(crate) config: SessionConfig,
     /// CPU feature level on which the session was computed last.
     pub(crate) cpu_level: String,
+    /// How rows become features, with the columns that appeared so far.
+    pub(crate) schema: Schema,
     pub(crate) engine: Engine,
     pub(crate) random_baseline: Option<RandomBaseline>,
     pub(crate) statistics: StreamStatistics,
@@ -60,6 +63,8 @@ pub struct Session {
     pub(crate) rejected_rows: Vec<RejectedRow>,
     pub(crate) rejected_events: Vec<RejectedEvent>,
     pub(crate) rejected_event_count: u64,
+    /// Labels of earlier batches that have not arrived yet.
+    pub(crate) delayed: DelayedLabels,
     #[serde(skip)]
     pub(crate) notices: Vec<Effects>,
     #[serde(skip)]
@@ -79,6 +84,7 @@ impl Session {
 
     pub(crate) fn begin(config: SessionConfig, log: EventLog) -> Result<Self, SessionError> {
         let wrong = |e: evermargin::Error| SessionError::Config(e.to_string());
+        config.label_protocol.check().map_err(SessionError::Config)?;
         Ok(Self {
             cpu_level: config.cpu_level.clone(),
             engine: Engine::new(&config.params).map_err(wrong)?,
@@ -87,6 +93,7 @@ impl Session {
                 .then(|| RandomBaseline::new(&config))
                 .transpose()
                 .map_err(wrong)?,
+            schema: config.schema.clone(),
             config,
             statistics: StreamStatistics::default(),
             batch: None,
@@ -100,6 +107,7 @@ impl Session {
             rejected_rows: Vec::new(),
             rejected_events: Vec::new(),
             rejected_event_count: 0,
+            delayed: DelayedLabels::default(),
             notices: Vec::new(),
             log,
         })
@@ -192,14 +200,20 @@ impl Session {
 
     /// [`Session::answer_from_truth`] that the watch can end between two answers, with [`SessionError::Interrupted`]. The other
     /// queries stay open.
+    ///
+    /// With delayed labels, all queries of the batch are asked at once and those with an available label stay open: the answers
+    /// arrive with the end of a later batch.
     pub fn answer_from_truth_watched(&mut self, watch: &dyn Watch) -> Result<(), SessionError> {
+        if self.config.label_protocol.delay > 0 {
+            return self.ask_for_delayed_answers();
+        }
         while let Some(query) = self.queries.first() {
             let progress = Progress { steps: query.sample, violation: 0.0, tolerance: 0.0 };
             if !watch.proceed(&progress) {
                 return Err(SessionError::Interrupted);
             }
             let (sample, row) = (query.sample, query.row);
-            let truth = self.batch.as_ref().and_then(|b| b.truth.get(row).cloned().flatten());
+            let truth = self.available_truth(sample, row);
             let answered = truth.map(|label| {
                 let record = Record::Event(Event::Answer { sample, label });
                 self.execute(record, Durability::WithNext, Some(watch))
@@ -214,6 +228,28 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Asks all queries that the budget of the batch allows, and skips those without an available label.
+    fn ask_for_delayed_answers(&mut self) -> Result<(), SessionError> {
+        let count = self.config.params.budget.per_batch;
+        self.execute(Record::Event(Event::Ask { count }), Durability::WithNext, None)?;
+        let mut next = 0;
+        while let Some(query) = self.queries.get(next) {
+            let (sample, row) = (query.sample, query.row);
+            if self.available_truth(sample, row).is_some() {
+                next += 1;
+            } else {
+                self.execute(Record::Event(Event::Skip { sample }), Durability::WithNext, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The hidden label of a sample of the last batch, if the protocol makes it available.
+    pub(crate) fn available_truth(&self, sample: u64, row: usize) -> Option<String> {
+        let truth = self.batch.as_ref().and_then(|b| b.truth.get(row).cloned().flatten());
+        truth.filter(|_| self.config.label_protocol.is_available(self.config.params.seed, sample))
     }
 
     /// Closes the batch at the time `now`, in seconds of the caller's clock. A clock that was set back counts as stopped.
@@ -273,8 +309,41 @@ impl Session {
     /// The current classifier, with the description of its input; none until labels of two classes are known.
     pub fn classifier(&self) -> Option<Classifier> {
         let mut classifier = self.engine.classifier()?;
-        classifier.set_input(self.config.input_spec());
+        classifier.set_input(self.input_spec());
         Some(classifier)
+    }
+
+    /// How rows become features and labels, for a model to keep. Columns of a batch that the engine refused are not among
+    /// those of the model.
+    fn input_spec(&self) -> InputSpec {
+        let mut schema = self.schema.clone();
+        while !schema.columns.is_empty() && schema.features > self.engine.columns() {
+            schema.features -= schema.columns.pop().map_or(0, |column| column.features());
+            schema.optional_columns = schema.optional_columns.saturating_sub(1);
+        }
+        schema.input_spec().with_positive(self.config.positive.clone())
+    }
+
+    /// How rows of the stream become features, with the columns that appeared so far.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Labels that arrived after their batch, and those that have not arrived yet.
+    pub fn delayed_labels(&self) -> (u64, usize) {
+        (self.delayed.arrived, self.delayed.waiting())
+    }
+
+    /// The names of all rows of the last batch, in the order of [`Session::numbered_predictions`]; empty names where rows have
+    /// none or the reader could not use them.
+    pub fn row_ids(&self) -> Vec<&str> {
+        let mut ids = self.batch.iter().flat_map(|batch| batch.ids.iter().map(String::as_str));
+        let rows = (self.predictions.len() + self.unread_rows.len()) as u64;
+        let id = |row: u64| match self.unread_rows.binary_search(&row) {
+            Ok(_) => "",
+            Err(_) => ids.next().unwrap_or(""),
+        };
+        (self.first_row..self.first_row + rows).map(id).collect()
     }
 
     /// Statistics of the stream.

@@ -21,6 +21,8 @@ impl Session {
     fn check(&self) -> Result<(), String> {
         self.statistics.check()?;
         self.random_baseline.as_ref().map_or(Ok(()), |baseline| baseline.statistics.check())?;
+        self.config.label_protocol.check()?;
+        self.delayed.check(self.engine.batches())?;
         let current = &self.statistics.current;
         if current.rows != self.engine.rows() - self.engine.rejected_rows().min(self.engine.rows()) {
             let (found, rows) = (current.rows, self.engine.rows());

@@ -1,8 +1,10 @@
-//! Statistics along a stream: prequential accuracy and kappa, accuracy after queries, counts. The history is bounded: when
+//! Statistics along a stream: prequential accuracy and kappas, scores per class, accuracy after queries, counts. The history is bounded: when
 //! it grows too long, every other batch is dropped from it.
 
 use crate::commit::rejected_count;
+use crate::stream_scores::StreamScores;
 use evermargin::engine::{Classes, Effects, Engine, InferredLabel};
+use evermargin::metrics::{ClassScores, chance_corrected, class_scores};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -128,6 +130,21 @@ pub struct ClassCounts {
     pub predicted: u64,
     /// Rows scored on arrival whose reference label is this class.
     pub actual: u64,
+    /// Those predicted as this class.
+    pub correct: u64,
+    /// Rows that arrived with this reference label, scored or not.
+    pub seen: u64,
+}
+
+impl ClassCounts {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_string(), assigned: 0, predicted: 0, actual: 0, correct: 0, seen: 0 }
+    }
+
+    /// Precision, recall and F1 on arrival.
+    pub fn scores(&self) -> ClassScores {
+        class_scores(self.predicted, self.actual, self.correct)
+    }
 }
 
 /// Statistics of a stream.
@@ -142,6 +159,8 @@ pub struct StreamStatistics {
     pub history: Vec<StatisticsPoint>,
     /// Counts per class, in the order of their first appearance.
     pub classes: Vec<ClassCounts>,
+    /// Scores of simple classifiers and of the recent past.
+    pub scores: StreamScores,
 }
 
 impl StreamStatistics {
@@ -155,12 +174,36 @@ impl StreamStatistics {
         self.current.batch += 1;
         self.current.rows +=
             (effects.labels.len() - rejected_count(effects).min(effects.labels.len())) as u64;
-        for (predicted, actual) in scored_rows(&effects.labels, classes, reference, &[]) {
-            self.current.scored += 1;
-            self.current.correct += u64::from(predicted == actual);
-            self.count_class(predicted, |counts| counts.predicted += 1);
-            self.count_class(actual, |counts| counts.actual += 1);
+        for (prediction, actual) in effects.labels.iter().zip(reference) {
+            let Some(actual) = actual.as_deref() else { continue };
+            let name = |class: u32| classes.names().get(class as usize).map(String::as_str);
+            // Two spellings of a number are one class.
+            let actual = classes.find(actual).and_then(name).unwrap_or(actual);
+            if let Some(predicted) = prediction.class.and_then(name) {
+                self.score(predicted, actual);
+            }
+            self.count_class(actual, |counts| counts.seen += 1);
+            if self.scores.previous.as_deref() != Some(actual) {
+                self.scores.previous = Some(actual.to_string());
+            }
         }
+    }
+
+    /// Scores a prediction on arrival before its label is counted.
+    fn score(&mut self, predicted: &str, actual: &str) {
+        let correct = predicted == actual;
+        self.current.scored += 1;
+        self.current.correct += u64::from(correct);
+        self.scores.recent.push(correct);
+        self.scores.no_change_correct += u64::from(self.scores.previous.as_deref() == Some(actual));
+        let frequent =
+            self.classes.iter().rev().max_by_key(|class| class.seen).filter(|class| class.seen > 0);
+        self.scores.majority_correct += u64::from(frequent.is_some_and(|class| class.name == actual));
+        self.count_class(predicted, |counts| counts.predicted += 1);
+        self.count_class(actual, |counts| {
+            counts.actual += 1;
+            counts.correct += u64::from(correct);
+        });
     }
 
     /// Scores the predictions of a closed batch. The labels of the `given` rows were given to the engine.
@@ -226,6 +269,7 @@ impl StreamStatistics {
             ("assigned", sum(|class| class.assigned), current.closed_rows),
             ("predicted", sum(|class| class.predicted), current.scored),
             ("actual", sum(|class| class.actual), current.scored),
+            ("correct", sum(|class| class.correct), current.correct),
         ];
         for (name, sum, most) in parts {
             // Classes past the maximum number are not counted.
@@ -233,7 +277,13 @@ impl StreamStatistics {
                 return Err(format!("statistics: {name} rows of all classes are {sum} of {most}"));
             }
         }
-        Ok(())
+        for class in &self.classes {
+            let ordered = class.correct <= class.actual.min(class.predicted) && class.actual <= class.seen;
+            if !ordered || class.seen > current.stream_rows() {
+                return Err(format!("statistics: counts of class '{}'", class.name));
+            }
+        }
+        self.scores.check(current.scored)
     }
 
     fn count_memory(&mut self, engine: &Engine) {
@@ -262,7 +312,7 @@ impl StreamStatistics {
         if let Some(known) = self.classes.iter_mut().find(|c| c.name == name) {
             count(known);
         } else if self.classes.len() < MAX_CLASSES {
-            let mut new = ClassCounts { name: name.to_string(), assigned: 0, predicted: 0, actual: 0 };
+            let mut new = ClassCounts::new(name);
             count(&mut new);
             self.classes.push(new);
         }
@@ -290,8 +340,17 @@ impl StreamStatistics {
         let scored = self.current.scored as f64;
         let chance = |c: &ClassCounts| (c.predicted as f64 / scored) * (c.actual as f64 / scored);
         let expected: f64 = self.classes.iter().map(chance).sum();
-        let observed = self.accuracy()?;
-        (expected < 1.0).then(|| (observed - expected) / (1.0 - expected))
+        chance_corrected(self.accuracy()?, expected)
+    }
+
+    /// Kappa-T: accuracy beyond that of the classifier that repeats the previous label of the stream.
+    pub fn kappa_t(&self) -> Option<f64> {
+        chance_corrected(self.accuracy()?, fraction(self.scores.no_change_correct, self.current.scored)?)
+    }
+
+    /// Kappa-M: accuracy beyond that of the classifier that predicts the majority class so far.
+    pub fn kappa_m(&self) -> Option<f64> {
+        chance_corrected(self.accuracy()?, fraction(self.scores.majority_correct, self.current.scored)?)
     }
 }
 
@@ -346,13 +405,64 @@ mod tests {
     fn kappa_is_agreement_beyond_chance() {
         let mut statistics = StreamStatistics::default();
         let counts =
-            |name: &str, predicted, actual| ClassCounts { name: name.into(), assigned: 0, predicted, actual };
+            |name: &str, predicted, actual| ClassCounts { predicted, actual, ..ClassCounts::new(name) };
         statistics.classes = vec![counts("yes", 30, 25), counts("no", 20, 25)];
         (statistics.current.scored, statistics.current.correct) = (50, 35);
         assert!((statistics.kappa().unwrap() - 0.4).abs() < 1e-12);
         statistics.classes = vec![counts("yes", 50, 50)];
         assert_eq!(statistics.kappa(), None);
         assert_eq!(StreamStatistics::default().kappa(), None);
+    }
+
+    /// Against sums over all rows, written down directly from the definitions.
+    #[test]
+    fn kappas_and_scores_per_class_equal_their_definitions() {
+        let names = ["a", "b", "c"];
+        let x = evermargin::data::Matrix::dense(vec![0.0, 1.0, 2.0], 3, 1).unwrap();
+        let labels = names.iter().map(|name| Some((*name).to_string())).collect();
+        let mut engine = Engine::new(&evermargin::engine::EngineParams::default()).unwrap();
+        engine.apply(evermargin::engine::Event::Batch { x, labels }).unwrap();
+        let actual: Vec<Option<usize>> =
+            (0..700).map(|i| (i % 11 != 3).then_some((i / 5 + i * i / 90) % 3)).collect();
+        let predicted: Vec<Option<usize>> = (0..700)
+            .map(|i| (i >= 40).then_some(if i % 4 == 0 { i % 3 } else { (i / 5 + i * i / 90) % 3 }))
+            .collect();
+        let mut statistics = StreamStatistics::default();
+        for batch in 0..7 {
+            let rows = 100 * batch..100 * (batch + 1);
+            let label =
+                |i: usize| InferredLabel { class: predicted[i].map(|c| c as u32), ..InferredLabel::NONE };
+            let effects = Effects { labels: rows.clone().map(label).collect(), ..Effects::default() };
+            let reference: Vec<Option<String>> =
+                rows.map(|i| actual[i].map(|c| names[c].to_string())).collect();
+            statistics.record_arrival(&effects, engine.classes(), &reference);
+        }
+        let scored: Vec<usize> =
+            (0..700).filter(|&i| actual[i].is_some() && predicted[i].is_some()).collect();
+        let share = |right: &dyn Fn(usize) -> bool| {
+            scored.iter().filter(|&&i| right(i)).count() as f64 / scored.len() as f64
+        };
+        let accuracy = share(&|i| actual[i] == predicted[i]);
+        let no_change = share(&|i| (0..i).rev().find_map(|j| actual[j]) == actual[i]);
+        let majority = share(&|i| {
+            let mut counts = [(0, 0); 3]; // how often, and how early
+            (0..i).filter_map(|j| actual[j].map(|c| (j, c))).for_each(|(j, c)| {
+                counts[c] = (counts[c].0 + 1, if counts[c].0 == 0 { -(j as i64) } else { counts[c].1 });
+            });
+            (0..3).max_by_key(|&c| counts[c]) == actual[i]
+        });
+        let near = |a: Option<f64>, b: f64| assert!((a.unwrap() - b).abs() < 1e-12, "{a:?} {b}");
+        near(statistics.accuracy(), accuracy);
+        near(statistics.kappa_t(), (accuracy - no_change) / (1.0 - no_change));
+        near(statistics.kappa_m(), (accuracy - majority) / (1.0 - majority));
+        for class in &statistics.classes {
+            let c = names.iter().position(|name| *name == class.name);
+            let count = |right: &dyn Fn(usize) -> bool| scored.iter().filter(|&&i| right(i)).count() as f64;
+            let both = count(&|i| actual[i] == c && predicted[i] == c);
+            near(class.scores().recall, both / count(&|i| actual[i] == c));
+            near(class.scores().precision, both / count(&|i| predicted[i] == c));
+        }
+        statistics.check().unwrap();
     }
 
     /// Sets the number at each place in turn; `change` makes the new one.
@@ -406,8 +516,13 @@ mod tests {
             };
             statistics.push_history();
         }
-        let counts = |name: &str, n| ClassCounts { name: name.into(), assigned: n, predicted: n, actual: n };
+        let counts = |name: &str, n| {
+            let (assigned, predicted, actual, correct, seen) = (n, n, n, n, n);
+            ClassCounts { name: name.into(), assigned, predicted, actual, correct, seen }
+        };
         statistics.classes = vec![counts("a", 10), counts("b", 20)];
+        (statistics.scores.no_change_correct, statistics.scores.majority_correct) = (12, 17);
+        (0..30).for_each(|_| statistics.scores.recent.push(true));
         statistics
     }
 
@@ -417,7 +532,8 @@ mod tests {
         statistics.check().unwrap();
         let read = |text: &str| serde_json::from_str::<StreamStatistics>(text);
         let huge = mutants(&statistics, |_| u64::MAX.into());
-        assert_eq!(huge.len(), 4 * 14 + 1 + 2 * 3);
+        // four points, the stride, two classes, two references, and the window: 16 words and four numbers
+        assert_eq!(huge.len(), 4 * 14 + 1 + 2 * 5 + 2 + 16 + 4);
         for (path, text) in huge {
             // The cost is the only fraction: any finite one may be.
             assert!(path.ends_with("summary_cost") || read(&text).unwrap().check().is_err(), "{path}");

@@ -4,7 +4,9 @@ use evermargin::Matrix;
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::engine::{Budget, EngineParams};
 use evermargin_io::{Format, Schema};
-use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig, SessionError};
+use evermargin_session::{
+    Batch, LabelProtocol, Opened, Oracle, OtherCpu, Session, SessionConfig, SessionError,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -24,6 +26,7 @@ pub fn config(oracle: Oracle) -> SessionConfig {
         batch_rows: ROWS,
         input: Vec::new(),
         schema: Schema { sparse: Some(false), ..Schema::new(Format::Csv, 2) },
+        label_protocol: LabelProtocol::default(),
         positive: None,
         cpu_level: "generic".into(),
     }
@@ -37,9 +40,9 @@ pub fn batch(k: usize) -> Batch {
     Batch { truth, ..Batch::new(x, vec![None; ROWS]) }
 }
 
-/// A batch with one column more.
+/// A batch of dense rows that lack a column.
 pub fn batch_of_another_width() -> Batch {
-    Batch::new(Matrix::dense(vec![0.5; 3 * ROWS], ROWS, 3).unwrap(), vec![None; ROWS])
+    Batch::new(Matrix::dense(vec![0.5; ROWS], ROWS, 1).unwrap(), vec![None; ROWS])
 }
 
 pub fn open(directory: &Path) -> Result<Session, SessionError> {

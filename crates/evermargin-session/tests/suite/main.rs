@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod common;
+mod evaluation;
 mod hostile_snapshots;
 mod interruption;
 mod replay;

@@ -134,5 +134,5 @@ fn a_state_of_another_format_is_refused() {
     drop(store);
     let error = open(&directory).unwrap_err();
     assert!(matches!(error, SessionError::Corrupt { .. }), "{error:?}");
-    assert!(error.to_string().contains("session format 1; this program reads format 4"), "{error}");
+    assert!(error.to_string().contains("session format 1; this program reads format 5"), "{error}");
 }

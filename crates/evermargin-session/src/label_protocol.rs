@@ -1,0 +1,144 @@
+//! Which labels of the data a session may use, and when: an evaluation protocol that is fixed when the session begins.
+//!
+//! Each label is available with the same probability, by a hash of the seed and of the number of its sample, so that the
+//! choice is the same after a resume and in the random baseline. Labels may arrive some batches after their rows. Predictions are scored
+//! on all labels of the data, whatever the engine is given.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// The maximum number of batches by which labels are delayed.
+pub const MAX_DELAY: u64 = 10_000;
+
+/// The maximum number of labels that are on their way.
+const MAX_WAITING: usize = 1_000_000;
+
+/// When labels arrive, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelProtocol {
+    /// Batches after which the label of a row arrives; 0: with the row, or with the answer to a query.
+    pub delay: u64,
+    /// The probability that a label of the data is available.
+    pub rate: f64,
+}
+
+impl Default for LabelProtocol {
+    fn default() -> Self {
+        Self { delay: 0, rate: 1.0 }
+    }
+}
+
+impl LabelProtocol {
+    /// Refuses values out of range.
+    pub fn check(&self) -> Result<(), String> {
+        if self.delay > MAX_DELAY {
+            return Err(format!("label delay {}: must be at most {MAX_DELAY} batches", self.delay));
+        }
+        if !(0.0..=1.0).contains(&self.rate) {
+            return Err(format!("label rate {}: must be a share from 0 to 1", self.rate));
+        }
+        Ok(())
+    }
+
+    /// Whether the label of a sample is available.
+    pub(crate) fn is_available(&self, seed: u64, sample: u64) -> bool {
+        // SplitMix64 (Steele, Lea and Flood 2014): the upper 53 bits are uniform in [0, 1).
+        let mut z = seed.wrapping_mul(0xd1b5_4a32_d192_ed03).wrapping_add(sample).wrapping_add(1);
+        z = z.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        ((z >> 11) as f64) / ((1u64 << 53) as f64) < self.rate
+    }
+}
+
+/// Labels on their way, in the order in which they arrive.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DelayedLabels {
+    batches: VecDeque<DelayedBatch>,
+    /// Labels that have arrived.
+    pub(crate) arrived: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DelayedBatch {
+    /// The batch with whose end they arrive.
+    due: u64,
+    /// Samples and the names of their classes.
+    labels: Vec<(u64, String)>,
+}
+
+impl DelayedLabels {
+    /// Sends labels that arrive with the end of batch `due`. Of more than a maximum number of labels, the oldest are lost.
+    pub(crate) fn send(&mut self, due: u64, labels: Vec<(u64, String)>) {
+        if !labels.is_empty() {
+            self.batches.push_back(DelayedBatch { due, labels });
+        }
+        while self.waiting() > MAX_WAITING && self.batches.len() > 1 {
+            self.batches.pop_front();
+        }
+    }
+
+    /// Labels on their way.
+    pub(crate) fn waiting(&self) -> usize {
+        self.batches.iter().map(|batch| batch.labels.len()).sum()
+    }
+
+    /// The labels that arrive with the end of a batch.
+    pub(crate) fn arriving(&mut self, batch: u64) -> Vec<(u64, String)> {
+        let mut out = Vec::new();
+        while self.batches.front().is_some_and(|first| first.due <= batch) {
+            out.extend(self.batches.pop_front().into_iter().flat_map(|batch| batch.labels));
+        }
+        self.arrived += out.len() as u64;
+        out
+    }
+
+    /// Refuses a queue that no session has.
+    pub(crate) fn check(&self, batches: u64) -> Result<(), String> {
+        let in_order = self.batches.iter().zip(self.batches.iter().skip(1)).all(|(a, b)| a.due <= b.due);
+        let bounded =
+            self.batches.iter().all(|b| b.due <= batches.saturating_add(MAX_DELAY) && !b.labels.is_empty());
+        if in_order && bounded && self.arrived <= 1 << 53 {
+            Ok(())
+        } else {
+            Err("labels on their way are not in order".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DelayedLabels, LabelProtocol, MAX_WAITING};
+
+    #[test]
+    fn the_share_of_available_labels_is_the_rate() {
+        for rate in [0.0, 0.02, 0.5, 1.0] {
+            for seed in [1, 2, 77] {
+                let protocol = LabelProtocol { delay: 0, rate };
+                let count = (0..20_000).filter(|&s| protocol.is_available(seed, s)).count() as f64;
+                let deviation = (rate * (1.0 - rate) * 20_000.0f64).sqrt();
+                assert!((count - rate * 20_000.0).abs() <= 4.0 * deviation, "{rate} {seed}: {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn labels_arrive_in_order_and_their_number_is_bounded() {
+        let mut labels = DelayedLabels::default();
+        labels.send(3, vec![(1, "a".into())]);
+        labels.send(4, vec![(2, "b".into()), (3, "a".into())]);
+        labels.check(1).unwrap();
+        assert!(labels.arriving(2).is_empty());
+        assert_eq!(labels.arriving(3), [(1, "a".to_string())]);
+        assert_eq!(labels.arriving(9).len(), 2);
+        assert_eq!((labels.waiting(), labels.arrived), (0, 3));
+        for due in 0..5 {
+            labels.send(due, vec![(0, String::new()); MAX_WAITING / 2]);
+            assert!(labels.waiting() <= MAX_WAITING);
+        }
+    }
+}
