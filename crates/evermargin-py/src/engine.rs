@@ -154,6 +154,8 @@ pub fn metrics(engine: &Engine) -> Value {
         "exemplars": engine.transduction().map_or(0, |t| t.exemplars().rows()),
         "support_count": engine.support_count(),
         "samples_kept": engine.stored_samples(),
+        "columns": engine.columns(),
+        "dropped_columns": engine.dropped_columns(),
     })
 }
 

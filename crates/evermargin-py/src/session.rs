@@ -10,7 +10,9 @@ use evermargin::cpu::cpu_feature_level;
 use evermargin::engine::{Effects, Engine, EngineParams, Event};
 use evermargin::solver::Watch;
 use evermargin_io::{Format, Schema};
-use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig, SessionError};
+use evermargin_session::{
+    Batch, ClassCounts, LabelProtocol, Opened, Oracle, OtherCpu, Session, SessionConfig, SessionError,
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -97,6 +99,29 @@ fn differences(one: &EngineParams, other: &EngineParams) -> Result<Vec<String>, 
     Ok(one.into_iter().filter(|(name, value)| other.get(name) != Some(value)).map(|(name, _)| name).collect())
 }
 
+/// Scores of predictions on arrival, with the names of the command line.
+fn scores(session: &Session) -> Value {
+    let statistics = session.statistics();
+    let class = |class: &ClassCounts| {
+        let scores = class.scores();
+        let of = json!({
+            "rows": class.actual,
+            "precision": scores.precision,
+            "recall": scores.recall,
+            "f1": scores.f1,
+        });
+        (class.name.clone(), of)
+    };
+    json!({
+        "kappa": statistics.kappa(),
+        "kappa_t": statistics.kappa_t(),
+        "kappa_m": statistics.kappa_m(),
+        "windowed_accuracy": statistics.scores.recent.windowed(),
+        "fading_accuracy": statistics.scores.recent.fading(),
+        "per_class": statistics.classes.iter().map(class).collect::<serde_json::Map<_, _>>(),
+    })
+}
+
 #[pymethods]
 impl PySession {
     /// Opens the session in a directory, or makes the directory for a new one.
@@ -139,6 +164,7 @@ impl PySession {
             batch_rows: 0,
             input: vec![about],
             schema,
+            label_protocol: LabelProtocol::default(),
             positive: None,
             cpu_level: cpu_feature_level().name().into(),
         };
@@ -178,7 +204,7 @@ impl PySession {
     #[getter]
     fn layout(&self) -> PyResult<(usize, bool)> {
         self.read(|session| {
-            let schema = &session.config().schema;
+            let schema = session.schema();
             (schema.features, schema.sparse == Some(true))
         })
     }
@@ -285,6 +311,9 @@ impl PySession {
             if let (Some(found), Value::Object(stream)) = (found.as_object_mut(), stream) {
                 let twins = ["batch", "exemplars", "queries", "remembered_labels", "support_vectors"];
                 found.extend(stream.into_iter().filter(|(name, _)| !twins.contains(&name.as_str())));
+            }
+            if let (Some(found), Value::Object(scores)) = (found.as_object_mut(), scores(session)) {
+                found.extend(scores);
             }
             found.to_string()
         })

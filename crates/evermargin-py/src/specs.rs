@@ -66,8 +66,15 @@ fn python_type(kind: &ParamKind) -> &'static str {
         ParamKind::Float(_) => "float",
         ParamKind::Integer { .. } => "int",
         ParamKind::Limit => "int or str",
+        ParamKind::OptionalCount => "int or None",
+        ParamKind::OptionalFloat(_) => "float or None",
+        ParamKind::ClassWeights => "dict, str or None",
         ParamKind::Bool => "bool",
-        ParamKind::Choice(_) | ParamKind::Views | ParamKind::Kernels => "str",
+        ParamKind::Choice(_)
+        | ParamKind::Views
+        | ParamKind::Kernels
+        | ParamKind::Quota
+        | ParamKind::Rule { .. } => "str",
         ParamKind::Gamma => "float or str",
         ParamKind::Ratio => "float, str or list of float",
         ParamKind::PerView(_) => "float or list of float",

@@ -6,6 +6,7 @@ use crate::commands::convert::read_model;
 use crate::commands::predict::{cell, load_for};
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::input::groups::{GroupArgs, Groups};
 use crate::input::views::{self, ViewArgs};
 use crate::output::console::{self, count, exact, quoted, short};
 use crate::output::files::Files;
@@ -13,6 +14,7 @@ use crate::output::progress::Watcher;
 use evermargin::active::{Gate, POOL, closeness_of, take_nearest};
 use evermargin::data::Matrix;
 use evermargin::model::{Classifier, MulticlassScheme, Predictions};
+use evermargin::solver::partition_matroid::GroupLimit;
 use evermargin_io::write_atomic;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -39,8 +41,8 @@ pub struct AskArgs {
     pub number: u64,
     /// How rows are chosen: margin (nearest to the boundary), small-pool (the nearest of a random pool, a new
     /// one for each: questions differ more), gate (rows inside the margin, as they come), diverse (rows inside the margin
-    /// that speak for the others there), submod (between the labels or far from them, unlike each other; two classes; needs
-    /// no model) or random
+    /// that speak for the others there), submod (where the labels disagree and rows are dense, unlike each other; needs no model;
+    /// for comparison) or random
     #[arg(long, value_name = "NAME", default_value = "margin", value_parser = strategy)]
     pub strategy: Strategy,
     /// Rows of a small pool: a number, 0 = all, or auto:P,ETA = as many as it takes to hold one of the best share P
@@ -50,6 +52,8 @@ pub struct AskArgs {
     /// File for the rows, tab separated; - is standard output [default: standard output; with --json nowhere]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub groups: GroupArgs,
     #[command(flatten)]
     pub views: ViewArgs,
     #[command(flatten)]
@@ -120,23 +124,27 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::note(common, &source.data.notes);
     let rows = source.data.x.rows();
     let labeled = match args.strategy {
-        Strategy::Submod => Some(Labeled::of(&source.data.x, &source.data.labels)?),
+        Strategy::Submod => Some(Labeled::of(&source.data.x, &source.data.labels)),
         _ => None,
     };
-    let (numbers, x) = candidates(args, common, source)?;
+    let groups = args.groups.read(&args.data, &args.input, &source)?;
+    let (numbers, x, groups) = candidates(args, common, source, groups)?;
     let about = |e| Failure::about(&args.data, e);
     let together = matches!(args.strategy, Strategy::Diverse | Strategy::Submod).then(|| x.clone());
     let watch = Watcher::start(common, None)?;
     let opinion = classifier.map(|c| opinion(c, x)).transpose().map_err(about)?;
     let number = usize::try_from(args.number).unwrap_or(usize::MAX);
+    let limit = groups.as_ref().map(Groups::limit).transpose()?;
     let chosen = match (&together, &labeled, &opinion) {
         (Some(x), Some(labeled), o) => {
-            ask_batch::submod(o.as_ref().map(|o| &o.classifier), x, labeled, number, &watch).map_err(about)?
+            let model = o.as_ref().map(|o| &o.classifier);
+            ask_batch::submod(model, x, labeled, number, limit.as_ref(), &watch).map_err(about)?
         }
         (Some(x), None, Some(o)) => {
-            ask_batch::diverse(&o.classifier, x, &o.closeness, number, &watch).map_err(about)?
+            ask_batch::diverse(&o.classifier, x, &o.closeness, number, limit.as_ref(), &watch)
+                .map_err(about)?
         }
-        _ => choose(args, common.seed, numbers.len(), opinion.as_ref()),
+        _ => choose(args, common.seed, numbers.len(), opinion.as_ref(), limit.as_ref()),
     };
     let seconds = watch.seconds();
     watch.finish();
@@ -193,8 +201,16 @@ fn check(args: &AskArgs, common: &Common) -> Result<bool, Failure> {
     Ok(to_stdout)
 }
 
-/// The rows without a label: their numbers in the file, and their samples.
-fn candidates(args: &AskArgs, common: &Common, source: Input) -> Result<(Vec<usize>, Matrix), Failure> {
+/// Numbers in the file of the rows without a label, their samples and their groups.
+type Candidates = (Vec<usize>, Matrix, Option<Groups>);
+
+/// The rows without a label.
+fn candidates(
+    args: &AskArgs,
+    common: &Common,
+    source: Input,
+    groups: Option<Groups>,
+) -> Result<Candidates, Failure> {
     let (numbers, data) = (source.numbers(), source.data);
     let open: Vec<usize> = (0..data.labels.of.len()).filter(|&i| data.labels.of[i].is_none()).collect();
     let known = data.labels.of.len() - open.len();
@@ -206,11 +222,12 @@ fn candidates(args: &AskArgs, common: &Common, source: Input) -> Result<(Vec<usi
         )));
     }
     if known == 0 {
-        return Ok((numbers, data.x));
+        return Ok((numbers, data.x, groups));
     }
     let verb = if known == 1 { "has a label and is" } else { "have a label and are" };
     console::note(common, &[format!("{} {verb} passed over", count(known, "row"))]);
-    Ok((open.iter().map(|&i| numbers[i]).collect(), data.x.view().select(&open)))
+    let groups = groups.map(|groups| groups.select(&open));
+    Ok((open.iter().map(|&i| numbers[i]).collect(), data.x.view().select(&open), groups))
 }
 
 fn opinion(classifier: Classifier, x: Matrix) -> evermargin::error::Result<Opinion> {
@@ -220,8 +237,16 @@ fn opinion(classifier: Classifier, x: Matrix) -> evermargin::error::Result<Opini
 }
 
 /// The places of the rows chosen among the candidates, in the order in which they are asked about.
-fn choose(args: &AskArgs, seed: u64, candidates: usize, opinion: Option<&Opinion>) -> Vec<usize> {
+fn choose(
+    args: &AskArgs,
+    seed: u64,
+    candidates: usize,
+    opinion: Option<&Opinion>,
+    limit: Option<&GroupLimit<'_>>,
+) -> Vec<usize> {
     let number = usize::try_from(args.number).unwrap_or(usize::MAX).min(candidates);
+    let mut counter = limit.map(GroupLimit::counter);
+    let mut room = |row: usize| counter.as_mut().is_none_or(|counter| counter.take(row));
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut left: Vec<usize> = (0..candidates).collect();
     match opinion.map(|o| &o.closeness) {
@@ -229,18 +254,20 @@ fn choose(args: &AskArgs, seed: u64, candidates: usize, opinion: Option<&Opinion
             left.sort_by(|&a, &b| near[a].total_cmp(&near[b]).then(a.cmp(&b)));
         }
         Some(near) if args.strategy == Strategy::SmallPool => {
-            return (0..number)
-                .filter_map(|_| take_nearest(&mut left, args.pool.unwrap_or(POOL), near, &mut rng))
+            let pool = args.pool.unwrap_or(POOL);
+            return std::iter::from_fn(|| take_nearest(&mut left, pool, near, &mut rng))
+                .filter(|&row| room(row))
+                .take(number)
                 .collect();
         }
         Some(near) if args.strategy == Strategy::Gate => {
             let mut gate = Gate::new(args.number);
-            left.retain(|&i| gate.ask(&[near[i]]));
+            left.retain(|&i| near[i] <= gate.width && room(i) && gate.ask(&[near[i]]));
+            return left;
         }
         _ => left.shuffle(&mut rng),
     }
-    left.truncate(number);
-    left
+    left.into_iter().filter(|&row| room(row)).take(number).collect()
 }
 
 /// The rows as text, a line each.

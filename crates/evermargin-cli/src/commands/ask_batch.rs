@@ -1,31 +1,24 @@
 //! Questions chosen together: `evermargin ask --strategy submod` and `diverse`.
 
-use crate::failure::Failure;
 use crate::output::progress::Watcher;
-use evermargin::active::{SubmodParams, diverse_batch, submod_batch};
+use evermargin::active::{KnownLabels, Seek, SubmodParams, diverse_batch_within, submod_batch_within};
 use evermargin::data::{Labels, Matrix};
 use evermargin::model::Classifier;
+use evermargin::solver::partition_matroid::GroupLimit;
 use evermargin::{Kernel, Model};
 
-/// Rows with a label, and −1 or +1 of each.
+/// Rows with a label, and the class of each.
 #[derive(Debug)]
 pub struct Labeled {
     x: Matrix,
-    signs: Vec<f64>,
+    classes: Vec<u32>,
 }
 
 impl Labeled {
-    /// The rows of a file that have one of two labels.
-    pub fn of(x: &Matrix, labels: &Labels) -> Result<Self, Failure> {
-        if labels.classes.len() > 2 {
-            return Err(Failure::Usage(format!(
-                "strategy submod is for two classes, and the data has {}; --positive CLASS makes two of them",
-                labels.classes.len()
-            )));
-        }
+    /// The rows of a file that have a label.
+    pub fn of(x: &Matrix, labels: &Labels) -> Self {
         let known: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
-        let sign = |&i: &usize| if labels.of[i] == Some(0) { -1.0 } else { 1.0 };
-        Ok(Self { x: x.view().select(&known), signs: known.iter().map(sign).collect() })
+        Self { x: x.view().select(&known), classes: labels.of.iter().flatten().copied().collect() }
     }
 }
 
@@ -45,12 +38,14 @@ pub fn submod(
     x: &Matrix,
     labeled: &Labeled,
     number: usize,
+    limit: Option<&GroupLimit<'_>>,
     watch: &Watcher,
 ) -> evermargin::Result<Vec<usize>> {
     let (x, kernel) = seen_by(model, x)?;
     let (known, _) = seen_by(model, &labeled.x)?;
-    let params = SubmodParams { kernel, ..SubmodParams::default() };
-    Ok(submod_batch(x.view(), known.view(), &labeled.signs, &params, number, watch)?.order)
+    let params = SubmodParams { kernel, seek: Seek::Dense, ..SubmodParams::default() };
+    let labels = KnownLabels::Classes(&labeled.classes);
+    Ok(submod_batch_within(x.view(), known.view(), labels, &params, number, limit, watch)?.order)
 }
 
 /// Doubtful rows that speak for all doubtful rows of `x`.
@@ -59,8 +54,9 @@ pub fn diverse(
     x: &Matrix,
     closeness: &[f64],
     number: usize,
+    limit: Option<&GroupLimit<'_>>,
     watch: &Watcher,
 ) -> evermargin::Result<Vec<usize>> {
     let (x, kernel) = seen_by(Some(model), x)?;
-    Ok(diverse_batch(x.view(), closeness, kernel, number, watch)?.order)
+    Ok(diverse_batch_within(x.view(), closeness, kernel, number, limit, watch)?.order)
 }

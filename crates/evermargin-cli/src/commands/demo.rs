@@ -13,7 +13,7 @@ use evermargin::datasets::{GenerateParams, generate};
 use evermargin::engine::{Budget, EngineParams, Forgetting};
 use evermargin::model::ScalingName;
 use evermargin_io::{Format, Schema, write_atomic};
-use evermargin_session::{Batch, Oracle, Session, SessionConfig, StreamStatistics};
+use evermargin_session::{Batch, LabelProtocol, Oracle, Session, SessionConfig, StreamStatistics};
 use serde_json::json;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -95,6 +95,7 @@ fn config(common: &Common) -> SessionConfig {
         batch_rows: BATCH,
         input: Vec::new(),
         schema: Schema { sparse: Some(false), ..Schema::new(Format::Csv, 2) },
+        label_protocol: LabelProtocol::default(),
         positive: None,
         cpu_level: crate::commands::run::cpu_level(),
     }

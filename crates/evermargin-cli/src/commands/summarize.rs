@@ -4,6 +4,7 @@ use crate::args::{Common, DataArgs};
 use crate::commands::predict::cell;
 use crate::failure::Failure;
 use crate::input;
+use crate::input::groups::GroupArgs;
 use crate::output::console::{self, count, exact, short};
 use crate::output::files::Files;
 use crate::output::progress::Watcher;
@@ -12,7 +13,7 @@ use evermargin::model::Column;
 use evermargin::pipeline::train::{Gamma, ScalingChoice};
 use evermargin::solver::Exit;
 use evermargin::summary::{
-    ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose_and_score,
+    ExemplarParams, Lambda, Objective, Pool, Summary, carry_weights, choose_and_score, choose_within,
 };
 use evermargin_io::artifacts::summary::{self, SavedSummary};
 use evermargin_io::{ReadOptions, write_atomic};
@@ -27,7 +28,8 @@ use std::time::Instant;
     Parts apart, then together (one gamma, so that similarities are the same):\n  \
     evermargin summarize monday.csv -k 100 --gamma 0.5 -o monday.evx\n  \
     evermargin summarize tuesday.csv -k 100 --gamma 0.5 -o tuesday.evx\n  \
-    evermargin merge monday.evx tuesday.evx -k 100 -o both.evx")]
+    evermargin merge monday.evx tuesday.evx -k 100 -o both.evx\n\n\
+    At most two of each city:\n  evermargin summarize customers.csv -k 50 --group city --max-per-group 2")]
 pub struct SummarizeArgs {
     /// Data, in any format `fit` reads; labels are not looked at; - is standard input
     pub data: PathBuf,
@@ -63,6 +65,8 @@ pub struct SummarizeArgs {
     /// standard output; with --json nowhere]
     #[arg(long, short, value_name = "SUMMARY")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub groups: GroupArgs,
     #[command(flatten)]
     pub input: DataArgs,
 }
@@ -117,6 +121,7 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
     let source = input::load(&args.data, &args.input, None, ReadOptions::default())?;
     console::note(common, &source.data.notes);
     let numbers = source.numbers();
+    let groups = args.groups.read(&args.data, &args.input, &source)?;
     let about = |e| Failure::about(&args.data, e);
     if source.data.x.rows() == 0 || source.data.x.cols() == 0 {
         return Err(Failure::Failed(format!("{}: there is nothing to summarize", args.data.display())));
@@ -133,7 +138,12 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
     };
     let most = usize::try_from(args.exemplars).unwrap_or(usize::MAX);
     let watch = Watcher::start(common, None)?;
-    let (picks, value) = choose_and_score(&params, &Pool::of(x.view()), most, &watch).map_err(about)?;
+    let pool = Pool::of(x.view());
+    let (picks, value) = match &groups {
+        Some(groups) => choose_within(&params, &pool, most, &groups.limit()?, &watch),
+        None => choose_and_score(&params, &pool, most, &watch),
+    }
+    .map_err(about)?;
     if picks.order.is_empty() {
         return Err(Failure::Failed("stopped before a row was chosen; nothing is written".into()));
     }

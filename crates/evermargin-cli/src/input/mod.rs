@@ -1,5 +1,6 @@
 //! From a data file and the options about it to rows and labels; and the small files beside it.
 
+pub(crate) mod groups;
 pub(crate) mod views;
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
@@ -121,7 +122,7 @@ pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
 }
 
 /// A column by its number, counted from 1, or else by its name.
-fn column(text: &str) -> LabelColumn {
+pub fn column(text: &str) -> LabelColumn {
     text.parse().map_or_else(|_| LabelColumn::Name(text.to_string()), LabelColumn::Index)
 }
 

@@ -7,6 +7,7 @@ mod book;
 mod embed;
 mod errors;
 mod exchange;
+mod growing_streams;
 mod help;
 mod hostile_streams;
 mod imbalance;

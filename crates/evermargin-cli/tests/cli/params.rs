@@ -12,8 +12,12 @@ const ROWS: &str = "a,b,label\n1,2,x\n2,1,x\n3,4,x\n8,9,y\n9,8,y\n7,9,y\n";
 /// A text that every parameter of a kind refuses: one of another type, one out of range.
 fn wrong(kind: ParamKind) -> [&'static str; 2] {
     match kind {
-        ParamKind::Integer { .. } => ["many", "-1"],
+        ParamKind::Integer { .. } | ParamKind::OptionalCount => ["many", "-1"],
+        ParamKind::OptionalFloat(_) => ["much", "-1"],
         ParamKind::Limit => ["many", "0"],
+        ParamKind::Quota => ["5", "5/0"],
+        ParamKind::ClassWeights => ["5", "a=0"],
+        ParamKind::Rule { .. } => ["5", "window=0"],
         ParamKind::Bool => ["yes", "2"],
         ParamKind::Choice(_) => ["5", "nothing"],
         ParamKind::Views => ["1.5", "0..2"],

@@ -103,7 +103,6 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
     let again = shell.ok(&format!("{run} --state parts -o parts.tsv")).json();
     assert_eq!((&again["rows"], &again["state_hash"]), (&whole["rows"], &whole["state_hash"]));
     for other in [
-        "--batch 60 --queries-per-batch 4",
         "--batch 61 --queries-per-batch 3",
         "--batch 60 --queries-per-batch 3 --strategy random",
         "--batch 60 --queries-per-batch 3 --seed 2",
@@ -116,6 +115,23 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
         assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
     }
     assert!(shell.fails("run d.csv --state d.csv", 2).err.contains("d.csv"));
+}
+
+/// The change is an event of the log, so a state that is opened again has it too.
+#[test]
+fn the_budget_may_change_when_a_state_is_resumed() {
+    let shell = Shell::new();
+    shell.ok("generate drift --rows 600 -o d.csv");
+    let run = "run d.csv --batch 60 --state s --json";
+    let spent = |said: &Value| said["labels_spent"].as_u64().unwrap();
+    let few = shell.ok(&format!("{run} --queries-per-batch 3 --budget 6 --batches 4")).json();
+    assert_eq!(spent(&few), 6);
+    let more = shell.ok(&format!("{run} --queries-per-batch 5 --budget 16 --batches 4")).json();
+    assert_eq!(spent(&more), 16);
+    let same = shell.ok(&format!("{run} --queries-per-batch 5 --budget 16 --batches 0")).json();
+    assert_eq!(same["state_hash"], more["state_hash"]);
+    let less = shell.ok(&format!("{run} --queries-per-batch 5 --budget 2")).json();
+    assert_eq!(spent(&less), 16);
 }
 
 /// SIGKILL at any moment, again and again: what comes out in the end is what comes out without.

@@ -3,6 +3,7 @@
 mod answers;
 mod args;
 mod chart;
+mod engine_args;
 mod open;
 mod output;
 mod progress_line;
@@ -22,7 +23,7 @@ use evermargin::engine::Effects;
 use evermargin::solver::{Progress, Watch};
 use evermargin_io::artifacts::model;
 use evermargin_io::write_atomic;
-use evermargin_session::{Batch, Oracle, Session, SessionError, StreamStatistics};
+use evermargin_session::{Batch, ClassCounts, Oracle, Session, SessionError, StreamStatistics};
 use open::{Opening, batch_of, open};
 use output::{Predictions, Rejects};
 use progress_line::peak_memory;
@@ -92,7 +93,7 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
             Oracle::None => {}
         }
         if !ended {
-            ended = unless_interrupted(session.close_batch_watched(now(args), &stop))?.is_none();
+            ended = unless_interrupted(session.close_batch_watched(now(&session), &stop))?.is_none();
         }
         session.take_notices().iter().for_each(|effects| live.show_effects(effects));
         if ended {
@@ -186,8 +187,8 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Seconds, where a budget asks for them: otherwise time has no part in what is learned.
-fn now(args: &RunArgs) -> u64 {
-    let timed = args.query_strategy.per_time.is_some();
+fn now(session: &Session) -> u64 {
+    let timed = session.engine().params().budget.per_time.is_some();
     SystemTime::now().duration_since(UNIX_EPOCH).ok().filter(|_| timed).map_or(0, |d| d.as_secs())
 }
 
@@ -223,6 +224,16 @@ fn finish(
         "random_prequential_accuracy": random.and_then(StreamStatistics::accuracy),
         "random_prequential_accuracy_last_half": random.and_then(StreamStatistics::accuracy_of_last_half),
         "kappa": statistics.kappa(),
+        "kappa_t": statistics.kappa_t(),
+        "kappa_m": statistics.kappa_m(),
+        "windowed_accuracy": statistics.scores.recent.windowed(),
+        "fading_accuracy": statistics.scores.recent.fading(),
+        "per_class": per_class(statistics),
+        "label_delay": session.config().label_protocol.delay,
+        "label_rate": session.config().label_protocol.rate,
+        "late_labels": session.delayed_labels().0,
+        "columns": engine.columns(),
+        "dropped_columns": engine.dropped_columns(),
         "rejected_rows": current.rejected_rows,
         "rejected_labels": engine.rejected_labels(),
         "rejected_events": session.rejected_event_count(),
@@ -232,6 +243,7 @@ fn finish(
         "support_count": engine.support_count(),
         "summary_cost": current.summary_cost,
         "version": engine.version(),
+        "label_sources": engine.label_sources().weights(),
         "drifts": engine.metrics().drifts,
         "model": model,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
@@ -240,6 +252,21 @@ fn finish(
         "total_seconds": started.elapsed().as_secs_f64(),
     });
     console::answer(common, &json, &progress_line::summary(args, session, live))
+}
+
+/// Scores of each class on arrival.
+fn per_class(statistics: &StreamStatistics) -> serde_json::Map<String, serde_json::Value> {
+    let class = |class: &ClassCounts| {
+        let scores = class.scores();
+        let of = json!({
+            "rows": class.actual,
+            "precision": scores.precision,
+            "recall": scores.recall,
+            "f1": scores.f1,
+        });
+        (class.name.clone(), of)
+    };
+    statistics.classes.iter().map(class).collect()
 }
 
 /// The messages of an effect for the user.
@@ -256,8 +283,12 @@ pub(crate) fn heard(effects: &Effects) -> Vec<String> {
             100.0 * d.now
         ));
     }
-    if effects.advice.is_some() {
-        out.push("no sample of the last batches was worth a question".into());
+    match effects.advice {
+        Some(evermargin::active::Stopped::Price) => {
+            out.push("asking pauses: a label is expected to save less than it costs".into());
+        }
+        Some(_) => out.push("no sample of the last batches was worth a question".into()),
+        None => {}
     }
     out
 }

@@ -4,12 +4,12 @@ use super::args::RunArgs;
 use super::output::Rejects;
 use crate::args::Common;
 use crate::failure::Failure;
-use crate::input::options_of;
+use crate::input::{column, options_of};
 use crate::output::console;
 use crate::output::progress::Watcher;
-use evermargin::engine::EngineParams;
-use evermargin_io::{Chunk, ReadOptions, RejectedRow, Source, Stream, StreamOptions};
-use evermargin_session::{Batch, Opened, Oracle, OtherCpu, Session, SessionConfig};
+use evermargin::engine::{EngineParams, Event};
+use evermargin_io::{Chunk, ColumnCap, ReadOptions, RejectedRow, Source, Stream, StreamOptions};
+use evermargin_session::{Batch, LabelProtocol, Opened, Oracle, OtherCpu, Session, SessionConfig};
 use serde_json::Value;
 use std::path::Path;
 
@@ -26,22 +26,29 @@ pub struct Opening {
 /// Opens the session and the stream.
 pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening, Failure> {
     let sources = args.streams.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
+    let params = args.params_of_protocol(common)?;
+    let label_protocol = args.label_protocol()?;
+    let cap = ColumnCap { sparse: params.column_cap(true), dense: params.column_cap(false) };
+    let id = args.id.as_deref().map(column);
     let options = StreamOptions {
-        read: options_of(&args.input, ReadOptions::default()),
+        read: options_of(&args.input, ReadOptions { id, ..ReadOptions::default() }),
+        growth: Some(cap),
         features: args.features,
         follow: args.follow,
         reject_bad_rows: true,
         ..Default::default()
     };
-    let params = args.params(common)?;
     let other = if args.force { OtherCpu::Continue } else { OtherCpu::Refuse };
     let opened = args.state.as_deref().map(|state| Session::open(state, &cpu_level(), other)).transpose()?;
     let store = match opened {
-        Some(Opened::Session(session)) => {
-            check_options(args, &session, &params)?;
+        Some(Opened::Session(mut session)) => {
+            check_options(args, &session, &params, label_protocol)?;
+            if session.engine().params().budget != params.budget {
+                session.submit(Event::SetBudget { budget: params.budget })?;
+            }
             let mut stream = match session.position() {
                 Some(position) => {
-                    Stream::resume(sources, options, session.config().schema.clone(), position.clone())?
+                    Stream::resume(sources, options, session.schema().clone(), position.clone())?
                 }
                 None => Stream::open(sources, options)?,
             };
@@ -57,7 +64,7 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
     let (first, rejected) = first_batch(args, &mut stream, watch)?;
     console::note(common, &stream.take_notes());
     let (first, schema) = match (first, stream.schema()) {
-        (Some(first), Some(schema)) => (Chunk { rejected, ..first }, schema.clone()),
+        (Some(first), Some(schema)) => (Chunk { rejected, new_columns: Vec::new(), ..first }, schema.clone()),
         _ => return Err(no_usable_row(args, &rejected)?),
     };
     let config = SessionConfig {
@@ -67,6 +74,7 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
         batch_rows: args.batch as usize,
         input: args.reading(),
         schema,
+        label_protocol,
         positive: args.input.positive.clone(),
         cpu_level: cpu_level(),
     };
@@ -116,8 +124,13 @@ fn write_rejects(args: &RunArgs, rejected: &[RejectedRow]) -> Result<(), Failure
     args.rejects.as_deref().map_or(Ok(()), |path| Rejects::write_without_session(path, rejected))
 }
 
-/// Refuses to continue a session with other options than it began with.
-fn check_options(args: &RunArgs, session: &Session, params: &EngineParams) -> Result<(), Failure> {
+/// Refuses to continue a session with other options than it began with. The budget may differ.
+fn check_options(
+    args: &RunArgs,
+    session: &Session,
+    params: &EngineParams,
+    label_protocol: LabelProtocol,
+) -> Result<(), Failure> {
     let config = session.config();
     let text = |v: serde_json::Result<Value>| v.unwrap_or_default();
     let (was, is) = (text(serde_json::to_value(&config.params)), text(serde_json::to_value(params)));
@@ -125,7 +138,7 @@ fn check_options(args: &RunArgs, session: &Session, params: &EngineParams) -> Re
         .as_object()
         .into_iter()
         .flatten()
-        .filter(|(name, value)| is.get(name.as_str()) != Some(value))
+        .filter(|(name, value)| *name != "budget" && is.get(name.as_str()) != Some(value))
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     if config.batch_rows != args.batch as usize {
@@ -133,6 +146,10 @@ fn check_options(args: &RunArgs, session: &Session, params: &EngineParams) -> Re
     }
     if config.input != args.reading() {
         other.push(config.input.join(" "));
+    }
+    if config.label_protocol != label_protocol {
+        let LabelProtocol { delay, rate } = config.label_protocol;
+        other.push(format!("label-delay = {delay}, label-rate = {rate}"));
     }
     if config.oracle != args.oracle {
         other.push(format!("oracle = {}", text(serde_json::to_value(config.oracle))));
@@ -165,8 +182,8 @@ pub fn batch_of(chunk: Chunk, args: &RunArgs, oracle: Oracle) -> Batch {
     let (labels, truth) =
         if oracle.hides_labels() { (vec![None; labels.len()], labels) } else { (labels, Vec::new()) };
     let texts = if oracle == Oracle::Terminal { chunk.shown } else { Vec::new() };
-    let Chunk { x, places, rejected, position, .. } = chunk;
-    Batch { x, labels, truth, texts, places, rejected, position }
+    let Chunk { x, ids, new_columns, places, rejected, position, .. } = chunk;
+    Batch { x, labels, truth, texts, ids, new_columns, places, rejected, position }
 }
 
 /// Some classes, separated by commas, against all others.

@@ -3,7 +3,7 @@
 //! none is lost or doubled where the program was stopped before they were written.
 
 use crate::failure::Failure;
-use evermargin::engine::{Classes, InferredLabel};
+use evermargin::engine::{Classes, InferredLabel, RowSource};
 use evermargin_io::RejectedRow;
 use evermargin_session::Session;
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,7 @@ impl Predictions {
     /// Opens the file of a run at its beginning or where it was left.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         let lines = prediction_lines(session);
-        Ok(Self(GrowingFile::open(path, "row\tlabel\tconfidence", session.first_row(), &lines)?))
+        Ok(Self(GrowingFile::open(path, "row\tid\tlabel\tconfidence\tsource", session.first_row(), &lines)?))
     }
 
     /// Writes the predictions for a closed batch, with a line for each rejected row.
@@ -28,17 +28,23 @@ impl Predictions {
 
 fn prediction_lines(session: &Session) -> Vec<String> {
     let classes = session.engine().classes();
-    session
-        .numbered_predictions()
-        .into_iter()
-        .map(|(row, found)| prediction_line(row, found, classes))
-        .collect()
+    let rows = session.numbered_predictions().into_iter().zip(session.row_ids());
+    rows.map(|((row, found), id)| prediction_line(row, id, found, classes)).collect()
 }
 
-fn prediction_line(row: u64, prediction: Option<InferredLabel>, classes: &Classes) -> String {
-    let class = prediction.and_then(|p| p.class).and_then(|c| classes.names().get(c as usize));
-    let confidence = prediction.map_or(0.0, |p| p.confidence);
-    format!("{row}\t{}\t{confidence:.4}", class.map_or("?", String::as_str))
+/// The distance from the boundary says nothing about a label that was given, and there is none for a rejected row.
+fn prediction_line(row: u64, id: &str, prediction: Option<InferredLabel>, classes: &Classes) -> String {
+    let prediction = prediction.unwrap_or(InferredLabel::NONE);
+    let class = prediction.class.and_then(|c| classes.names().get(c as usize));
+    let inferred = prediction.source.is_some_and(|source| source != RowSource::Given);
+    let confidence = if inferred { format!("{:.4}", prediction.confidence) } else { String::new() };
+    let source = prediction.source.map_or("", RowSource::name);
+    format!("{row}\t{}\t{}\t{confidence}\t{source}", plain(id), class.map_or("?".into(), |name| plain(name)))
+}
+
+/// A cell of a tab-separated file.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 const REJECTS_HEADER: &str = "row\tfile\tline\tcolumn\tvalue\treason";
@@ -65,8 +71,6 @@ impl Rejects {
 }
 
 fn rejected_lines(rows: &[RejectedRow]) -> Vec<String> {
-    let plain =
-        |text: &str| -> String { text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect() };
     let line = |row: &RejectedRow| {
         let [column, value] = [&row.column, &row.value].map(|cell| plain(cell.as_deref().unwrap_or("")));
         let (number, file, reason) = (row.row, plain(&row.file), plain(&row.reason));

@@ -30,6 +30,7 @@ pub fn page_of(session: &Session, live: &ProgressLine<'_>, more: &str) -> String
     ] {
         let _ = writeln!(body, "<figure style=\"display:inline-block;margin:8px\">{}</figure>", chart.svg());
     }
+    body.push_str(&scores(session.statistics()));
     body.push_str(&classes(session));
     page("evermargin run", &body)
 }
@@ -173,6 +174,41 @@ fn cost<'a>(session: &Session) -> Chart<'a> {
         marks: Vec::new(),
         range: Some((0.0, 1.1 * most)),
     }
+}
+
+/// Scores of predictions on arrival: of the stream, and of each class.
+fn scores(statistics: &StreamStatistics) -> String {
+    let percent = |s: Option<f64>| s.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
+    let number = |s: Option<f64>| s.map_or("unknown".into(), |s| format!("{s:.3}"));
+    let recent = &statistics.scores.recent;
+    let rows = [
+        ("accuracy", "all rows", percent(statistics.accuracy())),
+        ("windowed accuracy", "the last 1,000 rows", percent(recent.windowed())),
+        ("fading accuracy", "each row weighs 0.99 of the next", percent(recent.fading())),
+        ("kappa", "beyond chance", number(statistics.kappa())),
+        ("kappa-T", "beyond repeating the previous label", number(statistics.kappa_t())),
+        ("kappa-M", "beyond the majority class so far", number(statistics.kappa_m())),
+    ];
+    let mut out = String::from("<h2>scores on arrival</h2>\n<table>\n");
+    for (name, of, value) in rows {
+        let _ =
+            writeln!(out, "<tr><td>{name}</td><td>{of}</td><td style=\"text-align:right\">{value}</td></tr>");
+    }
+    out.push_str("</table>\n<table>\n<tr><th>class</th><th>rows</th><th>precision</th><th>recall</th><th>F1</th></tr>\n");
+    for class in statistics.classes.iter().filter(|class| class.actual + class.predicted > 0) {
+        let of = class.scores();
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td style=\"text-align:right\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(&class.name),
+            class.actual,
+            percent(of.precision),
+            percent(of.recall),
+            percent(of.f1)
+        );
+    }
+    out.push_str("</table>\n");
+    out
 }
 
 fn classes(session: &Session) -> String {
