@@ -955,8 +955,8 @@ class LapSVC(SemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     normalized : bool, default=True
@@ -1074,7 +1074,7 @@ class LapSVC(SemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "heat",
         width: float = 0.0,
         normalized: bool = True,
         power: int = 1,
@@ -1157,8 +1157,8 @@ class LapRLS(SemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     normalized : bool, default=True
@@ -1276,7 +1276,7 @@ class LapRLS(SemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "heat",
         width: float = 0.0,
         normalized: bool = True,
         power: int = 1,
@@ -1373,8 +1373,8 @@ class SparseLapRLS(SemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     normalized : bool, default=True
@@ -1482,7 +1482,7 @@ class SparseLapRLS(SemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "heat",
         width: float = 0.0,
         normalized: bool = True,
         power: int = 1,
@@ -1714,8 +1714,8 @@ class CoLapSVC(SemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     normalized : bool, default=True
@@ -1831,7 +1831,7 @@ class CoLapSVC(SemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "heat",
         width: float = 0.0,
         normalized: bool = True,
         power: int = 1,
@@ -1924,8 +1924,8 @@ class CoLapRLS(SemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     normalized : bool, default=True
@@ -2041,7 +2041,7 @@ class CoLapRLS(SemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "heat",
         width: float = 0.0,
         normalized: bool = True,
         power: int = 1,
@@ -3646,14 +3646,14 @@ class LabelPropagation(SemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="local"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     alpha : float, default=0.99
         Spreading: weight of the neighbors of a row against its own label.
     mass : bool, default=True
-        Whether the mass of each class is made its ratio.
+        Whether the mass of each class is made its ratio; poisson: only if the ratio is not that of the labels.
     ratio : "labels", "auto", float or list of float, default="labels"
         Share of positives among unlabeled rows: a number, labels or auto.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"}, default="rbf"
@@ -3741,7 +3741,7 @@ class LabelPropagation(SemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "local",
         width: float = 0.0,
         alpha: float = 0.99,
         mass: bool = True,
@@ -3962,8 +3962,8 @@ class SequentialLapMED(SequentialSemiSupervisedClassifier):
         How nearest neighbors are found: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
-    edge_weights : {"binary", "heat", "cosine"}, default="heat"
-        Weights of edges: binary, heat, or cosine with that metric.
+    edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
+        Weights of edges: binary, heat, local (relative to the farthest neighbor), or cosine with that metric.
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     normalized : bool, default=True
@@ -4074,7 +4074,7 @@ class SequentialLapMED(SequentialSemiSupervisedClassifier):
         radius: float = 0.0,
         search: Literal["exact", "approximate"] = "exact",
         metric: Literal["euclidean", "cosine"] = "euclidean",
-        edge_weights: Literal["binary", "heat", "cosine"] = "heat",
+        edge_weights: Literal["binary", "heat", "cosine", "local"] = "heat",
         width: float = 0.0,
         normalized: bool = True,
         power: int = 1,

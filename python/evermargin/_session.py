@@ -311,7 +311,9 @@ class Session:
         """Counts of the stream and measurements of the engine.
 
         ``rows`` are the rows that were used and ``rejected_rows`` those that could not be, as the command line counts
-        them; ``samples`` is their sum.
+        them; ``samples`` is their sum. Predictions on arrival are scored by ``kappa``, ``kappa_t`` (against repeating the
+        previous label), ``kappa_m`` (against the majority class so far), ``windowed_accuracy``, ``fading_accuracy`` and
+        ``per_class`` (precision, recall, F1); each is None where it is not defined.
         """
         found: dict[str, Any] = json.loads(self._session.statistics())
         return found
