@@ -71,7 +71,9 @@ fn columns_of_later_files_are_learned_and_known_to_the_model() {
     for line in &lines[1..] {
         match line[4] {
             "given" => assert_eq!(line[3], ""),
-            "model" | "transduction" => assert!(line[3].parse::<f64>().unwrap() >= 0.0),
+            "model" | "transduction" | "tsvm" | "graph" | "combined" => {
+                assert!((0.0..=1.0).contains(&line[3].parse::<f64>().unwrap()));
+            }
             other => panic!("{other}: {line:?}"),
         }
     }

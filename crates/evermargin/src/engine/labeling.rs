@@ -153,10 +153,10 @@ impl Engine {
         votes
     }
 
-    /// Compares the sources on held-out labels, if that is due.
-    pub(super) fn compare_sources(&mut self, state: &StreamState, drifted: bool, watch: &dyn Watch) {
+    /// Compares the sources on held-out labels, if that is due. Returns whether labels may have changed.
+    pub(super) fn compare_sources(&mut self, state: &StreamState, drifted: bool, watch: &dyn Watch) -> bool {
         if self.params.label_source == LabelSource::Model || state.classifier.is_none() {
-            return;
+            return false;
         }
         if drifted {
             self.label_sources.forget();
@@ -166,9 +166,10 @@ impl Engine {
             self.label_sources.clear();
         }
         if !self.label_sources.is_due(labels, self.batches, drifted) {
-            return;
+            return drifted || labels > MAX_LABELS;
         }
-        let Some(mut pool) = self.pool(state, state.current.x.view()) else { return };
+        let start = watch.seconds();
+        let Some(mut pool) = self.pool(state, state.current.x.view()) else { return drifted };
         if self.given_shares().is_none() {
             self.label_sources.shares = pool.estimate_shares(&self.params.ratio, &self.votes(state), watch);
             pool.set_shares(self.label_sources.shares.clone());
@@ -181,6 +182,8 @@ impl Engine {
             let chosen = state.memory.labeled().iter().filter(|l| l.why == Some(QueryReason::Informative));
             self.label_sources.set(&evidence, (counted, chosen.count()), labels, self.batches);
         }
+        self.selection.add_since(start, watch);
+        true
     }
 
     /// Teaches inferred labels to the classifier that is published, where sources other than the classifier have given

@@ -88,7 +88,14 @@ impl Engine {
             && current.skipped.last().is_none_or(|&s| (s as usize) < current.rows)
             && current.base.checked_add(current.rows as u64) == Some(self.rows)
             && current.predictions.iter().all(|s| self.knows(s))
-            && current.truth.iter().flatten().all(|c| (*c as usize) < self.classes.len());
+            && current.truth.iter().flatten().all(|c| (*c as usize) < self.classes.len())
+            && current.on_arrival.as_ref().is_none_or(|labels| {
+                labels.len() == rows
+                    && labels.iter().all(|l| {
+                        l.class.is_none_or(|c| (c as usize) < self.classes.len())
+                            && (0.0..=1.0 + 1e-9).contains(&l.confidence)
+                    })
+            });
         if fits { Ok(()) } else { Err(wrong("its batch and what is known about it differ")) }
     }
 

@@ -78,6 +78,7 @@ use crate::solver::Watch;
 use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
 use failures::Failures;
+use label_sources::Stopwatch;
 use new_columns::ColumnGrowth;
 use plan::Identity;
 use query_state::QueryState;
@@ -124,6 +125,8 @@ pub struct Engine {
     #[serde(default, skip_serializing_if = "Failures::is_empty")]
     failures: Failures,
     #[serde(skip)]
+    selection: Stopwatch,
+    #[serde(skip)]
     identity: Identity,
 }
 
@@ -154,6 +157,7 @@ impl Engine {
             outside: 0,
             growth: ColumnGrowth::default(),
             failures: Failures::default(),
+            selection: Stopwatch::default(),
             identity: Identity::default(),
         })
     }
@@ -217,6 +221,11 @@ impl Engine {
     /// The sources of labels with their weights.
     pub fn label_sources(&self) -> &LabelSources {
         &self.label_sources
+    }
+
+    /// Seconds spent on comparing the sources, by the clocks of the watches of its events; since the engine was made or loaded.
+    pub fn selection_seconds(&self) -> f64 {
+        self.selection.seconds
     }
 
     /// Queries counted against the budget.

@@ -127,6 +127,7 @@ impl Engine {
             predictions,
             closed: false,
             has_new_labels: false,
+            on_arrival: Some(given.clone()),
         };
         effects.labels = state.current.with_skipped(given);
         effects.rejected = rejected;
@@ -202,6 +203,7 @@ impl Engine {
             return;
         }
         state.current.has_new_labels = true;
+        state.current.on_arrival = None;
         let n = state.memory.len();
         let knows = |c: &StreamClassifier| c.knows(&state.memory, self.classes.len());
         if !state.classifier.as_ref().is_some_and(knows) {
@@ -218,6 +220,7 @@ impl Engine {
     pub(super) fn rebuild_classifier(&self, state: &mut StreamState, watch: &dyn Watch) {
         let (classes, params) = (&self.classes, &self.params);
         state.inferred = None;
+        state.current.on_arrival = None;
         let old = state.classifier.take();
         let made = StreamClassifier::of(
             &state.memory,

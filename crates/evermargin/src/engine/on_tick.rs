@@ -34,9 +34,17 @@ impl Engine {
             let (now, classes) = (self.batches, &self.classes);
             let learned = classifier.close(&state.memory, unlabeled, now, classes, &self.params, watch);
             self.failures.ok(Step::Learning, learned);
+            state.current.on_arrival = None;
         }
-        self.compare_sources(state, drifted, watch);
-        let LabeledBatch { predictions, mut labels, .. } = self.label(state, &state.current.x, watch);
+        if self.compare_sources(state, drifted, watch) {
+            state.current.on_arrival = None;
+        }
+        let (predictions, mut labels) = if let Some(labels) = state.current.on_arrival.take() {
+            (state.current.predictions.clone(), labels)
+        } else {
+            let LabeledBatch { predictions, labels, .. } = self.label(state, &state.current.x, watch);
+            (predictions, labels)
+        };
         let learned = self.learn_inferred(state, &labels, watch);
         self.absorb(state, &predictions, watch);
         for (label, truth) in labels.iter_mut().zip(&state.current.truth) {

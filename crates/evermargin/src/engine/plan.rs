@@ -156,4 +156,8 @@ impl Watch for Latch<'_> {
         }
         !stopped
     }
+
+    fn seconds(&self) -> Option<f64> {
+        self.watch.seconds()
+    }
 }

@@ -51,6 +51,8 @@ pub(super) struct CurrentBatch {
     pub(super) closed: bool,
     /// Whether a label came since it was labeled.
     pub(super) has_new_labels: bool,
+    /// The labels it was given on arrival, as long as nothing has changed that they depend on.
+    pub(super) on_arrival: Option<Vec<InferredLabel>>,
 }
 
 /// Questions that wait for an answer: each with a copy of its sample, which may be forgotten meanwhile.
@@ -128,6 +130,7 @@ impl CurrentBatch {
             predictions: Vec::new(),
             closed: true,
             has_new_labels: false,
+            on_arrival: None,
         }
     }
 
@@ -176,6 +179,7 @@ impl StreamState {
 
     /// Changes all stored rows but those of the classifier.
     pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix) + Copy) {
+        self.current.on_arrival = None;
         self.memory.map_rows(change);
         self.transduction.iter_mut().for_each(|t| t.map_rows(change));
         change(&mut self.current.x);
@@ -202,6 +206,7 @@ impl StreamState {
     }
 
     pub(super) fn renumber(&mut self, now: &[u32]) {
+        self.current.on_arrival = None;
         self.memory.renumber(now);
         self.transduction.iter_mut().for_each(|t| t.renumber(now));
         for query in self.pending.of.iter_mut().chain(&mut self.awaited.of) {

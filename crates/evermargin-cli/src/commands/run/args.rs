@@ -40,8 +40,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
     /// File for the labels of all rows, tab separated, with a header, a batch at a time: row (its number in the stream), id,
-    /// label, confidence, source. Confidence is the distance from the decision boundary in units of the margin: 1 is the
-    /// edge of the margin, and it is empty for given labels. Source is given (the true label), model or transduction. A
+    /// label, confidence, source. Confidence is the estimated probability that the label is right; it is empty for given
+    /// labels. Source is given (the true label), model, transduction, tsvm, graph or combined (several, weighted). A
     /// rejected row has the label ? and no source. A resumed run continues the file; one that is first named then begins
     /// with the last finished batch
     #[arg(long, short, value_name = "OUT")]

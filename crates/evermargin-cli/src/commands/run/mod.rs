@@ -132,6 +132,10 @@ impl Watch for UntilSignal<'_> {
         self.0.tick();
         !self.0.stopped()
     }
+
+    fn seconds(&self) -> Option<f64> {
+        Watch::seconds(self.0)
+    }
 }
 
 /// None after an interruption, which has changed nothing.
@@ -244,6 +248,7 @@ fn finish(
         "summary_cost": current.summary_cost,
         "version": engine.version(),
         "label_sources": engine.label_sources().weights(),
+        "selection_share": engine.selection_seconds() / live.seconds().max(1e-9),
         "drifts": engine.metrics().drifts,
         "model": model,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),

@@ -17,8 +17,8 @@
 //! Probabilities are averaged with these weights. Where the classifier has nearly all of the weight, the others are not
 //! computed, and the labels are those of the classifier.
 //!
-//! The comparison is repeated when the labels have grown by a quarter, after drift, and else at intervals that double while its
-//! outcome stays the same. Beyond [`MAX_LABELS`] labels the classifier labels alone.
+//! The comparison is repeated when the labels have grown by a quarter, after drift, and otherwise after four batches; growth and
+//! interval double while its outcome stays the same. Beyond [`MAX_LABELS`] labels the classifier labels alone.
 
 mod evidence;
 mod pool;
@@ -28,6 +28,7 @@ pub(super) use pool::{Pool, PoolParts};
 use super::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::estimators::auto::softmax;
+use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
 /// Labels beyond which the classifier labels alone.
@@ -44,16 +45,38 @@ const MAX_COUNTED_LABELS: f64 = 100.0;
 const CHOSEN_PER_PRIOR: f64 = 8.0;
 
 /// Weight below which a source is not computed.
-const MIN_WEIGHT: f64 = 0.05;
+const MIN_WEIGHT: f64 = 0.1;
 
-/// Growth of the number of labels after which sources are compared again.
-const GROWTH: f64 = 1.25;
+/// Growth of the number of labels after which sources are compared again: at first, and at most. Its logarithm doubles with the
+/// interval.
+const GROWTH: (f64, f64) = (1.25, 4.0);
 
 /// Batches between two comparisons without new labels: the first and the largest interval.
 const INTERVALS: (u64, u64) = (4, 256);
 
 /// Part of the recorded differences that a label leaves behind.
 const FADE: f64 = 0.98;
+
+/// Seconds by the clock of a watch. They are no part of a state: two stopwatches are equal whatever they show.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stopwatch {
+    pub(super) seconds: f64,
+}
+
+impl Stopwatch {
+    /// Adds the time since `start`, if there is a clock.
+    pub(super) fn add_since(&mut self, start: Option<f64>, watch: &dyn Watch) {
+        if let (Some(start), Some(now)) = (start, watch.seconds()) {
+            self.seconds += now - start;
+        }
+    }
+}
+
+impl PartialEq for Stopwatch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
 
 /// A source of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -142,9 +165,14 @@ impl LabelSources {
         labels <= MAX_LABELS
             && (self.weights.is_empty()
                 || drifted
-                || labels as f64 >= GROWTH * self.labels as f64
+                || labels as f64 >= self.growth() * self.labels as f64
                 || labels < self.labels
                 || batch >= self.batch.saturating_add(self.interval))
+    }
+
+    fn growth(&self) -> f64 {
+        let doublings = (self.interval.max(1) / INTERVALS.0).max(1).ilog2();
+        (0..doublings).fold(GROWTH.0, |growth, _| (growth * growth).min(GROWTH.1))
     }
 
     /// Weight of all sources but the classifier.

@@ -230,7 +230,8 @@ impl<'a> Pool<'a> {
             Source::Tsvm => {
                 let (kernel, ratio, tolerance) = (self.kernel, self.ratio(), TSVM_TOLERANCE);
                 let max_steps = Some(self.max_steps());
-                Box::new(TsvmParams { kernel, ratio, tolerance, max_steps, ..TsvmParams::default() })
+                let fast = true;
+                Box::new(TsvmParams { kernel, ratio, tolerance, max_steps, fast, ..TsvmParams::default() })
             }
             Source::Graph => {
                 let Some(graph) = &self.graph else { return Ok(None) };

@@ -69,6 +69,9 @@ pub struct TsvmParams {
     /// Maximum number of steps at each weight of the unlabeled rows; none = far more than usable rows need.
     #[serde(skip)]
     pub max_steps: Option<u64>,
+    /// Whether to raise the weight of the unlabeled rows in few steps.
+    #[serde(skip)]
+    pub fast: bool,
 }
 
 impl Default for TsvmParams {
@@ -83,14 +86,15 @@ impl Default for TsvmParams {
             fit_intercept: true,
             cache_bytes: 1 << 30,
             max_steps: None,
+            fast: false,
         }
     }
 }
 
-/// λᵤ starts here,
-const FIRST: f64 = 1e-5;
-/// and grows by this factor.
-const GROWTH: f64 = 1.5;
+/// Where λᵤ starts, and the factor by which it grows.
+const ANNEALING: (f64, f64) = (1e-5, 1.5);
+/// The same where speed matters more than the last switch of a label.
+const FAST_ANNEALING: (f64, f64) = (1e-3, 4.0);
 
 /// What switching found for one problem.
 pub(crate) struct Switched {
@@ -112,6 +116,7 @@ pub(crate) struct Switching {
     pub lambda: f64,
     pub lambda_u: f64,
     pub max_steps: Option<u64>,
+    pub fast: bool,
 }
 
 impl Switching {
@@ -132,7 +137,8 @@ impl Switching {
             y[i] = if positive { 1.0 } else { -1.0 };
         }
         let (mut switches, mut batches) = (0, Vec::new());
-        let mut weight = FIRST.min(self.lambda_u);
+        let (first, growth) = if self.fast { FAST_ANNEALING } else { ANNEALING };
+        let mut weight = first.min(self.lambda_u);
         while going && !problem.open.is_empty() {
             let mut cost = problem.cost.clone();
             problem.open.iter().for_each(|&i| cost[i] *= weight / self.lambda_u);
@@ -158,7 +164,7 @@ impl Switching {
             if weight >= self.lambda_u {
                 break;
             }
-            weight = (GROWTH * weight).min(self.lambda_u);
+            weight = (growth * weight).min(self.lambda_u);
         }
         let mut report = machine.report;
         report.objective = self.lambda * machine.primal();
@@ -192,6 +198,7 @@ impl Fit for TsvmParams {
             lambda: this.lambda,
             lambda_u: this.lambda_u,
             max_steps: this.max_steps,
+            fast: this.fast,
         };
         let solved: Vec<Switched> =
             problems.each.iter().map(|p| switching.solve(gram.as_mut(), p, watch)).collect();
@@ -246,9 +253,15 @@ mod tests {
                 .unwrap();
                 let kernel = Kernel::Rbf { gamma: 1.0 };
                 let mut gram = KernelGram::new(Packed::new(x.view(), kernel).unwrap(), 1 << 24).unwrap();
-                let (lambda_u, max_steps) = (1.0, None);
-                let switching =
-                    Switching { fit_intercept: true, tolerance: 1e-7, switch, lambda, lambda_u, max_steps };
+                let switching = Switching {
+                    fit_intercept: true,
+                    tolerance: 1e-7,
+                    switch,
+                    lambda,
+                    lambda_u: 1.0,
+                    max_steps: None,
+                    fast: false,
+                };
                 let found = switching.solve(&mut gram, &problems.each[0], &());
                 let positives = found.labels.iter().filter(|y| **y > 0.0).count();
                 assert_eq!(positives, problems.each[0].positives);

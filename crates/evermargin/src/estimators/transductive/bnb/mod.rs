@@ -281,6 +281,7 @@ impl BnbParams {
             lambda: self.lambda,
             lambda_u: self.lambda_u,
             max_steps: None,
+            fast: false,
         };
         let start = switching.solve(gram, problem, watch);
         let class = start.labels.iter().map(|l| Some(usize::from(*l < 0.0))).collect();
