@@ -154,8 +154,8 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Labels of the last batch: given ones as they are, ``missing_label`` while no two classes are known.
     confidence_ : ndarray of shape (n_samples,)
-        Estimated probability that each label is right, as of the arrival of the batch or of ``close_batch``. For a given
-        label, the probability that the label sources gave to it.
+        Estimated probability that each label is right, as of the arrival of the batch or of ``close_batch``. For a row
+        with a given label, the estimate for the label that was inferred.
     sources_ : ndarray of shape (n_samples,)
         Where each label of the last batch comes from: given, model, transduction, tsvm, graph or combined (several
         sources, weighted); None where there is no label.
@@ -347,7 +347,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + n)
         self._codes = np.where(has, codes, said)
-        self.confidence_, self.sources_ = sure, _objects(sources)
+        self.confidence_, self.sources_ = sure, np.where(has, "given", _objects(sources))
         self._show()
         self._note(told)
         return self

@@ -190,7 +190,7 @@ def identical_first_rows():
     return rows
 
 
-@pytest.mark.parametrize("scale", ["none", "standard", "minmax", None])
+@pytest.mark.parametrize("scale", ["none", "standard", "minmax", "auto"])
 @pytest.mark.parametrize("durable", [False, True])
 @pytest.mark.parametrize("rows", [huge_value, tiny_then_large_column, identical_first_rows])
 def test_hostile_streams_never_make_the_classifier_unusable(tmp_path, rows, durable, scale):
