@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from ._base import rows
+from ._base import parameter_error, rows
 
 #: The decision for a class of which there is no label yet.
 NEVER = -1e100
@@ -23,10 +23,10 @@ class LabelEncoder:
         self.weights = {}
         if isinstance(class_weight, dict):
             for label, weight in class_weight.items():
-                self.weights[str(self._number(label))] = float(weight)
+                self.weights[str(self._number(label))] = weight
         elif class_weight is not None and class_weight not in ("balanced", "ratio"):
-            allowed = "balanced, ratio, {class: weight} or None"
-            raise ValueError(f"class_weight={class_weight!r}: must be {allowed}")
+            allowed = "None, balanced, ratio, or a dict of positive weights by class"
+            raise parameter_error("class_weight", class_weight, allowed)
 
     def copy(self):
         other = LabelEncoder()

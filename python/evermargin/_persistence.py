@@ -40,6 +40,7 @@ class PersistenceMixin:
             "features": self.n_features_in_,
             "names": None if names is None else list(names),
             "codes": self._codes,
+            "sources": self.sources_,
             "events": self.events_,
         }
         return self._engine.to_bytes(json.dumps(about, default=plain))
@@ -66,15 +67,13 @@ class PersistenceMixin:
             params = about["params"]
             if isinstance(params["class_weight"], dict):
                 params["class_weight"] = dict(map(tuple, params["class_weight"]["pairs"]))
-            if isinstance(params["forgetting"], list):
-                params["forgetting"] = tuple(params["forgetting"])
             self = cls(**params)
             self._label_encoder = LabelEncoder.restored(about["labels"])
             self.n_features_in_ = about["features"]
             if about["names"] is not None:
                 self.feature_names_in_ = np.array(about["names"], dtype=object)
             self._codes = np.array(about["codes"], dtype=np.int64)
-            self.events_ = about["events"]
+            self.events_, self.sources_ = about["events"], np.array(about["sources"], dtype=object)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the state of a {cls.__name__}: {error}") from None
         self._engine, self._asked, self._seed = engine, {}, params["random_state"]

@@ -16,6 +16,7 @@ from . import _core
 from ._base import rows
 
 if TYPE_CHECKING:
+    from ._core import Effects
     from ._label_encoder import LabelEncoder
 
 
@@ -50,15 +51,15 @@ class DurableEngine:
     def _code(self, name: str | None) -> int:
         return -1 if name is None else self.encoder.code(class_label(name))
 
-    def _effects(self, told: str, predictions: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
-        names, confidence = predictions or ([], np.zeros(0))
+    def _effects(self, told: str, predictions: Any = None) -> Effects:
+        names, confidence, sources = predictions or ([], np.zeros(0), [])
         codes = np.array([self._code(name) for name in names], dtype=np.int64)
         effects = json.loads(told)
         effects["notes"] = [self._note(note) for note in effects["notes"]]
         self.session.take_notices()  # the same effects, for those who do not use what an event returns
-        return codes, confidence, json.dumps(effects)
+        return codes, confidence, sources, json.dumps(effects)
 
-    def _submit(self, event: Any, *args: Any) -> tuple[np.ndarray, np.ndarray, str]:
+    def _submit(self, event: Any, *args: Any) -> Effects:
         try:
             told = event(*args)
         except _core.Rejected as error:  # as the engine in memory says it
@@ -69,7 +70,7 @@ class DurableEngine:
         new = re.fullmatch(r"class (.+) is new", note)
         return f"class {self._code(new[1])} is new" if new else note
 
-    def batch(self, x: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    def batch(self, x: Any, codes: np.ndarray) -> Effects:
         names = [self._name(code) if code >= 0 else None for code in codes.tolist()]
         try:
             predictions, told = self.session.ingest(x, names)
@@ -77,22 +78,22 @@ class DurableEngine:
             raise ValueError(str(error)) from None
         return self._effects(told, predictions)
 
-    def answer(self, sample: int, code: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def answer(self, sample: int, code: int) -> Effects:
         return self._submit(self.session.answer, sample, self._name(code))
 
-    def correct(self, sample: int, code: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def correct(self, sample: int, code: int) -> Effects:
         return self._submit(self.session.correct, sample, self._name(code))
 
-    def skip(self, sample: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def skip(self, sample: int) -> Effects:
         return self._submit(self.session.skip, sample)
 
-    def withdraw(self, sample: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def withdraw(self, sample: int) -> Effects:
         return self._submit(self.session.withdraw, sample)
 
-    def ask(self, count: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def ask(self, count: int) -> Effects:
         return self._effects(self.session.ask(count))
 
-    def tick(self, now: int) -> tuple[np.ndarray, np.ndarray, str]:
+    def tick(self, now: int) -> Effects:
         self.session.close_batch(now)
         notices = json.loads(self.session.take_notices())
         told = {
@@ -109,6 +110,15 @@ class DurableEngine:
 
     def metrics(self) -> str:
         return self.session.metrics()
+
+    def params(self) -> str:
+        return self.session.params()
+
+    def label_sources(self) -> str:
+        return self.session.label_sources()
+
+    def query_arms(self) -> str:
+        return self.session.query_arms()
 
     def exemplars(self) -> Any:
         return self.session.exemplars()
@@ -149,7 +159,8 @@ class Session:
         Continue a session that was computed with other CPU features; results may differ in their last bits.
     **params
         Parameters of `NeverEndingClassifier`. They are fixed when the first batch arrives; a session that exists must
-        be opened with the same ones, or with none.
+        be opened with the same ones, or with none. The budget may change: ``budget``, ``queries_per_batch``,
+        ``per_time`` and ``queries_per_round``.
 
     Examples
     --------
@@ -177,7 +188,7 @@ class Session:
         self._session = _core.Session.open(self.directory, allow_other_cpu)
         try:
             if self._given and not self._session.is_empty():
-                self._template._check_unchanged(self._session)
+                self._template._continue_session(self._session)
         except BaseException:
             self._session.close()
             raise
@@ -233,9 +244,12 @@ class Session:
         found = json.loads(self._session.queries())
         return [q | {"guess": None if q["guess"] is None else class_label(q["guess"])} for q in found]
 
-    def ask(self, n: int = 1) -> list[dict[str, Any]]:
-        """Choose samples that are worth a label, as far as the budget goes; returns all open queries."""
-        self._session.ask(n)
+    def ask(self, n: int | None = None) -> list[dict[str, Any]]:
+        """Choose up to ``n`` samples that are worth a label, as far as the budget goes; returns all open queries.
+
+        None is ``queries_per_round``, as given to this object.
+        """
+        self._session.ask(int(self._template.queries_per_round) if n is None else n)
         return self.queries()
 
     def answer(self, sample: int, label: Any) -> None:
@@ -288,8 +302,11 @@ class Session:
         return labels[found.predict(rows(X))[0]]
 
     def predictions(self) -> tuple[list[Any], np.ndarray]:
-        """Classes (None where unknown) and confidences of the rows of the batch that was closed last."""
-        names, confidence = self._session.predictions()
+        """Classes (None where unknown) and confidences of the rows of the batch that was closed last.
+
+        A confidence is the estimated probability that the label is right.
+        """
+        names, confidence, _ = self._session.predictions()
         return [None if name is None else class_label(name) for name in names], confidence
 
     def save_model(self, path: str | os.PathLike) -> None:
@@ -299,6 +316,12 @@ class Session:
         if self.classifier is None:
             raise ValueError("labels of two classes are needed: give some in y, or answer queries")
         write_whole(path, self.classifier.to_bytes())
+
+    @property
+    def label_sources(self) -> list[dict[str, Any]]:
+        """The label sources with their weights and their accuracies on held-out labels."""
+        found: list[dict[str, Any]] = json.loads(self._session.label_sources())
+        return found
 
     @property
     def rejected_rows(self) -> list[dict[str, Any]]:
@@ -319,8 +342,8 @@ class Session:
         return found
 
 
-def class_names_of(class_weight: Any) -> dict[str, float]:
+def class_names_of(class_weight: Any) -> dict[str, Any]:
     """Weights by class names."""
     if not isinstance(class_weight, dict):
         return {}
-    return {class_name(label): float(weight) for label, weight in class_weight.items()}
+    return {class_name(label): weight for label, weight in class_weight.items()}

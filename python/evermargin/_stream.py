@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import numbers
 import os
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,72 +36,116 @@ if TYPE_CHECKING:
 #: Maximum number of events that are remembered.
 MAX_EVENTS = 1000
 
-#: Parameters of the engine by their names there.
-ENGINE_NAMES = {
-    "c": "C",
-    "loss": "loss",
-    "kernel": "kernel",
-    "gamma": "gamma",
-    "scale": "scale",
-    "class_weight": "class_weight",
-    "label_source": "label_source",
-    "query_strategy": "strategy",
-    "exploration_rate": "exploration_rate",
-    "forget": "forgetting",
-    "max_labels": "max_labels",
-    "max_points": "max_points",
-}
+#: Engine parameters whose name differs here.
+RENAMED = {"c": "C", "seed": "random_state"}
+
+#: The specification of every engine parameter by its name there.
+ENGINE_SPECS: dict[str, dict[str, Any]] = {spec["name"]: spec for spec in json.loads(_core.engine_specs())}
 
 
 class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     """A classifier for a stream with few labels, that asks for those worth having.
 
-    Each batch is labeled when it arrives; ``ask`` names the samples of it that are worth a label, ``answer``
-    learns one at once. When the next batch arrives, the one before is summarized: exemplars of samples without
-    a label, true labels up to a cap. Classes may appear at any time. Memory is bounded by the parameters and
-    the largest batch, however long the stream. Parameters that are changed later count from the next ``fit`` on.
+    Each batch is labeled when it arrives; ``ask`` returns the samples of it that are worth a label, ``answer``
+    learns a label at once. When the next batch arrives, the one before is summarized: exemplars of unlabeled samples
+    and true labels, up to a cap. Classes may appear at any time. Memory is bounded by the parameters and the largest
+    batch, however long the stream. Changed parameters take effect with the next ``fit``.
 
-    The parts and when they fail: ``docs/run.md`` and ``docs/python-streams.md``.
+    Parameters and defaults are those of ``evermargin run``. The parts and when they fail: ``docs/run.md`` and
+    ``docs/python-streams.md``.
 
     Parameters
     ----------
-    C : float, default=3.0
-        Cost of a true label.
-    kernel : "auto", "rbf" or "linear", default="auto"
-        Auto is linear for sparse samples of 1000 columns or more, else rbf.
-    gamma : "scale", "auto" or float, default="scale"
-        Width of the rbf kernel: a number, scale = 1/(d·Var X) of the first batch, or auto = 1/d.
-    loss : "hinge" or "ramp", default="hinge"
-        Ramp where labels may be wrong.
-    class_weight : "balanced", "ratio", dict or None, default=None
-        Weights of classes: balanced (all weigh the same in sum), ratio (the largest keeps 1), or one a class.
-    scale : str or None, default="none"
-        Scaling fitted on the first batch: none, minmax, standard, range, unit or tfidf; None chooses from it.
-    strategy : str, default="small-pool"
-        How samples to ask about are chosen: small-pool, margin, diverse, submod, random or none.
+    budget : int or None, default=None
+        Maximum number of questions in total; None = no limit. May change when a state is resumed.
     queries_per_batch : int, default=10
-        Maximum number of queries per batch.
-    total_budget : int or None, default=None
-        Maximum number of queries in total; None is no limit.
-    label_source : "auto", "model" or "transduction", default="auto"
-        Source of the labels of a batch: the classifier, transduction, or the more accurate of the two so far.
-    forgetting : tuple or None, default=None
-        ``("window", n)`` keeps the last n labels, ``("half_life", n)`` lets a label count half after n
-        batches, ``("on_drift", n)`` drops labels older than n batches when the stream has changed. None
-        forgets nothing but what exceeds the caps.
+        Maximum number of questions per batch. May change when a state is resumed.
+    per_time : str or None, default=None
+        Maximum number of questions in a span of time, N/SECONDS; None = no limit.
+    queries_per_round : int, default=1
+        Number of questions that ``ask`` returns at once; the questions of the next round depend on the answers.
+    strategy : {"small-pool", "margin", "diverse", "bandit", "submod", "random", "none"}, default="small-pool"
+        How samples to ask about are chosen: small-pool (nearest to the boundary among a few drawn at random), margin
+        (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool,
+        diverse and submod by their answers), submod (SUBMOD-ACTV), random, or none.
+    submod_weights : {"dense", "outliers", "learned"}, default="dense"
+        Weights of the strategy submod: dense (rows like many others), outliers (rows unlike most others) or learned
+        (from remembered labels).
+    label_price : float or None, default=None
+        Price of a label: asks only while a label is expected to save more; needs error_price; None = no price.
+    error_price : float or None, default=None
+        Price of a wrong label that is given out; needs label_price; None = no price.
+    price_horizon : int or None, default=None
+        Number of rows that a label serves, for label_price; None = as many as were seen so far.
+    pool : int, default=59
+        Number of samples that small-pool draws.
+    exploration_rate : float, default=0.1
+        Share of questions drawn at random; accuracy and drift are measured on them.
+    max_margin_distance : float, default=1.0
+        Asks only about samples at most this far from the boundary; the margin is at 1.
+    classifier : {"lasvm", "local", "seq-lapmed"}, default="lasvm"
+        Online classifier: lasvm, local (keeps every label; a new one moves its neighborhood) or seq-lapmed (also
+        learns the unlabeled rows of a batch).
+    graph_weight : float, default=0.5
+        Weight of the variation along the graph of a batch in seq-lapmed, divided by the number of the batch; 0 =
+        labels alone.
+    kernel : {"auto", "rbf", "linear", "poly"}, default="auto"
+        Kernel: auto (linear for sparse rows of 1000 columns or more, else rbf), rbf, linear or poly.
+    gamma : "scale", "auto" or float, default="scale"
+        Width of the rbf and poly kernels: a number, scale = 1/(d·Var X) of the first batch, or auto = 1/d.
+    degree : int, default=3
+        Power of the poly kernel.
+    coef0 : float, default=1.0
+        Constant of the poly kernel.
+    C : float, default=3.0
+        Cost of a margin violation of a true label.
+    c_inferred : float, default=3.0
+        Cost of a margin violation of an inferred label of full confidence in the published classifier; 0 = learn from
+        true labels alone.
+    loss : {"hinge", "ramp"}, default="hinge"
+        Loss: hinge, or ramp where labels may be wrong.
+    class_weight : "balanced", "ratio", dict or None, default=None
+        Class weights: balanced (equal total weight per class), ratio (n_largest / n_class), or one weight per class.
+    scale : {"auto", "none", "minmax", "range", "standard", "unit", "tfidf"}, default="auto"
+        Scaling, fitted on the first batch: minmax, range, standard, unit, tfidf, none, or auto = chosen from that
+        batch.
+    label_source : {"auto", "model", "transduction", "tsvm", "graph"}, default="auto"
+        Source of inferred labels: model (the classifier trained on true labels), transduction (SUBMOD-S3VM), tsvm,
+        graph (label propagation), or auto = all of them, weighted by their accuracy on held-out labels.
+    ratio : "labels", "auto", float or list of float, default="auto"
+        Share of the second class among rows without a label, or of each class in order of names: a number, a list of
+        numbers, labels (as among labels that were not chosen) or auto (estimated).
+    forget : str, default="nothing"
+        Labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or
+        on-drift=N (those older than N batches when the stream has changed).
+    watch_drift : bool, default=True
+        Whether to watch for changes of the stream.
+    random_state : int, RandomState instance or None, default=None
+        Random seed; None is 1.
+    exemplars : int, default=200
+        Maximum number of exemplars of past unlabeled rows; 0 = as many as the largest batch has rows.
+    tolerance : float, default=0.05
+        Share of a batch's labels that may change when the past is summarized; 0 is strict.
+    evicted_weight : float, default=0.0
+        Total weight, in batches, that evicted rows keep in transduction through their class means; 0 disables this.
     max_labels : int, default=4000
         Maximum number of true labels that are remembered.
+    max_features : int or None, default=None
+        Maximum number of columns that a stream may grow to; None = 1048576 of sparse rows, 4096 of dense ones.
     max_points : int, default=4000
         Maximum number of points of the classifier.
-    exploration_rate : float, default=0.1
-        Share of questions that are drawn at random, by which accuracy and change are measured.
-    random_state : int, RandomState instance or None, default=None
-        Seed of everything random; None is 1.
+    max_open : int, default=1000
+        Maximum number of pending questions; the oldest lapse.
+    max_classes : int, default=100
+        Maximum number of classes; labels of further classes are rejected.
+    cache_mb : int, default=256
+        Memory for cached kernel rows, in megabytes.
     missing_label : scalar, float('nan') or None, default=-1
-        What marks a row without a label in ``y``.
+        The value in ``y`` that marks a row without a label.
     state : str, path-like or None, default=None
         Directory in which every event is stored before it takes effect. An estimator with the same parameters and
-        directory continues there, after a crash too, with bit-identical results. None keeps everything in memory.
+        directory continues there, after a crash too, with bit-identical results; ``budget``, ``queries_per_batch``,
+        ``per_time`` and ``queries_per_round`` may differ. None keeps everything in memory.
 
     Attributes
     ----------
@@ -110,7 +154,17 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Labels of the last batch: given ones as they are, ``missing_label`` while no two classes are known.
     confidence_ : ndarray of shape (n_samples,)
-        How sure each was when it arrived; 1 is the edge of the margin.
+        Estimated probability that each label is right, as of the arrival of the batch or of ``close_batch``. For a row
+        with a given label, the estimate for the label that was inferred.
+    sources_ : ndarray of shape (n_samples,)
+        Where each label of the last batch comes from: given, model, transduction, tsvm, graph or combined (several
+        sources, weighted); None where there is no label.
+    label_sources_ : list of dict
+        The label sources with their ``weight`` and their ``accuracy`` on held-out labels; empty before the first
+        comparison.
+    query_arms_ : list of dict
+        With ``strategy="bandit"``: ``usefulness`` (share of useful questions) and number of ``answers`` of each
+        ``strategy``.
     sample_ids_ : ndarray of shape (n_samples,)
         Numbers of the samples of the last batch, by which they are asked about.
     exemplars_ : ndarray or sparse matrix
@@ -140,39 +194,83 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        C: float = 3.0,
+        budget: int | None = None,
+        queries_per_batch: int = 10,
+        per_time: str | None = None,
+        queries_per_round: int = 1,
+        strategy: str = "small-pool",
+        submod_weights: str = "dense",
+        label_price: float | None = None,
+        error_price: float | None = None,
+        price_horizon: int | None = None,
+        pool: int = 59,
+        exploration_rate: float = 0.1,
+        max_margin_distance: float = 1.0,
+        classifier: str = "lasvm",
+        graph_weight: float = 0.5,
         kernel: str = "auto",
         gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        C: float = 3.0,
+        c_inferred: float = 3.0,
         loss: str = "hinge",
         class_weight: dict[Any, float] | str | None = None,
-        scale: str | None = "none",
-        strategy: str = "small-pool",
-        queries_per_batch: int = 10,
-        total_budget: int | None = None,
+        scale: str = "auto",
         label_source: str = "auto",
-        forgetting: tuple[str, int] | None = None,
-        max_labels: int = 4000,
-        max_points: int = 4000,
-        exploration_rate: float = 0.1,
+        ratio: float | Sequence[float] | str = "auto",
+        forget: str = "nothing",
+        watch_drift: bool = True,
         random_state: Any = None,
+        exemplars: int = 200,
+        tolerance: float = 0.05,
+        evicted_weight: float = 0.0,
+        max_labels: int = 4000,
+        max_features: int | None = None,
+        max_points: int = 4000,
+        max_open: int = 1000,
+        max_classes: int = 100,
+        cache_mb: int = 256,
         missing_label: Any = -1,
         state: str | os.PathLike | None = None,
     ) -> None:
-        self.C = C
+        self.budget = budget
+        self.queries_per_batch = queries_per_batch
+        self.per_time = per_time
+        self.queries_per_round = queries_per_round
+        self.strategy = strategy
+        self.submod_weights = submod_weights
+        self.label_price = label_price
+        self.error_price = error_price
+        self.price_horizon = price_horizon
+        self.pool = pool
+        self.exploration_rate = exploration_rate
+        self.max_margin_distance = max_margin_distance
+        self.classifier = classifier
+        self.graph_weight = graph_weight
         self.kernel = kernel
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.c_inferred = c_inferred
         self.loss = loss
         self.class_weight = class_weight
         self.scale = scale
-        self.strategy = strategy
-        self.queries_per_batch = queries_per_batch
-        self.total_budget = total_budget
         self.label_source = label_source
-        self.forgetting = forgetting
-        self.max_labels = max_labels
-        self.max_points = max_points
-        self.exploration_rate = exploration_rate
+        self.ratio = ratio
+        self.forget = forget
+        self.watch_drift = watch_drift
         self.random_state = random_state
+        self.exemplars = exemplars
+        self.tolerance = tolerance
+        self.evicted_weight = evicted_weight
+        self.max_labels = max_labels
+        self.max_features = max_features
+        self.max_points = max_points
+        self.max_open = max_open
+        self.max_classes = max_classes
+        self.cache_mb = cache_mb
         self.missing_label = missing_label
         self.state = state
 
@@ -240,7 +338,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         if classes is not None:
             encoder.codes(np.unique(classes))
         engine = self._begin(X, encoder) if anew else self._engine
-        said, sure, told = self._take_in(engine, encoder, rows(X), codes, close_on_error=anew)
+        said, sure, sources, told = self._take_in(engine, encoder, rows(X), codes, close_on_error=anew)
         if anew:
             self._asked, self.events_ = {}, []
         self._engine, self._label_encoder = engine, encoder
@@ -249,7 +347,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + n)
         self._codes = np.where(has, codes, said)
-        self.confidence_ = sure
+        self.confidence_, self.sources_ = sure, np.where(has, "given", _objects(sources))
         self._show()
         self._note(told)
         return self
@@ -269,7 +367,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     def _begin(self, X, encoder):
         """An engine that has seen nothing; errors name the parameter as it is called here."""
         if self.state is None:
-            return self._checked(_core.Engine, self._settings(X.shape[1], encoder.weights))
+            return self._checked(_core.Engine, self._settings(encoder.weights))
         session = _core.Session.open(os.fspath(self.state))
         try:
             self._begin_session(session, X, {class_name(encoder.label(int(c))): w for c, w in encoder.weights.items()})
@@ -285,18 +383,19 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         about = json.dumps({"names": None if names is None else list(names)})
         layout = X.shape[1], bool(sparse.issparse(X))
-        self._checked(lambda text: session.begin(text, *layout, about), self._settings(X.shape[1], weights))
+        self._checked(lambda text: session.begin(text, *layout, about), self._settings(weights))
 
-    def _check_unchanged(self, session):
-        """Refuses a session that began with other parameters."""
+    def _continue_session(self, session):
+        """Sets the budget of a session; refuses a session that began with other values of the other parameters."""
         self._seed = seed(self.random_state)
-        settings = self._settings(session.layout[0], class_names_of(self.class_weight))
-        names = {ENGINE_NAMES.get(n, n) for n in self._checked(session.differences, settings)}
+        settings = self._settings(class_names_of(self.class_weight))
+        names = {RENAMED.get(n, n) for n in self._checked(session.differences, settings)}
         if not is_whole(self.random_state):
-            names.discard("seed")
+            names.discard("random_state")
         if names:
             listed = ", ".join(sorted(names))
             raise ValueError(f"the session in {self.state} began with other values of: {listed}")
+        self._checked(session.set_budget, settings)
 
     def _has_session(self):
         """Whether the state directory holds a session."""
@@ -316,7 +415,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             if session.is_empty():
                 session.close()
                 return
-            self._check_unchanged(session)
+            self._continue_session(session)
             self._restore(session)
         except BaseException:
             session.close()
@@ -331,12 +430,12 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.n_features_in_ = session.layout[0]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        predicted, confidence = session.predictions() if session.batch_closed else ([], np.zeros(0))
+        predicted, confidence, sources = session.predictions() if session.batch_closed else ([], np.zeros(0), [])
         self._codes = np.array([engine._code(name) for name in predicted], dtype=np.int64)
         rows_seen = json.loads(engine.metrics())["samples"]
         self._first, self._batch, self._asked, self.events_ = rows_seen - len(self._codes), None, {}, []
         self._engine, self._label_encoder = engine, encoder
-        self.classes_, self.confidence_ = encoder.classes(), confidence
+        self.classes_, self.confidence_, self.sources_ = encoder.classes(), confidence, _objects(sources)
         self.sample_ids_ = np.arange(self._first, rows_seen)
         self._show()
 
@@ -357,70 +456,22 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             try:
                 json.dumps(value, default=plain, allow_nan=False)
             except (TypeError, ValueError):
-                name = ENGINE_NAMES.get(core_name, core_name)
-                raise parameter_error(name, value, "a finite number, a word or a list of them") from None
+                name = RENAMED.get(core_name, core_name)
+                raise parameter_error(name, getattr(self, name), ENGINE_SPECS[core_name]["allowed"]) from None
         try:
             return make(json.dumps(settings, default=plain))
         except _core.ParameterError as error:
-            name = ENGINE_NAMES.get(error.name)
-            if name is None:
+            name = RENAMED.get(error.name, error.name)
+            if error.name not in ENGINE_SPECS:
                 raise
             raise parameter_error(name, getattr(self, name), error.allowed) from None
 
-    def _settings(self, columns, weights):
-        return {
-            "loss": self.loss,
-            "kernel": self._kernel(columns),
-            "scale": self.scale,
-            "c": self.C,
-            "class_weight": self._class_weight(weights),
-            "label_source": self.label_source,
-            "query_strategy": self.strategy,
-            "budget": {"per_batch": self._count("queries_per_batch"), "total": self._total(), "queries_per_round": 0},
-            "exploration_rate": self.exploration_rate,
-            "forget": self._forget(),
-            "max_labels": self.max_labels,
-            "max_points": self.max_points,
-            "seed": self._seed,
-        }
-
-    def _class_weight(self, weights):
-        if isinstance(self.class_weight, str):
-            return self.class_weight
-        return {"explicit": weights} if weights else "none"
-
-    def _count(self, name):
-        value = getattr(self, name)
-        if not is_whole(value) or value < 0:
-            raise parameter_error(name, value, "a whole number from 0 on")
-        return int(value)
-
-    def _total(self):
-        return None if self.total_budget is None else self._count("total_budget")
-
-    def _kernel(self, columns):
-        if self.kernel not in ("auto", "rbf", "linear"):
-            raise parameter_error("kernel", self.kernel, "auto, rbf or linear")
-        if self.kernel == "linear":
-            return {"fixed": {"type": "linear"}}
-        if isinstance(self.gamma, str):
-            if self.gamma not in ("scale", "auto"):
-                raise parameter_error("gamma", self.gamma, "a positive number, scale or auto")
-            return self.kernel if self.gamma == "scale" else {"fixed": {"type": "rbf", "gamma": 1.0 / columns}}
-        if not isinstance(self.gamma, numbers.Real) or not 0 < self.gamma < math.inf:
-            raise parameter_error("gamma", self.gamma, "a positive number, scale or auto")
-        return {"fixed": {"type": "rbf", "gamma": float(self.gamma)}}
-
-    def _forget(self):
-        if self.forgetting is None:
-            return "nothing"
-        names = {"window": "window", "half_life": "half-life", "on_drift": "on-drift"}
-        try:
-            name, count = self.forgetting
-            return {names[name]: int(count)}
-        except (TypeError, ValueError, KeyError):
-            allowed = "None, ('window', labels), ('half_life', batches) or ('on_drift', batches)"
-            raise parameter_error("forgetting", self.forgetting, allowed) from None
+    def _settings(self, weights):
+        """The parameters of the engine by their names there; ``weights`` are those of classes by their names there."""
+        settings = {name: getattr(self, RENAMED.get(name, name)) for name in ENGINE_SPECS}
+        if not isinstance(self.class_weight, str):
+            settings["class_weight"] = weights or None
+        return settings | {"seed": self._seed}
 
     def _show(self):
         """The labels of the last batch as the user knows them."""
@@ -447,15 +498,16 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.events_ = list(events)
         return [question["sample"] for question in told["questions"]]
 
-    def ask(self, n: int = 1, return_X: bool = False) -> Any:
+    def ask(self, n: int | None = None, return_X: bool = False) -> Any:
         """Samples of the last batch that are worth a label now.
 
-        Questions that wait for an answer come first, and are not paid for again.
+        Questions that wait for an answer come first and do not count against the budget again.
 
         Parameters
         ----------
-        n : int, default=1
-            How many; fewer come where the budget is spent or no more are worth it.
+        n : int or None, default=None
+            Maximum number of samples; None is ``queries_per_round``. Fewer are returned when the budget is spent or no
+            more are worth a label.
         return_X : bool, default=False
             Whether to give the samples too.
 
@@ -467,13 +519,14 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             The samples; only if ``return_X``.
         """
         check_is_fitted(self)
+        n = self.queries_per_round if n is None else n
         if not isinstance(n, numbers.Integral) or n < 0:
             raise ValueError(f"n={n!r}: must be a whole number, 0 or more")
         waiting = self._engine.questions()
         self._asked = {i: self._asked[i] for i in waiting if i in self._asked}
         ids = waiting[:n]
         if len(ids) < n:
-            new = self._note(self._engine.ask(n - len(ids))[2])
+            new = self._note(self._engine.ask(n - len(ids))[-1])
             if self._batch is not None:
                 self._asked.update((i, self._batch[[i - self._first]]) for i in new)
             ids = ids + new
@@ -537,7 +590,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         if isinstance(self._engine, DurableEngine):
             self._engine.encoder = encoder
         for i, code in zip(ids, codes.tolist()):
-            self._note_and_encode(how(i, code)[2], encoder)
+            self._note_and_encode(how(i, code)[-1], encoder)
             self._mark(i, code)
         self._show()
         return self
@@ -550,6 +603,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     def _mark(self, i, code):
         if 0 <= i - self._first < len(self._codes):
             self._codes[i - self._first] = code
+            self.sources_[i - self._first] = "given" if code >= 0 else None
 
     def skip(self, ids: ArrayLike) -> Self:
         """Pass questions over: nobody knows, or nobody wants to say.
@@ -565,7 +619,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             The estimator.
         """
         for i in _integers(ids):
-            self._note(self._engine_or_error().skip(i)[2])
+            self._note(self._engine_or_error().skip(i)[-1])
         return self
 
     def withdraw(self, id: int) -> Self:
@@ -582,7 +636,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             The estimator, made anew from the labels that are left.
         """
         for i in _integers(id):
-            self._note(self._engine_or_error().withdraw(i)[2])
+            self._note(self._engine_or_error().withdraw(i)[-1])
             self._mark(i, -1)
         self._show()
         return self
@@ -598,9 +652,9 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
             The estimator.
         """
         engine = self._engine_or_error()
-        said, sure, told = engine.tick(0)
+        said, sure, sources, told = engine.tick(0)
         if len(said) == len(self._codes):
-            self._codes, self.confidence_ = said, sure
+            self._codes, self.confidence_, self.sources_ = said, sure, _objects(sources)
             self._show()
         self._note(told)
         return self
@@ -663,6 +717,20 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         """What the loop knows about itself."""
         self._attribute("metrics_")
         return json.loads(self._engine.metrics())
+
+    @property
+    def label_sources_(self) -> list[dict[str, Any]]:
+        """The label sources with their weights and their accuracies on held-out labels."""
+        self._attribute("label_sources_")
+        return json.loads(self._engine.label_sources())
+
+    @property
+    def query_arms_(self) -> list[dict[str, Any]]:
+        """The strategies of the bandit with their shares of useful questions and numbers of answers."""
+        self._attribute("query_arms_")
+        if self.strategy != "bandit":
+            raise AttributeError(f"query_arms_: strategy={self.strategy!r} has no arms, only \"bandit\" has")
+        return json.loads(self._engine.query_arms())
 
     @property
     def exemplars_(self) -> Any:

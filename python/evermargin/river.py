@@ -171,23 +171,18 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             raise ValueError(f"C={self.C!r}: must be a number above 0")
         if not isinstance(self.gamma, numbers.Real) or not 0 <= self.gamma < math.inf:
             raise ValueError(f"gamma={self.gamma!r}: must be a number above 0, or 0 to take it from the first batch")
-        return _core.Engine(json.dumps(self._settings(), default=plain))
+        return _core.Engine(json.dumps(self._settings(), default=plain), transduction=False)
 
     def _settings(self):
-        kernel = self.kernel
-        if kernel == "linear":
-            kernel = {"fixed": {"type": "linear"}}
-        elif self.gamma > 0:
-            kernel = {"fixed": {"type": "rbf", "gamma": self.gamma}}
         return {
             "c": self.C,
-            "kernel": kernel,
+            "kernel": self.kernel,
+            "gamma": self.gamma if self.gamma > 0 else "scale",
             "loss": self.loss,
             "scale": "none",
             "label_source": "model",
-            "transduction": None,
-            "query_strategy": "none",
-            "forget": {"window": self.window} if self.window > 0 else "nothing",
+            "strategy": "none",
+            "forget": f"window={self.window}" if self.window > 0 else "nothing",
             "max_labels": self.max_labels,
             "max_points": self.max_points,
             "max_classes": 10_000,

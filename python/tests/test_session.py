@@ -121,6 +121,47 @@ def test_a_session_keeps_its_parameters(tmp_path):
     assert len(clone(weighted).predict(X)) == 300
 
 
+def test_the_budget_may_change_when_a_session_is_resumed(tmp_path):
+    state = tmp_path / "state"
+    model = NeverEndingClassifier(queries_per_batch=2, state=state).partial_fit(X[:100])
+    assert len(model.ask(5)) == 2
+    model.close()
+    budget = {"budget": 5, "queries_per_batch": 4, "per_time": "50/1", "queries_per_round": 3}
+    model = NeverEndingClassifier(**budget, state=state).partial_fit(X[100:200])
+    assert len(model.skip(model.ask(2)).ask()) == 3
+    params = json.loads(model._engine.params())
+    assert {name: params[name] for name in budget} == {**budget, "queries_per_round": 0}
+    events = model.metrics_
+    model.close()
+    again = NeverEndingClassifier(**budget, state=state)
+    assert again.metrics_ == events, "the changed budget is part of the session"
+    again.close()
+    for name, value in {"C": 2.0, "gamma": 5.0, "exemplars": 10, "strategy": "margin", "cache_mb": 3, "random_state": 7}.items():
+        with pytest.raises(ValueError, match=f"began with other values of: .*{name}"):
+            NeverEndingClassifier(**{name: value}, **budget, state=state).partial_fit(X, Y)
+    with Session(state, queries_per_batch=9) as session:
+        assert len(session.ask()) == 4, "those that wait, and one more"
+    with Session(state) as session:
+        assert json.loads(session._session.params())["queries_per_batch"] == 9, "without parameters nothing changes"
+    with pytest.raises(ValueError, match="other values of: C"):
+        Session(state, C=2.0)
+
+
+def test_a_resumed_session_shows_sources(tmp_path):
+    state = tmp_path / "state"
+    model = NeverEndingClassifier(gamma=5, strategy="bandit", state=state).partial_fit(X[:100], Y[:100])
+    model.partial_fit(X[100:]).close_batch()
+    sources, weights, arms = model.sources_, model.label_sources_, model.query_arms_
+    assert len(sources) == 200 and weights and len(arms) == 4
+    model.close()
+    again = NeverEndingClassifier(gamma=5, strategy="bandit", state=state)
+    assert again.label_sources_ == weights and again.query_arms_ == arms
+    assert again.sources_.tolist() == sources.tolist()
+    again.close()
+    with Session(state) as session:
+        assert session.label_sources == weights
+
+
 def test_a_classifier_without_a_session_is_not_fitted(tmp_path):
     model = NeverEndingClassifier(state=tmp_path / "state")
     with pytest.raises(NotFittedError):
@@ -149,7 +190,7 @@ def identical_first_rows():
     return rows
 
 
-@pytest.mark.parametrize("scale", ["none", "standard", "minmax", None])
+@pytest.mark.parametrize("scale", ["none", "standard", "minmax", "auto"])
 @pytest.mark.parametrize("durable", [False, True])
 @pytest.mark.parametrize("rows", [huge_value, tiny_then_large_column, identical_first_rows])
 def test_hostile_streams_never_make_the_classifier_unusable(tmp_path, rows, durable, scale):
@@ -385,11 +426,11 @@ def test_statistics_have_one_name_each(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("scale", "auto", "one of none, minmax, range, standard, unit, tfidf"),
-        ("label_source", "both", "one of auto, model, transduction"),
+        ("scale", "best", "one of auto, none, minmax, range, standard, unit, tfidf"),
+        ("label_source", "both", "one of auto, model, transduction, tsvm, graph"),
         ("loss", "log", "one of hinge, ramp"),
-        ("query_strategy", "best", "one of small-pool, margin, diverse, submod, random, none"),
-        ("max_labels", "many", "a whole number from 0 on"),
+        ("strategy", "best", "one of small-pool, margin, diverse, bandit, submod, random, none"),
+        ("max_labels", "many", "a whole number from 10 to 16777216"),
     ],
 )
 def test_engine_errors_list_what_is_allowed(name, value, allowed):

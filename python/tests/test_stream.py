@@ -1,7 +1,9 @@
 """The loop that never ends from Python: conformance, questions, memory, and states that go on bit by bit."""
 
+import inspect
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evermargin import NeverEndingClassifier, _core
-from evermargin._stream import ENGINE_NAMES
+from evermargin._stream import ENGINE_SPECS, RENAMED
 
 MINUS_ONE = "-1 is a class in this check, and means unlabeled here unless missing_label says otherwise"
 
@@ -56,7 +58,7 @@ def test_few_answers_are_enough():
     assert metrics["labels_kept"] == metrics["labels_spent"]
     model.partial_fit(X)
     assert np.mean(model.labels_ == y) > 0.9
-    assert model.confidence_.shape == (100,) and np.all(model.confidence_ >= 0)
+    assert model.confidence_.shape == (100,) and np.all((0 <= model.confidence_) & (model.confidence_ <= 1))
 
 
 def test_a_labeled_batch_is_learned_like_an_ordinary_classifier():
@@ -78,7 +80,7 @@ def test_missing_labels_are_marked_in_many_ways(missing):
         few = few.astype(float)
     if missing == "?":
         few = few.astype(str)
-    model = NeverEndingClassifier(gamma=5.0, missing_label=missing).fit(X, few)
+    model = NeverEndingClassifier(gamma=5.0, scale="none", missing_label=missing).fit(X, few)
     assert len(model.classes_) == 2
     assert np.mean(model.predict(X).astype(float) == y) > 0.9
     assert model.metrics_["labels_kept"] == 25
@@ -117,15 +119,15 @@ def test_questions_that_wait_are_not_paid_for_twice():
     assert model.answer([], []).skip([]) is model, "nothing is an answer to no question"
 
 
-def test_total_budget_and_no_strategy():
-    model = NeverEndingClassifier(queries_per_batch=4, total_budget=6)
+def test_budget_and_no_strategy():
+    model = NeverEndingClassifier(queries_per_batch=4, budget=6)
     run(model, moons(4))
     assert model.metrics_["labels_spent"] == 6
     silent = NeverEndingClassifier(strategy="none").partial_fit(moons(1)[0][0])
     assert len(silent.ask(3)) == 0
 
 
-@pytest.mark.parametrize("strategy", ["small-pool", "margin", "diverse", "submod", "random"])
+@pytest.mark.parametrize("strategy", ["small-pool", "margin", "diverse", "bandit", "submod", "random"])
 def test_every_strategy_asks(strategy):
     stream = moons(3)
     model = run(NeverEndingClassifier(gamma=5.0, strategy=strategy), stream)
@@ -163,7 +165,7 @@ def test_fit_forgets_and_repeats():
 @pytest.mark.parametrize("way", ["pickle", "bytes", "file"])
 def test_a_state_goes_on_bit_by_bit(way, tmp_path):
     stream = moons(4)
-    model = NeverEndingClassifier(gamma=5.0, class_weight={0: 2.0, 1: 1.0}, forgetting=("window", 12))
+    model = NeverEndingClassifier(gamma=5.0, class_weight={0: 2.0, 1: 1.0}, forget="window=12")
     run(model, stream[:2])
     if way == "pickle":
         other = pickle.loads(pickle.dumps(model))
@@ -220,7 +222,7 @@ def test_memory_is_bounded_over_a_long_stream():
 
 def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
     rng = np.random.RandomState(0)
-    model = NeverEndingClassifier(gamma=2.0, forgetting=("on_drift", 2), label_source="model")
+    model = NeverEndingClassifier(gamma=2.0, forget="on-drift=2", label_source="model")
     for batch in range(24):
         X, y = make_moons(60, noise=0.1, random_state=rng)
         model.partial_fit(X, y if batch < 16 else 1 - y)
@@ -233,9 +235,9 @@ def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
 
 def test_sparse_is_dense():
     stream = moons(3)
-    dense = run(NeverEndingClassifier(gamma=5.0, strategy="random"), stream)
+    dense = run(NeverEndingClassifier(gamma=5.0, scale="none", strategy="random"), stream)
     sparse_stream = [(sparse.csr_matrix(X), y) for X, y in stream]
-    thin = run(NeverEndingClassifier(gamma=5.0, strategy="random"), sparse_stream)
+    thin = run(NeverEndingClassifier(gamma=5.0, scale="none", strategy="random"), sparse_stream)
     X = stream[0][0]
     np.testing.assert_array_equal(dense.predict(X), thin.predict(sparse.csr_matrix(X)))
     ids, rows = thin.partial_fit(sparse.csr_matrix(X)).ask(2, return_X=True)
@@ -257,12 +259,13 @@ def test_what_is_refused_changes_nothing():
     with pytest.raises(ValueError, match="no label is known yet"):
         NeverEndingClassifier().partial_fit(X).predict(X)
     for name, value in [
-        ("kernel", "poly"),
+        ("kernel", "sigmoid"),
         ("gamma", -1.0),
         ("loss", "square"),
         ("strategy", "guess"),
-        ("forgetting", ("never", 1)),
-        ("forgetting", ("window", 0)),
+        ("forget", "never=1"),
+        ("forget", "window=0"),
+        ("forget", ("window", 12)),
         ("class_weight", "heavy"),
         ("C", 0.0),
         ("exploration_rate", 2.0),
@@ -288,27 +291,170 @@ def test_what_is_refused_changes_nothing():
         NeverEndingClassifier().fit(X, 2 * y - 1)
 
 
+def of_python(name):
+    return RENAMED.get(name, name)
+
+
+def test_signature_is_the_table_of_engine_parameters():
+    """Names, order and defaults are those of the command line, which takes them from the same table."""
+    specs = json.loads(_core.engine_specs())
+    parameters = inspect.signature(NeverEndingClassifier).parameters
+    assert list(parameters) == [of_python(spec["name"]) for spec in specs] + ["missing_label", "state"]
+    for spec in specs:
+        default = parameters[of_python(spec["name"])].default
+        expected = None if spec["name"] == "seed" else spec["default"]
+        assert default == expected and type(default) is type(expected), spec["name"]
+
+
+#: Parameters whose description differs from the table, because their values have another form in Python.
+DESCRIBED_HERE = {"class_weight", "queries_per_round", "ratio", "seed"}
+
+
+@pytest.mark.parametrize("name", list(ENGINE_SPECS))
+def test_docstring_has_the_help_of_the_table(name):
+    spec, section = ENGINE_SPECS[name], inspect.getdoc(NeverEndingClassifier).split("Attributes\n---")[0]
+    default = inspect.signature(NeverEndingClassifier).parameters[of_python(name)].default
+    shown = f'"{default}"' if isinstance(default, str) else repr(default)
+    found = re.search(rf"^{of_python(name)} : .*, default={re.escape(shown)}\n((?:    .*\n)+)", section, re.MULTILINE)
+    assert found, name
+    if name not in DESCRIBED_HERE:
+        text = re.sub(r"\bnone\b", "None", spec["help"]) if spec["default"] is None else spec["help"]
+        text = re.sub(r"(?<![\w-])c(?![\w-])", "C", text)
+        assert " ".join(found[1].split()) == text[0].upper() + text[1:] + "."
+
+
+def other_value(spec):
+    """A value of an engine parameter that is not its default."""
+    if spec["kind"] == "choice":
+        return [word for word in spec["choices"] if word not in (spec["default"], "tfidf")][-1]  # which needs counts
+    if spec["kind"] == "bool":
+        return not spec["default"]
+    return {
+        "float": 0.75,
+        "integer": 17,
+        "gamma": 0.3,
+        "ratio": [0.25, 0.75],
+        "optional-count": 7,
+        "optional-float": 7.5,
+        "quota": "20/3600",
+        "class-weights": {0: 2.0, 1: 0.5},
+        "rule": "window=5",
+    }[spec["kind"]]
+
+
+#: Parameters that a change of another one needs.
+NEEDED = {
+    "degree": {"kernel": "poly"},
+    "coef0": {"kernel": "poly"},
+    "gamma": {"kernel": "rbf"},
+    "label_price": {"label_price": 2.0, "error_price": 3.0},
+    "error_price": {"label_price": 2.0, "error_price": 3.0},
+}
+
+
+def settings_of(params):
+    model = NeverEndingClassifier(**params).partial_fit(*moons(1)[0])
+    return json.loads(model._engine.params())
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINE_SPECS if name != "queries_per_round"])
+def test_every_parameter_reaches_the_engine(name):
+    value, base = other_value(ENGINE_SPECS[name]), NEEDED.get(name, {})
+    default, changed = settings_of(base), settings_of({**base, of_python(name): value})
+    assert {n for n in default if default[n] != changed[n]} == {name}
+    expected = {"0": 2.0, "1": 0.5} if name == "class_weight" else value
+    assert changed[name] == expected
+
+
 def test_defaults_are_those_of_the_engine():
-    core, own = json.loads(_core.Engine.defaults()), NeverEndingClassifier().get_params()
-    names = {name: core_name for core_name, name in ENGINE_NAMES.items()}
-    chosen_here = {"gamma", "scale", "class_weight", "forgetting"}  # by the rules of scikit-learn, or None for a word
-    for name in set(names) - chosen_here:
-        assert own[name] == core[names[name]], name
-    assert own["queries_per_batch"] == core["budget"]["per_batch"]
-    assert own["total_budget"] == core["budget"]["total"]
-    assert (core["class_weight"], core["forget"]) == ("none", "nothing")
+    specs = {name: "none" if spec["default"] is None else spec["default"] for name, spec in ENGINE_SPECS.items()}
+    assert settings_of({}) == {**specs, "queries_per_round": 0}, "the engine asks when ask() is called, and only then"
+
+
+def test_a_round_is_what_ask_returns():
+    X, y = moons(1)[0]
+    model = NeverEndingClassifier(queries_per_round=3).partial_fit(X)
+    assert model.metrics_["labels_spent"] == 0
+    assert len(ids := model.ask()) == 3 and model.metrics_["labels_spent"] == 3
+    assert model.answer(ids, y[ids]).metrics_["labels_spent"] == 3, "an answer asks nothing"
+    assert len(model.ask()) == 3 and len(model.ask(50)) == 7
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["C", "kernel", "gamma", "loss", "scale", "strategy", "queries_per_batch", "total_budget", "label_source"]
-    + ["forgetting", "max_labels", "max_points", "exploration_rate", "class_weight", "random_state"],
+    ("name", "value", "allowed"),
+    [
+        ("C", -1.0, "a number above 0"),
+        ("C", "3", "a number above 0"),
+        ("C", None, "a number above 0"),
+        ("C", float("nan"), "a number above 0"),
+        ("strategy", "margins", "did you mean margin?"),
+        ("strategy", None, "one of small-pool, margin"),
+        ("budget", -1, "None, or a whole number from 0 on"),
+        ("budget", 1.5, "None, or a whole number from 0 on"),
+        ("queries_per_batch", None, "a whole number from 0 on"),
+        ("per_time", (20, 3600), "None, or N/SECONDS, like 20/3600"),
+        ("forget", None, "one of nothing, window=N"),
+        ("forget", ("window", 5), "one of nothing, window=N"),
+        ("scale", None, "one of auto, none, minmax"),
+        ("watch_drift", "yes", "True or False"),
+        ("watch_drift", 1, "True or False"),
+        ("class_weight", {0: 0.0}, "None, balanced, ratio, or a dict of positive weights by class"),
+        ("class_weight", {0: "heavy"}, "None, balanced, ratio, or a dict of positive weights by class"),
+        ("class_weight", "heavy", "None, balanced, ratio, or a dict of positive weights by class"),
+        ("ratio", [0.5, None], "labels, auto, or shares between 0 and 1"),
+        ("max_labels", 1, "a whole number from 10 to 16777216"),
+        ("label_price", 2.0, "given together with error_price"),
+        ("queries_per_round", 0, "a whole number from 1 to 16777216"),
+        ("random_state", -1, "from 0 to"),
+        ("random_state", "one", "a whole number, a RandomState instance or None"),
+    ],
 )
+def test_refusals_name_the_parameter_the_value_and_what_is_allowed(name, value, allowed):
+    with pytest.raises(_core.ParameterError) as error:
+        NeverEndingClassifier(**{name: value}).fit(*moons(1)[0])
+    assert str(error.value).startswith(f"{name}={value!r}: must be ") and allowed in str(error.value)
+    assert error.value.name == name and allowed in error.value.allowed
+
+
+@pytest.mark.parametrize("name", [of_python(name) for name in ENGINE_SPECS])
 def test_a_wrong_type_is_an_error_that_names_the_parameter(name):
     (X, y), *_ = moons(1)
-    for value in ("utter nonsense", [1.5], 1j):
+    for value in ("utter nonsense", {"a": [1.5]}, 1j):
         with pytest.raises((TypeError, ValueError), match=name):
             NeverEndingClassifier(**{name: value}).fit(X, y)
+
+
+def test_labels_have_confidences_and_sources():
+    (X, y), (X2, _) = moons(2)
+    few = np.where(np.arange(100) < 20, y, -1)
+    model = NeverEndingClassifier(gamma=5.0).partial_fit(X[:50]).partial_fit(X, few)
+    known = {"given", "model", "transduction", "tsvm", "graph", "combined"}
+    assert set(model.sources_[:20]) == {"given"} and set(model.sources_) <= known | {None}
+    model.partial_fit(X2)
+    assert set(model.sources_) <= known - {"given"} and np.all((0 < model.confidence_) & (model.confidence_ <= 1))
+    assert {s["source"] for s in model.label_sources_} <= known - {"given", "combined"}
+    assert all(set(s) == {"source", "weight", "accuracy"} for s in model.label_sources_)
+    assert sum(s["weight"] for s in model.label_sources_) == pytest.approx(1.0)
+    again = NeverEndingClassifier.from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(again.sources_, model.sources_)
+    assert again.label_sources_ == model.label_sources_
+    ids = model.ask(1)
+    assert model.answer(ids, y[:1]).sources_[ids[0] - 150] == "given"
+    assert model.withdraw(ids[0]).sources_[ids[0] - 150] is None
+
+
+def test_a_batch_before_any_label_has_no_sources():
+    model = NeverEndingClassifier().partial_fit(moons(1)[0][0])
+    assert set(model.sources_) == {None} and np.all(model.confidence_ == 0) and model.label_sources_ == []
+
+
+def test_arms_of_the_bandit():
+    model = run(NeverEndingClassifier(gamma=5.0, strategy="bandit"), moons(4))
+    assert {"random", "small-pool", "diverse", "submod"} == {arm["strategy"] for arm in model.query_arms_}
+    assert sum(arm["answers"] for arm in model.query_arms_) > 0
+    assert all(0 <= arm["usefulness"] <= 1 for arm in model.query_arms_)
+    with pytest.raises(AttributeError, match="query_arms_"):
+        _ = run(NeverEndingClassifier(), moons(1)).query_arms_
 
 
 def test_labels_are_texts_or_numbers():

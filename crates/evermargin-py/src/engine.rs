@@ -4,12 +4,14 @@
 use crate::classifier::PyClassifier;
 use crate::error::{of_core, of_format, of_json, parameter_error};
 use crate::rows::{Rows, to_python};
+use crate::specs::{accepts_none, allowed_in_python};
 use crate::work::{exclusive, exclusive_long};
 use evermargin::active::Stopped;
 use evermargin::engine::{
-    Effects, Engine, EngineParams, Event, Forgetting, LabelSource, QueryStrategy, Rate, parse_loss,
+    Effects, Engine, EngineParams, Event, InferredLabel, QueryStrategy, Rate, RowSource, SourceWeight,
+    engine_param_specs,
 };
-use evermargin::model::ScalingName;
+use evermargin::params::{ParamValue, ParamValues};
 use evermargin_io::LoadOptions;
 use evermargin_io::artifacts::engine::{ENGINE, seal, unseal_with};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -34,8 +36,12 @@ struct Artifact {
     state: Engine,
 }
 
-/// Classes of the rows of the batch (-1 = none yet), how sure they are, and all else as JSON.
-type LabeledSample<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, String);
+/// Labels of the rows of a batch: classes (-1 = none yet), confidences and sources (None = no label); then the other
+/// effects as JSON.
+type Applied<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Sources, String);
+
+/// The source of the label of each row.
+pub type Sources = Vec<Option<&'static str>>;
 
 /// Samples, and how many each stands for.
 type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
@@ -45,7 +51,7 @@ impl PyEngine {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<LabeledSample<'py>> {
+    fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Applied<'py>> {
         let done = if matches!(&event, Event::Answer { .. } | Event::Skip { .. }) {
             exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?
         } else {
@@ -59,7 +65,8 @@ impl PyEngine {
         let class = |c: Option<u32>| c.and_then(|c| numbers.get(c as usize).copied()).unwrap_or(-1);
         let classes: Vec<i64> = effects.labels.iter().map(|l| class(l.class)).collect();
         let sure: Vec<f64> = effects.labels.iter().map(|l| l.confidence).collect();
-        Ok((classes.into_pyarray(py), sure.into_pyarray(py), summary_of(&effects).to_string()))
+        let sources = sources(&effects.labels);
+        Ok((classes.into_pyarray(py), sure.into_pyarray(py), sources, summary_of(&effects).to_string()))
     }
 
     fn open(bytes: &[u8], allow_other_cpu: bool) -> PyResult<(Self, String)> {
@@ -69,50 +76,70 @@ impl PyEngine {
     }
 }
 
-/// Parameters of an engine from JSON. A value of a wrong type is an error that names its parameter.
+/// Parameters of an engine from JSON: values by the names of the table of engine parameters. None stands for the word
+/// `none`. Errors name the parameter, the value and what is allowed, in the words of Python.
+///
+/// The engine asks nothing unless [`Event::Ask`] is applied, because a method call of the user asks. So a round is what one
+/// call asks for, and the engine's own rounds are off.
 pub fn engine_params(settings: &str) -> PyResult<EngineParams> {
-    let values: Map<String, Value> = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
-    let read = |values: Map<String, Value>| serde_json::from_value::<EngineParams>(Value::Object(values));
-    for (name, value) in &values {
-        if read(Map::from_iter([(name.clone(), value.clone())])).is_err() {
-            let shown = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
-            return Err(parameter_error(name, &shown, &allowed_values(name, &shown)));
-        }
+    let given: Map<String, Value> = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let spec = |name: &str| engine_param_specs().find(|spec| spec.name == name);
+    let mut values = ParamValues::new();
+    for (name, value) in given {
+        let shown = value.as_str().map_or_else(|| python_text(&value), ToString::to_string);
+        let typed = match (spec(&name), value) {
+            (Some(spec), Value::Null) if accepts_none(spec.kind) => Some("none".into()),
+            (_, value) => serde_json::from_value::<ParamValue>(value).ok(),
+        };
+        let Some(typed) = typed else {
+            let allowed = spec(&name).map_or_else(|| "a value".into(), |spec| allowed_in_python(spec.kind));
+            return Err(parameter_error(&name, &shown, &allowed));
+        };
+        values.insert(name, typed);
     }
-    read(values).map_err(|e| of_json(&e))
+    let mut params = EngineParams::from_values(&values).map_err(|error| match error {
+        evermargin::Error::Parameter { name, value, allowed } => {
+            let kind = spec(name).map(|spec| spec.kind).filter(|kind| kind.to_string() == allowed);
+            parameter_error(name, &value, &kind.map_or(allowed, allowed_in_python))
+        }
+        error => of_core(&error),
+    })?;
+    params.budget.queries_per_round = 0;
+    Ok(params)
 }
 
-/// The allowed values of a parameter, in the words of the parsers that the command line uses; otherwise the type of its
-/// default.
-fn allowed_values(name: &str, value: &str) -> String {
-    let words = match name {
-        "scale" => value.parse::<ScalingName>().err(),
-        "query_strategy" => value.parse::<QueryStrategy>().err(),
-        "label_source" => value.parse::<LabelSource>().err(),
-        "forget" => value.parse::<Forgetting>().err(),
-        "loss" => parse_loss(value).err(),
-        _ => None,
-    };
-    if let Some(evermargin::Error::Parameter { allowed, .. }) = words {
-        return allowed;
-    }
-    let defaults = serde_json::to_value(EngineParams::default()).unwrap_or_default();
-    match defaults.get(name) {
-        Some(Value::Number(n)) if n.is_u64() => "a whole number from 0 on".into(),
-        Some(Value::Number(_)) => "a number".into(),
-        Some(Value::Bool(_)) => "True or False".into(),
-        Some(default) => format!("of the type of its default, {default}"),
-        None => {
-            let names: Vec<&str> =
-                defaults.as_object().into_iter().flatten().map(|(n, _)| n.as_str()).collect();
-            format!("one of the parameters {}", names.join(", "))
-        }
+/// A value as Python shows it.
+fn python_text(value: &Value) -> String {
+    match value {
+        Value::Null => "None".into(),
+        Value::Bool(true) => "True".into(),
+        Value::Bool(false) => "False".into(),
+        value => value.to_string(),
     }
 }
 
 /// The number of each class of the engine.
 fn numbers(engine: &Engine) -> Vec<i64> {
     engine.classes().names().iter().map(|name| name.parse().unwrap_or(-1)).collect()
+}
+
+/// The names of the sources of labels.
+pub fn sources(labels: &[InferredLabel]) -> Sources {
+    labels.iter().map(|label| label.source.map(RowSource::name)).collect()
+}
+
+/// The label sources with their weights and accuracies on held-out labels.
+pub fn label_sources(engine: &Engine) -> Value {
+    let weights = engine.label_sources().weights().iter();
+    let source = |s: &SourceWeight| json!({ "source": RowSource::from(s.source).name(), "weight": s.weight, "accuracy": s.accuracy });
+    weights.map(source).collect()
+}
+
+/// The strategies of the bandit: share of useful questions and number of answers of each.
+pub fn query_arms(engine: &Engine) -> Value {
+    let arms = engine.query_arms().into_iter();
+    let arm = |(strategy, usefulness, answers): (QueryStrategy, f64, u64)| json!({ "strategy": strategy.name(), "usefulness": usefulness, "answers": answers });
+    arms.map(arm).collect()
 }
 
 /// Effects without the labels of rows.
@@ -161,17 +188,31 @@ pub fn metrics(engine: &Engine) -> Value {
 
 #[pymethods]
 impl PyEngine {
-    /// An engine that has seen nothing; `settings` is JSON of its parameters.
+    /// An engine that has seen nothing; `settings` is JSON of its parameters. Without transduction it summarizes no
+    /// unlabeled rows.
     #[new]
-    fn new(settings: &str) -> PyResult<Self> {
-        let params = engine_params(settings)?;
+    #[pyo3(signature = (settings, transduction = true))]
+    fn new(settings: &str, transduction: bool) -> PyResult<Self> {
+        let mut params = engine_params(settings)?;
+        if !transduction {
+            params.transduction = None;
+        }
         Engine::new(&params).map(|engine| Self(Mutex::new(engine))).map_err(|e| of_core(&e))
     }
 
-    /// The default of every parameter, as JSON.
-    #[staticmethod]
-    fn defaults() -> PyResult<String> {
-        serde_json::to_string(&EngineParams::default()).map_err(|e| of_json(&e))
+    /// The value of every parameter, as JSON.
+    fn params(&self) -> PyResult<String> {
+        serde_json::to_string(&self.held().params().values()).map_err(|e| of_json(&e))
+    }
+
+    /// The label sources with their weights, as JSON.
+    fn label_sources(&self) -> String {
+        label_sources(&self.held()).to_string()
+    }
+
+    /// The strategies of the bandit, as JSON; empty for other strategies.
+    fn query_arms(&self) -> String {
+        query_arms(&self.held()).to_string()
     }
 
     /// Samples arrive; -1 in `codes` is no label.
@@ -180,39 +221,39 @@ impl PyEngine {
         py: Python<'py>,
         x: Rows<'py>,
         codes: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<LabeledSample<'py>> {
+    ) -> PyResult<Applied<'py>> {
         let name = |c: &i64| (*c >= 0).then(|| c.to_string());
         let labels = codes.as_array().iter().map(name).collect();
         self.apply(py, Event::Batch { x: x.to_any_matrix()?, labels })
     }
 
     /// A question is answered.
-    fn answer<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<LabeledSample<'py>> {
+    fn answer<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Answer { sample, label: code.to_string() })
     }
 
     /// A question is passed over.
-    fn skip<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<LabeledSample<'py>> {
+    fn skip<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Skip { sample })
     }
 
     /// A label is changed.
-    fn correct<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<LabeledSample<'py>> {
+    fn correct<'py>(&self, py: Python<'py>, sample: u64, code: u32) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Correct { sample, label: code.to_string() })
     }
 
     /// A label is taken back.
-    fn withdraw<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<LabeledSample<'py>> {
+    fn withdraw<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Withdraw { sample })
     }
 
     /// So many questions are wanted.
-    fn ask<'py>(&self, py: Python<'py>, count: usize) -> PyResult<LabeledSample<'py>> {
+    fn ask<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Ask { count })
     }
 
     /// The batch is done with.
-    fn tick<'py>(&self, py: Python<'py>, now: u64) -> PyResult<LabeledSample<'py>> {
+    fn tick<'py>(&self, py: Python<'py>, now: u64) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Tick { now })
     }
 

@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::settings::resolved_params;
     #[pymodule_export]
-    use super::specs::specs;
+    use super::specs::{engine_specs, specs};
     #[pymodule_export]
     use super::work::set_threads;
 

@@ -2,8 +2,8 @@
 //! here.
 
 use crate::classifier::PyClassifier;
-use crate::engine::{engine_params, metrics, summary_of};
-use crate::error::{of_core, of_json, of_session};
+use crate::engine::{Sources, engine_params, label_sources, metrics, query_arms, sources, summary_of};
+use crate::error::{of_core, of_session};
 use crate::rows::{Rows, to_python};
 use crate::work::{exclusive, exclusive_long};
 use evermargin::cpu::cpu_feature_level;
@@ -24,8 +24,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[pyclass(name = "Session", module = "evermargin._core", frozen)]
 pub struct PySession(Mutex<Option<Opened>>);
 
-/// Names of classes (None = none yet) and confidences of the rows of a batch.
-type Predictions<'py> = (Vec<Option<String>>, Bound<'py, PyArray1<f64>>);
+/// Names of classes (None = none yet), confidences and sources of the labels of the rows of a batch.
+type Predictions<'py> = (Vec<Option<String>>, Bound<'py, PyArray1<f64>>, Sources);
 
 /// Rows, and how many samples each stands for.
 type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
@@ -89,14 +89,17 @@ fn named<'py>(
     let name = |c: u32| names.get(c as usize).cloned();
     let classes = labels.iter().map(|l| l.class.and_then(name)).collect();
     let confidence: Vec<f64> = labels.iter().map(|l| l.confidence).collect();
-    (classes, confidence.into_pyarray(py))
+    (classes, confidence.into_pyarray(py), sources(labels))
 }
 
-/// Names of parameters whose values differ.
-fn differences(one: &EngineParams, other: &EngineParams) -> Result<Vec<String>, serde_json::Error> {
-    let (one, other) = (serde_json::to_value(one)?, serde_json::to_value(other)?);
-    let Value::Object(one) = one else { return Ok(Vec::new()) };
-    Ok(one.into_iter().filter(|(name, value)| other.get(name) != Some(value)).map(|(name, _)| name).collect())
+/// Parameters that may change when a session is resumed.
+const BUDGET: [&str; 4] = ["budget", "queries_per_batch", "per_time", "queries_per_round"];
+
+/// Names of parameters whose values differ, except those of the budget.
+fn differences(one: &EngineParams, other: &EngineParams) -> Vec<String> {
+    let (one, other) = (one.values(), other.values());
+    let differs = |name: &String| other.get(name) != one.get(name) && !BUDGET.contains(&name.as_str());
+    one.keys().filter(|name| differs(name)).cloned().collect()
 }
 
 /// Scores of predictions on arrival, with the names of the command line.
@@ -188,10 +191,34 @@ impl PySession {
         self.held().take();
     }
 
-    /// Names of the engine's parameters that differ from those the session began with.
+    /// Names of the engine's parameters that differ from those the session began with and may not change.
     fn differences(&self, settings: &str) -> PyResult<Vec<String>> {
         let params = engine_params(settings)?;
-        self.read(|session| differences(&session.config().params, &params))?.map_err(|e| of_json(&e))
+        self.read(|session| differences(&session.config().params, &params))
+    }
+
+    /// Sets the budget to that of these parameters.
+    fn set_budget(&self, py: Python<'_>, settings: &str) -> PyResult<()> {
+        let budget = engine_params(settings)?.budget;
+        if self.read(|session| session.engine().params().budget == budget)? {
+            return Ok(());
+        }
+        self.submit(py, Event::SetBudget { budget }).map(|_| ())
+    }
+
+    /// The value of every parameter of the engine, as JSON.
+    fn params(&self) -> PyResult<String> {
+        self.read(|session| json!(session.engine().params().values()).to_string())
+    }
+
+    /// The label sources with their weights, as JSON.
+    fn label_sources(&self) -> PyResult<String> {
+        self.read(|session| label_sources(session.engine()).to_string())
+    }
+
+    /// The strategies of the bandit, as JSON; empty for other strategies.
+    fn query_arms(&self) -> PyResult<String> {
+        self.read(|session| query_arms(session.engine()).to_string())
     }
 
     /// The options that the caller gave when the session began.
@@ -275,7 +302,7 @@ impl PySession {
         self.read(Session::is_batch_closed)
     }
 
-    /// Predictions for the batch that was closed last.
+    /// Labels of the rows of the batch that was closed last.
     fn predictions<'py>(&self, py: Python<'py>) -> PyResult<Predictions<'py>> {
         self.read(|session| named(py, session.engine(), session.predictions()))
     }

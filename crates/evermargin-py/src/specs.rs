@@ -1,6 +1,8 @@
-//! The specifications of all estimators, from which `python/generate.py` writes the estimator classes.
+//! The specifications of all estimators, from which `python/generate.py` writes the estimator classes, and those of the
+//! engine's parameters.
 
 use crate::error::of_core;
+use evermargin::engine::ENGINE_PARAMS;
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
 use evermargin::params::{End, FloatRange, ParamKind, ParamSpec};
 use pyo3::prelude::*;
@@ -13,6 +15,41 @@ use serde_json::{Value, json};
 pub fn specs() -> PyResult<String> {
     let all: Result<Vec<Value>, evermargin::Error> = ESTIMATORS.iter().map(|e| estimator_spec(e)).collect();
     Ok(Value::Array(all.map_err(|e| of_core(&e))?).to_string())
+}
+
+/// Every parameter of the engine as JSON, as [`specs`] shows parameters, with the heading of its group. Defaults and what is
+/// allowed are in the words of Python.
+#[pyfunction]
+pub fn engine_specs() -> PyResult<String> {
+    let mut all = Vec::new();
+    for group in &ENGINE_PARAMS {
+        for param in group.params {
+            let mut spec = param_spec(param).map_err(|e| of_core(&e))?;
+            spec["group"] = group.title.into();
+            spec["allowed"] = allowed_in_python(param.kind).into();
+            if accepts_none(param.kind) && param.default == "none" {
+                spec["default"] = Value::Null;
+            }
+            all.push(spec);
+        }
+    }
+    Ok(Value::Array(all).to_string())
+}
+
+/// Whether None is a value of a parameter of this kind.
+pub fn accepts_none(kind: ParamKind) -> bool {
+    use ParamKind as K;
+    matches!(kind, K::OptionalCount | K::OptionalFloat(_) | K::Quota | K::ClassWeights)
+}
+
+/// What a parameter accepts, as the end of the sentence "must be …".
+pub fn allowed_in_python(kind: ParamKind) -> String {
+    match kind {
+        ParamKind::Bool => "True or False".into(),
+        ParamKind::ClassWeights => "None, balanced, ratio, or a dict of positive weights by class".into(),
+        kind if accepts_none(kind) => kind.to_string().replacen("none", "None", 1),
+        kind => kind.to_string(),
+    }
 }
 
 fn estimator_spec(estimator: &EstimatorSpec) -> Result<Value, evermargin::Error> {
@@ -70,11 +107,8 @@ fn python_type(kind: &ParamKind) -> &'static str {
         ParamKind::OptionalFloat(_) => "float or None",
         ParamKind::ClassWeights => "dict, str or None",
         ParamKind::Bool => "bool",
-        ParamKind::Choice(_)
-        | ParamKind::Views
-        | ParamKind::Kernels
-        | ParamKind::Quota
-        | ParamKind::Rule { .. } => "str",
+        ParamKind::Quota => "str or None",
+        ParamKind::Choice(_) | ParamKind::Views | ParamKind::Kernels | ParamKind::Rule { .. } => "str",
         ParamKind::Gamma => "float or str",
         ParamKind::Ratio => "float, str or list of float",
         ParamKind::PerView(_) => "float or list of float",

@@ -12,6 +12,7 @@ use crate::kernel::Kernel;
 use crate::model::ScalingName;
 use crate::pipeline::options::Gamma;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::str::FromStr;
 
 /// How samples to ask about are chosen.
@@ -140,6 +141,20 @@ pub enum LabelSource {
 }
 
 impl LabelSource {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Model, Self::Transduction, Self::Tsvm, Self::Graph];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Model => "model",
+            Self::Transduction => "transduction",
+            Self::Tsvm => "tsvm",
+            Self::Graph => "graph",
+        }
+    }
+
     /// The only source; none where sources are weighted.
     pub(super) fn only(self) -> Option<Source> {
         match self {
@@ -156,14 +171,7 @@ impl FromStr for LabelSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let all = [
-            ("auto", Self::Auto),
-            ("model", Self::Model),
-            ("transduction", Self::Transduction),
-            ("tsvm", Self::Tsvm),
-            ("graph", Self::Graph),
-        ];
-        named("label_source", text, &all)
+        named("label_source", text, &Self::ALL.map(|source| (source.name(), source)))
     }
 }
 
@@ -179,6 +187,18 @@ pub enum Forgetting {
     HalfLife(u64),
     /// When the stream has changed, labels of batches before the last so many.
     OnDrift(u64),
+}
+
+/// As a user writes it.
+impl fmt::Display for Forgetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("nothing"),
+            Self::Window(n) => write!(f, "window={n}"),
+            Self::HalfLife(n) => write!(f, "half-life={n}"),
+            Self::OnDrift(n) => write!(f, "on-drift={n}"),
+        }
+    }
 }
 
 impl FromStr for Forgetting {

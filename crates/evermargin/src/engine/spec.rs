@@ -7,8 +7,10 @@ use super::params::{Budget, EngineParams, KernelChoice, parse_loss};
 use super::transduction::TransductionParams;
 use crate::error::{Error, Result};
 use crate::estimators::ClassWeight;
+use crate::estimators::online::lasvm::LasvmVariant;
 use crate::estimators::transductive::Ratio;
 use crate::kernel::Kernel;
+use crate::model::ScalingName;
 use crate::params::{FloatRange, ParamKind, ParamSpec, ParamValue, ParamValues, one_of, shared};
 use crate::pipeline::options::Gamma;
 use std::collections::BTreeMap;
@@ -272,6 +274,91 @@ impl EngineParams {
         params.check()?;
         Ok(params)
     }
+
+    /// The value of every parameter of the table. [`EngineParams::from_values`] makes the same parameters from them,
+    /// as far as the table goes; values without an effect, such as the degree of an rbf kernel, are the defaults.
+    pub fn values(&self) -> ParamValues {
+        let number = |value: f64| ParamValue::from(value);
+        let count = |value: usize| ParamValue::from(value);
+        let or_none = |value: Option<ParamValue>| value.unwrap_or_else(|| "none".into());
+        let transduction = self.transduction.clone().unwrap_or_else(Self::default_transduction);
+        let budget = &self.budget;
+        let quota = |(n, seconds): (u64, u64)| format!("{n}/{seconds}").into();
+        let mut values: ParamValues = [
+            ("budget", or_none(budget.total.map(Into::into))),
+            ("queries_per_batch", count(budget.per_batch)),
+            ("per_time", or_none(budget.per_time.map(quota))),
+            ("queries_per_round", count(budget.queries_per_round)),
+            ("strategy", self.query_strategy.name().into()),
+            ("submod_weights", self.submod_weights.name().into()),
+            ("label_price", or_none(self.label_price.map(Into::into))),
+            ("error_price", or_none(self.error_price.map(Into::into))),
+            ("price_horizon", or_none(self.price_horizon.map(Into::into))),
+            ("pool", count(self.pool)),
+            ("exploration_rate", number(self.exploration_rate)),
+            ("max_margin_distance", number(self.max_margin_distance)),
+            ("classifier", self.classifier.name().into()),
+            ("graph_weight", number(self.graph_weight)),
+            ("c", number(self.c)),
+            ("c_inferred", number(self.c_inferred)),
+            ("loss", if self.loss == LasvmVariant::Ramp { "ramp" } else { "hinge" }.into()),
+            ("class_weight", or_none(self.class_weight.value())),
+            ("scale", self.scale.map_or("auto", ScalingName::name).into()),
+            ("label_source", self.label_source.name().into()),
+            ("ratio", ratio_value(&self.ratio)),
+            ("forget", self.forget.to_string().into()),
+            ("watch_drift", self.watch_drift.into()),
+            ("seed", self.seed.into()),
+            ("exemplars", count(transduction.exemplars)),
+            ("tolerance", number(transduction.tolerance)),
+            ("evicted_weight", number(transduction.evicted_weight)),
+            ("max_labels", count(self.max_labels)),
+            ("max_features", or_none(self.max_features.map(Into::into))),
+            ("max_points", count(self.max_points)),
+            ("max_open", count(self.max_open)),
+            ("max_classes", count(self.max_classes)),
+            ("cache_mb", count(self.cache_bytes >> 20)),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
+        let kernel = kernel_values(&self.kernel);
+        values.extend(kernel.into_iter().map(|(name, value)| (name.to_string(), value)));
+        values
+    }
+}
+
+fn ratio_value(ratio: &Ratio) -> ParamValue {
+    match ratio {
+        Ratio::Labels => "labels".into(),
+        Ratio::Auto => "auto".into(),
+        Ratio::Given(shares) => match shares.as_slice() {
+            [share] => (*share).into(),
+            several => several.to_vec().into(),
+        },
+    }
+}
+
+/// The kernel as values; those that it does not have are the defaults.
+fn kernel_values(kernel: &KernelChoice) -> [(&'static str, ParamValue); 4] {
+    let width = |gamma: &Gamma| match gamma {
+        Gamma::Value(gamma) => (*gamma).into(),
+        Gamma::Scale => ParamValue::from("scale"),
+        Gamma::Auto => "auto".into(),
+    };
+    let of = |name: &str, gamma: ParamValue, degree: u32, coef0: f64| {
+        [("kernel", name.into()), ("gamma", gamma), ("degree", degree.into()), ("coef0", coef0.into())]
+    };
+    match kernel {
+        KernelChoice::Auto => of("auto", "scale".into(), 3, 1.0),
+        KernelChoice::Rbf(gamma) => of("rbf", width(gamma), 3, 1.0),
+        KernelChoice::Poly { gamma, degree, coef0 } => of("poly", width(gamma), *degree, *coef0),
+        KernelChoice::Fixed(kernel) => match *kernel {
+            Kernel::Rbf { gamma } => of("rbf", gamma.into(), 3, 1.0),
+            Kernel::Poly { gamma, degree, coef0 } => of("poly", gamma.into(), degree, coef0),
+            _ => of("linear", "scale".into(), 3, 1.0),
+        },
+    }
 }
 
 /// The value of every parameter of the table: given, or the default.
@@ -383,7 +470,6 @@ impl Resolved {
 mod tests {
     use super::*;
     use crate::engine::{Forgetting, QueryStrategy};
-    use crate::model::ScalingName;
 
     fn of(pairs: &[(&str, &str)]) -> Result<EngineParams> {
         let mut values = ParamValues::new();
@@ -422,7 +508,13 @@ mod tests {
             };
             let value = other(spec);
             let changed = [base, &[(spec.name, value.as_str())]].concat();
-            assert_ne!(of(&changed).unwrap(), of(base).unwrap(), "{}", spec.name);
+            let changed = of(&changed).unwrap();
+            assert_ne!(changed, of(base).unwrap(), "{}", spec.name);
+            let values = changed.values();
+            assert_eq!(EngineParams::from_values(&values).unwrap(), changed, "{}", spec.name);
+            assert_eq!(values.len(), engine_param_specs().count());
+            let default = of(base).unwrap().values();
+            assert_ne!(values[spec.name], default[spec.name], "{}", spec.name);
         }
     }
 
