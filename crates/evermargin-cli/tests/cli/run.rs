@@ -140,7 +140,7 @@ fn the_budget_may_change_when_a_state_is_resumed() {
 fn kills_change_nothing() {
     let kills: u32 = std::env::var("EVERMARGIN_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(12);
     let shell = Shell::new();
-    shell.ok("generate drift --rows 4000 -o d.csv");
+    shell.ok("generate drift --rows 2000 -o d.csv");
     let run = "run d.csv --batch 40 --queries-per-batch 3 --json --report r.html -o labels.tsv";
     let whole = shell.ok(&format!("{run} --state whole")).json();
     let began = Instant::now();
@@ -162,7 +162,8 @@ fn kills_change_nothing() {
                 .unwrap();
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             // up to a third of the whole, so that a run takes several
-            let wait = Duration::from_nanos((seed >> 33) * length.as_nanos() as u64 / 3 / (1 << 31));
+            let share = (seed >> 33) as f64 / (1u64 << 31) as f64;
+            let wait = length.mul_f64(share / 3.0);
             std::thread::sleep(wait);
             if child.try_wait().unwrap().is_some() {
                 break;
