@@ -53,7 +53,11 @@ impl Engine {
         if let Some(combined) = self.combine(state, x.view(), &f, &mut predictions, watch) {
             labels = combined;
         }
-        predictions.iter_mut().zip(&labels).for_each(|(p, l)| p.given = l.class);
+        for (prediction, label) in predictions.iter_mut().zip(&labels) {
+            prediction.given = label.class;
+            let confidence = label.confidence;
+            prediction.confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
+        }
         LabeledBatch { predictions, labels, within: Some(within) }
     }
 

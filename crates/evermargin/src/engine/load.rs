@@ -30,7 +30,7 @@ impl Engine {
     fn check(&self) -> Result<()> {
         self.params.check()?;
         self.classes.check(self.params.max_classes)?;
-        self.metrics.check()?;
+        self.metrics.check(self.params.drift)?;
         self.budget_usage.check()?;
         self.growth.check()?;
         self.query_state.check(self.params.query_strategy)?;
@@ -109,6 +109,7 @@ impl Engine {
 
     fn knows(&self, predictions: &RowPrediction) -> bool {
         let classes = predictions.by.iter().chain([&predictions.given]);
-        classes.flatten().all(|c| (*c as usize) < self.classes.len())
+        (0.0..=1.0).contains(&predictions.confidence)
+            && classes.flatten().all(|c| (*c as usize) < self.classes.len())
     }
 }

@@ -5,6 +5,7 @@ use super::classifier::StreamClassifier;
 use super::failures::Step;
 use super::feature_space::FeatureSpace;
 use super::labeling::LabeledBatch;
+use super::monitor::Outcome;
 use super::pairwise_constraints::PairwiseConstraints;
 use super::prepare_batch::PreparedBatch;
 use super::state::{CurrentBatch, PendingQueries, RowPrediction, StreamState};
@@ -106,9 +107,7 @@ impl Engine {
         let PreparedBatch { x, rows, skipped, labels, rejected, .. } = batch;
         let usable = x.rows();
         let LabeledBatch { predictions, labels: given, within } = self.label(state, &x, watch);
-        if self.params.watch_drift
-            && let Some(within) = within
-        {
+        if let Some(within) = within {
             effects.drift = self.metrics.margin(within, usable as u64);
         }
         let base = self.rows;
@@ -191,9 +190,15 @@ impl Engine {
         let right = |predictions: Option<u32>| predictions.map(|c| c == class);
         self.label_sources.record(&predictions.by, class);
         let by = |source| right(predictions.by(source));
-        let drift = self.metrics.label(given == class, by(Source::Model), by(Source::Transduction));
+        let outcome = Outcome {
+            given: given == class,
+            confidence: predictions.confidence,
+            model: by(Source::Model),
+            transduction: by(Source::Transduction),
+        };
+        let drift = self.metrics.label(outcome, self.params.seed);
         self.query_state.curve.add_outcome(given != class);
-        drift.filter(|_| self.params.watch_drift)
+        drift
     }
 
     /// Learns the last `count` labels, or rebuilds the classifier if the classes have changed.

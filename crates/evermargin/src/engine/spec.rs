@@ -176,7 +176,13 @@ const LEARNING: &[ParamSpec] = &[
         "labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or \
          on-drift=N (those older than N batches when the stream has changed)",
     ),
-    ParamSpec::flag("watch_drift", "true", "whether to watch for changes of the stream"),
+    ParamSpec::choice(
+        "drift",
+        &["none", "windowed", "adwin", "kswin", "page-hinkley"],
+        "windowed",
+        "drift detector on the errors of labels that were not chosen: windowed (windows of 50 labels), adwin, kswin, \
+         page-hinkley, or none; all but none also test the share of rows within the margin",
+    ),
     shared::SEED.help_of("random seed"),
 ];
 
@@ -259,7 +265,7 @@ impl EngineParams {
             exploration_rate: given.number("exploration_rate")?,
             max_margin_distance: given.number("max_margin_distance")?,
             forget: given.parsed("forget")?,
-            watch_drift: given.flag("watch_drift")?,
+            drift: given.parsed("drift")?,
             max_features: given.optional_count("max_features").map(|n| n as usize),
             max_labels: given.count("max_labels")?,
             max_points: given.count("max_points")?,
@@ -472,7 +478,7 @@ mod tests {
             ("per_time", "20/0".into(), "N/SECONDS"),
             ("forget", "window=0".into(), "window=N"),
             ("class_weight", "a=0".into(), "CLASS=WEIGHT"),
-            ("watch_drift", "perhaps".into(), "true or false"),
+            ("drift", "adwim".into(), "did you mean adwin?"),
         ] {
             let values = ParamValues::from([(name.to_string(), value.clone())]);
             let error = EngineParams::from_values(&values).unwrap_err();

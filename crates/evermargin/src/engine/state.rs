@@ -12,9 +12,11 @@ use crate::data::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// What was said about a sample when it arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct RowPrediction {
     pub(super) given: Option<u32>,
+    /// Estimated probability that this class is right.
+    pub(super) confidence: f64,
     /// By each source that was asked, in the order of [`Source::ALL`].
     pub(super) by: [Option<u32>; 4],
 }
@@ -60,7 +62,7 @@ pub(super) struct PendingQueries {
     pub(super) of: Vec<PendingQuery>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingQuery {
     pub(super) sample: u64,
     pub(super) why: QueryReason,
