@@ -182,7 +182,7 @@ impl Engine {
                 self.failures.ok::<()>(Step::Source, Err(error));
             };
             let (evidence, counted) = pool.compare(self.params.seed, &failed, watch);
-            let chosen = state.memory.labeled().iter().filter(|l| l.why == Some(QueryReason::Informative));
+            let chosen = state.memory.labeled().iter().filter(|l| is_chosen(l));
             self.label_sources.set(&evidence, (counted, chosen.count()), labels, self.batches);
         }
     }
@@ -236,7 +236,11 @@ impl Engine {
     }
 }
 
-/// How far a label represents the stream: chosen ones lie where the classifier is in doubt.
+/// How far a label represents the stream: chosen ones lie where the classifier is in doubt, or outside.
 fn represents(label: &LabeledSample) -> f64 {
-    if label.why == Some(QueryReason::Informative) { CHOSEN_WEIGHT } else { 1.0 }
+    if is_chosen(label) { CHOSEN_WEIGHT } else { 1.0 }
+}
+
+fn is_chosen(label: &LabeledSample) -> bool {
+    matches!(label.why, Some(QueryReason::Informative | QueryReason::Novel))
 }

@@ -33,6 +33,7 @@ impl Engine {
         self.metrics.check(self.params.drift)?;
         self.budget_usage.check()?;
         self.growth.check()?;
+        self.novelty.check()?;
         self.query_state.check(self.params.query_strategy)?;
         let counts = [self.rows, self.batches, self.version, self.draws, self.events];
         let rejected = [self.rejected_rows, self.rejected_labels, self.outside as u64, self.misses.into()];
@@ -83,6 +84,8 @@ impl Engine {
         let rows = current.x.rows();
         let fits = [current.truth.len(), current.asked.len(), current.predictions.len()] == [rows; 3]
             && current.rows <= self.params.max_rows
+            && current.novel.len() <= rows
+            && current.novel.iter().all(|row| (*row as usize) < rows)
             && rows + current.skipped.len() == current.rows
             && current.skipped.is_sorted_by(|a, b| a < b)
             && current.skipped.last().is_none_or(|&s| (s as usize) < current.rows)

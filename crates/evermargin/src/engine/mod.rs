@@ -37,6 +37,7 @@ mod labeling;
 mod load;
 mod monitor;
 mod new_columns;
+mod novelty;
 mod on_batch;
 mod on_feedback;
 mod on_tick;
@@ -81,6 +82,7 @@ use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
 use failures::Failures;
 use new_columns::ColumnGrowth;
+use novelty::NoveltyMonitor;
 use plan::Identity;
 use query_state::QueryState;
 use rand::SeedableRng;
@@ -123,6 +125,7 @@ pub struct Engine {
     /// Rows far outside the feature space, over the last batches, most of whose rows were.
     outside: usize,
     growth: ColumnGrowth,
+    novelty: NoveltyMonitor,
     #[serde(default, skip_serializing_if = "Failures::is_empty")]
     failures: Failures,
     #[serde(skip)]
@@ -155,6 +158,7 @@ impl Engine {
             rejected_labels: 0,
             outside: 0,
             growth: ColumnGrowth::default(),
+            novelty: NoveltyMonitor::default(),
             failures: Failures::default(),
             identity: Identity::default(),
         })

@@ -88,6 +88,7 @@ impl Engine {
         };
         effects.notes.push(note.into());
         state.move_to(feature_space);
+        self.novelty.reset();
         state.classifier = None; // nothing that it knows holds in another space
         self.rebuild_classifier(state, watch);
         if state.classifier.is_some() {
@@ -110,6 +111,7 @@ impl Engine {
         if let Some(within) = within {
             effects.drift = self.metrics.margin(within, usable as u64);
         }
+        let novel = self.novel_rows(state, &x, effects);
         let base = self.rows;
         self.rows += rows as u64;
         self.batches += 1;
@@ -123,6 +125,7 @@ impl Engine {
             x,
             truth,
             asked,
+            novel: Vec::new(),
             predictions,
             closed: false,
             has_new_labels: false,
@@ -142,6 +145,8 @@ impl Engine {
         for (row, name) in labels.iter().enumerate() {
             state.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
         }
+        state.current.novel =
+            self.reserve_queries(&state.current, &novel, state.feature_space.kernel, watch);
         for &row in &fresh {
             let Some(class) = state.current.truth[row] else { continue };
             let sample = state.current.sample_of(row);

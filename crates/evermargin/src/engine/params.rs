@@ -306,6 +306,8 @@ pub struct EngineParams {
     pub exploration_rate: f64,
     /// What a question is worth: samples further from the boundary than this are not asked about; 1 is the margin.
     pub max_margin_distance: f64,
+    /// Whether rows unlike all earlier ones are noticed and asked about.
+    pub novelty: bool,
     /// What is forgotten.
     pub forget: Forgetting,
     /// How drift is detected.
@@ -352,6 +354,7 @@ impl Default for EngineParams {
             pool: crate::active::POOL,
             exploration_rate: 0.1,
             max_margin_distance: 1.0,
+            novelty: true,
             forget: Forgetting::Nothing,
             drift: DriftMethod::Windowed,
             max_labels: 4000,

@@ -109,6 +109,12 @@ const ASKING: &[ParamSpec] = &[
         "1",
         "asks only about samples at most this far from the boundary; the margin is at 1",
     ),
+    ParamSpec::flag(
+        "novelty",
+        "true",
+        "whether to report improbably many rows unlike all earlier ones, and to ask about them with up to a fifth of the \
+         questions of the batch",
+    ),
 ];
 
 const LEARNING: &[ParamSpec] = &[
@@ -264,6 +270,7 @@ impl EngineParams {
             pool: given.count("pool")?,
             exploration_rate: given.number("exploration_rate")?,
             max_margin_distance: given.number("max_margin_distance")?,
+            novelty: given.flag("novelty")?,
             forget: given.parsed("forget")?,
             drift: given.parsed("drift")?,
             max_features: given.optional_count("max_features").map(|n| n as usize),

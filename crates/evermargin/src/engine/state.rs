@@ -48,6 +48,8 @@ pub(super) struct CurrentBatch {
     /// Classes of the rows that are known.
     pub(super) truth: Vec<Option<u32>>,
     pub(super) asked: Vec<bool>,
+    /// Rows unlike all earlier ones for which questions are reserved, in their order.
+    pub(super) novel: Vec<u32>,
     /// What was said about the rows when they arrived.
     pub(super) predictions: Vec<RowPrediction>,
     pub(super) closed: bool,
@@ -127,6 +129,7 @@ impl CurrentBatch {
             x: Matrix::empty(cols, sparse),
             truth: Vec::new(),
             asked: Vec::new(),
+            novel: Vec::new(),
             predictions: Vec::new(),
             closed: true,
             has_new_labels: false,

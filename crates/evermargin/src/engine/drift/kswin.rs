@@ -11,7 +11,7 @@
 use super::super::{MAX_COUNT, draw};
 use super::{Change, refuse_unless};
 use crate::error::Result;
-use rand::seq::index::sample;
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 /// The number of values in the window.
@@ -45,12 +45,12 @@ impl Kswin {
             return None;
         }
         let (old, recent) = self.window.split_at(WINDOW - RECENT);
-        let drawn = sample(&mut draw(seed, self.values), old.len(), RECENT);
-        let mut drawn: Vec<f64> = drawn.iter().map(|i| old[i]).collect();
+        let mut shuffled = old.to_vec();
+        let (drawn, _) = shuffled.partial_shuffle(&mut draw(seed, self.values), RECENT);
         let mut sorted = recent.to_vec();
         drawn.sort_unstable_by(f64::total_cmp);
         sorted.sort_unstable_by(f64::total_cmp);
-        if distance(&drawn, &sorted) <= (-ALPHA.ln() / RECENT as f64).sqrt() {
+        if distance(drawn, &sorted) <= (-ALPHA.ln() / RECENT as f64).sqrt() {
             return None;
         }
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
