@@ -7,8 +7,8 @@
 //! share of rows within the margin (margin density, Sethi & Kantardzic 2017), which needs no label and always has the
 //! windowed test. A change found in one sequence restarts the detector of the other.
 
-use super::drift::{Change, DriftMethod, ErrorDetector, WindowedTest};
 use super::MAX_COUNT;
+use super::drift::{Change, DriftMethod, ErrorDetector, WindowedTest};
 use super::event::{Drift, DriftSign};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -93,8 +93,7 @@ impl NoveltyMonitor {
 
     /// Refuses scores that are no distances (a file may say anything).
     pub(super) fn check(&self) -> Result<()> {
-        let fits =
-            self.scores.len() <= MAX_SCORES && self.scores.iter().all(|v| *v >= 0.0 && v.is_finite());
+        let fits = self.scores.len() <= MAX_SCORES && self.scores.iter().all(|v| *v >= 0.0 && v.is_finite());
         if fits { Ok(()) } else { Err(Error::State("its novelty scores".into())) }
     }
 }
@@ -156,7 +155,12 @@ fn scores(x: &Matrix, references: &Matrix, kernel: Kernel) -> Vec<f64> {
 
 impl Engine {
     /// Rows of a batch that are unlike all earlier ones, if they are improbably many; a note says so.
-    pub(super) fn novel_rows(&mut self, state: &StreamState, x: &Matrix, effects: &mut Effects) -> Vec<usize> {
+    pub(super) fn novel_rows(
+        &mut self,
+        state: &StreamState,
+        x: &Matrix,
+        effects: &mut Effects,
+    ) -> Vec<usize> {
         if !self.params.novelty || x.rows() == 0 {
             return Vec::new();
         }
@@ -219,7 +223,8 @@ mod tests {
     /// The beta-binomial tail by numeric integration of binomial tails over the beta density.
     #[test]
     fn tail_equals_the_integral_of_binomial_tails() {
-        for (n, k, a, b) in [(20, 3, 2, 99), (50, 1, 1, 50), (100, 9, 10, 991), (5, 5, 3, 7), (30, 0, 1, 60)] {
+        for (n, k, a, b) in [(20, 3, 2, 99), (50, 1, 1, 50), (100, 9, 10, 991), (5, 5, 3, 7), (30, 0, 1, 60)]
+        {
             let steps = 20_000;
             let (mut total, mut weight) = (0.0, 0.0);
             for s in 0..steps {

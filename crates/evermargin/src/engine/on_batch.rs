@@ -145,8 +145,7 @@ impl Engine {
         for (row, name) in labels.iter().enumerate() {
             state.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
         }
-        state.current.novel =
-            self.reserve_queries(&state.current, &novel, state.feature_space.kernel, watch);
+        state.current.novel = self.reserve_queries(&state.current, &novel, state.feature_space.kernel, watch);
         for &row in &fresh {
             let Some(class) = state.current.truth[row] else { continue };
             let sample = state.current.sample_of(row);

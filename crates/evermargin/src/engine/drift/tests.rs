@@ -233,7 +233,9 @@ fn checks_refuse_states_of_another_method_and_impossible_ones() {
     };
     assert!(refused(r#"{"adwin":{"buckets":[{"size":63,"sum":0,"squares":0}]}}"#));
     assert!(refused(r#"{"adwin":{"buckets":[{"size":0,"sum":2,"squares":0}]}}"#));
-    assert!(refused(r#"{"adwin":{"buckets":[{"size":0,"sum":0,"squares":0},{"size":1,"sum":0,"squares":0}]}}"#));
+    assert!(refused(
+        r#"{"adwin":{"buckets":[{"size":0,"sum":0,"squares":0},{"size":1,"sum":0,"squares":0}]}}"#
+    ));
     assert!(refused(r#"{"kswin":{"window":[1.5],"values":1}}"#));
     assert!(refused(r#"{"kswin":{"window":[0.5],"values":18446744073709551615}}"#));
     assert!(!refused(r#"{"kswin":{"window":[0.5],"values":1}}"#));
