@@ -33,7 +33,6 @@ impl Engine {
         self.metrics.check(self.params.drift)?;
         self.budget_usage.check()?;
         self.growth.check()?;
-        self.novelty.check()?;
         self.query_state.check(self.params.query_strategy)?;
         let counts = [self.rows, self.batches, self.version, self.draws, self.events];
         let rejected = [self.rejected_rows, self.rejected_labels, self.outside as u64, self.misses.into()];

@@ -82,7 +82,6 @@ use crate::summary::ExemplarParams;
 use classifier::StreamClassifier;
 use failures::Failures;
 use new_columns::ColumnGrowth;
-use novelty::NoveltyMonitor;
 use plan::Identity;
 use query_state::QueryState;
 use rand::SeedableRng;
@@ -125,7 +124,6 @@ pub struct Engine {
     /// Rows far outside the feature space, over the last batches, most of whose rows were.
     outside: usize,
     growth: ColumnGrowth,
-    novelty: NoveltyMonitor,
     #[serde(default, skip_serializing_if = "Failures::is_empty")]
     failures: Failures,
     #[serde(skip)]
@@ -158,7 +156,6 @@ impl Engine {
             rejected_labels: 0,
             outside: 0,
             growth: ColumnGrowth::default(),
-            novelty: NoveltyMonitor::default(),
             failures: Failures::default(),
             identity: Identity::default(),
         })

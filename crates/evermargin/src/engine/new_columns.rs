@@ -137,7 +137,6 @@ impl Engine {
         state.inferred = inferred.and_then(|c| c.with_packing(&state.feature_space.packing));
         state.transduction.iter_mut().for_each(|t| t.set_kernel(state.feature_space.kernel));
         if !same_kernel {
-            self.novelty.reset();
             self.publish_rebuilt(state, effects);
         }
         self.growth.note(before, now, effects);

@@ -1,43 +1,40 @@
 //! Detection of rows unlike all earlier ones, before any label: the first sign of a new class.
 //!
-//! Problem: a class that appears late lies far from the boundary of the known classes, where no strategy asks. The score of a row
-//! is the smallest squared distance, in the feature space of the kernel, to what is remembered: labeled rows, exemplars and the
-//! previous batch, at most [`MAX_REFERENCES`] of each, evenly spaced. A row is outside if its score exceeds the j-th largest of N
-//! scores of earlier batches, where j is one percent of N. The alarm is given if the number of rows outside is improbable at
-//! the level [`LEVEL`].
+//! Problem: a class that appears late can lie far from the boundary of the known classes, where no strategy asks. The score of
+//! a row is the smallest squared distance, in the feature space of the kernel, to what is remembered from before the previous
+//! batch: exemplars and labeled rows, at most [`MAX_REFERENCES`] of each, evenly spaced. A row is outside if its score exceeds the
+//! j-th largest of the N scores of the previous batch, where j is one percent of N. The alarm is given if the number of rows
+//! outside is improbable at the level [`LEVEL`].
 //!
-//! The share of rows outside is not known to be j/N: while rows are exchangeable, it has the distribution Beta(j, N − j + 1), so
-//! the number of rows outside among n is beta-binomial. This is the binomial test for large N, and gives no more alarms than its
-//! level when N is small. Rows of one batch that resemble each other (bursts) violate the assumption and can cause an alarm.
+//! The share of rows outside is not known to be j/N: while the rows of both batches are exchangeable, it has the distribution
+//! Beta(j, N − j + 1), so the number of rows outside among n is beta-binomial. This is the binomial test for large N, and keeps
+//! its level when N is small. Both batches are scored against the same rows: the number of exemplars differs from batch to batch,
+//! so stored scores of older batches would not be comparable. Rows of one batch that resemble each other (bursts) violate the
+//! assumption and can cause an alarm.
 //!
-//! All scores enter the reference afterwards, so that a lasting change gives few alarms. A further new class that appears within
-//! the next batches is therefore noticed only if it lies farther away than the last one.
+//! A lasting change gives one alarm, because the next batch is compared with one that has it. Batches after one of fewer than
+//! [`MIN_SCORES`] rows are not tested.
 //!
-//! Cost: at most 3 · `MAX_REFERENCES` kernel values per row. Memory: [`MAX_SCORES`] numbers.
+//! Cost: at most 4 · `MAX_REFERENCES` kernel values per row. Nothing is stored but the rows that questions are reserved for.
 
 use super::state::{CurrentBatch, StreamState};
 use super::{Effects, Engine, QueryStrategy};
 use crate::data::{Matrix, MatrixView};
-use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::gram::cross_matrix;
 use crate::solver::Watch;
 use crate::summary::{ExemplarParams, Pool, choose};
-use serde::{Deserialize, Serialize};
 
 /// The maximum number of remembered rows of each kind that a row is compared with.
 const MAX_REFERENCES: usize = 128;
 
-/// The maximum number of scores of earlier batches.
+/// The maximum number of rows of the previous batch that are scored.
 const MAX_SCORES: usize = 1000;
 
-/// The maximum number of scores of one batch that are kept.
-const MAX_SCORES_PER_BATCH: usize = 200;
-
-/// The minimum number of scores of earlier batches to judge by.
+/// The minimum number of scores of the previous batch to judge by.
 const MIN_SCORES: usize = 50;
 
-/// The number of earlier scores per score above the threshold.
+/// The number of scores of the previous batch per score above the threshold.
 const SCORES_PER_EXCEEDANCE: usize = 100;
 
 /// The probability of a false alarm.
@@ -55,47 +52,18 @@ const MAX_REPRESENTATIVES: usize = 64;
 /// The share of the questions of a batch that is reserved, as a divisor.
 const RESERVED: usize = 5;
 
-/// Scores of earlier batches, oldest first.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NoveltyMonitor {
-    scores: Vec<f64>,
-}
-
-impl NoveltyMonitor {
-    /// Adds the scores of a batch. Returns the rows outside if there are improbably many, else none.
-    fn add(&mut self, batch: &[f64]) -> Vec<usize> {
-        let outside = self.outside(batch);
-        let kept = evenly_spaced(batch.len(), MAX_SCORES_PER_BATCH);
-        self.scores.extend(kept.into_iter().map(|row| batch[row]));
-        self.scores.drain(..self.scores.len().saturating_sub(MAX_SCORES));
-        outside
+/// The rows whose scores are outside those of the previous batch, if they are improbably many; else none.
+fn outside(batch: &[f64], mut previous: Vec<f64>) -> Vec<usize> {
+    let count = previous.len();
+    if count < MIN_SCORES {
+        return Vec::new();
     }
-
-    fn outside(&self, batch: &[f64]) -> Vec<usize> {
-        let past = self.scores.len();
-        if past < MIN_SCORES {
-            return Vec::new();
-        }
-        let rank = past.div_ceil(SCORES_PER_EXCEEDANCE);
-        let mut sorted = self.scores.clone();
-        sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-        let threshold = sorted[rank - 1];
-        let rows: Vec<usize> = (0..batch.len()).filter(|&i| batch[i] > threshold).collect();
-        let is_improbable = tail(batch.len(), rows.len(), rank, past - rank + 1) < LEVEL;
-        if is_improbable { rows } else { Vec::new() }
-    }
-
-    /// Drops all scores: distances are measured in another way from now on.
-    pub(super) fn reset(&mut self) {
-        self.scores.clear();
-    }
-
-    /// Refuses scores that are no distances (a file may say anything).
-    pub(super) fn check(&self) -> Result<()> {
-        let fits = self.scores.len() <= MAX_SCORES && self.scores.iter().all(|v| *v >= 0.0 && v.is_finite());
-        if fits { Ok(()) } else { Err(Error::State("its novelty scores".into())) }
-    }
+    let rank = count.div_ceil(SCORES_PER_EXCEEDANCE);
+    previous.sort_unstable_by(|a, b| b.total_cmp(a));
+    let threshold = previous[rank - 1];
+    let rows: Vec<usize> = (0..batch.len()).filter(|&i| batch[i] > threshold).collect();
+    let is_improbable = tail(batch.len(), rows.len(), rank, count - rank + 1) < LEVEL;
+    if is_improbable { rows } else { Vec::new() }
 }
 
 /// The probability that a beta-binomial number of `n` trials with the parameters `a`, `b` is at least `k`.
@@ -155,23 +123,25 @@ fn scores(x: &Matrix, references: &Matrix, kernel: Kernel) -> Vec<f64> {
 
 impl Engine {
     /// Rows of a batch that are unlike all earlier ones, if they are improbably many; a note says so.
-    pub(super) fn novel_rows(
-        &mut self,
-        state: &StreamState,
-        x: &Matrix,
-        effects: &mut Effects,
-    ) -> Vec<usize> {
-        if !self.params.novelty || x.rows() == 0 {
+    pub(super) fn novel_rows(&self, state: &StreamState, x: &Matrix, effects: &mut Effects) -> Vec<usize> {
+        let previous = state.current.x.view();
+        if !self.params.novelty || x.rows() == 0 || previous.rows() < MIN_SCORES {
             return Vec::new();
         }
-        let some = |rows: MatrixView<'_>| rows.select(&evenly_spaced(rows.rows(), MAX_REFERENCES));
-        let remembered = state.transduction.iter().flat_map(|t| t.rows());
-        let parts: Vec<Matrix> = remembered.chain([state.memory.rows()]).map(some).collect();
-        let parts: Vec<MatrixView<'_>> = parts.iter().map(Matrix::view).filter(|p| p.rows() > 0).collect();
+        let labeled = state.memory.labeled();
+        let old: Vec<usize> = (0..labeled.len()).filter(|&i| labeled[i].batch < self.batches).collect();
+        let old: Vec<usize> = evenly_spaced(old.len(), MAX_REFERENCES).into_iter().map(|i| old[i]).collect();
+        let labels = state.memory.rows().select(&old);
+        let exemplars = state.transduction.iter().map(|t| t.exemplars().view());
+        let exemplars = exemplars.map(|rows| rows.select(&evenly_spaced(rows.rows(), MAX_REFERENCES)));
+        let parts: Vec<Matrix> = exemplars.chain([labels]).filter(|rows| rows.rows() > 0).collect();
         if parts.is_empty() {
             return Vec::new();
         }
-        let rows = self.novelty.add(&scores(x, &Matrix::stacked(&parts), state.feature_space.kernel));
+        let parts: Vec<MatrixView<'_>> = parts.iter().map(Matrix::view).collect();
+        let (references, kernel) = (Matrix::stacked(&parts), state.feature_space.kernel);
+        let previous = previous.select(&evenly_spaced(previous.rows(), MAX_SCORES));
+        let rows = outside(&scores(x, &references, kernel), scores(&previous, &references, kernel));
         if !rows.is_empty() {
             let count = rows.len();
             let note = format!("{count} rows of this batch are unlike all before: perhaps a new class");
@@ -248,11 +218,9 @@ mod tests {
         let mut alarms = 0;
         for seed in 0..40 {
             let mut rng = Pcg64::seed_from_u64(seed);
-            let mut monitor = NoveltyMonitor::default();
             for _ in 0..100 {
-                let batch: Vec<f64> = (0..60).map(|_| rng.random::<f64>()).collect();
-                alarms += usize::from(!monitor.add(&batch).is_empty());
-                monitor.check().unwrap();
+                let mut batch = |rows: usize| (0..rows).map(|_| rng.random::<f64>()).collect::<Vec<f64>>();
+                alarms += usize::from(!outside(&batch(60), batch(90)).is_empty());
             }
         }
         // 4,000 batches at a level of 1/1000; more than 11 have a probability of less than 1/1000

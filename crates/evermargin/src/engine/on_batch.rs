@@ -88,7 +88,6 @@ impl Engine {
         };
         effects.notes.push(note.into());
         state.move_to(feature_space);
-        self.novelty.reset();
         state.classifier = None; // nothing that it knows holds in another space
         self.rebuild_classifier(state, watch);
         if state.classifier.is_some() {

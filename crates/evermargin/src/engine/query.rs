@@ -1,7 +1,7 @@
 //! Questions about the batch that is open, a round at a time.
 
 use super::failures::Step;
-use super::query_context::QueryContext;
+use super::query_context::{QueryContext, Selection};
 use super::query_state::{ARMS, ArmTrial, RANDOM_ARM};
 use super::state::StreamState;
 use super::{Effects, Engine, QueryReason, QueryStrategy, draw};
@@ -112,9 +112,12 @@ impl Engine {
             ),
             _ => WeightFactors::default(),
         };
+        let novel = |row| Selection { row, why: QueryReason::Novel, closeness: None };
         let mut arm = None;
         let chosen = match &mut state.classifier {
-            _ if !is_check_due && !reserved.is_empty() => context.novel(&reserved, count),
+            _ if !is_check_due && !reserved.is_empty() => {
+                reserved.iter().take(count).map(|&row| novel(row)).collect()
+            }
             None if self.params.query_strategy != QueryStrategy::Random => context.typical(count),
             None => context.checks(count, &mut rng),
             // first, for of all rows: what the strategy leaves is no fair draw

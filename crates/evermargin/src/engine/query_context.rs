@@ -113,12 +113,6 @@ impl QueryContext<'_> {
         out
     }
 
-    /// The first of the rows for which questions are reserved.
-    pub fn novel(&self, reserved: &[usize], count: usize) -> Vec<Selection> {
-        let chosen = |&row: &usize| Selection { row, why: QueryReason::Novel, closeness: None };
-        reserved.iter().take(count).map(chosen).collect()
-    }
-
     /// Any rows.
     pub fn checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Selection> {
         let count = count.min(self.free.len());
