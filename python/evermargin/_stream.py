@@ -83,6 +83,9 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         Share of questions drawn at random; accuracy and drift are measured on them.
     max_margin_distance : float, default=1.0
         Asks only about samples at most this far from the boundary; the margin is at 1.
+    novelty : bool, default=False
+        Whether to report improbably many rows unlike all earlier ones, and to ask about them with up to a fifth of the
+        questions of the batch.
     classifier : {"lasvm", "local", "seq-lapmed"}, default="lasvm"
         Online classifier: lasvm, local (keeps every label; a new one moves its neighborhood) or seq-lapmed (also
         learns the unlabeled rows of a batch).
@@ -118,8 +121,9 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     forget : str, default="nothing"
         Labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or
         on-drift=N (those older than N batches when the stream has changed).
-    watch_drift : bool, default=True
-        Whether to watch for changes of the stream.
+    drift : {"none", "windowed", "adwin", "kswin", "page-hinkley"}, default="windowed"
+        Drift detector on the errors of labels that were not chosen: windowed (windows of 50 labels), adwin, kswin,
+        page-hinkley, or none; all but none also test the share of rows within the margin.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1.
     exemplars : int, default=200
@@ -206,6 +210,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         pool: int = 59,
         exploration_rate: float = 0.1,
         max_margin_distance: float = 1.0,
+        novelty: bool = False,
         classifier: str = "lasvm",
         graph_weight: float = 0.5,
         kernel: str = "auto",
@@ -220,7 +225,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         label_source: str = "auto",
         ratio: float | Sequence[float] | str = "auto",
         forget: str = "nothing",
-        watch_drift: bool = True,
+        drift: str = "windowed",
         random_state: Any = None,
         exemplars: int = 200,
         tolerance: float = 0.05,
@@ -246,6 +251,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.pool = pool
         self.exploration_rate = exploration_rate
         self.max_margin_distance = max_margin_distance
+        self.novelty = novelty
         self.classifier = classifier
         self.graph_weight = graph_weight
         self.kernel = kernel
@@ -260,7 +266,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.label_source = label_source
         self.ratio = ratio
         self.forget = forget
-        self.watch_drift = watch_drift
+        self.drift = drift
         self.random_state = random_state
         self.exemplars = exemplars
         self.tolerance = tolerance

@@ -3,7 +3,7 @@
 use crate::shell::Shell;
 use serde_json::Value;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const KEYS: [&str; 12] = [
     "rows",

@@ -101,6 +101,8 @@ pub enum QueryReason {
     Representative,
     /// By the strategy.
     Informative,
+    /// It stands for rows unlike all earlier ones, perhaps of a new class.
+    Novel,
     /// Drawn at random, so that what is measured is not of chosen samples alone.
     RandomCheck,
 }

@@ -53,7 +53,11 @@ impl Engine {
         if let Some(combined) = self.combine(state, x.view(), &f, &mut predictions, watch) {
             labels = combined;
         }
-        predictions.iter_mut().zip(&labels).for_each(|(p, l)| p.given = l.class);
+        for (prediction, label) in predictions.iter_mut().zip(&labels) {
+            prediction.given = label.class;
+            let confidence = label.confidence;
+            prediction.confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
+        }
         LabeledBatch { predictions, labels, within: Some(within) }
     }
 
@@ -179,7 +183,7 @@ impl Engine {
                 self.failures.ok::<()>(Step::Source, Err(error));
             };
             let (evidence, counted) = pool.compare(self.params.seed, &failed, watch);
-            let chosen = state.memory.labeled().iter().filter(|l| l.why == Some(QueryReason::Informative));
+            let chosen = state.memory.labeled().iter().filter(|l| is_chosen(l));
             self.label_sources.set(&evidence, (counted, chosen.count()), labels, self.batches);
         }
         self.selection.add_since(start, watch);
@@ -235,7 +239,11 @@ impl Engine {
     }
 }
 
-/// How far a label represents the stream: chosen ones lie where the classifier is in doubt.
+/// How far a label represents the stream: chosen ones lie where the classifier is in doubt, or outside.
 fn represents(label: &LabeledSample) -> f64 {
-    if label.why == Some(QueryReason::Informative) { CHOSEN_WEIGHT } else { 1.0 }
+    if is_chosen(label) { CHOSEN_WEIGHT } else { 1.0 }
+}
+
+fn is_chosen(label: &LabeledSample) -> bool {
+    matches!(label.why, Some(QueryReason::Informative | QueryReason::Novel))
 }

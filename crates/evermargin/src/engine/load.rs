@@ -30,7 +30,7 @@ impl Engine {
     fn check(&self) -> Result<()> {
         self.params.check()?;
         self.classes.check(self.params.max_classes)?;
-        self.metrics.check()?;
+        self.metrics.check(self.params.drift)?;
         self.budget_usage.check()?;
         self.growth.check()?;
         self.query_state.check(self.params.query_strategy)?;
@@ -83,6 +83,8 @@ impl Engine {
         let rows = current.x.rows();
         let fits = [current.truth.len(), current.asked.len(), current.predictions.len()] == [rows; 3]
             && current.rows <= self.params.max_rows
+            && current.novel.len() <= rows
+            && current.novel.iter().all(|row| (*row as usize) < rows)
             && rows + current.skipped.len() == current.rows
             && current.skipped.is_sorted_by(|a, b| a < b)
             && current.skipped.last().is_none_or(|&s| (s as usize) < current.rows)
@@ -116,6 +118,7 @@ impl Engine {
 
     fn knows(&self, predictions: &RowPrediction) -> bool {
         let classes = predictions.by.iter().chain([&predictions.given]);
-        classes.flatten().all(|c| (*c as usize) < self.classes.len())
+        (0.0..=1.0).contains(&predictions.confidence)
+            && classes.flatten().all(|c| (*c as usize) < self.classes.len())
     }
 }

@@ -26,6 +26,7 @@
 mod classes;
 mod classifier;
 mod delayed_labels;
+pub mod drift;
 mod event;
 mod evicted_centroids;
 mod failures;
@@ -36,6 +37,7 @@ mod labeling;
 mod load;
 mod monitor;
 mod new_columns;
+mod novelty;
 mod on_batch;
 mod on_feedback;
 mod on_tick;
@@ -55,11 +57,12 @@ pub mod transduction;
 mod validate;
 
 pub use classes::Classes;
+pub use drift::DriftMethod;
 pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Question, RowSource};
 pub use feature_space::MAX_SCALED_LENGTH;
 pub use label_memory::{LabelMemory, LabeledSample};
 pub use label_sources::{LabelSources, Source, SourceWeight};
-pub use monitor::{Detector, PairedComparison, Rate, StreamMetrics};
+pub use monitor::{PairedComparison, Rate, StreamMetrics};
 pub use params::{
     Budget, ClassifierChoice, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
     SubmodWeights, parse_loss,
@@ -138,7 +141,7 @@ impl Engine {
             params: params.clone(),
             classes: Classes::default(),
             state: None,
-            metrics: StreamMetrics::default(),
+            metrics: StreamMetrics::new(params.drift),
             budget_usage: BudgetUsage::default(),
             query_state: QueryState::new(params.query_strategy)?,
             rows: 0,

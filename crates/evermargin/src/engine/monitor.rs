@@ -1,14 +1,14 @@
-//! What the engine knows about itself: how often it was right, and whether that has changed.
+//! Measured accuracy of the engine, and drift.
 //!
-//! A label that came by itself, or was asked for at random, is held against what was said about the sample when it
-//! arrived, however late the label comes. Labels of samples chosen near the boundary are not counted: of those half are
-//! expected to be wrong.
+//! A label that came by itself, or was asked for at random, is compared with what was predicted when its row arrived, however
+//! late the label comes. Labels of chosen samples are not counted: near the boundary half of them are expected to be wrong.
 //!
-//! A change is told by two rates: errors among these labels, and samples within the margin among all (margin density,
-//! Sethi & Kantardzic 2017), which needs no label. Each is compared, over a window, with its mean since the last change; a
-//! change is one that chance gives once in about 1,000 windows.
+//! Drift is detected in two sequences: errors among these labels, by the detector that the user chooses (`drift/`), and the
+//! share of rows within the margin (margin density, Sethi & Kantardzic 2017), which needs no label and always has the
+//! windowed test. A change found in one sequence restarts the detector of the other.
 
 use super::MAX_COUNT;
+use super::drift::{Change, DriftMethod, ErrorDetector, WindowedTest};
 use super::event::{Drift, DriftSign};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -64,53 +64,8 @@ impl PairedComparison {
     }
 }
 
-/// Trials of a window.
-const WINDOW: u64 = 50;
-
-/// Windows before a change is believed.
-const WARM: u64 = 4;
-
-/// Standard deviations that chance exceeds once in about 1,000 times.
-const CHANCE: f64 = 3.1;
-
-/// Follows a rate and tells when it rises.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Detector {
-    windows: u64,
-    mean: f64,
-    /// Sum of squared differences of the windows from their mean.
-    spread: f64,
-    trials: u64,
-    yes: u64,
-}
-
-impl Detector {
-    /// More trials; at the end of a window, the rates before and in it if it has risen. Then all begins anew.
-    pub fn add(&mut self, yes: u64, trials: u64) -> Option<(f64, f64)> {
-        (self.yes, self.trials) = (self.yes + yes, self.trials + trials);
-        if self.trials < WINDOW {
-            return None;
-        }
-        let (rate, n) = (self.yes as f64 / self.trials as f64, self.trials as f64);
-        (self.yes, self.trials) = (0, 0);
-        let mean = self.mean;
-        // what the windows scatter by, and what so many trials do by chance
-        let chance = mean.max(1.0 / n) * (1.0 - mean).max(1.0 / n) / n;
-        let seen = if self.windows > 1 { self.spread / (self.windows - 1) as f64 } else { 0.0 };
-        if self.windows >= WARM && rate > mean + CHANCE * chance.max(seen).sqrt() {
-            *self = Self::default();
-            return Some((mean, rate));
-        }
-        self.windows += 1;
-        let step = rate - self.mean;
-        self.mean += step / self.windows as f64;
-        self.spread += step * (rate - self.mean);
-        None
-    }
-}
-
-/// All that is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+/// Measured accuracy and the detectors of drift.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamMetrics {
     /// Right, of the labels that were given out.
     pub given: Rate,
@@ -120,80 +75,83 @@ pub struct StreamMetrics {
     pub transduction: Rate,
     /// Transduction against the classifier.
     pub paired: PairedComparison,
-    errors: Detector,
-    margin: Detector,
+    errors: ErrorDetector,
+    /// None without drift detection.
+    margin: Option<WindowedTest>,
     /// Changes of the stream so far.
     pub drifts: u64,
 }
 
+/// Whether the label given to a row was right, and the labels of the sources.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome {
+    pub(super) given: bool,
+    /// Estimated probability, from the arrival of the row, that the given label is right.
+    pub(super) confidence: f64,
+    pub(super) model: Option<bool>,
+    pub(super) transduction: Option<bool>,
+}
+
 impl StreamMetrics {
-    /// A label that was not chosen, and whether what was said was right: given out, by the classifier, by transduction.
-    pub fn label(&mut self, given: bool, model: Option<bool>, transduction: Option<bool>) -> Option<Drift> {
+    pub(super) fn new(method: DriftMethod) -> Self {
+        Self {
+            given: Rate::default(),
+            model: Rate::default(),
+            transduction: Rate::default(),
+            paired: PairedComparison::default(),
+            errors: ErrorDetector::new(method),
+            margin: (method != DriftMethod::None).then(WindowedTest::default),
+            drifts: 0,
+        }
+    }
+
+    /// Counts a label that was not chosen.
+    pub(super) fn label(&mut self, outcome: Outcome, seed: u64) -> Option<Drift> {
+        let Outcome { given, confidence, model, transduction } = outcome;
         self.given.add(given);
         model.into_iter().for_each(|right| self.model.add(right));
         transduction.into_iter().for_each(|right| self.transduction.add(right));
         if let (Some(model), Some(transduction)) = (model, transduction) {
             self.paired.add(transduction, model);
         }
-        let risen = self.errors.add(u64::from(!given), 1);
-        self.changed(DriftSign::Errors, risen)
+        let doubt = if given { 1.0 - confidence } else { confidence };
+        let change = self.errors.add(!given, doubt, seed)?;
+        self.margin = self.margin.map(|_| WindowedTest::default());
+        Some(self.changed(DriftSign::Errors, change))
     }
 
-    /// How many samples of a batch lie within the margin.
-    pub fn margin(&mut self, within: u64, rows: u64) -> Option<Drift> {
-        let risen = self.margin.add(within, rows);
-        self.changed(DriftSign::Margin, risen)
+    /// Counts the rows of a batch that lie within the margin.
+    pub(super) fn margin(&mut self, within: u64, rows: u64) -> Option<Drift> {
+        let change = self.margin.as_mut()?.add(within, rows)?;
+        self.errors = ErrorDetector::new(self.errors.method());
+        Some(self.changed(DriftSign::Margin, change))
     }
 
     /// Refuses numbers that no stream leads to (a file may say anything).
-    pub(super) fn check(&self) -> Result<()> {
-        let share = |v: f64| (0.0..=1.0 + 1e-9).contains(&v);
+    pub(super) fn check(&self, method: DriftMethod) -> Result<()> {
         let bounded = |v: f64| (0.0..=1e18).contains(&v);
         let rate = |r: &Rate| {
             r.yes <= r.of && r.of <= MAX_COUNT && (-1e-9..=1.0 + 1e-9).contains(&r.ema) && bounded(r.weight)
         };
-        let detector = |d: &Detector| {
-            d.windows <= MAX_COUNT
-                && share(d.mean)
-                && bounded(d.spread)
-                && d.trials < WINDOW
-                && d.yes <= d.trials
-        };
+        self.errors.check(method)?;
+        self.margin.iter().try_for_each(WindowedTest::check)?;
         let fits = [&self.given, &self.model, &self.transduction].into_iter().all(rate)
-            && [&self.errors, &self.margin].into_iter().all(detector)
+            && self.margin.is_some() == (method != DriftMethod::None)
             && bounded(self.paired.won)
             && bounded(self.paired.lost)
             && self.drifts <= MAX_COUNT;
         if fits { Ok(()) } else { Err(Error::State("its rates are not rates".into())) }
     }
 
-    fn changed(&mut self, sign: DriftSign, risen: Option<(f64, f64)>) -> Option<Drift> {
-        let (before, now) = risen?;
+    fn changed(&mut self, sign: DriftSign, change: Change) -> Drift {
         self.drifts += 1;
-        (self.errors, self.margin) = (Detector::default(), Detector::default());
-        Some(Drift { sign, before, now })
+        Drift { sign, before: change.before, now: change.now }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::{RngExt, SeedableRng};
-
-    #[test]
-    fn a_rate_that_rises_is_told_and_one_that_stays_is_not() {
-        let mut rng = rand_pcg::Pcg64::seed_from_u64(5);
-        let (mut found, mut wrong) = (0, 0);
-        for _ in 0..200 {
-            let mut d = Detector::default();
-            wrong += (0..2000).filter(|_| d.add(u64::from(rng.random::<f64>() < 0.1), 1).is_some()).count();
-            let after = (0..200).position(|_| d.add(u64::from(rng.random::<f64>() < 0.5), 1).is_some());
-            found += usize::from(after.is_some());
-        }
-        assert!(found >= 195, "{found} of 200 changes from 10 to 50 % within 200 labels");
-        // 200 streams of 40 windows
-        assert!(wrong <= 60, "{wrong} of 8000 windows");
-    }
 
     #[test]
     fn a_duel_is_won_by_more_than_chance() {

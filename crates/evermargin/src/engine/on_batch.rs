@@ -5,6 +5,7 @@ use super::classifier::StreamClassifier;
 use super::failures::Step;
 use super::feature_space::FeatureSpace;
 use super::labeling::LabeledBatch;
+use super::monitor::Outcome;
 use super::pairwise_constraints::PairwiseConstraints;
 use super::prepare_batch::PreparedBatch;
 use super::state::{CurrentBatch, PendingQueries, RowPrediction, StreamState};
@@ -106,11 +107,10 @@ impl Engine {
         let PreparedBatch { x, rows, skipped, labels, rejected, .. } = batch;
         let usable = x.rows();
         let LabeledBatch { predictions, labels: given, within } = self.label(state, &x, watch);
-        if self.params.watch_drift
-            && let Some(within) = within
-        {
+        if let Some(within) = within {
             effects.drift = self.metrics.margin(within, usable as u64);
         }
+        let novel = self.novel_rows(state, &x, effects);
         let base = self.rows;
         self.rows += rows as u64;
         self.batches += 1;
@@ -124,6 +124,7 @@ impl Engine {
             x,
             truth,
             asked,
+            novel: Vec::new(),
             predictions,
             closed: false,
             has_new_labels: false,
@@ -144,6 +145,7 @@ impl Engine {
         for (row, name) in labels.iter().enumerate() {
             state.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
         }
+        state.current.novel = self.reserve_queries(&state.current, &novel, state.feature_space.kernel, watch);
         for &row in &fresh {
             let Some(class) = state.current.truth[row] else { continue };
             let sample = state.current.sample_of(row);
@@ -192,9 +194,15 @@ impl Engine {
         let right = |predictions: Option<u32>| predictions.map(|c| c == class);
         self.label_sources.record(&predictions.by, class);
         let by = |source| right(predictions.by(source));
-        let drift = self.metrics.label(given == class, by(Source::Model), by(Source::Transduction));
+        let outcome = Outcome {
+            given: given == class,
+            confidence: predictions.confidence,
+            model: by(Source::Model),
+            transduction: by(Source::Transduction),
+        };
+        let drift = self.metrics.label(outcome, self.params.seed);
         self.query_state.curve.add_outcome(given != class);
-        drift.filter(|_| self.params.watch_drift)
+        drift
     }
 
     /// Learns the last `count` labels, or rebuilds the classifier if the classes have changed.

@@ -1,5 +1,6 @@
 //! How the engine is set up: plain data with defaults, checked once.
 
+use super::drift::DriftMethod;
 use super::label_sources::Source;
 use super::transduction::TransductionParams;
 use crate::error::{Error, Result};
@@ -97,7 +98,7 @@ impl FromStr for SubmodWeights {
 }
 
 /// The value with a name; an error lists all names.
-fn named<T: Copy>(parameter: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
+pub(super) fn named<T: Copy>(parameter: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
     let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
     let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     found.ok_or_else(|| Error::parameter(parameter, text, format!("one of {}", names())))
@@ -325,10 +326,12 @@ pub struct EngineParams {
     pub exploration_rate: f64,
     /// What a question is worth: samples further from the boundary than this are not asked about; 1 is the margin.
     pub max_margin_distance: f64,
+    /// Whether rows unlike all earlier ones are noticed and asked about.
+    pub novelty: bool,
     /// What is forgotten.
     pub forget: Forgetting,
-    /// Whether to watch for changes of the stream.
-    pub watch_drift: bool,
+    /// How drift is detected.
+    pub drift: DriftMethod,
     /// Most true labels remembered.
     pub max_labels: usize,
     /// Most points of the classifier.
@@ -371,8 +374,9 @@ impl Default for EngineParams {
             pool: crate::active::POOL,
             exploration_rate: 0.1,
             max_margin_distance: 1.0,
+            novelty: false,
             forget: Forgetting::Nothing,
-            watch_drift: true,
+            drift: DriftMethod::Windowed,
             max_labels: 4000,
             max_points: 4000,
             max_rows: 100_000,

@@ -1,7 +1,7 @@
 //! Questions about the batch that is open, a round at a time.
 
 use super::failures::Step;
-use super::query_context::QueryContext;
+use super::query_context::{QueryContext, Selection};
 use super::query_state::{ARMS, ArmTrial, RANDOM_ARM};
 use super::state::StreamState;
 use super::{Effects, Engine, QueryReason, QueryStrategy, draw};
@@ -98,7 +98,9 @@ impl Engine {
         };
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
-        let checks = self.checks();
+        let reserved = current.reserved();
+        let checks = self.checks().min(self.params.budget.per_batch.saturating_sub(reserved.len()));
+        let is_check_due = state.classifier.is_some() && self.budget_usage.checks < checks;
         let query_strategy = self.params.query_strategy;
         let factors = match query_strategy {
             QueryStrategy::Submod => self.query_state.weights(
@@ -110,12 +112,16 @@ impl Engine {
             ),
             _ => WeightFactors::default(),
         };
+        let novel = |row| Selection { row, why: QueryReason::Novel, closeness: None };
         let mut arm = None;
         let chosen = match &mut state.classifier {
+            _ if !is_check_due && !reserved.is_empty() => {
+                reserved.iter().take(count).map(|&row| novel(row)).collect()
+            }
             None if self.params.query_strategy != QueryStrategy::Random => context.typical(count),
             None => context.checks(count, &mut rng),
             // first, for of all rows: what the strategy leaves is no fair draw
-            Some(_) if self.budget_usage.checks < checks => {
+            Some(_) if is_check_due => {
                 arm = Some(RANDOM_ARM);
                 context.checks(count.min(checks - self.budget_usage.checks), &mut rng)
             }

@@ -111,6 +111,12 @@ const ASKING: &[ParamSpec] = &[
         "1",
         "asks only about samples at most this far from the boundary; the margin is at 1",
     ),
+    ParamSpec::flag(
+        "novelty",
+        "false",
+        "whether to report improbably many rows unlike all earlier ones, and to ask about them with up to a fifth of the \
+         questions of the batch",
+    ),
 ];
 
 const LEARNING: &[ParamSpec] = &[
@@ -178,7 +184,13 @@ const LEARNING: &[ParamSpec] = &[
         "labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or \
          on-drift=N (those older than N batches when the stream has changed)",
     ),
-    ParamSpec::flag("watch_drift", "true", "whether to watch for changes of the stream"),
+    ParamSpec::choice(
+        "drift",
+        &["none", "windowed", "adwin", "kswin", "page-hinkley"],
+        "windowed",
+        "drift detector on the errors of labels that were not chosen: windowed (windows of 50 labels), adwin, kswin, \
+         page-hinkley, or none; all but none also test the share of rows within the margin",
+    ),
     shared::SEED.help_of("random seed"),
 ];
 
@@ -260,8 +272,9 @@ impl EngineParams {
             pool: given.count("pool")?,
             exploration_rate: given.number("exploration_rate")?,
             max_margin_distance: given.number("max_margin_distance")?,
+            novelty: given.flag("novelty")?,
             forget: given.parsed("forget")?,
-            watch_drift: given.flag("watch_drift")?,
+            drift: given.parsed("drift")?,
             max_features: given.optional_count("max_features").map(|n| n as usize),
             max_labels: given.count("max_labels")?,
             max_points: given.count("max_points")?,
@@ -297,6 +310,7 @@ impl EngineParams {
             ("pool", count(self.pool)),
             ("exploration_rate", number(self.exploration_rate)),
             ("max_margin_distance", number(self.max_margin_distance)),
+            ("novelty", self.novelty.into()),
             ("classifier", self.classifier.name().into()),
             ("graph_weight", number(self.graph_weight)),
             ("c", number(self.c)),
@@ -307,7 +321,7 @@ impl EngineParams {
             ("label_source", self.label_source.name().into()),
             ("ratio", ratio_value(&self.ratio)),
             ("forget", self.forget.to_string().into()),
-            ("watch_drift", self.watch_drift.into()),
+            ("drift", self.drift.name().into()),
             ("seed", self.seed.into()),
             ("exemplars", count(transduction.exemplars)),
             ("tolerance", number(transduction.tolerance)),
@@ -564,7 +578,7 @@ mod tests {
             ("per_time", "20/0".into(), "N/SECONDS"),
             ("forget", "window=0".into(), "window=N"),
             ("class_weight", "a=0".into(), "CLASS=WEIGHT"),
-            ("watch_drift", "perhaps".into(), "true or false"),
+            ("drift", "adwim".into(), "did you mean adwin?"),
         ] {
             let values = ParamValues::from([(name.to_string(), value.clone())]);
             let error = EngineParams::from_values(&values).unwrap_err();

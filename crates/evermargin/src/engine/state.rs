@@ -12,9 +12,11 @@ use crate::data::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// What was said about a sample when it arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct RowPrediction {
     pub(super) given: Option<u32>,
+    /// Estimated probability that this class is right.
+    pub(super) confidence: f64,
     /// By each source that was asked, in the order of [`Source::ALL`].
     pub(super) by: [Option<u32>; 4],
 }
@@ -46,6 +48,8 @@ pub(super) struct CurrentBatch {
     /// Classes of the rows that are known.
     pub(super) truth: Vec<Option<u32>>,
     pub(super) asked: Vec<bool>,
+    /// Rows unlike all earlier ones for which questions are reserved, in their order.
+    pub(super) novel: Vec<u32>,
     /// What was said about the rows when they arrived.
     pub(super) predictions: Vec<RowPrediction>,
     pub(super) closed: bool,
@@ -62,7 +66,7 @@ pub(super) struct PendingQueries {
     pub(super) of: Vec<PendingQuery>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingQuery {
     pub(super) sample: u64,
     pub(super) why: QueryReason,
@@ -127,6 +131,7 @@ impl CurrentBatch {
             x: Matrix::empty(cols, sparse),
             truth: Vec::new(),
             asked: Vec::new(),
+            novel: Vec::new(),
             predictions: Vec::new(),
             closed: true,
             has_new_labels: false,

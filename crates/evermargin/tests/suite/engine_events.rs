@@ -3,8 +3,8 @@
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
-    Budget, ClassifierChoice, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource,
-    QueryStrategy,
+    Budget, ClassifierChoice, DriftMethod, Engine, EngineParams, Event, Forgetting, KernelChoice,
+    LabelSource, QueryStrategy,
 };
 use evermargin::estimators::ClassWeight;
 use evermargin::estimators::online::lasvm::LasvmVariant;
@@ -67,6 +67,8 @@ fn params(rng: &mut Pcg64) -> EngineParams {
             rng,
             &[Forgetting::Nothing, Forgetting::Window(15), Forgetting::HalfLife(3), Forgetting::OnDrift(4)],
         ),
+        drift: any(rng, &DriftMethod::ALL),
+        novelty: rng.random_bool(0.7),
         exploration_rate: 0.3,
         max_labels: 20,
         max_points: 25,

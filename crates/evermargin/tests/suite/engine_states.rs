@@ -2,7 +2,7 @@
 
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
-use evermargin::engine::{ClassifierChoice, Engine, EngineParams, Event, LabelSource};
+use evermargin::engine::{ClassifierChoice, DriftMethod, Engine, EngineParams, Event, LabelSource};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
@@ -27,8 +27,15 @@ fn engine(sparse: bool, classifier: ClassifierChoice, label_source: LabelSource)
     let rng = &mut Pcg64::seed_from_u64(1);
     let transduction = Some(TransductionParams { evicted_weight: 2.0, exemplars: 6, ..Default::default() });
     let budget = evermargin::engine::Budget { per_batch: 4, queries_per_round: 2, ..Default::default() };
+    let drift = match classifier {
+        Lasvm if sparse => DriftMethod::Adwin,
+        Lasvm => DriftMethod::Windowed,
+        Local => DriftMethod::Kswin,
+        SeqLapmed => DriftMethod::PageHinkley,
+    };
     let params = EngineParams {
         classifier,
+        drift,
         label_source,
         transduction,
         budget,

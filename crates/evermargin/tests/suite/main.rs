@@ -19,6 +19,7 @@ mod engine;
 mod engine_classifiers;
 mod engine_columns;
 mod engine_events;
+mod engine_novelty;
 mod engine_queries;
 mod engine_rejections;
 mod engine_states;

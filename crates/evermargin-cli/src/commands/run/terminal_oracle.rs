@@ -139,6 +139,7 @@ fn show(session: &Session, question: &Question, shown: &str) {
     let why = match question.why {
         QueryReason::Representative => "it stands for many",
         QueryReason::Informative => "it lies near the boundary",
+        QueryReason::Novel => "it is unlike all rows before",
         QueryReason::RandomCheck => "drawn at random",
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));

@@ -1,0 +1,141 @@
+//! Drift detectors on the outcomes of labels that were not chosen.
+//!
+//! Problem: decide, one label at a time and in bounded memory, whether the errors of the engine have become more frequent.
+//! Four tests can be chosen ([`DriftMethod`]): windows of fixed size (`windowed.rs`), ADWIN (`adwin.rs`), KSWIN (`kswin.rs`)
+//! and Page-Hinkley (`page_hinkley.rs`). The first, second and last read 1 for a wrong label and 0 for a right one. KSWIN
+//! compares distributions and needs more than two values: it reads the estimated probability that the class given to the row
+//! was wrong, which is 1 − confidence where the label was right and the confidence where it was wrong. Where the classifier
+//! labels alone, this is a monotone function of the signed margin of the true class.
+//!
+//! Departure: ADWIN and KSWIN also detect fewer errors. They then drop old values as their sources demand, but report nothing.
+
+mod adwin;
+mod kswin;
+mod page_hinkley;
+#[cfg(test)]
+mod tests;
+mod windowed;
+
+pub use adwin::Adwin;
+pub use kswin::Kswin;
+pub use page_hinkley::PageHinkley;
+pub use windowed::WindowedTest;
+
+use super::params::named;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+
+/// The drift detector of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriftMethod {
+    /// No drift detection.
+    None,
+    /// Windows of 50 labels against the mean of those before.
+    Windowed,
+    /// ADWIN, an adaptive window.
+    Adwin,
+    /// KSWIN, a two-sample Kolmogorov-Smirnov test.
+    Kswin,
+    /// The Page-Hinkley test.
+    PageHinkley,
+}
+
+impl DriftMethod {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::None, Self::Windowed, Self::Adwin, Self::Kswin, Self::PageHinkley];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Windowed => "windowed",
+            Self::Adwin => "adwin",
+            Self::Kswin => "kswin",
+            Self::PageHinkley => "page-hinkley",
+        }
+    }
+}
+
+impl FromStr for DriftMethod {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("drift", text, &Self::ALL.map(|method| (method.name(), method)))
+    }
+}
+
+/// A detected change of the mean of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Mean of the values before the change.
+    pub before: f64,
+    /// Mean of the values after it.
+    pub now: f64,
+}
+
+/// The state of the chosen detector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ErrorDetector {
+    None,
+    Windowed(WindowedTest),
+    Adwin(Adwin),
+    Kswin(Kswin),
+    PageHinkley(PageHinkley),
+}
+
+impl ErrorDetector {
+    pub fn new(method: DriftMethod) -> Self {
+        match method {
+            DriftMethod::None => Self::None,
+            DriftMethod::Windowed => Self::Windowed(WindowedTest::default()),
+            DriftMethod::Adwin => Self::Adwin(Adwin::default()),
+            DriftMethod::Kswin => Self::Kswin(Kswin::default()),
+            DriftMethod::PageHinkley => Self::PageHinkley(PageHinkley::default()),
+        }
+    }
+
+    pub fn method(&self) -> DriftMethod {
+        match self {
+            Self::None => DriftMethod::None,
+            Self::Windowed(_) => DriftMethod::Windowed,
+            Self::Adwin(_) => DriftMethod::Adwin,
+            Self::Kswin(_) => DriftMethod::Kswin,
+            Self::PageHinkley(_) => DriftMethod::PageHinkley,
+        }
+    }
+
+    /// One more outcome; a change if the errors have become more frequent. `doubt` is the estimated probability that the
+    /// label given to the row was wrong.
+    pub fn add(&mut self, wrong: bool, doubt: f64, seed: u64) -> Option<Change> {
+        let error = f64::from(u8::from(wrong));
+        let change = match self {
+            Self::None => None,
+            Self::Windowed(test) => test.add(u64::from(wrong), 1),
+            Self::Adwin(adwin) => adwin.add(error),
+            Self::Kswin(kswin) => kswin.add(doubt, seed),
+            Self::PageHinkley(test) => test.add(error),
+        };
+        change.filter(|c| c.now > c.before)
+    }
+
+    /// Refuses a state that no sequence leads to (a file may say anything).
+    pub fn check(&self, method: DriftMethod) -> Result<()> {
+        if self.method() != method {
+            return Err(Error::State("its drift detector and its parameters differ".into()));
+        }
+        match self {
+            Self::None => Ok(()),
+            Self::Windowed(test) => test.check(),
+            Self::Adwin(adwin) => adwin.check(),
+            Self::Kswin(kswin) => kswin.check(),
+            Self::PageHinkley(test) => test.check(),
+        }
+    }
+}
+
+fn refuse_unless(fits: bool) -> Result<()> {
+    if fits { Ok(()) } else { Err(Error::State("its drift detector".into())) }
+}
