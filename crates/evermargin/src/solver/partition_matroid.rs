@@ -6,7 +6,7 @@
 //!
 //! Method: the greedy loop over the elements whose group is not full. For a monotone submodular F it reaches 1/2 of the optimum
 //! (Fisher, Nemhauser & Wolsey 1978), and the optimum itself where F is a sum of one value per element. A full group stays full,
-//! so the lazy bounds hold as they are: [`Partitioned`] only narrows what [`super::lazy_greedy`] may take.
+//! so the lazy bounds hold as they are: `Partitioned` only narrows what [`super::lazy_greedy`] may take.
 //!
 //! Invariant: no group exceeds its limit, whatever F is.
 

@@ -18,7 +18,7 @@
 //! computed, and the labels are those of the classifier.
 //!
 //! The comparison is repeated when the labels have grown by a quarter, after drift, and otherwise after four batches; growth and
-//! interval double while its outcome stays the same. Beyond [`MAX_LABELS`] labels the classifier labels alone.
+//! interval double while its outcome stays the same. Beyond 1,000 labels the classifier labels alone.
 
 mod evidence;
 mod pool;

@@ -9,7 +9,7 @@
 //! Σ n_c·ln q_c + w·Σ_x ln Σ_c P(c | x)·q_c/π_c: the counts n of the labels, if they are a random sample, and the unlabeled
 //! rows. Scores that separate nothing leave q at the counts.
 //!
-//! Departure: w is at most [`UNLABELED_WEIGHT`]·l/u for l labels and u unlabeled rows, because the calibration is no better
+//! Departure: w is at most `UNLABELED_WEIGHT`·l/u for l labels and u unlabeled rows, because the calibration is no better
 //! than the labels it was fitted on. Bounds are the Wilson interval of q for the weight of all rows that say something.
 
 use crate::error::{Error, Result};
