@@ -53,7 +53,14 @@ impl Bytes<'_> {
             7 => Event::Withdraw { sample: self.sample(engine) },
             8 => {
                 let (a, b) = (self.sample(engine), self.sample(engine));
-                Event::Related { a, b, same: self.byte() % 2 == 0 }
+                match self.byte() % 4 {
+                    0 => Event::Compare { sample: a },
+                    1 => {
+                        let b = engine.reference_of(a).map_or(b, |reference| reference.sample);
+                        Event::Related { a, b, same: false }
+                    }
+                    b2 => Event::Related { a, b, same: b2 == 2 },
+                }
             }
             _ if self.byte() % 2 == 0 => Event::Ask { count: usize::from(self.byte()) },
             _ => Event::Tick { now: u64::from(self.byte()) },

@@ -42,8 +42,16 @@ impl Engine {
             }
             let predictions = state.current.predictions[row];
             state.awaited.rows.push(state.current.x.view().row(row));
-            let why = QueryReason::RandomCheck;
-            state.awaited.of.push(PendingQuery { sample, why, predictions, trial: None, in_round: false });
+            state.awaited.of.push(PendingQuery {
+                sample,
+                row: number as u32,
+                why: QueryReason::RandomCheck,
+                reference: None,
+                compared: 0,
+                predictions,
+                trial: None,
+                in_round: false,
+            });
         }
         state.awaited.cap(self.params.max_rows);
     }
@@ -88,6 +96,8 @@ impl Engine {
         let keep: Vec<usize> = (0..state.awaited.of.len()).filter(|at| !came.contains(at)).collect();
         state.awaited.keep(&keep);
         self.learn_recent(state, found.len(), watch);
+        let samples: Vec<u64> = found.iter().map(|(_, sample, _)| *sample).collect();
+        self.infer_from_pairs(state, &samples, effects, watch);
         self.thin(state, watch);
     }
 }

@@ -41,14 +41,21 @@ pub enum Event {
         /// The sample, which had one.
         sample: u64,
     },
-    /// A person says that two samples are of one class, or of two.
+    /// A person states that two samples are of one class (must-link) or of two (cannot-link). Answers a question that compares
+    /// the two.
     Related {
-        /// A sample that is asked about, remembered or of the last two batches.
+        /// A sample that is asked about, has a label or is of the last batch.
         a: u64,
         /// Another.
         b: u64,
         /// Whether the classes are the same.
         same: bool,
+    },
+    /// A person cannot name the class of a sample that is asked about, but can compare it with another: the question becomes a
+    /// comparison with a labeled sample. A question that follows a "different" counts again for the budget.
+    Compare {
+        /// The sample asked about.
+        sample: u64,
     },
     /// Labels of these rows of the last batch will come later, by [`Event::Labels`]: the rows are kept until then.
     Await {
@@ -71,6 +78,12 @@ pub enum Event {
         /// The new limits; questions asked so far count.
         budget: Budget,
     },
+    /// From now on the classes have other shares among the rows without a label, in the order of the classes. For a caller whose
+    /// order of classes is another one.
+    SetRatio {
+        /// One share per class, with sum 1.
+        shares: Vec<f64>,
+    },
     /// The batch is done with: no more answers are waited for. Time may have passed.
     Tick {
         /// Seconds since some beginning, as the caller counts them; never less than before.
@@ -91,6 +104,28 @@ pub struct Question {
     pub guess: Option<String>,
     /// How near it is to the boundary; 1 is the margin.
     pub closeness: Option<f64>,
+    /// The labeled sample to compare it with; none where the class is asked for. [`Event::Related`] answers a comparison, and so
+    /// does the name of the class, by [`Event::Answer`].
+    #[serde(default)]
+    pub reference: Option<Reference>,
+}
+
+/// A labeled sample that another one is compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The sample.
+    pub sample: u64,
+    /// Name of its class.
+    pub class: String,
+}
+
+/// A label that follows from pairs of samples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImpliedLabel {
+    /// The sample.
+    pub sample: u64,
+    /// Name of the class; none where the label follows no longer.
+    pub label: Option<String>,
 }
 
 /// Why a sample is asked about.
@@ -172,8 +207,11 @@ pub struct Effects {
     /// Labels of the rows of the batch, before any answer about it; after the batch was closed, the labels as they are
     /// then.
     pub labels: Vec<InferredLabel>,
-    /// Questions to ask.
+    /// Questions to ask. One about a sample that is asked about already replaces the former.
     pub questions: Vec<Question>,
+    /// Labels that follow from pairs of samples since this event.
+    #[serde(default)]
+    pub implied: Vec<ImpliedLabel>,
     /// A model was published: its version.
     pub published: Option<u64>,
     /// The stream has changed.

@@ -8,6 +8,7 @@
 //! Invariant: a stored row is finite, at most [`MAX_SCALED_LENGTH`] long after scaling, and 0 or at least
 //! [`MIN_SCALED_LENGTH`] long. Kernel values of such rows stay within single precision, so no learner refuses them.
 
+use super::constant_columns::constant_columns;
 use super::outliers::TypicalRange;
 use super::params::{EngineParams, KernelChoice};
 use crate::data::{MAX_ABS, Matrix, MatrixView, Row};
@@ -44,6 +45,8 @@ pub(super) struct FeatureSpace {
     pub reach: f64,
     /// Whether these rows were all alike, so that nothing is known about their range.
     pub degenerate: bool,
+    /// Columns that have been constant so far, ascending; their factors are 1.
+    pub constant: Vec<u32>,
 }
 
 impl FeatureSpace {
@@ -96,6 +99,7 @@ impl FeatureSpace {
         let some: Vec<usize> = (0..scaled.rows().min(FIRST)).collect();
         let packing = Packed::new(scaled.view().select(&some).view(), kernel)?.packing();
         Ok(Some(Self {
+            constant: constant_columns(&scaling, scaled.view()),
             scaling,
             kernel,
             packing,
@@ -168,7 +172,9 @@ impl FeatureSpace {
             && (center.is_empty() || center.len() == cols)
             && center.iter().map(|v| v * v).sum::<f64>() <= (2.0 * MAX_SCALED_LENGTH).powi(2)
             && !(self.sparse && self.scaling.shifts())
-            && (0.0..=MAX_SCALED_LENGTH).contains(&self.reach);
+            && (0.0..=MAX_SCALED_LENGTH).contains(&self.reach)
+            && self.constant.is_sorted_by(|a, b| a < b)
+            && self.constant.last().is_none_or(|c| (*c as usize) < cols);
         if fits { Ok(()) } else { Err(Error::State("its scaling, kernel and columns differ".into())) }
     }
 

@@ -19,7 +19,7 @@ pub struct LabeledSample {
     pub batch: u64,
     /// Why it was asked about; none if it came with its label or follows from another.
     pub why: Option<QueryReason>,
-    /// The sample whose label this one follows from, if it was said of a pair.
+    /// Set where the label follows from pairs of samples: a sample whose label it follows from.
     pub follows: Option<u64>,
 }
 
@@ -73,32 +73,15 @@ impl LabelMemory {
         self.labeled.push(labeled);
     }
 
-    pub(super) fn relabel(&mut self, at: usize, class: u32) {
+    /// Changes a label; `follows` as in [`LabeledSample`].
+    pub(super) fn relabel(&mut self, at: usize, class: u32, follows: Option<u64>) {
         self.labeled[at].class = class;
+        self.labeled[at].follows = follows;
     }
 
     pub(super) fn remove(&mut self, at: usize) {
         let keep: Vec<usize> = (0..self.len()).filter(|&i| i != at).collect();
         self.keep(&keep);
-    }
-
-    /// Removes the labels that follow from that of a sample, and those that follow from them; gives the samples.
-    pub(super) fn remove_implied(&mut self, sample: u64) -> Vec<u64> {
-        let mut implied = vec![sample];
-        let mut at = 0;
-        while at < implied.len() {
-            let from = implied[at];
-            // two samples may each follow from the other, if one of them was forgotten in between
-            let new = |t: &&LabeledSample| t.follows == Some(from) && !implied.contains(&t.sample);
-            let new: Vec<u64> = self.labeled.iter().filter(new).map(|t| t.sample).collect();
-            implied.extend(new);
-            at += 1;
-        }
-        implied.remove(0);
-        let keep: Vec<usize> =
-            (0..self.len()).filter(|&i| !implied.contains(&self.labeled[i].sample)).collect();
-        self.keep(&keep);
-        implied
     }
 
     /// Keeps the samples named, in their order.

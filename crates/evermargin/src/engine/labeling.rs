@@ -1,8 +1,9 @@
 //! The labels of a batch, from the sources that have weight.
 
 use super::failures::Step;
-use super::label_sources::{MAX_LABELS, Pool, PoolParts, probabilities};
+use super::label_sources::{EVIDENCE_ROWS, Pool, PoolParts, PoolSize, max_labels, ordinary, probabilities};
 use super::state::{RowPrediction, StreamState};
+use super::transduction::Transduction;
 use super::{
     ClassifierChoice, Engine, InferredLabel, LabelSource, LabeledSample, QueryReason, RowSource, Source,
 };
@@ -10,16 +11,18 @@ use crate::active::closeness;
 use crate::data::{Matrix, MatrixView};
 use crate::estimators::auto::{DEFAULT_SLOPE, largest};
 use crate::estimators::transductive::Ratio;
+use crate::kernel::Kernel;
 use crate::solver::Watch;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How far a label that a strategy chose represents the stream.
+/// Weight, as evidence about the stream, of a label that a strategy chose; other labels have 1.
 const CHOSEN_WEIGHT: f64 = 0.125;
 
-/// Weight of the sources other than the classifier from which the published classifier learns inferred labels.
-const ENOUGH_TO_LEARN: f64 = 0.3;
+/// Sources that were computed, with their weights.
+type UsedSources = Vec<(Source, f64)>;
 
-/// The same below which it forgets them.
-const TOO_LITTLE_TO_KEEP: f64 = 0.1;
+/// Rows of a batch and the classes that they cannot have.
+pub(super) type ExcludedClasses = BTreeMap<usize, BTreeSet<u32>>;
 
 /// The labels of a batch.
 pub(super) struct LabeledBatch {
@@ -27,49 +30,60 @@ pub(super) struct LabeledBatch {
     pub(super) labels: Vec<InferredLabel>,
     /// Rows within the margin of the classifier; none without one.
     pub(super) within: Option<u64>,
+    pub(super) sources: UsedSources,
 }
 
 impl Engine {
-    /// Labels the rows of a batch.
-    pub(super) fn label(&self, state: &StreamState, x: &Matrix, watch: &dyn Watch) -> LabeledBatch {
+    /// Labels the rows of a batch; `excluded` has the classes that rows cannot have.
+    pub(super) fn label(
+        &self,
+        state: &StreamState,
+        x: &Matrix,
+        excluded: &ExcludedClasses,
+        watch: &dyn Watch,
+    ) -> LabeledBatch {
         let rows = x.rows();
         let mut predictions = vec![RowPrediction::default(); rows];
         let mut labels = vec![InferredLabel::NONE; rows];
         let Some(classifier) = &state.classifier else {
-            return LabeledBatch { predictions, labels, within: None };
+            return LabeledBatch { predictions, labels, within: None, sources: Vec::new() };
         };
         let f = self.failures.ok(Step::Prediction, classifier.decisions(x.view()));
         let f = f.unwrap_or_else(|| vec![0.0; rows * classifier.outputs()]);
         let mut within = 0;
-        for ((prediction, label), f) in
-            predictions.iter_mut().zip(&mut labels).zip(f.chunks(classifier.outputs()))
+        for (row, ((prediction, label), f)) in
+            predictions.iter_mut().zip(&mut labels).zip(f.chunks(classifier.outputs())).enumerate()
         {
-            let (class, near) = (classifier.vote(f), closeness(f));
+            let allowed = |class: &u32| !excluded.get(&row).is_some_and(|e| e.contains(class));
+            let left = excluded.get(&row).and_then(|_| classifier.ranking(f).into_iter().find(allowed));
+            let (class, near) = (left.unwrap_or_else(|| classifier.vote(f)), closeness(f));
             prediction.by[Source::Model.index()] = Some(class);
             within += u64::from(near < 1.0);
             let confidence = 1.0 / (1.0 + (-2.0 * near).exp());
             *label = InferredLabel { class: Some(class), confidence, source: Some(RowSource::Model) };
         }
-        if let Some(combined) = self.combine(state, x.view(), &f, &mut predictions, watch) {
-            labels = combined;
+        let mut sources = Vec::new();
+        if let Some((combined, used)) = self.combine(state, x.view(), &f, &mut predictions, excluded, watch) {
+            (labels, sources) = (combined, used);
         }
         for (prediction, label) in predictions.iter_mut().zip(&labels) {
             prediction.given = label.class;
             let confidence = label.confidence;
             prediction.confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
         }
-        LabeledBatch { predictions, labels, within: Some(within) }
+        LabeledBatch { predictions, labels, within: Some(within), sources }
     }
 
-    /// Labels by the weighted mean of the sources; none where the classifier labels alone.
+    /// Labels by the weighted mean of the sources, and these with their weights; none where the classifier labels alone.
     fn combine(
         &self,
         state: &StreamState,
         x: MatrixView<'_>,
         decisions: &[f64],
         predictions: &mut [RowPrediction],
+        excluded: &ExcludedClasses,
         watch: &dyn Watch,
-    ) -> Option<Vec<InferredLabel>> {
+    ) -> Option<(Vec<InferredLabel>, UsedSources)> {
         let active = match self.params.label_source.only() {
             None => self.label_sources.active(),
             Some(Source::Model) => return None,
@@ -78,11 +92,12 @@ impl Engine {
         if active.is_empty() {
             return None;
         }
-        let mut pool = self.pool(state, x)?;
+        let mut pool = self.pool(state, x, usize::MAX)?;
         let same_classes = state.classifier.as_ref().is_some_and(|c| c.present().len() == pool.present());
         let k = pool.present();
         let (mut mean, mut total) = (vec![0.0; x.rows() * k], 0.0);
         let from = if let [(source, ..)] = active[..] { source.into() } else { RowSource::Combined };
+        let used = active.iter().map(|(source, weight, _)| (*source, *weight)).collect();
         for (source, weight, slope) in active {
             let decisions = Some(decisions).filter(|_| same_classes);
             let scores = self.failures.ok(Step::Source, pool.batch_scores(source, decisions, watch));
@@ -99,6 +114,14 @@ impl Engine {
         if total == 0.0 {
             return None;
         }
+        for (row, classes) in excluded.range(..x.rows()) {
+            let p = &mut mean[row * k..(row + 1) * k];
+            let left: f64 = (0..k).filter(|&i| !classes.contains(&pool.class_at(i))).map(|i| p[i]).sum();
+            if left > 0.0 {
+                let is_left = |i: usize| f64::from(u8::from(!classes.contains(&pool.class_at(i))));
+                p.iter_mut().enumerate().for_each(|(i, p)| *p *= is_left(i) * total / left);
+            }
+        }
         let label = |p: &[f64]| {
             let best = largest(p);
             InferredLabel {
@@ -107,13 +130,18 @@ impl Engine {
                 source: Some(from),
             }
         };
-        Some(mean.chunks(k).map(label).collect())
+        Some((mean.chunks(k).map(label).collect(), used))
     }
 
-    /// The pool of a batch.
-    fn pool<'a>(&self, state: &'a StreamState, batch: MatrixView<'a>) -> Option<Pool<'a>> {
+    /// The pool of a batch, with a maximum number of unlabeled rows.
+    fn pool<'a>(
+        &self,
+        state: &'a StreamState,
+        batch: MatrixView<'a>,
+        max_unlabeled: usize,
+    ) -> Option<Pool<'a>> {
         let labeled = state.memory.labeled();
-        if labeled.len() > MAX_LABELS {
+        if labeled.len() > max_labels(self.classes.len()) {
             return None;
         }
         let exact = self.given_shares();
@@ -133,7 +161,23 @@ impl Engine {
             c: self.params.c,
             shares,
             exact: exact.is_some(),
+            max_unlabeled,
         })
+    }
+
+    /// Counts the work of a batch, and of the sources by which it was labeled.
+    pub(super) fn count_work(
+        &mut self,
+        state: &StreamState,
+        x: &Matrix,
+        sources: &[(Source, f64)],
+        closes: bool,
+    ) {
+        let size = pool_size(state, x, usize::MAX);
+        let points = state.classifier.as_ref().map_or(0, super::StreamClassifier::len);
+        let remembered = state.transduction.as_ref().map_or(0, Transduction::len);
+        let ordinary = if closes { ordinary(x.rows(), remembered, size.values, points) } else { 0.0 };
+        self.label_sources.count_batch(ordinary, sources, size);
     }
 
     /// The shares that the user gave, by class; none where they do not fit the classes so far.
@@ -143,6 +187,22 @@ impl Engine {
             ([second], 2) => Some(vec![1.0 - second, *second]),
             (several, n) if n >= 2 && several.len() == n => Some(several.to_vec()),
             _ => None,
+        }
+    }
+
+    /// What a person should know of a given ratio after the number of classes has grown: once when two classes are known that are
+    /// too few for it, and once when there are too many.
+    pub(super) fn note_ratio(&self, before: usize) -> Option<String> {
+        let Ratio::Given(shares) = &self.params.ratio else { return None };
+        let (given, now) = (shares.len().max(2), self.classes.len());
+        if now > given && before <= given {
+            Some(format!("the ratio is for {given} classes, and there are {now}: it is not used"))
+        } else if now >= 2 && now < given && before < 2 {
+            Some(format!(
+                "the ratio is for {given} classes, and there are {now} so far: it is not used until there are {given}"
+            ))
+        } else {
+            None
         }
     }
 
@@ -166,48 +226,52 @@ impl Engine {
             self.label_sources.forget();
         }
         let labels = state.memory.len();
-        if labels > MAX_LABELS {
+        if labels > max_labels(self.classes.len()) {
+            let had_weights = !self.label_sources.weights().is_empty();
             self.label_sources.clear();
+            return drifted || had_weights;
         }
-        if !self.label_sources.is_due(labels, self.batches, drifted) {
-            return drifted || labels > MAX_LABELS;
+        let size = pool_size(state, &state.current.x, EVIDENCE_ROWS);
+        let compares = self.params.label_source == LabelSource::Auto;
+        if compares && !self.label_sources.is_due(size, self.batches, drifted) {
+            return drifted;
         }
         let start = watch.seconds();
-        let Some(mut pool) = self.pool(state, state.current.x.view()) else { return drifted };
-        if self.given_shares().is_none() {
+        let Some(mut pool) = self.pool(state, state.current.x.view(), EVIDENCE_ROWS) else { return drifted };
+        if self.given_shares().is_none() && self.label_sources.wants_shares(size.labels, drifted) {
             self.label_sources.shares = pool.estimate_shares(&self.params.ratio, &self.votes(state), watch);
             pool.set_shares(self.label_sources.shares.clone());
         }
-        if self.params.label_source == LabelSource::Auto {
+        if compares {
             let failed = |error| {
                 self.failures.ok::<()>(Step::Source, Err(error));
             };
             let (evidence, counted) = pool.compare(self.params.seed, &failed, watch);
             let chosen = state.memory.labeled().iter().filter(|l| is_chosen(l));
-            self.label_sources.set(&evidence, (counted, chosen.count()), labels, self.batches);
+            self.label_sources.set(&evidence, (counted, chosen.count()), size, self.batches);
+            self.label_sources.count_comparison(size);
         }
         self.selection.add_since(start, watch);
         true
     }
 
-    /// Teaches inferred labels to the classifier that is published, where sources other than the classifier have given
-    /// them. Returns whether it has changed.
+    /// Trains the published classifier on inferred labels, where sources other than the classifier have given them. Returns
+    /// whether it has changed.
     pub(super) fn learn_inferred(
         &self,
         state: &mut StreamState,
         labels: &[InferredLabel],
         watch: &dyn Watch,
     ) -> bool {
-        let weight = match self.params.label_source {
-            _ if self.params.c_inferred == 0.0 || state.classifier.is_none() => 0.0,
-            // It learns the rows without a label through their graph.
-            _ if self.params.classifier == ClassifierChoice::SeqLapmed => 0.0,
-            LabelSource::Auto => self.label_sources.inferred_weight(),
-            LabelSource::Model => 0.0,
-            _ => 1.0,
+        let learns = match self.params.label_source {
+            _ if self.params.c_inferred == 0.0 || state.classifier.is_none() => false,
+            // SEQ-LAPMED learns rows without a label through their graph.
+            _ if self.params.classifier == ClassifierChoice::SeqLapmed => false,
+            LabelSource::Auto => self.label_sources.teach(state.inferred.is_some()),
+            LabelSource::Model => false,
+            _ => true,
         };
-        let keeps = state.inferred.is_some() && weight >= TOO_LITTLE_TO_KEEP;
-        if weight < ENOUGH_TO_LEARN && !keeps {
+        if !learns {
             return state.inferred.take().is_some();
         }
         let knows = |c: &super::StreamClassifier| c.knows(&state.memory, self.classes.len());
@@ -226,7 +290,7 @@ impl Engine {
         let rows: Vec<(usize, u32, f64)> = labels
             .iter()
             .enumerate()
-            .filter(|(i, _)| state.current.truth[*i].is_none())
+            .filter(|(i, l)| state.current.truth[*i].is_none() && l.source != Some(RowSource::Model))
             .filter_map(|(i, l)| {
                 let confidence = ((l.confidence - chance) / (1.0 - chance)).clamp(0.0, 1.0);
                 Some((i, l.class?, confidence)).filter(|r| r.2 > 0.0)
@@ -239,11 +303,30 @@ impl Engine {
     }
 }
 
-/// How far a label represents the stream: chosen ones lie where the classifier is in doubt, or outside.
+/// The size of the pool of a batch.
+fn pool_size(state: &StreamState, batch: &Matrix, max_unlabeled: usize) -> PoolSize {
+    let labels = state.memory.len();
+    let remembered = state.transduction.as_ref().map_or(0, Transduction::len);
+    let present = state.classifier.as_ref().map_or(2, |c| c.present().len());
+    PoolSize {
+        rows: labels + (batch.rows() + remembered).min(max_unlabeled),
+        labels,
+        values: values_per_row(batch),
+        outputs: if present == 2 { 1 } else { present },
+        linear: state.feature_space.kernel == Kernel::Linear,
+    }
+}
+
+/// Weight of a label as evidence about the stream: chosen labels lie where the classifier is in doubt, or outside.
 fn represents(label: &LabeledSample) -> f64 {
     if is_chosen(label) { CHOSEN_WEIGHT } else { 1.0 }
 }
 
 fn is_chosen(label: &LabeledSample) -> bool {
     matches!(label.why, Some(QueryReason::Informative | QueryReason::Novel))
+}
+
+fn values_per_row(x: &Matrix) -> f64 {
+    let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = x;
+    values.len() as f64 / x.rows().max(1) as f64
 }

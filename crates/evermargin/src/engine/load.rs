@@ -1,7 +1,7 @@
 //! Checks of a loaded state. Deserializing an [`Engine`] runs them, so that an engine whose parts contradict each other does
 //! not exist: whatever a file says, it is refused or it can be used.
 
-use super::state::{CurrentBatch, RowPrediction, StreamState};
+use super::state::{CurrentBatch, PendingQuery, RowPrediction, StreamState};
 use super::transduction::Transduction;
 use super::{Engine, MAX_COUNT};
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ impl Engine {
         let (params, classes) = (&self.params, self.classes.len());
         state.feature_space.check()?;
         state.memory.check(&state.feature_space, classes, self.rows, self.batches)?;
-        state.constraints.check(self.rows)?;
+        state.constraints.check(self.rows, classes)?;
         self.check_current(state, &state.current)?;
         self.check_pending(state)?;
         match (&state.transduction, &params.transduction) {
@@ -108,12 +108,24 @@ impl Engine {
             let fits = waiting.rows.rows() == waiting.of.len()
                 && waiting.of.len() <= max
                 && waiting.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions))
-                && waiting.of.iter().filter_map(|q| q.trial).all(|t| (t.class as usize) < self.classes.len());
+                && waiting.of.iter().filter_map(|q| q.trial).all(|t| (t.class as usize) < self.classes.len())
+                && waiting
+                    .of
+                    .iter()
+                    .all(|q| (q.row as usize) < self.params.max_rows && q.compared <= 1 << 24)
+                && waiting.of.iter().all(|q| self.allows(q));
             if !fits {
                 return Err(wrong("its open questions and their samples differ"));
             }
         }
         Ok(())
+    }
+
+    /// Whether a question can be one of this engine: it compares with another sample of a class that exists.
+    fn allows(&self, query: &PendingQuery) -> bool {
+        query.reference.is_none_or(|r| {
+            r.sample < self.rows && r.sample != query.sample && (r.class as usize) < self.classes.len()
+        })
     }
 
     fn knows(&self, predictions: &RowPrediction) -> bool {

@@ -25,12 +25,15 @@
 
 mod classes;
 mod classifier;
+mod comparisons;
+mod constant_columns;
 mod delayed_labels;
 pub mod drift;
 mod event;
 mod evicted_centroids;
 mod failures;
 mod feature_space;
+mod label_choice;
 mod label_memory;
 pub mod label_sources;
 mod labeling;
@@ -42,6 +45,7 @@ mod on_batch;
 mod on_feedback;
 mod on_tick;
 mod outliers;
+mod pairwise_closure;
 mod pairwise_constraints;
 mod params;
 mod plan;
@@ -58,14 +62,18 @@ mod validate;
 
 pub use classes::Classes;
 pub use drift::DriftMethod;
-pub use event::{Drift, DriftSign, Effects, Event, InferredLabel, QueryReason, Question, RowSource};
+pub use event::{
+    Drift, DriftSign, Effects, Event, ImpliedLabel, InferredLabel, QueryReason, Question, Reference,
+    RowSource,
+};
 pub use feature_space::MAX_SCALED_LENGTH;
+pub use label_choice::LabelChoice;
 pub use label_memory::{LabelMemory, LabeledSample};
 pub use label_sources::{LabelSources, Source, SourceWeight};
 pub use monitor::{PairedComparison, Rate, StreamMetrics};
 pub use params::{
-    Budget, ClassifierChoice, EngineParams, Forgetting, KernelChoice, LabelSource, QueryStrategy,
-    SubmodWeights, parse_loss,
+    Budget, ClassifierChoice, EngineParams, Forgetting, KernelChoice, LabelSource, PairwiseQueries,
+    QueryStrategy, SubmodWeights, parse_loss,
 };
 pub use plan::Plan;
 pub use priced_queries::LearningCurve;
@@ -328,6 +336,24 @@ impl Engine {
     /// Numbers of the samples whose query is pending, oldest first.
     pub fn pending_queries(&self) -> Vec<u64> {
         self.state.as_ref().map_or_else(Vec::new, |b| b.pending.of.iter().map(|q| q.sample).collect())
+    }
+
+    /// The labeled sample that a pending query compares its sample with; none where the query is for the class.
+    pub fn reference_of(&self, sample: u64) -> Option<Reference> {
+        let pending = &self.state.as_ref()?.pending;
+        pending.of[pending.find(sample)?].question(None, &self.classes).reference
+    }
+
+    /// Whether [`Event::Compare`] can be applied to a sample.
+    pub fn can_compare(&self, sample: u64) -> bool {
+        self.validate_comparison(sample).is_ok()
+    }
+
+    /// Names of the classes that pairwise constraints exclude for a sample.
+    pub fn excluded_classes(&self, sample: u64) -> Vec<&str> {
+        let excluded =
+            self.state.as_ref().map(|state| state.constraints.excluded(sample)).unwrap_or_default();
+        excluded.into_iter().map(|class| self.classes.names()[class as usize].as_str()).collect()
     }
 }
 

@@ -80,6 +80,8 @@ pub struct StreamMetrics {
     margin: Option<WindowedTest>,
     /// Changes of the stream so far.
     pub drifts: u64,
+    /// Batches with improbably many rows unlike all before.
+    pub novelty_alarms: u64,
 }
 
 /// Whether the label given to a row was right, and the labels of the sources.
@@ -102,6 +104,7 @@ impl StreamMetrics {
             errors: ErrorDetector::new(method),
             margin: (method != DriftMethod::None).then(WindowedTest::default),
             drifts: 0,
+            novelty_alarms: 0,
         }
     }
 
@@ -139,7 +142,7 @@ impl StreamMetrics {
             && self.margin.is_some() == (method != DriftMethod::None)
             && bounded(self.paired.won)
             && bounded(self.paired.lost)
-            && self.drifts <= MAX_COUNT;
+            && self.drifts.max(self.novelty_alarms) <= MAX_COUNT;
         if fits { Ok(()) } else { Err(Error::State("its rates are not rates".into())) }
     }
 

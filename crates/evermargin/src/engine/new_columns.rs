@@ -3,7 +3,8 @@
 //! Problem: a word, a sensor or a category occurs for the first time long after the feature space was estimated. The new
 //! columns stand after the known ones, and rows that were stored before hold 0 there. Their scaling is estimated from the
 //! batch in which they appear, without its outliers, and never shifts: 0 stays 0, so that stored rows, rows of the new batch
-//! and later rows without a value agree about what 0 means.
+//! and later rows without a value agree about what 0 means. Columns that were constant so far are treated alike when they
+//! vary (`constant_columns.rs`).
 //!
 //! Invariant: kernel values of stored rows do not change, because they hold 0 in every new column. Hence the classifier is kept as
 //! it is. The one exception is a width of the radial kernel that was estimated from the data and that more columns change by
@@ -12,12 +13,13 @@
 //! Departure from the scaling of a first batch: `standard` divides by the root mean square of the values that are not 0, and
 //! `tfidf` counts the documents of the batch in which a column appears.
 
+use super::classifier::StreamClassifier;
+use super::constant_columns::{ColumnSizes, constant_columns};
 use super::feature_space::FeatureSpace;
-use super::outliers::TypicalRange;
 use super::params::{EngineParams, KernelChoice};
 use super::state::StreamState;
 use super::{Effects, Engine, MAX_COUNT};
-use crate::data::{Matrix, MatrixView, Row};
+use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::Scaling;
@@ -47,23 +49,42 @@ pub(super) struct ColumnGrowth {
     pub dropped: usize,
     /// Dropped columns when that was noted last.
     dropped_noted: usize,
+    /// Columns that were constant at first and vary now.
+    varying: usize,
+    /// The same when it was noted last.
+    varying_noted: usize,
 }
 
 impl ColumnGrowth {
     /// Refuses counts that no stream has (a file may say anything).
     pub fn check(&self) -> Result<()> {
-        let fits = [self.noted, self.dropped, self.dropped_noted].iter().all(|n| *n as u64 <= MAX_COUNT);
+        let counts = [self.noted, self.dropped, self.dropped_noted, self.varying, self.varying_noted];
+        let fits = counts.iter().all(|n| *n as u64 <= MAX_COUNT);
         if fits { Ok(()) } else { Err(Error::State("its counters of columns".into())) }
     }
 
     /// Notes growth once, and again each time the columns have doubled: a vocabulary may grow with every batch.
     fn note(&mut self, before: usize, now: usize, effects: &mut Effects) {
-        if self.noted == 0 || now >= 2 * self.noted {
+        if now > before && (self.noted == 0 || now >= 2 * self.noted) {
             self.noted = now;
             effects.notes.push(if now == before + 1 {
                 format!("column {now} is new: a feature from now on, 0 in earlier rows")
             } else {
                 format!("columns {} to {now} are new: features from now on, 0 in earlier rows", before + 1)
+            });
+        }
+    }
+
+    /// Counts columns that vary for the first time; noted like growth.
+    fn count_varying(&mut self, columns: &[u32], effects: &mut Effects) {
+        self.varying += columns.len();
+        if !columns.is_empty() && (self.varying_noted == 0 || self.varying >= 2 * self.varying_noted) {
+            self.varying_noted = self.varying;
+            effects.notes.push(match columns {
+                [one] => format!("column {} varies for the first time: scaled by this batch", one + 1),
+                several => {
+                    format!("{} columns vary for the first time: scaled by this batch", several.len())
+                }
             });
         }
     }
@@ -113,8 +134,8 @@ impl Engine {
         Ok(FittedColumns { x: x.with_cols(cols), dropped: found.saturating_sub(cols) })
     }
 
-    /// Takes new columns in: stored rows hold 0 there.
-    pub(super) fn add_columns(
+    /// Takes columns in that are new or vary for the first time: stored rows hold 0 there.
+    pub(super) fn grow_space(
         &mut self,
         state: &mut StreamState,
         feature_space: FeatureSpace,
@@ -122,24 +143,29 @@ impl Engine {
         watch: &dyn Watch,
     ) {
         let (before, now) = (state.feature_space.cols(), feature_space.cols());
+        let varying = state.feature_space.no_longer_constant(&feature_space);
         let same_kernel = state.feature_space.kernel == feature_space.kernel;
-        state.map_rows(|x| {
-            let rows = std::mem::replace(x, Matrix::empty(0, false));
-            *x = rows.with_cols(now);
-        });
+        if now > before {
+            state.map_rows(|x| {
+                let rows = std::mem::replace(x, Matrix::empty(0, false));
+                *x = rows.with_cols(now);
+            });
+        }
         state.feature_space = feature_space;
-        let kept = state.classifier.take().filter(|_| same_kernel);
-        state.classifier = kept.and_then(|c| c.with_packing(&state.feature_space.packing));
-        let inferred = state.inferred.take().filter(|_| same_kernel);
+        let packing = &state.feature_space.packing;
+        let keep = |c: StreamClassifier| if now > before { c.with_packing(packing) } else { Some(c) };
+        let inferred = state.inferred.take().filter(|_| same_kernel).and_then(keep);
+        state.classifier = state.classifier.take().filter(|_| same_kernel).and_then(keep);
         if state.classifier.is_none() {
             self.rebuild_classifier(state, watch);
         }
-        state.inferred = inferred.and_then(|c| c.with_packing(&state.feature_space.packing));
+        state.inferred = inferred;
         state.transduction.iter_mut().for_each(|t| t.set_kernel(state.feature_space.kernel));
         if !same_kernel {
             self.publish_rebuilt(state, effects);
         }
         self.growth.note(before, now, effects);
+        self.growth.count_varying(&varying, effects);
     }
 
     /// A new version of a classifier that was built again.
@@ -152,56 +178,73 @@ impl Engine {
 }
 
 impl FeatureSpace {
-    /// The space of rows with more columns, of which `x` are the first ones, before scaling.
-    pub fn widened(&self, params: &EngineParams, x: &Matrix) -> Result<Self> {
+    /// The space in which columns of `x`, rows before scaling, that are new or vary for the first time are scaled by
+    /// them; none if there are no such columns.
+    pub fn grown(&self, params: &EngineParams, x: &Matrix) -> Result<Option<Self>> {
+        let wide = (x.cols() > self.cols()).then(|| self.widened(x));
+        let varied = wide.as_ref().unwrap_or(self).with_varying(x)?;
+        let Some(mut grown) = varied.or(wide) else { return Ok(None) };
+        grown.update_width(params, x)?;
+        Ok(Some(grown))
+    }
+
+    /// The space of rows with more columns, of which `x` are the first ones.
+    fn widened(&self, x: &Matrix) -> Self {
         let (before, cols) = (self.cols(), x.cols());
         let mut wide = self.clone();
         wide.scaling = with_new_columns(&self.scaling, x.view(), before);
+        // new columns are not shifted, so that those without a value are constant before scaling as well
+        let empty = constant_columns(&wide.scaling, x.view()).into_iter().filter(|c| *c as usize >= before);
+        wide.constant.extend(empty);
         wide.packing.cols = cols;
         if !wide.packing.center.is_empty() {
             wide.packing.center.resize(cols, 0.0);
         }
-        if let (Kernel::Rbf { gamma }, KernelChoice::Auto | KernelChoice::Rbf(Gamma::Scale)) =
+        wide
+    }
+
+    /// Estimates the kernel width again, and replaces it if it has changed much.
+    fn update_width(&mut self, params: &EngineParams, x: &Matrix) -> Result<()> {
+        let (Kernel::Rbf { gamma }, KernelChoice::Auto | KernelChoice::Rbf(Gamma::Scale)) =
             (self.kernel, params.kernel)
-            && x.rows() >= ENOUGH_ROWS
-        {
-            let scaled = wide.scale(x.clone())?;
-            let usable: Vec<usize> =
-                (0..scaled.rows()).filter(|&i| wide.is_usable(scaled.view().row(i))).collect();
-            if usable.len() >= ENOUGH_ROWS {
-                let anew = Kernel::Rbf { gamma: Gamma::Scale.on(scaled.view().select(&usable).view()) };
-                let ratio = if let Kernel::Rbf { gamma: new } = anew { new / gamma } else { 1.0 };
-                let near = (MAX_WIDTH_CHANGE.recip()..=MAX_WIDTH_CHANGE).contains(&ratio);
-                if !near && anew.check_of_samples().is_ok() {
-                    wide.kernel = anew;
-                }
+        else {
+            return Ok(());
+        };
+        if x.rows() < ENOUGH_ROWS {
+            return Ok(());
+        }
+        let scaled = self.scale(x.clone())?;
+        let usable: Vec<usize> =
+            (0..scaled.rows()).filter(|&i| self.is_usable(scaled.view().row(i))).collect();
+        if usable.len() >= ENOUGH_ROWS {
+            let new = Gamma::Scale.on(scaled.view().select(&usable).view());
+            let estimated = Kernel::Rbf { gamma: new };
+            let near = (MAX_WIDTH_CHANGE.recip()..=MAX_WIDTH_CHANGE).contains(&(new / gamma));
+            if !near && estimated.check_of_samples().is_ok() {
+                self.kernel = estimated;
             }
         }
-        Ok(wide)
+        Ok(())
     }
 }
 
 /// A scaling for more columns than it was fitted on: the known ones are scaled as before.
 fn with_new_columns(scaling: &Scaling, x: MatrixView<'_>, known: usize) -> Scaling {
+    let columns: Vec<u32> = (known as u32..x.cols() as u32).collect();
     match scaling {
         Scaling::None => Scaling::None,
         Scaling::Unit => Scaling::Unit,
         Scaling::Tfidf { idf } => {
             let rows = x.rows() as f64;
-            let columns = NewColumns::of(x, known);
-            let new = columns.count.iter().map(|n| ((1.0 + rows) / (1.0 + n)).ln() + 1.0);
+            let sizes = ColumnSizes::of(x, &columns);
+            let new = sizes.count.iter().map(|n| ((1.0 + rows) / (1.0 + n)).ln() + 1.0);
             Scaling::Tfidf { idf: idf.iter().copied().chain(new).collect() }
         }
         Scaling::Affine { name, shift, factor } => {
-            let columns = NewColumns::of(x, known);
-            let new = (0..columns.count.len()).map(|c| {
-                let size = match name.as_str() {
-                    "range" => factor.first().map_or(1.0, |f| f.recip()),
-                    "standard" => columns.root_mean_square(c),
-                    _ => columns.largest[c],
-                };
-                if size > 0.0 && size.is_finite() && size.recip().is_finite() { size.recip() } else { 1.0 }
-            });
+            let sizes = ColumnSizes::of(x, &columns);
+            let common = factor.first().copied().unwrap_or(1.0);
+            let new =
+                (0..columns.len()).map(|c| if name == "range" { common } else { sizes.factor(c, name) });
             let factor: Vec<f64> = factor.iter().copied().chain(new).collect();
             let mut shift = shift.clone();
             if !shift.is_empty() {
@@ -210,59 +253,6 @@ fn with_new_columns(scaling: &Scaling, x: MatrixView<'_>, known: usize) -> Scali
             Scaling::Affine { name: name.clone(), shift, factor }
         }
     }
-}
-
-/// What a scaling needs to know of columns that are new, from the rows that are no outliers in them.
-struct NewColumns {
-    /// Values that are not 0.
-    count: Vec<f64>,
-    largest: Vec<f64>,
-    /// Sum of the squares of values divided by the largest.
-    squares: Vec<f64>,
-}
-
-impl NewColumns {
-    fn of(x: MatrixView<'_>, known: usize) -> Self {
-        let part = columns_from(x, known);
-        let view = part.view();
-        let rows = TypicalRange::of(view).inliers(view);
-        let cols = part.cols();
-        let mut found = Self { count: vec![0.0; cols], largest: vec![0.0; cols], squares: vec![0.0; cols] };
-        for &i in &rows {
-            view.row(i).for_each(|c, v| {
-                found.count[c] += f64::from(u8::from(v != 0.0));
-                found.largest[c] = v.abs().max(found.largest[c]);
-            });
-        }
-        for &i in &rows {
-            view.row(i).for_each(|c, v| {
-                if v != 0.0 {
-                    found.squares[c] += (v / found.largest[c]).powi(2);
-                }
-            });
-        }
-        found
-    }
-
-    fn root_mean_square(&self, c: usize) -> f64 {
-        self.largest[c] * (self.squares[c] / self.count[c].max(1.0)).sqrt()
-    }
-}
-
-/// The columns of a matrix from `first` on.
-fn columns_from(x: MatrixView<'_>, first: usize) -> Matrix {
-    let mut out = Matrix::empty(x.cols() - first, matches!(x, MatrixView::Csr { .. }));
-    for i in 0..x.rows() {
-        match x.row(i) {
-            Row::Dense(values) => out.push(Row::Dense(&values[first..])),
-            Row::Sparse(columns, values) => {
-                let at = columns.partition_point(|c| (*c as usize) < first);
-                let columns: Vec<u32> = columns[at..].iter().map(|c| c - first as u32).collect();
-                out.push(Row::Sparse(&columns, &values[at..]));
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::classes::Place;
 use super::classifier::StreamClassifier;
 use super::failures::Step;
 use super::feature_space::FeatureSpace;
-use super::labeling::LabeledBatch;
+use super::labeling::{ExcludedClasses, LabeledBatch};
 use super::monitor::Outcome;
 use super::pairwise_constraints::PairwiseConstraints;
 use super::prepare_batch::PreparedBatch;
@@ -31,8 +31,8 @@ impl Engine {
                 self.state = Some(state);
             }
             (Some(mut state), feature_space) => {
-                if let Some(wide) = batch.wide_space.clone() {
-                    self.add_columns(&mut state, wide, effects, watch);
+                if let Some(grown) = batch.grown_space.clone() {
+                    self.grow_space(&mut state, grown, effects, watch);
                 }
                 let max = self.params.column_cap(state.feature_space.sparse);
                 self.growth.drop_columns(batch.dropped_columns, max, effects);
@@ -106,11 +106,14 @@ impl Engine {
     ) {
         let PreparedBatch { x, rows, skipped, labels, rejected, .. } = batch;
         let usable = x.rows();
-        let LabeledBatch { predictions, labels: given, within } = self.label(state, &x, watch);
+        let LabeledBatch { predictions, labels: given, within, sources } =
+            self.label(state, &x, &ExcludedClasses::new(), watch);
+        self.count_work(state, &x, &sources, false);
         if let Some(within) = within {
             effects.drift = self.metrics.margin(within, usable as u64);
         }
         let novel = self.novel_rows(state, &x, effects);
+        self.metrics.novelty_alarms += u64::from(!novel.is_empty());
         let base = self.rows;
         self.rows += rows as u64;
         self.batches += 1;
@@ -154,6 +157,7 @@ impl Engine {
             self.query_state.curve.add_label();
         }
         self.learn_recent(state, fresh.len(), watch);
+        self.infer_from_pairs(state, &[], effects, watch);
         self.thin(state, watch);
     }
 
@@ -180,7 +184,7 @@ impl Engine {
                 for label in &mut effects.labels {
                     label.class = label.class.map(|c| now[c as usize]);
                 }
-                self.label_sources.renumber(&now, self.classes.len());
+                self.label_sources.forget_shares();
                 state.renumber(&now);
                 class
             }

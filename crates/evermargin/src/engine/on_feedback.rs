@@ -1,5 +1,6 @@
-//! What people say: answers, corrections, labels taken back, pairs.
+//! Feedback of annotators: answers, corrections, withdrawn labels.
 
+use super::params::PairwiseQueries;
 use super::state::StreamState;
 use super::{Effects, Engine, LabeledSample, QueryReason};
 use crate::data::Row;
@@ -31,7 +32,8 @@ impl Engine {
             bandit.record(trial.arm.into(), trial.class != class);
         }
         self.remember_label(state, sample, row.view().row(0), class, (Some(asked.why), None), watch);
-        self.propagate_constraints(state, sample, watch);
+        self.infer_from_pairs(state, &[sample], effects, watch);
+        self.replace_answered(state, effects);
         self.thin(state, watch);
     }
 
@@ -54,11 +56,17 @@ impl Engine {
     }
 
     pub(super) fn skip(&mut self, sample: u64, effects: &mut Effects, watch: &dyn Watch) {
-        if let Some(state) = &mut self.state
-            && let Some(at) = state.pending.find(sample)
-        {
-            state.pending.remove(at);
+        let Some(mut state) = self.state.take() else { return };
+        if let Some(at) = state.pending.find(sample) {
+            let by_name = state.pending.of[at].reference.is_none();
+            let compares = by_name
+                && self.params.pairwise_queries == PairwiseQueries::AfterSkip
+                && self.are_new_classes_rare(&state);
+            if !compares || !self.make_comparison(&mut state, at, effects) {
+                state.pending.remove(at);
+            }
         }
+        self.state = Some(state);
         self.ask(effects, watch);
     }
 
@@ -66,14 +74,15 @@ impl Engine {
         let Some(mut state) = self.state.take() else { return };
         let class = self.class(&mut state, label, effects);
         if let Some(at) = state.memory.find(sample) {
-            state.memory.relabel(at, class);
+            state.memory.relabel(at, class, None);
         }
         if let Some(row) = state.current.row_of(sample) {
             state.current.truth[row] = Some(class);
         }
-        state.withdraw_implied_labels(sample);
+        state.current.has_new_labels = true;
         self.rebuild_classifier(&mut state, watch);
-        self.propagate_constraints(&mut state, sample, watch);
+        self.infer_from_pairs(&mut state, &[sample], effects, watch);
+        self.replace_answered(&mut state, effects);
         self.thin(&mut state, watch);
         self.state = Some(state);
         self.publish(effects);
@@ -84,52 +93,17 @@ impl Engine {
         if let Some(at) = state.memory.find(sample) {
             state.memory.remove(at);
         }
-        state.withdraw_implied_labels(sample);
-        state.constraints.forget(sample);
+        state.current.has_new_labels = true;
         if let Some(row) = state.current.row_of(sample) {
             state.current.truth[row] = None;
         }
+        let partners: Vec<u64> = state.constraints.partners(sample).into_iter().collect();
+        state.constraints.remove(sample);
         self.rebuild_classifier(&mut state, watch);
-        self.state = Some(state);
-        self.publish(effects);
-    }
-
-    pub(super) fn relate(&mut self, a: u64, b: u64, same: bool, effects: &mut Effects, watch: &dyn Watch) {
-        let Some(mut state) = self.state.take() else { return };
-        state.constraints.add(a, b, same);
-        for sample in [a, b] {
-            if state.memory.find(sample).is_some() {
-                self.propagate_constraints(&mut state, sample, watch);
-            }
-        }
+        self.infer_from_pairs(&mut state, &partners, effects, watch);
+        self.drop_reference(&mut state, sample, effects);
         self.thin(&mut state, watch);
         self.state = Some(state);
-        self.ask(effects, watch);
-    }
-
-    /// Labels that follow from that of a sample through what was said of pairs. Of two classes "different" says which.
-    pub(super) fn propagate_constraints(&mut self, state: &mut StreamState, sample: u64, watch: &dyn Watch) {
-        let mut waiting = vec![sample];
-        while let Some(known) = waiting.pop() {
-            let Some(class) = state.memory.find(known).map(|at| state.memory.labeled()[at].class) else {
-                continue;
-            };
-            for (other, same) in state.constraints.of(known) {
-                let implied = match (same, self.classes.len()) {
-                    (true, _) => class,
-                    (false, 2) => 1 - class,
-                    (false, _) => continue,
-                };
-                if state.memory.find(other).is_some() {
-                    continue;
-                }
-                let Some(row) = state.sample(other) else { continue };
-                if let Some(at) = state.pending.find(other) {
-                    state.pending.remove(at);
-                }
-                self.remember_label(state, other, row.view().row(0), implied, (None, Some(known)), watch);
-                waiting.push(other);
-            }
-        }
+        self.publish(effects);
     }
 }

@@ -42,9 +42,13 @@ impl Engine {
         let (predictions, mut labels) = if let Some(labels) = state.current.on_arrival.take() {
             (state.current.predictions.clone(), labels)
         } else {
-            let LabeledBatch { predictions, labels, .. } = self.label(state, &state.current.x, watch);
+            let excluded = state.excluded_classes();
+            let LabeledBatch { predictions, labels, sources, .. } =
+                self.label(state, &state.current.x, &excluded, watch);
+            self.count_work(state, &state.current.x, &sources, false);
             (predictions, labels)
         };
+        self.count_work(state, &state.current.x, &[], true);
         let learned = self.learn_inferred(state, &labels, watch);
         self.absorb(state, &predictions, watch);
         for (label, truth) in labels.iter_mut().zip(&state.current.truth) {

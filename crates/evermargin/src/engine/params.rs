@@ -97,6 +97,40 @@ impl FromStr for SubmodWeights {
     }
 }
 
+/// When a sample is compared with a labeled one instead of asking for its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairwiseQueries {
+    /// By [`super::Event::Compare`].
+    OnRequest,
+    /// Also when a question for the class is skipped, as soon as new classes are rare.
+    AfterSkip,
+    /// From the beginning, as soon as new classes are rare; after two classes that it is not, the class is asked for.
+    Always,
+}
+
+impl PairwiseQueries {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OnRequest, Self::AfterSkip, Self::Always];
+
+    /// The name a user writes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OnRequest => "on-request",
+            Self::AfterSkip => "after-skip",
+            Self::Always => "always",
+        }
+    }
+}
+
+impl FromStr for PairwiseQueries {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named("pairwise_queries", text, &Self::ALL.map(|queries| (queries.name(), queries)))
+    }
+}
+
 /// The value with a name; an error lists all names.
 pub(super) fn named<T: Copy>(parameter: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
     let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
@@ -117,11 +151,13 @@ pub struct Budget {
     /// Questions that are open at a time; those of one round are chosen without knowing each other's answers. 0 = none
     /// is asked unless [`super::Event::Ask`] wants it.
     pub queries_per_round: usize,
+    /// Whether no round begins by itself: questions are asked by [`super::Event::Ask`] alone.
+    pub rounds_on_request: bool,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { per_batch: 10, total: None, per_time: None, queries_per_round: 1 }
+        Self { per_batch: 10, total: None, per_time: None, queries_per_round: 1, rounds_on_request: false }
     }
 }
 
@@ -312,6 +348,8 @@ pub struct EngineParams {
     pub query_strategy: QueryStrategy,
     /// Weights of SUBMOD-ACTV, for the strategy `Submod`.
     pub submod_weights: SubmodWeights,
+    /// When samples are compared with labeled ones instead of asking for their class.
+    pub pairwise_queries: PairwiseQueries,
     /// Price of a label; none = labels are asked for as far as the budget goes. Given together with `error_price`.
     pub label_price: Option<f64>,
     /// Price of a wrong label given out.
@@ -367,6 +405,7 @@ impl Default for EngineParams {
             transduction: Some(Self::default_transduction()),
             query_strategy: QueryStrategy::SmallPool,
             submod_weights: SubmodWeights::Dense,
+            pairwise_queries: PairwiseQueries::OnRequest,
             label_price: None,
             error_price: None,
             price_horizon: None,

@@ -11,6 +11,7 @@
 use super::prepare_batch::PreparedBatch;
 use super::{Effects, Engine, Event};
 use crate::error::{Error, Result};
+use crate::estimators::transductive::Ratio;
 use crate::solver::{Progress, Watch};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -111,11 +112,13 @@ impl Engine {
 
     fn run(&mut self, step: Step, watch: &dyn Watch) -> Effects {
         let mut effects = Effects::default();
+        let classes = self.classes.len();
         match step {
             Step::Batch(batch) => self.on_batch(*batch, &mut effects, watch),
             Step::Other(event) => self.follow_up(event, &mut effects, watch),
             Step::Done(_) => {}
         }
+        effects.notes.extend(self.note_ratio(classes));
         effects.notes.append(&mut self.failures.take_notes());
         self.drifted |= effects.drift.is_some();
         self.events += 1;
@@ -130,10 +133,12 @@ impl Engine {
             Event::Correct { sample, label } => self.correct(sample, &label, effects, watch),
             Event::Withdraw { sample } => self.withdraw(sample, effects, watch),
             Event::Related { a, b, same } => self.relate(a, b, same, effects, watch),
+            Event::Compare { sample } => self.compare(sample, effects),
             Event::Await { rows } => self.await_labels(&rows),
             Event::Labels { labels } => self.late_labels(&labels, effects, watch),
             Event::Ask { count } => self.ask_for(count, effects, watch),
             Event::SetBudget { budget } => self.params.budget = budget,
+            Event::SetRatio { shares } => self.params.ratio = Ratio::Given(shares),
             Event::Tick { now } => {
                 self.now = now;
                 self.close(effects, watch);

@@ -27,8 +27,8 @@ pub(super) struct PreparedBatch {
     pub rejected: Vec<RejectedRow>,
     /// The feature space of `x`, if it is not the present one.
     pub feature_space: Option<FeatureSpace>,
-    /// The present feature space with columns that are new, if there are any.
-    pub wide_space: Option<FeatureSpace>,
+    /// The present feature space with columns that are new or vary for the first time, if there are any.
+    pub grown_space: Option<FeatureSpace>,
     /// Columns that were left out because there are too many.
     pub dropped_columns: usize,
     /// Rows far outside the feature space, over the last batches.
@@ -54,10 +54,9 @@ impl Engine {
         let mut numbers = rows_but(rows, &rejected);
         let x = if rejected.is_empty() { x } else { x.view().select(&numbers) };
         let known = self.state.as_ref().map(|b| &b.feature_space);
-        let widen = |known: &FeatureSpace| known.widened(&self.params, &x);
-        let wide_space = known.filter(|known| x.cols() > known.cols()).map(widen).transpose()?;
-        let Placed { feature_space, scaled, outside } = self.place(&x, wide_space.as_ref().or(known))?;
-        let space = feature_space.as_ref().or(wide_space.as_ref()).or(known);
+        let grown_space = known.map(|known| known.grown(&self.params, &x)).transpose()?.flatten();
+        let Placed { feature_space, scaled, outside } = self.place(&x, grown_space.as_ref().or(known))?;
+        let space = feature_space.as_ref().or(grown_space.as_ref()).or(known);
         let (Some(space), Some(mut scaled)) = (space, scaled) else {
             // no row is usable, and none was before
             rejected
@@ -71,7 +70,7 @@ impl Engine {
                 labels: Vec::new(),
                 rejected,
                 feature_space,
-                wide_space,
+                grown_space,
                 dropped_columns,
                 outside,
             });
@@ -97,7 +96,7 @@ impl Engine {
             labels,
             rejected,
             feature_space,
-            wide_space,
+            grown_space,
             dropped_columns,
             outside,
         })

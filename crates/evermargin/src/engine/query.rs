@@ -16,7 +16,7 @@ impl Engine {
     /// The next round of questions about the batch, if the last one is over.
     pub(super) fn ask(&mut self, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
-        if !state.pending.of.iter().any(|q| q.in_round) {
+        if !self.params.budget.rounds_on_request && !state.pending.of.iter().any(|q| q.in_round) {
             self.ask_about(&mut state, self.params.budget.queries_per_round, effects, watch);
         }
         self.state = Some(state);
@@ -155,8 +155,10 @@ impl Engine {
         let arm = arm.filter(|_| self.query_state.bandit.is_some());
         for c in chosen {
             let trial = arm.and_then(|arm| self.trial(state, arm, c.row));
-            effects.questions.push(state.question(c, &self.classes));
-            state.pending.of.iter_mut().next_back().into_iter().for_each(|q| q.trial = trial);
+            state.open_question(c, trial);
+            self.compare_first(state);
+            let question = state.pending.of.last().map(|q| q.question(c.closeness, &self.classes));
+            effects.questions.extend(question);
         }
         state.pending.cap(self.params.max_open);
     }

@@ -80,6 +80,14 @@ const ASKING: &[ParamSpec] = &[
         "weights of the strategy submod: dense (rows like many others), outliers (rows unlike most others) or learned \
          (from remembered labels)",
     ),
+    ParamSpec::choice(
+        "pairwise_queries",
+        &["on-request", "after-skip", "always"],
+        "on-request",
+        "when to ask whether a sample is of the same class as a labeled one: on-request (of a person who cannot name the \
+         class), after-skip (also when a question for the class is skipped) or always (first), the latter two once new classes \
+         are rare",
+    ),
     ParamSpec::new(
         "label_price",
         ParamKind::OptionalFloat(FloatRange::closed(0.0, 1e15)),
@@ -260,6 +268,7 @@ impl EngineParams {
             }),
             query_strategy: given.parsed("strategy")?,
             submod_weights: given.parsed("submod_weights")?,
+            pairwise_queries: given.parsed("pairwise_queries")?,
             label_price: given.optional_number("label_price"),
             error_price: given.optional_number("error_price"),
             price_horizon: given.optional_count("price_horizon"),
@@ -268,6 +277,7 @@ impl EngineParams {
                 total: given.optional_count("budget"),
                 per_time: given.quota("per_time"),
                 queries_per_round: given.count("queries_per_round")?,
+                ..Budget::default()
             },
             pool: given.count("pool")?,
             exploration_rate: given.number("exploration_rate")?,
@@ -304,6 +314,7 @@ impl EngineParams {
             ("queries_per_round", count(budget.queries_per_round)),
             ("strategy", self.query_strategy.name().into()),
             ("submod_weights", self.submod_weights.name().into()),
+            ("pairwise_queries", self.pairwise_queries.name().into()),
             ("label_price", or_none(self.label_price.map(Into::into))),
             ("error_price", or_none(self.error_price.map(Into::into))),
             ("price_horizon", or_none(self.price_horizon.map(Into::into))),

@@ -7,7 +7,7 @@ use super::pairwise_constraints::PairwiseConstraints;
 use super::query_context::Selection;
 use super::query_state::ArmTrial;
 use super::transduction::Transduction;
-use super::{Classes, InferredLabel, LabelMemory, QueryReason, Question};
+use super::{Classes, InferredLabel, LabelMemory, QueryReason, Question, Reference};
 use crate::data::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,13 @@ pub(super) struct PendingQueries {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingQuery {
     pub(super) sample: u64,
+    /// Number of its row in its batch.
+    pub(super) row: u32,
     pub(super) why: QueryReason,
+    /// The labeled sample that it is compared with; none where the class is asked for.
+    pub(super) reference: Option<LabeledReference>,
+    /// Number of answers that it is of another class than a reference.
+    pub(super) compared: u32,
     pub(super) predictions: RowPrediction,
     /// Set where a bandit learns from the answer.
     pub(super) trial: Option<ArmTrial>,
@@ -77,7 +83,40 @@ pub(super) struct PendingQuery {
     pub(super) in_round: bool,
 }
 
+/// A labeled sample, and the class it had when the question was asked: the label may be forgotten meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LabeledReference {
+    pub(super) sample: u64,
+    pub(super) class: u32,
+}
+
+impl PendingQuery {
+    pub(super) fn question(&self, closeness: Option<f64>, classes: &Classes) -> Question {
+        let name = |class: u32| classes.names()[class as usize].clone();
+        Question {
+            sample: self.sample,
+            row: self.row as usize,
+            why: self.why,
+            guess: self.predictions.given.map(name),
+            closeness,
+            reference: self.reference.map(|r| Reference { sample: r.sample, class: name(r.class) }),
+        }
+    }
+
+    pub(super) fn renumber(&mut self, now: &[u32]) {
+        self.predictions.renumber(now);
+        self.trial.iter_mut().for_each(|t| t.class = now[t.class as usize]);
+        self.reference.iter_mut().for_each(|r| r.class = now[r.class as usize]);
+    }
+}
+
 impl PendingQueries {
+    /// The question that compares two samples.
+    pub(super) fn find_comparison(&self, a: u64, b: u64) -> Option<usize> {
+        let pair = |q: &PendingQuery| q.reference.map(|r| (q.sample, r.sample));
+        self.of.iter().position(|q| pair(q) == Some((a, b)) || pair(q) == Some((b, a)))
+    }
+
     pub(super) fn find(&self, sample: u64) -> Option<usize> {
         self.of.iter().position(|q| q.sample == sample)
     }
@@ -192,16 +231,6 @@ impl StreamState {
         change(&mut self.awaited.rows);
     }
 
-    /// Labels that followed from that of a sample are known no more.
-    pub(super) fn withdraw_implied_labels(&mut self, sample: u64) {
-        self.current.has_new_labels = true;
-        for other in self.memory.remove_implied(sample) {
-            if let Some(row) = self.current.row_of(other) {
-                self.current.truth[row] = None;
-            }
-        }
-    }
-
     /// The row of a sample that has no label yet.
     pub(super) fn sample(&self, sample: u64) -> Option<Matrix> {
         if let Some(at) = self.pending.find(sample) {
@@ -215,9 +244,9 @@ impl StreamState {
         self.memory.renumber(now);
         self.transduction.iter_mut().for_each(|t| t.renumber(now));
         for query in self.pending.of.iter_mut().chain(&mut self.awaited.of) {
-            query.predictions.renumber(now);
-            query.trial.iter_mut().for_each(|t| t.class = now[t.class as usize]);
+            query.renumber(now);
         }
+        self.constraints.renumber(now);
         self.current.truth.iter_mut().for_each(|t| *t = t.map(|c| now[c as usize]));
         self.current.predictions.iter_mut().for_each(|s| s.renumber(now));
         if let Some(classifier) = &mut self.classifier
@@ -233,13 +262,19 @@ impl StreamState {
     }
 
     /// Opens a question.
-    pub(super) fn question(&mut self, chosen: Selection, classes: &Classes) -> Question {
-        let Selection { row, why, closeness } = chosen;
-        let (sample, predictions) = (self.current.sample_of(row), self.current.predictions[row]);
+    pub(super) fn open_question(&mut self, chosen: Selection, trial: Option<ArmTrial>) {
+        let Selection { row, why, .. } = chosen;
         self.current.asked[row] = true;
         self.pending.rows.push(self.current.x.view().row(row));
-        self.pending.of.push(PendingQuery { sample, why, predictions, trial: None, in_round: true });
-        let guess = predictions.given.map(|c| classes.names()[c as usize].clone());
-        Question { sample, row: self.current.number_of(row), why, guess, closeness }
+        self.pending.of.push(PendingQuery {
+            sample: self.current.sample_of(row),
+            row: self.current.number_of(row) as u32,
+            why,
+            reference: None,
+            compared: 0,
+            predictions: self.current.predictions[row],
+            trial,
+            in_round: true,
+        });
     }
 }

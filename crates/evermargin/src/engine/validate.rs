@@ -4,6 +4,7 @@ use super::classes::MAX_NAME_BYTES;
 use super::prepare_batch::unusable_name;
 use super::{Engine, EngineParams, Event};
 use crate::error::{Error, Result};
+use crate::estimators::transductive::Ratio;
 
 impl Engine {
     /// Refuses an event, other than a batch, that cannot be applied.
@@ -34,16 +35,20 @@ impl Engine {
                 unknown(*sample, "has no label that could be changed")
             }
             Event::Withdraw { sample } => {
-                if state.is_some_and(|b| b.memory.find(*sample).is_some()) {
+                if state.is_some_and(|b| b.memory.find(*sample).is_some() || b.constraints.names(*sample)) {
                     return Ok(());
                 }
                 unknown(*sample, "has no label that could be taken back")
             }
-            Event::Related { a, b, .. } => {
-                if a == b {
+            Event::Compare { sample } => self.validate_comparison(*sample),
+            Event::Related { a, b: other, .. } => {
+                if a == other {
                     return Err(Error::Data(format!("sample {a} cannot be related to itself")));
                 }
-                match [a, b].into_iter().find(|s| !state.is_some_and(|state| state.holds(**s))) {
+                if state.is_some_and(|b| b.pending.find_comparison(*a, *other).is_some()) {
+                    return Ok(());
+                }
+                match [a, other].into_iter().find(|s| !state.is_some_and(|state| state.holds(**s))) {
                     None => Ok(()),
                     Some(missing) => unknown(*missing, "is not at hand"),
                 }
@@ -52,6 +57,9 @@ impl Engine {
                 Err(Error::Data(format!("time went back from {} to {now} seconds", self.now)))
             }
             Event::SetBudget { budget } => EngineParams { budget: *budget, ..self.params.clone() }.check(),
+            Event::SetRatio { shares } => {
+                EngineParams { ratio: Ratio::Given(shares.clone()), ..self.params.clone() }.check()
+            }
             Event::Await { rows } => self.validate_awaited(rows),
             Event::Labels { labels } => self.validate_labels(labels),
             Event::Tick { .. } | Event::Ask { .. } | Event::Batch { .. } => Ok(()),

@@ -84,6 +84,12 @@ const MAX_DENSE_CELLS: usize = 1 << 30;
 const ROUNDING: f64 = 1e-13;
 /// Columns from which sparse data count as text-like.
 const WIDE: usize = 1000;
+/// Columns up to which dense data count as a table of measurements, each in a unit of its own.
+const NARROW: usize = 100;
+/// The largest ratio of the deviations of such columns that needs no scaling.
+const MAX_DEVIATION_RATIO: f64 = 3.0;
+/// Columns below which data are no pixels, whatever their range: no picture is smaller than 6 by 6.
+const MIN_PIXELS: usize = 36;
 
 impl Scaling {
     /// Learns the scaling from training data. Constant columns get factor 1: they are harmless afterward
@@ -287,26 +293,42 @@ impl Columns {
 
     /// Whether no column (constant ones aside) is so much smaller than another that a learner would overlook
     /// it, and the largest is of a size that default costs and widths suit. Sparse columns are measured by their
-    /// largest |x| and may differ more: rare words and faint pixels are small by nature.
+    /// largest |x| and may differ more: rare words and faint pixels are small by nature. The columns of a narrow
+    /// table are measured by their deviation, because one extreme value makes the range of a column large.
     fn are_alike(&self) -> bool {
         let (ratio, least) = if self.sparse { (100.0, 0.01) } else { (10.0, 0.1) };
-        let (mut smallest, mut largest) = (f64::INFINITY, 0.0f64);
-        for (low, high) in self.low.iter().zip(&self.high).filter(|(low, high)| high > low) {
-            let size = if self.sparse { high.max(-low) } else { high - low };
-            (smallest, largest) = (smallest.min(size), largest.max(size));
-        }
-        largest == 0.0 || (largest >= least && largest <= ratio * smallest)
+        let varying = || (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]);
+        let range = |c: usize| {
+            if self.sparse { self.high[c].max(-self.low[c]) } else { self.high[c] - self.low[c] }
+        };
+        let (smallest, largest) = extremes(varying().map(range));
+        let narrow = !self.sparse && self.low.len() <= NARROW;
+        let alike = largest >= least && largest <= ratio * smallest;
+        largest == 0.0 || (alike && (!narrow || self.deviate_alike()))
+    }
+
+    /// Whether the deviations of the columns (constant ones aside) are of one size.
+    fn deviate_alike(&self) -> bool {
+        let varying = (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]);
+        let (faintest, strongest) = extremes(varying.map(|c| self.deviation[c]));
+        strongest <= MAX_DEVIATION_RATIO * faintest
     }
 
     /// Whether the columns look like measurements of one kind, as pixels do: not negative, all (constant ones
-    /// aside) starting near the common lowest value, and most of them reaching half of the common range.
+    /// aside) starting near the common lowest value, and most of them reaching half of the common range. A few dense columns
+    /// are no picture: they must deviate alike too.
     fn share_a_range(&self) -> bool {
         let (low, high) = self.range();
         let varying: Vec<usize> = (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]).collect();
         let starts = |c: &usize| self.low[*c] - low <= 0.1 * (high - low);
         let reaches = |c: &&usize| self.high[**c] - low >= 0.5 * (high - low);
         let reaching = varying.iter().filter(reaches).count();
-        varying.len() > 1 && low >= 0.0 && varying.iter().all(starts) && 2 * reaching > varying.len()
+        let pixels = self.sparse || self.low.len() >= MIN_PIXELS || self.deviate_alike();
+        varying.len() > 1
+            && low >= 0.0
+            && varying.iter().all(starts)
+            && 2 * reaching > varying.len()
+            && pixels
     }
 
     fn scaling(&self, name: ScalingName) -> Scaling {
@@ -330,6 +352,11 @@ impl Columns {
         let shift = if shift.iter().all(|s| *s == 0.0) { Vec::new() } else { shift };
         Scaling::Affine { name: name.name().into(), shift, factor }
     }
+}
+
+/// The smallest and the largest of some sizes; infinity and 0 of none.
+fn extremes(sizes: impl Iterator<Item = f64>) -> (f64, f64) {
+    sizes.fold((f64::INFINITY, 0.0), |(low, high), size| (size.min(low), size.max(high)))
 }
 
 fn densify(x: Matrix) -> Result<Matrix> {
@@ -460,14 +487,29 @@ mod tests {
     fn the_rule_of_choice() {
         let name = |x: &Matrix| Scaling::choose(x.view()).0;
         assert_eq!(name(&dense(&[0.5, -1.0, 1.0, 0.0], 2)), ScalingName::None);
-        assert_eq!(name(&dense(&[0.0, 255.0, 0.0, 255.0, 0.0, 3.0], 3)), ScalingName::Range);
+        // one dark and one bright row, whose last pixel is faint
+        let picture = |pixels: usize, bright: f64, faint: f64| {
+            let bright = vec![bright; pixels - 1];
+            dense(&[vec![0.0; pixels], bright, vec![faint]].concat(), pixels)
+        };
+        assert_eq!(name(&picture(36, 255.0, 3.0)), ScalingName::Range);
+        assert_eq!(name(&picture(35, 255.0, 3.0)), ScalingName::Standard, "too few columns for a picture");
+        assert_eq!(name(&picture(3, 255.0, 90.0)), ScalingName::Range, "deviations of one size");
         assert_eq!(name(&dense(&[0.0, 1e6, 40.0, 2e3], 2)), ScalingName::Standard);
         assert_eq!(name(&dense(&[0.5, 7e-5, -1.0, 1e-4], 2)), ScalingName::Standard);
-        assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.45], 2)), ScalingName::None, "a factor of ten");
-        assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.44], 2)), ScalingName::Standard);
+        assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.81], 2)), ScalingName::None, "a factor of three");
+        assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.79], 2)), ScalingName::Standard);
+        let wide = |last: f64| {
+            let row = |sign: f64| (0..101).map(move |c| sign * if c == 100 { last } else { 0.5 });
+            dense(&row(1.0).chain(row(-1.0)).collect::<Vec<_>>(), 101)
+        };
+        assert_eq!(name(&wide(0.051)), ScalingName::None, "a factor of ten");
+        assert_eq!(name(&wide(0.049)), ScalingName::Standard);
+        let extreme = (0..40).flat_map(|i| [f64::from(i % 2), f64::from(u8::from(i == 0))]);
+        assert_eq!(name(&dense(&extreme.collect::<Vec<_>>(), 2)), ScalingName::Standard, "one extreme value");
         assert_eq!(name(&dense(&[-1e-4, 1e-4, 1e-4, -1e-4], 2)), ScalingName::Standard, "small together");
         assert_eq!(name(&dense(&[0.5, 0.3, 0.5, 0.3], 2)), ScalingName::None, "constant");
-        assert_eq!(name(&dense(&[0.0, 1.0, 0.0, 1.0, 0.0, 0.01], 3)), ScalingName::Range, "faint pixels");
+        assert_eq!(name(&picture(36, 1.0, 0.01)), ScalingName::Range, "faint pixels");
         let sparse = |v: f64, top: f64| Matrix::csr(vec![0, 1, 2], vec![0, 7], vec![v, -top], 9).unwrap();
         assert_eq!(name(&sparse(0.011, 1.0)), ScalingName::None);
         assert_eq!(name(&sparse(0.009, 1.0)), ScalingName::Minmax);

@@ -38,6 +38,11 @@ pub trait SetFunction {
         true
     }
 
+    /// Whether a gain costs as little as keeping its bound, and bounds are wide: [`lazy`] then looks at every gain.
+    fn prefers_plain(&self) -> bool {
+        false
+    }
+
     /// How many gains [`lazy`] asks for at a time: more than 1 where computing some together costs less than apart.
     fn together(&self) -> usize {
         1
@@ -143,6 +148,9 @@ impl Eq for Bound {}
 
 /// The picks of [`plain`], looking only at gains whose bound reaches the best one seen in this round.
 pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
+    if f.prefers_plain() {
+        return plain(f, count, watch);
+    }
     let rise = f.rise();
     let mut picks = Picks::new(count);
     let bound = |gain: f64, taken: usize, element: usize| {

@@ -120,6 +120,10 @@ impl SetFunction for Partitioned<'_, '_> {
         self.counter.has_room(self.member(element)) && self.inner.allowed(element)
     }
 
+    fn prefers_plain(&self) -> bool {
+        self.inner.prefers_plain()
+    }
+
     fn together(&self) -> usize {
         self.inner.together()
     }

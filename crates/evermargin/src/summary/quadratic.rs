@@ -193,6 +193,11 @@ impl SetFunction for Quadratic<'_> {
     fn rise(&self) -> f64 {
         self.rise
     }
+
+    /// With a falling λ the bounds rise by the largest merit at each pick, so that most gains would be looked at anyway.
+    fn prefers_plain(&self) -> bool {
+        matches!((&self.ground, self.diversity), (Ground::Kernel(_), Diversity::Falling(_)))
+    }
 }
 
 /// Refuses kernels that have no samples.

@@ -67,7 +67,8 @@ fn close(engine: &mut Engine) {
 #[test]
 fn local_equals_its_estimator_and_is_optimal_when_a_batch_is_closed() {
     let rng = &mut Pcg64::seed_from_u64(3);
-    let mut engine = Engine::new(&params(ClassifierChoice::Local)).unwrap();
+    let labels_alone = EngineParams { c_inferred: 0.0, ..params(ClassifierChoice::Local) };
+    let mut engine = Engine::new(&labels_alone).unwrap();
     let machine = LasvmParams { variant: LasvmVariant::Local, kernel: RBF, c: 3.0, ..Default::default() };
     let (mut alone, mut all, mut of): (Option<Lasvm>, Matrix, Vec<u32>) =
         (None, Matrix::empty(2, false), vec![]);

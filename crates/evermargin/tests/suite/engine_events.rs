@@ -4,7 +4,7 @@ use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
     Budget, ClassifierChoice, DriftMethod, Engine, EngineParams, Event, Forgetting, KernelChoice,
-    LabelSource, QueryStrategy,
+    LabelSource, PairwiseQueries, QueryStrategy,
 };
 use evermargin::estimators::ClassWeight;
 use evermargin::estimators::online::lasvm::LasvmVariant;
@@ -62,7 +62,13 @@ fn params(rng: &mut Pcg64) -> EngineParams {
         label_source: any(rng, &sources),
         transduction: Some(transduction),
         query_strategy: any(rng, &QueryStrategy::ALL),
-        budget: Budget { per_batch: 4, total: None, per_time: None, queries_per_round: any(rng, &[0, 1, 2]) },
+        budget: Budget {
+            per_batch: 4,
+            queries_per_round: any(rng, &[0, 1, 2]),
+            rounds_on_request: rng.random_bool(0.1),
+            ..Default::default()
+        },
+        pairwise_queries: any(rng, &PairwiseQueries::ALL),
         forget: any(
             rng,
             &[Forgetting::Nothing, Forgetting::Window(15), Forgetting::HalfLife(3), Forgetting::OnDrift(4)],
@@ -177,6 +183,13 @@ fn event(rng: &mut Pcg64, engine: &Engine, cols: usize) -> Event {
         11 => Event::Skip { sample: sample(rng, engine) },
         12 => Event::Correct { sample: sample(rng, engine), label: name(rng) },
         13 => Event::Withdraw { sample: sample(rng, engine) },
+        14 if rng.random_bool(0.5) => Event::Compare { sample: sample(rng, engine) },
+        14 if rng.random_bool(0.5) => {
+            // The answer to a comparison.
+            let a = sample(rng, engine);
+            let b = engine.reference_of(a).map_or(0, |reference| reference.sample);
+            Event::Related { a, b, same: rng.random_bool(0.3) }
+        }
         14..16 => {
             Event::Related { a: sample(rng, engine), b: sample(rng, engine), same: rng.random_bool(0.5) }
         }

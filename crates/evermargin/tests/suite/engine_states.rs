@@ -60,6 +60,9 @@ fn engine(sparse: bool, classifier: ClassifierChoice, label_source: LabelSource)
             engine.apply(Event::Tick { now: k }).unwrap();
         }
     }
+    let asked = engine.pending_queries()[0];
+    engine.apply(Event::Compare { sample: asked }).unwrap();
+    assert!(engine.reference_of(asked).is_some());
     assert!(!engine.pending_queries().is_empty() && engine.support_count() > 2);
     engine
 }
@@ -69,6 +72,11 @@ fn partial_fit(mut engine: Engine) {
     let rng = &mut Pcg64::seed_from_u64(2);
     let open = engine.pending_queries().first().copied().unwrap_or(0);
     let told = engine.memory().and_then(|m| m.labeled().first().map(|t| t.sample)).unwrap_or(0);
+    let asked = engine.pending_queries().get(1).copied().unwrap_or(0);
+    if let Some(reference) = engine.reference_of(open) {
+        let _ = engine.apply(Event::Related { a: open, b: reference.sample, same: false });
+    }
+    let _ = engine.apply(Event::Compare { sample: asked });
     let _ = engine.apply(Event::Answer { sample: open, label: "1".into() });
     let _ = engine.apply(Event::Correct { sample: told, label: "new".into() });
     let _ = engine.apply(Event::Tick { now: u64::MAX });

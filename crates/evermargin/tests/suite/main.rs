@@ -18,6 +18,7 @@ mod coreg;
 mod engine;
 mod engine_classifiers;
 mod engine_columns;
+mod engine_comparisons;
 mod engine_events;
 mod engine_novelty;
 mod engine_queries;

@@ -249,7 +249,7 @@ fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
     };
     for asked in [0, 1, 10] {
         let stopped = few(&Ratio::Auto, asked);
-        assert_eq!((stopped.ratio, stopped.ratio_from), (0.5, "labels"), "{asked}");
+        assert_eq!((stopped.ratio, stopped.ratio_from), (0.5, "smoothed labels"), "{asked}");
     }
     let found = few(&Ratio::Auto, usize::MAX);
     assert_eq!(found.facts()["ratio_from"], "estimate".into());
@@ -259,5 +259,5 @@ fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
     // one against the rest: no estimate
     let three = [t.clone(), t.clone(), t.clone()];
     let of = FewLabels::of(x.view(), &three, &Ratio::Auto, &()).unwrap();
-    assert!(of.iter().all(|f| f.ratio_from == "labels" && f.ratio == 0.5));
+    assert!(of.iter().all(|f| f.ratio_from == "smoothed labels" && f.ratio == 0.5));
 }

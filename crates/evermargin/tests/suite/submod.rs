@@ -572,7 +572,7 @@ fn kernel_sums_stop_when_told_and_leave_the_labels_of_parzen() {
     let expected = parzen.fit(x.view(), std::slice::from_ref(&t), &()).unwrap().transduced.unwrap();
     for most in 0..7 {
         let watch = Upto(0.into(), most);
-        let params = SubmodParams { kernel, ..Default::default() };
+        let params = SubmodParams { kernel, ratio: Ratio::Labels, ..Default::default() };
         let fitted = params.fit(x.view(), std::slice::from_ref(&t), &watch).unwrap();
         assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{most}");
         let given = fitted.transduced.unwrap();

@@ -273,6 +273,17 @@ impl StreamClassifier {
         self.present[self.scheme().vote(self.present.len(), f) as usize]
     }
 
+    /// The classes by the outputs of a row, the likeliest first.
+    pub fn ranking(&self, f: &[f64]) -> Vec<u32> {
+        let mut order: Vec<usize> = (0..self.present.len()).collect();
+        match (self.scheme(), f) {
+            (MulticlassScheme::Binary, [f]) if *f > 0.0 => order.reverse(),
+            (MulticlassScheme::Binary, _) => {}
+            _ => order.sort_by(|&a, &b| f.get(b).unwrap_or(&0.0).total_cmp(f.get(a).unwrap_or(&0.0))),
+        }
+        order.into_iter().map(|i| self.present[i]).collect()
+    }
+
     /// How outputs make classes.
     pub fn scheme(&self) -> MulticlassScheme {
         if self.present.len() == 2 { MulticlassScheme::Binary } else { MulticlassScheme::OneVsRest }

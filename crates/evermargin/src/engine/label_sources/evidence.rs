@@ -1,4 +1,4 @@
-//! What held-out labels say about a source.
+//! The evidence of held-out labels about a source.
 
 use super::{Pool, Source};
 use crate::error::{Error, Result};
@@ -9,13 +9,15 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 /// Parts into which the labels are dealt.
-const FOLDS: usize = 5;
+pub(super) const FOLDS: usize = 5;
 
-/// What held-out labels say about one source.
+/// The evidence of held-out labels about one source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::engine) struct Evidence {
     pub(super) source: Source,
     pub(super) accuracy: Option<f64>,
+    pub(super) held_out: u64,
+    pub(super) correct: u64,
     pub(super) loss: f64,
     pub(super) slope: f64,
 }
@@ -37,6 +39,7 @@ impl Pool<'_> {
         watch: &dyn Watch,
     ) -> (Vec<Evidence>, f64) {
         let folds = self.deal(seed);
+        self.share_kernel_values();
         let mut found = Vec::new();
         for source in self.sources() {
             let held = self.prepare(source, watch).and_then(|()| self.held_out(source, &folds, watch));
@@ -92,8 +95,10 @@ impl Pool<'_> {
 /// The slope with the least log-loss, under a weak prior, and the loss with it.
 fn evidence(source: Source, held: &[HeldOut]) -> Evidence {
     let n: f64 = held.iter().map(|h| h.weight).sum();
+    let is_correct = |h: &&HeldOut| largest(&h.scores) == h.class;
+    let (held_out, correct) = (held.len() as u64, held.iter().filter(is_correct).count() as u64);
     if n <= 0.0 {
-        return Evidence { source, accuracy: None, loss: 0.0, slope: DEFAULT_SLOPE };
+        return Evidence { source, accuracy: None, held_out, correct, loss: 0.0, slope: DEFAULT_SLOPE };
     }
     let log_loss = |slope: f64| {
         held.iter().map(|h| -h.weight * softmax(&h.scores, slope)[h.class].max(1e-9).ln()).sum::<f64>() / n
@@ -103,6 +108,7 @@ fn evidence(source: Source, held: &[HeldOut]) -> Evidence {
     let (slope, _) = slopes
         .map(|slope| (slope, penalized(slope)))
         .fold((DEFAULT_SLOPE, f64::INFINITY), |best, next| if next.1 < best.1 { next } else { best });
-    let right: f64 = held.iter().filter(|h| largest(&h.scores) == h.class).map(|h| h.weight).sum();
-    Evidence { source, accuracy: Some(right / n), loss: log_loss(slope) + 1.0 - right / n, slope }
+    let right: f64 = held.iter().filter(is_correct).map(|h| h.weight).sum();
+    let loss = log_loss(slope) + 1.0 - right / n;
+    Evidence { source, accuracy: Some(right / n), held_out, correct, loss, slope }
 }

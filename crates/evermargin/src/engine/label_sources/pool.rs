@@ -6,12 +6,14 @@ use crate::engine::transduction::{LabeledRows, Transduction};
 use crate::error::Result;
 use crate::estimators::auto::{Scores, ShareBounds, nearest_graph, standardize_rows};
 use crate::estimators::supervised::svc::SvcParams;
+use crate::estimators::transductive::Ratio;
 use crate::estimators::transductive::label_propagation::{LabelPropagationParams, Method};
+use crate::estimators::transductive::ratio::{Effort, estimate_ratio_within};
 use crate::estimators::transductive::tsvm::TsvmParams;
-use crate::estimators::transductive::{Ratio, estimate_ratio};
 use crate::estimators::{Fit, Targets};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
+use crate::kernel::gram::{Gram, MatrixGram, Packed};
 use crate::solver::Watch;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,24 +33,43 @@ const BOUND_LABELS: f64 = 20.0;
 const MAX_STEPS_PER_ROW: u64 = 100;
 const MIN_STEPS: u64 = 20_000;
 
-/// Labels as which the classes that the classifier gives count in the shares of classes.
+/// Weight, in labels, of the classes that the classifier gives, in the estimate of the shares.
 const VOTES: f64 = 4.0;
 
 /// Rows × outputs beyond which the transductive SVM, whose cost grows with the square of the rows, is left out.
 const MAX_TSVM_WORK: usize = 6000;
+
+/// Tolerance of the fits from which the shares of two classes are estimated: a minimum that matters is deeper than the error.
+const SHARE_TOLERANCE: f64 = 0.1;
+
+/// Maximum number of stored values of the rows from which they are estimated.
+const MAX_SHARE_VALUES: f64 = 40_000.0;
+
+/// Rows of them, at least and at most.
+const SHARE_ROWS: (usize, usize) = (50, 200);
+
+/// Rows of a part of a pool that are kept, evenly spaced, if `max` of all `count` rows are.
+pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<usize> {
+    if count <= max {
+        return (0..rows).collect();
+    }
+    (0..rows).filter(|i| (i + 1) * max / count > i * max / count).collect()
+}
 
 /// Labels first, then rows without one.
 pub(in crate::engine) struct Pool<'a> {
     pub(super) x: Matrix,
     /// Place among the present classes of each label.
     pub(super) class: Vec<usize>,
-    /// How far each label represents the stream.
+    /// Weight of each label as evidence about the stream.
     pub(super) weight: Vec<f64>,
     /// Numbers of the classes that have labels.
     pub(super) present: Vec<u32>,
     /// Rows of the batch.
     batch: Range<usize>,
     transduction: Option<&'a Transduction>,
+    /// Share of the unlabeled rows that is in the pool.
+    share: f64,
     /// Labels with the numbers of their classes.
     number: Vec<u32>,
     classes: usize,
@@ -57,18 +78,20 @@ pub(in crate::engine) struct Pool<'a> {
     /// Share of each class, by its number; empty = as among the labels.
     shares: Vec<f64>,
     pub(super) bounds: ShareBounds,
-    /// Labels of each present class that say how large it is.
+    /// Number of labels of each present class that no strategy chose, from which its share is estimated.
     counts: Vec<f64>,
     graph: Option<Arc<Graph>>,
+    /// Kernel values of all pairs of rows, where several fits share them.
+    pub(super) kernel_values: Option<Matrix>,
 }
 
-/// What a pool is made of.
+/// Input from which a pool is built.
 pub(in crate::engine) struct PoolParts<'a> {
     pub(in crate::engine) labels: MatrixView<'a>,
     pub(in crate::engine) number: Vec<u32>,
-    /// How far each label represents the stream.
+    /// Weight of each label as evidence about the stream.
     pub(in crate::engine) weight: Vec<f64>,
-    /// Whether each label came by itself or at random, so that it says how large its class is.
+    /// Whether each label came by itself or at random, so that it is evidence of the share of its class.
     pub(in crate::engine) unchosen: Vec<bool>,
     pub(in crate::engine) classes: usize,
     pub(in crate::engine) batch: MatrixView<'a>,
@@ -78,6 +101,8 @@ pub(in crate::engine) struct PoolParts<'a> {
     pub(in crate::engine) shares: Vec<f64>,
     /// Whether the shares were given by the user.
     pub(in crate::engine) exact: bool,
+    /// The maximum number of unlabeled rows; more are thinned evenly.
+    pub(in crate::engine) max_unlabeled: usize,
 }
 
 impl<'a> Pool<'a> {
@@ -89,10 +114,20 @@ impl<'a> Pool<'a> {
         }
         let class: Vec<usize> =
             parts.number.iter().map(|c| present.binary_search(c).unwrap_or_default()).collect();
-        let mut rows = vec![parts.labels, parts.batch];
-        rows.extend(parts.transduction.iter().flat_map(|t| t.rows()));
+        let past = parts.transduction.iter().flat_map(|t| t.rows());
+        let unlabeled: Vec<MatrixView<'_>> = std::iter::once(parts.batch).chain(past).collect();
+        let count: usize = unlabeled.iter().map(MatrixView::rows).sum();
+        // of a small batch beside many exemplars, one row is kept in any case
+        let some = |(part, x): (usize, &MatrixView<'_>)| {
+            let kept = evenly(x.rows(), parts.max_unlabeled, count);
+            if part == 0 && kept.is_empty() { x.select(&[0]) } else { x.select(&kept) }
+        };
+        let kept: Vec<Matrix> = unlabeled.iter().enumerate().map(some).collect();
+        let rows: Vec<MatrixView<'_>> =
+            std::iter::once(parts.labels).chain(kept.iter().map(Matrix::view)).collect();
         let x = Matrix::stacked(&rows);
         let l = parts.labels.rows();
+        let batch = l..l + kept[0].rows();
         let mut counts = vec![0.0; present.len()];
         class.iter().zip(&parts.unchosen).for_each(|(&c, u)| counts[c] += f64::from(u8::from(*u)));
         let bounds = if parts.exact {
@@ -109,8 +144,9 @@ impl<'a> Pool<'a> {
             class,
             weight: parts.weight,
             present,
-            batch: l..l + parts.batch.rows(),
+            batch,
             transduction: parts.transduction,
+            share: (parts.max_unlabeled as f64 / count as f64).min(1.0),
             number: parts.number,
             classes: parts.classes,
             kernel: parts.kernel,
@@ -119,6 +155,7 @@ impl<'a> Pool<'a> {
             bounds,
             counts,
             graph: None,
+            kernel_values: None,
         })
     }
 
@@ -145,9 +182,20 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// Estimates the share of each class: of two classes as the learners of one file do; else, or where that is not clear,
-    /// from the labels that were not chosen and the classes the classifier gives (`votes`, the number of each class), which
-    /// count as [`VOTES`] labels.
+    /// Computes the kernel values of all pairs of rows for the fits that follow. Values that a matrix cannot hold are left to
+    /// each fit.
+    pub(super) fn share_kernel_values(&mut self) {
+        let Ok(packed) = Packed::new(self.x.view(), self.kernel) else { return };
+        let gram = MatrixGram::computed(&packed);
+        let n = gram.len();
+        let value = |i: usize, j: usize| gram.row(i.max(j)).get(i.min(j)).map_or(f64::NAN, |v| f64::from(*v));
+        let values = (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| value(i, j)).collect();
+        self.kernel_values = Matrix::dense(values, n, n).ok();
+    }
+
+    /// Estimates the share of each class from the labels that were not chosen and the classes the classifier gives (`votes`, the
+    /// number of each class), which count as [`VOTES`] labels. For two classes the estimate from the
+    /// structure of the rows takes their place, if it is clear: the labels of a batch are rarely a random sample.
     pub(in crate::engine) fn estimate_shares(
         &self,
         ratio: &Ratio,
@@ -155,22 +203,29 @@ impl<'a> Pool<'a> {
         watch: &dyn Watch,
     ) -> Vec<f64> {
         let mut shares = vec![0.0; self.classes];
-        if *ratio == Ratio::Auto
-            && self.present.len() == 2
-            && let Ok(estimated) = estimate_ratio(self.x.view(), &self.problems(&[])[0], watch)
-            && let Some(share) = estimated.share.filter(|s| *s > 0.0 && *s < 1.0)
-        {
-            shares[self.present[0] as usize] = 1.0 - share;
-            shares[self.present[1] as usize] = share;
-            return shares;
-        }
         let all = votes.iter().sum::<usize>().max(1) as f64;
         let n: f64 = self.counts.iter().sum();
         for (&class, count) in self.present.iter().zip(&self.counts) {
             let voted = (votes[class as usize] as f64 + 1.0) / (all + self.present.len() as f64);
             shares[class as usize] = (count + VOTES * voted) / (n + VOTES);
         }
+        if *ratio == Ratio::Auto
+            && let [first, second] = self.present[..]
+            && let Ok(estimated) =
+                estimate_ratio_within(self.x.view(), &self.problems(&[])[0], self.share_effort(), watch)
+            && let Some(share) = estimated.share.filter(|s| *s > 0.0 && *s < 1.0)
+        {
+            shares[first as usize] = 1.0 - share;
+            shares[second as usize] = share;
+        }
         shares
+    }
+
+    fn share_effort(&self) -> Effort {
+        let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = &self.x;
+        let per_row = (values.len() as f64 / self.x.rows() as f64).max(1.0);
+        let rows = ((MAX_SHARE_VALUES / per_row) as usize).clamp(SHARE_ROWS.0, SHARE_ROWS.1);
+        Effort { rows, tolerance: SHARE_TOLERANCE }
     }
 
     pub(in crate::engine) fn set_shares(&mut self, shares: Vec<f64>) {
@@ -221,14 +276,17 @@ impl<'a> Pool<'a> {
         hidden: &[usize],
         watch: &dyn Watch,
     ) -> Result<Option<Scores>> {
+        let shared = self.kernel_values.as_ref().filter(|_| source != Source::Graph);
+        let (x, kernel) =
+            shared.map_or((self.x.view(), self.kernel), |values| (values.view(), Kernel::Precomputed));
         let learner: Box<dyn Fit> = match source {
             Source::Transduction => return self.transduced(hidden, watch),
             Source::Model => {
-                let (kernel, c, max_steps) = (self.kernel, self.c, Some(self.max_steps()));
+                let (c, max_steps) = (self.c, Some(self.max_steps()));
                 Box::new(SvcParams { kernel, c, max_steps, ..SvcParams::default() })
             }
             Source::Tsvm => {
-                let (kernel, ratio, tolerance) = (self.kernel, self.ratio(), TSVM_TOLERANCE);
+                let (ratio, tolerance) = (self.ratio(), TSVM_TOLERANCE);
                 let max_steps = Some(self.max_steps());
                 let fast = true;
                 Box::new(TsvmParams { kernel, ratio, tolerance, max_steps, fast, ..TsvmParams::default() })
@@ -239,7 +297,7 @@ impl<'a> Pool<'a> {
                 Box::new(LabelPropagationParams { method, graph, ..LabelPropagationParams::default() })
             }
         };
-        let transduced = learner.transduce(self.x.view(), &self.problems(hidden), watch)?;
+        let transduced = learner.transduce(x, &self.problems(hidden), watch)?;
         let mut scores = Scores::of_problems(&transduced.scores);
         if source == Source::Graph {
             scores.log_of_shares();
@@ -256,7 +314,8 @@ impl<'a> Pool<'a> {
         let wanted: Vec<usize> = hidden.iter().copied().chain(self.batch.clone()).collect();
         let rows = self.x.view().select(&wanted);
         let Some(transduction) = self.transduction else { return Ok(None) };
-        let Some(given) = transduction.label(known, rows.view(), watch)? else { return Ok(None) };
+        let given = transduction.label_with_share(known, rows.view(), self.share, watch)?;
+        let Some(given) = given else { return Ok(None) };
         let mut scores = Scores::zeros(self.x.rows(), self.present.len());
         for (&row, label) in wanted.iter().zip(&given) {
             let Ok(class) = self.present.binary_search(&label.class) else { return Ok(None) };

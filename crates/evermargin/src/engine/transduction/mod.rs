@@ -27,6 +27,7 @@ pub use params::{MemoryPolicy, TransductionParams};
 use super::MAX_COUNT;
 use super::evicted_centroids::EvictedCentroids;
 use super::feature_space::FeatureSpace;
+use super::label_sources::evenly;
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::Fit;
@@ -121,7 +122,23 @@ impl Transduction {
         batch: MatrixView<'_>,
         watch: &dyn Watch,
     ) -> Result<Option<Vec<TransductiveLabel>>> {
-        let past = [(self.previous.view(), None), (self.exemplars.view(), Some(self.weight.as_slice()))];
+        self.label_with_share(known, batch, 1.0, watch)
+    }
+
+    /// The same with a share of the remembered rows, evenly spaced, which costs less.
+    pub(in crate::engine) fn label_with_share(
+        &self,
+        known: LabeledRows<'_>,
+        batch: MatrixView<'_>,
+        share: f64,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<TransductiveLabel>>> {
+        let max = (share * self.len() as f64) as usize;
+        let some = |x: &Matrix| evenly(x.rows(), max, self.len());
+        let (newest, older) = (some(&self.previous), some(&self.exemplars));
+        let weight: Vec<f64> = older.iter().map(|&i| self.weight[i]).collect();
+        let (newest, older) = (self.previous.view().select(&newest), self.exemplars.view().select(&older));
+        let past = [(newest.view(), None), (older.view(), Some(weight.as_slice()))];
         self.label_among(known, batch, &past, (&self.evicted, self.trust(known).unwrap_or(0.0)), watch)
     }
 

@@ -24,15 +24,22 @@ pub(super) struct Prior {
 
 impl Prior {
     /// Labels alone are hard to beat with many labels and know little with few.
-    const LABELS_ALONE: Self = Self { few: 0.3, many: 4.0 };
-    const GRAPH: Self = Self { few: 2.0, many: 1.0 };
-    const POISSON: Self = Self { few: 4.0, many: 1.0 };
+    pub(super) const LABELS_ALONE: Self = Self { few: 0.3, many: 4.0 };
     const OTHER: Self = Self { few: 1.0, many: 1.0 };
 
     /// The prior where labels are few to the degree `fading`, 0 to 1.
     pub(super) fn at(self, fading: f64) -> f64 {
         self.few.powf(fading) * self.many.powf(1.0 - fading)
     }
+}
+
+/// Shares of the classes for the candidates that keep shares.
+#[derive(Debug, Clone)]
+pub(super) struct Shares {
+    /// From the labels, smoothed; for graphs, which follow the structure of the rows by themselves.
+    pub(super) of_labels: Ratio,
+    /// From the structure of the rows where they show it; for transductive candidates.
+    pub(super) aimed_at: Ratio,
 }
 
 /// Rows × classes beyond which the kernel TSVM, whose cost grows with the square of the rows, is left out.
@@ -99,10 +106,10 @@ impl Candidate {
         &self,
         x: MatrixView<'_>,
         kernel: Kernel,
-        ratio: &Ratio,
+        shares: &Shares,
         graph: Option<&Arc<Graph>>,
     ) -> Option<Box<dyn Fit>> {
-        let ratio = ratio.clone();
+        let ratio = shares.aimed_at.clone();
         Some(match self.kind {
             Kind::Linear(cost) => Box::new(linear(cost / mean_squared_deviation(x))),
             Kind::Kernel(c) => Box::new(SvcParams { kernel, c, ..SvcParams::default() }),
@@ -110,6 +117,7 @@ impl Candidate {
                 method,
                 alpha: 0.9,
                 mass: method == Method::Harmonic,
+                ratio: shares.of_labels.clone(),
                 graph: Some(Arc::clone(graph?)),
                 ..LabelPropagationParams::default()
             }),
@@ -148,9 +156,9 @@ pub(super) fn list(x: MatrixView<'_>, given: &GivenLabels) -> Vec<Candidate> {
         return list;
     }
     list.extend([
-        Candidate::new("label spreading", "graph", Prior::GRAPH, Kind::Propagation(Method::Spreading)),
-        Candidate::new("label propagation", "graph", Prior::GRAPH, Kind::Propagation(Method::Harmonic)),
-        Candidate::new("poisson", "poisson", Prior::POISSON, Kind::Propagation(Method::Poisson)),
+        Candidate::new("label spreading", "graph", Prior::OTHER, Kind::Propagation(Method::Spreading)),
+        Candidate::new("label propagation", "graph", Prior::OTHER, Kind::Propagation(Method::Harmonic)),
+        Candidate::new("poisson", "poisson", Prior::OTHER, Kind::Propagation(Method::Poisson)),
         Candidate::new("submod-s3vm", "submodular", Prior::OTHER, Kind::Submodular),
         Candidate::new("linear-da", "annealing", Prior::OTHER, Kind::LinearDa),
     ]);

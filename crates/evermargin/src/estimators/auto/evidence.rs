@@ -4,12 +4,11 @@
 //! fitted without the labels of a fold, all unlabeled rows kept, and scores them. A slope, fitted by maximum likelihood
 //! with a weak prior, turns the scores of a row into probabilities.
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, Shares};
 use super::shares::{ShareBounds, interval};
 use super::{AutoParams, GivenLabels, Scores, scores_of, softmax};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::Result;
-use crate::estimators::transductive::Ratio;
 use crate::estimators::{Fit, Targets};
 use crate::graph::Graph;
 use crate::kernel::Kernel;
@@ -176,12 +175,12 @@ impl HeldOutLabels {
         &self,
         candidate: &Candidate,
         kernel: Kernel,
-        ratio: &Ratio,
+        shares: &Shares,
         (full, transform): (&Scores, &Transform),
         bounds: &ShareBounds,
         watch: &dyn Watch,
     ) -> Option<Evidence> {
-        let fit = candidate.make(self.x.view(), kernel, ratio, self.graph.as_ref())?;
+        let fit = candidate.make(self.x.view(), kernel, shares, self.graph.as_ref())?;
         // a second dealing of expensive candidates would cost more than it tells
         let dealings = if candidate.is_expensive() { 1 } else { self.folds.len() };
         let held_out: Vec<Vec<usize>> = (0..dealings)

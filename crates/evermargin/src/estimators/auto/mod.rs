@@ -36,14 +36,17 @@ pub(crate) use shares::ShareBounds;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::registry::{EstimatorSpec, Parameters};
-use crate::estimators::transductive::{Ratio, SupervisedAnswer, Transduced, check_shares, estimate_ratio_on};
+use crate::estimators::transductive::{
+    Ratio, SupervisedAnswer, Transduced, check_shares, counted_labels, estimate_ratio_on,
+    smoothed_label_shares, with_labels,
+};
 use crate::estimators::{Fit, Fitted, Targets};
 use crate::graph::{Graph, GraphParams, Weights};
 use crate::kernel::Kernel;
 use crate::params::shared::{COEF0, DEGREE, GAMMA, N_NEIGHBORS, RATIO, SEED};
 use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Watch};
-use candidates::Candidate;
+use candidates::{Candidate, Shares};
 use evidence::{Evidence, HeldOutLabels};
 use label_free::LabelFree;
 use serde::{Deserialize, Serialize};
@@ -246,16 +249,32 @@ impl AutoParams {
         Graph::from_edges(x.rows(), &edges).map(|graph| Some(Arc::new(graph)))
     }
 
-    /// The share of each class that transductive candidates aim at.
-    fn ratio_of(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Ratio> {
-        Ok(match (&self.ratio, problems) {
-            (Ratio::Auto, [two]) => estimate_ratio_on(x, two, RATIO_ROWS, watch)?
-                .share
-                .filter(|share| *share > 0.0 && *share < 1.0)
-                .map_or(Ratio::Labels, |share| Ratio::Given(vec![share])),
-            (Ratio::Auto, _) => Ratio::Labels,
-            (given, _) => given.clone(),
-        })
+    /// The share of each class by the labels alone, unless it is given.
+    fn label_shares(&self, problems: &[Targets]) -> Ratio {
+        match &self.ratio {
+            Ratio::Auto => Ratio::Given(smoothed_label_shares(problems)),
+            other => other.clone(),
+        }
+    }
+
+    /// The shares that candidates keep.
+    fn shares_of(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Shares> {
+        let of_labels = self.label_shares(problems);
+        let aimed_at = match (&self.ratio, problems) {
+            (Ratio::Auto, [two]) => {
+                let found = estimate_ratio_on(x, two, RATIO_ROWS, watch)?;
+                match found.share.filter(|share| *share > 0.0 && *share < 1.0) {
+                    Some(share) => {
+                        let labels = smoothed_label_shares(problems)[0];
+                        let share = with_labels(share, found.confidence, labels, counted_labels(two));
+                        Ratio::Given(vec![share])
+                    }
+                    None => of_labels.clone(),
+                }
+            }
+            _ => of_labels.clone(),
+        };
+        Ok(Shares { of_labels, aimed_at })
     }
 
     /// Fits and judges the candidates in turn, cheap ones first; the watch may end the list early.
@@ -266,7 +285,7 @@ impl AutoParams {
             _ => ShareBounds::of_counts(&given.counts()),
         };
         let held = HeldOutLabels::new(x, problems, &given, self, EVIDENCE_ROWS, watch)?;
-        let ratio = self.ratio_of(held.x.view(), &held.problems, watch)?;
+        let shares = self.shares_of(held.x.view(), &held.problems, watch)?;
         let few = match problems {
             [_] => None,
             _ => Some(HeldOutLabels::new(x, problems, &given, self, FEW_EVIDENCE_ROWS, watch)?),
@@ -278,11 +297,12 @@ impl AutoParams {
                 break;
             }
             let start = watch.seconds();
-            let Some(fit) = candidate.make(x, self.kernel, &ratio, graph.as_ref()) else { continue };
+            let Some(fit) = candidate.make(x, self.kernel, &shares, graph.as_ref()) else { continue };
             let Ok(raw) = scores_of(&candidate, fit.as_ref(), x, problems, watch) else { continue };
             let (scores, transform) = evidence::standardize(&raw, &given, &bounds);
             let held = few.as_ref().filter(|_| candidate.is_expensive()).unwrap_or(&held);
-            let evidence = held.judge(&candidate, self.kernel, &ratio, (&scores, &transform), &bounds, watch);
+            let evidence =
+                held.judge(&candidate, self.kernel, &shares, (&scores, &transform), &bounds, watch);
             let seconds = start.zip(watch.seconds()).map(|(from, to)| to - from);
             judged.push(Judged {
                 candidate,
@@ -397,6 +417,10 @@ impl Fit for AutoParams {
         let mut shares = vec![0.0; given.classes];
         given.unlabeled.iter().for_each(|&i| shares[combined.class(i)] += 1.0 / given.unlabeled.len() as f64);
         let mut facts = ParamValues::from([("candidates".into(), table(&judged))]);
+        let fading = weights::fading(given.rows.len(), given.classes);
+        facts.insert("prior_of_labels_alone".into(), candidates::Prior::LABELS_ALONE.at(fading).into());
+        facts.insert("evidence_rate".into(), weights::EVIDENCE_RATE.into());
+        facts.insert("label_free_weight".into(), fading.into());
         facts.insert("model".into(), fitted.1.into());
         facts.insert("model_agreement".into(), fitted.2.into());
         if let Some(accuracy) = held {

@@ -4,7 +4,7 @@
 //! interval of its count; where they were chosen, the interval of few labels is wide and demands little.
 
 use super::{Scores, largest};
-use crate::estimators::transductive::class_shares::wilson;
+use crate::estimators::transductive::class_shares::{counted, wilson};
 
 /// Steps of the search for shifts of several classes.
 const MAX_SHIFTS: usize = 60;
@@ -20,7 +20,7 @@ impl ShareBounds {
     /// The Wilson interval of each class.
     pub(super) fn of_counts(counts: &[usize]) -> Self {
         let n = counts.iter().sum::<usize>().max(1) as f64;
-        Self::of_shares(&counts.iter().map(|c| *c as f64 / n).collect::<Vec<_>>(), n)
+        Self::of_shares(&counts.iter().map(|c| *c as f64 / n).collect::<Vec<_>>(), counted(counts).max(1.0))
     }
 
     /// The Wilson interval of the share of each class among `n` labels; the shares themselves if `n` is infinite.
@@ -36,6 +36,10 @@ impl ShareBounds {
             several => several.to_vec(),
         };
         Self { low: all.clone(), high: all }
+    }
+
+    fn is_exact(&self) -> bool {
+        self.low == self.high
     }
 
     /// The shift of each class that brings the shares of the rows within the bounds.
@@ -70,21 +74,52 @@ impl ShareBounds {
         shift
     }
 
-    /// The shift of the second of two classes: the threshold between the rows that the nearest bound separates.
+    /// The shift of the second of two classes: the threshold between the rows that the nearest bound separates. A threshold between
+    /// two modes of the scores stays, because the rows then show the shares better than few labels do.
     fn shift_of_second(&self, scores: &Scores, rows: &[usize]) -> f64 {
         let mut margin: Vec<f64> = rows.iter().map(|&i| scores.row(i)[1] - scores.row(i)[0]).collect();
         let n = margin.len();
         let share = margin.iter().filter(|m| **m > 0.0).count() as f64 / n as f64;
         let wanted = share.clamp(self.low[1], self.high[1]);
-        if wanted == share {
+        margin.sort_unstable_by(|a, b| b.total_cmp(a));
+        if wanted == share || (!self.is_exact() && is_between_modes(&margin)) {
             return 0.0;
         }
-        margin.sort_unstable_by(|a, b| b.total_cmp(a));
         let positive = ((wanted * n as f64).round() as usize).min(n);
         let above = margin[positive.saturating_sub(1)];
         let below = margin[positive.min(n - 1)];
         -f64::midpoint(above, below)
     }
+}
+
+/// The smallest share of a class that can be a mode of its own, rather than rows near a few labels.
+const MIN_MODE_SHARE: f64 = 0.05;
+
+/// Half the width of the window in which scores are counted, relative to their median size.
+const MODE_WINDOW: f64 = 0.25;
+
+/// Deviations by which the number of scores at a mode must exceed that at the threshold.
+const MODE_DEVIATIONS: f64 = 3.0;
+
+/// Whether the scores, descending, have a mode on each side of 0 where they are at least twice as dense as at 0.
+fn is_between_modes(margin: &[f64]) -> bool {
+    let n = margin.len();
+    let positive = margin.partition_point(|m| *m > 0.0);
+    if (positive.min(n - positive) as f64) < MIN_MODE_SHARE * n as f64 {
+        return false;
+    }
+    let mut size: Vec<f64> = margin.iter().map(|m| m.abs()).collect();
+    let (_, median, _) = size.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let width = MODE_WINDOW * *median;
+    let count = |at: f64| {
+        let from = margin.partition_point(|m| *m > at + width);
+        margin.partition_point(|m| *m >= at - width) - from
+    };
+    let here = count(0.0) as f64;
+    let beyond = |m: &&f64| m.abs() > 2.0 * width;
+    let mode = |side: &[f64]| side.iter().filter(beyond).map(|m| count(*m)).max().unwrap_or(0) as f64;
+    let lower = mode(&margin[..positive]).min(mode(&margin[positive..]));
+    lower >= 2.0 * here && lower - here >= MODE_DEVIATIONS * (lower + here).sqrt()
 }
 
 /// The interval of a share that was seen in `n` trials.
@@ -132,6 +167,24 @@ mod tests {
         let shift = bounds.shifts(&scores, &[0, 1, 2, 3]);
         let positive = (0..4).filter(|&i| scores.row(i)[1] + shift[1] > scores.row(i)[0] + shift[0]).count();
         assert_eq!(positive, 1);
+    }
+
+    #[test]
+    fn a_threshold_between_two_modes_stays() {
+        let bounds = ShareBounds { low: vec![0.3, 0.3], high: vec![0.7, 0.7] };
+        let rows: Vec<usize> = (0..500).collect();
+        let spread = |i: usize| 0.5 * ((i as f64 * 0.618_034).fract() - 0.5);
+        // a tenth of the rows at 1, the others at -1
+        let two: Vec<f64> =
+            rows.iter().map(|&i| if i % 10 == 0 { 1.0 + spread(i) } else { spread(i) - 1.0 }).collect();
+        assert_eq!(bounds.shifts(&margins(&two), &rows), [0.0, 0.0]);
+        // one mode whose tail is beyond the threshold
+        let one: Vec<f64> = rows.iter().map(|&i| -1.0 + 1.2 * (i as f64 / 500.0)).collect();
+        assert!(bounds.shifts(&margins(&one), &rows)[1] > 0.1);
+        // shares that were given are kept all the same
+        let exact = ShareBounds::exact(&[0.3], 2);
+        let shift = exact.shifts(&margins(&two), &rows)[1];
+        assert_eq!(two.iter().filter(|m| **m + shift > 0.0).count(), 150);
     }
 
     #[test]

@@ -28,6 +28,20 @@ pub const CHAIN_ROWS: usize = 2000;
 const GRID: usize = 50;
 const FINER: usize = 4;
 
+/// The limits of the cost of an estimate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// Maximum number of unlabeled rows.
+    pub(crate) rows: usize,
+    /// Relative tolerance of each fit.
+    pub(crate) tolerance: f64,
+}
+
+impl Effort {
+    /// The effort of the learners of one file.
+    pub(crate) const FULL: Self = Self { rows: CHAIN_ROWS, tolerance: 3e-3 };
+}
+
 /// Prominence from which a minimum is believed. Groups that lie apart reach 0.6 and more; below 0.4 the minima of
 /// overlapping classes (diabetes, svmguide1) are further from the truth than the share of eight labels.
 const CLEAR: f64 = 0.5;
@@ -54,7 +68,7 @@ impl Estimate {
 
 /// Estimates the share of positives among the unlabeled rows of a problem. Interrupted, there is none.
 pub fn estimate_ratio(x: MatrixView<'_>, targets: &Targets, watch: &dyn Watch) -> Result<Estimate> {
-    estimate_ratio_on(x, targets, CHAIN_ROWS, watch)
+    estimate_ratio_within(x, targets, Effort::FULL, watch)
 }
 
 /// The same from at most `max_rows` unlabeled rows.
@@ -64,10 +78,20 @@ pub fn estimate_ratio_on(
     max_rows: usize,
     watch: &dyn Watch,
 ) -> Result<Estimate> {
+    estimate_ratio_within(x, targets, Effort { rows: max_rows, ..Effort::FULL }, watch)
+}
+
+/// The same with less effort.
+pub(crate) fn estimate_ratio_within(
+    x: MatrixView<'_>,
+    targets: &Targets,
+    effort: Effort,
+    watch: &dyn Watch,
+) -> Result<Estimate> {
     let labeled: Vec<u32> = targets.used().into_iter().map(|i| i as u32).collect();
     let open = |i: &usize| targets.y[*i] == Label::Unknown && targets.cost[*i] > 0.0;
     let all: Vec<u32> = (0..x.rows()).filter(open).map(|i| i as u32).collect();
-    let unlabeled: Vec<u32> = sample(all.len(), max_rows).into_iter().map(|m| all[m]).collect();
+    let unlabeled: Vec<u32> = sample(all.len(), effort.rows).into_iter().map(|m| all[m]).collect();
     let n = unlabeled.len();
     if n < 4 {
         return Ok(Estimate::none(Vec::new()));
@@ -75,7 +99,7 @@ pub fn estimate_ratio_on(
     let Some(chain) = chain(x, targets, &labeled, &unlabeled, watch) else {
         return Ok(Estimate::none(Vec::new()));
     };
-    let mut fits = Fits::new(x, targets, &unlabeled, chain);
+    let mut fits = Fits::new(x, targets, &unlabeled, chain, effort.tolerance);
     let mut curve = Vec::with_capacity(GRID);
     for step in 1..GRID {
         let k = (step * n) / GRID;
@@ -136,15 +160,22 @@ struct Fits<'a> {
     targets: Targets,
     unlabeled: Vec<usize>,
     chain: Vec<usize>,
+    tolerance: f64,
     last: Option<Model>,
 }
 
 impl<'a> Fits<'a> {
-    fn new(x: MatrixView<'a>, targets: &Targets, unlabeled: &[u32], chain: Vec<usize>) -> Self {
+    fn new(
+        x: MatrixView<'a>,
+        targets: &Targets,
+        unlabeled: &[u32],
+        chain: Vec<usize>,
+        tolerance: f64,
+    ) -> Self {
         let mut targets = targets.clone();
         let unlabeled: Vec<usize> = unlabeled.iter().map(|&i| i as usize).collect();
         unlabeled.iter().for_each(|&i| targets.y[i] = Label::Neg);
-        Self { x, targets, unlabeled, chain, last: None }
+        Self { x, targets, unlabeled, chain, tolerance, last: None }
     }
 
     /// min ½|w|² + Σξ² with the first k of the chain positive; `None` if interrupted.
@@ -152,7 +183,7 @@ impl<'a> Fits<'a> {
         for (place, &m) in self.chain.iter().enumerate() {
             self.targets.y[self.unlabeled[m]] = if place < k { Label::Pos } else { Label::Neg };
         }
-        let params = LinearParams { tolerance: 3e-3, ..Default::default() };
+        let params = LinearParams { tolerance: self.tolerance, ..Default::default() };
         let problem = std::slice::from_ref(&self.targets);
         let fitted = params.fit_from(self.x, problem, self.last.as_ref(), watch)?;
         self.last = Some(fitted.model);
@@ -199,6 +230,21 @@ fn prominent(curve: &[f64]) -> Option<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn less_effort_finds_the_same_valley() {
+        // 30 of 100 rows in one of two groups that lie apart, two labels
+        let value = |i: usize| if i % 10 < 3 { 1.0 } else { -1.0 } + 0.02 * (i % 7) as f64;
+        let x = crate::data::Matrix::dense((0..100).map(value).collect(), 100, 1).unwrap();
+        let mut y = vec![Label::Unknown; 100];
+        (y[0], y[5]) = (Label::Pos, Label::Neg);
+        let targets = Targets { y, cost: vec![1.0; 100] };
+        let quick = Effort { rows: 60, tolerance: 0.1 };
+        for effort in [Effort::FULL, quick] {
+            let share = estimate_ratio_within(x.view(), &targets, effort, &()).unwrap().share.unwrap();
+            assert!((share - 0.3).abs() < 0.06, "{effort:?}: {share}");
+        }
+    }
 
     #[test]
     fn the_deepest_valley_inside_is_found() {

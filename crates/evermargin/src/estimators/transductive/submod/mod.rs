@@ -127,7 +127,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         GAMMA,
         DEGREE,
         COEF0,
-        RATIO,
+        RATIO.default_of("auto"),
         RHO,
         KAPPA,
         C_UNLABELED,
@@ -179,7 +179,7 @@ impl Default for SubmodParams {
     fn default() -> Self {
         Self {
             kernel: Kernel::Linear,
-            ratio: Ratio::Labels,
+            ratio: Ratio::Auto,
             rho: 10.0,
             kappa: 0.0,
             c_unlabeled: 0.0,

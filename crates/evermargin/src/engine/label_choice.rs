@@ -1,0 +1,53 @@
+//! Which label sources label the stream at present, and on what grounds.
+
+use super::label_sources::max_labels;
+use super::{Engine, Source};
+
+/// Which sources label the stream at present, and on what grounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelChoice {
+    /// Labels of two classes are not known yet, so that nothing is labeled.
+    Unknown,
+    /// The parameters name the source.
+    Named(Source),
+    /// The classifier alone, because the sources have not been compared yet.
+    NotCompared,
+    /// The classifier alone, because so many labels are known that inferred ones add little.
+    ManyLabels,
+    /// These sources, by their weights on held-out labels: the largest weight first.
+    Compared(Vec<Source>),
+}
+
+impl Engine {
+    /// Which sources label the stream at present, and on what grounds.
+    pub fn label_choice(&self) -> LabelChoice {
+        let Some(state) = self.state.as_ref().filter(|state| state.classifier.is_some()) else {
+            return LabelChoice::Unknown;
+        };
+        if let Some(source) = self.params.label_source.only() {
+            return LabelChoice::Named(source);
+        }
+        if self.label_sources.weights().is_empty() {
+            let has_many = state.memory.len() > max_labels(self.classes.len());
+            return if has_many { LabelChoice::ManyLabels } else { LabelChoice::NotCompared };
+        }
+        let mut active = self.label_sources.active();
+        active.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let sources: Vec<Source> = active.into_iter().map(|(source, ..)| source).collect();
+        LabelChoice::Compared(if sources.is_empty() { vec![Source::Model] } else { sources })
+    }
+
+    /// Weight of each source, in the order of [`Source::ALL`]; none while nothing is labeled.
+    pub fn source_weights(&self) -> Option<[f64; 4]> {
+        let mut weights = [0.0; 4];
+        match self.label_choice() {
+            LabelChoice::Unknown => return None,
+            LabelChoice::Named(source) => weights[source.index()] = 1.0,
+            LabelChoice::NotCompared | LabelChoice::ManyLabels => weights[Source::Model.index()] = 1.0,
+            LabelChoice::Compared(_) => {
+                self.label_sources.weights().iter().for_each(|w| weights[w.source.index()] = w.weight);
+            }
+        }
+        Some(weights)
+    }
+}
