@@ -1,13 +1,15 @@
 //! How records change a session, live and in replay alike: the plan that may refuse, and the commit, which cannot fail.
 
+use crate::label_protocol::ArrivingLabels;
 use crate::random_baseline::RandomBaseline;
 use crate::record::{Batch, Record};
 use crate::session::Session;
 use evermargin::data::Matrix;
-use evermargin::engine::{Effects, Engine, Event, Plan, Question};
+use evermargin::engine::{Effects, Engine, Event, Plan};
 use evermargin::error::{Error, Result};
 use evermargin::solver::Watch;
 use evermargin_io::RejectedRow;
+use std::collections::BTreeSet;
 
 /// A record that can be committed. Records that the engine does not see have no plan of the engine.
 #[derive(Debug, Default)]
@@ -82,9 +84,8 @@ impl Session {
         if delay == 0 || !self.config.oracle.hides_labels() {
             return;
         }
-        let answer = |q: &Question| Some((q.sample, self.available_truth(q.sample, q.row)?));
-        let answers = self.queries.iter().filter_map(answer).collect();
-        self.delayed.send(self.engine.batches() + delay, answers);
+        let answers = self.queries.iter().filter_map(|query| self.true_answer(query)).collect();
+        self.delayed.send_answers(self.engine.batches() + delay, answers);
     }
 
     /// Gives the engine the labels that arrive with the end of a batch. They follow from the records, so that they are none.
@@ -129,6 +130,7 @@ impl Session {
         self.schema.extend(&std::mem::take(&mut batch.new_columns), x.cols());
         self.first_row = self.statistics.current.stream_rows() + 1;
         let no_rows = plan.is_none();
+        self.keep_labeled_texts();
         let effects = if let Some(plan) = plan {
             self.commit_rows(x, &batch, plan, baseline)
         } else {
@@ -183,7 +185,10 @@ impl Session {
             _ => None,
         };
         self.queries.retain(|q| Some(q.sample) != answered);
-        self.queries.extend(effects.questions.iter().cloned());
+        self.update_queries(effects);
+        let implied = effects.implied.iter().filter(|implied| implied.label.is_some());
+        let rows = implied.filter_map(|implied| implied.sample.checked_sub(self.first_sample));
+        self.given_rows.extend(rows.map(|row| row as usize));
         if let Event::Answer { sample, .. } = event
             && let Some(row) = sample.checked_sub(self.first_sample)
         {
@@ -200,6 +205,19 @@ impl Session {
             }
             self.receive_labels();
         }
+    }
+
+    /// Adds new queries, replaces those about a sample that is asked about already, and removes those that other statements
+    /// have answered.
+    fn update_queries(&mut self, effects: &Effects) {
+        let pending: BTreeSet<u64> = self.engine.pending_queries().into_iter().collect();
+        for question in effects.questions.iter().filter(|q| pending.contains(&q.sample)) {
+            match self.queries.iter_mut().find(|q| q.sample == question.sample) {
+                Some(query) => query.clone_from(question),
+                None => self.queries.push(question.clone()),
+            }
+        }
+        self.queries.retain(|q| pending.contains(&q.sample));
     }
 
     fn notify(&mut self, effects: &Effects) {
@@ -233,10 +251,12 @@ impl Session {
 
 /// Gives an engine labels that arrive late: answers to queries, or labels of rows that it keeps for them. Those that it cannot
 /// use are left out.
-pub(crate) fn deliver(engine: &mut Engine, labels: Vec<(u64, String)>, answers: bool) -> Vec<Effects> {
+pub(crate) fn deliver(engine: &mut Engine, arriving: ArrivingLabels, answers: bool) -> Vec<Effects> {
+    let ArrivingLabels { labels, pairs } = arriving;
     if answers {
-        let answer = |(sample, label)| engine.apply(Event::Answer { sample, label }).ok();
-        return labels.into_iter().filter_map(answer).collect();
+        let labels = labels.into_iter().map(|(sample, label)| Event::Answer { sample, label });
+        let pairs = pairs.into_iter().map(|(a, b, same)| Event::Related { a, b, same });
+        return labels.chain(pairs).filter_map(|event| engine.apply(event).ok()).collect();
     }
     if labels.is_empty() {
         return Vec::new();

@@ -6,7 +6,7 @@ use evermargin_io::Schema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the records and snapshots of a session.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// The parameters of a session: its first event. They do not change later, except for the budget, which
 /// [`evermargin::engine::Event::SetBudget`] changes in the engine.

@@ -1,9 +1,10 @@
-//! Which labels of the data a session may use, and when: an evaluation protocol that is fixed when the session begins.
+//! The labels of the data that a session may use, and when they arrive: an evaluation protocol, fixed when the session begins.
 //!
 //! Each label is available with the same probability, by a hash of the seed and of the number of its sample, so that the
 //! choice is the same after a resume and in the random baseline. Labels may arrive some batches after their rows. Predictions are scored
 //! on all labels of the data, whatever the engine is given.
 
+use evermargin::engine::{Engine, Event, Question};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -13,7 +14,7 @@ pub const MAX_DELAY: u64 = 10_000;
 /// The maximum number of labels that are on their way.
 const MAX_WAITING: usize = 1_000_000;
 
-/// When labels arrive, and how many.
+/// Delay of labels, and the share of them that is available.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelProtocol {
@@ -39,6 +40,18 @@ impl LabelProtocol {
             return Err(format!("label rate {}: must be a share from 0 to 1", self.rate));
         }
         Ok(())
+    }
+
+    /// The answer of a simulated annotator to a query about a row with this label. The protocol decides which classes it can name;
+    /// it can compare all rows that have a label.
+    pub(crate) fn answer(&self, query: &Question, label: Option<String>, engine: &Engine) -> Option<Event> {
+        let (sample, label) = (query.sample, label?);
+        if let Some(reference) = &query.reference {
+            let classes = engine.classes();
+            let same = classes.find(&label).is_some_and(|c| classes.names()[c as usize] == reference.class);
+            return Some(Event::Related { a: sample, b: reference.sample, same });
+        }
+        self.is_available(engine.params().seed, sample).then_some(Event::Answer { sample, label })
     }
 
     /// Whether the label of a sample is available.
@@ -69,13 +82,45 @@ struct DelayedBatch {
     due: u64,
     /// Samples and the names of their classes.
     labels: Vec<(u64, String)>,
+    /// Answers to comparisons: two samples, and whether they are of the same class.
+    pairs: Vec<(u64, u64, bool)>,
+}
+
+impl DelayedBatch {
+    fn count(&self) -> usize {
+        self.labels.len() + self.pairs.len()
+    }
+}
+
+/// Labels and answers that arrive with the end of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct ArrivingLabels {
+    pub(crate) labels: Vec<(u64, String)>,
+    pub(crate) pairs: Vec<(u64, u64, bool)>,
 }
 
 impl DelayedLabels {
-    /// Sends labels that arrive with the end of batch `due`. Of more than a maximum number of labels, the oldest are lost.
+    /// Sends labels that arrive with the end of batch `due`. Beyond the maximum number of labels the oldest are lost.
     pub(crate) fn send(&mut self, due: u64, labels: Vec<(u64, String)>) {
-        if !labels.is_empty() {
-            self.batches.push_back(DelayedBatch { due, labels });
+        self.send_batch(DelayedBatch { due, labels, pairs: Vec::new() });
+    }
+
+    /// Sends answers to queries that arrive with the end of batch `due`.
+    pub(crate) fn send_answers(&mut self, due: u64, answers: Vec<Event>) {
+        let mut batch = DelayedBatch { due, labels: Vec::new(), pairs: Vec::new() };
+        for answer in answers {
+            match answer {
+                Event::Answer { sample, label } => batch.labels.push((sample, label)),
+                Event::Related { a, b, same } => batch.pairs.push((a, b, same)),
+                _ => {}
+            }
+        }
+        self.send_batch(batch);
+    }
+
+    fn send_batch(&mut self, batch: DelayedBatch) {
+        if batch.count() > 0 {
+            self.batches.push_back(batch);
         }
         while self.waiting() > MAX_WAITING && self.batches.len() > 1 {
             self.batches.pop_front();
@@ -84,16 +129,18 @@ impl DelayedLabels {
 
     /// Labels on their way.
     pub(crate) fn waiting(&self) -> usize {
-        self.batches.iter().map(|batch| batch.labels.len()).sum()
+        self.batches.iter().map(DelayedBatch::count).sum()
     }
 
     /// The labels that arrive with the end of a batch.
-    pub(crate) fn arriving(&mut self, batch: u64) -> Vec<(u64, String)> {
-        let mut out = Vec::new();
+    pub(crate) fn arriving(&mut self, batch: u64) -> ArrivingLabels {
+        let mut out = ArrivingLabels::default();
         while self.batches.front().is_some_and(|first| first.due <= batch) {
-            out.extend(self.batches.pop_front().into_iter().flat_map(|batch| batch.labels));
+            let Some(batch) = self.batches.pop_front() else { break };
+            self.arrived += batch.count() as u64;
+            out.labels.extend(batch.labels);
+            out.pairs.extend(batch.pairs);
         }
-        self.arrived += out.len() as u64;
         out
     }
 
@@ -101,7 +148,7 @@ impl DelayedLabels {
     pub(crate) fn check(&self, batches: u64) -> Result<(), String> {
         let in_order = self.batches.iter().zip(self.batches.iter().skip(1)).all(|(a, b)| a.due <= b.due);
         let bounded =
-            self.batches.iter().all(|b| b.due <= batches.saturating_add(MAX_DELAY) && !b.labels.is_empty());
+            self.batches.iter().all(|b| b.due <= batches.saturating_add(MAX_DELAY) && b.count() > 0);
         if in_order && bounded && self.arrived <= 1 << 53 {
             Ok(())
         } else {
@@ -113,6 +160,7 @@ impl DelayedLabels {
 #[cfg(test)]
 mod tests {
     use super::{DelayedLabels, LabelProtocol, MAX_WAITING};
+    use evermargin::engine::Event;
 
     #[test]
     fn the_share_of_available_labels_is_the_rate() {
@@ -132,10 +180,14 @@ mod tests {
         labels.send(3, vec![(1, "a".into())]);
         labels.send(4, vec![(2, "b".into()), (3, "a".into())]);
         labels.check(1).unwrap();
-        assert!(labels.arriving(2).is_empty());
-        assert_eq!(labels.arriving(3), [(1, "a".to_string())]);
-        assert_eq!(labels.arriving(9).len(), 2);
-        assert_eq!((labels.waiting(), labels.arrived), (0, 3));
+        labels.send_answers(4, vec![Event::Related { a: 7, b: 1, same: true }]);
+        labels.send_answers(4, Vec::new());
+        labels.check(1).unwrap();
+        assert!(labels.arriving(2).labels.is_empty());
+        assert_eq!(labels.arriving(3).labels, [(1, "a".to_string())]);
+        let last = labels.arriving(9);
+        assert_eq!((last.labels.len(), last.pairs), (2, vec![(7, 1, true)]));
+        assert_eq!((labels.waiting(), labels.arrived), (0, 4));
         for due in 0..5 {
             labels.send(due, vec![(0, String::new()); MAX_WAITING / 2]);
             assert!(labels.waiting() <= MAX_WAITING);

@@ -61,6 +61,7 @@ mod record;
 mod replay;
 mod session;
 mod snapshot;
+mod source_weights;
 mod statistics;
 mod stream_scores;
 
@@ -70,5 +71,6 @@ pub use label_protocol::{LabelProtocol, MAX_DELAY};
 pub use record::Batch;
 pub use replay::{Opened, OtherCpu};
 pub use session::{RejectedEvent, Session};
+pub use source_weights::{SourceWeightHistory, SourceWeightsPoint};
 pub use statistics::{ClassCounts, StatisticsPoint, StreamStatistics};
 pub use stream_scores::StreamScores;

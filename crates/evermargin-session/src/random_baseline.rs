@@ -65,7 +65,7 @@ impl RandomBaseline {
 
     /// Answers queries from the hidden labels that are available, now or later. Returns the rows whose label was given.
     fn answer(&mut self, mut queries: Vec<Question>, batch: &Batch) -> Vec<usize> {
-        let (protocol, seed) = (self.protocol, self.engine.params().seed);
+        let protocol = self.protocol;
         if protocol.delay > 0 {
             let count = self.engine.params().budget.per_batch;
             queries.extend(self.engine.apply(Event::Ask { count }).map(|e| e.questions).unwrap_or_default());
@@ -73,13 +73,11 @@ impl RandomBaseline {
         let (mut given, mut delayed) = (Vec::new(), Vec::new());
         while let Some(query) = queries.pop() {
             let sample = query.sample;
-            let answer = batch.truth.get(query.row).cloned().flatten();
-            let answer = answer.filter(|_| protocol.is_available(seed, sample));
-            if let Some(label) = answer.clone().filter(|_| protocol.delay > 0) {
-                delayed.push((sample, label));
+            let answer = protocol.answer(&query, batch.truth.get(query.row).cloned().flatten(), &self.engine);
+            if let Some(answer) = answer.clone().filter(|_| protocol.delay > 0) {
+                delayed.push(answer);
                 continue;
             }
-            let answer = answer.map(|label| Event::Answer { sample, label });
             let event =
                 answer.filter(|e| self.engine.plan(e.clone()).is_ok()).unwrap_or(Event::Skip { sample });
             given.push(query.row);
@@ -87,7 +85,7 @@ impl RandomBaseline {
                 queries.extend(effects.questions);
             }
         }
-        self.delayed.send(self.engine.batches() + protocol.delay, delayed);
+        self.delayed.send_answers(self.engine.batches() + protocol.delay, delayed);
         given
     }
 

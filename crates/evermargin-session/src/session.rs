@@ -13,6 +13,7 @@ use evermargin::solver::{Progress, Watch};
 use evermargin_io::{Position, RejectedRow, Schema};
 use evermargin_store::Store;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Batches between two snapshots.
 const SNAPSHOT_INTERVAL: u64 = 32;
@@ -54,6 +55,8 @@ pub struct Session {
     pub(crate) first_sample: u64,
     /// Queries about it that wait for an answer.
     pub(crate) queries: Vec<Question>,
+    /// Texts of labeled samples of earlier batches, with which an annotator compares others; empty without an annotator.
+    pub(crate) labeled_texts: BTreeMap<u64, String>,
     /// Rows of it whose label the engine was given.
     pub(crate) given_rows: Vec<usize>,
     pub(crate) batch_closed: bool,
@@ -101,6 +104,7 @@ impl Session {
             unread_rows: Vec::new(),
             first_sample: 0,
             queries: Vec::new(),
+            labeled_texts: BTreeMap::new(),
             given_rows: Vec::new(),
             batch_closed: true,
             predictions: Vec::new(),
@@ -142,7 +146,7 @@ impl Session {
     fn may_take_long(&self, record: &Record) -> bool {
         match record {
             Record::Event(Event::Answer { label, .. }) => self.engine.classes().find(label).is_none(),
-            Record::Event(Event::Skip { .. }) => false,
+            Record::Event(Event::Skip { .. } | Event::Compare { .. } | Event::Related { .. }) => false,
             _ => true,
         }
     }
@@ -212,12 +216,10 @@ impl Session {
             if !watch.proceed(&progress) {
                 return Err(SessionError::Interrupted);
             }
-            let (sample, row) = (query.sample, query.row);
-            let truth = self.available_truth(sample, row);
-            let answered = truth.map(|label| {
-                let record = Record::Event(Event::Answer { sample, label });
-                self.execute(record, Durability::WithNext, Some(watch))
-            });
+            let sample = query.sample;
+            let answer = self.true_answer(query);
+            let answered =
+                answer.map(|event| self.execute(Record::Event(event), Durability::WithNext, Some(watch)));
             match answered {
                 Some(Ok(_)) => {}
                 // A row without a label, or with a name that is no class.
@@ -236,8 +238,8 @@ impl Session {
         self.execute(Record::Event(Event::Ask { count }), Durability::WithNext, None)?;
         let mut next = 0;
         while let Some(query) = self.queries.get(next) {
-            let (sample, row) = (query.sample, query.row);
-            if self.available_truth(sample, row).is_some() {
+            let sample = query.sample;
+            if self.true_answer(query).is_some() {
                 next += 1;
             } else {
                 self.execute(Record::Event(Event::Skip { sample }), Durability::WithNext, None)?;
@@ -246,10 +248,10 @@ impl Session {
         Ok(())
     }
 
-    /// The hidden label of a sample of the last batch, if the protocol makes it available.
-    pub(crate) fn available_truth(&self, sample: u64, row: usize) -> Option<String> {
-        let truth = self.batch.as_ref().and_then(|b| b.truth.get(row).cloned().flatten());
-        truth.filter(|_| self.config.label_protocol.is_available(self.config.params.seed, sample))
+    /// The answer of the hidden labels to a query about the last batch, if the protocol makes it available.
+    pub(crate) fn true_answer(&self, query: &Question) -> Option<Event> {
+        let label = self.batch.as_ref()?.truth.get(query.row).cloned().flatten();
+        self.config.label_protocol.answer(query, label, &self.engine)
     }
 
     /// Closes the batch at the time `now`, in seconds of the caller's clock. A clock that was set back counts as stopped.
@@ -411,10 +413,25 @@ impl Session {
         self.batch.as_ref().map(|b| &b.position)
     }
 
-    /// The text of a sample of the last batch, for an annotator.
+    /// The text of a sample of the last batch or of a labeled sample, for an annotator.
     pub fn text_of(&self, sample: u64) -> Option<&str> {
-        let row = sample.checked_sub(self.first_sample)? as usize;
-        self.batch.as_ref()?.texts.get(row).map(String::as_str)
+        let row = sample.checked_sub(self.first_sample).map(|row| row as usize);
+        let recent = row.and_then(|row| self.batch.as_ref()?.texts.get(row));
+        recent.or_else(|| self.labeled_texts.get(&sample)).map(String::as_str)
+    }
+
+    /// Keeps the texts of labeled samples, because the batch that has them is about to be replaced.
+    pub(crate) fn keep_labeled_texts(&mut self) {
+        let labeled: BTreeSet<u64> = self
+            .engine
+            .memory()
+            .map_or_else(BTreeSet::new, |m| m.labeled().iter().map(|l| l.sample).collect());
+        let texts: Vec<(u64, String)> = labeled
+            .range(self.first_sample..)
+            .filter_map(|sample| Some((*sample, self.text_of(*sample)?.to_string())))
+            .collect();
+        self.labeled_texts.extend(texts);
+        self.labeled_texts.retain(|sample, _| labeled.contains(sample));
     }
 
     /// Effects that people should know of (drift, notes, advice), since the last call.

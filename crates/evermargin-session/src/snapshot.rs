@@ -32,6 +32,12 @@ impl Session {
         {
             return Err(format!("a last batch that begins with row {}", self.first_row));
         }
+        let rows = self.engine.rows();
+        if self.labeled_texts.len() > self.engine.params().max_labels
+            || self.labeled_texts.keys().any(|sample| *sample >= rows)
+        {
+            return Err("texts of samples that have no label".into());
+        }
         if !self.unread_rows.is_sorted() {
             return Err("rejected rows of the last batch are not in order".into());
         }

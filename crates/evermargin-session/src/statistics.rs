@@ -2,6 +2,7 @@
 //! it grows too long, every other batch is dropped from it.
 
 use crate::commit::rejected_count;
+use crate::source_weights::SourceWeightHistory;
 use crate::stream_scores::StreamScores;
 use evermargin::engine::{Classes, Effects, Engine, InferredLabel};
 use evermargin::metrics::{ClassScores, chance_corrected, class_scores};
@@ -161,6 +162,8 @@ pub struct StreamStatistics {
     pub classes: Vec<ClassCounts>,
     /// Scores of simple classifiers and of the recent past.
     pub scores: StreamScores,
+    /// Weights of the label sources.
+    pub source_weights: SourceWeightHistory,
 }
 
 impl StreamStatistics {
@@ -215,6 +218,7 @@ impl StreamStatistics {
         given: &[usize],
     ) {
         self.count_memory(engine);
+        self.source_weights.record(self.current.batch, engine);
         self.current.closed_rows = self.current.rows;
         for (predicted, actual) in scored_rows(predictions, engine.classes(), reference, given) {
             self.current.scored_after += 1;
@@ -251,6 +255,7 @@ impl StreamStatistics {
             earlier = Some(point);
         }
         earlier.map_or(Ok(()), |earlier| self.current.check_after(earlier))?;
+        self.source_weights.check(self.current.batch)?;
         self.check_classes()
     }
 
@@ -532,8 +537,9 @@ mod tests {
         statistics.check().unwrap();
         let read = |text: &str| serde_json::from_str::<StreamStatistics>(text);
         let huge = mutants(&statistics, |_| u64::MAX.into());
-        // four points, the stride, two classes, two references, and the window: 16 words and four numbers
-        assert_eq!(huge.len(), 4 * 14 + 1 + 2 * 5 + 2 + 16 + 4);
+        // four points, the stride, two classes, two references, the window (16 words and four numbers), and the stride of the
+        // weights
+        assert_eq!(huge.len(), 4 * 14 + 1 + 2 * 5 + 2 + 16 + 4 + 1);
         for (path, text) in huge {
             // The cost is the only fraction: any finite one may be.
             assert!(path.ends_with("summary_cost") || read(&text).unwrap().check().is_err(), "{path}");

@@ -203,12 +203,16 @@ pub fn explanation(semi: &Semi) -> Option<String> {
         .filter_map(|c| if let ParamValue::Map(row) = c { Some(row) } else { None })
         .collect();
     rows.sort_by(|a, b| number(b, "weight").unwrap_or(0.0).total_cmp(&number(a, "weight").unwrap_or(0.0)));
-    let mut out = String::from(
-        "Each candidate was fitted without a part of the labels and then labeled that part. Its weight is a prior (4 for \
-         the two families of labels alone and 1 for each other family, or 2 for graphs and 1 for the others with at most \
-         two labels per class; members of a family share it) times exp(-0.3 l (log-loss + \
-         error)), where l is the number of labels, at most 100. The labels are the weighted mean of the candidates' \
-         probabilities.",
+    let label_free = number(&semi.facts, "label_free_weight").unwrap_or(0.0);
+    let mut out = format!(
+        "Each candidate was fitted without a part of the labels and then labeled that part. Its weight is a prior ({:.2} for each \
+         of the two families of labels alone, 1 for each other family; members of a family share it) times \
+         exp(-{} l (log-loss + error)), where l is the number of labels, at most 100. With few labels per class, stability when \
+         labels are held out, agreement with the other families and the cut of the graph count, too, here with weight {:.2}. \
+         The labels are the weighted mean of the candidates' probabilities.",
+        number(&semi.facts, "prior_of_labels_alone").unwrap_or(1.0),
+        number(&semi.facts, "evidence_rate").unwrap_or(0.0),
+        label_free,
     );
     for row in rows.iter().take(3) {
         let name = row.get("candidate").and_then(ParamValue::as_str).unwrap_or("");
@@ -225,7 +229,15 @@ pub fn explanation(semi: &Semi) -> Option<String> {
                     100.0 * high.unwrap_or(1.0)
                 );
             }
-            None => out.push_str(": its prior, because no label could be held out."),
+            None => out.push_str(": no label could be held out."),
+        }
+        if label_free >= 0.01 {
+            let share = |key: &str| 100.0 * number(row, key).unwrap_or(0.0);
+            let (stability, agreement, cut) = (share("stability"), share("agreement"), share("cut"));
+            let _ = write!(
+                out,
+                " Stability {stability:.0} %, agreement {agreement:.0} %, cut {cut:.0} % of a random one."
+            );
         }
     }
     Some(out)
@@ -258,6 +270,7 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
         let how = match from {
             "estimate" => "estimated",
             "labels" => "as among the labels",
+            "smoothed labels" => "as among the labels, smoothed",
             _ => "given",
         };
         let _ = write!(

@@ -148,6 +148,8 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     };
     let seconds = watch.seconds();
     watch.finish();
+    let shortfall = groups.as_ref().and_then(|groups| groups.shortfall(chosen.len(), number));
+    console::note(common, shortfall.as_slice());
 
     let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
     if let Some(output) = &output {

@@ -150,6 +150,8 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
     let weights = carry_weights(x.view(), &[], &picks.order, params.kernel).map_err(about)?;
     let seconds = watch.seconds();
     watch.finish();
+    let shortfall = groups.as_ref().and_then(|groups| groups.shortfall(picks.order.len(), most));
+    console::note(common, shortfall.as_slice());
     if picks.exit == Exit::Interrupted {
         console::note(common, &[format!("stopped early, after {} exemplars", picks.order.len())]);
     }

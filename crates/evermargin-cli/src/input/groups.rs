@@ -37,6 +37,7 @@ impl GroupArgs {
         }
         let options = ReadOptions {
             label: Some(column(name)),
+            label_purpose: Some("--group"),
             unlabeled: false,
             text: Vec::new(),
             only: None,
@@ -66,6 +67,17 @@ impl Groups {
     pub fn select(&self, rows: &[usize]) -> Self {
         let of: Vec<u32> = rows.iter().map(|&row| self.of[row]).collect();
         Self { of: compact(&of), max_per_group: self.max_per_group }
+    }
+
+    /// A note where fewer rows were chosen than wanted because the groups allow no more.
+    pub fn shortfall(&self, chosen: usize, wanted: usize) -> Option<String> {
+        let mut sizes = vec![0_usize; self.of.iter().max().map_or(0, |last| *last as usize + 1)];
+        self.of.iter().for_each(|group| sizes[*group as usize] += 1);
+        let allowed: usize = sizes.iter().map(|size| (*size).min(self.max_per_group)).sum();
+        let (groups, most) = (sizes.len(), self.max_per_group);
+        (chosen < wanted && chosen == allowed).then(|| {
+            format!("{chosen} of {wanted} rows: --max-per-group {most} allows no more of {groups} groups")
+        })
     }
 
     /// The limit that a choice keeps to.

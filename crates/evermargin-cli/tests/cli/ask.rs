@@ -180,3 +180,26 @@ fn what_cannot_be_asked_is_said() {
         assert!(said.code == code && said.err.contains(why), "{line}: {} {}", said.code, said.err);
     }
 }
+
+/// A limit per group that leaves fewer rows than wanted is noted, and a missing column is reported as that of the flag.
+#[test]
+fn a_limit_per_group_says_what_it_leaves_out() {
+    let shell = Shell::new();
+    let cities = ["Lund", "Oslo", "Rome", ""];
+    let line = |i: usize| {
+        let label = if i < 20 { ["a", "b"][i % 2] } else { "" };
+        format!("{},{},{},{label}\n", (i % 2) as f64 + 0.01 * i as f64, (i * 7) % 11, cities[i % 4])
+    };
+    shell.write("d.csv", &format!("x,y,city,kind\n{}", (0..60).map(line).collect::<String>()));
+    shell.ok("fit d.csv --label kind -o m.evm");
+    let few = shell.ok("ask d.csv --model m.evm -n 20 --group city --max-per-group 2");
+    assert_eq!(few.out.lines().count(), 1 + 8);
+    let note = "8 of 20 rows: --max-per-group 2 allows no more of 4 groups";
+    assert!(few.err.contains(note), "{}", few.err);
+    let enough = shell.ok("ask d.csv --model m.evm -n 8 --group city --max-per-group 2");
+    assert!(!enough.err.contains("allows no more"), "{}", enough.err);
+    let summary = shell.ok("summarize d.csv --label kind -k 5 --group city -o s.evs");
+    assert!(summary.err.contains("4 of 5 rows: --max-per-group 1"), "{}", summary.err);
+    let wrong = shell.fails("ask d.csv --model m.evm --group town", 1);
+    assert!(wrong.err.contains("no column named 'town' for --group; the header has"), "{}", wrong.err);
+}

@@ -2,6 +2,7 @@
 
 use crate::shell::Shell;
 use serde_json::Value;
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -53,7 +54,17 @@ fn a_stream_is_labeled_with_few_answers() {
     assert!(json["labels_spent"].as_u64().unwrap() <= 100);
     assert!(json["prequential_accuracy_last_half"].as_f64().unwrap() > 0.97, "{json}");
     assert!(json["random_prequential_accuracy"].as_f64().unwrap() > 0.8, "{json}");
+    let history = json["label_source_history"].as_array().unwrap();
+    assert!(!history.is_empty() && history.len() <= 64);
+    assert_eq!(history.last().unwrap()["batch"], 20);
+    for source in json["label_sources"].as_array().unwrap() {
+        let last = &history.last().unwrap()[source["source"].as_str().unwrap()];
+        assert_eq!(*last, source["weight"], "the series ends with the present weights");
+    }
+    let choice = json["label_choice"].as_str().unwrap();
+    assert!(choice.contains(" this stream: ") && choice.contains("held-out labels right"), "{choice}");
     let page = shell.text("r.html");
+    assert!(page.contains("weights of the label sources") && page.contains(choice), "{choice}");
     assert!(
         page.contains("<svg") && page.contains("at random") && !page.contains("src="),
         "nothing is loaded"
@@ -235,6 +246,156 @@ fn a_person_answers() {
     assert_eq!(said.json()["rows"], 40);
 }
 
+/// Sixty texts in three kinds, without labels.
+fn write_texts(shell: &Shell) {
+    let kinds = ["pills cheap offer", "meeting monday agenda", "football goal match"];
+    let lines: Vec<String> = (0..60).map(|k| format!("{} {k},\n", kinds[k % 3])).collect();
+    let lines = lines.concat();
+    std::fs::write(shell.path("mail.csv"), format!("words,class\n{lines}")).unwrap();
+}
+
+const COMPARING: &str = "run mail.csv --text words --label class --oracle terminal --batch 30 --queries-per-batch 8 --state s --json";
+
+/// A person compares where no name comes to mind, takes an answer back, stops in between, and compares with samples of
+/// earlier batches later.
+#[test]
+fn a_person_compares() {
+    let shell = Shell::new();
+    write_texts(&shell);
+    let said = shell.ok_with(COMPARING, b"pills\nmeet\n?\nn\nu\ny\n?\nq\n");
+    let err = &said.err;
+    assert!(err.contains("1=meet 2=pills ?=compare s=skip"), "{err}");
+    assert_eq!(
+        err.matches("is it of the same class as sample").count(),
+        3,
+        "asked, once more, and asked: {err}"
+    );
+    assert!(err.contains("y=same n=different s=skip"), "{err}");
+    let labels: Vec<&str> = err.lines().filter_map(|line| Some(line.rsplit_once("  sample ")?.1)).collect();
+    assert_eq!(labels.len(), 2, "{err}");
+    assert_ne!(labels[0], labels[1], "the difference was taken back");
+    // The comparison is still open; a name answers it, too. The next batch is compared with samples of this one.
+    let said = shell.ok_with(COMPARING, b"goal\ns\ns\ns\ns\n?\nq\n");
+    let lines: Vec<&str> = said.err.lines().collect();
+    let places = |text: &str| (0..lines.len()).filter(|&i| lines[i].contains(text)).collect::<Vec<_>>();
+    let (asked, compared) = (places("question "), places("is it of the same class as sample"));
+    assert_eq!((compared.len(), compared[0]), (2, asked[0] + 2), "{}", said.err);
+    let number = |at: usize| {
+        let (_, rest) = lines[at].split_once("sample ").unwrap();
+        rest.split(' ').next().unwrap().trim_end_matches(':').parse::<usize>().unwrap()
+    };
+    let kind = |k: usize| ["pills", "meeting", "football"][(k - 1) % 3];
+    let (new, old) = (compared[1] - 2, compared[1]);
+    assert!(number(new) > 30 && number(old) <= 30, "{}", said.err);
+    assert!(lines[new + 1].contains(kind(number(new))), "{}", said.err);
+    assert!(lines[old + 1].contains(kind(number(old))), "the text of an earlier batch: {}", said.err);
+}
+
+/// Each undo reaches the answer before; the answers that it reached are given once more in their order.
+#[test]
+fn a_person_undoes_answers_one_after_the_other() {
+    let shell = Shell::new();
+    write_texts(&shell);
+    let said = shell.ok_with(COMPARING, b"pills\nmeet\n?\nn\nu\nu\nagenda\n?\ny\nu\ns\nq\n");
+    let err = &said.err;
+    let again: Vec<&str> = err.lines().filter(|line| line.contains("once more")).collect();
+    assert_eq!(again.len(), 4, "the pair, the name before it, the pair, and the pair: {err}");
+    assert!(again[0].contains("answered different (sample ") && again[0] == again[2], "{err}");
+    assert!(again[1].contains("answered meet:") || again[1].contains("answered pills:"), "{err}");
+    assert!(again[3].contains("answered same (sample "), "{err}");
+    let undone: Vec<&str> = err.lines().filter(|line| line.contains("undone: sample")).collect();
+    assert_eq!(undone.len(), 3, "{err}");
+    assert!(undone[0].ends_with("; now agenda"), "{err}");
+    assert!(undone[1].contains("different (sample ") && undone[1].contains("; now same (sample "), "{err}");
+    assert!(undone[2].contains("its label and its comparisons are taken back"), "{err}");
+}
+
+/// The classes may be called like commands.
+#[test]
+fn a_class_called_n_is_no_command() {
+    let shell = Shell::new();
+    write_texts(&shell);
+    let err = shell.ok_with(COMPARING, b"n\ny\n?\nno\nq\n").err;
+    assert!(
+        err.contains("  same different s=skip u=undo q=quit, or the name of its class (1=n 2=y)> "),
+        "{err}"
+    );
+    assert!(
+        err.contains(" is n\n") || err.contains(" is y\n"),
+        "with two classes a difference is a label: {err}"
+    );
+}
+
+/// On a terminal a single key is an answer, but not of a comparison.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_line_answers_a_comparison_on_a_terminal() {
+    let has_script = Command::new("script").arg("--version").output().is_ok_and(|o| o.status.success());
+    if !has_script {
+        return println!("script is missing: not tested");
+    }
+    let shell = Shell::new();
+    write_texts(&shell);
+    let command = format!("{} {COMPARING}", env!("CARGO_BIN_EXE_evermargin"));
+    let mut child = Command::new("script")
+        .args(["-qefc", &command, "/dev/null"])
+        .current_dir(shell.path("."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut keys = child.stdin.take().unwrap();
+    let mut screen = child.stdout.take().unwrap();
+    let mut seen = String::new();
+    // Each answer is typed when its question is on the screen.
+    for (question, answer) in [
+        ("or a new name> ", "pills\r"),
+        ("or a new name> ", "meet\r"),
+        ("or a new name> ", "?"),
+        ("pills)> ", "?\r"),
+        ("pills)> ", "no\r"),
+        ("or a new name> ", "q"),
+    ] {
+        let begin = seen.len();
+        while !seen[begin..].contains(question) {
+            let mut bytes = [0; 4096];
+            let count = std::io::Read::read(&mut screen, &mut bytes).unwrap();
+            assert!(count > 0, "{seen}");
+            seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        keys.write_all(answer.as_bytes()).unwrap();
+        keys.flush().unwrap();
+    }
+    std::io::Read::read_to_string(&mut screen, &mut seen).unwrap();
+    assert!(child.wait().unwrap().success(), "{seen}");
+    assert!(seen.contains("is it of the same class as sample"), "{seen}");
+    assert!(!seen.contains("1=?"), "{seen}");
+    assert!(seen.contains("\"labels_spent\":4"), "{seen}");
+}
+
+/// The labels of the data answer comparisons, also those of rows whose class they do not name, and a run that is resumed ends
+/// like one that is not.
+#[test]
+fn labels_of_the_data_answer_comparisons() {
+    let shell = Shell::new();
+    shell.ok("generate waveform --rows 600 --seed 3 -o d.csv");
+    for options in ["--pairwise-queries always", "--pairwise-queries after-skip --label-rate 0.3"] {
+        let run = format!("run d.csv --batch 100 --json {options}");
+        let name = options.replace([' ', '.'], "");
+        let whole = shell.ok(&format!("{run} --state whole{name}")).json();
+        for batches in [2, 1] {
+            shell.ok(&format!("{run} --state parts{name} --batches {batches}"));
+        }
+        let parts = shell.ok(&format!("{run} --state parts{name}")).json();
+        assert_eq!(parts["state_hash"], whole["state_hash"], "{options}");
+        let events = std::fs::read(shell.path(&format!("whole{name}/events.db"))).unwrap();
+        let related = events.windows(7).filter(|bytes| *bytes == b"related").count();
+        assert!(related >= 10, "{options}: {related} answers to comparisons in the state");
+        assert!(whole["prequential_accuracy"].as_f64().unwrap() > 0.5, "{options}: {whole}");
+    }
+}
+
 /// The reader of standard error may go away, as `2>&1 | head` does.
 #[test]
 #[cfg(unix)]
@@ -293,4 +454,14 @@ fn hostile_streams_are_refused_in_words() {
     ] {
         shell.fails(line, 2);
     }
+}
+
+#[test]
+fn weights_of_an_unused_strategy_are_noted() {
+    let shell = Shell::new();
+    shell.ok("generate two-moons --rows 200 --noise 0.1 -o d.csv");
+    let note = "--submod-weights has no effect with --strategy small-pool";
+    let run = "run d.csv --batch 100 --submod-weights learned";
+    assert!(shell.ok(run).err.contains(note));
+    assert!(!shell.ok(&format!("{run} --strategy submod")).err.contains("no effect"));
 }

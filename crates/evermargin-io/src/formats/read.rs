@@ -60,6 +60,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The label column of a table.
     pub label: Option<LabelColumn>,
+    /// Name of the label column in messages; none: the label.
+    pub label_purpose: Option<&'static str>,
     /// Whether the data have no label: every column of a table is a feature, and labels beside rows are not looked at, unless in
     /// `labels_file`.
     pub unlabeled: bool,

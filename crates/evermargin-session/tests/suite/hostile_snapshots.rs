@@ -35,8 +35,19 @@ fn statistics_of_a_snapshot_are_checked() {
         ("/statistics/history/1/rows", json!(1)),
         ("/statistics/stride", json!(u64::MAX)),
         ("/statistics/classes/0/actual", json!(u64::MAX)),
+        ("/statistics/source_weights/stride", json!(0)),
+        ("/statistics/source_weights/stride", json!(1u64 << 40)),
+        ("/statistics/source_weights/last", Value::Null),
+        ("/statistics/source_weights/last/batch", json!(4)),
+        ("/statistics/source_weights/last/weights/0", json!(2.0)),
+        ("/statistics/source_weights/points/0/batch", json!(0)),
+        ("/statistics/source_weights/points/0/weights/3", json!(-0.5)),
         ("/first_row", json!(u64::MAX)),
         ("/unread_rows", json!([5, 4])),
+        ("/labeled_texts", json!({"99": "of no row"})),
+        ("/engine/state/constraints/pairs", json!([[5, 4, true]])),
+        ("/engine/state/constraints/known", json!([[5, 0]])),
+        ("/engine/state/constraints/classes", json!(9)),
     ];
     for (pointer, value) in hostile {
         let error = opened_with(pointer, value).unwrap_err();

@@ -1,9 +1,10 @@
 //! Logs that an older program or a hand wrote, states of another CPU, and sessions resumed at any event.
 
 use crate::common::{ROWS, batch, batch_of_another_width, config, home, open, process, undisturbed};
-use evermargin::engine::Event as EngineEvent;
+use evermargin::datasets::{GenerateParams, generate};
+use evermargin::engine::{Event as EngineEvent, PairwiseQueries};
 use evermargin_io::artifacts::engine::pack;
-use evermargin_session::{Opened, Oracle, OtherCpu, Session, SessionError};
+use evermargin_session::{Batch, LabelProtocol, Opened, Oracle, OtherCpu, Session, SessionError};
 use evermargin_store::{Event, Open, Store};
 
 type Attempt = Box<dyn Fn(&mut Session) -> Result<(), SessionError>>;
@@ -83,6 +84,78 @@ fn a_session_resumes_at_any_step_with_the_same_bytes() {
     }
 }
 
+/// Three classes; the labels of the data answer comparisons, some of which come first or after a skip, some late.
+#[test]
+fn comparisons_are_answered_and_replayed() {
+    let mut implied = [0; 4];
+    for (k, (mode, delay, rate)) in [
+        (PairwiseQueries::Always, 0, 1.0),
+        (PairwiseQueries::AfterSkip, 0, 0.5),
+        (PairwiseQueries::Always, 1, 1.0),
+        (PairwiseQueries::OnRequest, 0, 0.5),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let config = || {
+            let mut config = config(Oracle::Truth);
+            config.params.budget.per_batch = 8;
+            config.params.pairwise_queries = mode;
+            config.random_baseline = true;
+            config.label_protocol = LabelProtocol { delay, rate };
+            config.schema.features = 21;
+            config
+        };
+        let batch = |k: usize| {
+            let params = GenerateParams { rows: 40, seed: k as u64 + 1, ..Default::default() };
+            let (x, labels) = generate("waveform", &params).unwrap();
+            let truth = labels.of.iter().map(|c| c.map(|c| labels.classes[c as usize].clone())).collect();
+            Batch { truth, ..Batch::new(x, vec![None; 40]) }
+        };
+        let home = home();
+        let directory = home.path().join("state");
+        let mut whole = Session::new(config(), None).unwrap();
+        let store = Store::open(&directory, Open::Either).unwrap();
+        let mut parts = Session::new(config(), Some(store)).unwrap();
+        for number in 0..9 {
+            for session in [&mut whole, &mut parts] {
+                session.ingest(batch(number)).unwrap();
+                session.answer_from_truth().unwrap();
+                session.close_batch(0).unwrap();
+            }
+            if number == 3 {
+                parts.save_snapshot().unwrap();
+            }
+            drop(std::mem::replace(&mut parts, Session::new(config(), None).unwrap()));
+            parts = open(&directory).unwrap();
+            assert_eq!(parts.to_bytes().unwrap(), whole.to_bytes().unwrap(), "{mode:?}, batch {number}");
+            assert_eq!(parts.rejected_event_count(), 0);
+        }
+        let memory = whole.engine().memory().unwrap();
+        implied[k] = memory.labeled().iter().filter(|l| l.follows.is_some()).count();
+        for label in memory.labeled() {
+            let (number, row) = (label.sample as usize / 40, label.sample as usize % 40);
+            let name = &whole.engine().classes().names()[label.class as usize];
+            assert_eq!(batch(number).truth[row].as_ref(), Some(name), "{mode:?}");
+        }
+    }
+    assert!(implied[..3].iter().all(|n| *n > 5) && implied[3] == 0, "{implied:?} labels by comparison");
+}
+
+/// Statements about pairs that were not asked about answer queries, too.
+#[test]
+fn queries_that_pairs_have_answered_are_closed() {
+    let mut session = Session::new(config(Oracle::Truth), None).unwrap();
+    process(&mut session, 0).unwrap();
+    session.ingest(batch(1)).unwrap();
+    let known = session.engine().memory().unwrap().labeled()[0].sample;
+    let sample = session.queries()[0].sample;
+    let effects = session.submit(EngineEvent::Related { a: known, b: sample, same: true }).unwrap();
+    assert_eq!(effects.implied.len(), 1);
+    assert!(session.queries().iter().all(|q| q.sample != sample));
+    session.answer_from_truth().unwrap();
+}
+
 #[test]
 fn refused_events_change_nothing_and_are_not_stored() {
     let home = home();
@@ -134,5 +207,5 @@ fn a_state_of_another_format_is_refused() {
     drop(store);
     let error = open(&directory).unwrap_err();
     assert!(matches!(error, SessionError::Corrupt { .. }), "{error:?}");
-    assert!(error.to_string().contains("session format 1; this program reads format 5"), "{error}");
+    assert!(error.to_string().contains("session format 1; this program reads format 6"), "{error}");
 }

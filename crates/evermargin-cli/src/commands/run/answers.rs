@@ -1,6 +1,6 @@
 //! Answers of a person, read on a thread of their own, so that a signal ends the wait for a key.
 
-use super::terminal_oracle::has_places;
+use super::replies::{SINGLE_KEYS, has_places, has_single_keys};
 use crate::failure::Failure;
 use crate::output::progress::Watcher;
 use std::fs::File;
@@ -16,15 +16,18 @@ const POLL: Duration = Duration::from_millis(50);
 
 /// Keys and words, one at a time as they are asked for.
 pub struct Answers {
-    /// The class names, by which a single key is known to be enough.
-    requests: Sender<Vec<String>>,
+    /// Requests for answers; the class names in them determine whether a single key is enough.
+    requests: Sender<Request>,
     words: Receiver<Result<Option<String>, Failure>>,
     stop: Arc<AtomicBool>,
     terminal: TerminalMode,
 }
 
+/// The class names, and whether two samples are compared: single keys do not answer that.
+type Request = (Vec<String>, bool);
+
 /// Reads one answer; none at the end of the input.
-type ReadAnswer = Box<dyn FnMut(&[String]) -> Result<Option<String>, Failure> + Send>;
+type ReadAnswer = Box<dyn FnMut(&Request) -> Result<Option<String>, Failure> + Send>;
 
 impl Answers {
     /// Keys of the terminal, or lines of standard input; where standard input is the stream, of the terminal behind it.
@@ -32,7 +35,7 @@ impl Answers {
         let taken = streams.iter().any(|s| s == Path::new("-"));
         let mut read: ReadAnswer = if !taken && std::io::stdin().is_terminal() {
             let terminal = ::console::Term::stderr();
-            Box::new(move |names: &[String]| key(&terminal, names).map(Some))
+            Box::new(move |request: &Request| key_or_line(&terminal, request))
         } else if taken {
             let missing = "standard input is the stream, and there is no terminal to answer at";
             lines(File::open("/dev/tty").map_err(|_| Failure::Failed(missing.into()))?)
@@ -40,11 +43,11 @@ impl Answers {
             lines(std::io::stdin())
         };
         let terminal = TerminalMode::now();
-        let (requests, asked) = channel::<Vec<String>>();
+        let (requests, asked) = channel::<Request>();
         let (sender, words) = channel();
         std::thread::spawn(move || {
-            for names in asked {
-                if sender.send(read(&names)).is_err() {
+            for request in asked {
+                if sender.send(read(&request)).is_err() {
                     return;
                 }
             }
@@ -53,8 +56,8 @@ impl Answers {
     }
 
     /// The next answer; none at the end of the input or after a signal.
-    pub fn next(&mut self, names: &[String]) -> Result<Option<String>, Failure> {
-        if self.requests.send(names.to_vec()).is_err() {
+    pub fn next(&mut self, names: &[String], compares: bool) -> Result<Option<String>, Failure> {
+        if self.requests.send((names.to_vec(), compares)).is_err() {
             return Ok(None);
         }
         loop {
@@ -73,14 +76,16 @@ impl Answers {
 
 fn lines(input: impl Read + Send + 'static) -> ReadAnswer {
     let mut input = BufReader::new(input);
-    Box::new(move |_: &[String]| {
-        let mut line = String::new();
-        let read = input.read_line(&mut line).map_err(|e| Failure::io("standard input", &e))?;
-        Ok((read > 0).then(|| line.trim().to_string()))
-    })
+    Box::new(move |_: &Request| line(&mut input))
 }
 
-/// How the terminal behaves, to be restored after a wait for a key was left.
+fn line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let read = input.read_line(&mut line).map_err(|e| Failure::io("standard input", &e))?;
+    Ok((read > 0).then(|| line.trim().to_string()))
+}
+
+/// The mode of the terminal, restored when a wait for a key is interrupted.
 struct TerminalMode {
     #[cfg(unix)]
     mode: Option<rustix::termios::Termios>,
@@ -109,25 +114,29 @@ impl TerminalMode {
     fn restore(&self) {}
 }
 
-/// A single key where that is enough, else a word.
-fn key(term: &::console::Term, names: &[String]) -> Result<String, Failure> {
+/// A single key where that is enough, else a line; none at the end of the input.
+fn key_or_line(term: &::console::Term, (names, compares): &Request) -> Result<Option<String>, Failure> {
+    if *compares || !has_single_keys(names) {
+        return line(&mut std::io::stdin().lock());
+    }
     let wrong = |e: std::io::Error| Failure::io("terminal", &e);
     let few = names.len() < 10 && has_places(names);
-    match term.read_char().map_err(wrong)? {
-        c @ ('s' | 'u' | 'q') => {
+    let word = match term.read_char().map_err(wrong)? {
+        c if SINGLE_KEYS.contains(&c) => {
             status!("{c}");
-            Ok(c.to_string())
+            c.to_string()
         }
         c @ '1'..='9' if few && (c as usize - '0' as usize) <= names.len() => {
             let name = &names[c as usize - '1' as usize];
             status!("{name}");
-            Ok(name.clone())
+            name.clone()
         }
-        '\n' | '\r' => Ok(String::new()),
+        '\n' | '\r' => String::new(),
         c => {
             status_part!("{c}");
             let rest = term.read_line().map_err(wrong)?;
-            Ok(format!("{c}{rest}").trim().to_string())
+            format!("{c}{rest}").trim().to_string()
         }
-    }
+    };
+    Ok(Some(word))
 }

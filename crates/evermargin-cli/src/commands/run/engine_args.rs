@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use evermargin::engine::{ENGINE_PARAMS, EngineParams, engine_param_specs};
+use evermargin::engine::{ENGINE_PARAMS, EngineParams, QueryStrategy, engine_param_specs};
 use evermargin::params::{ParamKind, ParamSpec, ParamValue, ParamValues};
 
 /// Parameters that have a flag of every command.
@@ -19,6 +19,16 @@ impl EngineArgs {
         let mut values = self.0.clone();
         values.insert("seed".into(), seed.into());
         EngineParams::from_values(&values).map_err(Failure::usage)
+    }
+}
+
+impl EngineArgs {
+    /// Notes on flags that have no effect beside others.
+    pub fn notes(&self, params: &EngineParams) -> Vec<String> {
+        let strategy = params.query_strategy;
+        let is_unused = self.0.contains_key("submod_weights") && strategy != QueryStrategy::Submod;
+        let note = || format!("--submod-weights has no effect with --strategy {}", strategy.name());
+        is_unused.then(note).into_iter().collect()
     }
 }
 

@@ -4,9 +4,11 @@ mod answers;
 mod args;
 mod chart;
 mod engine_args;
+mod label_sources;
 mod open;
 mod output;
 mod progress_line;
+mod replies;
 pub mod report;
 mod terminal_oracle;
 
@@ -38,6 +40,7 @@ const MODEL_EVERY: u64 = 20;
 /// Runs the verb.
 pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     check(args)?;
+    console::note(common, &args.engine.notes(&args.params(common)?));
     let watch = Watcher::start(common, None)?;
     let Opening { mut session, mut stream, mut first } = open(args, common, &watch)?;
     let mut output = args.output.as_deref().map(|path| Predictions::open(path, &session)).transpose()?;
@@ -248,8 +251,11 @@ fn finish(
         "summary_cost": current.summary_cost,
         "version": engine.version(),
         "label_sources": engine.label_sources().weights(),
+        "label_source_history": label_sources::history(session),
+        "label_choice": label_sources::explanation(engine),
         "selection_share": engine.selection_seconds() / live.seconds().max(1e-9),
         "drifts": engine.metrics().drifts,
+        "novelty_alarms": engine.metrics().novelty_alarms,
         "model": model,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),

@@ -139,6 +139,7 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
             percent(random.accuracy_of_last_half()),
         );
     }
+    let _ = writeln!(out, "{}", super::label_sources::explanation(engine));
     if statistics.current.rejected_rows > 0 {
         let _ = writeln!(out, "{}", rejected(args, session));
     }

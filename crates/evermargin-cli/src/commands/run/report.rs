@@ -1,6 +1,7 @@
 //! The page of a run: curves and numbers, nothing to load from elsewhere.
 
 use super::chart::{Chart, Curve};
+use super::label_sources;
 use super::progress_line::{ProgressLine, peak_memory};
 use crate::output::console::short;
 use crate::output::heatmap::{escaped, page};
@@ -18,11 +19,13 @@ const WINDOW: usize = 10;
 pub fn page_of(session: &Session, live: &ProgressLine<'_>, more: &str) -> String {
     let mut body = String::from("<h1>evermargin run</h1>\n");
     let _ = writeln!(body, "<p>{}</p>", escaped(&in_words(session)));
+    let _ = writeln!(body, "<p>{}.</p>", escaped(&label_sources::explanation(session.engine())));
     body.push_str(more);
     let drifts: Vec<f64> = live.drifts.iter().map(|b| *b as f64).collect();
     for chart in [
         against_labels(session),
         over_batches(session, &drifts),
+        label_sources::chart(session),
         remembered(session, &drifts),
         times(live),
         memory(live),

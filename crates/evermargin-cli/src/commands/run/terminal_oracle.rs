@@ -1,11 +1,17 @@
 //! A person at the terminal who answers: shows the sample, takes a key or a word.
 
 use super::answers::Answers;
+use super::replies::{Reply, comparison_prompt, name_prompt, parse};
 use crate::failure::Failure;
-use evermargin::engine::{Event, QueryReason, Question};
+use evermargin::engine::{Event, ImpliedLabel, QueryReason, Question, Reference};
 use evermargin_session::{Oracle, Session, SessionError};
+use std::collections::VecDeque;
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
+
+/// Maximum number of answers that can be undone.
+const MAX_UNDO: usize = 100;
 
 /// How a round of questions ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,101 +20,230 @@ pub enum Answered {
     Quit,
 }
 
-/// An answer of the annotator.
-enum Reply {
+/// An answer, for undo.
+struct GivenAnswer {
+    sample: u64,
+    what: Given,
+}
+
+/// What was answered.
+#[derive(Clone)]
+enum Given {
     Label(String),
-    Skip,
-    Undo,
-    Quit,
+    /// Whether the sample is of the class of another.
+    Same(Reference, bool),
 }
 
 /// A person.
 pub struct TerminalOracle {
     answers: Option<Answers>,
-    /// The last sample answered, and what it was shown as.
-    last: Option<(u64, String)>,
+    /// The last answers, the newest at the end.
+    given: VecDeque<GivenAnswer>,
+    /// Answers that undo has reached, to be given once more; the earliest at the end.
+    undone: Vec<GivenAnswer>,
 }
 
 impl TerminalOracle {
     /// A person at the terminal; where standard input is the stream, at the terminal behind it.
     pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Result<Self, Failure> {
         let answers = (oracle == Oracle::Terminal).then(|| Answers::open(streams)).transpose()?;
-        Ok(Self { answers, last: None })
+        Ok(Self { answers, given: VecDeque::new(), undone: Vec::new() })
     }
 
-    /// Asks all questions that are open, and those that follow from the answers.
+    /// Asks all questions that are open, those that follow from the answers, and those whose answer is undone.
     pub fn answer(&mut self, session: &mut Session) -> Result<Answered, Failure> {
-        while let Some(question) = session.queries().first().cloned() {
-            let shown = session.text_of(question.sample).unwrap_or("").to_string();
-            show(session, &question, &shown);
-            match self.listen(session)? {
-                Reply::Quit => return Ok(Answered::Quit),
-                Reply::Skip => {
-                    session.submit(Event::Skip { sample: question.sample })?;
-                }
-                Reply::Label(label) => {
-                    if slip(session.submit(Event::Answer { sample: question.sample, label }))? {
-                        self.last = Some((question.sample, shown));
-                    }
-                }
-                Reply::Undo => {
-                    if self.undo(session)? == Answered::Quit {
-                        return Ok(Answered::Quit);
-                    }
-                }
-            }
-        }
-        Ok(Answered::All)
-    }
-
-    /// Takes the last answer back: another label for its sample, or none.
-    fn undo(&mut self, session: &mut Session) -> Result<Answered, Failure> {
-        let Some((sample, shown)) = self.last.take() else {
-            status!("  there is nothing to undo");
-            return Ok(Answered::All);
-        };
-        status!("\n  once more, sample {}:\n  {shown}", sample + 1);
-        match self.listen(session)? {
-            Reply::Quit => return Ok(Answered::Quit),
-            Reply::Undo => {}
-            Reply::Label(label) => {
-                if slip(session.submit(Event::Correct { sample, label }))? {
-                    self.last = Some((sample, shown));
-                }
-            }
-            Reply::Skip => {
-                slip(session.submit(Event::Withdraw { sample }))?;
-            }
-        }
-        Ok(Answered::All)
-    }
-
-    fn listen(&mut self, session: &Session) -> Result<Reply, Failure> {
-        let names = session.engine().classes().names();
         loop {
-            status_part!("  {} s=skip u=undo q=quit, or a new name> ", choices(names));
+            let ended = if let Some(answer) = self.undone.pop() {
+                self.ask_again(session, answer)?
+            } else if let Some(question) = session.queries().first().cloned() {
+                self.ask(session, &question)?
+            } else {
+                return Ok(Answered::All);
+            };
+            if ended == Answered::Quit {
+                return Ok(Answered::Quit);
+            }
+        }
+    }
+
+    /// Asks a question that is open.
+    fn ask(&mut self, session: &mut Session, question: &Question) -> Result<Answered, Failure> {
+        show(session, question);
+        let Question { sample, reference, .. } = question;
+        let sample = *sample;
+        match (self.listen(session, sample, reference.as_ref())?, reference) {
+            (Reply::Quit, _) => return Ok(Answered::Quit),
+            (Reply::Undo, _) => self.undo(),
+            (Reply::Skip, _) => {
+                submit(session, Event::Skip { sample })?;
+            }
+            (Reply::Compare, _) => {
+                submit(session, Event::Compare { sample })?;
+            }
+            (Reply::Label(label), _) => {
+                if submit(session, Event::Answer { sample, label: label.clone() })? {
+                    self.remember(sample, Given::Label(label));
+                }
+            }
+            (Reply::Same(same), Some(r)) => {
+                if submit(session, Event::Related { a: sample, b: r.sample, same })? {
+                    self.remember(sample, Given::Same(r.clone(), same));
+                }
+            }
+            (Reply::Same(_), None) => {}
+        }
+        Ok(Answered::All)
+    }
+
+    fn remember(&mut self, sample: u64, what: Given) {
+        if self.given.len() == MAX_UNDO {
+            self.given.pop_front();
+        }
+        self.given.push_back(GivenAnswer { sample, what });
+    }
+
+    /// The last answer that is not undone is to be given once more.
+    fn undo(&mut self) {
+        if let Some(answer) = self.given.pop_back() {
+            self.undone.push(answer);
+        } else {
+            status!("  there is nothing to undo");
+        }
+    }
+
+    /// Asks for another answer; until there is one, the answer counts as it was given.
+    fn ask_again(&mut self, session: &mut Session, answer: GivenAnswer) -> Result<Answered, Failure> {
+        let GivenAnswer { sample, what } = &answer;
+        let (sample, number) = (*sample, sample + 1);
+        status!("\n  once more, sample {number}, answered {}:\n  {}", answer.what, text_of(session, sample));
+        let reference = match what {
+            Given::Label(_) => None,
+            Given::Same(reference, _) => Some(reference),
+        };
+        if let Some(reference) = reference {
+            show_reference(session, reference);
+        }
+        let (applied, now) = match (self.listen(session, sample, reference)?, reference) {
+            (Reply::Quit, _) => {
+                status!("  the answer about sample {number} stays: {}", answer.what);
+                return Ok(Answered::Quit);
+            }
+            (Reply::Undo, _) => {
+                self.undone.push(answer);
+                self.undo();
+                return Ok(Answered::All);
+            }
+            (Reply::Compare, _) | (Reply::Same(_), None) => {
+                status!(
+                    "  an answer that was given is not compared; name the class, or skip to take the answer back"
+                );
+                self.undone.push(answer);
+                return Ok(Answered::All);
+            }
+            (Reply::Skip, _) => {
+                let applied = submit(session, Event::Withdraw { sample })?;
+                if applied {
+                    status!(
+                        "  undone: sample {number}, {}; its label and its comparisons are taken back",
+                        answer.what
+                    );
+                }
+                (applied, None)
+            }
+            (Reply::Same(same), Some(r)) => {
+                let applied = submit(session, Event::Related { a: sample, b: r.sample, same })?;
+                (applied, Some(Given::Same(r.clone(), same)))
+            }
+            (Reply::Label(label), _) => (rename(session, sample, what, &label)?, Some(Given::Label(label))),
+        };
+        match now {
+            // It can be undone still.
+            _ if !applied => self.remember(sample, answer.what),
+            None => {}
+            Some(now) => {
+                status!("  undone: sample {number}, {}; now {now}", answer.what);
+                self.remember(sample, now);
+            }
+        }
+        Ok(Answered::All)
+    }
+
+    /// The reply to a question for the class of a sample, or to its comparison with another.
+    fn listen(
+        &mut self,
+        session: &Session,
+        sample: u64,
+        reference: Option<&Reference>,
+    ) -> Result<Reply, Failure> {
+        let names = session.engine().classes().names();
+        let compares = reference.is_some();
+        loop {
+            if compares {
+                status_part!("{}", comparison_prompt(names));
+            } else {
+                status_part!("{}", name_prompt(names, session.engine().can_compare(sample)));
+            }
             let _ = std::io::stderr().flush();
-            let word = match &mut self.answers {
-                Some(answers) => answers.next(names)?,
+            let line = match &mut self.answers {
+                Some(answers) => answers.next(names, compares)?,
                 None => None,
             };
-            let Some(word) = word else { return Ok(Reply::Quit) };
-            match word.as_str() {
-                "" => {}
-                "s" => return Ok(Reply::Skip),
-                "u" => return Ok(Reply::Undo),
-                "q" => return Ok(Reply::Quit),
-                word => return Ok(Reply::Label(label(word, names))),
+            let Some(line) = line else { return Ok(Reply::Quit) };
+            if let Some(reply) = parse(&line, names, compares) {
+                return Ok(reply);
             }
         }
     }
 }
 
-/// Whether an event was applied. One that the engine rejects is a typing slip and prints the reason; a failing store ends the
-/// run.
-fn slip<T>(done: Result<T, SessionError>) -> Result<bool, Failure> {
-    match done {
-        Ok(_) => Ok(true),
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Label(label) => f.write_str(label),
+            Self::Same(reference, same) => {
+                let word = if *same { "same" } else { "different" };
+                write!(f, "{word} (sample {}, {})", reference.sample + 1, reference.class)
+            }
+        }
+    }
+}
+
+/// Replaces an answer by the name of the class; a pair that contradicts the name is stated anew. Returns whether it was applied.
+fn rename(session: &mut Session, sample: u64, given: &Given, label: &str) -> Result<bool, Failure> {
+    let related = |r: &Reference, same| Event::Related { a: sample, b: r.sample, same };
+    if let Given::Same(r, same) = given
+        && r.class == label
+    {
+        return if *same { Ok(true) } else { submit(session, related(r, true)) };
+    }
+    // The sample may be asked about again after a "different".
+    let label = label.to_string();
+    let event = if session.engine().pending_queries().contains(&sample) {
+        Event::Answer { sample, label }
+    } else {
+        Event::Correct { sample, label }
+    };
+    let applied = submit(session, event)?;
+    match given {
+        Given::Same(r, true) if applied => submit(session, related(r, false)),
+        _ => Ok(applied),
+    }
+}
+
+/// Submits an event, and prints the labels that follow from pairs. One that the engine rejects is a typing slip and prints the
+/// reason; a failing store ends the run. Returns whether it was applied.
+fn submit(session: &mut Session, event: Event) -> Result<bool, Failure> {
+    match session.submit(event) {
+        Ok(effects) => {
+            for ImpliedLabel { sample, label } in effects.implied {
+                if let Some(label) = label {
+                    status!("  sample {} is {label}", sample + 1);
+                } else {
+                    status!("  sample {} has no label any longer", sample + 1);
+                }
+            }
+            Ok(true)
+        }
         Err(SessionError::Rejected(reason)) => {
             status!("  {reason}");
             Ok(false)
@@ -117,25 +252,11 @@ fn slip<T>(done: Result<T, SessionError>) -> Result<bool, Failure> {
     }
 }
 
-/// Whether classes can be named by their place: not where a name is a number itself.
-pub(super) fn has_places(names: &[String]) -> bool {
-    names.iter().all(|n| n.parse::<f64>().is_err())
+fn text_of(session: &Session, sample: u64) -> &str {
+    session.text_of(sample).unwrap_or("")
 }
 
-/// The class a word stands for: its place in the list, or its name.
-fn label(word: &str, names: &[String]) -> String {
-    let place = word.parse::<usize>().ok().filter(|_| has_places(names));
-    let named = place.and_then(|n| n.checked_sub(1)).and_then(|n| names.get(n));
-    named.cloned().unwrap_or_else(|| word.to_string())
-}
-
-fn choices(names: &[String]) -> String {
-    let choice =
-        |(i, n): (usize, &String)| if has_places(names) { format!("{}={n}", i + 1) } else { n.clone() };
-    names.iter().enumerate().map(choice).collect::<Vec<_>>().join(" ")
-}
-
-fn show(session: &Session, question: &Question, shown: &str) {
+fn show(session: &Session, question: &Question) {
     let why = match question.why {
         QueryReason::Representative => "it stands for many",
         QueryReason::Informative => "it lies near the boundary",
@@ -143,23 +264,14 @@ fn show(session: &Session, question: &Question, shown: &str) {
         QueryReason::RandomCheck => "drawn at random",
     };
     let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
-    let number = session.engine().budget_usage().total;
-    status!("\nquestion {number}, sample {} ({why}{guess}):\n  {shown}", question.sample + 1);
+    let (number, sample) = (session.engine().budget_usage().total, question.sample);
+    status!("\nquestion {number}, sample {} ({why}{guess}):\n  {}", sample + 1, text_of(session, sample));
+    if let Some(reference) = &question.reference {
+        show_reference(session, reference);
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_names_or_places() {
-        let names = ["ham".to_string(), "spam".into()];
-        assert_eq!(label("2", &names), "spam");
-        assert_eq!(label("ham", &names), "ham");
-        assert_eq!(label("3", &names), "3", "a new class");
-        let digits = ["0".to_string(), "1".into()];
-        assert_eq!(label("1", &digits), "1", "a name before a place");
-        assert_eq!(label("1", &digits[..1]), "1", "also before it is known");
-        assert_eq!(choices(&digits), "0 1");
-    }
+fn show_reference(session: &Session, reference: &Reference) {
+    let Reference { sample, class } = reference;
+    status!("  is it of the same class as sample {} ({class})?\n  {}", sample + 1, text_of(session, *sample));
 }

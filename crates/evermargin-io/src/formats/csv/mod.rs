@@ -176,7 +176,10 @@ impl Plan {
             notes.push(format!("no label: all {} columns are features", names.len()).into());
             None
         } else {
-            Some(label_column(file, &names, header, format, options.label.as_ref(), notes)?)
+            match (&options.label, options.label_purpose) {
+                (Some(asked), Some(purpose)) => Some(asked_column(file, &names, header, asked, purpose)?),
+                (asked, _) => Some(label_column(file, &names, header, format, asked.as_ref(), notes)?),
+            }
         };
         if format == Format::Jsonl && options.label.is_none() && label.is_some_and(|l| survey.all_missing(l))
         {
