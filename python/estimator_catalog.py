@@ -411,7 +411,7 @@ SEMI_SUPERVISED = (
         "submod-s3vm",
         "submod-s3vm",
         "Labels unlabeled rows by a seeded cut of the data, very fast.",
-        few_labels("SubmodularS3VM()", "blobs", 100),
+        few_labels("SubmodularS3VM()", "blobs", 97),
     ),
     semi(
         "QPS3VM",

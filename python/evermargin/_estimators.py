@@ -3243,7 +3243,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
         Power of the poly kernel.
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
-    ratio : "labels", "auto", float or list of float, default="labels"
+    ratio : "labels", "auto", float or list of float, default="auto"
         Share of positives among unlabeled rows: a number, labels or auto.
     rho : float, default=10.0
         Weight of the cut over that of the labels; 0 = the labels alone.
@@ -3304,7 +3304,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
     >>> few[known] = y[known]
     >>> model = SubmodularS3VM().fit(X, few)
     >>> print(f"{np.mean(model.transduction_ == y):.0%} right with {np.sum(few != -1)} labels")
-    100% right with 10 labels
+    97% right with 10 labels
     """
 
     _learner = "submod-s3vm"
@@ -3333,7 +3333,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        ratio: float | Sequence[float] | Literal["labels", "auto"] = "labels",
+        ratio: float | Sequence[float] | Literal["labels", "auto"] = "auto",
         rho: float = 10.0,
         kappa: float = 0.0,
         c_unlabeled: float = 0.0,

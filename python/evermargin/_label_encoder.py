@@ -20,7 +20,7 @@ class LabelEncoder:
 
     def __init__(self, class_weight=None):
         self._labels, self._numbers, self._met = [], {}, set()
-        self.weights = {}
+        self.weights, self.shares = {}, []
         if isinstance(class_weight, dict):
             for label, weight in class_weight.items():
                 self.weights[str(self._number(label))] = weight
@@ -31,7 +31,7 @@ class LabelEncoder:
     def copy(self):
         other = LabelEncoder()
         other._labels, other._numbers, other._met = self._labels[:], dict(self._numbers), set(self._met)
-        other.weights = self.weights
+        other.weights, other.shares = self.weights, self.shares
         return other
 
     def _number(self, label):
@@ -94,12 +94,12 @@ class LabelEncoder:
         return f[:, 0] if len(places) == 1 else f
 
     def saved(self):
-        return {"labels": self._labels, "met": sorted(self._met), "weights": self.weights}
+        return {"labels": self._labels, "met": sorted(self._met), "weights": self.weights, "shares": self.shares}
 
     @classmethod
     def restored(cls, saved):
         encoder = cls()
         encoder._labels = list(saved["labels"])
         encoder._numbers = {label: number for number, label in enumerate(encoder._labels)}
-        encoder._met, encoder.weights = set(saved["met"]), saved["weights"]
+        encoder._met, encoder.weights, encoder.shares = set(saved["met"]), saved["weights"], saved["shares"]
         return encoder

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from ._label_encoder import LabelEncoder
 
 
+def truth_value(same: Any) -> bool:
+    """Whether two samples are of the same class; a text such as "no" would count as true."""
+    if not isinstance(same, (bool, np.bool_)):
+        raise TypeError(f"same must be True or False, not {same!r}")
+    return bool(same)
+
+
 def class_name(label: Any) -> str:
     """The name of a class in a session: a number by its digits, a text as it is, in quotes if it could be a number."""
     label = label.item() if isinstance(label, np.generic) else label
@@ -56,6 +63,8 @@ class DurableEngine:
         codes = np.array([self._code(name) for name in names], dtype=np.int64)
         effects = json.loads(told)
         effects["notes"] = [self._note(note) for note in effects["notes"]]
+        for implied in effects["implied"]:
+            implied["label"] = None if implied["label"] is None else self._code(implied["label"])
         self.session.take_notices()  # the same effects, for those who do not use what an event returns
         return codes, confidence, sources, json.dumps(effects)
 
@@ -90,6 +99,16 @@ class DurableEngine:
     def withdraw(self, sample: int) -> Effects:
         return self._submit(self.session.withdraw, sample)
 
+    def relate(self, a: int, b: int, same: bool) -> Effects:
+        return self._submit(self.session.relate, a, b, same)
+
+    def compare(self, sample: int) -> Effects:
+        return self._submit(self.session.compare, sample)
+
+    def reference(self, sample: int) -> str:
+        found = json.loads(self.session.reference(sample))
+        return json.dumps(found and found | {"class": self._code(found["class"])})
+
     def ask(self, count: int) -> Effects:
         return self._effects(self.session.ask(count))
 
@@ -98,6 +117,7 @@ class DurableEngine:
         notices = json.loads(self.session.take_notices())
         told = {
             "questions": [],
+            "implied": [],
             "drift": next((n["drift"] for n in notices if n["drift"]), None),
             "advice": next((n["advice"] for n in notices if n["advice"]), None),
             "notes": [note for n in notices for note in n["notes"]],
@@ -240,16 +260,24 @@ class Session:
         return self.stats["rejected_rows"] - before
 
     def queries(self) -> list[dict[str, Any]]:
-        """Open queries, which ``ask`` chose: ``sample``, ``row`` in its batch, ``why``, ``guess`` and ``closeness``."""
+        """Open queries, which ``ask`` chose.
+
+        Each is a dict of ``sample``, ``row`` in its batch, ``why``, ``guess``, ``closeness`` and ``reference``: None where the
+        class is asked for, else the labeled ``sample`` of ``class`` to compare with, by ``relate``.
+        """
         found = json.loads(self._session.queries())
-        return [q | {"guess": None if q["guess"] is None else class_label(q["guess"])} for q in found]
+        for query in found:
+            reference = query["reference"]
+            query["guess"] = None if query["guess"] is None else class_label(query["guess"])
+            query["reference"] = reference and reference | {"class": class_label(reference["class"])}
+        return found
 
     def ask(self, n: int | None = None) -> list[dict[str, Any]]:
         """Choose up to ``n`` samples that are worth a label, as far as the budget goes; returns all open queries.
 
-        None is ``queries_per_round``, as given to this object.
+        None is ``queries_per_round``, with which the session was begun or last opened.
         """
-        self._session.ask(int(self._template.queries_per_round) if n is None else n)
+        self._session.ask(json.loads(self._session.params())["queries_per_round"] if n is None else n)
         return self.queries()
 
     def answer(self, sample: int, label: Any) -> None:
@@ -259,6 +287,18 @@ class Session:
     def skip(self, sample: int) -> None:
         """Leave a query without an answer."""
         self._session.skip(int(sample))
+
+    def compare(self, sample: int) -> None:
+        """Ask for a comparison with a labeled sample, where the class of a queried sample cannot be named.
+
+        The query gets a ``reference``. After an answer that the two differ, the sample is compared with another class, which
+        counts as another query of the budget.
+        """
+        self._session.compare(int(sample))
+
+    def relate(self, a: int, b: int, same: bool) -> None:
+        """State that two samples are of the same class, or of two; answers a query that compares them."""
+        self._session.relate(int(a), int(b), truth_value(same))
 
     def correct(self, sample: int, label: Any) -> None:
         """Change the class of a sample that has a label."""

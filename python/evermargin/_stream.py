@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _core
+from ._annotation import AnnotationMixin
 from ._base import (
     from_rows,
     is_whole,
@@ -43,7 +44,7 @@ RENAMED = {"c": "C", "seed": "random_state"}
 ENGINE_SPECS: dict[str, dict[str, Any]] = {spec["name"]: spec for spec in json.loads(_core.engine_specs())}
 
 
-class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
+class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, BaseEstimator):
     """A classifier for a stream with few labels, that asks for those worth having.
 
     Each batch is labeled when it arrives; ``ask`` returns the samples of it that are worth a label, ``answer``
@@ -71,6 +72,10 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     submod_weights : {"dense", "outliers", "learned"}, default="dense"
         Weights of the strategy submod: dense (rows like many others), outliers (rows unlike most others) or learned
         (from remembered labels).
+    pairwise_queries : {"on-request", "after-skip", "always"}, default="on-request"
+        When to ask whether a sample is of the same class as a labeled one: on-request (of a person who cannot name the
+        class), after-skip (also when a question for the class is skipped) or always (first), the latter two once new
+        classes are rare.
     label_price : float or None, default=None
         Price of a label: asks only while a label is expected to save more; needs error_price; None = no price.
     error_price : float or None, default=None
@@ -204,6 +209,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         queries_per_round: int = 1,
         strategy: str = "small-pool",
         submod_weights: str = "dense",
+        pairwise_queries: str = "on-request",
         label_price: float | None = None,
         error_price: float | None = None,
         price_horizon: int | None = None,
@@ -245,6 +251,7 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self.queries_per_round = queries_per_round
         self.strategy = strategy
         self.submod_weights = submod_weights
+        self.pairwise_queries = pairwise_queries
         self.label_price = label_price
         self.error_price = error_price
         self.price_horizon = price_horizon
@@ -344,6 +351,9 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         if classes is not None:
             encoder.codes(np.unique(classes))
         engine = self._begin(X, encoder) if anew else self._engine
+        if anew:
+            encoder.shares = self._shares()
+        self._set_ratio(engine, encoder)
         said, sure, sources, told = self._take_in(engine, encoder, rows(X), codes, close_on_error=anew)
         if anew:
             self._asked, self.events_ = {}, []
@@ -357,6 +367,19 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         self._show()
         self._note(told)
         return self
+
+    def _shares(self):
+        """The share of each class in the order of their names, if there is a ratio."""
+        if isinstance(self.ratio, str):
+            return []
+        shares = np.atleast_1d(self.ratio).tolist()
+        return [1.0 - shares[0], shares[0]] if len(shares) == 1 else shares
+
+    def _set_ratio(self, engine, encoder):
+        """Gives an engine in memory the shares in the order of its classes, which is that of their appearance."""
+        places = encoder.places()
+        if not isinstance(engine, DurableEngine) and len(encoder.shares) == len(places) > 0:
+            engine.set_ratio([encoder.shares[places[code]] for code in sorted(places)])
 
     def _take_in(self, engine, encoder, x, codes, close_on_error):
         if isinstance(engine, DurableEngine):
@@ -502,150 +525,9 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         for note in told["notes"]:
             events.append({"batch": batch, "event": "note", "text": self._label_encoder.translate(note)})
         self.events_ = list(events)
+        for implied in told["implied"]:
+            self._mark(implied["sample"], -1 if implied["label"] is None else int(implied["label"]))
         return [question["sample"] for question in told["questions"]]
-
-    def ask(self, n: int | None = None, return_X: bool = False) -> Any:
-        """Samples of the last batch that are worth a label now.
-
-        Questions that wait for an answer come first and do not count against the budget again.
-
-        Parameters
-        ----------
-        n : int or None, default=None
-            Maximum number of samples; None is ``queries_per_round``. Fewer are returned when the budget is spent or no
-            more are worth a label.
-        return_X : bool, default=False
-            Whether to give the samples too.
-
-        Returns
-        -------
-        ids : ndarray of shape (n_questions,)
-            Numbers of samples, for ``answer``.
-        X : ndarray or sparse matrix of shape (n_questions, n_features)
-            The samples; only if ``return_X``.
-        """
-        check_is_fitted(self)
-        n = self.queries_per_round if n is None else n
-        if not isinstance(n, numbers.Integral) or n < 0:
-            raise ValueError(f"n={n!r}: must be a whole number, 0 or more")
-        waiting = self._engine.questions()
-        self._asked = {i: self._asked[i] for i in waiting if i in self._asked}
-        ids = waiting[:n]
-        if len(ids) < n:
-            new = self._note(self._engine.ask(n - len(ids))[-1])
-            if self._batch is not None:
-                self._asked.update((i, self._batch[[i - self._first]]) for i in new)
-            ids = ids + new
-        ids = np.array(ids, dtype=np.int64)
-        return (ids, self._rows_of(ids)) if return_X else ids
-
-    def _rows_of(self, ids):
-        if len(ids) == 0:
-            return np.zeros((0, self.n_features_in_)) if self._batch is None else self._batch[:0]
-        lost = [i for i in ids.tolist() if i not in self._asked]
-        if lost:
-            raise ValueError(f"the rows of samples {lost} came before the state was loaded; they are not in it")
-        found = [self._asked[i] for i in ids.tolist()]
-        return sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.vstack(found)
-
-    def answer(self, ids: ArrayLike, labels: ArrayLike) -> Self:
-        """Tell the classes of samples that were asked about; each is learned at once.
-
-        Parameters
-        ----------
-        ids : int or array-like of int
-            Numbers of samples, as ``ask`` gave them.
-        labels : scalar or array-like
-            Their classes; new ones may come.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        ids, labels = self._pairs(ids, labels)
-        open_ones = set(self._engine.questions())
-        strange = [i for i in ids if i not in open_ones]
-        if strange or len(set(ids)) < len(ids):
-            raise ValueError(
-                f"samples {strange or ids} are not asked about, have an answer already or are named twice; "
-                "ask() gives those that wait, correct(id, label) changes an answer"
-            )
-        return self._tell(self._engine.answer, ids, labels)
-
-    def correct(self, id: int, label: Any) -> Self:
-        """Change the class of a sample that has a label.
-
-        Parameters
-        ----------
-        id : int
-            Number of the sample.
-        label : scalar
-            Its class.
-
-        Returns
-        -------
-        self : object
-            The estimator, made anew from the labels remembered.
-        """
-        return self._tell(self._engine_or_error().correct, *self._pairs(id, label))
-
-    def _tell(self, how, ids, labels):
-        encoder = self._label_encoder.copy()
-        codes = encoder.codes(labels)
-        if isinstance(self._engine, DurableEngine):
-            self._engine.encoder = encoder
-        for i, code in zip(ids, codes.tolist()):
-            self._note_and_encode(how(i, code)[-1], encoder)
-            self._mark(i, code)
-        self._show()
-        return self
-
-    def _note_and_encode(self, told, encoder):
-        self._label_encoder = encoder
-        self.classes_ = encoder.classes()
-        self._note(told)
-
-    def _mark(self, i, code):
-        if 0 <= i - self._first < len(self._codes):
-            self._codes[i - self._first] = code
-            self.sources_[i - self._first] = "given" if code >= 0 else None
-
-    def skip(self, ids: ArrayLike) -> Self:
-        """Pass questions over: nobody knows, or nobody wants to say.
-
-        Parameters
-        ----------
-        ids : int or array-like of int
-            Numbers of samples that were asked about.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        for i in _integers(ids):
-            self._note(self._engine_or_error().skip(i)[-1])
-        return self
-
-    def withdraw(self, id: int) -> Self:
-        """Take the label of a sample back.
-
-        Parameters
-        ----------
-        id : int
-            Number of the sample.
-
-        Returns
-        -------
-        self : object
-            The estimator, made anew from the labels that are left.
-        """
-        for i in _integers(id):
-            self._note(self._engine_or_error().withdraw(i)[-1])
-            self._mark(i, -1)
-        self._show()
-        return self
 
     def close_batch(self) -> Self:
         """End the last batch: no more answers are waited for, and it is labeled with all that is known now.
@@ -668,17 +550,6 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
     def _engine_or_error(self):
         check_is_fitted(self)
         return self._engine
-
-    def _pairs(self, ids, labels):
-        self._engine_or_error()
-        ids = _integers(ids)
-        labels = np.atleast_1d(np.asarray(labels))
-        has, known = known_labels(labels, self.missing_label, len(labels))
-        if len(ids) != len(labels) or not has.all():
-            raise ValueError(
-                f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) passes over"
-            )
-        return ids, known
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.
@@ -759,15 +630,6 @@ class NeverEndingClassifier(PersistenceMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _integers(ids):
-    ids = np.atleast_1d(np.asarray(ids))
-    if ids.size and ids.dtype.kind not in "iu":
-        raise ValueError(f"numbers of samples must be whole numbers, not {ids.dtype}")
-    if np.any(ids < 0):
-        raise ValueError(f"sample {ids.min()} does not exist")
-    return ids.tolist()
 
 
 def _objects(values):

@@ -130,7 +130,7 @@ def test_the_budget_may_change_when_a_session_is_resumed(tmp_path):
     model = NeverEndingClassifier(**budget, state=state).partial_fit(X[100:200])
     assert len(model.skip(model.ask(2)).ask()) == 3
     params = json.loads(model._engine.params())
-    assert {name: params[name] for name in budget} == {**budget, "queries_per_round": 0}
+    assert {name: params[name] for name in budget} == budget
     events = model.metrics_
     model.close()
     again = NeverEndingClassifier(**budget, state=state)
@@ -253,6 +253,32 @@ def test_queries_are_answered_corrected_and_withdrawn(tmp_path):
         session.save_model(model)
         assert model.stat().st_size > 0
         assert sorted(session.classes_.tolist()) == [0, 1]
+
+
+def test_queries_become_comparisons(tmp_path):
+    state, names = tmp_path / "state", np.array(["moon", "other"])[Y]
+    with Session.open(state, gamma=5, queries_per_batch=20, queries_per_round=2, exploration_rate=0.0) as session:
+        session.ingest(X[:100], names[:100])
+        session.ingest(X[100:])
+        first, second = session.ask()
+        assert first["reference"] is None
+        session.compare(first["sample"])
+    with Session.open(state) as session:
+        assert len(session.ask()) == 4, "a round has the size with which the session was begun"
+        first = session.queries()[0]
+        reference = first["reference"]
+        assert reference["sample"] < 100 and reference["class"] == names[reference["sample"]]
+        with pytest.raises(Rejected, match="is compared already"):
+            session.compare(first["sample"])
+        before = session.stats["labels_kept"]
+        session.relate(first["sample"], reference["sample"], same=bool(names[first["sample"]] == reference["class"]))
+        with pytest.raises(TypeError, match="same must be True or False, not 'no'"):
+            session.relate(second["sample"], first["sample"], same="no")
+        session.relate(second["sample"], first["sample"], same=bool(Y[second["sample"]] == Y[first["sample"]]))
+        assert len(session.queries()) == 2 and session.stats["labels_kept"] == before + 2
+        stats, predicted = session.stats, session.predict(X)
+    with Session.open(state) as session:
+        assert session.stats == stats and (session.predict(X) == predicted).all()
 
 
 def test_errors_are_typed(tmp_path):

@@ -357,7 +357,7 @@ def settings_of(params):
     return json.loads(model._engine.params())
 
 
-@pytest.mark.parametrize("name", [name for name in ENGINE_SPECS if name != "queries_per_round"])
+@pytest.mark.parametrize("name", list(ENGINE_SPECS))
 def test_every_parameter_reaches_the_engine(name):
     value, base = other_value(ENGINE_SPECS[name]), NEEDED.get(name, {})
     default, changed = settings_of(base), settings_of({**base, of_python(name): value})
@@ -368,7 +368,7 @@ def test_every_parameter_reaches_the_engine(name):
 
 def test_defaults_are_those_of_the_engine():
     specs = {name: "none" if spec["default"] is None else spec["default"] for name, spec in ENGINE_SPECS.items()}
-    assert settings_of({}) == {**specs, "queries_per_round": 0}, "the engine asks when ask() is called, and only then"
+    assert settings_of({}) == specs
 
 
 def test_a_round_is_what_ask_returns():
@@ -378,6 +378,114 @@ def test_a_round_is_what_ask_returns():
     assert len(ids := model.ask()) == 3 and model.metrics_["labels_spent"] == 3
     assert model.answer(ids, y[ids]).metrics_["labels_spent"] == 3, "an answer asks nothing"
     assert len(model.ask()) == 3 and len(model.ask(50)) == 7
+    model.skip(model.ask(50)).partial_fit(X)
+    assert len(model.set_params(queries_per_round=5).ask()) == 3, "changed parameters take effect with fit"
+
+
+@pytest.mark.parametrize("ratio", [[0.15, 0.85], 0.85])
+def test_a_ratio_is_in_the_order_of_the_names_in_memory_and_on_disk(tmp_path, ratio):
+    """The class whose name is first appears last."""
+    X, y = moons(1)[0]
+    parts = [np.full(len(y), None, dtype=object) for _ in range(2)]
+    parts[0][np.flatnonzero(y == 0)[:6]] = "z"
+    parts[1][np.flatnonzero(y == 1)[:4]] = "a"
+
+    def labels(ratio, **params):
+        model = NeverEndingClassifier(ratio=ratio, label_source="transduction", missing_label=None, **params)
+        for part in parts:
+            model = model.partial_fit(X, part)
+        assert list(model.classes_) == ["a", "z"]
+        return model.close_batch().labels_
+
+    found = labels(ratio)
+    # the classes are numbered in another order there, so that a share of a whole number of rows may be rounded otherwise
+    assert np.sum(found != labels(ratio, state=tmp_path / "state")) <= 1
+    assert np.mean(found == "z") > np.mean(labels([0.85, 0.15]) == "z") + 0.2
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_ratio_for_another_number_of_classes_is_noted_once(tmp_path, on_disk):
+    X, y = moons(1)[0]
+    model = NeverEndingClassifier(ratio=[0.2, 0.3, 0.5], state=tmp_path / "state" if on_disk else None)
+    known = np.where(np.arange(len(y)) < 40, y, -1)
+    model = model.partial_fit(X, known).partial_fit(X, known)
+    notes = [e["text"] for e in model.events_ if e["event"] == "note" and "ratio" in e["text"]]
+    assert notes == ["the ratio is for 3 classes, and there are 2 so far: it is not used until there are 3"]
+    model.close()
+
+
+def comparing(model, X, y, batches):
+    """Drives a stream with a person who compares but cannot name; returns how often the person was asked what."""
+    counts = {"same": 0, "different": 0}
+    for part in np.array_split(np.arange(len(X)), batches):
+        known = np.where(part < 30, y[part], -1)
+        model = model.partial_fit(X[part], known)
+        compared = set()
+        while len(ids := model.ask(1)):
+            [reference] = model.references(ids)
+            if reference is None:
+                try:
+                    model.compare(ids)
+                except ValueError:
+                    model.skip(ids)
+                continue
+            pair = (int(ids[0]), reference["class"])
+            assert pair not in compared and y[reference["sample"]] == reference["class"]
+            compared.add(pair)
+            same = bool(y[ids[0]] == reference["class"])
+            counts["same" if same else "different"] += 1
+            model = model.relate(ids[0], reference["sample"], same)
+            if same:
+                assert model.labels_[ids[0] - part[0]] == reference["class"]
+                assert model.sources_[ids[0] - part[0]] == "given"
+    return model, counts
+
+
+def test_comparisons_label_what_cannot_be_named(tmp_path):
+    X, y = make_blobs(400, centers=5, cluster_std=2.5, random_state=3)
+    y = np.array([7, 3, 9, 1, 5])[y]
+    model, counts = comparing(NeverEndingClassifier(queries_per_batch=15, random_state=1), X, y, 4)
+    assert counts["same"] > 10 and counts["different"] > 5, counts
+    ids, codes = model._engine.labels()
+    assert len(ids) > 40 and [model._label_encoder.label(c) for c in codes.tolist()] == y[ids].tolist()
+    durable = NeverEndingClassifier(queries_per_batch=15, random_state=1, state=tmp_path / "state")
+    durable, again = comparing(durable, X, y, 4)
+    assert again["same"] > 10
+    before = durable.predict(X)
+    durable.close()
+    resumed = NeverEndingClassifier(queries_per_batch=15, random_state=1, state=tmp_path / "state")
+    assert (resumed.predict(X) == before).all()
+    resumed.close()
+
+
+def test_comparisons_refuse_what_makes_no_sense():
+    X, y = moons(1)[0]
+    model = NeverEndingClassifier().partial_fit(X)
+    [first] = model.ask(1)
+    with pytest.raises(ValueError, match="cannot be compared: no class has a labeled sample"):
+        model.compare(first)
+    with pytest.raises(ValueError, match="is not asked about"):
+        model.compare(first + 1)
+    with pytest.raises(ValueError, match="999999.* are not asked about"):
+        model.references([first, 999999])
+    with pytest.raises(ValueError, match="cannot be related to itself"):
+        model.relate(first, first, True)
+    known = np.where(np.arange(len(y)) < 20, y, -1)
+    model = NeverEndingClassifier(pairwise_queries="after-skip").partial_fit(X, known)
+    [second] = model.ask(1)
+    assert model.references(second) == [None]
+    model.skip(second)
+    assert model.ask(1) == [second], "a skipped question becomes a comparison"
+    [reference] = model.references(second)
+    first = reference["sample"]
+    for word in ["no", "yes", 0, 1, None, np.array([True])]:
+        with pytest.raises(TypeError, match="same must be True or False"):
+            model.relate(second, first, word)
+    assert first < 20 and reference["class"] == y[first]
+    model.relate(second, first, np.bool_(True))
+    assert model.labels_[second] == y[first]
+    model.withdraw(first)
+    assert model.sources_[second] is None and model.sources_[first] is None
 
 
 @pytest.mark.parametrize(

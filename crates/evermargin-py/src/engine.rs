@@ -52,7 +52,7 @@ impl PyEngine {
     }
 
     fn apply<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Applied<'py>> {
-        let done = if matches!(&event, Event::Answer { .. } | Event::Skip { .. }) {
+        let done = if is_short(&event) {
             exclusive(py, &self.0, |engine| engine.apply(event).map(|effects| (numbers(engine), effects)))?
         } else {
             exclusive_long(py, &self.0, |engine, watch| {
@@ -80,7 +80,7 @@ impl PyEngine {
 /// `none`. Errors name the parameter, the value and what is allowed, in the words of Python.
 ///
 /// The engine asks nothing unless [`Event::Ask`] is applied, because a method call of the user asks. So a round is what one
-/// call asks for, and the engine's own rounds are off.
+/// call asks for, `queries_per_round` by default.
 pub fn engine_params(settings: &str) -> PyResult<EngineParams> {
     let given: Map<String, Value> = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
     let spec = |name: &str| engine_param_specs().find(|spec| spec.name == name);
@@ -104,8 +104,19 @@ pub fn engine_params(settings: &str) -> PyResult<EngineParams> {
         }
         error => of_core(&error),
     })?;
-    params.budget.queries_per_round = 0;
+    params.budget.rounds_on_request = true;
     Ok(params)
+}
+
+/// Whether an event is learned at once, so that nothing needs to be copied for an interruption.
+pub fn is_short(event: &Event) -> bool {
+    use Event::{Answer, Compare, Related, SetRatio, Skip};
+    matches!(event, Answer { .. } | Compare { .. } | Related { .. } | SetRatio { .. } | Skip { .. })
+}
+
+/// The labeled sample that a query compares with, as JSON; null where the query is for the class.
+pub fn reference_of(engine: &Engine, sample: u64) -> Value {
+    json!(engine.reference_of(sample))
 }
 
 /// A value as Python shows it.
@@ -146,6 +157,7 @@ pub fn query_arms(engine: &Engine) -> Value {
 pub fn summary_of(effects: &Effects) -> Value {
     json!({
         "questions": effects.questions,
+        "implied": effects.implied,
         "published": effects.published,
         "drift": effects.drift,
         "advice": effects.advice.map(Stopped::why),
@@ -235,6 +247,26 @@ impl PyEngine {
     /// A question is passed over.
     fn skip<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Applied<'py>> {
         self.apply(py, Event::Skip { sample })
+    }
+
+    /// Two samples are of the same class, or of two.
+    fn relate<'py>(&self, py: Python<'py>, a: u64, b: u64, same: bool) -> PyResult<Applied<'py>> {
+        self.apply(py, Event::Related { a, b, same })
+    }
+
+    /// A question becomes a comparison.
+    fn compare<'py>(&self, py: Python<'py>, sample: u64) -> PyResult<Applied<'py>> {
+        self.apply(py, Event::Compare { sample })
+    }
+
+    /// Sets the share of each class, in the order of their numbers.
+    fn set_ratio<'py>(&self, py: Python<'py>, shares: Vec<f64>) -> PyResult<Applied<'py>> {
+        self.apply(py, Event::SetRatio { shares })
+    }
+
+    /// The labeled sample that a question compares with, as JSON; null where the class is asked for.
+    fn reference(&self, sample: u64) -> String {
+        reference_of(&self.held(), sample).to_string()
     }
 
     /// A label is changed.

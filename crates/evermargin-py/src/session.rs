@@ -2,7 +2,9 @@
 //! here.
 
 use crate::classifier::PyClassifier;
-use crate::engine::{Sources, engine_params, label_sources, metrics, query_arms, sources, summary_of};
+use crate::engine::{
+    Sources, engine_params, is_short, label_sources, metrics, query_arms, reference_of, sources, summary_of,
+};
 use crate::error::{of_core, of_session};
 use crate::rows::{Rows, to_python};
 use crate::work::{exclusive, exclusive_long};
@@ -73,8 +75,8 @@ impl PySession {
 
     fn submit(&self, py: Python<'_>, event: Event) -> PyResult<String> {
         let effects = match event {
-            Event::Answer { .. } | Event::Skip { .. } => self.write(py, |session| session.submit(event))?,
-            _ => self.write_long(py, |session, watch| session.submit_watched(event, watch))?,
+            event if is_short(&event) => self.write(py, |session| session.submit(event))?,
+            event => self.write_long(py, |session, watch| session.submit_watched(event, watch))?,
         };
         Ok(summary_of(&effects).to_string())
     }
@@ -259,6 +261,21 @@ impl PySession {
     /// Leaves a query without an answer.
     fn skip(&self, py: Python<'_>, sample: u64) -> PyResult<String> {
         self.submit(py, Event::Skip { sample })
+    }
+
+    /// States that two samples are of the same class, or of two; answers a query that compares them.
+    fn relate(&self, py: Python<'_>, a: u64, b: u64, same: bool) -> PyResult<String> {
+        self.submit(py, Event::Related { a, b, same })
+    }
+
+    /// Makes a query a comparison with a labeled sample.
+    fn compare(&self, py: Python<'_>, sample: u64) -> PyResult<String> {
+        self.submit(py, Event::Compare { sample })
+    }
+
+    /// The labeled sample that a query compares with, as JSON; null where the query is for the class.
+    fn reference(&self, sample: u64) -> PyResult<String> {
+        self.read(|session| reference_of(session.engine(), sample).to_string())
     }
 
     /// Changes a label.
