@@ -48,11 +48,11 @@ def build_id() -> str:
     return hashlib.sha256(Path(evermargin._core.__file__).read_bytes()).hexdigest()[:12]
 
 
-def measure(job: tuple[Key, str, dict]) -> dict:
-    """Runs all methods on one draw. ``known`` has the results of other packages from an earlier file."""
-    (name, level, draw), build, known = job
+def measure(job: tuple[Key, str, dict, bool]) -> dict:
+    """Runs all methods on one draw, or all but the candidates. ``known`` has the results of other packages from an earlier file."""
+    (name, level, draw), build, known, with_candidates = job
     import numpy as np
-    from methods import FOREIGN, METHODS, Cell
+    from methods import CANDIDATES, FOREIGN, METHODS, Cell
     from sets import half, load
     from sets import draw as draw_labels
 
@@ -62,6 +62,8 @@ def measure(job: tuple[Key, str, dict]) -> dict:
     unlabeled = np.setdiff1d(np.arange(len(data.y)), cell.labeled)
     accuracy, seconds, errors = {}, {}, {}
     for method, run in METHODS.items():
+        if method in CANDIDATES and not with_candidates:
+            continue
         if method in FOREIGN and method in known.get("accuracy", {}):
             accuracy[method], seconds[method] = known["accuracy"][method], known["seconds"][method]
             continue
@@ -109,7 +111,7 @@ def run(args: argparse.Namespace, sets: list[str]) -> None:
     print(f"{len(finished)} cells finished, {len(open_keys)} to do", flush=True)
     if args.out.exists() and not args.out.read_text().endswith("\n"):
         args.out.write_text("".join(json.dumps(record) + "\n" for record in done))
-    jobs = [(key, build, known.get(key, {})) for key in open_keys]
+    jobs = [(key, build, known.get(key, {}), key[2] < args.candidate_draws) for key in open_keys]
     start = time.time()
     with multiprocessing.get_context("spawn").Pool(args.jobs) as pool, args.out.open("a") as out:
         for i, record in enumerate(pool.imap_unordered(measure, jobs), 1):
@@ -130,7 +132,7 @@ def smoke() -> None:
 
     sets = ["generated-moons", "generated-words"]
     with tempfile.TemporaryDirectory() as folder:
-        args = argparse.Namespace(out=Path(folder) / "out.jsonl", draws=1, levels=[1, 2], jobs=1, peers_from=None)
+        args = argparse.Namespace(out=Path(folder) / "out.jsonl", draws=1, candidate_draws=1, levels=[1, 2], jobs=1, peers_from=None)
         run(args, sets)
         with args.out.open("a") as out:
             out.write('{"set": "cut o')
@@ -151,6 +153,7 @@ def main() -> None:
     running = commands.add_parser("run", help="measure; finished cells of --out are skipped")
     running.add_argument("--out", type=Path, required=True, help="results, one JSON line per set, level and draw")
     running.add_argument("--draws", type=int, default=10, help="draws of labels per set and level; default 10")
+    running.add_argument("--candidate-draws", type=int, default=10, help="draws in which the candidates are fitted alone, too; default 10")
     running.add_argument("--jobs", type=int, default=1, help="processes with one thread each; default 1")
     running.add_argument("--sets", help="names of sets, separated by commas; default: all")
     running.add_argument("--levels", default="1,2,3", help="levels, separated by commas; default 1,2,3")

@@ -141,7 +141,7 @@ CANDIDATES = {
     "LapRLS": _semi_supervised(em.LapRLS),
     "TSVM": _semi_supervised(em.TSVM),
     "LinearDA": _semi_supervised(em.LinearDA),
-    "SubmodularS3VM": _semi_supervised(lambda **o: em.SubmodularS3VM(ratio="auto", **o)),
+    "SubmodularS3VM": _semi_supervised(em.SubmodularS3VM),
 }
 
 #: Methods of other packages; their results do not depend on the build of evermargin.

@@ -59,8 +59,12 @@ class Cell:
         self.difference = np.array([record["accuracy"]["auto"] for record in records]) - self.alone
         self.gain_fixed_cost = self.auto_of(records) - float(alone(records, fixed_cost=True).mean())
         self.auto, self.gain = self.mean["auto"], float(self.difference.mean())
-        self.best = max((n for n in CANDIDATES if n in self.mean), key=lambda n: self.mean[n])
-        self.behind = self.mean[self.best] - self.auto
+        # candidates may be measured in fewer draws, in which auto is compared with them
+        some = [record for record in records if any(n in record["accuracy"] for n in CANDIDATES)] or records
+        both = [n for n in CANDIDATES if all(n in record["accuracy"] for record in some)]
+        self.candidates = {n: float(np.mean([record["accuracy"][n] for record in some])) for n in both}
+        self.best = max(both, key=lambda n: self.candidates[n])
+        self.behind = self.candidates[self.best] - self.auto_of(some)
         self.seconds = float(np.mean([record["seconds"]["auto"] for record in records]))
 
     @staticmethod
@@ -160,16 +164,17 @@ def per_set(records: list[dict], half: str) -> str:
             gain = signed(c.gain) + ("" if math.isnan(c.error) else f" ± {plain(c.error)}")
             rows.append([
                 c.set, str(c.labels), plain(float(c.alone.mean())), plain(c.auto), f"**{gain}**" if c.is_worse else gain,
-                f"{plain(c.mean[c.best])} ({c.best})", *(plain(c.mean.get(peer, math.nan)) for peer in PEERS), plain(c.seconds),
+                f"{plain(c.candidates[c.best])} ({c.best})", *(plain(c.mean.get(peer, math.nan)) for peer in PEERS), plain(c.seconds),
             ])  # fmt: skip
     return markdown(head, rows)
 
 
 def methods(records: list[dict]) -> str:
-    """Mean accuracy and CPU seconds of every method, over the cells that all methods finished."""
+    """Mean accuracy and CPU seconds of every method, over the cells and draws that all methods finished."""
     names = ["auto", *CANDIDATES, *ALONE, *PEERS]
     names = [n for n in names if any(n in record["accuracy"] for record in records)]
-    every = [c for c in cells(records) if all(n in c.mean for n in names)]
+    records = [record for record in records if all(n in record["accuracy"] for n in names)]
+    every = cells(records)
     rows = []
     for name in names:
         row = [name]
@@ -189,8 +194,9 @@ def measured(records: list[dict]) -> str:
     of = ", ".join(f"{LEVELS[level]} labels: {len(found)}" for level, found in sorted(draws.items()))
     errors = sorted({f"{r['set']}: {m}: {e}" for r in records for m, e in r["errors"].items()})
     minutes = sum(sum(r["seconds"].values()) for r in records) / 60
+    candidates = len({r["draw"] for r in records if any(n in r["accuracy"] for n in CANDIDATES)})
     text = (
-        f"{len({r['set'] for r in records})} sets; draws at {of}; {minutes:.0f} CPU minutes in all; "
+        f"{len({r['set'] for r in records})} sets; draws at {of}; of the candidates: {candidates}; {minutes:.0f} CPU minutes in all; "
         f"build {', '.join(sorted({r['build'] for r in records}))}.\n"
     )
     return text + ("\nFailed: " + "; ".join(errors) + ".\n" if errors else "")

@@ -1,26 +1,30 @@
 #!/usr/bin/env python3
 """Labels needed: `evermargin run` beside asking at random and beside scikit-activeml's margin sampling with SVC.
 
-usage: research/races/label_efficiency.py EVERMARGIN [mnist news adult] [--data DIR] [--work DIR] [--seeds 3] [--peer]
+usage: research/races/label_efficiency.py EVERMARGIN [mnist news adult ibm-mac] [--data DIR] [--work DIR] [--seeds 3] [--peer]
+                                          [--budgets N ...] [--strategies NAME ...] [--flags "FLAGS OF RUN"]
 
-EVERMARGIN is the built program. The streams are MNIST even/odd, 20 Newsgroups comp/rec and Adult, their training parts in a
-random order; the model at the end of each is scored on the test part. A0 is the share of the larger class, A1 the accuracy
+EVERMARGIN is the built program. The streams are MNIST even/odd, 20 Newsgroups comp/rec, Adult, and sentence embeddings of the
+two groups on hardware of 20 Newsgroups, their training parts in a random order; the model at the end of each is scored on the
+test part. A0 is the share of the larger class, A1 the accuracy
 of a machine trained on all labels, the target A0 + 0.95 (A1 - A0). --peer needs numpy, scikit-learn and scikit-activeml,
 and gives it a pool of 5,000 rows, one label at a time; its CPU seconds leave the scoring out.
 """
 import argparse, json, lzma, os, random, resource, struct, subprocess, sys, tarfile, time
 
-BUDGETS = [50, 100, 200, 300, 400, 600, 800, 1200, 1600, 2400, 3200, 4800, 6400, 9600, 12800]
+BUDGETS = [20, 50, 100, 200, 300, 400, 600, 800, 1200, 1600, 2400, 3200, 4800, 6400, 9600, 12800]
 RUN = {
     "mnist": ["--batch", "500"],
     "news": ["--text", "text", "--label", "label", "--batch", "200"],
     "adult": ["--batch", "500"],
+    "ibm-mac": ["--batch", "100"],
 }
-BATCHES = {"mnist": 120, "news": 26, "adult": 65}
+BATCHES = {"mnist": 120, "news": 26, "adult": 65, "ibm-mac": 12}
 ALL = {
     "mnist": ["--learner", "svc", "--c", "3"],
     "news": ["--text", "text", "--label", "label", "--learner", "linear", "--scale", "none"],
     "adult": ["--learner", "svc", "--c", "1"],
+    "ibm-mac": ["--learner", "svc", "--c", "3"],
 }
 
 
@@ -70,6 +74,23 @@ def adult(data, work):
     return f"{work}/a9a.svm", f"{work}/a9a.t.svm"
 
 
+def ibm_mac(data, work):
+    import numpy as np
+
+    rows = np.load(f"{data}/embeddings/20news.minilm.f16.npy").astype(float)
+    names = lzma.open(f"{data}/embeddings/20news.rows.csv.xz", "rt").read().splitlines()[1:]
+    groups = {"comp.sys.ibm.pc.hardware": "ibm", "comp.sys.mac.hardware": "mac"}
+    parts = {"train": [], "test": []}
+    for name, row in zip(names, rows):
+        place, group = name.rsplit(",", 1)
+        if group in groups:
+            cells = " ".join(f"{j + 1}:{v:.4g}" for j, v in enumerate(row))
+            parts["test" if "-test/" in place else "train"].append(f"{groups[group]} {cells}")
+    for part, lines in parts.items():
+        write(f"{work}/ibm_mac_{part}.svm", lines)
+    return f"{work}/ibm_mac_train.svm", f"{work}/ibm_mac_test.svm"
+
+
 def ask(program, *words):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     out = subprocess.run([program, *words, "--threads", "1", "--quiet", "--json"], capture_output=True, text=True)
@@ -91,10 +112,13 @@ def main():
     parse.add_argument("--work", default="/tmp/label-efficiency")
     parse.add_argument("--seeds", type=int, default=3)
     parse.add_argument("--peer", action="store_true")
+    parse.add_argument("--budgets", type=int, nargs="+", default=BUDGETS)
+    parse.add_argument("--strategies", nargs="+", default=["small-pool", "random"])
+    parse.add_argument("--flags", default="", help="further flags of run")
     args = parse.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    for name in args.sets or ["mnist", "news", "adult"]:
-        train, test = {"mnist": mnist, "news": news, "adult": adult}[name](args.data, args.work)
+    for name in args.sets or ["mnist", "news", "adult", "ibm-mac"]:
+        train, test = {"mnist": mnist, "news": news, "adult": adult, "ibm-mac": ibm_mac}[name](args.data, args.work)
         model = f"{args.work}/{name}.evm"
         ask(args.program, "fit", train, "-o", model, *ALL[name])
         most = score(args.program, model, test)
@@ -106,14 +130,15 @@ def main():
         least = max(counts.values()) / sum(counts.values())
         target = least + 0.95 * (most - least)
         print(f"{name}: larger class {least:.4f}, all labels {most:.4f}, target {target:.4f}", flush=True)
-        for strategy in ("small-pool", "random"):
-            for budget in BUDGETS:
+        for strategy in args.strategies:
+            for budget in args.budgets:
                 found, cpu = [], 0.0
                 for seed in range(1, args.seeds + 1):
                     each = max(20, -(-budget // BATCHES[name]))
                     _, seconds = ask(args.program, "run", train, *RUN[name], "--strategy", strategy, "--budget",
                                      str(budget), "--queries-per-batch", str(each), "--seed", str(seed), "--model", model,
-                                     "--max-labels", str(max(4000, budget)), "--max-points", str(max(4000, budget)))
+                                     "--max-labels", str(max(4000, budget)), "--max-points", str(max(4000, budget)),
+                                     *args.flags.split())
                     cpu += seconds
                     found.append(score(args.program, model, test))
                 mean = sum(found) / len(found)

@@ -136,9 +136,9 @@ def draw(stream: Stream, x, y, number: int):
         x, y = x[filled], y[filled]
     order = rng.permutation(len(y)) if stream.shuffled else np.arange(len(y))
     rows = min(stream.max_rows, len(order) - TEST_ROWS // 2) if stream.shuffled else stream.max_rows
-    order, rest = order[:rows], order[rows:][:TEST_ROWS]
+    order, unseen = order[:rows], order[rows:][:TEST_ROWS]
     if not stream.shuffled:
-        rest = rest[:0]
+        unseen = unseen[:0]
     labeled = np.zeros(len(order), bool)
     if stream.labels:
         # at least one per class among the labels, all of them in the first batch
@@ -151,4 +151,4 @@ def draw(stream: Stream, x, y, number: int):
         head = rng.permutation(np.concatenate([picked, rest[:fill]]))
         order = order[np.concatenate([head, rest[fill:]])]
         labeled[: stream.batch] = np.isin(head, picked)
-    return x[order], y[order], labeled, x[rest], y[rest]
+    return x[order], y[order], labeled, x[unseen], y[unseen]

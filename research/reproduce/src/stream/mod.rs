@@ -1,10 +1,10 @@
 //! Emara's streams: batches with few labels, labeled by what is remembered of the batches before (Emara 2012, chapters IV
 //! and V).
 //!
-//! [`Stream`] is a data set in random order, cut into batches, a few rows of which carry a label. [`walk`](mod@walk) goes along
-//! it in one way: labels seen before the batch is labeled or after, exemplars or something else remembered, questions or
-//! none. The claims: [`memory`] (figures IV.19 to IV.35), [`pairs`] (IV.13 to IV.16), [`asking`] (V.2 to V.4). The figures are
-//! pictures without numbers, so what the text says of them is judged.
+//! [`Stream`] is a data set in random order, cut into batches, a few rows of which carry a label. The engine of `evermargin run`
+//! goes along it ([`engine_walk`]) with the defaults of the command line and what a figure is about; [`walk`](mod@walk) is the
+//! transduction of the library alone. The claims: [`memory`] (figures IV.19 to IV.35), [`pairs`] (IV.13 to IV.16), [`asking`]
+//! (V.2 to V.4). The figures are pictures without numbers, so what the text says of them is judged.
 //!
 //! Left open by the source and chosen here: the order (random), where labels fall (uniformly at random, anew until both
 //! classes have one), κ (2ρl/n of each pool), which share of positives is "true" (that of the whole stream).
@@ -12,6 +12,7 @@
 pub(crate) mod asking;
 pub(crate) mod curves;
 mod data;
+mod engine_walk;
 mod growth;
 pub(crate) mod memory;
 pub(crate) mod pairs;

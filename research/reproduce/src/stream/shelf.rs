@@ -1,6 +1,7 @@
 //! The streams that are walked along, and what is kept of a walk.
 
 use super::data::Set;
+use super::engine_walk::{Setup, go};
 use super::walk::{Step, Way, all_at_once, walk};
 use super::{Stream, generator};
 use crate::failure::Result;
@@ -109,6 +110,18 @@ impl Shelf {
             let track = Track::of(&walk(&stream, way)?, &stream);
             bench.say(&format!("{} {}: {:.2}", run.plan.name, run.repetition + 1, 100.0 * track.late()));
             Ok(track)
+        })
+    }
+
+    /// A way through the engine: the tracks of the modes incremental and online.
+    pub(super) fn run(&self, bench: &Bench<'_>, run: Run<'_>, setup: &Setup) -> Result<[Track; 2]> {
+        bench.cached(&format!("{} run {setup:?}", key(bench, run)), || {
+            let stream = self.stream(bench, run)?;
+            let steps = go(&stream, setup)?;
+            let tracks = [Track::of(&steps.incremental, &stream), Track::of(&steps.online, &stream)];
+            let late = 100.0 * tracks[0].late();
+            bench.say(&format!("{} {} {:?}: {late:.2}", run.plan.name, run.repetition + 1, setup.flags));
+            Ok(tracks)
         })
     }
 
