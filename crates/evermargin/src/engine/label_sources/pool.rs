@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::estimators::auto::{Scores, ShareBounds, nearest_graph, standardize_rows};
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::transductive::Ratio;
+use crate::estimators::transductive::class_shares::evidence_of_counts;
 use crate::estimators::transductive::label_propagation::{LabelPropagationParams, Method};
 use crate::estimators::transductive::ratio::{Effort, estimate_ratio_within};
 use crate::estimators::transductive::tsvm::TsvmParams;
@@ -56,6 +57,15 @@ pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<us
     (0..rows).filter(|i| (i + 1) * max / count > i * max / count).collect()
 }
 
+/// Number of labels of each class that no strategy chose, as far as they are evidence about the shares of the classes: balanced
+/// counts are most likely chosen so by the user.
+fn representative_counts(class: &[usize], unchosen: &[bool], classes: usize) -> Vec<f64> {
+    let mut counts = vec![0; classes];
+    class.iter().zip(unchosen).filter(|(_, unchosen)| **unchosen).for_each(|(&c, _)| counts[c] += 1);
+    let evidence = evidence_of_counts(&counts) / counts.iter().sum::<usize>().max(1) as f64;
+    counts.iter().map(|&count| evidence * count as f64).collect()
+}
+
 /// Labels first, then rows without one.
 pub(in crate::engine) struct Pool<'a> {
     pub(super) x: Matrix,
@@ -78,7 +88,7 @@ pub(in crate::engine) struct Pool<'a> {
     /// Share of each class, by its number; empty = as among the labels.
     shares: Vec<f64>,
     pub(super) bounds: ShareBounds,
-    /// Number of labels of each present class that no strategy chose, from which its share is estimated.
+    /// Weight of each present class as evidence about its share, in labels.
     counts: Vec<f64>,
     graph: Option<Arc<Graph>>,
     /// Kernel values of all pairs of rows, where several fits share them.
@@ -128,8 +138,7 @@ impl<'a> Pool<'a> {
         let x = Matrix::stacked(&rows);
         let l = parts.labels.rows();
         let batch = l..l + kept[0].rows();
-        let mut counts = vec![0.0; present.len()];
-        class.iter().zip(&parts.unchosen).for_each(|(&c, u)| counts[c] += f64::from(u8::from(*u)));
+        let counts = representative_counts(&class, &parts.unchosen, present.len());
         let bounds = if parts.exact {
             let own: Vec<f64> = present.iter().map(|&c| parts.shares[c as usize]).collect();
             let all: f64 = own.iter().sum();
@@ -368,5 +377,21 @@ impl<'a> Pool<'a> {
     /// Number of classes that have labels.
     pub(in crate::engine) fn present(&self) -> usize {
         self.present.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balanced_labels_and_chosen_labels_are_weak_evidence_about_the_shares() {
+        let class: Vec<usize> = (0..20).map(|i| i % 2).collect();
+        assert_eq!(representative_counts(&class, &[true; 20], 2), [2.0, 2.0]);
+        let unbalanced: Vec<usize> = (0..20).map(|i| usize::from(i >= 15)).collect();
+        assert_eq!(representative_counts(&unbalanced, &[true; 20], 2), [15.0, 5.0]);
+        let unchosen: Vec<bool> = (0..20).map(|i| i < 17).collect();
+        assert_eq!(representative_counts(&unbalanced, &unchosen, 2), [15.0, 2.0]);
+        assert_eq!(representative_counts(&class, &[false; 20], 2), [0.0, 0.0]);
     }
 }

@@ -45,7 +45,7 @@ const BALANCED_LABELS: f64 = 2.0;
 
 /// The number of labels, as far as their counts are evidence about the shares. As many labels of each class, or one more, are most
 /// likely chosen so, and say nothing of the shares.
-pub(crate) fn counted(counts: &[usize]) -> f64 {
+pub(crate) fn evidence_of_counts(counts: &[usize]) -> f64 {
     let n = counts.iter().sum::<usize>() as f64;
     let (least, greatest) = (counts.iter().min().copied(), counts.iter().max().copied());
     let balanced = least.zip(greatest).is_some_and(|(least, greatest)| greatest - least <= 1);
@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn as_many_labels_of_each_class_are_little_evidence() {
-        assert_eq!([counted(&[10, 10]), counted(&[11, 10]), counted(&[1, 1])], [4.0, 4.0, 2.0]);
-        assert_eq!([counted(&[12, 10]), counted(&[3, 3, 5]), counted(&[])], [22.0, 11.0, 0.0]);
+        assert_eq!([evidence_of_counts(&[10, 10]), evidence_of_counts(&[11, 10]), evidence_of_counts(&[1, 1])], [4.0, 4.0, 2.0]);
+        assert_eq!([evidence_of_counts(&[12, 10]), evidence_of_counts(&[3, 3, 5]), evidence_of_counts(&[])], [22.0, 11.0, 0.0]);
     }
 
     #[test]

@@ -209,7 +209,7 @@ pub(crate) fn with_labels(estimate: f64, confidence: f64, share_of_labels: f64, 
 pub(crate) fn counted_labels(problem: &Targets) -> f64 {
     let used = problem.used();
     let positives = used.iter().filter(|&&i| problem.y[i] == Label::Pos).count();
-    class_shares::counted(&[used.len() - positives, positives])
+    class_shares::evidence_of_counts(&[used.len() - positives, positives])
 }
 
 /// The share of positives of each problem by the smoothed counts of its labels: of one class against the rest those of the
