@@ -20,7 +20,10 @@ impl ShareBounds {
     /// The Wilson interval of each class.
     pub(super) fn of_counts(counts: &[usize]) -> Self {
         let n = counts.iter().sum::<usize>().max(1) as f64;
-        Self::of_shares(&counts.iter().map(|c| *c as f64 / n).collect::<Vec<_>>(), evidence_of_counts(counts).max(1.0))
+        Self::of_shares(
+            &counts.iter().map(|c| *c as f64 / n).collect::<Vec<_>>(),
+            evidence_of_counts(counts).max(1.0),
+        )
     }
 
     /// The Wilson interval of the share of each class among `n` labels; the shares themselves if `n` is infinite.

@@ -105,8 +105,14 @@ mod tests {
 
     #[test]
     fn as_many_labels_of_each_class_are_little_evidence() {
-        assert_eq!([evidence_of_counts(&[10, 10]), evidence_of_counts(&[11, 10]), evidence_of_counts(&[1, 1])], [4.0, 4.0, 2.0]);
-        assert_eq!([evidence_of_counts(&[12, 10]), evidence_of_counts(&[3, 3, 5]), evidence_of_counts(&[])], [22.0, 11.0, 0.0]);
+        assert_eq!(
+            [evidence_of_counts(&[10, 10]), evidence_of_counts(&[11, 10]), evidence_of_counts(&[1, 1])],
+            [4.0, 4.0, 2.0]
+        );
+        assert_eq!(
+            [evidence_of_counts(&[12, 10]), evidence_of_counts(&[3, 3, 5]), evidence_of_counts(&[])],
+            [22.0, 11.0, 0.0]
+        );
     }
 
     #[test]
