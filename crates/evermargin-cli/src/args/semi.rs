@@ -299,7 +299,7 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
                 alone.folds,
                 percent(with),
                 percent(without),
-                if with < without { ": they may hurt here" } else { "" }
+                if alone.shows_harm() { ": they may hurt here" } else { "" }
             );
         }
         None => out.push_str("\nheld-out labels: too few of some class to tell whether unlabeled rows help"),

@@ -43,6 +43,8 @@ pub struct Baseline {
     pub cross_validated: Option<[f64; 2]>,
     /// Folds of that.
     pub folds: usize,
+    /// Number of labels, each of which was held out once.
+    pub labels: usize,
 }
 
 impl Semi {
@@ -91,6 +93,15 @@ impl Semi {
 const START: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl Baseline {
+    /// Whether held-out labels are right less often with the unlabeled rows, by more than one standard error.
+    #[must_use]
+    pub fn shows_harm(&self) -> bool {
+        self.cross_validated.is_some_and(|[without, with]| {
+            let variance = with * (1.0 - with) + without * (1.0 - without);
+            without - with > (variance / self.labels.max(1) as f64).sqrt()
+        })
+    }
+
     /// The baseline that a learner found itself.
     fn found(alone: &SupervisedAnswer, class: &[u32], labels: &Labels, scheme: MulticlassScheme) -> Self {
         let width = alone.scores.len();
@@ -99,7 +110,7 @@ impl Baseline {
         let alone_class = classes(&decisions, labels, scheme);
         let agreement = agreement(&alone_class, class, labels);
         let (cross_validated, folds) = (alone.cross_validated, alone.folds);
-        Self { class: alone_class, agreement, cross_validated, folds }
+        Self { class: alone_class, agreement, cross_validated, folds, labels: labels.labeled() }
     }
 
     fn new(
@@ -130,7 +141,7 @@ impl Baseline {
             return Ok(None);
         }
         let agreement = agreement(&alone, class, labels);
-        Ok(Some(Self { class: alone, agreement, cross_validated, folds }))
+        Ok(Some(Self { class: alone, agreement, cross_validated, folds, labels: labels.labeled() }))
     }
 }
 

@@ -204,6 +204,7 @@ impl GivenLabels {
 }
 
 /// A candidate with what is known about it.
+#[derive(Debug, Clone)]
 struct Judged {
     candidate: Candidate,
     evidence: Option<Evidence>,
@@ -218,6 +219,28 @@ struct Judged {
 const BETWEEN: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl AutoParams {
+    /// The same combination without the candidates that use unlabeled rows. Its accuracy on held-out labels is
+    /// estimated like `held`, that of all candidates.
+    fn labels_alone(
+        &self,
+        judged: &[Judged],
+        given: &GivenLabels,
+        held: Option<f64>,
+    ) -> Option<SupervisedAnswer> {
+        let mut alone: Vec<Judged> =
+            judged.iter().filter(|j| j.candidate.labels_alone()).cloned().collect();
+        if alone.is_empty() {
+            return None;
+        }
+        weights::weigh(&mut alone, given.rows.len(), given.classes);
+        let without = weights::expected_accuracy(&alone, given.rows.len(), given.classes);
+        Some(SupervisedAnswer {
+            scores: as_problem_scores(&combine(&alone)),
+            cross_validated: without.zip(held).map(|(without, with)| [without, with]),
+            folds: self.folds,
+        })
+    }
+
     fn check(&self) -> Result<()> {
         self.kernel.check()?;
         if self.kernel == Kernel::Precomputed {
@@ -363,13 +386,6 @@ fn as_problem_scores(p: &Scores) -> Vec<Vec<f64>> {
     }
 }
 
-/// The best labels-alone candidate by the evidence, the first of equals.
-fn best_alone(judged: &[Judged]) -> Option<&Judged> {
-    let error = |j: &Judged| j.evidence.as_ref().map_or(1.0, |e| e.error);
-    let alone = judged.iter().filter(|j| j.candidate.labels_alone());
-    alone.reduce(|best, j| if error(j) < error(best) { j } else { best })
-}
-
 /// The table of candidates, for people and programs.
 fn table(judged: &[Judged]) -> ParamValue {
     let row = |j: &Judged| {
@@ -426,14 +442,7 @@ impl Fit for AutoParams {
         if let Some(accuracy) = held {
             facts.insert("estimated_accuracy".into(), accuracy.into());
         }
-        let alone = best_alone(&judged).map(|j| SupervisedAnswer {
-            scores: as_problem_scores(&Scores {
-                values: j.scores.rows().flat_map(|s| softmax(s, 1.0)).collect(),
-                classes: given.classes,
-            }),
-            cross_validated: j.evidence.as_ref().zip(held).map(|(e, held)| [1.0 - e.error, held]),
-            folds: self.folds,
-        });
+        let alone = self.labels_alone(&judged, &given, held);
         let scores = as_problem_scores(&combined);
         let ratio = if problems.len() == 1 { vec![shares[1]] } else { shares };
         if !watch.proceed(&BETWEEN) {
