@@ -22,6 +22,11 @@ pub trait Watch: Sync {
         None
     }
 
+    /// Seconds by the same clock at which [`proceed`](Self::proceed) will return `false`, if there is a time limit.
+    fn limit(&self) -> Option<f64> {
+        None
+    }
+
     /// Called when learning is done and what follows only tells about it.
     fn learned(&self) {}
 }

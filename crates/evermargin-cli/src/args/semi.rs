@@ -34,14 +34,14 @@ pub struct SemiArgs {
 #[command(next_help_heading = "Few labels")]
 pub struct UnlabeledArgs {
     /// Share of the second class among the rows without a label: a number, labels (as among those with one) or auto
-    /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: labels]
+    /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: auto for auto and submod-s3vm, else labels]
     #[arg(long, value_name = "SHARE", value_parser = crate::args::values::ratio, allow_hyphen_values = true)]
     pub ratio: Option<ParamValue>,
     /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
     /// of the graph, and what else it takes, as in 100,n_neighbors=10,power=2,normalized=false,n_landmarks=500
     #[arg(long, value_name = "WEIGHT", value_parser = crate::args::values::warp)]
     pub warp: Option<DeformedKernelParams>,
-    /// Graph for lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbors: a text file, one edge a line, as in `12 40 0.7` (two
+    /// Graph for auto, lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbors: a text file, one edge a line, as in `12 40 0.7` (two
     /// rows counted from 1, and a weight if it is not 1)
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
@@ -183,6 +183,10 @@ fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamVal
         let _ =
             write!(out, "\n{name:<30} {:>9} {interval:>14} {seconds:>8} {weight:>7.2}", share("accuracy"));
     }
+    if let Some(ParamValue::List(omitted)) = facts.get("omitted") {
+        let names: Vec<&str> = omitted.iter().filter_map(ParamValue::as_str).collect();
+        let _ = write!(out, "\nleft out: {}", names.join(", "));
+    }
     if let (Some(model), Some(agreement)) =
         (facts.get("model").and_then(ParamValue::as_str), number(facts, "model_agreement"))
     {
@@ -204,11 +208,16 @@ pub fn explanation(semi: &Semi) -> Option<String> {
         .collect();
     rows.sort_by(|a, b| number(b, "weight").unwrap_or(0.0).total_cmp(&number(a, "weight").unwrap_or(0.0)));
     let label_free = number(&semi.facts, "label_free_weight").unwrap_or(0.0);
+    let held_out = if rows.iter().any(|row| row.contains_key("accuracy")) {
+        "Each candidate was fitted without a part of the labels and then labeled that part."
+    } else {
+        "No label could be held out, because each class has only one."
+    };
     let mut out = format!(
-        "Each candidate was fitted without a part of the labels and then labeled that part. Its weight is a prior ({:.2} for each \
+        "{held_out} The weight of a candidate is a prior ({:.2} for each \
          of the two families of labels alone, 1 for each other family; members of a family share it) times \
-         exp(-{} l (log-loss + error)), where l is the number of labels, at most 100. With few labels per class, stability when \
-         labels are held out, agreement with the other families and the cut of the graph count, too, here with weight {:.2}. \
+         exp(-{} l (log-loss + error)) of the held-out labels, where l is the number of labels, at most 100. With few labels per \
+         class, stability when labels are held out, agreement with the other families and the cut of the graph count, too, here with weight {:.2}. \
          The labels are the weighted mean of the candidates' probabilities.",
         number(&semi.facts, "prior_of_labels_alone").unwrap_or(1.0),
         number(&semi.facts, "evidence_rate").unwrap_or(0.0),
@@ -232,12 +241,20 @@ pub fn explanation(semi: &Semi) -> Option<String> {
             None => out.push_str(": no label could be held out."),
         }
         if label_free >= 0.01 {
-            let share = |key: &str| 100.0 * number(row, key).unwrap_or(0.0);
-            let (stability, agreement, cut) = (share("stability"), share("agreement"), share("cut"));
-            let _ = write!(
-                out,
-                " Stability {stability:.0} %, agreement {agreement:.0} %, cut {cut:.0} % of a random one."
-            );
+            let known = [
+                ("stability", " stability {} %"),
+                ("agreement", " agreement {} %"),
+                ("cut", " cut {} % of a random one"),
+            ];
+            let parts: Vec<String> = known
+                .iter()
+                .filter_map(|(key, text)| {
+                    number(row, key).map(|v| text.replace("{}", &format!("{:.0}", 100.0 * v)))
+                })
+                .collect();
+            if !parts.is_empty() {
+                let _ = write!(out, " Without labels:{}.", parts.join(","));
+            }
         }
     }
     Some(out)

@@ -160,6 +160,10 @@ impl Watch for Watcher {
         Some(self.started.elapsed().as_secs_f64())
     }
 
+    fn limit(&self) -> Option<f64> {
+        self.deadline.map(|d| d.saturating_duration_since(self.started).as_secs_f64())
+    }
+
     fn learned(&self) {
         let _ = self.learned.set(self.started.elapsed());
         self.bar.set_prefix("comparing with the labels alone: ");

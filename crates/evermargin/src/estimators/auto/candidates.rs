@@ -101,6 +101,15 @@ impl Candidate {
         self.kind == Kind::LapRls
     }
 
+    /// The learner, if it uses labels alone.
+    pub(super) fn without_unlabeled(&self, x: MatrixView<'_>, kernel: Kernel) -> Option<Box<dyn Fit>> {
+        match self.kind {
+            Kind::Linear(cost) => Some(Box::new(linear(cost / mean_squared_deviation(x)))),
+            Kind::Kernel(c) => Some(Box::new(SvcParams { kernel, c, ..SvcParams::default() })),
+            _ => None,
+        }
+    }
+
     /// The learner for these rows; none where it has no graph to work on.
     pub(super) fn make(
         &self,
@@ -111,8 +120,7 @@ impl Candidate {
     ) -> Option<Box<dyn Fit>> {
         let ratio = shares.aimed_at.clone();
         Some(match self.kind {
-            Kind::Linear(cost) => Box::new(linear(cost / mean_squared_deviation(x))),
-            Kind::Kernel(c) => Box::new(SvcParams { kernel, c, ..SvcParams::default() }),
+            Kind::Linear(_) | Kind::Kernel(_) => self.without_unlabeled(x, kernel)?,
             Kind::Propagation(method) => Box::new(LabelPropagationParams {
                 method,
                 alpha: 0.9,
@@ -141,6 +149,21 @@ impl Candidate {
             Kind::Tsvm => Box::new(TsvmParams { kernel, ratio, ..TsvmParams::default() }),
         })
     }
+}
+
+/// Candidates that are left out for data of this size, with the reason.
+pub(super) fn omitted(x: MatrixView<'_>, given: &GivenLabels) -> Vec<String> {
+    let mut out = Vec::new();
+    if given.unlabeled.is_empty() {
+        return out;
+    }
+    if x.rows() > MAX_LAP_ROWS {
+        out.push(format!("laprls (more than {MAX_LAP_ROWS} rows)"));
+    }
+    if x.rows() * given.classes > MAX_TSVM_WORK {
+        out.push(format!("tsvm (rows times classes above {MAX_TSVM_WORK})"));
+    }
+    out
 }
 
 /// The candidates for data of this size, cheap ones first.

@@ -36,7 +36,7 @@ pub(super) struct Transform {
 
 impl Transform {
     /// Centers the scores of each row over the classes and scales them; extreme ones are cut.
-    fn apply(&self, raw: &Scores) -> Scores {
+    pub(super) fn apply(&self, raw: &Scores) -> Scores {
         let mut values = Vec::with_capacity(raw.values.len());
         for row in raw.rows() {
             let mean = row.iter().sum::<f64>() / row.len() as f64;
@@ -100,6 +100,11 @@ impl Evidence {
     /// Classes and probabilities of the held-out labels, in the order of all dealings.
     pub(super) fn held(&self) -> &[(usize, Vec<f64>)] {
         &self.held
+    }
+
+    /// The same evidence with no part for unlabeled rows.
+    pub(super) fn without_stability(self) -> Self {
+        Self { stability: 0.0, ..self }
     }
 
     /// 90 % interval of the accuracy.
@@ -170,7 +175,7 @@ impl HeldOutLabels {
     }
 
     /// Fits the candidate without each fold; none where no label can be held out or a fit fails. `full` are its scores with
-    /// all labels.
+    /// all labels. The second evidence is that of scores which are not shifted to the bounds of the shares.
     pub(super) fn judge(
         &self,
         candidate: &Candidate,
@@ -179,8 +184,10 @@ impl HeldOutLabels {
         (full, transform): (&Scores, &Transform),
         bounds: &ShareBounds,
         watch: &dyn Watch,
-    ) -> Option<Evidence> {
-        let fit = candidate.make(self.x.view(), kernel, shares, self.graph.as_ref())?;
+    ) -> (Option<Evidence>, Option<Evidence>) {
+        let Some(fit) = candidate.make(self.x.view(), kernel, shares, self.graph.as_ref()) else {
+            return (None, None);
+        };
         // a second dealing of expensive candidates would cost more than it tells
         let dealings = if candidate.is_expensive() { 1 } else { self.folds.len() };
         let held_out: Vec<Vec<usize>> = (0..dealings)
@@ -189,18 +196,24 @@ impl HeldOutLabels {
             .filter(|out: &Vec<usize>| !out.is_empty())
             .collect();
         let problems: Vec<Vec<Targets>> = held_out.iter().map(|out| self.without(out)).collect();
-        let raw = self.fold_scores(candidate, fit.as_ref(), &problems, watch)?;
-        let (mut held, mut stable) = (Vec::new(), 0.0);
+        let Some(raw) = self.fold_scores(candidate, fit.as_ref(), &problems, watch) else {
+            return (None, None);
+        };
+        let (mut held, mut unshifted, mut stable) = (Vec::new(), Vec::new(), 0.0);
         for ((raw, problems), out) in raw.iter().zip(&problems).zip(&held_out) {
             let mut scores = transform.apply(raw);
+            let of_held_out =
+                |scores: &Scores, k: usize| (self.given.class[k], scores.row(self.given.rows[k]).to_vec());
+            unshifted.extend(out.iter().map(|&k| of_held_out(&scores, k)));
             hold_shares(&mut scores, bounds, &GivenLabels::of(problems).unlabeled);
-            held.extend(out.iter().map(|&k| (self.given.class[k], scores.row(self.given.rows[k]).to_vec())));
+            held.extend(out.iter().map(|&k| of_held_out(&scores, k)));
             let same = |i: &&usize| scores.class(**i) == full.class(self.rows[**i]);
             let open = &self.given.unlabeled;
             stable += open.iter().filter(same).count() as f64 / open.len().max(1) as f64;
         }
         let labels = self.folds.first().map_or(0, |folds| folds.iter().flatten().count());
-        Evidence::of(held, labels, stable / held_out.len() as f64)
+        let stability = stable / held_out.len() as f64;
+        (Evidence::of(held, labels, stability), Evidence::of(unshifted, labels, stability))
     }
 
     /// The scores of all rows without the labels of each fold. A learner whose work does not depend on the labels gets all

@@ -21,6 +21,7 @@
 //!
 //! The rates, the priors and the level of the bounds were chosen on every second data set of the list in `research/few_labels`.
 
+mod budget;
 mod candidates;
 mod evidence;
 mod label_free;
@@ -46,6 +47,7 @@ use crate::kernel::Kernel;
 use crate::params::shared::{COEF0, DEGREE, GAMMA, N_NEIGHBORS, RATIO, SEED};
 use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Watch};
+use budget::{CandidateBudget, Completing};
 use candidates::{Candidate, Shares};
 use evidence::{Evidence, HeldOutLabels};
 use label_free::LabelFree;
@@ -211,6 +213,8 @@ struct Judged {
     label_free: LabelFree,
     /// Scores of all rows, shifted to the bounds of the shares and scaled.
     scores: Scores,
+    /// Of a learner that uses labels alone: its scores before the shift, and their evidence.
+    unshifted: Option<(Scores, Option<Evidence>)>,
     /// Seconds by the caller's clock, if it has one.
     seconds: Option<f64>,
     weight: f64,
@@ -219,16 +223,22 @@ struct Judged {
 const BETWEEN: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl AutoParams {
-    /// The same combination without the candidates that use unlabeled rows. Its accuracy on held-out labels is
-    /// estimated like `held`, that of all candidates.
+    /// The combination of the candidates that use labels alone. Unlabeled rows have no part in it: scores are not shifted to
+    /// the bounds of the shares, and label-free evidence does not count. Its accuracy on held-out labels is estimated like
+    /// `held`, that of all candidates.
     fn labels_alone(
         &self,
         judged: &[Judged],
         given: &GivenLabels,
         held: Option<f64>,
     ) -> Option<SupervisedAnswer> {
-        let mut alone: Vec<Judged> =
-            judged.iter().filter(|j| j.candidate.labels_alone()).cloned().collect();
+        let alone = |j: &Judged| {
+            let (scores, evidence) = j.unshifted.clone()?;
+            let evidence = evidence.map(Evidence::without_stability);
+            let label_free = LabelFree::default();
+            Some(Judged { scores, evidence, label_free, unshifted: None, ..j.clone() })
+        };
+        let mut alone: Vec<Judged> = judged.iter().filter_map(alone).collect();
         if alone.is_empty() {
             return None;
         }
@@ -315,26 +325,34 @@ impl AutoParams {
         };
         let graph = self.graph_of(x, watch)?;
         let mut judged: Vec<Judged> = Vec::new();
+        let budget = CandidateBudget::new(watch);
         for candidate in candidates::list(x, &given) {
-            if !judged.is_empty() && !watch.proceed(&BETWEEN) {
-                break;
-            }
+            // the first candidate is cheap and is always completed
+            let watch: &dyn Watch = if judged.is_empty() { &Completing(watch) } else { &budget };
             let start = watch.seconds();
             let Some(fit) = candidate.make(x, self.kernel, &shares, graph.as_ref()) else { continue };
             let Ok(raw) = scores_of(&candidate, fit.as_ref(), x, problems, watch) else { continue };
             let (scores, transform) = evidence::standardize(&raw, &given, &bounds);
             let held = few.as_ref().filter(|_| candidate.is_expensive()).unwrap_or(&held);
-            let evidence =
+            let (evidence, unshifted) =
                 held.judge(&candidate, self.kernel, &shares, (&scores, &transform), &bounds, watch);
+            let unshifted = candidate.labels_alone().then(|| (transform.apply(&raw), unshifted));
+            if budget.has_ended() {
+                break; // a candidate that was interrupted says nothing
+            }
             let seconds = start.zip(watch.seconds()).map(|(from, to)| to - from);
             judged.push(Judged {
                 candidate,
                 evidence,
                 label_free: LabelFree::default(),
                 scores,
+                unshifted,
                 seconds,
                 weight: 0.0,
             });
+            if !budget.proceed(&BETWEEN) {
+                break;
+            }
         }
         if judged.is_empty() {
             return Err(Error::Data("no candidate could be fitted to these labels".into()));
@@ -377,13 +395,12 @@ fn combine(judged: &[Judged]) -> Scores {
     mean
 }
 
-/// Probabilities as scores of the problems: half the log-odds of two classes, the logarithm of several.
+/// Probabilities as scores of the problems: half the log-odds of each class against the others.
 fn as_problem_scores(p: &Scores) -> Vec<Vec<f64>> {
-    const LEAST: f64 = 1e-12;
-    match p.classes {
-        2 => vec![p.rows().map(|p| 0.5 * (p[1].max(LEAST) / p[0].max(LEAST)).ln()).collect()],
-        k => (0..k).map(|c| p.rows().map(|p| p[c].max(LEAST).ln()).collect()).collect(),
-    }
+    const MIN: f64 = 1e-12;
+    let half_log_odds = |p: f64| 0.5 * (p.max(MIN) / (1.0 - p).max(MIN)).ln();
+    let of_class = |c: usize| p.rows().map(|p| half_log_odds(p[c])).collect();
+    if p.classes == 2 { vec![of_class(1)] } else { (0..p.classes).map(of_class).collect() }
 }
 
 /// The table of candidates, for people and programs.
@@ -434,6 +451,14 @@ impl Fit for AutoParams {
         given.unlabeled.iter().for_each(|&i| shares[combined.class(i)] += 1.0 / given.unlabeled.len() as f64);
         let mut facts = ParamValues::from([("candidates".into(), table(&judged))]);
         let fading = weights::fading(given.rows.len(), given.classes);
+        let mut omitted = candidates::omitted(x, &given);
+        let fitted_names = || judged.iter().map(|j| j.candidate.name.as_str());
+        let unfinished = |c: &Candidate| !fitted_names().any(|name| name == c.name);
+        let late = candidates::list(x, &given).into_iter().filter(unfinished);
+        omitted.extend(late.map(|c| format!("{} (not completed)", c.name)));
+        if !omitted.is_empty() {
+            facts.insert("omitted".into(), ParamValue::List(omitted.into_iter().map(Into::into).collect()));
+        }
         facts.insert("prior_of_labels_alone".into(), candidates::Prior::LABELS_ALONE.at(fading).into());
         facts.insert("evidence_rate".into(), weights::EVIDENCE_RATE.into());
         facts.insert("label_free_weight".into(), fading.into());

@@ -1,15 +1,21 @@
 //! One classifier for new rows, trained on given and inferred labels.
 
+use super::budget::Completing;
 use super::candidates::{linear, mean_squared_deviation};
 use super::{AutoParams, GivenLabels, Judged, Scores};
 use crate::data::{Label, MatrixView};
 use crate::error::Result;
 use crate::estimators::supervised::svc::SvcParams;
 use crate::estimators::{Fit, Fitted, Targets};
-use crate::solver::Watch;
+use crate::solver::{Exit, Watch};
 
-/// Trains the classifier: linear where linear candidates have most of the weight, else with the kernel. Returns it with
-/// its name and the share of unlabeled rows on which it agrees with the combination.
+/// Name of the classifier where training on inferred labels was interrupted.
+const GIVEN_LABELS_ALONE: &str = "given labels alone, because time ran out";
+
+/// Trains the classifier: linear where linear candidates have most of the weight, else with the kernel. If training is
+/// interrupted, the classifier is the best candidate that uses labels alone, because a solver that ends early on thousands of
+/// inferred labels can be worse than chance. Returns the classifier with its name and the share of unlabeled rows on which it
+/// agrees with the combination.
 pub(super) fn fit(
     params: &AutoParams,
     judged: &[Judged],
@@ -27,7 +33,16 @@ pub(super) fn fit(
         Box::new(SvcParams { kernel: params.kernel, c: 10.0, ..SvcParams::default() })
     };
     let targets = inferred(params.inferred_weight, combined, problems, given);
-    let fitted = learner.fit(x, &targets, watch)?;
+    let mut name = if is_linear { "linear" } else { "svc" };
+    let mut fitted = learner.fit(x, &targets, watch)?;
+    if fitted.reports.iter().any(|r| r.exit == Exit::Interrupted) {
+        let alone = judged.iter().filter(|j| j.candidate.labels_alone());
+        let best = alone.reduce(|best, next| if next.weight > best.weight { next } else { best });
+        if let Some(learner) = best.and_then(|j| j.candidate.without_unlabeled(x, params.kernel)) {
+            name = GIVEN_LABELS_ALONE;
+            fitted = learner.fit(x, problems, &Completing(watch))?;
+        }
+    }
     let decisions = fitted.model.decision(x)?;
     let width = problems.len();
     let class = |i: usize| match &decisions[i * width..(i + 1) * width] {
@@ -36,7 +51,7 @@ pub(super) fn fit(
     };
     let same = given.unlabeled.iter().filter(|&&i| class(i) == combined.class(i)).count();
     let agreement = if given.unlabeled.is_empty() { 1.0 } else { same as f64 / given.unlabeled.len() as f64 };
-    Ok((fitted, if is_linear { "linear" } else { "svc" }, agreement))
+    Ok((fitted, name, agreement))
 }
 
 /// The problems with the inferred labels of the unlabeled rows, each at the cost of its confidence.

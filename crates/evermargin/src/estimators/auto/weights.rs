@@ -35,18 +35,22 @@ pub(super) fn weigh(judged: &mut [Judged], labels: usize, classes: usize) {
     judged.iter_mut().zip(weights).for_each(|(j, w)| j.weight = w);
 }
 
-/// The weights for given losses; a candidate without a loss is taken as the best.
+/// The weights for given losses. A candidate without a loss, while others have one, counts as the worst of them.
 fn weights(judged: &[Judged], losses: &[Option<f64>], labels: usize, classes: usize) -> Vec<f64> {
     let fading = fading(labels, classes);
     let lowest = losses.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let worst = losses.iter().flatten().copied().fold(lowest, f64::max);
+    let any = losses.iter().any(Option::is_some);
     let rate = EVIDENCE_RATE * labels.min(MAX_COUNTED_LABELS) as f64;
     let stability = |j: &Judged| j.evidence.as_ref().map(|e| e.stability);
     let highest = judged.iter().filter_map(stability).fold(0.0, f64::max);
+    let least_stable = judged.iter().filter_map(stability).fold(highest, f64::min);
     let exponent = |(j, loss): (&Judged, &Option<f64>)| {
-        let label_free = STABILITY_RATE * stability(j).map_or(0.0, |s| s - highest)
+        let label_free = STABILITY_RATE * (stability(j).unwrap_or(least_stable) - highest)
             + AGREEMENT_RATE * j.label_free.agreement
             - CUT_RATE * j.label_free.cut;
-        loss.map_or(0.0, |loss| -rate * (loss - lowest)) + fading * label_free
+        let loss = if any { loss.unwrap_or(worst) - lowest } else { 0.0 };
+        -rate * loss + fading * label_free
     };
     let exponents: Vec<f64> = judged.iter().zip(losses).map(exponent).collect();
     let largest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
