@@ -13,7 +13,7 @@ use crate::active::{AUTO_POOL, StopRule, Stopped, Stopping, Strategy, best_of, c
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::estimators::folds::stratified_folds;
-use crate::estimators::online::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORED, SEEDS};
+use crate::estimators::online::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORE_BLOCK, SEEDS};
 use crate::estimators::{Fit, Targets};
 use crate::resampling::{SyntheticRows, neighbors};
 use crate::solver::Watch;
@@ -272,7 +272,7 @@ impl<'a> Search<'a> {
         let (mut block, mut failed) = (0..0, None);
         let best = best_of(select, pool.len(), margin, |c| {
             if !block.contains(&c) {
-                block = c..(c + SCORED).min(pool.len());
+                block = c..(c + SCORE_BLOCK).min(pool.len());
                 failed = self.compute_kernel_block(state, &pool[block.clone()]).err();
             }
             if failed.is_some() {
