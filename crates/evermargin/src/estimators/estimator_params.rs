@@ -135,7 +135,7 @@ impl EstimatorSpec {
             Error::parameter(
                 "graph",
                 "given",
-                format!("left out: learner {} has none of its own (a deformed kernel has one)", self.name),
+                format!("left out: learner {} uses no graph (a deformed kernel does)", self.name),
             )
         })
     }

@@ -589,7 +589,7 @@ fn what_cannot_be_is_refused() {
             said(&corls(text, RBF)),
             format!(
                 "parameter views = {text}: must be all, or the columns of each view from 1 on, like \
-                 1..3000;3001..4840, among the 5 there are"
+                 1..3000;3001..4840, among the 5 columns of the data"
             )
         );
     }

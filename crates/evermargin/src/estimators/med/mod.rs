@@ -139,7 +139,7 @@ const MED_TOLERANCE: ParamSpec = TOLERANCE
 /// The specification of `seq-med`.
 pub static SEQ_MED: EstimatorSpec = EstimatorSpec::supervised(
     "seq-med",
-    "maximum entropy discrimination, batch after batch in bounded memory",
+    "maximum entropy discrimination that learns batch by batch in bounded memory",
     &[
         KERNEL,
         GAMMA,
@@ -162,7 +162,7 @@ pub static SEQ_MED: EstimatorSpec = EstimatorSpec::supervised(
 /// The specification of `seq-lapmed`.
 pub static SEQ_LAPMED: EstimatorSpec = EstimatorSpec::semi_supervised(
     "seq-lapmed",
-    "maximum entropy discrimination with a graph of each batch, in bounded memory (semi-supervised)",
+    "maximum entropy discrimination with a graph of each batch, batch by batch in bounded memory (semi-supervised)",
     &[
         KERNEL,
         GAMMA,
@@ -221,9 +221,9 @@ pub struct MedParams {
     pub c: f64,
     /// Weight β of the variation along the graph of a batch, θᵀΦᵀLΦθ; without `gamma_a`. 0 leaves unlabeled rows out.
     pub beta: f64,
-    /// γ_A of the Laplacian machine; 0 means `c` and `beta` are given.
+    /// γ_A of `lapsvm`, from which C and β follow; 0 means that `c` and `beta` are given.
     pub gamma_a: f64,
-    /// γ_I of the Laplacian machine.
+    /// γ_I of `lapsvm`, used with `gamma_a`.
     pub gamma_i: f64,
     /// Loss of labeled rows.
     pub loss: Loss,

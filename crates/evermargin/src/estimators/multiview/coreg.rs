@@ -10,9 +10,9 @@
 //! all classes with one factorization. l and n are sums of weights; a row of weight w counts w times in the last term, too.
 //! The result is the mean of the views' functions.
 //!
-//! A constant function agrees in all views and is hardly penalized, so all unlabeled rows could get the same label. `center`
-//! removes it, as the source advises, by keeping the outputs of every view at mean 0. Without unlabeled rows the views are
-//! not coupled: the result is the mean of one least-squares fit per view.
+//! A constant function agrees in all views and is hardly penalized, so all unlabeled rows could get the same label.
+//! `center` removes it, as the source advises, by keeping the outputs of every view at mean 0. Without unlabeled rows the
+//! views are not coupled: the result is the mean of one least-squares fit per view.
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// The specification of `corls`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "corls",
-    "least squares in several views of the columns that agree on all rows (semi-supervised)",
+    "least squares in several views whose outputs agree on all rows (semi-supervised)",
     &[
         VIEWS,
         KERNEL,

@@ -55,7 +55,7 @@ impl ViewList {
         }
         let wrong = || {
             let example = "all, or the columns of each view from 1 on, like 1..3000;3001..4840";
-            Error::parameter("views", &self.0, format!("{example}, among the {cols} there are"))
+            Error::parameter("views", &self.0, format!("{example}, among the {cols} columns of the data"))
         };
         let place = |text: &str| text.trim().parse::<usize>().ok().filter(|c| (1..=cols).contains(c));
         let range = |text: &str| {

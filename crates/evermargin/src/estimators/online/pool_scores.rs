@@ -1,4 +1,4 @@
-//! Decision values of a whole pool, updated incrementally: an update costs only as many kernel rows as coefficients changed.
+//! Decision values of a whole pool, updated incrementally: an update needs one kernel row per changed coefficient.
 
 use super::lasvm::Lasvm;
 use crate::data::MatrixView;

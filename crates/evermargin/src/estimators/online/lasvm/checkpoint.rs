@@ -94,7 +94,7 @@ impl Saved {
         let n = self.points.rows();
         let wrong = |what: &str| Err(Error::State(what.into()));
         if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
-            return wrong("its points and their numbers differ");
+            return wrong("its points and their ids differ in number");
         }
         let width = self.packing.center.len();
         if self.packing.cols > u32::MAX as usize {
