@@ -1,29 +1,29 @@
-//! Weights of classes: multiplied into the cost of their examples.
+//! Class weights, which multiply the cost of the examples of each class.
 
 use crate::error::{Error, Result};
 use crate::params::{ParamValue, ParamValues, one_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Weights of classes, multiplied into the cost of their examples.
+/// Class weights, which multiply the cost of the examples of each class.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassWeight {
-    /// All 1.
+    /// Weight 1 for every class.
     #[default]
     None,
-    /// n / (k·nᶜ) for n rows in k classes: every class has the same total weight.
+    /// n / (k·nᶜ) for n rows in k classes, so that every class has the same total weight.
     Balanced,
-    /// n₁ / nᶜ, n₁ being the rows of the largest class, which keeps 1; of two classes the smaller has C·IR (the
-    /// "different costs" of Ertekin 2009).
+    /// n₁ / nᶜ, where n₁ is the number of rows of the largest class, whose weight is 1. With two classes the smaller one
+    /// has the cost C·IR, IR being the imbalance ratio n₁ / nᶜ (the "different costs" of Ertekin 2009).
     Ratio,
-    /// By class name; 1 for those not named.
+    /// Weights by class name; 1 for classes that are not named.
     Explicit(BTreeMap<String, f64>),
 }
 
 impl ClassWeight {
-    /// One weight per class, given the total weight of the rows of each class. A name that is none of the classes is
-    /// an error.
+    /// One weight per class, given the total weight of the rows of each class. An explicit weight for an unknown class
+    /// name is an error.
     pub fn of(&self, classes: &[String], sizes: &[f64]) -> Result<Vec<f64>> {
         match self {
             Self::Explicit(map) => explicit(classes, map),
@@ -31,8 +31,8 @@ impl ClassWeight {
         }
     }
 
-    /// The weights that follow from the sizes of classes alone; explicit weights follow from names, and give 1 here. A
-    /// class without rows has weight 1.
+    /// Weights that follow from the class sizes alone. The result is 1 for explicit weights, which depend on names, and
+    /// for a class without rows.
     pub fn of_sizes(&self, sizes: &[f64]) -> Vec<f64> {
         let numerator = match self {
             Self::None | Self::Explicit(_) => return vec![1.0; sizes.len()],
@@ -42,7 +42,7 @@ impl ClassWeight {
         sizes.iter().map(|&n| if n > 0.0 { numerator / n } else { 1.0 }).collect()
     }
 
-    /// The value that is written into a model; none where all weights are 1.
+    /// The value that is stored in a model; `None` if all weights are 1.
     pub fn value(&self) -> Option<ParamValue> {
         match self {
             Self::None => None,
@@ -54,7 +54,7 @@ impl ClassWeight {
         }
     }
 
-    /// The weights that a value describes: nothing, `balanced`, `ratio`, or one number per class.
+    /// The weights that a stored value describes: none, `balanced`, `ratio`, or one number per class.
     pub fn from_value(value: Option<&ParamValue>) -> Result<Self> {
         let wrong = |value: &ParamValue| {
             Error::parameter("class_weight", value, "balanced, ratio, or one positive number per class")

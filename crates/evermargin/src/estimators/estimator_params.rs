@@ -1,4 +1,4 @@
-//! The list of estimators, one line each, and the enum of all their parameters.
+//! The list of all estimators, one line each, and the enum of their parameters.
 
 use super::auto::{self, AutoParams};
 use super::baselines::cotraining::{self, CoTrainingParams};
@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 macro_rules! estimators {
     ($($variant:ident($params:ty) = $spec:expr;)*) => {
-        /// Every estimator there is: those to use first, then those for comparison.
+        /// All estimators: first those meant for use, then the baselines.
         pub static ESTIMATORS: &[&EstimatorSpec] = &[$(&$spec),*];
 
         /// The parameters of any estimator.
@@ -47,7 +47,7 @@ macro_rules! estimators {
         }
 
         impl EstimatorParams {
-            /// Fills the parameters of an estimator.
+            /// The parameters of an estimator, from values and defaults.
             pub fn new(spec: &EstimatorSpec, values: &ParamValues) -> Result<Self> {
                 match spec.name {
                     $(name if name == $spec.name => Ok(Self::$variant(read(&$spec, values)?)),)*
@@ -55,17 +55,17 @@ macro_rules! estimators {
                 }
             }
 
-            /// The estimator whose parameters these are.
+            /// Specification of the estimator that these parameters belong to.
             pub fn spec(&self) -> &'static EstimatorSpec {
                 match self { $(Self::$variant(_) => &$spec,)* }
             }
 
-            /// The values of all parameters, flat, as a user writes them.
+            /// Values of all parameters in the flat form that a user writes.
             pub fn values(&self) -> Result<ParamValues> {
                 match self { $(Self::$variant(params) => values_of(&$spec, params),)* }
             }
 
-            /// The estimator, to fit.
+            /// These parameters as an estimator that can be fitted.
             pub fn as_fit(&self) -> &dyn Fit {
                 match self { $(Self::$variant(params) => params,)* }
             }
@@ -109,7 +109,7 @@ estimators! {
     Parzen(ParzenParams) = parzen::SPEC;
 }
 
-/// The estimator of that name, or an error that lists the names.
+/// The estimator with this name; an unknown name is an error that lists the names.
 pub fn estimator(name: &str) -> Result<&'static EstimatorSpec> {
     ESTIMATORS.iter().find(|e| e.name == name).copied().ok_or_else(|| unknown(name))
 }
@@ -120,12 +120,14 @@ fn unknown(name: &str) -> Error {
 }
 
 impl EstimatorSpec {
-    /// Fills the parameters of this estimator; refuses names it does not take, wrong types and values out of range.
+    /// The parameters of this estimator, from values and defaults. Unknown names, wrong types and values out of range are
+    /// errors.
     pub fn make(&self, values: &ParamValues) -> Result<EstimatorParams> {
         EstimatorParams::new(self, values)
     }
 
-    /// The same along a graph of all rows where one is given; refuses it if the estimator has none.
+    /// Like [`EstimatorSpec::make`], but with a given graph of all rows, if there is one. A graph is an error for an
+    /// estimator that uses none.
     pub fn make_along(&self, values: &ParamValues, graph: Option<&Arc<Graph>>) -> Result<Box<dyn Fit>> {
         let params = self.make(values)?;
         let Some(graph) = graph else { return Ok(Box::new(params)) };
@@ -133,14 +135,14 @@ impl EstimatorSpec {
             Error::parameter(
                 "graph",
                 "given",
-                format!("left out: learner {} has none of its own (a deformed kernel has one)", self.name),
+                format!("left out: learner {} uses no graph (a deformed kernel does)", self.name),
             )
         })
     }
 }
 
 impl EstimatorParams {
-    /// The parameters of a member of the LASVM family.
+    /// The parameters if the estimator belongs to the LASVM family.
     pub fn as_lasvm(&self) -> Option<&LasvmParams> {
         match self {
             Self::Lasvm(p)
@@ -153,7 +155,7 @@ impl EstimatorParams {
         }
     }
 
-    /// The parameters of a sequential learner.
+    /// The parameters if the estimator is `seq-med` or `seq-lapmed`.
     pub fn as_med(&self) -> Option<&MedParams> {
         match self {
             Self::SeqMed(LabelsOnly(p)) | Self::SeqLapmed(p) => Some(p),
@@ -176,7 +178,7 @@ impl Fit for EstimatorParams {
     }
 }
 
-/// The form of [`EstimatorParams`] in files: the name, and values as a user writes them.
+/// Serialized form of [`EstimatorParams`]: the estimator's name and the values as a user writes them.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

@@ -1,6 +1,7 @@
-//! Folds of labeled rows, problems without the rows of each fold, and decisions of the held-out rows.
+//! Folds for cross-validation: assignment of labeled rows, problems without the rows of one fold, and decisions for the
+//! held-out rows.
 //!
-//! An estimator with a fast path along a parameter ([`Path`]) computes held-out decisions for all values at once.
+//! An estimator with a fast path along a parameter ([`Path`]) computes the held-out decisions for all values at once.
 
 use super::Targets;
 use crate::data::{Label, Labels, Matrix, MatrixView};
@@ -13,7 +14,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
-/// A question about held-out rows along a path of one parameter.
+/// Cross-validation along a path of one parameter.
 #[derive(Debug, Clone, Copy)]
 pub struct PathTask<'a> {
     /// All other parameters.
@@ -26,14 +27,14 @@ pub struct PathTask<'a> {
     pub x: MatrixView<'a>,
     /// The two-class problems.
     pub problems: &'a [Targets],
-    /// The fold that holds each row out; `None` rows are never held out.
+    /// The fold in which each row is held out; `None` for rows that are never held out.
     pub folds: &'a [Option<u32>],
-    /// A graph of the rows, for learners along one.
+    /// A graph of the rows, for learners that use one.
     pub graph: Option<&'a Arc<Graph>>,
 }
 
 impl PathTask<'_> {
-    /// The parameters at one value of the path.
+    /// All parameters at one value of the path.
     pub fn at(&self, value: f64) -> ParamValues {
         let mut params = self.params.clone();
         params.insert(self.name.into(), value.into());
@@ -41,11 +42,12 @@ impl PathTask<'_> {
     }
 }
 
-/// A learner's own way along a path: for each value, the decisions of the held-out rows (rows × problems, row
-/// major, 0 for rows never held out). Shorter than the values when interrupted. None: these parameters need refitting.
+/// A learner's own evaluation of a path: for each value the decisions of the held-out rows (rows × problems, row-major,
+/// 0 for rows that are never held out). The result is shorter than the list of values after an interruption. `None` means
+/// that these parameters have no fast path and each value needs its own fit.
 pub type Path = fn(&PathTask<'_>, &dyn Watch) -> Result<Option<Vec<Vec<f64>>>>;
 
-/// Deals the labeled rows into `k` folds, each class spread as evenly as can be, in an order set by the seed.
+/// Assigns the labeled rows to `k` folds. Each class is spread as evenly as possible, in a random order set by the seed.
 pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Option<u32>>> {
     if k < 2 {
         return Err(Error::parameter("folds", k, "2 or more"));
@@ -74,7 +76,8 @@ pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Opti
     Ok(folds)
 }
 
-/// The problems without the rows of each fold: those of the first fold, then those of the second …
+/// The problems without the rows of one fold, for each fold in turn: all problems without the first fold, then all
+/// without the second, and so on.
 pub(crate) fn without_folds(problems: &[Targets], folds: &[Option<u32>]) -> Vec<Targets> {
     let k = folds.iter().flatten().max().map_or(0, |f| f + 1);
     let without = |fold: u32, problem: &Targets| {
@@ -89,7 +92,7 @@ pub(crate) fn without_folds(problems: &[Targets], folds: &[Option<u32>]) -> Vec<
     (0..k).flat_map(|fold| problems.iter().map(move |p| without(fold, p))).collect()
 }
 
-/// The decisions of the held-out rows by a model with the outputs of [`without_folds`].
+/// Decisions of the held-out rows, by a model with one output for each problem of [`without_folds`].
 pub(crate) fn held_decisions(
     model: &Model,
     x: MatrixView<'_>,
@@ -109,7 +112,7 @@ pub(crate) fn held_decisions(
     Ok(out)
 }
 
-/// The model of `count` outputs from `first` on, without the points they do not use.
+/// The model of `count` outputs starting at `first`, without the points that these outputs do not use.
 fn outputs(model: &Model, first: usize, count: usize) -> Model {
     let span = first..first + count;
     match model {
@@ -136,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folds_spread_every_class_and_follow_the_seed() {
+    fn folds_are_stratified_and_follow_the_seed() {
         let names: Vec<String> = (0..103).map(|i| if i % 5 == 0 { "a" } else { "b" }.to_string()).collect();
         let labels = Labels::from_tokens(names.iter().map(|n| Some(n.as_str())).chain([None]));
         let folds = stratified_folds(&labels, 5, 1).unwrap();
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_rows_are_refused() {
+    fn refuses_too_few_rows_or_folds() {
         let labels = Labels::from_tokens(["a", "a", "b"].into_iter().map(Some));
         let error = stratified_folds(&labels, 2, 1).unwrap_err().to_string();
         assert!(error.ends_with("class b has 1"), "{error}");

@@ -1,4 +1,4 @@
-//! Learners: each a way to build the input of one of the loops in [`crate::solver`].
+//! Estimators. Each one builds the input of one of the solvers in [`crate::solver`].
 
 pub mod auto;
 pub mod baselines;
@@ -27,32 +27,32 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use transductive::Transduced;
 
-/// One two-class problem on the rows of a matrix. Target and cost per example are the only knobs between data
-/// and solver: class weight and sample weight are already in `cost` (1 = the learner's own C or lambda).
+/// One two-class problem on the rows of a matrix: a label and a cost per row. Class weights and sample weights are
+/// already multiplied into `cost` (1 = the learner's own C or lambda).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
     /// Label of each row; [`Label::Unknown`] rows take no part in supervised learning.
     pub y: Vec<Label>,
-    /// Weight of each row, finite and not negative; 0 means absent.
+    /// Weight of each row, finite and not negative; a row of weight 0 is ignored.
     pub cost: Vec<f64>,
 }
 
-/// What a fit gives: a model with one output a problem, and one report a problem.
+/// Result of a fit: a model with one output per problem, and one report per problem.
 #[derive(Debug, Clone)]
 pub struct Fitted {
     /// Decision functions f₁ … fₖ; fⱼ > 0 means [`Label::Pos`] of problem j.
     pub model: Model,
-    /// One report a problem.
+    /// One report per problem.
     pub reports: Vec<Report>,
-    /// What an online learner tells beside it.
+    /// Additional results of an online learner.
     pub online: Option<Online>,
     /// The labels a semi-supervised learner gave to the rows.
     pub transduced: Option<Transduced>,
 }
 
 impl Fitted {
-    /// A model and its reports, and nothing beside.
+    /// A result without the parts of online and semi-supervised learners.
     pub fn new(model: Model, reports: Vec<Report>) -> Self {
         Self { model, reports, online: None, transduced: None }
     }
@@ -61,15 +61,16 @@ impl Fitted {
 /// A learner with its parameters. Several problems on one matrix are fitted together so that kernel rows,
 /// graphs and factorizations are shared.
 pub trait Fit: Send + Sync + std::fmt::Debug {
-    /// Checks parameters and data, then learns.
+    /// Checks parameters and data, then fits the model.
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted>;
 
-    /// For learners that use unlabeled rows: the same parameters for the labeled rows alone, to compare with. Such a learner is given either one problem or one a class (each against the rest), nothing else.
+    /// For learners that use unlabeled rows: the same learner on labeled rows only, for comparison. Such a learner is
+    /// called with either one problem or one problem per class (each class against the rest).
     fn supervised(&self) -> Option<Box<dyn Fit>> {
         None
     }
 
-    /// Scores of the rows it is trained on, without a model for others where that costs more.
+    /// Scores of the training rows. Skips the model for other rows where computing it costs more.
     fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
         let fitted = self.fit(x, problems, watch)?;
         if let Some(transduced) = fitted.transduced {
@@ -80,19 +81,19 @@ pub trait Fit: Send + Sync + std::fmt::Debug {
         Ok(Transduced { scores, ..Transduced::default() })
     }
 
-    /// For learners along a graph of all rows: the same with this graph in place of one of neighbors.
+    /// For learners that use a graph of all rows: the same learner with this graph instead of one of nearest neighbors.
     fn along(&self, _graph: &Arc<Graph>) -> Option<Box<dyn Fit>> {
         None
     }
 }
 
 impl Targets {
-    /// The rows that take part in supervised learning: labeled, with weight.
+    /// Rows that take part in supervised learning: those with a label and a positive weight.
     pub fn used(&self) -> Vec<usize> {
         (0..self.y.len()).filter(|&i| self.y[i] != Label::Unknown && self.cost[i] > 0.0).collect()
     }
 
-    /// The rows named.
+    /// The problem on the given rows only.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         Self {
@@ -101,7 +102,7 @@ impl Targets {
         }
     }
 
-    /// Checks that there is one usable label and weight a row and that both classes occur with weight.
+    /// Checks that there is one label and one valid weight per row and that both classes have rows of positive weight.
     pub fn check(&self, rows: usize) -> Result<()> {
         self.check_rows(rows)?;
         for class in [Label::Neg, Label::Pos] {
@@ -114,7 +115,7 @@ impl Targets {
         Ok(())
     }
 
-    /// Checks that there is one usable label and weight a row.
+    /// Checks that there is one label and one valid weight per row.
     fn check_rows(&self, rows: usize) -> Result<()> {
         for (what, found) in [("labels", self.y.len()), ("weights", self.cost.len())] {
             if found != rows {

@@ -1,7 +1,7 @@
-//! What an estimator is called, which parameters it takes, and how its struct of parameters is filled from values.
+//! Specifications of estimators: name, parameters, and how the parameter struct is filled from values.
 //!
-//! Values are flat, as a user writes them: `kernel=rbf gamma=0.5 c=10`. The parameters of the kernel become one field
-//! here, for every estimator alike.
+//! Values are flat, as a user writes them: `kernel=rbf gamma=0.5 c=10`. The kernel's parameters are nested into one field
+//! here, in the same way for every estimator.
 
 use super::folds::Path;
 use crate::error::{Error, Result};
@@ -14,21 +14,21 @@ use serde::de::DeserializeOwned;
 /// The specification of an estimator.
 #[derive(Debug)]
 pub struct EstimatorSpec {
-    /// The name a user writes.
+    /// Name that a user writes.
     pub name: &'static str,
-    /// One line of help.
+    /// Help text of one line.
     pub summary: &'static str,
-    /// Its parameters.
+    /// Specifications of its parameters.
     pub params: &'static [ParamSpec],
-    /// How more than two classes become two-class problems, unless asked for otherwise.
+    /// Default scheme that reduces more than two classes to two-class problems.
     pub multiclass: MulticlassScheme,
-    /// Whether it learns from rows of one class alone, so that labels are not needed.
+    /// Whether it learns from rows of a single class and needs no labels.
     pub one_class: bool,
     /// Whether it also learns from rows without a label.
     pub uses_unlabeled: bool,
-    /// Whether it is there for comparison alone.
+    /// Whether it serves only as a baseline for comparison.
     pub baseline: bool,
-    /// Held-out decisions along a path of one of these parameters, where there is a faster way than refitting.
+    /// Names of parameters with a fast path, and the function that computes held-out decisions along it.
     pub path: Option<(&'static [&'static str], Path)>,
 }
 
@@ -56,19 +56,19 @@ impl EstimatorSpec {
         Self { uses_unlabeled: true, ..Self::supervised(name, summary, params) }
     }
 
-    /// The same, for comparison alone.
+    /// The same specification, marked as a baseline.
     #[must_use]
     pub const fn baseline(self) -> Self {
         Self { baseline: true, ..self }
     }
 
-    /// The same with a fast path along some parameters.
+    /// The same specification with a fast path along the named parameters.
     #[must_use]
     pub const fn with_path(self, names: &'static [&'static str], path: Path) -> Self {
         Self { path: Some((names, path)), ..self }
     }
 
-    /// The specification of a parameter, or an error that lists the names.
+    /// The specification of a parameter; an unknown name is an error that lists the names.
     pub fn param(&self, name: &str) -> Result<&'static ParamSpec> {
         self.params.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.params.iter().map(|p| p.name).collect();
@@ -80,12 +80,12 @@ impl EstimatorSpec {
         })
     }
 
-    /// Whether it takes a parameter of that name.
+    /// Whether the estimator has a parameter with this name.
     pub fn takes(&self, name: &str) -> bool {
         self.params.iter().any(|p| p.name == name)
     }
 
-    /// The parameter to tune first, and values that are worth a try: its cost, or what takes its place.
+    /// The parameter to tune first, with a range of values to try: the cost C or the parameter with that role.
     pub fn first_to_tune(&self) -> Option<(&'static str, [f64; 2])> {
         const FIRST: [(&str, [f64; 2]); 4] = [
             ("c", [0.1, 1000.0]),
@@ -96,14 +96,14 @@ impl EstimatorSpec {
         FIRST.into_iter().find(|(name, _)| self.takes(name))
     }
 
-    /// The given values in their types, each checked.
+    /// The given values, checked and converted to the types of their parameters.
     pub fn check(&self, values: &ParamValues) -> Result<ParamValues> {
         let one =
             |(name, value): (&String, &ParamValue)| Ok((name.clone(), self.param(name)?.accept(value)?));
         values.iter().map(one).collect()
     }
 
-    /// The values of all parameters: the given ones, checked, and the defaults of the others.
+    /// Values of all parameters: the given ones, checked, and the defaults of the others.
     pub fn complete(&self, values: &ParamValues) -> Result<ParamValues> {
         let given = self.check(values)?;
         let one = |p: &ParamSpec| {
@@ -114,23 +114,23 @@ impl EstimatorSpec {
     }
 }
 
-/// A struct of parameters that values fill.
+/// A parameter struct that can be filled from flat values.
 pub trait Parameters: Serialize + DeserializeOwned {
-    /// Nests flat values the way the struct has them; the kernel is nested already.
+    /// Nests flat values as the fields of the struct require. The kernel is already nested.
     fn nest(_values: &mut ParamValues) {}
 
     /// The reverse of [`Parameters::nest`].
     fn flatten(_values: &mut ParamValues) {}
 
-    /// Sets what the name of the estimator decides.
+    /// Sets the fields that depend on the estimator's name.
     #[must_use]
     fn for_estimator(self, _name: &str) -> Self {
         self
     }
 }
 
-/// Fills the struct of parameters of an estimator. What is not given has its default; a kernel width that follows from
-/// the data is 1.
+/// Fills the parameter struct of an estimator. Values that are not given have their defaults. A kernel width that depends
+/// on the data (`scale`, `auto`) is set to 1 here.
 pub fn read<P: Parameters>(spec: &EstimatorSpec, values: &ParamValues) -> Result<P> {
     let mut values = spec.complete(values)?;
     nest_kernel(&mut values);
@@ -140,7 +140,7 @@ pub fn read<P: Parameters>(spec: &EstimatorSpec, values: &ParamValues) -> Result
     Ok(params.for_estimator(spec.name))
 }
 
-/// The values of a struct of parameters, flat. Those that the kernel does not have are left out.
+/// Flat values of a parameter struct, without the parameters that its kernel does not have.
 pub fn values_of<P: Parameters>(spec: &EstimatorSpec, params: &P) -> Result<ParamValues> {
     let mut values =
         to_values(params).map_err(|e| Error::Data(format!("parameters of learner {}: {e}", spec.name)))?;
@@ -150,10 +150,10 @@ pub fn values_of<P: Parameters>(spec: &EstimatorSpec, params: &P) -> Result<Para
     Ok(values)
 }
 
-/// Names of the parameters of the kernel.
+/// Names of the parameters that define the kernel.
 pub const OF_KERNEL: [&str; 4] = ["kernel", "gamma", "degree", "coef0"];
 
-/// The parameters that a kernel has, beside its name.
+/// Parameters of a kernel, other than its name.
 pub(crate) fn kernel_params(kernel: &str) -> &'static [&'static str] {
     match kernel {
         "rbf" => &["gamma"],
@@ -163,14 +163,14 @@ pub(crate) fn kernel_params(kernel: &str) -> &'static [&'static str] {
     }
 }
 
-/// Moves the flat parameters of the kernel into the value that the kernel is read from.
+/// Moves the flat parameters of the kernel into the nested value from which the kernel is deserialized.
 pub(crate) fn nest_kernel(values: &mut ParamValues) {
     let Some(name) = values.remove("kernel") else { return };
     let mut kernel = ParamValues::new();
     for param in ["gamma", "degree", "coef0"] {
         let Some(value) = values.remove(param) else { continue };
         if name.as_str().is_some_and(|name| kernel_params(name).contains(&param)) {
-            // `scale` and `auto` are resolved where the data is known
+            // `scale` and `auto` are resolved later, when the data is known
             let value = if let ParamValue::Text(_) = value { ParamValue::Float(1.0) } else { value };
             kernel.insert(param.into(), value);
         }

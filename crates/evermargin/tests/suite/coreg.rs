@@ -589,7 +589,7 @@ fn what_cannot_be_is_refused() {
             said(&corls(text, RBF)),
             format!(
                 "parameter views = {text}: must be all, or the columns of each view from 1 on, like \
-                 1..3000;3001..4840, among the 5 there are"
+                 1..3000;3001..4840, among the 5 columns of the data"
             )
         );
     }
@@ -608,23 +608,23 @@ fn what_cannot_be_is_refused() {
     for (params, text) in [
         (
             CoRlsParams { gamma_c: -1.0, ..base.clone() },
-            "gamma_c = -1: must be 0 (views apart) or a number up to 1e15",
+            "gamma_c = -1: must be 0 (views not coupled) or a number up to 1e15",
         ),
         (
             CoRlsParams { gamma_c: f64::NAN, ..base.clone() },
-            "gamma_c = NaN: must be 0 (views apart) or a number up to 1e15",
+            "gamma_c = NaN: must be 0 (views not coupled) or a number up to 1e15",
         ),
         (
             CoRlsParams { gamma_a: PerView(vec![1.0, 0.0]), ..base.clone() },
-            "gamma_a = 1,0: must be a number above 0, at most 1e15, or a list of them, one a view",
+            "gamma_a = 1,0: must be a number above 0, at most 1e15, or a list of them, one per view",
         ),
         (
             CoRlsParams { gamma_a: PerView(vec![1.0; 3]), ..base.clone() },
-            "gamma_a = 1,1,1: must be one number, or a list of 2, one a view",
+            "gamma_a = 1,1,1: must be one number, or a list of 2, one per view",
         ),
         (
             CoRlsParams { gamma_a: PerView(vec![]), ..base.clone() },
-            "gamma_a = : must be one number, or a list of 2, one a view",
+            "gamma_a = : must be one number, or a list of 2, one per view",
         ),
         (
             CoRlsParams { mu: PerView(vec![0.0]), ..base.clone() },

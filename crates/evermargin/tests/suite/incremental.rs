@@ -265,7 +265,7 @@ fn a_saved_machine_goes_on_bit_by_bit_and_a_damaged_one_is_refused() {
     let wrong = "its samples and their coefficients differ in number";
     assert_eq!(says(&["ids"], serde_json::json!([1, 2])), format!("{damaged}{wrong}"));
     let ids = vec![3; machine.len()];
-    assert_eq!(says(&["ids"], serde_json::json!(ids)), format!("{damaged}two samples have one number"));
+    assert_eq!(says(&["ids"], serde_json::json!(ids)), format!("{damaged}two samples have the same id"));
     let wrong = format!("{damaged}its coefficients do not fit its samples");
     assert_eq!(says(&["y"], serde_json::json!(vec![0.5; machine.len()])), wrong);
     assert_eq!(says(&["standing", "alpha"], serde_json::json!(vec![9.0; machine.len()])), wrong);
@@ -403,7 +403,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     says(
         machine.add(x.view(), 3, Label::Pos, 1.0, 9),
         "the machine holds 3 samples, as many as max_points allows: remove some, raise max_points (time and memory grow \
-         with the samples times those on the margin), or use local-svc, which forgets",
+         with the samples times those on the margin), or use local-svc, which evicts samples",
     );
     assert!(machine == before);
     let large = Matrix::dense(vec![1e60, 1.0, 2.0], 3, 1).unwrap();

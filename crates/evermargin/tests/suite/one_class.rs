@@ -220,7 +220,7 @@ fn bad_input_is_refused_with_what_is_allowed() {
     assert_eq!(said, "parameter tolerance = 0: must be a positive number");
     let said = says(&params(RBF, 0.5), vec![f64::NAN; 20]);
     assert_eq!(said, "weight NaN of row 1: must be a finite number, 0 or more");
-    let nobody = "no row to learn from: all are known to be outside, or weigh 0";
+    let nobody = "no row to learn from: every row is labeled as an outlier or has weight 0";
     assert_eq!(says(&params(RBF, 0.5), vec![0.0; 20]), nobody);
     assert_eq!(
         params(RBF, 0.5).fit(Matrix::empty(2, false).view(), &[inside(vec![])], &()).unwrap_err().to_string(),
@@ -239,8 +239,8 @@ fn rows_around_the_origin_of_the_kernel_are_told() {
         let said = params(kernel, 1.0).fit(x.view(), &[inside(vec![1.0; 4])], &()).unwrap_err().to_string();
         assert_eq!(
             said,
-            "the rows lie on all sides of the origin of the linear kernel, so nothing tells inside from outside; use the \
-             rbf kernel or another scaling"
+            "the rows lie on all sides of the origin of the linear kernel, so inside and outside cannot be separated; use \
+             the rbf kernel or another scaling"
         );
     }
     // away from the origin it is a half-space

@@ -1,10 +1,11 @@
-//! `cotraining`: the greedy baseline of two views (Blum & Mitchell 1998; Sindhwani 2007, sections 4.1 and 4.5).
+//! `cotraining`: co-training, a greedy baseline with several views (Blum & Mitchell 1998; Sindhwani 2007, sections 4.1 and
+//! 4.5).
 //!
-//! In rounds: each view learns from the labels there are; the `grow` rows it is most sure about, in the share `ratio` of
-//! positives and negatives, get their label for all views. What was given is never taken back: that is how it fails. The
-//! answer is the mean of the views' functions of the last round, the classes of several apart. One view alone is
-//! self-training. Departures: views choose one after the other from what is left, so no row is given two labels; all unlabeled rows are
-//! the pool.
+//! In each round every view fits a model to the current labels. The `grow` rows on which it is most confident, divided into
+//! positives and negatives by `ratio`, get their predicted label in all views. Labels are never revised, so early errors
+//! persist. The result is the mean of the views' functions after the last round; several classes are trained separately.
+//! With one view this is self-training. Departures: the views choose rows one after the other, so no row gets two labels;
+//! the pool contains all unlabeled rows.
 
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ use crate::params::{ParamValue, ParamValues};
 use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
 
-/// What learns in each view.
+/// Base learner of each view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BaseLearner {
@@ -39,7 +40,7 @@ pub enum BaseLearner {
 /// The specification of `cotraining`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "cotraining",
-    "views that label each other's surest rows and never revise: a baseline (semi-supervised)",
+    "co-training: views that label their most confident rows for each other, a baseline (semi-supervised)",
     &[
         VIEWS,
         KERNEL,
@@ -47,10 +48,10 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         DEGREE,
         COEF0,
         VIEW_KERNELS,
-        ParamSpec::choice("machine", &["svc", "rls"], "svc", "what learns in each view: svc or rls"),
+        ParamSpec::choice("machine", &["svc", "rls"], "svc", "base learner of each view: svc or rls"),
         C,
         FIT_INTERCEPT,
-        ParamSpec::count("grow", 2, "4", "rows that a view labels in a round, two at least"),
+        ParamSpec::count("grow", 2, "4", "number of rows that each view labels per round, at least 2"),
         ParamSpec::count("rounds", 0, "0", "maximum number of rounds; 0 = until all rows have a label"),
         RATIO,
         VIEW,
@@ -71,19 +72,19 @@ pub struct CoTrainingParams {
     pub kernel: Kernel,
     /// `same`, or the kernel of each view.
     pub kernels: String,
-    /// What learns in each view.
+    /// Base learner of each view.
     pub machine: BaseLearner,
-    /// Its cost.
+    /// C of the base learner.
     pub c: f64,
-    /// Whether it learns a constant.
+    /// Whether the base learner has an intercept.
     pub fit_intercept: bool,
-    /// Rows a view labels in a round, at least two.
+    /// Number of rows that each view labels per round, at least 2.
     pub grow: usize,
-    /// Most rounds; 0 goes on until all rows have a label.
+    /// Maximum number of rounds; 0 means until all rows have a label.
     pub rounds: usize,
-    /// Share of positives among the rows labeled.
+    /// Fraction of positives among the rows that are labeled.
     pub ratio: Ratio,
-    /// The view that speaks; 0 is the mean of all.
+    /// The view that the model uses; 0 means the mean of all views.
     pub view: usize,
     /// Largest violation of the optimality conditions.
     pub tolerance: f64,
@@ -107,15 +108,16 @@ impl Default for CoTrainingParams {
     }
 }
 
-/// A view with its data and its learner.
-struct Teacher {
+/// A view with its data and base learner.
+struct ViewLearner {
     columns: Columns,
     data: Matrix,
     fit: Box<dyn Fit>,
 }
 
 impl CoTrainingParams {
-    fn machine(&self, kernel: Kernel) -> Box<dyn Fit> {
+    /// The base learner of a view with this kernel.
+    fn base_learner(&self, kernel: Kernel) -> Box<dyn Fit> {
         match self.machine {
             BaseLearner::Svc => Box::new(SvcParams {
                 kernel,
@@ -139,37 +141,41 @@ impl WithViews for CoTrainingParams {
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        alone: bool,
+        labels_only: bool,
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         if self.grow < 2 {
             return Err(Error::parameter("grow", self.grow, "2 or more: one of each class"));
         }
         let columns = self.views.columns(x.cols())?;
-        let speaking = speaking(self.view, columns.len())?;
+        let selected = speaking(self.view, columns.len())?;
         let kernels = kernels(&self.kernels, self.kernel, &columns, x)?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let teachers: Vec<Teacher> = columns
+        let views: Vec<ViewLearner> = columns
             .into_iter()
             .zip(kernels)
-            .map(|(columns, kernel)| Teacher { data: columns.of(x), columns, fit: self.machine(kernel) })
+            .map(|(columns, kernel)| ViewLearner {
+                data: columns.of(x),
+                columns,
+                fit: self.base_learner(kernel),
+            })
             .collect();
-        let mut grown = Vec::new();
+        let mut labeled = Vec::new();
         let mut rounds = Vec::new();
         let mut stopped = false;
         for (problem, few) in problems.iter().zip(&few) {
-            let max = if alone { Some(0) } else { (self.rounds > 0).then_some(self.rounds) };
-            let (targets, count, went_on) = self.grow(&teachers, problem.clone(), few, max, watch)?;
-            stopped |= !went_on;
-            grown.push(targets);
+            let max = if labels_only { Some(0) } else { (self.rounds > 0).then_some(self.rounds) };
+            let (targets, count, completed) = self.grow(&views, problem.clone(), few, max, watch)?;
+            stopped |= !completed;
+            labeled.push(targets);
             rounds.push(count);
         }
-        let (model, mut reports) = mean(&teachers, &speaking, &grown, x.cols())?;
+        let (model, mut reports) = mean(&views, &selected, &labeled, x.cols())?;
         if stopped || !watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 }) {
             reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
         }
         let facts = ParamValues::from_iter([
-            ("views".to_string(), ParamValue::from(teachers.len())),
+            ("views".to_string(), ParamValue::from(views.len())),
             ("rounds".to_string(), ParamValue::from(rounds)),
         ]);
         told_by_model(Fitted::new(model, reports), x, &few, false, facts)
@@ -177,10 +183,10 @@ impl WithViews for CoTrainingParams {
 }
 
 impl CoTrainingParams {
-    /// Rounds of one problem: the labels at the end, how many rounds, and whether it was let to its end.
+    /// Runs the rounds of one problem. Returns the final labels, the number of rounds, and whether it was not interrupted.
     fn grow(
         &self,
-        teachers: &[Teacher],
+        views: &[ViewLearner],
         mut targets: Targets,
         few: &FewLabels,
         max: Option<usize>,
@@ -195,11 +201,11 @@ impl CoTrainingParams {
                 return Ok((targets, round, false));
             }
             let before = targets.clone();
-            for teacher in teachers {
-                let model = teacher.fit.fit(teacher.data.view(), std::slice::from_ref(&before), &())?.model;
-                let scores = model.decision(teacher.data.view().select(&open).view())?;
-                let surest = surest(&scores, positives, self.grow - positives);
-                for &(k, label) in &surest {
+            for view in views {
+                let model = view.fit.fit(view.data.view(), std::slice::from_ref(&before), &())?.model;
+                let scores = model.decision(view.data.view().select(&open).view())?;
+                let extreme_scores = extreme_scores(&scores, positives, self.grow - positives);
+                for &(k, label) in &extreme_scores {
                     targets.y[open[k]] = label;
                 }
                 open.retain(|&i| targets.y[i] == Label::Unknown);
@@ -210,9 +216,9 @@ impl CoTrainingParams {
     }
 }
 
-/// The places with the largest and the smallest scores, and the labels they stand for. If there are fewer than asked for,
-/// the rest goes by its sign.
-fn surest(scores: &[f64], positives: usize, negatives: usize) -> Vec<(usize, Label)> {
+/// Indices of the largest and the smallest scores, with positive and negative labels. If there are no more scores than
+/// requested, all indices with the label of their sign.
+fn extreme_scores(scores: &[f64], positives: usize, negatives: usize) -> Vec<(usize, Label)> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     if scores.len() <= positives + negatives {
@@ -224,25 +230,25 @@ fn surest(scores: &[f64], positives: usize, negatives: usize) -> Vec<(usize, Lab
     top.chain(bottom).collect()
 }
 
-/// The mean of what the views that speak learn from these labels.
+/// The mean of the models that the selected views learn from these labels.
 fn mean(
-    teachers: &[Teacher],
-    speaking: &[usize],
+    views: &[ViewLearner],
+    selected: &[usize],
     problems: &[Targets],
     cols: usize,
 ) -> Result<(Model, Vec<Report>)> {
-    let weight = 1.0 / speaking.len() as f64;
+    let weight = 1.0 / selected.len() as f64;
     let (mut parts, mut reports) = (Vec::new(), Vec::new());
-    for &v in speaking {
-        let teacher = &teachers[v];
-        let fitted = teacher.fit.fit(teacher.data.view(), problems, &())?;
+    for &v in selected {
+        let view = &views[v];
+        let fitted = view.fit.fit(view.data.view(), problems, &())?;
         let mut model = fitted.model;
         if let Model::Linear { weights: vectors, bias } | Model::Expansion { coef: vectors, bias, .. } =
             &mut model
         {
             vectors.iter_mut().flatten().chain(bias).for_each(|c| *c *= weight);
         }
-        parts.push(Part { columns: teacher.columns.clone(), model });
+        parts.push(Part { columns: view.columns.clone(), model });
         reports = fitted.reports;
     }
     Ok((Model::of_views(parts, cols, vec![0.0; problems.len()]), reports))

@@ -1,4 +1,4 @@
-//! Methods kept for comparison; they are not in the default list of learners.
+//! Baselines for comparison; they are not in the default list of learners.
 
 pub mod cotraining;
 pub mod parzen;

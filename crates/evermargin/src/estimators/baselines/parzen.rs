@@ -1,8 +1,9 @@
-//! `parzen`: the k rows most similar to the positive labels, less to the negative ones. A baseline that is hard to beat.
+//! `parzen`: Parzen-window classifier with a threshold set by the class ratio; a strong baseline.
 //!
-//! f(x) = Σ_L cᵢyᵢK(xᵢ, x); the k = round(ratio·n) unlabeled rows with the largest f are positive. It is
-//! [`submod`](crate::estimators::transductive::submod) with κ = 0: the unlabeled rows give the threshold and, centered, the origin, nothing else.
-//! With centered rows and balanced weights it is the nearest class mean with its threshold moved to the ratio.
+//! f(x) = Σ_L cᵢyᵢK(xᵢ, x); the k = round(ratio·n) unlabeled rows with the largest f are labeled positive. This is
+//! [`submod`](crate::estimators::transductive::submod) with κ = 0: the unlabeled rows determine only the threshold and, if
+//! rows are centered, the origin. With centered rows and balanced weights it is the nearest-centroid classifier with the
+//! threshold moved to the ratio.
 
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// The specification of `parzen`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "parzen",
-    "rows most similar to the labels, by the ratio of the classes: a baseline (semi-supervised)",
+    "Parzen-window classifier with a threshold set by the class ratio, a baseline (semi-supervised)",
     &[LINEAR_KERNEL, GAMMA, DEGREE, COEF0, RATIO, CENTER, LABEL_WEIGHTS, SMALL_CACHE],
 )
 .baseline();
@@ -34,13 +35,13 @@ impl Parameters for ParzenParams {}
 pub struct ParzenParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Share of positives among the unlabeled rows.
+    /// Fraction of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Whether the linear kernel is that of centered rows.
+    /// Whether the rows are centered; linear kernel only.
     pub center: bool,
     /// Weights of the labels.
     pub label_weights: LabelWeights,
-    /// Bytes for cached kernel rows.
+    /// Memory limit for cached kernel rows, in bytes.
     pub cache_bytes: usize,
 }
 
@@ -66,7 +67,8 @@ impl Fit for ParzenParams {
     }
 }
 
-/// The same without unlabeled rows: the threshold is where labeled rows of the weight of the positive ones lie above.
+/// The same classifier without unlabeled rows. Its threshold is such that the labeled rows above it have the total weight
+/// of the positive ones.
 #[derive(Debug)]
 struct LabelsOnly(ParzenParams);
 
@@ -79,6 +81,7 @@ impl Fit for LabelsOnly {
 }
 
 impl ParzenParams {
+    /// Equivalent parameters of `submod`, with κ = 0.
     fn cut(&self) -> CutParams {
         CutParams {
             kernel: self.kernel,
@@ -143,14 +146,14 @@ impl ParzenParams {
     }
 }
 
-/// Where the labeled rows above weigh what the positive ones do: between two rows, or at a row whose weight is in both
-/// sides, as one of its copies would be on each.
+/// The threshold above which the labeled rows have the total weight of the positive ones: the midpoint between two rows, or
+/// the score of a row if its weight belongs partly to each side.
 fn threshold(scores: &[f64], few: &FewLabels, targets: &Targets) -> f64 {
     let mut rows = few.labeled.clone();
     rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let own = few.labeled.iter().zip(&few.y).filter(|(_, y)| **y > 0.0);
     let positive: f64 = own.map(|(&i, _)| targets.cost[i]).sum();
-    // sums in another order differ by roundings
+    // sums in another order differ by rounding errors
     let (slack, mut above) = (1e-12 * total(&few.labeled, targets), 0.0);
     for (k, &i) in rows.iter().enumerate() {
         above += targets.cost[i];

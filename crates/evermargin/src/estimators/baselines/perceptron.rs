@@ -1,11 +1,11 @@
-//! `perceptron`: the kernel perceptron and two of its descendants, to compare with.
+//! `perceptron`: the kernel perceptron, the averaged perceptron and the budget perceptron, for comparison.
 //!
-//! Problem: f = Σ αᵢK(xᵢ, ·) without bias; a sample with y·f ≤ β is a mistake and becomes a point with α = y (Rosenblatt;
-//! Aizerman et al. 1964). `average`: the mean of all functions along the way, so that a point counts for as long as it
-//! has been there (Freund & Schapire 1999). `budget`: beyond N points the one goes that is classified best without
-//! itself, largest yᵢ(f(xᵢ) − αᵢK(xᵢ, xᵢ)) (Crammer, Kandola & Singer 2003; Ertekin 2009, 2.4).
+//! Problem: f = Σ αᵢK(xᵢ, ·) without intercept. A sample with y·f ≤ β is a mistake and becomes a point with α = y
+//! (Rosenblatt; Aizerman et al. 1964). `average`: the model is the mean of the functions after each sample (Freund &
+//! Schapire 1999). `budget`: with more than N points, the point that is classified best without its own contribution,
+//! with the largest yᵢ(f(xᵢ) − αᵢK(xᵢ, xᵢ)), is evicted (Crammer, Kandola & Singer 2003; Ertekin 2009, 2.4).
 //!
-//! Several outputs share points and kernel rows. A step is the weight of the sample times y.
+//! Several outputs share points and kernel rows. A step changes α by y times the weight of the sample.
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
@@ -27,14 +27,14 @@ use std::collections::BTreeMap;
 /// The specification of `perceptron`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
     "perceptron",
-    "kernel perceptron, also averaged or with a budget of points",
+    "kernel perceptron, optionally averaged or with a budget of points",
     &[
         KERNEL,
         GAMMA,
         DEGREE,
         COEF0,
         EPOCHS,
-        ParamSpec::flag("average", "false", "whether the model is the mean of all along the way"),
+        ParamSpec::flag("average", "false", "whether the model is the mean of the models after each sample"),
         ParamSpec::count("budget", 0, "0", "maximum number of points; 0 = no limit"),
         ParamSpec::float("beta", FloatRange::ANY, "0", "a sample with y·f at most this is a mistake"),
         CACHE_BYTES,
@@ -51,17 +51,17 @@ impl Parameters for PerceptronParams {}
 pub struct PerceptronParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Passes over the data.
+    /// Number of passes over the data.
     pub epochs: usize,
-    /// Whether the model is the mean of all along the way.
+    /// Whether the model is the mean of the models after each sample.
     pub average: bool,
-    /// Most points; 0 = no limit.
+    /// Maximum number of points; 0 = no limit.
     pub budget: usize,
     /// A sample with y·f at most this is a mistake.
     pub beta: f64,
-    /// Bytes for cached kernel rows.
+    /// Memory limit for cached kernel rows, in bytes.
     pub cache_bytes: usize,
-    /// Seed of the order in which samples come.
+    /// Seed of the order of the samples.
     pub seed: u64,
 }
 
@@ -79,16 +79,16 @@ impl Default for PerceptronParams {
     }
 }
 
-/// Samples whose kernel values are computed together.
+/// Number of samples whose kernel values are computed in one block.
 const CHUNK: usize = 64;
 
 /// One decision function.
 #[derive(Debug, Clone, Default)]
 struct Output {
     alpha: Vec<f64>,
-    /// Σ step·(time of the step), for the mean.
+    /// Σ step·(time of the step), which the mean is computed from.
     delayed: Vec<f64>,
-    /// Decisions of the points, kept only when there is a budget.
+    /// Decision values of the points; stored only with a budget.
     decision: Vec<f64>,
     mistakes: u64,
 }
@@ -98,9 +98,11 @@ struct State<'a> {
     gram: GrowingGram,
     block: Block,
     outputs: Vec<Output>,
-    /// Sample of each point, and the point of each sample.
+    /// Row of each point.
     rows: Vec<usize>,
+    /// Point of each row.
     place: BTreeMap<usize, usize>,
+    /// Number of samples processed.
     time: f64,
 }
 
@@ -155,12 +157,12 @@ impl<'a> State<'a> {
     fn new(params: &'a PerceptronParams, x: MatrixView<'_>, outputs: usize) -> Result<Self> {
         let some: Vec<usize> = (0..x.rows().min(1000)).collect();
         let packing = Packed::new(x.select(&some).view(), params.kernel)?.packing();
-        let most =
+        let max_points =
             if params.budget > 0 { params.budget.saturating_mul(2).max(128).min(x.rows()) } else { x.rows() };
         let sparse = matches!(x, MatrixView::Csr { .. });
         Ok(Self {
             params,
-            gram: GrowingGram::new(params.kernel, &packing, sparse, params.cache_bytes, most),
+            gram: GrowingGram::new(params.kernel, &packing, sparse, params.cache_bytes, max_points),
             block: Block::default(),
             outputs: vec![Output::default(); outputs],
             rows: Vec::new(),
@@ -185,7 +187,7 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// What a sample adds to its own coefficient: 0 unless it is a mistake.
+    /// Change of a sample's coefficient: 0 unless the sample is a mistake.
     fn step(&self, output: &Output, p: &Targets, r: usize, kernel: &[f32]) -> f64 {
         let y = p.y[r].sign();
         let mistake = p.y[r] != Label::Unknown && y * simd::dot(kernel, &output.alpha) <= self.params.beta;
@@ -235,7 +237,7 @@ impl<'a> State<'a> {
         Ok(at)
     }
 
-    /// Removes the point that its outputs classify best without it; its place is given back in bulk.
+    /// Removes the point that is classified best without its own contribution. Its memory is freed later, in bulk.
     fn drop_best(&mut self) {
         let without = |o: &Output, i: usize| {
             let y = o.alpha[i].signum();

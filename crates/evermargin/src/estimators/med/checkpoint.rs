@@ -1,4 +1,4 @@
-//! What a sequential learner is: plain data, all that is needed to go on bit by bit.
+//! Checkpoints of a sequential learner: everything needed to resume with bit-identical results, as plain data.
 
 use super::features::Features;
 use super::recursion::{MAX_POINTS, Recursion};
@@ -8,12 +8,12 @@ use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The belief.
+/// The Gaussian posterior over functions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Posterior {
-    /// Over features.
+    /// In terms of features ([`Form::Bounded`]).
     Features(Features),
-    /// Over points.
+    /// In terms of all points seen so far ([`Form::Exact`], [`Form::Spectral`]).
     Points(Recursion),
 }
 
@@ -22,22 +22,22 @@ pub enum Posterior {
 pub struct Saved {
     /// Parameters.
     pub params: MedParams,
-    /// Columns of a sample.
+    /// Number of columns of a sample.
     pub cols: usize,
-    /// σ² of the constant.
+    /// Prior variance σ² of the intercept.
     pub intercept_variance: f64,
-    /// The constant of each output.
+    /// Intercept of each output.
     pub bias: Vec<f64>,
-    /// Batches so far.
+    /// Number of batches learned so far.
     pub batches: u64,
-    /// Rows so far.
+    /// Number of rows learned so far.
     pub rows: u64,
-    /// The belief.
+    /// The posterior.
     pub known: Posterior,
 }
 
 impl Saved {
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Checks that all parts are consistent, because a file may contain anything.
     pub fn check(&self) -> Result<()> {
         self.params.check()?;
         let sound = !self.bias.is_empty()
@@ -94,7 +94,7 @@ impl Saved {
     }
 }
 
-/// Whether a matrix that was read has the shape it claims.
+/// Whether the parts of a deserialized matrix match its shape.
 fn readable(x: MatrixView<'_>) -> bool {
     match x {
         MatrixView::Dense { values, rows, cols } => MatrixView::dense(values, rows, cols).is_ok(),

@@ -1,7 +1,7 @@
-//! The belief over features: θ ~ N(G⁻¹h, G⁻¹), one h an output, G shared.
+//! The posterior over features: θ ~ N(G⁻¹h, G⁻¹), with one h per output and a shared G.
 //!
-//! G = CCᵀ is factored after each batch that changed it, O(D³/3); while no graph has been met it is I and not held at all, so that
-//! `seq-med` with a linear kernel keeps its weights and nothing else.
+//! G = CCᵀ is factored after each batch that changes it, in O(D³/3). Until the first graph G = I and is not stored, so
+//! `seq-med` with a linear kernel stores only its weights.
 
 use super::space::Space;
 use super::state::BatchEvaluation;
@@ -14,18 +14,18 @@ use crate::math::linalg::{Cholesky, Lower, symmetric_product};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 
-/// A belief over features.
+/// A posterior over features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Features {
     pub(crate) space: Space,
-    /// G, row-major; none while it is I.
+    /// Precision G, row-major; `None` while it is I.
     pub(crate) precision: Option<Vec<f64>>,
-    /// h of each output.
+    /// Information vector h of each output.
     pub(crate) information: Vec<Vec<f64>>,
-    /// C.
+    /// Cholesky factor C of G.
     #[serde(skip)]
     factor: Option<Lower>,
-    /// G⁻¹h of each output; empty while it is h.
+    /// Means G⁻¹h of each output; empty while G is I.
     #[serde(skip)]
     means: Vec<Vec<f64>>,
 }
@@ -36,33 +36,33 @@ impl Features {
         Self { space, precision: None, information, factor: None, means: Vec::new() }
     }
 
-    /// The features.
+    /// The feature space.
     pub fn space(&self) -> &Space {
         &self.space
     }
 
-    /// G, row-major; none while it is I.
+    /// Precision G, row-major; `None` while it is I.
     pub fn precision(&self) -> Option<&[f64]> {
         self.precision.as_deref()
     }
 
-    /// h of each output.
+    /// Information vector h of each output.
     pub fn information(&self) -> &[Vec<f64>] {
         &self.information
     }
 
-    /// G⁻¹h of each output.
+    /// Mean G⁻¹h of each output.
     pub fn means(&self) -> &[Vec<f64>] {
         if self.factor.is_some() { &self.means } else { &self.information }
     }
 
-    /// Nothing learned, by `outputs` outputs; the precision stays.
+    /// Resets h to 0 for `outputs` outputs and keeps the precision.
     pub(crate) fn clear(&mut self, outputs: usize) {
         self.information = vec![vec![0.0; self.space.dim()]; outputs];
         self.find_means();
     }
 
-    /// Takes landmarks from a batch; new features have the prior N(0, 1).
+    /// Adds landmarks from a batch; new features have the prior N(0, 1).
     pub(crate) fn grow(&mut self, x: MatrixView<'_>, max: usize, seed: u64) -> Result<()> {
         let before = self.space.dim();
         self.space.grow(x, max, seed)?;
@@ -78,7 +78,7 @@ impl Features {
         self.refresh()
     }
 
-    /// G becomes ρG + (1 − ρ)I, h becomes ρh.
+    /// Forgets: G becomes ρG + (1 − ρ)I and h becomes ρh, with ρ = `share`.
     pub(crate) fn forget(&mut self, share: f64) -> Result<()> {
         let dim = self.space.dim();
         if let Some(g) = &mut self.precision {
@@ -89,7 +89,7 @@ impl Features {
         self.refresh()
     }
 
-    /// G += weight·ΦᵀL^pΦ.
+    /// Adds the graph of a batch: G += weight·ΦᵀL^pΦ.
     pub(crate) fn deform(&mut self, x: MatrixView<'_>, penalty: &Penalty, weight: f64) -> Result<()> {
         let dim = self.space.dim();
         let features = self.space.features(x).view().to_dense();
@@ -101,7 +101,7 @@ impl Features {
         self.refresh()
     }
 
-    /// K and the scores of labeled rows.
+    /// Kernel matrix and scores of the labeled rows.
     pub(crate) fn evaluate(&self, x: MatrixView<'_>) -> BatchEvaluation {
         let features = self.space.features(x);
         let scores = self.scores(&features);
@@ -110,7 +110,7 @@ impl Features {
         BatchEvaluation { kernel, scores, features: Some(features) }
     }
 
-    /// h += Φᵀα of each output.
+    /// Adds the labels of a batch: h += Φᵀα for each output.
     pub(crate) fn learn(&mut self, features: &Matrix, alphas: &[Vec<f64>]) {
         for (h, alpha) in self.information.iter_mut().zip(alphas) {
             for (i, a) in alpha.iter().enumerate().filter(|(_, a)| **a != 0.0) {
@@ -120,12 +120,12 @@ impl Features {
         self.find_means();
     }
 
-    /// Decisions without the constant, one vector an output.
+    /// Decision values without the intercept, one vector per output.
     pub(crate) fn decisions(&self, x: MatrixView<'_>) -> Vec<Vec<f64>> {
         self.scores(&self.space.features(x))
     }
 
-    /// ϕᵀG⁻¹ϕ and what of K(x, x) is outside of the span.
+    /// Variance: ϕᵀG⁻¹ϕ plus the part of K(x, x) outside the span of the features.
     pub(crate) fn variance(&self, x: MatrixView<'_>) -> Vec<f64> {
         let features = self.space.features(x);
         let whitened = self.whitened(&features);
@@ -149,7 +149,7 @@ impl Features {
         }
     }
 
-    /// Factors G and finds the means: what is not saved.
+    /// Recomputes what is not serialized: the factor of G and the means.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         let dim = self.space.dim();
         self.factor = match &self.precision {
@@ -178,7 +178,7 @@ impl Features {
         self.means().iter().map(|w| (0..features.rows()).map(|i| score(w, i)).collect()).collect()
     }
 
-    /// C⁻¹ϕ; none while C is I.
+    /// C⁻¹ϕ of each row; `None` while C is I.
     fn whitened(&self, features: &Matrix) -> Option<Matrix> {
         let factor = self.factor.as_ref()?;
         let mut dense = features.view().to_dense();

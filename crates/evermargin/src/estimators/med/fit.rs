@@ -1,4 +1,4 @@
-//! A whole table, learned in batches of its rows as they stand.
+//! Fitting of a whole table, in batches of consecutive rows.
 
 use super::{MedParams, SeqMed};
 use crate::data::{Label, MatrixView};
@@ -11,7 +11,7 @@ use crate::solver::{Exit, Progress, Report, Watch};
 use serde::{Deserialize, Serialize};
 
 impl MedParams {
-    /// Goes through the rows in batches. The first batch is learned whatever the time; what comes after it may be left out.
+    /// Learns the rows in batches. The watch can stop it after any batch, but not before the first one.
     fn pass(
         &self,
         x: MatrixView<'_>,
@@ -35,20 +35,21 @@ impl MedParams {
                 sums.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
                 break;
             }
-            // a batch is small: it is solved whole, so that every model is that of whole batches
+            // batches are small and are not interrupted, so every model is the result of whole batches
             let reports = state.learn(part.view(), &targets, &())?;
             sums = joined(sums, reports);
         }
         Ok((state, sums))
     }
 
-    fn alone(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
+    /// Fits `seq-med`: no graph, no unlabeled rows.
+    fn fit_labels_only(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         let (state, reports) = self.labels_alone().pass(x, problems, watch)?;
         Ok(Fitted::new(state.model(), reports))
     }
 }
 
-/// Steps, values and gaps of batches add up; the worst end counts.
+/// Sums of steps, objectives and gaps over batches; the first exit that is not [`Exit::Converged`] is kept.
 pub(crate) fn joined(sums: Vec<Report>, new: Vec<Report>) -> Vec<Report> {
     if sums.is_empty() {
         return new;
@@ -63,24 +64,24 @@ pub(crate) fn joined(sums: Vec<Report>, new: Vec<Report>) -> Vec<Report> {
     sums.into_iter().zip(new).map(add).collect()
 }
 
-/// The labels alone: `seq-med`.
+/// Parameters of `seq-med`, which uses only labeled rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabelsOnly(pub MedParams);
 
 impl Fit for LabelsOnly {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
-        self.0.alone(x, problems, watch)
+        self.0.fit_labels_only(x, problems, watch)
     }
 }
 
-/// `seq-lapmed`. Without any unlabeled row there is nothing for a graph to tell.
+/// `seq-lapmed`. Without unlabeled rows it is fitted as `seq-med`.
 impl Fit for MedParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         self.check()?;
         let few = FewLabels::of(x, problems, &Ratio::Labels, watch)?;
         let open = few.iter().any(|f| !f.unlabeled.is_empty());
         if !open || !self.uses_graph() {
-            let fitted = self.alone(x, problems, watch)?;
+            let fitted = self.fit_labels_only(x, problems, watch)?;
             return told_by_model(fitted, x, &few, false, ParamValues::new());
         }
         let (state, reports) = self.pass(x, problems, watch)?;

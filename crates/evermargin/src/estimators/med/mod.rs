@@ -1,26 +1,29 @@
-//! `seq-med` and `seq-lapmed`: a Gaussian belief about a function, carried from batch to batch (Hou & Hero 2018, sequential
-//! maximum entropy discrimination).
+//! `seq-med` and `seq-lapmed`: sequential maximum entropy discrimination, which updates a Gaussian posterior over functions
+//! batch by batch (Hou & Hero 2018).
 //!
-//! Problem: before a batch θ ~ N(G⁻¹h, G⁻¹), at the beginning N(0, I). The batch has n rows, l of them labeled, features Φ
-//! and a graph with the Laplacian L. Its belief has the precision G + 2βΦᵀLΦ and the information h + Φ_lᵀα; the signed α of the
-//! labeled rows solve
+//! Problem: before a batch θ ~ N(G⁻¹h, G⁻¹); before the first batch θ ~ N(0, I). The batch has n rows, l of them labeled,
+//! features Φ and a graph with the Laplacian L. After the batch the posterior has the precision G + 2βΦᵀLΦ and the
+//! information vector h + Φ_lᵀα, where the signed α of the labeled rows solve
 //!
 //! ```text
 //! max tᵀα − ½αᵀKα,   K = Φ_lG⁻¹Φ_lᵀ with the new G,   t = y − Φ_lG⁻¹h − b,   0 ≤ yα ≤ C
 //! ```
 //!
-//! (theorem 2; the old scores are those in the new G, for unlabeled rows change the old function too). α of past batches are
-//! never touched again. Without β it is a passive-aggressive learner of batches (theorem 1): G stays I.
+//! (theorem 2; the old scores use the new G, because unlabeled rows change the old function, too). α of past batches are
+//! never changed. With β = 0, G stays I and this is a passive-aggressive learner of batches (theorem 1).
 //!
-//! What `gamma_a`, `gamma_i` of the Laplacian machine make of C and β (section 3 of the source): C = 1/(2lγ_A), 2β =
-//! γ_I/(γ_An²) for each batch.
+//! With `gamma_a` and `gamma_i` of the Laplacian SVM, C = 1/(2lγ_A) and 2β = γ_I/(γ_An²) for each batch (section 3 of the
+//! source).
 //!
-//! Departures. The hinge in place of the source's log barrier ([`Loss::Box`]; the barrier learns nothing from C ≤ 1). The constant
-//! has a prior of its own, b ~ N(b, σ²): K + σ² in place of K, no condition Σα = 0, then b + σ²Σα; so batches of one class teach
-//! too, and no median of residuals is needed ([`Intercept`]). The inverse of the Laplacian, which does not exist, is never taken.
-//! Features ([`Space`]) are the columns of the data or those of landmarks, so that memory and prediction stay bounded; the
-//! source's recursion over all points ([`recursion`]) and its spectral approximation, mended ([`spectral`]), are there to
-//! compare with. Forgetting, unlabeled batches, several classes and the variance of a prediction are additions.
+//! Departures:
+//! - The hinge loss replaces the source's log barrier ([`Loss::Box`]; the barrier learns nothing if C ≤ 1).
+//! - The intercept has its own prior, b ~ N(b, σ²): K + σ² replaces K, there is no condition Σα = 0, and b becomes b + σ²Σα.
+//!   Batches of one class are therefore used, too, and no median of residuals is needed ([`Intercept`]).
+//! - The inverse of the Laplacian, which does not exist, is never computed.
+//! - Features ([`Space`]) are the columns of the data or kernel features of landmarks, so memory and prediction time are
+//!   bounded. The source's recursion over all points ([`recursion`]) and a corrected form of its spectral approximation
+//!   ([`spectral`]) are available for comparison.
+//! - Forgetting, batches without labels, several classes and the variance of a prediction are additions.
 mod checkpoint;
 mod features;
 mod fit;
@@ -48,33 +51,33 @@ use crate::params::shared::{
 use crate::params::{FloatRange, ParamKind, ParamSpec};
 use serde::{Deserialize, Serialize};
 
-/// How the belief is held.
+/// Representation of the posterior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// Over the columns of the data or over landmarks.
+    /// Over features: the columns of the data or kernel features of landmarks.
     #[default]
     Bounded,
-    /// The recursion over all rows ever seen.
+    /// Over all rows seen so far, by the exact recursion.
     Exact,
-    /// The source's approximation of the past by averages of singular vectors.
+    /// Over all rows, with the source's approximation of past batches by averages of singular vectors.
     Spectral,
 }
 
-/// The constant b.
+/// Treatment of the intercept b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Intercept {
-    /// Carried on, N(b, σ²) before each batch.
+    /// Updated by each batch, with the prior N(b, σ²) before it.
     #[default]
     Prior,
-    /// Found anew in each batch of two classes, as in the source.
+    /// Determined from scratch in each batch with two classes, as in the source.
     Free,
-    /// 0.
+    /// No intercept: b = 0.
     None,
 }
 
-/// How the weight of the graph changes along the stream.
+/// Weight of the graph along the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
@@ -94,40 +97,40 @@ const LOSS: ParamSpec = ParamSpec::choice(
     "loss",
     &["box", "barrier"],
     "box",
-    "box = hinge, or barrier = the source's, which needs c above 1",
+    "loss of labeled rows: box = hinge, or barrier = log barrier of the source, which needs c above 1",
 );
 const FORM: ParamSpec = ParamSpec::choice(
     "form",
     &["bounded", "exact", "spectral"],
     "bounded",
-    "bounded = columns or landmarks; exact and spectral keep all rows, to compare",
+    "representation of the model: bounded = columns or landmarks; exact and spectral keep all rows, for comparison",
 );
 const INTERCEPT: ParamSpec = ParamSpec::choice(
     "intercept",
     &["prior", "free", "none"],
     "prior",
-    "the constant: prior = carried on, free = found anew in each batch, none",
+    "intercept: prior = updated by each batch, free = determined from scratch in each batch, or none",
 );
 const INTERCEPT_VARIANCE: ParamSpec = ParamSpec::float(
     "intercept_variance",
     FloatRange::closed(0.0, 1e15),
     "0",
-    "how far a batch may move the constant; 0 = mean of K(x,x)",
+    "prior variance of the intercept in each batch; 0 = mean of K(x,x)",
 );
 const RETENTION: ParamSpec = ParamSpec::float(
     "retention",
     FloatRange::above(0.0, 1.0),
     "1",
-    "share of the earlier batches that is kept before each batch; 1 = all of it",
+    "factor that multiplies the weight of all earlier batches before each batch; 1 disables forgetting",
 );
 const MED_N_LANDMARKS: ParamSpec = ParamSpec::new(
     "n_landmarks",
     ParamKind::Integer { min: 1, max: MAX_FEATURES as i64 },
     "300",
-    "maximum number of landmarks the model is expanded on",
+    "maximum number of landmarks on which the model is expanded",
 );
 const BATCH: ParamSpec =
-    ParamSpec::count("batch", 1, "100", "rows learned together, in the order of the table");
+    ParamSpec::count("batch", 1, "100", "number of rows per batch, in the order of the table");
 const MED_TOLERANCE: ParamSpec = TOLERANCE
     .range_of(FloatRange::closed(1e-12, 0.999))
     .default_of("0.0001")
@@ -136,7 +139,7 @@ const MED_TOLERANCE: ParamSpec = TOLERANCE
 /// The specification of `seq-med`.
 pub static SEQ_MED: EstimatorSpec = EstimatorSpec::supervised(
     "seq-med",
-    "maximum entropy discrimination, batch after batch in bounded memory",
+    "maximum entropy discrimination that learns batch by batch in bounded memory",
     &[
         KERNEL,
         GAMMA,
@@ -159,7 +162,7 @@ pub static SEQ_MED: EstimatorSpec = EstimatorSpec::supervised(
 /// The specification of `seq-lapmed`.
 pub static SEQ_LAPMED: EstimatorSpec = EstimatorSpec::semi_supervised(
     "seq-lapmed",
-    "the same along graphs of the batches (semi-supervised)",
+    "maximum entropy discrimination with a graph of each batch, batch by batch in bounded memory (semi-supervised)",
     &[
         KERNEL,
         GAMMA,
@@ -218,32 +221,32 @@ pub struct MedParams {
     pub c: f64,
     /// Weight β of the variation along the graph of a batch, θᵀΦᵀLΦθ; without `gamma_a`. 0 leaves unlabeled rows out.
     pub beta: f64,
-    /// γ_A of the Laplacian machine; 0 means `c` and `beta` are given.
+    /// γ_A of `lapsvm`, from which C and β follow; 0 means that `c` and `beta` are given.
     pub gamma_a: f64,
-    /// γ_I of the Laplacian machine.
+    /// γ_I of `lapsvm`, used with `gamma_a`.
     pub gamma_i: f64,
-    /// What a violated margin costs.
+    /// Loss of labeled rows.
     pub loss: Loss,
-    /// How the belief is held.
+    /// Representation of the posterior.
     pub form: Form,
-    /// The constant.
+    /// Treatment of the intercept.
     pub intercept: Intercept,
-    /// σ² of its prior; 0 is the mean of K(x, x) in the first batch.
+    /// Prior variance σ² of the intercept; 0 means the mean of K(x, x) in the first batch.
     pub intercept_variance: f64,
-    /// ρ: before a batch G becomes ρG + (1 − ρ)I and h becomes ρh; 1 forgets nothing.
+    /// Forgetting factor ρ: before each batch G becomes ρG + (1 − ρ)I and h becomes ρh; 1 disables forgetting.
     pub retention: f64,
-    /// How β changes along the stream.
+    /// Weight β of the graph along the stream.
     pub schedule: Schedule,
     /// The graph of a batch.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
-    /// Most landmarks.
+    /// Maximum number of landmarks.
     pub n_landmarks: usize,
-    /// Rows of a batch where a whole table is learned.
+    /// Number of rows per batch when a whole table is learned.
     pub batch: usize,
     /// Largest violation of the optimality conditions of a batch.
     pub tolerance: f64,
-    /// Seed of the draw of landmarks.
+    /// Random seed for the choice of landmarks.
     pub seed: u64,
 }
 
@@ -270,11 +273,11 @@ impl Default for MedParams {
     }
 }
 
-/// Most landmarks, and most columns of a precision.
+/// Maximum number of features (landmarks or columns) with a precision matrix.
 const MAX_FEATURES: usize = 5_000;
 
 impl MedParams {
-    /// Refuses what makes no sense.
+    /// Checks that all parameters are in range and consistent.
     pub fn check(&self) -> Result<()> {
         self.kernel.check_of_samples()?;
         self.penalty.check()?;
@@ -319,23 +322,23 @@ impl MedParams {
         Ok(())
     }
 
-    /// The same without the graph: `seq-med`.
+    /// The same parameters without the graph, as for `seq-med`.
     #[must_use]
     pub fn labels_alone(&self) -> Self {
         Self { beta: 0.0, gamma_i: 0.0, ..self.clone() }
     }
 
-    /// Whether unlabeled rows count.
+    /// Whether unlabeled rows are used.
     pub fn uses_graph(&self) -> bool {
         if self.gamma_a > 0.0 { self.gamma_i > 0.0 } else { self.beta > 0.0 }
     }
 
-    /// C of a batch with `labeled` weight.
+    /// C of a batch in which the labeled rows have the total weight `labeled`.
     fn cost(&self, labeled: f64) -> f64 {
         if self.gamma_a > 0.0 { 0.5 / (labeled * self.gamma_a) } else { self.c }
     }
 
-    /// 2β of the batch after `batches` others, of `rows` rows.
+    /// 2β of a batch of `rows` rows that follows `batches` others.
     fn smoothness(&self, rows: usize, batches: u64) -> f64 {
         let n = rows as f64;
         let weight = if self.gamma_a > 0.0 { self.gamma_i / (self.gamma_a * n * n) } else { 2.0 * self.beta };

@@ -1,16 +1,17 @@
-//! The recursion over points: the kernel of a belief without features (equation 3 of Hou & Hero 2018), for small data, for
-//! comparison, and as the frame of [`super::spectral`].
+//! The recursion over points: the posterior in terms of its kernel instead of features (equation 3 of Hou & Hero 2018). It
+//! serves small data, comparisons, and [`super::spectral`].
 //!
-//! A deformed kernel is k(x, z) − k(x, P)Wk(P, z) with points P. A batch X with 2βL = BBᵀ takes it to
+//! A deformed kernel is k(x, z) − k(x, P)Wk(P, z) with points P. A batch X with 2βL = BBᵀ changes it to
 //!
 //! ```text
-//! k'(x, z) = k(x, z) − k(x, X)·U·k(X, z),   U = B(I + BᵀkB)⁻¹Bᵀ,   k = k(X, X) of the kernel before,
+//! k'(x, z) = k(x, z) − k(x, X)·U·k(X, z),   U = B(I + BᵀkB)⁻¹Bᵀ,   k = k(X, X) of the previous kernel,
 //! ```
 //!
-//! that is P' = [P; X] and W' = [W 0; 0 0] + ZᵀUZ, Z = [−k(X, P)W, I]. The source has ((2βL)⁻¹ + k)⁻¹ for U, but L is singular; B
-//! are the eigenvectors of L times the roots of their eigenvalues, those of 0 left out, and I + BᵀkB is positive definite.
+//! that is P' = [P; X] and W' = [W 0; 0 0] + ZᵀUZ, Z = [−k(X, P)W, I]. The source has ((2βL)⁻¹ + k)⁻¹ for U, but L is
+//! singular. Here B holds the eigenvectors of 2βL with nonzero eigenvalues, times the square roots of these eigenvalues, and
+//! I + BᵀkB is positive definite.
 //!
-//! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labeled rows of all batches. Nothing here is bounded but by [`MAX_POINTS`].
+//! Functions are expansions Σ aᵢk'(xᵢ, ·) over the labeled rows of all batches. Memory is limited only by [`MAX_POINTS`].
 
 use super::spectral::Averages;
 use super::state::BatchEvaluation;
@@ -26,12 +27,12 @@ use crate::math::linalg::{
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 
-/// Most points of a deformation, and most rows of a batch that deforms it.
+/// Maximum number of points of a deformed kernel, of rows of a batch that deforms it, and of labeled rows of an expansion.
 pub const MAX_POINTS: usize = 10_000;
-/// Share of the largest eigenvalue of a Laplacian that counts as 0.
-const NOTHING: f64 = 1e-12;
+/// Fraction of the largest eigenvalue of a Laplacian up to which an eigenvalue counts as 0.
+const MIN_EIGENVALUE: f64 = 1e-12;
 
-/// k(x, z) − k(x, P)Wk(P, z)
+/// A deformed kernel k(x, z) − k(x, P)Wk(P, z).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deformed {
     pub(crate) kernel: Kernel,
@@ -41,37 +42,37 @@ pub struct Deformed {
 }
 
 impl Deformed {
-    /// The kernel itself, for samples like those of `x`.
+    /// The kernel without deformation, for samples like those of `x`.
     pub fn new(kernel: Kernel, x: MatrixView<'_>) -> Self {
         let points = Matrix::empty(x.cols(), matches!(x, MatrixView::Csr { .. }));
         Self { kernel, points, inner: Vec::new() }
     }
 
-    /// The kernel of each row of `a` with each row of `b`, row-major.
+    /// Kernel values of each row of `a` with each row of `b`, row-major.
     pub fn block(&self, a: MatrixView<'_>, b: MatrixView<'_>) -> Vec<f64> {
         let p = self.points.rows();
         let mut out = cross_matrix(a, b, self.kernel);
         if p > 0 {
             let of_a = cross_matrix(a, self.points.view(), self.kernel);
-            subtract_products(&of_a, p, &self.folded(b), p, &mut out);
+            subtract_products(&of_a, p, &self.weighted_kernel(b), p, &mut out);
         }
         out
     }
 
-    /// The kernel of each row with itself.
+    /// Kernel value of each row with itself.
     pub fn own(&self, x: MatrixView<'_>) -> Vec<f64> {
         let p = self.points.rows();
         let plain = (0..x.rows()).map(|i| self.kernel.eval(x.row(i), x.row(i)));
         if p == 0 {
             return plain.collect();
         }
-        let (near, folded) = (cross_matrix(x, self.points.view(), self.kernel), self.folded(x));
+        let (near, folded) = (cross_matrix(x, self.points.view(), self.kernel), self.weighted_kernel(x));
         let lost = near.chunks_exact(p).zip(folded.chunks_exact(p)).map(|(a, b)| dot(a, b));
         plain.zip(lost).map(|(k, lost)| (k - lost).max(0.0)).collect()
     }
 
     /// k(x, P)W, row-major.
-    fn folded(&self, x: MatrixView<'_>) -> Vec<f64> {
+    fn weighted_kernel(&self, x: MatrixView<'_>) -> Vec<f64> {
         let p = self.points.rows();
         let near = cross_matrix(x, self.points.view(), self.kernel);
         let mut out = vec![0.0; x.rows() * p];
@@ -79,7 +80,7 @@ impl Deformed {
         out
     }
 
-    /// Deforms along the batch `x` by S = BBᵀ; `roots` is Bᵀ, one row an eigenvector.
+    /// Deforms the kernel by the quadratic form BBᵀ of the batch `x`; `roots` is Bᵀ, with one scaled eigenvector per row.
     pub fn deform(&mut self, x: MatrixView<'_>, roots: &[f64]) -> Result<()> {
         let (n, p) = (x.rows(), self.points.rows());
         let r = roots.len() / n.max(1);
@@ -99,7 +100,7 @@ impl Deformed {
         let factor = Cholesky::new(form, r)?.lower();
         let mut whitened = transposed(roots, r, n);
         factor.solve_rows(&mut whitened);
-        let (wide, folded) = (p + n, self.folded(x));
+        let (wide, folded) = (p + n, self.weighted_kernel(x));
         let mut z = vec![0.0; n * wide];
         for i in 0..n {
             let (old, new) = z[i * wide..(i + 1) * wide].split_at_mut(p);
@@ -118,7 +119,7 @@ impl Deformed {
     }
 }
 
-/// Bᵀ of weight·L^p = BBᵀ.
+/// Bᵀ with weight·L^p = BBᵀ: one scaled eigenvector per row.
 pub fn roots(penalty: &Penalty, weight: f64) -> Result<Vec<f64>> {
     let n = penalty.rows();
     if n > MAX_POINTS {
@@ -127,7 +128,7 @@ pub fn roots(penalty: &Penalty, weight: f64) -> Result<Vec<f64>> {
     let mut unit = vec![0.0; n * n];
     (0..n).for_each(|i| unit[i * n + i] = 1.0);
     let (values, vectors) = eigen(&penalty.apply_columns(unit, n), n)?;
-    let least = NOTHING * values.last().copied().unwrap_or(0.0);
+    let least = MIN_EIGENVALUE * values.last().copied().unwrap_or(0.0);
     let kept = (0..n).filter(|&k| values[k] > least && values[k] > 0.0);
     let scaled = |k: usize| {
         let root = (weight * values[k]).sqrt();
@@ -136,15 +137,15 @@ pub fn roots(penalty: &Penalty, weight: f64) -> Result<Vec<f64>> {
     Ok(kept.flat_map(scaled).collect())
 }
 
-/// Expansions in a deformed kernel.
+/// The posterior in terms of points: expansions in a deformed kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recursion {
     pub(crate) deformed: Deformed,
-    /// The labeled rows of all batches that have a coefficient.
+    /// The labeled rows of all batches that have a nonzero coefficient.
     pub(crate) points: Matrix,
-    /// a of each output.
+    /// Coefficients a of each output.
     pub(crate) coef: Vec<Vec<f64>>,
-    /// What replaces the past in the source's approximation.
+    /// Averages that replace past batches in the spectral approximation.
     pub(crate) averages: Option<Averages>,
 }
 
@@ -155,15 +156,15 @@ impl Recursion {
         Self { points: deformed.points.clone(), deformed, coef: vec![Vec::new(); outputs], averages }
     }
 
-    /// The kernel now.
+    /// The current kernel.
     pub fn kernel(&self) -> &Deformed {
         &self.deformed
     }
 
-    /// Deforms by weight·L^p of a batch.
+    /// Deforms the kernel by weight·L^p of a batch.
     pub(crate) fn deform(&mut self, x: MatrixView<'_>, penalty: &Penalty, weight: f64) -> Result<()> {
         if let Some(averages) = &mut self.averages {
-            // the second batch still has the kernel the first one left
+            // with two or more past batches the averages replace the deformed kernel
             if averages.batches >= 2 {
                 self.deformed = averages.kernel(self.deformed.kernel, x)?;
             }
@@ -201,10 +202,10 @@ impl Recursion {
         self.deformed.own(x)
     }
 
-    /// The expansion in the kernel as it was at first: a over the labeled rows, −Wk(P, ·)a over P.
+    /// The expansion in the original kernel, with coefficients a for the labeled rows and −Wk(P, ·)a for P.
     pub(crate) fn model(&self, bias: Vec<f64>) -> Model {
         let p = self.deformed.points.rows();
-        let folded = self.deformed.folded(self.points.view());
+        let folded = self.deformed.weighted_kernel(self.points.view());
         let mut points = self.points.clone();
         (0..p).for_each(|i| points.push(self.deformed.points.view().row(i)));
         let whole = |a: &Vec<f64>| {
@@ -219,7 +220,7 @@ impl Recursion {
     }
 }
 
-/// The model of an expansion; of a linear kernel, its weights.
+/// The model of an expansion; for a linear kernel the weights.
 pub(crate) fn expansion(kernel: Kernel, points: Matrix, coef: Vec<Vec<f64>>, bias: Vec<f64>) -> Model {
     if kernel != Kernel::Linear {
         return Model::Expansion { kernel, points, coef, bias };

@@ -1,15 +1,16 @@
-//! Features of samples: the columns of the data, or those of landmarks.
+//! Feature space: the columns of the data, or kernel features of landmarks.
 //!
-//! With landmarks Z and k(Z, Z) = EEᵀ the features are ϕ(x) = E⁻¹k(Z, x): functions live in the span of the kernel functions of
-//! Z, and |f|² is that of the kernel. E grows by rows as landmarks come, so features that are there stay what they are; a
-//! belief about them gets new coordinates with the prior N(0, 1), which is a zero row and column of the digest's M_Z.
+//! With landmarks Z and k(Z, Z) = EEᵀ the features are ϕ(x) = E⁻¹k(Z, x). Functions lie in the span of the kernel functions
+//! of Z, and |f|² is the norm of the kernel. New landmarks add rows to E, so existing features do not change; the posterior
+//! gets new coordinates with the prior N(0, 1).
 //!
-//! Landmarks are drawn from each batch by a Cholesky factorization with random pivots of what the landmarks leave unexplained
-//! (as [`crate::estimators::manifold::landmark_space`] does for a whole table; that begins from nothing, so it does not serve here). A batch
-//! takes at most half of the places that are left, so that what comes later finds some.
+//! Landmarks are drawn from each batch by a Cholesky factorization, with random pivots, of the part of the kernel matrix that
+//! the existing landmarks do not explain. ([`crate::estimators::manifold::landmark_space`] does the same for a whole table,
+//! but cannot start with existing landmarks.) A batch adds at most half of the number that is still allowed, so later
+//! batches can add some, too.
 //!
-//! Departure from section 7.2 of the digest: the part of the kernel outside of the span is left out of the dual, because what
-//! would be learned there could not be kept. It counts in the variance.
+//! The part of the kernel outside the span is left out of the dual, because a solution there could not be stored. It is
+//! included in the variance.
 
 use super::MAX_FEATURES;
 use crate::data::{Matrix, MatrixView};
@@ -22,32 +23,33 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// A row of which less than this share of the largest K(x, x) is unexplained is no landmark.
-const EXPLAINED: f64 = 1e-9;
-/// Rows of a batch that are looked at for landmarks.
+/// Minimum unexplained part of K(x, x) of a new landmark, as a fraction of the largest K(x, x) of the batch.
+const MIN_UNEXPLAINED: f64 = 1e-9;
+/// Maximum number of rows of a batch that are candidates for landmarks.
 const MAX_CANDIDATES: usize = 1000;
 
-/// What turns samples into features.
+/// A map from samples to features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Space {
-    /// The columns.
+    /// The columns of the data.
     Columns {
-        /// Their number.
+        /// Number of columns.
         cols: usize,
     },
-    /// E⁻¹k(Z, x).
+    /// Kernel features E⁻¹k(Z, x) of landmarks.
     Landmarks {
         /// The kernel.
         kernel: Kernel,
-        /// Z.
+        /// Landmarks Z.
         points: Matrix,
-        /// E.
+        /// Cholesky factor E of k(Z, Z).
         factor: Lower,
     },
 }
 
 impl Space {
-    /// The space for data like `x`: columns for a linear kernel, if they are few enough for a precision where one is needed.
+    /// The space for data like `x`. A linear kernel uses the columns, unless a precision matrix is needed and there are too
+    /// many columns for it.
     pub fn new(x: MatrixView<'_>, kernel: Kernel, precision: bool, landmarks: usize) -> Self {
         let few = !precision || x.cols() <= landmarks.clamp(1000, MAX_FEATURES);
         if kernel == Kernel::Linear && few {
@@ -65,7 +67,7 @@ impl Space {
         }
     }
 
-    /// The landmarks; none where features are columns.
+    /// The landmarks; `None` if the features are columns.
     pub fn landmarks(&self) -> Option<&Matrix> {
         match self {
             Self::Columns { .. } => None,
@@ -81,7 +83,7 @@ impl Space {
         }
     }
 
-    /// Features of samples, one row each; columns stay sparse if they are.
+    /// Features of samples, one row per sample; columns of sparse data stay sparse.
     pub fn features(&self, x: MatrixView<'_>) -> Matrix {
         match self {
             Self::Columns { .. } => x.to_matrix(),
@@ -93,21 +95,21 @@ impl Space {
         }
     }
 
-    /// K(x, x) that the features leave unexplained.
+    /// The part of K(x, x) of each row that the features do not explain.
     pub fn missing(&self, x: MatrixView<'_>, features: &Matrix) -> Vec<f64> {
         let Self::Landmarks { kernel, .. } = self else { return vec![0.0; x.rows()] };
         let own = |i: usize| kernel.eval(x.row(i), x.row(i)) - features.view().row(i).norm2();
         (0..x.rows()).map(|i| own(i).max(0.0)).collect()
     }
 
-    /// Takes landmarks from a batch, up to `max` in all.
+    /// Adds landmarks from a batch, up to `max` in total.
     pub fn grow(&mut self, x: MatrixView<'_>, max: usize, seed: u64) -> Result<()> {
         let Self::Landmarks { kernel, points, factor } = &*self else { return Ok(()) };
         let places = max.saturating_sub(points.rows()).div_ceil(2);
         if places == 0 || x.rows() == 0 {
             return Ok(());
         }
-        // more rows than this are thinned evenly: n² kernel values are looked at
+        // more rows are thinned evenly, because n² kernel values are computed
         let step = x.rows().div_ceil(MAX_CANDIDATES);
         let rows: Vec<usize> = (0..x.rows()).step_by(step).collect();
         let part = x.select(&rows);
@@ -125,7 +127,7 @@ impl Space {
         }
         let Matrix::Dense { values: old, .. } = self.features(part.view()) else { return Ok(()) };
         linalg::subtract_products(&old, m, &old, m, &mut open);
-        let (chosen, new) = pivots(&open, n, places, EXPLAINED * largest, seed);
+        let (chosen, new) = pivots(&open, n, places, MIN_UNEXPLAINED * largest, seed);
         let Self::Landmarks { points, factor, .. } = self else { return Ok(()) };
         let wide = m + chosen.len();
         let mut values = vec![0.0; wide * wide];
@@ -143,14 +145,15 @@ impl Space {
     }
 }
 
-/// Cholesky of the n × n matrix `a` with pivots drawn in proportion to the remaining diagonal, at most `max` of them and none
-/// below `nothing`: their rows in order, and the factor, n × `max`.
-fn pivots(a: &[f64], n: usize, max: usize, nothing: f64, seed: u64) -> (Vec<usize>, Vec<f64>) {
+/// Cholesky factorization of the n × n matrix `a` with random pivots, drawn with probability proportional to the remaining
+/// diagonal. There are at most `max` pivots, and none with a remaining diagonal of at most `min_diagonal`. Returns the pivot
+/// rows in order and the factor, n × `max`.
+fn pivots(a: &[f64], n: usize, max: usize, min_diagonal: f64, seed: u64) -> (Vec<usize>, Vec<f64>) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut remains: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
     let (mut factor, mut chosen) = (vec![0.0; n * max], Vec::new());
     while chosen.len() < max {
-        remains.iter_mut().for_each(|r| *r = if *r > nothing { *r } else { 0.0 });
+        remains.iter_mut().for_each(|r| *r = if *r > min_diagonal { *r } else { 0.0 });
         let total: f64 = remains.iter().sum();
         if total <= 0.0 {
             break;
@@ -173,7 +176,7 @@ fn pivots(a: &[f64], n: usize, max: usize, nothing: f64, seed: u64) -> (Vec<usiz
         remains[pivot] = 0.0;
         chosen.push(pivot);
     }
-    // what rounding left of rows that are pivots already is 0
+    // remove rounding errors in rows that were pivots before
     for (k, &row) in chosen.iter().enumerate() {
         factor[row * max + k + 1..(row + 1) * max].fill(0.0);
     }

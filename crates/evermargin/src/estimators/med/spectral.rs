@@ -1,13 +1,14 @@
-//! The source's approximation of the past (section 3.2 of Hou & Hero 2018), mended; a baseline, not a recommendation.
+//! The spectral approximation of past batches (section 3.2 of Hou & Hero 2018), corrected. It is a baseline for comparison
+//! and not recommended.
 //!
-//! All graphs of a stream estimate one operator, so the sum of their terms is replaced by B·Σᵢ s̄ᵢ²d̄ᵢv̄ᵢv̄ᵢᵀ with averages over
-//! the batches: v̄ right singular vectors, s̄² squared singular values of the batches X, d̄ eigenvalues of their Laplacians, B =
-//! Σ2β. The prior kernel is k − k(·, V̄)(I + Σk(V̄, V̄))⁻¹Σk(V̄, ·), Σ = B·diag(s̄²d̄).
+//! All graphs of a stream estimate the same operator, so the sum of their terms is replaced by B·Σᵢ s̄ᵢ²d̄ᵢv̄ᵢv̄ᵢᵀ with averages
+//! over the batches: v̄ are right singular vectors and s̄² squared singular values of the batches X, d̄ are eigenvalues of
+//! their Laplacians, and B = Σ2β. The prior kernel is k − k(·, V̄)(I + Σk(V̄, V̄))⁻¹Σk(V̄, ·), Σ = B·diag(s̄²d̄).
 //!
-//! What is mended (section 4.1 of the digest): the running mean adds (new − mean)/t; nothing divides by the eigenvalue 0;
-//! singular vectors are turned toward the mean by an orthogonal Procrustes rotation before they are averaged, and made
-//! orthonormal after; s²d of a direction v is its Rayleigh quotient (Xv)ᵀL(Xv) and not a pair of numbers of the same rank. What
-//! cannot be mended: v is a direction of the data and not of the features, so the idea is right for linear kernels alone.
+//! Corrections: the running mean adds (new − mean)/t; there is no division by the eigenvalue 0; singular vectors are rotated
+//! toward the mean by an orthogonal Procrustes rotation before they are averaged, and orthonormalized afterward; s²d of a
+//! direction v is its Rayleigh quotient (Xv)ᵀL(Xv) instead of the product of two numbers of the same rank. One flaw remains:
+//! v is a direction of the data and not of the features, so the approximation is correct for linear kernels only.
 
 use super::recursion::{Deformed, transposed};
 use crate::data::{Matrix, MatrixView};
@@ -18,33 +19,33 @@ use crate::math::blas1::{add, dot};
 use crate::math::linalg::{cross_products, eigen, symmetric_product};
 use serde::{Deserialize, Serialize};
 
-/// Most rows and columns a batch may have.
+/// Maximum of the smaller dimension (rows or columns) of a batch.
 const MAX_SIDE: usize = 3_000;
-/// Share of the largest that counts as 0.
-const NOTHING: f64 = 1e-10;
+/// Fraction of the largest eigenvalue up to which an eigenvalue counts as 0.
+const MIN_EIGENVALUE: f64 = 1e-10;
 
 /// Running averages over batches.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Averages {
-    /// Batches so far.
+    /// Number of batches so far.
     pub batches: u64,
-    /// Columns of the data.
+    /// Number of columns of the data.
     pub cols: usize,
-    /// V̄, one direction a row.
+    /// Mean directions V̄, one per row.
     pub directions: Vec<f64>,
     /// s̄²d̄ of each direction.
     pub bends: Vec<f64>,
-    /// Σ2β.
+    /// B = Σ2β.
     pub weight: f64,
 }
 
 impl Averages {
-    /// Takes a batch in.
+    /// Updates the averages with a batch.
     pub fn absorb(&mut self, x: MatrixView<'_>, penalty: &Penalty, weight: f64) -> Result<()> {
         self.absorb_along(x, directions(x)?, penalty, weight)
     }
 
-    /// The same with the singular vectors of the batch given, one a row; their signs do not matter.
+    /// [`Averages::absorb`] with given singular vectors of the batch, one per row; their signs do not matter.
     pub fn absorb_along(
         &mut self,
         x: MatrixView<'_>,
@@ -55,13 +56,13 @@ impl Averages {
         let d = x.cols();
         if self.batches == 0 {
             self.cols = d;
-            along.chunks_exact_mut(d.max(1)).for_each(point_up);
+            along.chunks_exact_mut(d.max(1)).for_each(fix_sign);
             self.directions.clone_from(&along);
             self.bends = vec![0.0; along.len() / d.max(1)];
         } else {
-            // as many directions as the first batch had; what is missing is 0
+            // the number of directions is that of the first batch; missing ones are 0
             along.resize(self.directions.len(), 0.0);
-            along = turned(&along, &self.directions, d)?;
+            along = rotated_toward(&along, &self.directions, d)?;
         }
         self.batches += 1;
         self.weight += weight;
@@ -102,7 +103,7 @@ impl Averages {
     }
 }
 
-/// Right singular vectors of the rows, one a row, the largest singular value first.
+/// Right singular vectors of `x`, one per row, in descending order of the singular values.
 pub fn directions(x: MatrixView<'_>) -> Result<Vec<f64>> {
     let (n, d) = (x.rows(), x.cols());
     if n.min(d) > MAX_SIDE {
@@ -120,7 +121,7 @@ pub fn directions(x: MatrixView<'_>) -> Result<Vec<f64>> {
     let mut gram = vec![0.0; n * n];
     cross_products(&values, n, &values, n, d, &mut gram);
     let (squares, left) = eigen(&gram, n)?;
-    let least = NOTHING * squares.last().copied().unwrap_or(0.0);
+    let least = MIN_EIGENVALUE * squares.last().copied().unwrap_or(0.0);
     let mut out = vec![0.0; n * d];
     for (k, out) in out.chunks_exact_mut(d).enumerate() {
         let from = n - 1 - k;
@@ -134,22 +135,22 @@ pub fn directions(x: MatrixView<'_>) -> Result<Vec<f64>> {
     Ok(out)
 }
 
-/// Gives a direction the sign of its largest entry.
-fn point_up(v: &mut [f64]) {
+/// Changes the sign of a vector so that its entry of largest absolute value is positive.
+fn fix_sign(v: &mut [f64]) {
     let largest = v.iter().fold(0.0f64, |a, b| if b.abs() > a.abs() { *b } else { a });
     if largest < 0.0 {
         v.iter_mut().for_each(|v| *v = -*v);
     }
 }
 
-/// RV with the orthogonal R that brings V nearest to the mean: R = PQᵀ of V̄Vᵀ = PΣQᵀ.
-fn turned(v: &[f64], mean: &[f64], d: usize) -> Result<Vec<f64>> {
+/// RV with the orthogonal matrix R that minimizes the distance to the mean V̄: R = PQᵀ with V̄Vᵀ = PΣQᵀ.
+fn rotated_toward(v: &[f64], mean: &[f64], d: usize) -> Result<Vec<f64>> {
     let r = v.len() / d.max(1);
     let mut m = vec![0.0; r * r];
     cross_products(v, r, mean, r, d, &mut m);
     // M = PΣQᵀ from MᵀM = QΣ²Qᵀ
     let (squares, right) = eigen(&symmetric_product(&m, &m, r), r)?;
-    let least = NOTHING * squares.last().copied().unwrap_or(0.0);
+    let least = MIN_EIGENVALUE * squares.last().copied().unwrap_or(0.0);
     let mut left = vec![0.0; r * r];
     for k in (0..r).filter(|&k| squares[k] > least) {
         let (q, root) = (&right[k * r..(k + 1) * r], squares[k].sqrt());
@@ -166,7 +167,7 @@ fn turned(v: &[f64], mean: &[f64], d: usize) -> Result<Vec<f64>> {
     Ok(out)
 }
 
-/// Gives rows of zeros of a square matrix whose other rows are orthonormal what is missing for a basis.
+/// Replaces the zero rows of a square matrix, whose other rows are orthonormal, so that its rows form an orthonormal basis.
 fn complete(rows: &mut [f64], n: usize) {
     let mut next = 0;
     for k in 0..n {
@@ -185,7 +186,7 @@ fn complete(rows: &mut [f64], n: usize) {
     }
 }
 
-/// Gram and Schmidt; rows that the ones before them explain become 0.
+/// Gram–Schmidt orthonormalization of the rows; a row in the span of the previous ones becomes 0.
 fn orthonormalize(rows: &mut [f64], d: usize) {
     for k in 0..rows.len() / d.max(1) {
         let (before, rest) = rows.split_at_mut(k * d);

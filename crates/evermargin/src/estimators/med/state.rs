@@ -1,4 +1,4 @@
-//! The learner that goes from batch to batch.
+//! The sequential learner: prediction, and the update by one batch.
 
 use super::checkpoint::{Posterior, Saved};
 use super::features::Features;
@@ -13,24 +13,24 @@ use crate::model::Model;
 use crate::solver::log_barrier::{Problem, Rows};
 use crate::solver::{Exit, Report, Watch};
 
-/// What the belief says of the labeled rows of a batch.
+/// Prediction of the posterior for the labeled rows of a batch.
 pub(crate) struct BatchEvaluation {
-    /// K, row-major.
+    /// Kernel matrix K of the rows, row-major.
     pub kernel: Vec<f64>,
-    /// Scores of each output, without the constant.
+    /// Scores of each output, without the intercept.
     pub scores: Vec<Vec<f64>>,
-    /// Their features, if there are any.
+    /// Features of the rows; `None` if the posterior is in terms of points.
     pub features: Option<Matrix>,
 }
 
-/// A sequential learner of one or more outputs.
+/// A sequential learner with one or more outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeqMed {
     saved: Saved,
 }
 
 impl SeqMed {
-    /// A learner that has seen nothing, for samples like those of `first`.
+    /// A new learner for samples like those of `first`.
     pub fn new(params: &MedParams, first: MatrixView<'_>, outputs: usize) -> Result<Self> {
         params.check()?;
         if outputs == 0 {
@@ -65,8 +65,8 @@ impl SeqMed {
         })
     }
 
-    /// Learns a batch: one problem an output, on the same rows. A row without a label and with a weight counts in the graph. An
-    /// error or an interruption before the dual leaves the learner as it was; one report an output.
+    /// Learns a batch: one problem per output, on the same rows. Rows with a weight but no label are part of the graph. An
+    /// error, or an interruption before the dual is solved, leaves the learner unchanged. Returns one report per output.
     pub fn learn(
         &mut self,
         x: MatrixView<'_>,
@@ -76,7 +76,7 @@ impl SeqMed {
         self.learn_rows(x, problems, true, watch)
     }
 
-    /// [`SeqMed::learn`] without the graph: unlabeled rows are not used, the precision stays as it is and no batch is
+    /// [`SeqMed::learn`] without the graph: unlabeled rows are not used, the precision does not change, and no batch is
     /// counted.
     pub fn learn_labels(
         &mut self,
@@ -97,15 +97,15 @@ impl SeqMed {
         self.check(x, problems)?;
         let params = &self.saved.params;
         let present = |i: &usize| problems.iter().any(|p| p.cost[*i] > 0.0);
-        let known = |i: &usize| problems.iter().any(|p| p.cost[*i] > 0.0 && p.y[*i] != Label::Unknown);
+        let has_label = |i: &usize| problems.iter().any(|p| p.cost[*i] > 0.0 && p.y[*i] != Label::Unknown);
         let rows: Vec<usize> = (0..x.rows()).filter(present).collect();
-        let labeled: Vec<usize> = rows.iter().copied().filter(known).collect();
+        let labeled: Vec<usize> = rows.iter().copied().filter(has_label).collect();
         let weight = params.smoothness(rows.len().max(1), self.saved.batches);
         let graph = with_graph && weight > 0.0 && rows.len() > 1;
         let seen = x.select(if graph { &rows } else { &labeled });
         let penalty = if graph { params.penalty.penalty(seen.view(), watch)? } else { None };
         if graph && penalty.is_none() {
-            return Ok(vec![untouched(Exit::Interrupted); problems.len()]);
+            return Ok(vec![empty_report(Exit::Interrupted); problems.len()]);
         }
         let mut next = self.clone();
         next.saved.deform(seen.view(), penalty.as_ref().map(|p| (p, weight)))?;
@@ -115,13 +115,15 @@ impl SeqMed {
         next.saved.batches += u64::from(with_graph && !rows.is_empty());
         next.saved.rows += rows.len() as u64;
         if next.saved.check().is_err() {
-            return Err(Error::Data("the belief would exceed what numbers can hold; scale the rows".into()));
+            return Err(Error::Data(
+                "the posterior is out of range of floating-point numbers; scale the rows".into(),
+            ));
         }
         *self = next;
         Ok(reports)
     }
 
-    /// Decisions of the rows of `x`, row by row, one value an output, in double precision.
+    /// Decision values of the rows of `x` in double precision, row-major, one value per output.
     pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
         self.same_columns(x)?;
         let scores = match &self.saved.known {
@@ -132,8 +134,8 @@ impl SeqMed {
         Ok((0..x.rows()).flat_map(row).collect())
     }
 
-    /// The variance ϕᵀG⁻¹ϕ of the decision at each row, that of the constant left out: the same for all outputs. It falls as
-    /// graphs are met, and never by labels.
+    /// Variance ϕᵀG⁻¹ϕ of the decision value of each row, without that of the intercept. It is the same for all outputs. The
+    /// graphs of batches reduce it; labels do not change it.
     pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
         self.same_columns(x)?;
         Ok(match &self.saved.known {
@@ -150,14 +152,15 @@ impl SeqMed {
             Posterior::Points(r) => r.points.rows() == 0,
         };
         match &self.saved.known {
-            // nothing learned: an expansion must rest on something, weights may be 0
+            // nothing learned yet: an expansion needs at least one point, so the model has weights 0 instead
             _ if empty => Model::Linear { weights: vec![vec![0.0; self.saved.cols]; bias.len()], bias },
             Posterior::Features(f) => f.model(bias),
             Posterior::Points(r) => r.model(bias),
         }
     }
 
-    /// The same landmarks and precision, which no label has changed, with nothing learned by `outputs` outputs.
+    /// A learner with the same landmarks and precision, which do not depend on labels, and `outputs` outputs that have
+    /// learned no labels.
     #[must_use]
     pub fn without_labels(&self, outputs: usize) -> Self {
         let mut saved = self.saved.clone();
@@ -172,7 +175,7 @@ impl SeqMed {
         Self { saved }
     }
 
-    /// The landmarks, if features are theirs.
+    /// The landmarks, or the labeled points of the exact recursion; `None` if the features are columns.
     pub fn landmarks(&self) -> Option<&Matrix> {
         match &self.saved.known {
             Posterior::Features(f) => f.space.landmarks(),
@@ -185,12 +188,12 @@ impl SeqMed {
         self.landmarks().map_or(0, Matrix::rows)
     }
 
-    /// The constant of each output.
+    /// Intercept of each output.
     pub fn bias(&self) -> &[f64] {
         &self.saved.bias
     }
 
-    /// The belief.
+    /// The posterior.
     pub fn known(&self) -> &Posterior {
         &self.saved.known
     }
@@ -205,17 +208,17 @@ impl SeqMed {
         self.saved.cols
     }
 
-    /// Batches so far.
+    /// Number of batches learned so far.
     pub fn batches(&self) -> u64 {
         self.saved.batches
     }
 
-    /// Everything that is needed to go on.
+    /// A checkpoint of the current state.
     pub fn save(&self) -> Saved {
         self.saved.clone()
     }
 
-    /// Goes on from what was saved; refuses parts that do not fit together.
+    /// Restores a learner from a checkpoint; inconsistent parts are an error.
     pub fn resume(saved: &Saved) -> Result<Self> {
         saved.check()?;
         let mut saved = saved.clone();
@@ -257,7 +260,7 @@ impl SeqMed {
 }
 
 impl Saved {
-    /// Forgets, takes landmarks and deforms, before any label is looked at.
+    /// First part of a batch, which does not read labels: adds landmarks, forgets, and adds the graph to the precision.
     fn deform(&mut self, x: MatrixView<'_>, penalty: Option<(&Penalty, f64)>) -> Result<()> {
         let seed = self.params.seed.wrapping_add(self.batches.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         match &mut self.known {
@@ -272,23 +275,24 @@ impl Saved {
         }
     }
 
-    /// Solves the dual of each output and adds what it found.
+    /// Second part of a batch: solves the dual of each output and adds the solution to the posterior.
     fn update(&mut self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Vec<Report>> {
         if x.rows() == 0 {
-            return Ok(vec![untouched(Exit::Converged); problems.len()]);
+            return Ok(vec![empty_report(Exit::Converged); problems.len()]);
         }
-        let mut meeting = match &self.known {
+        let mut evaluation = match &self.known {
             Posterior::Features(f) => f.evaluate(x),
             Posterior::Points(r) => r.evaluate(x),
         };
-        meeting.kernel.iter_mut().for_each(|k| *k += self.intercept_variance);
+        evaluation.kernel.iter_mut().for_each(|k| *k += self.intercept_variance);
         let params = &self.params;
-        let rows = Rows::new(meeting.kernel, x.rows(), params.loss)?;
+        let rows = Rows::new(evaluation.kernel, x.rows(), params.loss)?;
         let free = params.intercept == Intercept::Free;
         let (mut alphas, mut reports) = (Vec::new(), Vec::new());
-        for ((problem, scores), bias) in problems.iter().zip(&meeting.scores).zip(&mut self.bias) {
+        for ((problem, scores), bias) in problems.iter().zip(&evaluation.scores).zip(&mut self.bias) {
             let known = if free { 0.0 } else { *bias };
-            let solved = rows.solve(posed(params, problem, scores, known), free, params.tolerance, watch);
+            let solved =
+                rows.solve(dual_problem(params, problem, scores, known), free, params.tolerance, watch);
             if free {
                 *bias = solved.bias.unwrap_or(*bias);
             } else {
@@ -297,7 +301,7 @@ impl Saved {
             alphas.push(solved.alpha);
             reports.push(solved.report);
         }
-        match (&mut self.known, &meeting.features) {
+        match (&mut self.known, &evaluation.features) {
             (Posterior::Features(f), Some(features)) => f.learn(features, &alphas),
             (Posterior::Points(r), _) => r.learn(x, &alphas)?,
             (Posterior::Features(_), None) => {}
@@ -306,8 +310,8 @@ impl Saved {
     }
 }
 
-/// The dual of one output: targets lowered by what is known, C times the weights.
-fn posed(params: &MedParams, problem: &Targets, scores: &[f64], bias: f64) -> Problem {
+/// The dual problem of one output: the targets are y minus the old decision values, the costs are C times the weights.
+fn dual_problem(params: &MedParams, problem: &Targets, scores: &[f64], bias: f64) -> Problem {
     let labeled: f64 = problem.used().iter().map(|&i| problem.cost[i]).sum();
     let c = params.cost(labeled.max(f64::MIN_POSITIVE));
     let y: Vec<f64> = problem.y.iter().map(|y| y.sign()).collect();
@@ -316,6 +320,7 @@ fn posed(params: &MedParams, problem: &Targets, scores: &[f64], bias: f64) -> Pr
     Problem { y, target, cost }
 }
 
-fn untouched(exit: Exit) -> Report {
+/// Report of an output for which nothing was solved.
+fn empty_report(exit: Exit) -> Report {
     Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit }
 }

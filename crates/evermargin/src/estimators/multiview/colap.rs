@@ -1,19 +1,22 @@
 //! `colapsvm` and `colaprls`: manifold regularization of several views (Sindhwani 2007, sections 4.3 and 4.4).
 //!
-//! Two ways to couple views:
+//! Two ways to couple the views:
 //!
-//! `laplacian` (section 4.3): every view has its own problem, min Σ wᵢV(yᵢ, fᵥ(xᵢ)) + γ_A|fᵥ|² + γ_I·fᵥᵀL^p fᵥ, as in [`crate::estimators::manifold::lap`],
-//! but all with one L: the mean of the Laplacians of the views' graphs, weighted by `shares` (a and 1 − a of the source), averaged
-//! before they are raised to the power. The answer is the mean of the views' functions.
+//! `laplacian` (section 4.3): every view has its own problem, min Σ wᵢV(yᵢ, fᵥ(xᵢ)) + γ_A|fᵥ|² + γ_I·fᵥᵀL^p fᵥ, as in
+//! [`crate::estimators::manifold::lap`], but all views share one L. It is the mean of the Laplacians of the views' graphs,
+//! weighted by `shares` (a and 1 − a in the source), and is averaged before it is raised to the power p. The result is the
+//! mean of the views' functions.
 //!
-//! `kernel` (section 4.4, equation 4.3): the loss sees the sum f = Σᵥ fᵥ,
-//! min Σ wᵢV(yᵢ, f(xᵢ)) + Σᵥ γᵥ|fᵥ|² + γ_I Σᵥ fᵥᵀLᵥ^p fᵥ + γ_C Σ_{u<v} Σ_all wᵢ(f_u(xᵢ) − fᵥ(xᵢ))². With γ_I = 0 and two views it is a supervised
-//! machine on the source's kernel with ν = γ₂/γ₁, μ = γ_C/γ₁, and C = 1/(2γ₁) for the hinge, 1/γ₁ for the square; with γ_I > 0 each view's kernel
-//! is deformed along its own graph first (manifold co-regularization, Sindhwani & Rosenberg 2008). The answer is the sum.
+//! `kernel` (section 4.4, equation 4.3): the loss applies to the sum f = Σᵥ fᵥ,
+//! min Σ wᵢV(yᵢ, f(xᵢ)) + Σᵥ γᵥ|fᵥ|² + γ_I Σᵥ fᵥᵀLᵥ^p fᵥ + γ_C Σ_{u<v} Σ_all wᵢ(f_u(xᵢ) − fᵥ(xᵢ))².
+//! With γ_I = 0 and two views this is a supervised problem with the source's kernel for ν = γ₂/γ₁, μ = γ_C/γ₁, and
+//! C = 1/(2γ₁) for the hinge, 1/γ₁ for the square. With γ_I > 0 the kernel of each view is first deformed along its own
+//! graph (manifold co-regularization, Sindhwani & Rosenberg 2008). The result is the sum of the views' functions.
 //!
-//! `scaling` = paper: the loss is divided by the labeled weight l, the variation along graphs by n², the disagreement by n.
-//! Both need one factorization ([`crate::estimators::multiview::coupled_views`]); `svc` or `rls` do the rest. Departures as in [`crate::estimators::manifold::lap`]. Without unlabeled rows the answer is that of
-//! the labels alone: the views apart (laplacian), or the sum of their kernels.
+//! `objective_scaling` = paper: the loss is divided by the labeled weight l, the variation along graphs by n², the
+//! disagreement by n. Both ways need one factorization ([`crate::estimators::multiview::coupled_views`]) and then call
+//! `svc` or `rls`. Departures as in [`crate::estimators::manifold::lap`]. Without unlabeled rows the views are not coupled
+//! (laplacian), or the kernel is the sum of theirs (kernel).
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -41,14 +44,14 @@ use crate::params::{FloatRange, ParamKind, ParamSpec};
 use crate::solver::{Exit, Report, Watch};
 use serde::{Deserialize, Serialize};
 
-/// What views share.
+/// Coupling of the views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coupling {
-    /// The Laplacian.
+    /// The views share one Laplacian.
     #[default]
     Laplacian,
-    /// Their outputs on all rows.
+    /// The outputs of the views on all rows should agree.
     Kernel,
 }
 
@@ -64,7 +67,7 @@ const PARAMS: [ParamSpec; 27] = [
         "coupling",
         &["laplacian", "kernel"],
         "laplacian",
-        "what views share: laplacian, or kernel = their outputs",
+        "coupling of the views: laplacian = one joint graph, or kernel = outputs that agree",
     ),
     ParamSpec::new(
         "gamma_a",
@@ -80,7 +83,8 @@ const PARAMS: [ParamSpec; 27] = [
         "1",
         "weight of each view's graph in the joint one; a list has one per view",
     ),
-    OBJECTIVE_SCALING.help_of("raw, or paper = mean loss, disagreement / n, variation / n²"),
+    OBJECTIVE_SCALING
+        .help_of("scale of the terms: raw, or paper = mean loss, disagreement / n, variation / n²"),
     N_NEIGHBORS,
     RADIUS,
     SEARCH,
@@ -90,7 +94,8 @@ const PARAMS: [ParamSpec; 27] = [
     NORMALIZED,
     POWER,
     VIEW,
-    N_LANDMARKS.help_of("maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more"),
+    N_LANDMARKS
+        .help_of("maximum number of landmarks per view; 0 = all rows if there are at most 2500, else 1000"),
     FIT_INTERCEPT.default_of("false"),
     BALANCE,
     RATIO,
@@ -103,14 +108,14 @@ const PARAMS: [ParamSpec; 27] = [
 /// The specification of `colapsvm`.
 pub static COLAPSVM: EstimatorSpec = EstimatorSpec::semi_supervised(
     "colapsvm",
-    "support vector machines of several views along a joint graph, or that agree (semi-supervised)",
+    "support vector machines in several views with a joint graph or outputs that agree (semi-supervised)",
     &PARAMS,
 );
 
 /// The specification of `colaprls`.
 pub static COLAPRLS: EstimatorSpec = EstimatorSpec::semi_supervised(
     "colaprls",
-    "least squares of several views along a joint graph, or that agree (semi-supervised)",
+    "least squares in several views with a joint graph or outputs that agree (semi-supervised)",
     &PARAMS,
 );
 
@@ -125,7 +130,7 @@ impl Parameters for CoLapParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CoLapParams {
-    /// The loss; set by the name of the learner.
+    /// The loss, determined by the name of the learner.
     #[serde(skip)]
     pub loss: Loss,
     /// The columns of each view.
@@ -134,34 +139,34 @@ pub struct CoLapParams {
     pub kernel: Kernel,
     /// `same`, or the kernel of each view.
     pub kernels: String,
-    /// What views share.
+    /// Coupling of the views.
     pub coupling: Coupling,
-    /// Weight of |fᵥ|², one or one a view.
+    /// Weight of |fᵥ|², one number or one per view.
     pub gamma_a: PerView,
     /// Weight of the variation along the graph.
     pub gamma_i: f64,
-    /// Weight of the disagreement, for coupling by the kernel.
+    /// Weight of the disagreement, for [`Coupling::Kernel`].
     pub gamma_c: f64,
     /// Weight of each view's Laplacian in the joint one.
     pub shares: PerView,
-    /// What the weights multiply.
+    /// Scale of the terms that the weights multiply.
     pub objective_scaling: ObjectiveScaling,
     /// The graphs and the power of the Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
-    /// The view that speaks; 0 is all.
+    /// The view that the model uses; 0 means all views.
     pub view: usize,
-    /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
+    /// Maximum number of landmarks per view; 0 means all rows if there are at most 2500, else 1000.
     pub n_landmarks: usize,
-    /// Whether to learn a constant, not regularized.
+    /// Whether to learn an intercept, which is not regularized.
     pub fit_intercept: bool,
-    /// Whether to move the threshold to the share `ratio` of positives.
+    /// Whether to move the threshold so that the fraction `ratio` of the unlabeled rows is positive.
     pub balance: bool,
-    /// Share of positives among the unlabeled rows.
+    /// Fraction of positives among the unlabeled rows.
     pub ratio: Ratio,
     /// For the hinge: largest violation of the optimality conditions.
     pub tolerance: f64,
-    /// Seed of the draw of landmarks.
+    /// Random seed for the choice of landmarks.
     pub seed: u64,
 }
 
@@ -190,11 +195,15 @@ impl Default for CoLapParams {
     }
 }
 
-/// The numbers in the sums over rows.
+/// Weights of the terms of the objective.
 struct Weights {
+    /// γᵥ, the weight of |fᵥ|².
     norm: Vec<f64>,
+    /// γ_I.
     along: f64,
+    /// γ_C.
     agreement: f64,
+    /// Weight of each view's Laplacian; they sum to 1.
     shares: Vec<f64>,
 }
 
@@ -225,7 +234,7 @@ impl CoLapParams {
         })
     }
 
-    /// As multiples of the sums over rows.
+    /// The weights that multiply sums over rows, after `objective_scaling`.
     fn scaled(&self, weights: Weights, labeled: f64, rows: usize) -> Weights {
         let n = rows as f64;
         match self.objective_scaling {
@@ -239,8 +248,8 @@ impl CoLapParams {
         }
     }
 
-    /// The machine on a kernel matrix for a space in which |f|² has the weight `norm`.
-    fn machine(&self, norm: f64) -> Box<dyn Fit> {
+    /// The supervised learner for a precomputed kernel matrix, if |f|² has the weight `norm`.
+    fn base_learner(&self, norm: f64) -> Box<dyn Fit> {
         let kernel = Kernel::Precomputed;
         match self.loss {
             Loss::Hinge => Box::new(SvcParams {
@@ -265,28 +274,28 @@ impl WithViews for CoLapParams {
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        alone: bool,
+        labels_only: bool,
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         let columns = self.views.columns(x.cols())?;
         let count = columns.len();
         let weights = self.check(count)?;
-        let speaking = speaking(self.view, count)?;
+        let selected = speaking(self.view, count)?;
         let kernels = kernels(&self.kernels, self.kernel, &columns, x)?;
         let views =
             columns.into_iter().zip(kernels).map(|(columns, kernel)| View { columns, kernel }).collect();
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let apart = self.coupling == Coupling::Laplacian;
-        let alone = alone
+        let separate = self.coupling == Coupling::Laplacian;
+        let labels_only = labels_only
             || few.iter().all(|f| f.unlabeled.is_empty())
-            || self.gamma_i == 0.0 && (apart || self.gamma_c == 0.0);
-        let rows = taking_part(problems, alone);
+            || self.gamma_i == 0.0 && (separate || self.gamma_c == 0.0);
+        let rows = taking_part(problems, labels_only);
         let inside = x.select(&rows);
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
-        let most = landmarks(self.n_landmarks, rows.len());
-        let spaces = Spaces::new(views, inside.view(), most, self.seed, watch)?;
+        let max_landmarks = landmarks(self.n_landmarks, rows.len());
+        let spaces = Spaces::new(views, inside.view(), max_landmarks, self.seed, watch)?;
         let mut weights = self.scaled(weights, weight(&within[0]), rows.len());
-        if alone {
+        if labels_only {
             (weights.along, weights.agreement) = (0.0, 0.0);
         }
         let graphs =
@@ -296,23 +305,23 @@ impl WithViews for CoLapParams {
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
             return Ok(fitted);
         };
-        let mut solved = if apart {
-            self.apart(&spaces, &graphs, &weights, &within, watch)?
+        let mut solved = if separate {
+            self.fit_separately(&spaces, &graphs, &weights, &within, watch)?
         } else {
-            self.together(&spaces, &graphs, &weights, &within, watch)?
+            self.fit_jointly(&spaces, &graphs, &weights, &within, watch)?
         };
         if self.loss == Loss::Square {
             solved.mark_interrupted(watch);
         }
         let facts = solved.facts(&spaces);
-        let factor = if apart { 1.0 } else { count as f64 };
-        let model = spaces.model(&speaking, &solved.functions, &solved.constants, factor, x.cols());
+        let factor = if separate { 1.0 } else { count as f64 };
+        let model = spaces.model(&selected, &solved.functions, &solved.constants, factor, x.cols());
         told_by_model(Fitted::new(model, solved.reports), x, &few, self.balance, facts)
     }
 }
 
 impl CoLapParams {
-    /// The graph of each view that is asked for one; none if the watch ends the search.
+    /// The graph of each view that needs one; `None` if the watch stopped the neighbor search.
     fn graphs(
         &self,
         spaces: &Spaces,
@@ -331,13 +340,13 @@ impl CoLapParams {
         Ok(Some(graphs))
     }
 
-    /// Half a step of least squares is none: it is not interrupted.
+    /// The watch for the supervised learner. Least squares has no partial result, so it is not interrupted.
     fn within<'w>(&self, watch: &'w dyn Watch) -> &'w dyn Watch {
         if self.loss == Loss::Square { &() } else { watch }
     }
 
-    /// Each view by itself along the joint Laplacian.
-    fn apart(
+    /// Fits each view separately, with the joint Laplacian.
+    fn fit_separately(
         &self,
         spaces: &Spaces,
         graphs: &[Option<Graph>],
@@ -355,17 +364,17 @@ impl CoLapParams {
             let stack = CoupledViews::new(std::slice::from_ref(span), None);
             let one = LossOf::Views(vec![1.0]);
             let solved =
-                solve(&stack, &form, &one, problems, self.machine(*norm).as_ref(), self.within(watch))?;
+                solve(&stack, &form, &one, problems, self.base_learner(*norm).as_ref(), self.within(watch))?;
             all = Some(match all {
-                Some(before) => joined(before, solved),
+                Some(before) => concatenate(before, solved),
                 None => solved,
             });
         }
         all.ok_or_else(|| Error::Data("there is no view".into()))
     }
 
-    /// All views at once, the loss on their sum.
-    fn together(
+    /// Fits all views together, with the loss on their sum.
+    fn fit_jointly(
         &self,
         spaces: &Spaces,
         graphs: &[Option<Graph>],
@@ -386,12 +395,12 @@ impl CoLapParams {
             cost: &problems[0].cost,
         };
         let stack = CoupledViews::new(&spaces.spans, None);
-        solve(&stack, &form, &LossOf::Sum, problems, self.machine(unit).as_ref(), self.within(watch))
+        solve(&stack, &form, &LossOf::Sum, problems, self.base_learner(unit).as_ref(), self.within(watch))
     }
 }
 
-/// The views of both, their reports added up.
-fn joined(mut a: CoRlsSolution, b: CoRlsSolution) -> CoRlsSolution {
+/// The solution with the views of both and the sums of their reports.
+fn concatenate(mut a: CoRlsSolution, b: CoRlsSolution) -> CoRlsSolution {
     a.functions.iter_mut().zip(b.functions).for_each(|(f, g)| f.extend(g));
     a.constants.iter_mut().zip(b.constants).for_each(|(f, g)| f.extend(g));
     for (r, s) in a.reports.iter_mut().zip(b.reports) {

@@ -1,17 +1,18 @@
-//! `corls`: co-regularized least squares (Sindhwani 2007, section 4.2), and what the learners of several views share.
+//! `corls`: co-regularized least squares (Sindhwani 2007, section 4.2), and code shared by all multi-view learners.
 //!
-//! Problem: one function a view, each with a loss of its own, that shall agree on all rows, labeled or not:
+//! Problem: one function per view, each with its own loss; the functions should agree on all rows, labeled or not:
 //!
 //! min (1/l) Σᵥ μᵥ Σ_labeled (yᵢ − fᵥ(xᵢ))² + Σᵥ γᵥ|fᵥ|² + (γ_C/n) Σ_{u<v} Σ_all (f_u(xᵢ) − fᵥ(xᵢ))².
 //!
-//! For two views this is the stationary point of the source's linear system (its printed objective lacks the 1/l). Divided by
-//! γ₁ it is least squares with C = 1/(lγ₁) in spaces coupled by ρᵥ = γᵥ/γ₁, κ = γ_C/(nγ₁) ([`crate::estimators::multiview::coupled_views`]): `rls` solves it
-//! on the kernel matrix of the labeled rows as each view sees them, all classes on one factorization. l, n are sums of
-//! weights, and a row of weight w counts w times in the last term too. The answer is the mean of the views' functions.
+//! For two views the stationary point is the solution of the source's linear system (its printed objective lacks the 1/l).
+//! Divided by γ₁ the problem is least squares with C = 1/(lγ₁) in spaces coupled by ρᵥ = γᵥ/γ₁, κ = γ_C/(nγ₁)
+//! ([`crate::estimators::multiview::coupled_views`]). `rls` solves it on the kernel matrix of the labeled rows in each view,
+//! all classes with one factorization. l and n are sums of weights; a row of weight w counts w times in the last term, too.
+//! The result is the mean of the views' functions.
 //!
-//! The constant function agrees with itself in every view and costs next to nothing, so that all unlabeled rows may get one
-//! label; `center` takes it away as the source advises (outputs of mean 0 in every view). Without unlabeled rows the answer is that
-//! of the labels alone: one least squares a view, the mean of their functions.
+//! A constant function agrees in all views and is hardly penalized, so all unlabeled rows could get the same label.
+//! `center` removes it, as the source advises, by keeping the outputs of every view at mean 0. Without unlabeled rows the
+//! views are not coupled: the result is the mean of one least-squares fit per view.
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
@@ -37,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// The specification of `corls`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "corls",
-    "least squares in several views of the columns that agree on all rows (semi-supervised)",
+    "least squares in several views whose outputs agree on all rows (semi-supervised)",
     &[
         VIEWS,
         KERNEL,
@@ -60,8 +61,9 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         ),
         ParamSpec::flag("center", "true", "whether the outputs of each view are kept at mean 0"),
         VIEW,
-        N_LANDMARKS
-            .help_of("maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more"),
+        N_LANDMARKS.help_of(
+            "maximum number of landmarks per view; 0 = all rows if there are at most 2500, else 1000",
+        ),
         BALANCE,
         RATIO,
         LANDMARK_SEED,
@@ -80,7 +82,7 @@ pub struct CoRlsParams {
     pub kernel: Kernel,
     /// `same`, or the kernel of each view.
     pub kernels: String,
-    /// Weight of |fᵥ|², one or one a view.
+    /// Weight of |fᵥ|², one number or one per view.
     pub gamma_a: PerView,
     /// Weight of the mean squared disagreement of two views.
     pub gamma_c: f64,
@@ -88,15 +90,15 @@ pub struct CoRlsParams {
     pub mu: PerView,
     /// Whether the outputs of each view are kept at mean 0.
     pub center: bool,
-    /// The view that speaks; 0 is the mean of all.
+    /// The view that the model uses; 0 means the mean of all views.
     pub view: usize,
-    /// Most landmarks of a view; 0 means all of up to 2500 rows, 1000 of more.
+    /// Maximum number of landmarks per view; 0 means all rows if there are at most 2500, else 1000.
     pub n_landmarks: usize,
-    /// Whether to move the threshold to the share `ratio` of positives.
+    /// Whether to move the threshold so that the fraction `ratio` of the unlabeled rows is positive.
     pub balance: bool,
-    /// Share of positives among the unlabeled rows.
+    /// Fraction of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Seed of the draw of landmarks.
+    /// Random seed for the choice of landmarks.
     pub seed: u64,
 }
 
@@ -119,19 +121,20 @@ impl Default for CoRlsParams {
     }
 }
 
-/// Weights of |f|² that can be solved for.
-pub(crate) const POSITIVE: &str = "a number above 0, at most 1e15, or a list of them, one a view";
+/// Allowed weights of |f|², for error messages.
+pub(crate) const POSITIVE: &str = "a number above 0, at most 1e15, or a list of them, one per view";
 
+/// Whether a weight of |f|² is allowed.
 pub(crate) fn positive(value: f64) -> bool {
     value > 0.0 && value <= 1e15
 }
 
-/// Refuses a weight of disagreement that is none.
+/// Checks the range of the weight of disagreement.
 pub(crate) fn check_agreement(gamma_c: f64) -> Result<()> {
     if (0.0..=1e15).contains(&gamma_c) {
         return Ok(());
     }
-    Err(Error::parameter("gamma_c", gamma_c, "0 (views apart) or a number up to 1e15"))
+    Err(Error::parameter("gamma_c", gamma_c, "0 (views not coupled) or a number up to 1e15"))
 }
 
 impl WithViews for CoRlsParams {
@@ -139,7 +142,7 @@ impl WithViews for CoRlsParams {
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        alone: bool,
+        labels_only: bool,
         watch: &dyn Watch,
     ) -> Result<Fitted> {
         check_agreement(self.gamma_c)?;
@@ -151,20 +154,20 @@ impl WithViews for CoRlsParams {
         if mu.iter().all(|m| *m == 0.0) {
             return Err(Error::parameter("mu", 0, "numbers from 0 to 1e15, not all 0"));
         }
-        let speaking = speaking(self.view, columns.len())?;
+        let selected = speaking(self.view, columns.len())?;
         let kernels = kernels(&self.kernels, self.kernel, &columns, x)?;
         let views =
             columns.into_iter().zip(kernels).map(|(columns, kernel)| View { columns, kernel }).collect();
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        let alone = alone || few.iter().all(|f| f.unlabeled.is_empty());
-        let rows = taking_part(problems, alone);
+        let labels_only = labels_only || few.iter().all(|f| f.unlabeled.is_empty());
+        let rows = taking_part(problems, labels_only);
         let inside = x.select(&rows);
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         let cost = &within[0].cost;
-        let most = landmarks(self.n_landmarks, rows.len());
-        let spaces = Spaces::new(views, inside.view(), most, self.seed, watch)?;
+        let max_landmarks = landmarks(self.n_landmarks, rows.len());
+        let spaces = Spaces::new(views, inside.view(), max_landmarks, self.seed, watch)?;
         let stack = CoupledViews::new(&spaces.spans, self.center.then_some(cost));
-        let agreement = if alone { 0.0 } else { self.gamma_c / cost.iter().sum::<f64>() / gamma[0] };
+        let agreement = if labels_only { 0.0 } else { self.gamma_c / cost.iter().sum::<f64>() / gamma[0] };
         let form = Form {
             ridge: gamma.iter().map(|g| g / gamma[0]).collect(),
             along: vec![None; gamma.len()],
@@ -177,39 +180,39 @@ impl WithViews for CoRlsParams {
         let mut solved = solve(&stack, &form, &LossOf::Views(mu), &within, &machine, &())?;
         solved.mark_interrupted(watch);
         let facts = solved.facts(&spaces);
-        let model = spaces.model(&speaking, &solved.functions, &solved.constants, 1.0, x.cols());
+        let model = spaces.model(&selected, &solved.functions, &solved.constants, 1.0, x.cols());
         told_by_model(Fitted::new(model, solved.reports), x, &few, self.balance, facts)
     }
 }
 
-/// The rows with a weight; of them, `alone`, those with a label.
-pub(crate) fn taking_part(problems: &[Targets], alone: bool) -> Vec<usize> {
-    let part = |p: &Targets, i: usize| p.cost[i] > 0.0 && !(alone && p.y[i] == Label::Unknown);
+/// Rows with positive weight in at least one problem; with `labels_only` only those that have a label there.
+pub(crate) fn taking_part(problems: &[Targets], labels_only: bool) -> Vec<usize> {
+    let part = |p: &Targets, i: usize| p.cost[i] > 0.0 && !(labels_only && p.y[i] == Label::Unknown);
     let rows = problems.first().map_or(0, |p| p.y.len());
     (0..rows).filter(|&i| problems.iter().any(|p| part(p, i))).collect()
 }
 
-/// What a loss sees of a labeled row.
+/// Outputs that the loss of a labeled row applies to.
 #[derive(Debug)]
 pub enum LossOf {
-    /// Each view by itself, with these weights.
+    /// The output of each view separately; the losses have these weights.
     Views(Vec<f64>),
-    /// The sum of the views.
+    /// The sum of the views' outputs.
     Sum,
 }
 
-/// Functions of all problems.
+/// Functions of all problems and views.
 #[derive(Debug)]
 pub struct CoRlsSolution {
-    /// w of each problem and view.
+    /// Weights w of each problem and view.
     pub functions: Vec<Vec<Vec<f64>>>,
-    /// The constant of each problem and view.
+    /// Intercept of each problem and view.
     pub constants: Vec<Vec<f64>>,
-    /// One report a problem.
+    /// One report per problem.
     pub reports: Vec<Report>,
 }
 
-/// Finds the functions of all problems: the machine on the kernel matrix of labeled rows as the losses see them.
+/// Solves all problems: fits `machine` on the kernel matrix of the labeled rows, with one sample per row and loss.
 pub fn solve(
     stack: &CoupledViews,
     form: &Form<'_>,
@@ -219,17 +222,17 @@ pub fn solve(
     watch: &dyn Watch,
 ) -> Result<CoRlsSolution> {
     let rows = taking_part(problems, true);
-    let looks: Vec<(Option<usize>, f64)> = match loss {
+    let losses: Vec<(Option<usize>, f64)> = match loss {
         LossOf::Views(weights) => weights.iter().enumerate().map(|(v, w)| (Some(v), *w)).collect(),
         LossOf::Sum => vec![(None, 1.0)],
     };
-    let looks: Vec<_> = looks.into_iter().filter(|(_, w)| *w > 0.0).collect();
+    let losses: Vec<_> = losses.into_iter().filter(|(_, w)| *w > 0.0).collect();
     let samples: Vec<Sample> =
-        looks.iter().flat_map(|(view, _)| rows.iter().map(|&row| Sample { row, view: *view })).collect();
+        losses.iter().flat_map(|(view, _)| rows.iter().map(|&row| Sample { row, view: *view })).collect();
     let targets = |p: &Targets| {
         let own = p.select(&rows);
         let weighted = |(_, w): &(Option<usize>, f64)| own.cost.iter().map(|c| c * w).collect::<Vec<f64>>();
-        Targets { y: own.y.repeat(looks.len()), cost: looks.iter().flat_map(weighted).collect() }
+        Targets { y: own.y.repeat(losses.len()), cost: losses.iter().flat_map(weighted).collect() }
     };
     let coupled = stack.coupled(form)?;
     let targets: Vec<Targets> = problems.iter().map(targets).collect();
@@ -248,14 +251,15 @@ pub fn solve(
 }
 
 impl CoRlsSolution {
-    /// Says so if the watch has had enough.
+    /// Marks the reports as interrupted if the watch stopped the fit.
     pub fn mark_interrupted(&mut self, watch: &dyn Watch) {
         if !watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 }) {
             self.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
         }
     }
 
-    /// What there is to tell: landmarks of each view, and the share of rows on which the signs of all views agree.
+    /// Facts for the report: number of views, landmarks per view, and the fraction of rows on which the signs of all views
+    /// agree.
     pub(crate) fn facts(&self, spaces: &Spaces) -> ParamValues {
         let dims: Vec<usize> = spaces
             .spans

@@ -1,17 +1,17 @@
-//! Several spaces side by side with one quadratic form: what couples the functions of several views.
+//! The joint space of several views with a quadratic form that couples their functions.
 //!
-//! fᵥ = Rᵥwᵥ on the rows ([`LandmarkSpace`]), |fᵥ|² = |wᵥ|². With w = (w₁, w₂, …) stacked, everything chapter 4 of Sindhwani 2007
-//! asks of the functions together is wᵀDw:
+//! On the rows fᵥ = Rᵥwᵥ ([`LandmarkSpace`]), |fᵥ|² = |wᵥ|². With the weights stacked as w = (w₁, w₂, …), all regularizers of
+//! chapter 4 of Sindhwani 2007 have the form wᵀDw:
 //!
 //! wᵀDw = Σᵥ (ρᵥ|fᵥ|² + wᵥᵀQᵥwᵥ) + κ Σ_{u<v} Σᵢ cᵢ(f_u(xᵢ) − fᵥ(xᵢ))²,
 //!
-//! Qᵥ a quadratic form of view v, cᵢ the weight of row i. With D = CCᵀ a loss of fᵥ(xᵢ) is a loss of the inner product of
-//! C⁻¹(0, …, rᵥ(xᵢ), …, 0) with Cᵀw, a loss of Σᵥ fᵥ(xᵢ) one of C⁻¹(r₁(xᵢ), r₂(xᵢ), …): what remains is a supervised machine
-//! on their kernel matrix. For the sum and two views that matrix is the co-regularization kernel (4.3); nothing is inverted.
-//! More than two views disagree in pairs.
+//! where Qᵥ is a quadratic form of view v and cᵢ the weight of row i. The disagreement is the sum over all pairs of views.
+//! With D = CCᵀ, fᵥ(xᵢ) is the inner product of C⁻¹(0, …, rᵥ(xᵢ), …, 0) with Cᵀw, and Σᵥ fᵥ(xᵢ) that of
+//! C⁻¹(r₁(xᵢ), r₂(xᵢ), …) with Cᵀw. This leaves a supervised problem on the kernel matrix of these vectors. For the sum
+//! of two views that matrix is the co-regularization kernel (4.3); no matrix is inverted explicitly.
 //!
-//! Centered (section 4.2, in the form of the digest: HKH), rᵥ(x) is taken from its weighted mean, so that the outputs of
-//! every view have mean 0; then fᵥ has the constant −r̄ᵥ·wᵥ.
+//! With centering (section 4.2, as HKH), the weighted mean r̄ᵥ is subtracted from rᵥ(x), so that the outputs of every view
+//! have mean 0; fᵥ then has the intercept −r̄ᵥ·wᵥ.
 
 use crate::data::Matrix;
 use crate::error::Result;
@@ -20,42 +20,42 @@ use crate::estimators::manifold::landmark_space::LandmarkSpace;
 use crate::math::blas1::{add, dot};
 use crate::math::linalg::{Cholesky, Lower, symmetric_product};
 
-/// The rows in all spaces.
+/// The rows in the joint space of all views.
 #[derive(Debug)]
 pub struct CoupledViews {
-    /// n × m, row-major, the views one after the other.
+    /// Features of the rows, n × m, row-major, with the views one after the other.
     features: Vec<f64>,
     rows: usize,
-    /// Where each view begins, and m.
+    /// First column of each view, and m.
     start: Vec<usize>,
-    /// r̄ of all views; 0 where nothing was centered.
+    /// r̄ of all views; 0 without centering.
     mean: Vec<f64>,
 }
 
-/// A row as one view sees it, or as the sum of all.
+/// A row in one view, or in the sum of all views.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// The row.
+    /// Index of the row.
     pub row: usize,
-    /// The view; none for the sum.
+    /// Index of the view; `None` for the sum.
     pub view: Option<usize>,
 }
 
-/// What D is made of.
+/// Terms of the quadratic form D.
 #[derive(Debug)]
 pub struct Form<'a> {
-    /// ρᵥ.
+    /// ρᵥ, the weight of |fᵥ|².
     pub ridge: Vec<f64>,
-    /// Qᵥ with its factor, mᵥ × mᵥ, row-major; none is 0.
+    /// Qᵥ (mᵥ × mᵥ, row-major) with a factor; `None` means 0.
     pub along: Vec<Option<(f64, Vec<f64>)>>,
-    /// κ.
+    /// κ, the weight of the disagreement.
     pub agreement: f64,
-    /// cᵢ.
+    /// cᵢ, the weights of the rows.
     pub cost: &'a [f64],
 }
 
 impl CoupledViews {
-    /// The rows of spaces over the same rows; with `center`, from their mean with those weights.
+    /// The joint space of spaces over the same rows. `center` holds the weights of the mean that is subtracted.
     pub fn new(spans: &[LandmarkSpace], center: Option<&[f64]>) -> Self {
         let rows = spans.first().map_or(0, LandmarkSpace::rows);
         let mut start = vec![0];
@@ -74,7 +74,7 @@ impl CoupledViews {
         Self { features, rows, start, mean }
     }
 
-    /// Dimension of all spaces together.
+    /// Total dimension m of all spaces.
     pub fn dim(&self) -> usize {
         self.mean.len()
     }
@@ -89,6 +89,7 @@ impl CoupledViews {
         self.rows
     }
 
+    /// Columns of a view.
     fn block(&self, view: usize) -> std::ops::Range<usize> {
         self.start[view]..self.start[view + 1]
     }
@@ -97,7 +98,7 @@ impl CoupledViews {
         &self.features[i * self.dim()..(i + 1) * self.dim()]
     }
 
-    /// D.
+    /// The matrix D, row-major.
     pub fn form(&self, form: &Form<'_>) -> Vec<f64> {
         let m = self.dim();
         let mut d =
@@ -114,7 +115,8 @@ impl CoupledViews {
         d
     }
 
-    /// κ Σ_{u<v} (R_u, −R_v)ᵀdiag(c)(R_u, −R_v): products of all views with all, turned around off the diagonal blocks.
+    /// κ Σ_{u<v} (R_u, −R_v)ᵀdiag(c)(R_u, −R_v): products of all pairs of views, with the sign changed outside the diagonal
+    /// blocks.
     fn disagreement(&self, form: &Form<'_>) -> Vec<f64> {
         let m = self.dim();
         let mut weighted = self.features.clone();
@@ -135,7 +137,7 @@ impl CoupledViews {
         d
     }
 
-    /// Deforms the spaces.
+    /// The joint space with the inner product of D.
     pub fn coupled(&self, form: &Form<'_>) -> Result<Coupled<'_>> {
         let factor = Cholesky::new(self.form(form), self.dim())?.lower();
         Ok(Coupled { stack: self, factor })
@@ -147,7 +149,7 @@ impl CoupledViews {
         add(a, &self.row(sample.row)[block.clone()], &mut out[block]);
     }
 
-    /// wᵥ of each view, and the constant −r̄ᵥ·wᵥ that centering makes.
+    /// wᵥ of each view, and the intercepts −r̄ᵥ·wᵥ that result from centering.
     pub fn parts(&self, w: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
         let part = |v: usize| (w[self.block(v)].to_vec(), -dot(&self.mean[self.block(v)], &w[self.block(v)]));
         (0..self.views()).map(part).unzip()
@@ -160,7 +162,7 @@ impl CoupledViews {
     }
 }
 
-/// The spaces with the inner product of D.
+/// The joint space with the inner product of D.
 #[derive(Debug)]
 pub struct Coupled<'s> {
     stack: &'s CoupledViews,
@@ -168,7 +170,7 @@ pub struct Coupled<'s> {
 }
 
 impl Coupled<'_> {
-    /// The kernel matrix of some samples.
+    /// Kernel matrix of the given samples.
     pub fn gram(&self, samples: &[Sample]) -> Result<Matrix> {
         let m = self.stack.dim();
         let mut features = vec![0.0; samples.len() * m];
@@ -179,7 +181,7 @@ impl Coupled<'_> {
         products(&features, samples.len(), m)
     }
 
-    /// w of the function that is Σ aₖ·(kernel with sample k).
+    /// Weights w of the function Σ aₖK(sample k, ·).
     pub fn function(&self, samples: &[Sample], a: &[f64]) -> Vec<f64> {
         let mut w = vec![0.0; self.stack.dim()];
         for (sample, a) in samples.iter().zip(a).filter(|(_, a)| **a != 0.0) {

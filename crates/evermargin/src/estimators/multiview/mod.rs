@@ -1,4 +1,4 @@
-//! Estimators over several views of the same rows.
+//! Estimators that use several views of the same rows.
 
 pub mod colap;
 pub mod coreg;

@@ -1,7 +1,8 @@
-//! Views: the columns of a sample in several groups, each with a kernel of its own (Sindhwani 2007, chapter 4).
+//! Views: groups of columns, each with its own kernel (Sindhwani 2007, chapter 4).
 //!
-//! `views` names the columns of each view, counted from 1, both ends included: `1..3000;3001..4840`. A view may have several
-//! ranges (`1..3,7;4..6`), and views may share columns (`1..3000;3001..4840;1..4840` adds both together as a third view).
+//! `views` lists the columns of each view, counted from 1 and with both ends included: `1..3000;3001..4840`. A view may have
+//! several ranges (`1..3,7;4..6`), and views may share columns (`1..3000;3001..4840;1..4840` has a third view with all
+//! columns).
 
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -12,16 +13,16 @@ use crate::model::{Columns, Model, Part};
 use crate::solver::Watch;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// One view of some rows.
+/// One view of the rows.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// Its columns.
+    /// Columns of the view.
     pub columns: Columns,
-    /// Its kernel.
+    /// Kernel of the view.
     pub kernel: Kernel,
 }
 
-/// The columns of each view as written; `all` is one view of all columns.
+/// The columns of each view as text; `all` is one view with all columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ViewList(pub String);
 
@@ -47,14 +48,14 @@ impl<'de> Deserialize<'de> for ViewList {
 }
 
 impl ViewList {
-    /// The columns of each view among `cols` columns.
+    /// Parses the columns of each view, for data with `cols` columns.
     pub fn columns(&self, cols: usize) -> Result<Vec<Columns>> {
         if self.0 == "all" {
             return Ok(vec![Columns::all(cols)]);
         }
         let wrong = || {
             let example = "all, or the columns of each view from 1 on, like 1..3000;3001..4840";
-            Error::parameter("views", &self.0, format!("{example}, among the {cols} there are"))
+            Error::parameter("views", &self.0, format!("{example}, among the {cols} columns of the data"))
         };
         let place = |text: &str| text.trim().parse::<usize>().ok().filter(|c| (1..=cols).contains(c));
         let range = |text: &str| {
@@ -67,11 +68,12 @@ impl ViewList {
     }
 }
 
-/// The kernels of all views as written: `same` (the one kernel given), or one a view: `linear` or `rbf`, the latter with its
-/// gamma (`rbf=0.5`) or with 1/(d·Var) of the columns of the view.
+/// Parses the kernels of all views: `same` (the kernel `same` for all views), or a list with `linear` or `rbf` per view.
+/// `rbf` may have its gamma (`rbf=0.5`); the default is 1/(d·Var) of the view's columns.
 pub fn kernels(written: &str, same: Kernel, columns: &[Columns], x: MatrixView<'_>) -> Result<Vec<Kernel>> {
     same.check()?;
-    let each = if written == "same" { vec![same; columns.len()] } else { listed(written, columns, x)? };
+    let each =
+        if written == "same" { vec![same; columns.len()] } else { parse_kernels(written, columns, x)? };
     for kernel in &each {
         kernel.check()?;
         if *kernel == Kernel::Precomputed {
@@ -81,7 +83,8 @@ pub fn kernels(written: &str, same: Kernel, columns: &[Columns], x: MatrixView<'
     Ok(each)
 }
 
-fn listed(written: &str, columns: &[Columns], x: MatrixView<'_>) -> Result<Vec<Kernel>> {
+/// Parses a list with one kernel per view.
+fn parse_kernels(written: &str, columns: &[Columns], x: MatrixView<'_>) -> Result<Vec<Kernel>> {
     let wrong = || {
         let one = "same, or for each view linear, rbf or rbf=GAMMA, like rbf;linear";
         Error::parameter("kernels", written, format!("{one} ({} views)", columns.len()))
@@ -92,15 +95,15 @@ fn listed(written: &str, columns: &[Columns], x: MatrixView<'_>) -> Result<Vec<K
     }
     let kernel = |(word, columns): (&&str, &Columns)| match word.split_once('=') {
         None if *word == "linear" => Ok(Kernel::Linear),
-        None if *word == "rbf" => Ok(Kernel::Rbf { gamma: scale(columns.of(x).view()) }),
+        None if *word == "rbf" => Ok(Kernel::Rbf { gamma: default_gamma(columns.of(x).view()) }),
         Some(("rbf", gamma)) => gamma.parse().map(|gamma| Kernel::Rbf { gamma }).map_err(|_| wrong()),
         _ => Err(wrong()),
     };
     words.iter().zip(columns).map(kernel).collect()
 }
 
-/// 1/(d·Var) over all cells, 1 where nothing varies.
-fn scale(x: MatrixView<'_>) -> f64 {
+/// 1/(d·Var) with the variance of all cells; 1 if the variance is 0.
+fn default_gamma(x: MatrixView<'_>) -> f64 {
     let cells = x.rows() as f64 * x.cols() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     for i in 0..x.rows() {
@@ -111,12 +114,12 @@ fn scale(x: MatrixView<'_>) -> f64 {
     if variance > 0.0 { 1.0 / (x.cols() as f64 * variance) } else { 1.0 }
 }
 
-/// One number for all views, or one a view.
+/// One number for all views, or one number per view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerView(pub Vec<f64>);
 
 impl PerView {
-    /// The number of each of `views` views, every one of which `allowed` holds for.
+    /// The numbers of `views` views. A number that is not `good` is an error; `allowed` describes the good ones.
     pub fn of(
         &self,
         name: &'static str,
@@ -134,7 +137,7 @@ impl PerView {
             _ => Err(Error::parameter(
                 name,
                 written(),
-                format!("one number, or a list of {views}, one a view"),
+                format!("one number, or a list of {views}, one per view"),
             )),
         }
     }
@@ -152,7 +155,7 @@ impl Serialize for PerView {
 impl<'de> Deserialize<'de> for PerView {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "expected a number, or a list of numbers, one a view")]
+        #[serde(untagged, expecting = "expected a number, or a list of numbers, one per view")]
         enum Written {
             One(f64),
             Each(Vec<f64>),
@@ -164,7 +167,7 @@ impl<'de> Deserialize<'de> for PerView {
     }
 }
 
-/// Which views speak in the model: all of them (0), or one (from 1 on).
+/// Indices of the views that the model uses: all of them for 0, otherwise the one with this number, counted from 1.
 pub fn speaking(view: usize, views: usize) -> Result<Vec<usize>> {
     match view {
         0 => Ok((0..views).collect()),
@@ -173,19 +176,19 @@ pub fn speaking(view: usize, views: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// The views of some rows and the space of each.
+/// The views of the rows and the function space of each view.
 #[derive(Debug)]
 pub struct Spaces {
-    /// Views.
+    /// Columns and kernel of each view.
     pub views: Vec<View>,
-    /// The rows in the columns of each view.
+    /// The rows, restricted to the columns of each view.
     pub data: Vec<Matrix>,
-    /// Their spaces.
+    /// Function space of each view.
     pub spans: Vec<LandmarkSpace>,
 }
 
 impl Spaces {
-    /// The spaces of the rows of `x`, each of at most `max` landmarks.
+    /// The spaces for the rows of `x`, each with at most `max` landmarks.
     pub fn new(
         views: Vec<View>,
         x: MatrixView<'_>,
@@ -200,8 +203,8 @@ impl Spaces {
         Ok(Self { views, data, spans })
     }
 
-    /// The model in which each of the views `speaking` says (factor/their number)·(fᵥ + its constant). `functions` are w of
-    /// each problem and view, `constants` of each problem and view.
+    /// The model `factor` times the mean of fᵥ + intercept over the views in `speaking`. `functions` holds w and `constants`
+    /// the intercept of each problem and view.
     pub fn model(
         &self,
         speaking: &[usize],
@@ -224,14 +227,14 @@ impl Spaces {
     }
 }
 
-/// A learner of views, which can be asked to leave out the rows without a label.
+/// A multi-view learner that can also learn without the unlabeled rows.
 pub(crate) trait WithViews: Clone + std::fmt::Debug + Send + Sync + 'static {
-    /// Learns from all rows, or from labeled ones `alone`.
+    /// Learns from all rows, or with `labels_only` from the labeled ones.
     fn learn(
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
-        alone: bool,
+        labels_only: bool,
         watch: &dyn Watch,
     ) -> Result<Fitted>;
 }
@@ -246,7 +249,7 @@ impl<P: WithViews> Fit for P {
     }
 }
 
-/// The labels alone.
+/// The learner without the unlabeled rows.
 #[derive(Debug)]
 struct LabelsOnly<P>(P);
 

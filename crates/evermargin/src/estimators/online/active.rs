@@ -1,19 +1,19 @@
-//! Learning by asking: an online machine chooses the samples whose labels it wants.
+//! Active learning: an online SVM chooses the samples whose labels are queried.
 //!
-//! Active learning with LASVM (Ertekin 2009, 3.3 and 4.2) and VIRTUAL (ch. 5), which adds points between a positive
-//! support vector and its nearest positives, as candidates like any other. In a simulation all labels are known; the
-//! learner sees only those it asks for, and they are counted.
+//! Active learning with LASVM (Ertekin 2009, 3.3 and 4.2) and VIRTUAL (ch. 5). VIRTUAL adds virtual points between a
+//! positive support vector and its nearest positives; they become candidates like any other sample. This is a
+//! simulation: all labels are given, the learner reads only those it queries, and the labels it has read are counted.
 //!
-//! Departures: the labels looked at while a few samples of each class are sought, and those that the `gradient`
-//! strategy or VIRTUAL reads without choosing, count as asked; with a budget VIRTUAL knows only the positives that were
-//! asked about.
+//! Departures: labels that are read to find the first few samples of each class count as queried, and so do those that
+//! the `gradient` strategy or VIRTUAL reads without choosing the sample. With a label budget VIRTUAL uses only positives
+//! whose labels were queried.
 
 use super::PoolScores;
 use crate::active::{AUTO_POOL, StopRule, Stopped, Stopping, Strategy, best_of, closeness, draw_pool};
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Result};
 use crate::estimators::folds::stratified_folds;
-use crate::estimators::online::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORED, SEEDS};
+use crate::estimators::online::lasvm::{Checkpoint, Lasvm, LasvmParams, SCORE_BLOCK, SEEDS};
 use crate::estimators::{Fit, Targets};
 use crate::resampling::{SyntheticRows, neighbors};
 use crate::solver::Watch;
@@ -23,58 +23,60 @@ use rand_pcg::Pcg64;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Labels used, the reason for the end and the learning curve of an active search.
+/// Number of labels used, reason for stopping and learning curve of active learning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActiveReport {
-    /// Labels that were looked at.
+    /// Number of labels that were read.
     pub labels: usize,
-    /// Why it ended.
+    /// Reason for stopping.
     pub stopped: Stopped,
-    /// The model after so many labels, each finished.
+    /// Finished models at increasing numbers of labels.
     pub curve: Vec<Checkpoint>,
-    /// Virtual points made, if any.
+    /// Virtual points, if any were made.
     pub made: Option<Matrix>,
 }
 
-/// The first checkpoint of a learning curve, in samples learned; the next ones grow by half.
+/// Number of learned samples at the first checkpoint of a learning curve. It grows by a factor of 1.5 per checkpoint.
 const FIRST_CHECKPOINT: usize = 10;
 
-/// Kernel rows of the pool that a full search keeps: bytes.
+/// Memory limit, in bytes, for cached kernel rows between expansion points and the pool when all samples are searched.
 const POOL_BYTES: usize = 512 << 20;
 
-/// A search under way.
+/// State of active learning on one data set.
 struct Search<'a> {
     params: &'a LasvmParams,
+    /// The samples, followed by the virtual points.
     x: Cow<'a, Matrix>,
     problems: Cow<'a, [Targets]>,
-    /// Rows that are not virtual.
+    /// Number of rows that are not virtual.
     real: usize,
+    /// Rows that were not learned yet.
     unseen: Vec<usize>,
-    /// Rows whose labels were looked at.
-    known: Vec<bool>,
+    /// Whether the label of each row was read.
+    revealed: Vec<bool>,
     labels: usize,
     learned: usize,
     stopping: Stopping,
     scores: Option<PoolScores>,
     next_checkpoint: usize,
-    /// Most samples to learn from.
+    /// Maximum number of samples to learn from.
     max: Option<usize>,
     curve: Vec<Checkpoint>,
     rng: Pcg64,
 }
 
-/// Candidates whose kernel values are at hand, and the one chosen.
+/// The sample chosen next.
 struct Choice {
-    /// Place among the candidates.
+    /// Index among the candidates whose kernel values were computed last.
     candidate: usize,
-    /// Whether its scores were asked for.
+    /// Whether its scores were computed.
     scored: bool,
-    /// Place among the unseen.
+    /// Index in [`Search::unseen`].
     place: usize,
     closeness: f64,
 }
 
-/// Whether the problems are one, or each class against the rest: a row is then labeled in all of them or in none.
+/// Whether each row is labeled in all problems or in none, as with a single problem or with each class against the rest.
 pub fn are_classes(problems: &[Targets]) -> bool {
     let labeled = |p: &Targets, i: usize| p.y[i] != Label::Unknown;
     problems.first().is_none_or(|first| {
@@ -82,7 +84,8 @@ pub fn are_classes(problems: &[Targets]) -> bool {
     })
 }
 
-/// Learns by asking until a rule, the budget, the watch or the samples end it, or `max` samples are learned.
+/// Chooses and learns samples until the stop rule, the label budget or the watch ends it, no sample is left, or `max`
+/// samples are learned.
 pub fn learn(
     state: &mut Lasvm,
     x: &Matrix,
@@ -94,14 +97,14 @@ pub fn learn(
     let mut search = Search::new(&params, x, problems)?;
     search.max = max;
     if max.is_some() {
-        (0..x.rows()).for_each(|i| search.look(i)); // all were looked at to find the number
+        (0..x.rows()).for_each(|i| search.reveal(i)); // cross-validation read all labels to find `max`
     }
     let stopped = search.run(state, watch)?;
     if params.curve {
         search.checkpoint(state)?;
     }
     let virtual_rows: Vec<usize> = (search.real..search.x.rows()).collect();
-    let made = (search.created() > 0).then(|| search.x.view().select(&virtual_rows));
+    let made = (search.virtual_count() > 0).then(|| search.x.view().select(&virtual_rows));
     Ok(ActiveReport { labels: search.labels, stopped, curve: search.curve, made })
 }
 
@@ -120,9 +123,9 @@ impl<'a> Search<'a> {
             x: Cow::Borrowed(x),
             problems: Cow::Borrowed(problems),
             real: n,
-            stopping: Stopping::new(rule(params), unseen.len()),
+            stopping: Stopping::new(stop_rule(params), unseen.len()),
             unseen,
-            known: vec![false; n],
+            revealed: vec![false; n],
             labels: 0,
             learned: 0,
             scores: None,
@@ -136,7 +139,7 @@ impl<'a> Search<'a> {
     fn run(&mut self, state: &mut Lasvm, watch: &dyn Watch) -> Result<Stopped> {
         self.seed(state)?;
         if self.params.virtual_points > 0 && self.params.labels == 0 {
-            (0..self.real).for_each(|i| self.look(i)); // neighbors are sought among all positives
+            (0..self.real).for_each(|i| self.reveal(i)); // VIRTUAL searches neighbors among all positives
         }
         loop {
             if !watch.proceed(&state.progress()) {
@@ -149,7 +152,7 @@ impl<'a> Search<'a> {
             if self.max.is_some_and(|max| self.learned >= max) {
                 return Ok(Stopped::CrossValidated);
             }
-            if self.is_spent() {
+            if self.is_budget_spent() {
                 return Ok(Stopped::Budget);
             }
             let Some(choice) = self.choose(state)? else { return Ok(Stopped::Exhausted) };
@@ -158,7 +161,7 @@ impl<'a> Search<'a> {
                 return Ok(stopped);
             }
             let row = self.unseen.swap_remove(choice.place);
-            if !self.may_look(row) {
+            if !self.may_reveal(row) {
                 return Ok(Stopped::Budget);
             }
             self.learn_from(state, choice.candidate, choice.scored, row)?;
@@ -169,12 +172,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn is_spent(&self) -> bool {
-        !self.unseen.is_empty() && !self.unseen.iter().any(|&row| self.may_look(row))
+    /// Whether samples are left but none whose label may be read.
+    fn is_budget_spent(&self) -> bool {
+        !self.unseen.is_empty() && !self.unseen.iter().any(|&row| self.may_reveal(row))
     }
 
-    /// A few samples of each class of each problem. Labels are looked at in random order until they are found. With a
-    /// budget, one of each class is enough and every label looked at is learned from: it was paid for.
+    /// Learns a few samples of each class of each problem. Labels are read in random order until these samples are found.
+    /// With a label budget, one sample of each class is enough, and every sample whose label was read is learned.
     fn seed(&mut self, state: &mut Lasvm) -> Result<()> {
         let budget = self.params.labels;
         let count = if budget > 0 { 1 } else { SEEDS };
@@ -185,7 +189,7 @@ impl<'a> Search<'a> {
                 break;
             }
             let row = self.unseen[place];
-            self.look(row);
+            self.reveal(row);
             let mut serves = budget > 0;
             for (need, p) in need.iter_mut().zip(self.problems.iter()) {
                 let side = match p.y[row] {
@@ -215,14 +219,15 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether the label of a row is known or may still be bought.
-    fn may_look(&self, row: usize) -> bool {
-        self.params.labels == 0 || self.known[row] || self.labels < self.params.labels
+    /// Whether the label of a row was read or the budget allows reading it.
+    fn may_reveal(&self, row: usize) -> bool {
+        self.params.labels == 0 || self.revealed[row] || self.labels < self.params.labels
     }
 
-    fn look(&mut self, row: usize) {
-        if row < self.real && !self.known[row] {
-            self.known[row] = true;
+    /// Counts the label of a row as read. Virtual points have no label of their own.
+    fn reveal(&mut self, row: usize) {
+        if row < self.real && !self.revealed[row] {
+            self.revealed[row] = true;
             self.labels += 1;
         }
     }
@@ -232,23 +237,23 @@ impl<'a> Search<'a> {
     }
 
     fn learn_from(&mut self, state: &mut Lasvm, candidate: usize, scored: bool, row: usize) -> Result<()> {
-        self.look(row);
+        self.reveal(row);
         self.learned += 1;
         state.process(candidate, scored, self.x.view(), row, row as u64, &self.problems)?;
         if self.params.virtual_points > 0 && row < self.real {
-            self.multiply(state, row)?;
+            self.add_virtual_points(state, row)?;
         }
         Ok(())
     }
 
-    /// Chooses the next sample; `None` when there is none.
+    /// Chooses the next sample; `None` if no sample is left.
     fn choose(&mut self, state: &mut Lasvm) -> Result<Option<Choice>> {
         if self.unseen.is_empty() {
             return Ok(None);
         }
         let searching = matches!(self.params.select, Strategy::Active | Strategy::Gradient);
         if searching && self.params.pool == 0 {
-            return self.choose_of_all(state).map(Some);
+            return self.choose_from_all(state).map(Some);
         }
         let size = match self.params.select {
             Strategy::Random => 1,
@@ -257,48 +262,48 @@ impl<'a> Search<'a> {
         };
         let size = draw_pool(&mut self.unseen, size, &mut self.rng);
         let pool: Vec<usize> = self.unseen[..size].to_vec();
-        self.choose_of_pool(state, &pool).map(Some)
+        self.choose_from_pool(state, &pool).map(Some)
     }
 
-    /// The best of a pool, scored in pieces; the kernel values of the last piece are at hand.
-    fn choose_of_pool(&mut self, state: &mut Lasvm, pool: &[usize]) -> Result<Choice> {
+    /// The best sample of a pool. Samples are scored in blocks; only the kernel values of the last block are kept.
+    fn choose_from_pool(&mut self, state: &mut Lasvm, pool: &[usize]) -> Result<Choice> {
         let (bias, margin) = (state.biases(), 1.0 + 0.5 * state.admission_slack());
         let select = self.params.select;
-        let (mut met, mut failed) = (0..0, None);
+        let (mut block, mut failed) = (0..0, None);
         let best = best_of(select, pool.len(), margin, |c| {
-            if !met.contains(&c) {
-                met = c..(c + SCORED).min(pool.len());
-                failed = self.compute_kernel_block(state, &pool[met.clone()]).err();
+            if !block.contains(&c) {
+                block = c..(c + SCORE_BLOCK).min(pool.len());
+                failed = self.compute_kernel_block(state, &pool[block.clone()]).err();
             }
             if failed.is_some() {
                 return (f64::INFINITY, f64::INFINITY);
             }
-            let f = state.scores(c - met.start, &bias);
+            let f = state.scores(c - block.start, &bias);
             let near = closeness(&f);
-            (if select == Strategy::Gradient { self.wrongness(pool[c], &f) } else { near }, near)
+            (if select == Strategy::Gradient { self.smallest_margin(pool[c], &f) } else { near }, near)
         });
         if let Some(error) = failed {
             return Err(error);
         }
         let (place, closeness) = (best.candidate, best.closeness);
-        if met.contains(&place) {
-            return Ok(Choice { candidate: place - met.start, scored: true, place, closeness });
+        if block.contains(&place) {
+            return Ok(Choice { candidate: place - block.start, scored: true, place, closeness });
         }
         self.compute_kernel_block(state, &[pool[place]])?;
         Ok(Choice { candidate: 0, scored: false, place, closeness })
     }
 
-    /// The smallest y·f; the label counts as looked at, and is not when the budget is spent.
-    fn wrongness(&mut self, row: usize, f: &[f64]) -> f64 {
-        if !self.may_look(row) {
+    /// The smallest y·f over the problems. The label counts as read; `f64::MAX` if the budget does not allow reading it.
+    fn smallest_margin(&mut self, row: usize, f: &[f64]) -> f64 {
+        if !self.may_reveal(row) {
             return f64::MAX;
         }
-        self.look(row);
+        self.reveal(row);
         self.problems.iter().zip(f).map(|(p, f)| p.y[row].sign() * f).fold(f64::INFINITY, f64::min)
     }
 
-    /// The best of all unseen samples, by scores that are kept current.
-    fn choose_of_all(&mut self, state: &mut Lasvm) -> Result<Choice> {
+    /// The best of all unseen samples, by scores that are updated incrementally.
+    fn choose_from_all(&mut self, state: &mut Lasvm) -> Result<Choice> {
         let mut scores = match self.scores.take() {
             Some(scores) if scores.rows() == self.x.rows() => scores,
             _ => PoolScores::new(self.x.view(), state, POOL_BYTES)?.of_own_samples(),
@@ -311,20 +316,28 @@ impl<'a> Search<'a> {
         let best = best_of(select, self.unseen.len(), 0.0, |place| {
             let f = scores.decision(self.unseen[place], &bias);
             let near = closeness(&f);
-            (if select == Strategy::Gradient { self.wrongness(self.unseen[place], &f) } else { near }, near)
+            (
+                if select == Strategy::Gradient {
+                    self.smallest_margin(self.unseen[place], &f)
+                } else {
+                    near
+                },
+                near,
+            )
         });
         self.scores = Some(scores);
         self.compute_kernel_block(state, &[self.unseen[best.candidate]])?;
         Ok(Choice { candidate: 0, scored: false, place: best.candidate, closeness: best.closeness })
     }
 
-    /// VIRTUAL: a positive that became a support vector gets points between itself and its nearest positives.
-    fn multiply(&mut self, state: &Lasvm, row: usize) -> Result<()> {
+    /// VIRTUAL: if the learned row is a positive that became a support vector, adds virtual points between it and its
+    /// nearest positives.
+    fn add_virtual_points(&mut self, state: &Lasvm, row: usize) -> Result<()> {
         let y = &self.problems[0].y;
         if y[row] != Label::Pos || !state.is_support(row as u64) {
             return Ok(());
         }
-        let is_positive = |&i: &usize| y[i] == Label::Pos && self.known[i];
+        let is_positive = |&i: &usize| y[i] == Label::Pos && self.revealed[i];
         let positives: Vec<usize> = (0..self.real).filter(is_positive).collect();
         let near = neighbors(self.x.view(), &positives, row, self.params.kernel, self.params.n_neighbors)?;
         if near.is_empty() {
@@ -344,17 +357,17 @@ impl<'a> Search<'a> {
             let problem = &mut self.problems.to_mut()[0];
             problem.y.push(Label::Pos);
             problem.cost.push(cost);
-            self.known.push(true);
+            self.revealed.push(true);
         }
         Ok(())
     }
 
-    /// Virtual points made so far.
-    fn created(&self) -> usize {
+    /// Number of virtual points made so far.
+    fn virtual_count(&self) -> usize {
         self.x.rows() - self.real
     }
 
-    /// Keeps the model as it would be if learning ended here: the state goes on unfinished.
+    /// Saves the model that would result if learning ended here. Finishing is done on a copy, so `state` does not change.
     fn checkpoint(&mut self, state: &Lasvm) -> Result<()> {
         let mut copy = Lasvm::resume(&state.save())?;
         copy.finish(&());
@@ -368,17 +381,18 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The rule that applies: what is exhausted is told by the nearest samples, which only these strategies look for.
-fn rule(params: &LasvmParams) -> StopRule {
+/// The stop rule in effect. The margin rule needs the samples nearest to the boundary, which the random and gradient
+/// strategies do not search for.
+fn stop_rule(params: &LasvmParams) -> StopRule {
     match (params.select, params.stop) {
         (Strategy::Random | Strategy::Gradient, StopRule::Margin) => StopRule::Never,
         (_, rule) => rule,
     }
 }
 
-/// The number of samples learned from at which the error of three-fold cross-validation is lowest: the last checkpoint of the
-/// stretch around the lowest mean error that stays within a twentieth of it (Ertekin 2009, 3.4: the end of the interval
-/// nearest to where support vectors settle).
+/// Number of learned samples at which the error of three-fold cross-validation is lowest. Starting from the checkpoint of
+/// lowest mean error, this is the last of the consecutive checkpoints whose error exceeds the lowest by at most 5 %
+/// (Ertekin 2009, 3.4: the end of the interval nearest to where the number of support vectors settles).
 pub fn cross_validated_count(
     params: &LasvmParams,
     x: &Matrix,
@@ -409,7 +423,7 @@ pub fn cross_validated_count(
     Ok(best_count(&curves))
 }
 
-/// Share of decisions whose sign is wrong.
+/// Fraction of decisions with the wrong sign.
 fn error_rate(decision: &[f64], truth: &[Targets]) -> f64 {
     let k = truth.len();
     let wrong = |i: usize, j: usize| truth[j].y[i].sign() * decision[i * k + j] <= 0.0;
@@ -417,6 +431,7 @@ fn error_rate(decision: &[f64], truth: &[Targets]) -> f64 {
     (0..decision.len()).filter(|d| wrong(d / k, d % k)).count() as f64 / all as f64
 }
 
+/// See [`cross_validated_count`]; a curve holds the number of learned samples and the error at each checkpoint.
 fn best_count(curves: &[Vec<(usize, f64)>]) -> usize {
     let length = curves.iter().map(Vec::len).min().unwrap_or(0);
     let mean: Vec<f64> =
@@ -431,14 +446,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_the_best_stretch_is_taken() {
+    fn best_count_is_the_last_checkpoint_within_five_percent_of_the_lowest_error() {
         let curve = |e: &[f64]| e.iter().enumerate().map(|(k, e)| (10 * (k + 1), *e)).collect::<Vec<_>>();
         let curves = [curve(&[0.5, 0.2, 0.1, 0.101, 0.2, 0.1]), curve(&[0.4, 0.2, 0.1, 0.102, 0.2, 0.3])];
         assert_eq!(best_count(&curves), 40);
         assert_eq!(best_count(&[]), 0);
     }
 
-    /// Two overlapping clouds, `share` of the rows positive.
+    /// Two overlapping clusters; a fraction `share` of the rows is positive.
     fn clouds(n: usize, share: f64, seed: u64) -> (Matrix, Vec<Targets>) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (mut values, mut y) = (Vec::new(), Vec::new());
@@ -455,14 +470,14 @@ mod tests {
         LasvmParams { kernel: crate::Kernel::Rbf { gamma: 0.5 }, select, ..LasvmParams::default() }
     }
 
-    /// How near every unseen sample is, by its row.
-    fn nearness(search: &Search<'_>, state: &mut Lasvm) -> Vec<(usize, f64)> {
+    /// Row and closeness of every unseen sample.
+    fn closeness_of_unseen(search: &Search<'_>, state: &mut Lasvm) -> Vec<(usize, f64)> {
         let f = state.decisions(search.x.view(), &search.unseen).unwrap();
         search.unseen.iter().zip(f).map(|(&row, f)| (row, closeness(&f))).collect()
     }
 
-    /// Invariant 26 on the pools the search draws itself: the choice is among the nearest 5 % of the unseen in 95 % of the
-    /// cases, and it is the nearest of all when the pool holds all.
+    /// With the pools that the search draws, the choice is among the nearest 5 % of the unseen samples in 95 % of the
+    /// cases. It is the nearest of all if the pool holds all samples.
     #[test]
     fn choices_from_small_pools_are_among_the_nearest() {
         let (x, problems) = clouds(1500, 0.5, 4);
@@ -472,7 +487,7 @@ mod tests {
         search.seed(&mut state).unwrap();
         let (trials, mut hits) = (600, 0);
         for _ in 0..trials {
-            let mut near = nearness(&search, &mut state);
+            let mut near = closeness_of_unseen(&search, &mut state);
             near.sort_by(|a, b| a.1.total_cmp(&b.1));
             let choice = search.choose(&mut state).unwrap().unwrap();
             let row = search.unseen.swap_remove(choice.place);
@@ -490,54 +505,54 @@ mod tests {
             let mut search = Search::new(&p, &x, &problems).unwrap();
             search.seed(&mut state).unwrap();
             while !search.unseen.is_empty() {
-                let near = nearness(&search, &mut state);
+                let near = closeness_of_unseen(&search, &mut state);
                 let least = near.iter().map(|n| n.1).fold(f64::INFINITY, f64::min);
                 let choice = search.choose(&mut state).unwrap().unwrap();
                 let row = search.unseen.swap_remove(choice.place);
                 let own = near.iter().find(|n| n.0 == row).unwrap().1;
-                // scores kept current differ from those computed anew in the last digits
-                assert!(own <= least + 1e-6, "{own} though {least} was there");
+                // incrementally updated scores differ from recomputed ones in the last digits
+                assert!(own <= least + 1e-6, "chose {own}, nearest is {least}");
                 search.learn_from(&mut state, choice.candidate, choice.scored, row).unwrap();
             }
         }
     }
 
-    /// Invariant 30: as many virtual points are made as real positives became support vectors when they were learned, times
-    /// v; none by a virtual point.
+    /// Each real positive that becomes a support vector when it is learned yields v virtual points; virtual points yield
+    /// none.
     #[test]
-    fn virtual_points_are_made_by_real_positives_that_become_support_vectors() {
+    fn virtual_points_are_made_for_real_positives_that_become_support_vectors() {
         for v in [1, 3] {
             let (x, problems) = clouds(400, 0.15, 6);
             let p = LasvmParams { virtual_points: v, stop: StopRule::Never, ..params(Strategy::Active) };
             let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
             let mut search = Search::new(&p, &x, &problems).unwrap();
-            (0..400).for_each(|i| search.look(i));
+            (0..400).for_each(|i| search.reveal(i));
             let first =
                 |label| (0..400).filter(|&i| problems[0].y[i] == label).take(SEEDS).collect::<Vec<_>>();
             let seeds = [first(Label::Neg), first(Label::Pos)].concat();
             search.unseen.retain(|row| !seeds.contains(row));
-            let (mut became, mut of_virtual) = (0, 0);
+            let (mut became, mut virtual_support) = (0, 0);
             let mut after = |search: &Search<'_>, state: &Lasvm, row: usize, before: usize| {
                 let support = state.is_support(row as u64);
                 let spawns = row < 400 && problems[0].y[row] == Label::Pos && support;
-                assert_eq!(search.created() - before, if spawns { v } else { 0 }, "row {row}");
+                assert_eq!(search.virtual_count() - before, if spawns { v } else { 0 }, "row {row}");
                 became += usize::from(spawns);
-                of_virtual += usize::from(row >= 400 && support);
+                virtual_support += usize::from(row >= 400 && support);
             };
             for row in seeds {
-                let before = search.created();
+                let before = search.virtual_count();
                 search.compute_kernel_block(&mut state, &[row]).unwrap();
                 search.learn_from(&mut state, 0, false, row).unwrap();
                 after(&search, &state, row, before);
             }
             while let Some(choice) = search.choose(&mut state).unwrap() {
-                let before = search.created();
+                let before = search.virtual_count();
                 let row = search.unseen.swap_remove(choice.place);
                 search.learn_from(&mut state, choice.candidate, choice.scored, row).unwrap();
                 after(&search, &state, row, before);
             }
-            assert_eq!(search.created(), v * became);
-            assert!(became > 10 && of_virtual > 0, "{became} {of_virtual}");
+            assert_eq!(search.virtual_count(), v * became);
+            assert!(became > 10 && virtual_support > 0, "{became} {virtual_support}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Estimators that learn one sample at a time in bounded memory.
+//! Online estimators, which learn one sample at a time in bounded memory.
 
 pub mod active;
 pub mod incremental;

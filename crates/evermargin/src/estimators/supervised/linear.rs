@@ -1,11 +1,11 @@
-//! `linear`: the linear support-vector machine with squared hinge loss, for data with many columns or rows.
+//! `linear`: the linear support vector machine with squared hinge loss, for data with many columns or rows.
 //!
 //! min F(w, b) = ½(|w|² + b²) + C Σᵢ cᵢ·max(0, 1 − yᵢ(w·xᵢ + b))²
 //!
-//! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1, regularized as the
+//! This is LIBLINEAR's `-s 1`/`-s 2` with the same C and `-B 1` (a constant feature 1 that is regularized like the
 //! others). Sindhwani's form (γ/2)|w|² + ½ Σ cᵢh² (equation 6.1) has the same minimum at γ = 1/(2C).
-//! Dual coordinate descent ([`crate::solver::coordinate_descent`]) goes as far as it is quick, modified finite Newton
-//! ([`crate::solver::newton_cg`]) from there to the tolerance.
+//! Dual coordinate descent ([`crate::solver::coordinate_descent`]) runs as long as it makes quick progress; modified finite
+//! Newton ([`crate::solver::newton_cg`]) continues from there to the tolerance.
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
         C.help_of("cost of a squared margin violation, times the weight of the example"),
         FIT_INTERCEPT,
         RELATIVE_TOLERANCE,
-        MAX_STEPS.help_of("maximum number of passes and rounds; none = as many as it takes"),
+        MAX_STEPS.help_of("maximum number of coordinate descent passes and Newton rounds; none = no limit"),
     ],
 )
 .with_path(&["c"], linear_path);
@@ -43,11 +43,11 @@ impl Parameters for LinearParams {}
 pub struct LinearParams {
     /// Cost of a squared margin violation, times the weight of the example; LIBLINEAR's C.
     pub c: f64,
-    /// Whether to learn a constant, as the weight of a feature 1.
+    /// Whether to learn an intercept, as the weight of a constant feature 1.
     pub fit_intercept: bool,
-    /// The relative error of F is at most the square of this (shown by the duality gap or by |∇F|²/2F).
+    /// The relative error of F is at most the square of this, as shown by the duality gap or by |∇F|²/2F.
     pub tolerance: f64,
-    /// Most passes of coordinate descent and Newton rounds together; 0 means as many as it takes.
+    /// Maximum number of coordinate descent passes and Newton rounds together; `None` means no limit.
     #[serde(with = "crate::params::step_limit")]
     pub max_steps: Option<u64>,
 }
@@ -58,16 +58,17 @@ impl Default for LinearParams {
     }
 }
 
-/// Few rows and columns are solved on to the last digits, for at most 100 rounds more: then the answer does not depend on
-/// the order of the rows, and a weight of k is k copies.
+/// Maximum number of rows and of columns of a problem that is solved beyond the tolerance, to [`TIGHT`]. The result then
+/// does not depend on the order of the rows, and a row of weight k equals k copies of it.
 const FEW_ROWS: usize = 200;
 
-/// The last digits, and the most rounds there.
+/// Tolerance of the additional rounds for small problems.
 const TIGHT: f64 = 1e-12;
+/// Maximum number of these additional rounds.
 const MAX_FURTHER: u64 = 100;
 
-/// From this many rows a column on, Newton needs fewer products than coordinate descent needs passes, and uses
-/// all threads.
+/// Number of rows per column from which Newton is used alone: it then needs fewer products than coordinate descent needs
+/// passes, and it uses all threads.
 const TALL: usize = 10;
 
 impl Fit for LinearParams {
@@ -77,8 +78,8 @@ impl Fit for LinearParams {
 }
 
 impl LinearParams {
-    /// Fits from the weights of `start`, a linear model with as many columns and outputs: after a change of C
-    /// or of some labels the old answer is near the new one.
+    /// Fits with a warm start from the weights of `start`, a linear model with the same numbers of columns and outputs.
+    /// After a change of C or of a few labels the old solution is near the new one.
     pub fn fit_from(
         &self,
         x: MatrixView<'_>,
@@ -88,10 +89,10 @@ impl LinearParams {
     ) -> Result<Fitted> {
         self.check()?;
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
-        let seeds = self.seeds(x.cols(), problems.len(), start)?;
+        let initial = self.initial_weights(x.cols(), problems.len(), start)?;
         let solved: Vec<(Vec<f64>, Report)> = problems
             .par_iter()
-            .zip(seeds)
+            .zip(initial)
             .map(|(targets, mut w)| {
                 let report = self.solve(x, targets, &mut w, watch);
                 (w, report)
@@ -116,7 +117,8 @@ impl LinearParams {
         Ok(())
     }
 
-    fn seeds(&self, cols: usize, problems: usize, start: Option<&Model>) -> Result<Vec<Vec<f64>>> {
+    /// Initial weights of each problem: those of `start`, or 0.
+    fn initial_weights(&self, cols: usize, problems: usize, start: Option<&Model>) -> Result<Vec<Vec<f64>>> {
         let Some(model) = start else {
             return Ok(vec![vec![0.0; cols + usize::from(self.fit_intercept)]; problems]);
         };
@@ -160,16 +162,17 @@ impl LinearParams {
         Report { steps: report.steps + further.steps, exit: Exit::Converged, ..further }
     }
 
+    /// Coordinate descent if there are few rows per column, then Newton.
     fn descend(&self, design: &Design<'_>, loss: &SquaredHinge, w: &mut [f64], watch: &dyn Watch) -> Report {
         let mut passes = 0;
         if design.rows() < TALL * design.dim() {
-            let (count, solved) = self.approach(design, loss, w, watch);
+            let (count, solved) = self.coordinate_descent(design, loss, w, watch);
             if let Some(report) = solved {
                 return report;
             }
             passes = count;
         }
-        // What is left is above 0, or descent would have ended with a report.
+        // the rest of `max_steps` is above 0: otherwise coordinate descent would have returned a report
         let stop = Stop {
             tolerance: self.tolerance,
             max_steps: self.max_steps.map(|max| max.saturating_sub(passes)),
@@ -178,10 +181,10 @@ impl LinearParams {
         Report { steps: report.steps + passes, ..report }
     }
 
-    /// Dual coordinate descent until the duality gap is small enough or the steps are used up (then there is a
-    /// report) or progress slow (then there is none); if not converged, `w` is the better of its answer
-    /// and the start. Also returns the number of passes.
-    fn approach(
+    /// Runs dual coordinate descent and returns the number of passes, and a report if the duality gap is small enough or
+    /// the steps are used up. Slow progress ends it without a report. If it did not converge, `w` is the better of its
+    /// result and the start.
+    fn coordinate_descent(
         &self,
         design: &Design<'_>,
         loss: &SquaredHinge,
@@ -219,7 +222,7 @@ impl LinearParams {
     }
 }
 
-/// The way of `linear`: each C starts from the weights of the one before.
+/// Path of `linear` along C; each C starts from the weights of the previous one.
 fn linear_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
     let base = read::<LinearParams>(&SPEC, task.params)?;
     let problems = without_folds(task.problems, task.folds);

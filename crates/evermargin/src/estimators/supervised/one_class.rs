@@ -1,18 +1,19 @@
-//! `one-class`: where rows lie, learned from rows of one class alone (Schölkopf, Platt, Shawe-Taylor, Smola & Williamson
-//! 2001, "Estimating the support of a high-dimensional distribution").
+//! `one-class`: novelty detection with a support vector machine that is trained on rows of one class (Schölkopf, Platt,
+//! Shawe-Taylor, Smola & Williamson 2001, "Estimating the support of a high-dimensional distribution").
 //!
-//! Problem: min ½|f|² − νWρ + Σ wᵢ max(0, ρ − f(xᵢ)), W = Σw, solved as min ½αᵀKα, 0 ≤ αᵢ ≤ wᵢ, Σα = νW; f = Σ αᵢK(xᵢ, ·), and
-//! x is inside where f(x) − ρ > 0. Rows outside weigh at most νW, support vectors at least.
+//! Problem: min ½|f|² − νWρ + Σ wᵢ max(0, ρ − f(xᵢ)), W = Σw, solved as min ½αᵀKα, 0 ≤ αᵢ ≤ wᵢ, Σα = νW; f = Σ αᵢK(xᵢ, ·).
+//! A point x is inside if f(x) − ρ > 0. The total weight of the rows outside is at most νW, that of the support vectors at
+//! least νW.
 //!
-//! Scaling: the paper's α (Σα = 1) times νW, as in LIBSVM and scikit-learn. With K(x, x) = 1 and K ≥ 0 the row of the largest α
-//! has f ≥ ν·(mean weight), so ρ is at least that however narrow the kernel; in the paper's scaling ρ can be 1/n, below any
-//! tolerance. The tolerance is a share of ν·(mean weight)·(mean |K(x, x)|) for the same reason: LIBSVM's is absolute and stops
-//! at once where νn is small.
+//! Scaling: α is the paper's (Σα = 1) times νW, as in LIBSVM and scikit-learn. With K(x, x) = 1 and K ≥ 0 the row with the
+//! largest α has f ≥ ν·(mean weight), so ρ is at least that, however narrow the kernel is. In the paper's scaling ρ can be
+//! 1/n, below any tolerance. For the same reason the tolerance is relative to ν·(mean weight)·(mean |K(x, x)|): LIBSVM's
+//! absolute tolerance stops immediately if νn is small.
 //!
-//! Departures: ρ is the least f of the rows that are not at their bound (LIBSVM: the mean over those inside their bounds, which
-//! differs by the tolerance), so that no other row is outside however early the solver stops; it is let out by a millionth, so
-//! that a row on the boundary is inside in single precision too. With ν = 1 all rows are at their bound, and ρ is the largest f
-//! (LIBSVM: infinite).
+//! Departures: ρ is the smallest f of the rows that are not at their upper bound (LIBSVM takes the mean over the rows inside
+//! their bounds, which differs by the tolerance). No other row is then outside, however early the solver stops. The
+//! boundary is relaxed by a millionth of ρ, so that a row on the boundary is also inside in single precision. With ν = 1
+//! all rows are at their bound, and ρ is the largest f (LIBSVM: infinite).
 
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec {
     one_class: true,
     ..EstimatorSpec::supervised(
         "one-class",
-        "where rows of one class lie, without labels: inside or outside (any kernel)",
+        "novelty detection from rows of one class, without labels (any kernel)",
         &[
             KERNEL,
             GAMMA,
@@ -45,7 +46,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec {
                 "upper bound on the fraction of outliers and lower bound on the fraction of support vectors",
             ),
             TOLERANCE.help_of(
-                "largest violation of the optimality conditions, a share of nu times the mean of K(x,x)",
+                "largest violation of the optimality conditions, relative to nu times the mean of K(x,x)",
             ),
             MAX_STEPS,
             CACHE_BYTES,
@@ -61,14 +62,14 @@ impl Parameters for OneClassParams {}
 pub struct OneClassParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// ν: at most this share of the rows is outside, at least this share are support vectors.
+    /// ν: upper bound on the fraction of outliers and lower bound on the fraction of support vectors.
     pub nu: f64,
-    /// Largest violation of the optimality conditions, a share of ν times the mean of K(x, x).
+    /// Largest violation of the optimality conditions, relative to ν times the mean of K(x, x).
     pub tolerance: f64,
-    /// Most pair steps; 0 means the larger of ten million and a hundred a row.
+    /// Maximum number of pair steps; `None` means the larger of 10 million and 100 per row.
     #[serde(with = "crate::params::step_limit")]
     pub max_steps: Option<u64>,
-    /// Bytes for cached kernel rows.
+    /// Memory limit for cached kernel rows, in bytes.
     pub cache_bytes: usize,
 }
 
@@ -84,11 +85,12 @@ impl Default for OneClassParams {
     }
 }
 
-/// How far the boundary is let out, a share of ρ.
-const EASE: f64 = 1e-6;
+/// Fraction of ρ by which the boundary is relaxed.
+const BOUNDARY_SLACK: f64 = 1e-6;
 
-/// Share of its bound below which a variable of the start is 0, and above the rest of which it is at the bound: νW is rounded.
-const ROUNDED: f64 = 1e-9;
+/// Relative distance from a bound within which a coefficient of the initial point is set to that bound, because νW is
+/// rounded.
+const ROUNDING: f64 = 1e-9;
 
 impl Fit for OneClassParams {
     /// Learns from the rows labeled positive.
@@ -109,7 +111,7 @@ impl Fit for OneClassParams {
 }
 
 impl OneClassParams {
-    /// What it shares with `svc`: matrices, checks, the run to the last digits, the model.
+    /// Parameters of `svc`, whose Gram matrix, checks, solver run and model are used here, too.
     fn machine(&self) -> SvcParams {
         let Self { kernel, tolerance, max_steps, cache_bytes, .. } = *self;
         SvcParams { kernel, tolerance, max_steps, cache_bytes, ..SvcParams::default() }
@@ -120,7 +122,9 @@ impl OneClassParams {
         let rows: Vec<usize> = targets.used().into_iter().filter(|&i| targets.y[i] == Label::Pos).collect();
         let weights: Vec<f64> = rows.iter().map(|&i| targets.cost[i]).collect();
         if rows.is_empty() {
-            return Err(Error::Data("no row to learn from: all are known to be outside, or weigh 0".into()));
+            return Err(Error::Data(
+                "no row to learn from: every row is labeled as an outlier or has weight 0".into(),
+            ));
         }
         let found = match rows.len() {
             n if n == all => self.solve_all(gram, weights, watch)?,
@@ -129,7 +133,7 @@ impl OneClassParams {
         Ok(Solution { alpha: spread(&found.alpha, &rows, all), ..found })
     }
 
-    /// The solution over all rows of the matrix.
+    /// The solution with all rows of the Gram matrix.
     fn solve_all(&self, gram: &mut dyn Gram, weights: Vec<f64>, watch: &dyn Watch) -> Result<Solution> {
         let before = gram.evaluations();
         let start = self.start(&weights);
@@ -144,22 +148,22 @@ impl OneClassParams {
         let bias = dual.bias().max(dual.gradient_bounds().max_up);
         if report.exit == Exit::Converged && -bias <= machine.tolerance {
             return Err(Error::Data(format!(
-                "the rows lie on all sides of the origin of the {} kernel, so nothing tells inside from outside; use the \
-                 rbf kernel or another scaling",
+                "the rows lie on all sides of the origin of the {} kernel, so inside and outside cannot be separated; use \
+                 the rbf kernel or another scaling",
                 self.kernel.name()
             )));
         }
-        Ok(Solution { alpha: dual.alpha().to_vec(), bias: bias + EASE * bias.abs(), report })
+        Ok(Solution { alpha: dual.alpha().to_vec(), bias: bias + BOUNDARY_SLACK * bias.abs(), report })
     }
 
-    /// The first rows at their bounds, as many as make νW.
+    /// Initial point: the first rows are at their bounds, as many as are needed for Σα = νW.
     fn start(&self, weights: &[f64]) -> Vec<f64> {
         let mut left = self.nu * weights.iter().sum::<f64>();
         let place = |w: &f64| {
             let share = left / w;
             let alpha = match share {
-                s if s >= 1.0 - ROUNDED => *w,
-                s if s <= ROUNDED => 0.0,
+                s if s >= 1.0 - ROUNDING => *w,
+                s if s <= ROUNDING => 0.0,
                 _ => left,
             };
             left = (left - alpha).max(0.0);
@@ -168,7 +172,8 @@ impl OneClassParams {
         weights.iter().map(place).collect()
     }
 
-    /// ν·(mean weight)·(mean |K(x, x)|): what ρ is at least, for a kernel without negative values.
+    /// ν·(mean weight)·(mean |K(x, x)|), the unit of the tolerance. It is a lower bound of ρ for a kernel without negative
+    /// values.
     fn unit(&self, gram: &dyn Gram, weights: &[f64]) -> f64 {
         let n = weights.len() as f64;
         let diagonal = (0..weights.len()).map(|i| gram.diag(i).abs()).sum::<f64>() / n;

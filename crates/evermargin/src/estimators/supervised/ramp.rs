@@ -1,12 +1,12 @@
-//! `ramp-svc`: the support vector machine with ramp loss, all samples at once, by the concave-convex procedure.
+//! `ramp-svc`: batch support vector machine with ramp loss, solved by the concave-convex procedure.
 //!
-//! Problem: min ½|f|² + C Σ wᵢ R(yᵢf(xᵢ)) with R(z) = min(1 − s, max(0, 1 − z)): a sample that is wrong by more than s
-//! costs no more for being more wrong, so outliers do not become support vectors (Collobert, Sinz, Weston & Bottou 2006;
-//! Ertekin 2009, 6.3). R is the hinge at 1 minus the hinge at s. Each round replaces the second by its tangent, which
-//! shifts the bounds of the samples with y·f < s by −Cy, and solves the convex rest. The objective never rises; rounds
-//! end when no sample changes sides. Started from the hinge solution; a local optimum.
+//! Problem: min ½|f|² + C Σ wᵢ R(yᵢf(xᵢ)) with R(z) = min(1 − s, max(0, 1 − z)). The loss of a sample is constant for
+//! y·f < s, so outliers do not become support vectors (Collobert, Sinz, Weston & Bottou 2006; Ertekin 2009, 6.3). R is the
+//! hinge at 1 minus the hinge at s. Each round replaces the second hinge by its tangent, which shifts the bounds of the
+//! samples with y·f < s by −Cy, and solves the remaining convex problem. The first round is the hinge solution. The
+//! objective never rises, and the rounds end when no sample changes its side of s. The result is a local optimum.
 //!
-//! Without bias by default, as in the source; with one the same holds.
+//! There is no intercept by default, as in the source. With an intercept the same properties hold.
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// The specification of `ramp-svc`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
     "ramp-svc",
-    "support vector machine with ramp loss, all samples at once: outliers do not pull",
+    "batch support vector machine with ramp loss, robust to outliers (any kernel)",
     &[
         KERNEL,
         GAMMA,
@@ -36,7 +36,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
             "s",
             FloatRange::new(End::Unbounded, End::Open(1.0)),
             "-1",
-            "end of the ramp: a sample with y·f below it costs no more",
+            "end of the ramp: the loss is constant for samples with y·f below it",
         ),
         TOLERANCE,
         FIT_INTERCEPT.default_of("false"),
@@ -55,15 +55,15 @@ pub struct RampParams {
     pub kernel: Kernel,
     /// Cost of a margin violation, times the weight of the example.
     pub c: f64,
-    /// Where the ramp ends.
+    /// End of the ramp: the loss is constant for y·f < s.
     pub s: f64,
     /// Largest violation of the optimality conditions in each round.
     pub tolerance: f64,
-    /// Whether to learn a constant.
+    /// Whether to learn an intercept.
     pub fit_intercept: bool,
-    /// Most rounds.
+    /// Maximum number of rounds of the concave-convex procedure.
     pub rounds: usize,
-    /// Bytes for cached kernel rows.
+    /// Memory limit for cached kernel rows, in bytes.
     pub cache_bytes: usize,
 }
 
@@ -81,14 +81,14 @@ impl Default for RampParams {
     }
 }
 
-/// Where a ramp problem stands after its rounds.
+/// Solution of a problem with ramp loss.
 #[derive(Debug)]
 pub struct RampSolution {
     /// The convex problem of the last round.
     pub dual: Dual,
-    /// ½|f|² + C Σ wᵢ R(yᵢf(xᵢ)) after each round; never rises.
+    /// Objective ½|f|² + C Σ wᵢ R(yᵢf(xᵢ)) after each round; it never rises.
     pub objectives: Vec<f64>,
-    /// What the rounds did.
+    /// Report over all rounds.
     pub report: Report,
 }
 
@@ -104,7 +104,7 @@ impl RampParams {
         }
     }
 
-    /// All rounds on one Gram matrix.
+    /// Solves one problem by rounds of the concave-convex procedure on a Gram matrix.
     pub fn solve(&self, gram: &mut dyn Gram, targets: &Targets, watch: &dyn Watch) -> RampSolution {
         let (svc, n) = (self.svc(), targets.y.len());
         let bound: Vec<f64> = (0..n).map(|i| targets.y[i].sign() * self.c * targets.cost[i]).collect();

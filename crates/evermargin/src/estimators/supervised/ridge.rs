@@ -1,9 +1,9 @@
-//! Least squares in the weights of a linear function, with a constant that is not regularized.
+//! Regularized least squares in the weights of a linear function, with an intercept that is not regularized.
 //!
-//! min ½|w|² + ½ Σᵢ cᵢ(yᵢ − w·xᵢ − b)². At the optimum b = ȳ − w·x̄ (means weighted by c), which leaves least
-//! squares on centered data: (I + Σ cᵢ(xᵢ − x̄)(xᵢ − x̄)ᵀ)w = Σ cᵢ(yᵢ − ȳ)(xᵢ − x̄). Few columns: a Cholesky
-//! factorization shared by all targets. Many: conjugate gradients (one round of [`crate::solver::newton_cg`]); the
-//! data are never centered in memory, so sparse data stay sparse.
+//! min ½|w|² + ½ Σᵢ cᵢ(yᵢ − w·xᵢ − b)². At the optimum b = ȳ − w·x̄ (means weighted by c), so what remains is least
+//! squares on centered data: (I + Σ cᵢ(xᵢ − x̄)(xᵢ − x̄)ᵀ)w = Σ cᵢ(yᵢ − ȳ)(xᵢ − x̄). With few columns this is solved by a
+//! Cholesky factorization that all targets share, with many columns by conjugate gradients (one round of
+//! [`crate::solver::newton_cg`]). The data are never centered in memory, so sparse data stay sparse.
 
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -15,9 +15,10 @@ use crate::solver::newton_cg::{Objective, newton};
 use crate::solver::{Exit, Report, Stop, Watch};
 use rayon::prelude::*;
 
-/// Up to this many columns the normal equations are formed and factored.
+/// Maximum number of columns for which the normal equations are formed and factored.
 const FEW_COLS: usize = 256;
 
+/// A ridge regression problem on some rows of `x`.
 pub(crate) struct Ridge<'a> {
     pub x: MatrixView<'a>,
     pub rows: Vec<u32>,
@@ -27,7 +28,7 @@ pub(crate) struct Ridge<'a> {
 }
 
 impl Ridge<'_> {
-    /// One output for each vector of targets.
+    /// Solves for each vector of targets; one output each.
     pub fn solve(self, y: &[Vec<f64>], watch: &dyn Watch) -> Result<Vec<Output>> {
         let Self { x, rows, cost, fit_intercept: bias, tolerance } = self;
         let total: f64 = cost.iter().sum();
@@ -46,30 +47,35 @@ impl Ridge<'_> {
             None
         };
         let solve = |y: &Vec<f64>| {
-            let middle = center(y);
-            let target: Vec<f64> = y.iter().map(|y| y - middle).collect();
+            let center = center(y);
+            let target: Vec<f64> = y.iter().map(|y| y - center).collect();
             let mut objective = Centered { shared: &shared, target, outputs: vec![0.0; y.len()] };
             let mut w = vec![0.0; x.cols()];
             let report = match &factor {
                 Some(factor) => objective.direct(factor, &mut w),
                 None => newton(&mut objective, &mut w, Stop { tolerance, max_steps: Some(50) }, watch),
             };
-            Output { bias: middle - dot(&w, &shared.mean), vector: w, report }
+            Output { bias: center - dot(&w, &shared.mean), vector: w, report }
         };
         Ok(y.par_iter().map(solve).collect())
     }
 }
 
+/// Data that all targets share.
 struct Shared<'a> {
     design: Design<'a>,
+    /// Indices of all rows of the design.
     all: Vec<u32>,
     cost: Vec<f64>,
+    /// x̄; 0 without intercept.
     mean: Vec<f64>,
+    /// Sum of the costs.
     total: f64,
 }
 
 impl Shared<'_> {
-    /// I + Σ cᵢ(xᵢ − x̄)(xᵢ − x̄)ᵀ, in pieces of rows added in order.
+    /// Factorization of I + Σ cᵢ(xᵢ − x̄)(xᵢ − x̄)ᵀ. Sums over blocks of rows are added in order, so the result does not
+    /// depend on the number of threads.
     fn normal_equations(&self) -> Result<Cholesky> {
         let d = self.mean.len();
         let piece = |rows: &[u32]| {
@@ -99,7 +105,7 @@ impl Shared<'_> {
     }
 }
 
-/// ½|w|² + ½ Σ cᵢ(tᵢ − w·(xᵢ − x̄))²
+/// The objective ½|w|² + ½ Σ cᵢ(tᵢ − w·(xᵢ − x̄))².
 struct Centered<'a> {
     shared: &'a Shared<'a>,
     target: Vec<f64>,
@@ -112,6 +118,7 @@ impl Centered<'_> {
         0.5 * self.outputs.iter().enumerate().map(square).sum::<f64>()
     }
 
+    /// Solves with the factored normal equations, starting at w = 0.
     fn direct(&mut self, factor: &Cholesky, w: &mut [f64]) -> Report {
         self.value(w);
         let mut gradient = vec![0.0; w.len()];
@@ -174,7 +181,7 @@ impl Objective for Centered<'_> {
         true
     }
 
-    /// Exact: the curvature along d is |d|² + Σ cᵢ(d·(xᵢ − x̄))².
+    /// Exact line search: the curvature along d is |d|² + Σ cᵢ(d·(xᵢ − x̄))².
     fn line_search(&mut self, w: &mut [f64], direction: &[f64], _: f64, slope: f64) -> Option<f64> {
         let shared = self.shared;
         let mut shift = vec![0.0; self.outputs.len()];

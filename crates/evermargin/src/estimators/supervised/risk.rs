@@ -1,16 +1,16 @@
-//! The regularized risk of a linear function, for the loop of [`crate::solver::newton_cg`].
+//! The regularized risk of a linear function, as an objective for [`crate::solver::newton_cg`].
 //!
-//! F(w) = ½|w|² + Σᵢ ℓᵢ(w·xᵢ), each ℓᵢ convex, once differentiable and piecewise twice.
+//! F(w) = ½|w|² + Σᵢ ℓᵢ(w·xᵢ), where each ℓᵢ is convex, differentiable, and piecewise twice differentiable.
 //!
-//! A round of Newton costs one product Xd (line search), one Xᵀu (gradient), one XᵀDX diagonal (preconditioner)
-//! and one XᵀDXv an inner step, over the rows that matter only: outputs o = Xw are kept and moved with w. They do not
-//! depend on the losses, so that losses may change between runs at no cost ([`Risk::change`]).
+//! A Newton round costs one product Xd (line search), one Xᵀu (gradient), one diagonal of XᵀDX (preconditioner) and one
+//! product XᵀDXv per inner step, over rows with nonzero slope or curvature only. The outputs o = Xw are stored and updated
+//! together with w. They do not depend on the losses, so the losses may change between runs at no cost ([`Risk::change`]).
 
 use crate::math::blas1::{add, dot};
 use crate::math::products::Design;
 use crate::solver::newton_cg::{Objective, increasing_root};
 
-/// A loss of one output for each example. Target and cost of example `i` are the loss's own.
+/// A loss of each example as a function of its output. The implementation holds the target and cost of each example.
 pub trait Loss: Sync {
     /// ℓᵢ(o), ℓᵢ'(o) and ℓᵢ''(o).
     fn at(&self, i: usize, output: f64) -> [f64; 3];
@@ -22,7 +22,7 @@ impl<L: Loss> Loss for &L {
     }
 }
 
-/// c·max(0, 1 − y·o)²
+/// Squared hinge loss c·max(0, 1 − y·o)².
 #[derive(Debug, Clone)]
 pub struct SquaredHinge {
     /// −1 or 1 for each example.
@@ -39,13 +39,13 @@ impl Loss for SquaredHinge {
     }
 }
 
-/// u·max(0, 1 − o)² + d·max(0, 1 + o)²: an example that is positive at cost u and negative at cost d. A label is one of
-/// them alone; a probability is a share of both on one row.
+/// Two-sided squared hinge u·max(0, 1 − o)² + d·max(0, 1 + o)²: each example is a positive one with cost u and a negative
+/// one with cost d. With a certain label one of the costs is 0; a label probability distributes the cost over both.
 #[derive(Debug, Clone)]
 pub struct TwoSided {
-    /// Cost as a positive example, of each.
+    /// Cost u of each example as a positive one.
     pub up: Vec<f64>,
-    /// Cost as a negative example, of each.
+    /// Cost d of each example as a negative one.
     pub down: Vec<f64>,
 }
 
@@ -58,16 +58,19 @@ impl Loss for TwoSided {
     }
 }
 
-/// ½|w|² plus a loss of each output.
+/// The risk: ½|w|² plus the loss of each output.
 #[derive(Debug)]
 pub struct Risk<'a, L> {
     design: &'a Design<'a>,
     loss: L,
     outputs: Vec<f64>,
+    /// Change of the outputs along the current search direction.
     shift: Vec<f64>,
     slope: Vec<f64>,
     curvature: Vec<f64>,
+    /// Rows with nonzero slope.
     sloped: Vec<u32>,
+    /// Rows with nonzero curvature.
     curved: Vec<u32>,
 }
 
@@ -79,12 +82,12 @@ impl<'a, L: Loss> Risk<'a, L> {
         Self { design, loss, outputs, shift, slope, curvature, sloped: Vec::new(), curved: Vec::new() }
     }
 
-    /// The outputs at the present point.
+    /// Outputs at the current point.
     pub fn outputs(&self) -> &[f64] {
         &self.outputs
     }
 
-    /// Changes the losses at the present point, `w`, and returns the risk there: no product with the data.
+    /// Changes the losses at the current point `w` and returns the new risk, without a product with the data.
     pub fn change(&mut self, w: &[f64], how: impl FnOnce(&mut L, &[f64])) -> f64 {
         how(&mut self.loss, &self.outputs);
         0.5 * dot(w, w) + self.refresh()
@@ -95,7 +98,7 @@ impl<'a, L: Loss> Risk<'a, L> {
         &self.loss
     }
 
-    /// Slopes, curvatures and active rows at the present outputs; returns the sum of the losses.
+    /// Updates slopes, curvatures and active rows at the current outputs; returns the sum of the losses.
     fn refresh(&mut self) -> f64 {
         self.sloped.clear();
         self.curved.clear();
@@ -136,8 +139,8 @@ impl<L: Loss> Objective for Risk<'_, L> {
         self.design.add_gram(&self.curved, &self.curvature, v, out);
     }
 
-    /// The diagonal of H, drawn toward the identity (Hsia, Chiang & Lin 2018): on text the diagonal alone
-    /// costs more steps than none, on badly scaled columns none costs far more than the diagonal.
+    /// The diagonal of H, shrunk toward the identity (Hsia, Chiang & Lin 2018). On text the plain diagonal needs more steps
+    /// than no preconditioner; on badly scaled columns no preconditioner needs far more steps than the diagonal.
     fn precond(&mut self, diagonal: &mut [f64]) {
         const SHARE: f64 = 0.01;
         diagonal.fill(0.0);
@@ -151,7 +154,7 @@ impl<L: Loss> Objective for Risk<'_, L> {
         1.0
     }
 
-    /// Exact: φ'(t) = w·d + t·|d|² + Σ sᵢ·ℓᵢ'(oᵢ + t·sᵢ) with s = Xd.
+    /// Exact line search on φ'(t) = w·d + t·|d|² + Σ sᵢ·ℓᵢ'(oᵢ + t·sᵢ) with s = Xd.
     fn line_search(&mut self, w: &mut [f64], direction: &[f64], _: f64, _: f64) -> Option<f64> {
         self.design.mul(direction, &mut self.shift);
         let (wd, dd) = (dot(w, direction), dot(direction, direction));

@@ -3,10 +3,10 @@
 //! min ½|f|² + (C/2) Σᵢ cᵢ(yᵢ − f(xᵢ) − b)²,   b not regularized (or absent)
 //!
 //! Sindhwani's form (1/l) Σ(y − f)² + γ|f|² (section 1.3) has the same minimum at γl = 1/C.
-//! Solution f = Σ αᵢK(xᵢ, ·) with (K + diag(1/(C·cᵢ)))α + b·1 = y and 1ᵀα = 0: one Cholesky factorization and
-//! two solves, shared by all problems with the same rows and weights. A linear kernel is solved for its weights
-//! instead (file `ridge.rs`), unless rows are few. Leaving example i out changes its residual to
-//! αᵢ/[A⁻¹]ᵢᵢ, A the bordered matrix of the system above.
+//! The solution is f = Σ αᵢK(xᵢ, ·) with (K + diag(1/(C·cᵢ)))α + b·1 = y and 1ᵀα = 0. It takes one Cholesky factorization,
+//! which all problems with the same rows and weights share, and two solves. With a linear kernel the weights are solved for
+//! instead (`ridge.rs`), unless there are few rows. If example i is left out, its residual becomes αᵢ/[A⁻¹]ᵢᵢ, where A is
+//! the bordered matrix of the system above.
 
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::supervised(
         FIT_INTERCEPT,
         RELATIVE_TOLERANCE
             .default_of("0.000001")
-            .help_of("relative gradient that counts as solved (linear kernel)"),
+            .help_of("relative gradient at which the iterative solver of a linear kernel stops"),
     ],
 );
 
@@ -49,9 +49,9 @@ pub struct RlsParams {
     pub kernel: Kernel,
     /// Cost of a squared residual, times the weight of the example; 1/(γl) of the source.
     pub c: f64,
-    /// Whether to learn a constant, not regularized.
+    /// Whether to learn an intercept, which is not regularized.
     pub fit_intercept: bool,
-    /// For a linear kernel on wide data, solved by iteration: |∇F|/√(2F) that counts as solved.
+    /// For a linear kernel with many columns, which is solved iteratively: |∇F|/√(2F) at which the solver stops.
     pub tolerance: f64,
 }
 
@@ -61,9 +61,10 @@ impl Default for RlsParams {
     }
 }
 
-/// Most rows a kernel other than linear is solved for: 3.2 GB and some minutes.
+/// Maximum number of labeled rows with a kernel other than linear: 3.2 GB and some minutes.
 pub const MAX_ROWS: usize = 20_000;
-/// Up to this many rows, no more than columns, the dual is the cheaper form of a linear problem.
+/// Maximum number of rows for which a linear problem with at least as many columns is solved in the dual, which is cheaper
+/// then.
 const FEW_ROWS: usize = 1_000;
 
 impl Fit for RlsParams {
@@ -101,7 +102,7 @@ impl Fit for RlsParams {
     }
 }
 
-/// One decision function: weights of the columns (linear, precomputed kernel) or coefficients of all rows.
+/// One decision function: weights of the columns (linear or precomputed kernel) or coefficients of all rows.
 pub(crate) struct Output {
     pub vector: Vec<f64>,
     pub bias: f64,
@@ -109,8 +110,8 @@ pub(crate) struct Output {
 }
 
 impl RlsParams {
-    /// The residual y − f(x) each labeled row would have had it been left out of the fit; `None` for rows that
-    /// take no part. Exact, for the price of a factorization and an inverse.
+    /// Leave-one-out residuals: y − f(x) of each labeled row if it were left out of the fit, `None` for rows that take no
+    /// part. The result is exact and costs one factorization and one inverse.
     pub fn leave_one_out(&self, x: MatrixView<'_>, targets: &Targets) -> Result<Vec<Option<f64>>> {
         self.check(x)?;
         targets.check(x.rows())?;
@@ -148,6 +149,7 @@ impl RlsParams {
         Ok(())
     }
 
+    /// Factors the system of the labeled rows.
     fn factor(&self, x: MatrixView<'_>, rows: &[u32], cost: &[f64], watch: &dyn Watch) -> Result<System> {
         let n = rows.len();
         if n > MAX_ROWS {
@@ -205,7 +207,7 @@ impl RlsParams {
         Ok(y.iter().map(solve).collect())
     }
 
-    /// Coefficients of the rows that took part, as the vector the model holds.
+    /// Coefficients of the labeled rows as the vector that the model stores.
     fn spread(&self, x: MatrixView<'_>, rows: &[u32], alpha: &[f64]) -> Vec<f64> {
         let linear = self.kernel == Kernel::Linear;
         let mut out = vec![0.0; if linear { x.cols() } else { x.rows() }];
@@ -230,7 +232,7 @@ impl RlsParams {
     }
 }
 
-/// An error if the watch says stop: before the factorization there is no model, not even a poor one.
+/// An error if the watch stops the fit: before the factorization there is no model to return.
 pub(crate) fn permitted(watch: &dyn Watch) -> Result<()> {
     if watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 }) {
         return Ok(());
@@ -238,13 +240,15 @@ pub(crate) fn permitted(watch: &dyn Watch) -> Result<()> {
     Err(Error::Data("interrupted before the factorization; there is no partial answer".into()))
 }
 
-/// K + diag(1/(C·cᵢ)) factored, and its solution for a right-hand side of ones.
+/// The factored system K + diag(1/(C·cᵢ)).
 struct System {
     cholesky: Cholesky,
+    /// Solution for a right-hand side of ones.
     ones: Vec<f64>,
 }
 
-/// Objective from yᵢ − fᵢ − b = αᵢ/(C·cᵢ); gap: the residual of the linear system relative to y.
+/// Report of a dual solution. The objective follows from yᵢ − fᵢ − b = αᵢ/(C·cᵢ); the gap is the residual of the linear
+/// system relative to y.
 fn dual_report(system: &System, alpha: &[f64], bias: f64, cost: &[f64], y: &[f64]) -> Report {
     let image = system.cholesky.multiply(alpha);
     let residual: Vec<f64> = y.iter().zip(&image).map(|(y, a)| y - bias - a).collect();
@@ -264,7 +268,7 @@ fn signs(targets: &Targets, rows: &[u32]) -> Vec<f64> {
     rows.iter().map(|&i| targets.y[i as usize].sign()).collect()
 }
 
-/// Problems with the same rows and weights, which share a factorization.
+/// Groups of problems with the same rows and weights, which share a factorization.
 fn groups(problems: &[Targets]) -> Vec<Vec<usize>> {
     let same = |a: &Targets, b: &Targets| {
         let known = |t: &Targets, i: usize| t.y[i].sign() != 0.0 && t.cost[i] > 0.0;
@@ -280,7 +284,7 @@ fn groups(problems: &[Targets]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The kernel of the rows named, from the whole kernel matrix; refuses one that is not symmetric.
+/// The kernel matrix of the given rows, from the whole kernel matrix; an asymmetric one is an error.
 fn submatrix(x: MatrixView<'_>, rows: &[u32]) -> Result<Vec<f64>> {
     let n = rows.len();
     let mut matrix = Vec::with_capacity(n * n);

@@ -1,10 +1,10 @@
-//! `svc`: the C-support-vector machine with any kernel, on the dual solver.
+//! `svc`: the C-support vector machine with any kernel, solved in the dual.
 //!
 //! Problem: min ½|f|² + C Σ wᵢ max(0, 1 − yᵢ(f(xᵢ) + b)), solved as
 //! min ½αᵀKα − yᵀα, α in [0, Cwᵢ] (positive class) or [−Cwᵢ, 0] (negative), Σα = 0; f = Σ αᵢK(xᵢ, ·).
 //!
-//! A few rows are solved on from the tolerance to the last digits, for at most 100,000 steps more (some milliseconds): then
-//! the answer does not depend on the order of the rows, and a weight of k is k copies.
+//! Problems of up to 200 rows are solved beyond the tolerance to 1e-11, with at most 100,000 further steps (some
+//! milliseconds). The result then does not depend on the order of the rows, and a row of weight k equals k copies of it.
 
 use super::svc_path::svc_path;
 use crate::data::{Label, MatrixView};
@@ -45,12 +45,12 @@ pub struct SvcParams {
     pub c: f64,
     /// Largest violation of the optimality conditions (LIBSVM's epsilon).
     pub tolerance: f64,
-    /// Whether to learn a constant.
+    /// Whether to learn an intercept.
     pub fit_intercept: bool,
-    /// Most pair steps; 0 means the larger of ten million and a hundred a row.
+    /// Maximum number of pair steps; `None` means the larger of 10 million and 100 per row.
     #[serde(with = "crate::params::step_limit")]
     pub max_steps: Option<u64>,
-    /// Bytes for cached kernel rows.
+    /// Memory limit for cached kernel rows, in bytes.
     pub cache_bytes: usize,
 }
 
@@ -67,14 +67,15 @@ impl Default for SvcParams {
     }
 }
 
-/// Rows that are solved to the last digits.
+/// Maximum number of rows of a problem that is solved beyond the tolerance, to [`TIGHT`].
 const FEW_ROWS: usize = 200;
 
-/// The last digits, and the most steps there.
+/// Tolerance of the further steps for small problems.
 const TIGHT: f64 = 1e-11;
+/// Maximum number of these further steps.
 const MAX_FURTHER: u64 = 100_000;
 
-/// The solution of one two-class problem: variables of all rows, and the constant.
+/// The solution of one two-class problem: coefficients of all rows, and the intercept.
 pub(crate) struct Solution {
     pub alpha: Vec<f64>,
     pub bias: f64,
@@ -100,6 +101,7 @@ impl SvcParams {
         Ok(())
     }
 
+    /// The Gram matrix of the rows of `x`, or `x` itself if the kernel is precomputed.
     pub(crate) fn gram(&self, x: MatrixView<'_>) -> Result<Box<dyn Gram>> {
         Ok(match self.kernel {
             Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
@@ -107,12 +109,13 @@ impl SvcParams {
         })
     }
 
+    /// Stop criterion of the dual solver for this many rows.
     pub(crate) fn stop(&self, rows: usize) -> Stop {
         let max = self.max_steps.unwrap_or((100 * rows as u64).max(10_000_000));
         Stop { tolerance: self.tolerance, max_steps: Some(max) }
     }
 
-    /// Bounds of each row: [0, C·w] or [−C·w, 0]; rows without label or weight are held at 0.
+    /// The dual problem. The bounds of a row are [0, C·w] or [−C·w, 0]; rows without label or weight are fixed at 0.
     pub(crate) fn dual(&self, targets: &Targets) -> Dual {
         let sign = targets.y.iter().map(|y| y.sign());
         let bound: Vec<f64> = sign.clone().zip(&targets.cost).map(|(s, w)| s * w * self.c).collect();
@@ -128,7 +131,7 @@ impl SvcParams {
         Solution { alpha: dual.alpha().to_vec(), bias: dual.bias(), report }
     }
 
-    /// Solves to the tolerance, a few rows to the last digits.
+    /// Solves to the tolerance, and small problems to [`TIGHT`].
     pub(crate) fn run(&self, dual: &mut Dual, gram: &mut dyn Gram, watch: &dyn Watch) -> Report {
         let rows = dual.alpha().len();
         let stop = self.stop(rows);
@@ -165,7 +168,7 @@ impl Fit for SvcParams {
 }
 
 impl SvcParams {
-    /// Problem after problem on one Gram matrix: what one computes, the next finds.
+    /// Solves the problems one after the other on one Gram matrix, so that later problems use the cached kernel rows.
     fn solve_each(
         &self,
         x: MatrixView<'_>,
@@ -184,8 +187,8 @@ impl SvcParams {
         problems.iter().map(solve).collect()
     }
 
-    /// Problems that are pairs out of disjoint groups of rows (one-vs-one): the kernel values within a group
-    /// are computed once for all its pairs.
+    /// Solves problems that are pairs of disjoint groups of rows (one-vs-one). Kernel values within a group are computed
+    /// once for all its pairs.
     fn solve_pairs(
         &self,
         x: MatrixView<'_>,
@@ -212,8 +215,8 @@ impl SvcParams {
         problems.iter().zip(&groups.pairs).map(solve).collect()
     }
 
-    /// The model over the support vectors, in the order given (group by group, so that prediction can pass over
-    /// the pairs a group has no part in).
+    /// The model over the support vectors, in the given order. Ordered by group, prediction can skip the pairs that a group
+    /// is not part of.
     pub(crate) fn model(&self, x: MatrixView<'_>, order: &[usize], solutions: &[Solution]) -> Model {
         let bias = solutions.iter().map(|s| s.bias).collect();
         if self.kernel == Kernel::Precomputed {
@@ -226,14 +229,14 @@ impl SvcParams {
     }
 }
 
-/// Groups of rows such that each problem is one pair of them.
+/// Disjoint groups of rows such that each problem is a pair of groups.
 struct Groups {
     rows: Vec<Vec<usize>>,
+    /// Groups of the negative and the positive rows of each problem.
     pairs: Vec<[usize; 2]>,
 }
 
-/// Finds [`Groups`] if there are several problems and every set of positive or negative rows is either equal
-/// to or apart from every other.
+/// Finds [`Groups`] if there are several problems and any two sets of positive or negative rows are equal or disjoint.
 fn disjoint_groups(problems: &[Targets]) -> Option<Groups> {
     if problems.len() < 2 {
         return None;
@@ -264,7 +267,7 @@ fn disjoint_groups(problems: &[Targets]) -> Option<Groups> {
     Some(groups)
 }
 
-/// Values at their rows, 0 elsewhere.
+/// A vector of length `len` with the given values at the indices `at` and 0 elsewhere.
 pub(crate) fn spread(values: &[f64], at: &[usize], len: usize) -> Vec<f64> {
     let mut out = vec![0.0; len];
     at.iter().zip(values).for_each(|(&i, &v)| out[i] = v);

@@ -1,9 +1,9 @@
 //! Cross-validation of `svc` along a path of C.
 //!
-//! One kernel matrix serves all folds, problems and costs. Held-out rows ride along with bounds of zero, so that
-//! their decisions come with the gradient and without a prediction; each C starts from the solution of the one
-//! before, scaled (DeCoste & Wagstaff 2000), where memory allows. Where the whole matrix fits into the cache budget it is computed
-//! once and problems and folds run side by side.
+//! All folds, problems and costs share one kernel matrix. Held-out rows are variables with bounds of zero, so the gradient
+//! gives their decisions without a prediction. If memory allows, each C starts from the rescaled solution of the previous
+//! one (DeCoste & Wagstaff 2000). If the whole matrix fits into the cache, it is computed once, and problems and folds are
+//! solved in parallel.
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -17,27 +17,28 @@ use crate::solver::smo::Dual;
 use crate::solver::{Exit, Watch};
 use rayon::prelude::*;
 
-/// Rows of this fold are never held out.
+/// Fold of rows that are never held out.
 pub const NEVER: usize = usize::MAX;
 
-/// The way of `svc`: one Gram matrix for all folds, problems and costs, each C started from the one before.
+/// Path of `svc` along C; see [`SvcParams::cross_validate`].
 pub(crate) fn svc_path(task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
     let params = read::<SvcParams>(&SPEC, task.params)?;
     let folds: Vec<usize> = task.folds.iter().map(|f| f.map_or(NEVER, |f| f as usize)).collect();
     params.cross_validate(task.x, task.problems, &folds, task.values, watch).map(Some)
 }
 
-/// One problem without the rows of one fold, and where its solution stands: C and the dual.
+/// One problem without the rows of one fold.
 struct Run {
     problem: usize,
     fold: usize,
+    /// The last C and its dual solution.
     reached: Option<(f64, Dual)>,
 }
 
 impl SvcParams {
-    /// Decision values of all rows when the rows of each fold are held out in turn, for each C of a rising
-    /// path: `result[c][row·problems + p]` is the decision of problem p on a row that its training did not see.
-    /// Every C is finished before the next begins: interrupted, the result holds those that are finished.
+    /// Held-out decision values for each C of an ascending path: `result[c][row·problems + p]` is the decision value of
+    /// problem p for a row, trained without the row's fold. Each C is finished before the next begins, so after an
+    /// interruption the result holds the finished ones.
     pub fn cross_validate(
         &self,
         x: MatrixView<'_>,
@@ -63,7 +64,7 @@ impl SvcParams {
                 runs.push(Run { problem, fold, reached: None });
             }
         }
-        // What a start from the last C needs in memory: five numbers a row and run.
+        // a warm start stores five numbers per row and run
         let warm = runs.len().saturating_mul(x.rows()).saturating_mul(40) <= self.cache_bytes;
         let advance = |gram: &mut dyn Gram, run: &mut Run, c: f64| {
             let mut dual = match run.reached.take() {
@@ -101,7 +102,7 @@ impl SvcParams {
         Ok(decisions)
     }
 
-    /// The whole kernel matrix, if it is given or fits into the cache budget.
+    /// The whole kernel matrix, if it is precomputed or fits into the cache.
     fn whole_matrix(&self, x: MatrixView<'_>) -> Result<Option<MatrixGram>> {
         if self.kernel == Kernel::Precomputed {
             return MatrixGram::new(x).map(Some);

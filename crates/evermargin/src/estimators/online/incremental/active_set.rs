@@ -1,69 +1,69 @@
-//! One sample moves, all others stay optimal: the steps of the exact machine.
+//! Active-set steps of the exact SVM: the coefficient of one sample moves while all other samples stay optimal.
 //!
-//! When α_c moves by t, α of the margin moves by βt, b by β₀t and the g outside by γt, with [β₀; β] = −R[y_c; Q_c] and
-//! γᵢ = Q_ic + Σ Qᵢₛβₛ + yᵢβ₀ (Emara 2012, VI.2). The step ends where the first sample changes its set. With an empty
-//! margin only b moves, gᵢ by yᵢ times as much, until a sample reaches g = 0.
+//! When α_c changes by t, the α of margin samples change by βt, b by β₀t and the g of all other samples by γt, with
+//! [β₀; β] = −R[y_c; Q_c] and γᵢ = Q_ic + Σ Qᵢₛβₛ + yᵢβ₀ (Emara 2012, VI.2). A step ends when the first sample changes its
+//! set. If the margin is empty, only b changes, and each gᵢ by yᵢ times as much, until some sample reaches g = 0.
 //!
-//! Several samples may change at once: of those that do so without a step the first is taken, one at a time. This is the
-//! rule of the least index of principal pivoting (Murty 1974), which does not cycle where every curvature is positive;
-//! the ridge of [`super`] makes it so.
+//! If several samples change their set at the same time, they are processed one at a time, lowest index first. This is
+//! the least-index rule of principal pivoting (Murty 1974), which does not cycle if every curvature is positive; the
+//! ridge of [`super`] ensures that.
 
 use super::inverse::Inverse;
 use super::{ExactSvm, Place};
 use crate::error::{Error, Result};
 
-/// Steps of α below this share of the cost are none.
-const NOTHING: f64 = 1e-13;
+/// Smallest step of α that counts, as a fraction of the cost.
+const MIN_STEP: f64 = 1e-13;
 
-/// Rates below this are rounding: a copy of what is on the margin must not join and leave for ever. A true rate of a copy
-/// is of the size of the ridge.
-const FLAT: f64 = 1e-13;
+/// Smallest rate of change that counts; smaller ones are rounding errors. Without this limit a duplicate of a margin sample
+/// could join and leave the margin endlessly. The true rate of a duplicate is of the size of the ridge.
+const MIN_RATE: f64 = 1e-13;
 
-/// Largest residual of β that is not corrected; a hundred times as much asks for a fresh R. Both are far below the ridge,
-/// which is what decides between copies.
+/// Largest residual of β that is accepted without correction; if it stays above a hundred times this value, R is
+/// recomputed. Both limits are far below the ridge, which determines the solution among duplicates.
 const RESIDUAL: f64 = 1e-14;
 
-/// Most corrections of β: each leaves a share of the error that grows with the condition of the margin's matrix, about 1e-6
-/// where it holds copies.
-pub(crate) const PASSES: usize = 6;
+/// Maximum number of corrections of β. The fraction of the error that each one leaves grows with the condition number of
+/// the margin's matrix; it is about 1e-6 with duplicates in the margin.
+pub(crate) const MAX_CORRECTIONS: usize = 6;
 
-/// Steps of one move, for each sample, before it is given up.
+/// Maximum number of steps of one move, per sample.
 const MAX_STEPS: usize = 20;
 
-/// Samples that joined the margin before R is computed afresh.
-const FRESH: usize = 200;
+/// Number of samples that may join the margin before R is recomputed.
+const MAX_UPDATES: usize = 200;
 
-/// What ends a step.
+/// Event that ends a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Event {
-    /// The moving sample is at its bound.
+    /// α of the moving sample reached its bound.
     Bound,
-    /// The moving sample has g = 0.
+    /// g of the moving sample reached 0.
     Reached,
-    /// A margin sample is at 0 or C.
+    /// α of a margin sample reached 0 or C.
     Leaves(usize, Place),
-    /// Another sample has g = 0.
+    /// g of another sample reached 0.
     Joins(usize),
 }
 
-/// How everything moves when α of one sample does.
+/// Rates of change of all quantities with α of the moving sample.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rates {
-    /// [β₀; β] of the margin.
+    /// [β₀; β]: rates of b and of the α of margin samples.
     pub beta: Vec<f64>,
-    /// γ of every sample; 0 on the margin up to rounding.
+    /// γ: rate of g of every sample; 0 up to rounding for margin samples.
     pub gamma: Vec<f64>,
-    /// Size of the kernel values behind them, at least 1.
+    /// Largest absolute kernel value involved, at least 1.
     pub scale: f64,
 }
 
 impl ExactSvm {
-    /// Moves α_c up from 0 until it is settled, or down to 0; `row` is its kernel row.
-    pub(crate) fn travel(&mut self, c: usize, way: f64, row: &[f64]) -> Result<()> {
+    /// Moves α_c up from 0 until sample c is optimal (`way` = 1), or down to 0 (`way` = −1); `row` is its kernel row.
+    pub(crate) fn move_sample(&mut self, c: usize, way: f64, row: &[f64]) -> Result<()> {
         let mut rates = Rates::default();
         for _ in 0..MAX_STEPS * (self.len() + 10) {
             if self.standing.margin.is_empty() {
-                if self.slide(c, way)? {
+                if self.move_bias(c, way)? {
                     return Ok(());
                 }
                 continue;
@@ -93,10 +93,11 @@ impl ExactSvm {
                 }
             }
         }
-        Err(unsettled())
+        Err(no_exact_solution())
     }
 
-    /// β and γ when α_c moves; `row` is its kernel row. The residual of β is γ of the margin, so it costs nothing to know.
+    /// β and γ for a change of α_c; `row` is its kernel row. The residual of β is γ of the margin samples, so it is a
+    /// by-product.
     pub(crate) fn rates(&mut self, c: usize, row: &[f64], rates: &mut Rates) -> Result<()> {
         let y_c = self.y[c];
         let size = self.standing.margin.len() + 1;
@@ -110,11 +111,11 @@ impl ExactSvm {
             against.push(y_c);
             against.extend(self.standing.margin.iter().map(|&s| self.y[s] * y_c * row[s]));
             let diagonal = self.standing.margin.iter().zip(&self.rows).map(|(&s, row)| row[s]);
-            let scale = against.iter().copied().chain(diagonal).fold(1.0, |most: f64, v| most.max(v.abs()));
+            let scale = against.iter().copied().chain(diagonal).fold(1.0, |max: f64, v| max.max(v.abs()));
             rates.scale = scale;
             let mut worst = f64::INFINITY;
-            for _ in 0..PASSES {
-                worst = self.refine(&mut against, rates, y_c);
+            for _ in 0..MAX_CORRECTIONS {
+                worst = self.correct_beta(&mut against, rates, y_c);
                 if worst <= RESIDUAL * scale {
                     break;
                 }
@@ -128,9 +129,9 @@ impl ExactSvm {
         Ok(())
     }
 
-    /// One correction of β by R times its residual `against`; the sums behind γ follow, and the residual is that of the
-    /// new β. Returns the largest of it.
-    fn refine(&self, against: &mut [f64], rates: &mut Rates, y_c: f64) -> f64 {
+    /// Corrects β once by R times its residual `against`, and updates the sums in γ and the residual accordingly. Returns
+    /// the largest absolute value of the new residual.
+    fn correct_beta(&self, against: &mut [f64], rates: &mut Rates, y_c: f64) -> f64 {
         let margin = &self.standing.margin;
         let mut step = vec![0.0; against.len()];
         self.standing.inverse.subtract_times(against, &mut step);
@@ -144,17 +145,17 @@ impl ExactSvm {
         for (left, &s) in against[1..].iter_mut().zip(margin) {
             *left = self.y[s] * rates.gamma[s];
         }
-        against.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+        against.iter().fold(0.0, |max: f64, v| max.max(v.abs()))
     }
 
-    /// The first thing to happen, and after how much of α_c; of those at once the first sample, the moving one before all.
+    /// The first event and the change of α_c until it happens. Ties go to the moving sample, then to the lowest index.
     fn first_event(&self, c: usize, way: f64, rates: &Rates) -> (f64, Event) {
         let at = &self.standing;
         let bound = if way > 0.0 { self.cost[c] - at.alpha[c] } else { at.alpha[c] };
         let mut first = (bound.max(0.0), Event::Bound);
-        let nothing = NOTHING * self.cost[c];
+        let min_step = MIN_STEP * self.cost[c];
         let mut consider = |step: f64, event: Event| {
-            let step = if step <= nothing { 0.0 } else { step };
+            let step = if step <= min_step { 0.0 } else { step };
             if step < first.0 {
                 first = (step, event);
             }
@@ -166,22 +167,23 @@ impl ExactSvm {
         at.margin.iter().zip(&rates.beta[1..]).for_each(|(&s, b)| slot[s] = *b);
         for i in (0..self.len()).filter(|&i| i != c) {
             let (speed, drift) = (way * slot[i], way * rates.gamma[i]);
-            let flat = FLAT * rates.scale;
+            let min_drift = MIN_RATE * rates.scale;
             match at.place[i] {
-                Place::Margin if speed > FLAT => {
+                Place::Margin if speed > MIN_RATE => {
                     consider((self.cost[i] - at.alpha[i]) / speed, Event::Leaves(i, Place::Error));
                 }
-                Place::Margin if speed < -FLAT => {
+                Place::Margin if speed < -MIN_RATE => {
                     consider(at.alpha[i] / -speed, Event::Leaves(i, Place::Rest));
                 }
-                Place::Error if drift > flat => consider(-at.g[i] / drift, Event::Joins(i)),
-                Place::Rest if drift < -flat => consider(at.g[i] / -drift, Event::Joins(i)),
+                Place::Error if drift > min_drift => consider(-at.g[i] / drift, Event::Joins(i)),
+                Place::Rest if drift < -min_drift => consider(at.g[i] / -drift, Event::Joins(i)),
                 _ => {}
             }
         }
         first
     }
 
+    /// Applies a change of α_c by `step` to all quantities.
     fn move_by(&mut self, c: usize, step: f64, rates: &Rates) {
         let at = &mut self.standing;
         at.alpha[c] += step;
@@ -196,8 +198,9 @@ impl ExactSvm {
         }
     }
 
-    /// With an empty margin only b can move: toward what lets α_c move. Says whether c is settled.
-    fn slide(&mut self, c: usize, way: f64) -> Result<bool> {
+    /// With an empty margin, moves b until the first sample reaches g = 0 and joins the margin, in the direction that lets
+    /// α_c move. Returns whether that sample is c.
+    fn move_bias(&mut self, c: usize, way: f64) -> Result<bool> {
         let direction = way * self.y[c];
         let at = &mut self.standing;
         let mut first = (way > 0.0).then_some((-at.g[c], c));
@@ -212,7 +215,7 @@ impl ExactSvm {
                 first = Some((distance, i));
             }
         }
-        let (distance, i) = first.ok_or_else(unsettled)?;
+        let (distance, i) = first.ok_or_else(no_exact_solution)?;
         at.b += direction * distance;
         for (g, y) in at.g.iter_mut().zip(&self.y) {
             *g += direction * distance * y;
@@ -222,9 +225,9 @@ impl ExactSvm {
         Ok(i == c)
     }
 
-    /// A sample with g = 0 joins the margin; one that moved there from 0 without a step rests.
+    /// Adds a sample with g = 0 to the margin. A new sample with α = 0 goes to the rest set instead.
     fn join(&mut self, i: usize) -> Result<()> {
-        if self.standing.place[i] == Place::Absent && self.standing.alpha[i] <= NOTHING * self.cost[i] {
+        if self.standing.place[i] == Place::Absent && self.standing.alpha[i] <= MIN_STEP * self.cost[i] {
             self.standing.alpha[i] = 0.0;
             self.standing.place[i] = Place::Rest;
             return Ok(());
@@ -236,7 +239,7 @@ impl ExactSvm {
             let mut rates = Rates::default();
             self.rates(i, &row, &mut rates)?;
             if rates.gamma[i] <= 0.0 {
-                return Err(unsettled());
+                return Err(no_exact_solution());
             }
             self.standing.inverse.join(&rates.beta, rates.gamma[i]);
         }
@@ -247,23 +250,23 @@ impl ExactSvm {
         Ok(())
     }
 
-    /// A sample leaves the margin; the caller says where to.
+    /// Removes a sample from the margin; the caller sets its new place.
     pub(crate) fn leave(&mut self, s: usize) {
         if let Some(slot) = self.standing.margin.iter().position(|&m| m == s) {
             self.standing.margin.remove(slot);
             self.rows.remove(slot);
             if self.standing.inverse.leave(slot + 1) {
-                self.standing.changes = FRESH;
+                self.standing.changes = MAX_UPDATES;
             }
         }
     }
 
-    /// Rounding is not left to add up for ever.
-    pub(crate) fn freshen(&mut self) -> Result<()> {
-        if self.standing.changes >= FRESH { self.refresh() } else { Ok(()) }
+    /// Recomputes R after [`MAX_UPDATES`] updates, so that rounding errors do not accumulate.
+    pub(crate) fn refresh_if_due(&mut self) -> Result<()> {
+        if self.standing.changes >= MAX_UPDATES { self.refresh() } else { Ok(()) }
     }
 
-    /// R from the kernel values of the margin.
+    /// Recomputes R from the kernel values of the margin.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         self.standing.inverse = self.factored()?;
         self.standing.changes = 0;
@@ -271,10 +274,10 @@ impl ExactSvm {
     }
 }
 
-fn unsettled() -> Error {
+fn no_exact_solution() -> Error {
     Error::Data(
-        "the sample could not be placed exactly: the kernel values are too large or too many samples are copies of \
-         each other; scale the samples, or lower C. Nothing was changed"
+        "no exact solution was found: the kernel values are too large or too many samples are duplicates; scale the \
+         samples or lower C. The model was not changed"
             .into(),
     )
 }

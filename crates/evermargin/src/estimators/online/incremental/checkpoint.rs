@@ -1,10 +1,11 @@
-//! What a machine is on paper: everything but the kernel rows, which follow from the samples.
+//! Serialized form of the exact SVM: everything except the kernel rows, which are recomputed from the samples.
 
-use super::{ExactParams, ExactSvm, Place, Standing};
+use super::{ExactParams, ExactSvm, Place, Solution};
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// Serialized form of [`ExactSvm`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Saved {
@@ -13,7 +14,7 @@ pub(crate) struct Saved {
     ids: Vec<u64>,
     y: Vec<f64>,
     cost: Vec<f64>,
-    standing: Standing,
+    standing: Solution,
 }
 
 impl From<ExactSvm> for Saved {
@@ -26,7 +27,7 @@ impl From<ExactSvm> for Saved {
 impl TryFrom<Saved> for ExactSvm {
     type Error = Error;
 
-    /// Goes on bit by bit; refuses parts that do not fit together.
+    /// Restores a bit-identical state; inconsistent parts are an error.
     fn try_from(saved: Saved) -> Result<Self> {
         saved.check()?;
         let Saved { params, points, ids, y, cost, standing } = saved;
@@ -56,7 +57,7 @@ impl Saved {
         let mut ids = self.ids.clone();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| pair[0] == pair[1]) {
-            return wrong("two samples have one number");
+            return wrong("two samples have the same id");
         }
         let sound = |i: usize| {
             let (cost, alpha) = (self.cost[i], at.alpha[i]);

@@ -1,18 +1,20 @@
-//! R, the inverse of the margin's bordered matrix [0 yᵀ; y Q], as samples join and leave the margin.
+//! R, the inverse of the margin's bordered matrix [0 yᵀ; y Q], updated as samples join and leave the margin.
 //!
-//! A row joins with its sensitivities β and curvature γ: R ← [R 0; 0 0] + [β; 1][β; 1]ᵀ/γ. A row k leaves:
-//! Rᵢⱼ ← Rᵢⱼ − RᵢₖRₖⱼ/Rₖₖ, without row and column k (Cauwenberghs & Poggio 2001, section 3). From the beginning:
-//! Q alone may be singular where the bordered matrix is not (a linear kernel), but M = Q + τyyᵀ is not, and differs only in
-//! b: with z = M⁻¹y, d = yᵀz, R = [τ − 1/d, zᵀ/d; z/d, M⁻¹ − zzᵀ/d]. So a Cholesky factorization of M is enough.
+//! A row with sensitivities β and curvature γ joins by R ← [R 0; 0 0] + [β; 1][β; 1]ᵀ/γ. A row k leaves by
+//! Rᵢⱼ ← Rᵢⱼ − RᵢₖRₖⱼ/Rₖₖ, after which row and column k are dropped (Cauwenberghs & Poggio 2001, section 3).
+//!
+//! To compute R from scratch: Q alone may be singular where the bordered matrix is not (a linear kernel), but
+//! M = Q + τyyᵀ is not singular, and using it changes only b. With z = M⁻¹y and d = yᵀz,
+//! R = [τ − 1/d, zᵀ/d; z/d, M⁻¹ − zzᵀ/d], so a Cholesky factorization of M is enough.
 
 use crate::error::Result;
 use crate::math::linalg::Cholesky;
 use serde::{Deserialize, Serialize};
 
-/// Digits are lost when values shrink by this factor.
-const LOST: f64 = 1e4;
+/// Factor by which values may shrink in an update before it counts as a loss of digits.
+const MAX_SHRINKAGE: f64 = 1e4;
 
-/// A symmetric matrix, row-major; empty while the margin is.
+/// The symmetric matrix R, row-major; empty if the margin is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inverse {
     size: usize,
@@ -48,12 +50,12 @@ impl Inverse {
         Ok(Self { size, values })
     }
 
-    /// Of one sample with label `y` and diagonal `q`.
+    /// The inverse for a margin of one sample with label `y` and diagonal entry `q`.
     pub fn one(q: f64, y: f64) -> Self {
         Self { size: 2, values: vec![-q, y, y, 0.0] }
     }
 
-    /// Rows: one more than there are samples; 0 without any.
+    /// Number of rows: the number of margin samples plus one, or 0 without samples.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -63,7 +65,7 @@ impl Inverse {
         &self.values
     }
 
-    /// Whether there are as many finite values as the size says.
+    /// Whether the number of values matches the size and all are finite.
     pub fn is_sound(&self) -> bool {
         self.size.checked_mul(self.size) == Some(self.values.len())
             && self.values.iter().all(|v| v.is_finite())
@@ -76,7 +78,7 @@ impl Inverse {
         }
     }
 
-    /// A sample joins, last.
+    /// Adds a sample as the last row, with its sensitivities `beta` and curvature `gamma`.
     pub fn join(&mut self, beta: &[f64], gamma: f64) {
         let (old, size) = (self.size, self.size + 1);
         self.values.resize(size * size, 0.0);
@@ -94,8 +96,8 @@ impl Inverse {
         self.size = size;
     }
 
-    /// The sample of row `k`, from 1 on, leaves. Says whether digits were lost: what is left is much smaller than what was
-    /// taken away, as when one of two copies goes.
+    /// Removes the sample of row `k`, counted from 1. Returns whether digits were lost, that is whether the remaining values
+    /// are much smaller than those that were subtracted, as after removing one of two duplicates.
     #[must_use]
     pub fn leave(&mut self, k: usize) -> bool {
         let size = self.size;
@@ -115,6 +117,6 @@ impl Inverse {
         }
         self.values.truncate(to);
         self.size = size - 1;
-        column.iter().any(|v| v.abs() > LOST * largest)
+        column.iter().any(|v| v.abs() > MAX_SHRINKAGE * largest)
     }
 }

@@ -1,23 +1,24 @@
-//! How far the change goes that one sample makes: what Emara 2012, VI.3, measures to find a radius.
+//! Locality of the change that one new sample makes, as measured in Emara 2012, VI.3, to choose a radius.
 //!
-//! A sample is added to the exact machine; |Δα|/C of every other sample stands beside its distance in widths σ = 1/√(2·gamma)
-//! of the rbf kernel. [`radius`] is the distance beyond which no change is larger than a threshold.
+//! A sample is added to a copy of the exact SVM. For every other sample, [`changes`] returns |Δα|/C and the distance from
+//! the new sample in widths σ = 1/√(2·gamma) of the rbf kernel. [`radius`] is the distance beyond which no change is
+//! larger than a threshold.
 
 use super::ExactSvm;
 use crate::data::{Label, MatrixView};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
-/// What one sample did to another.
+/// Change of one sample's coefficient caused by a new sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Distance between the two, in widths of the kernel.
+    /// Distance between the two samples, in widths of the kernel.
     pub distance: f64,
-    /// |Δα|/C of the other.
+    /// |Δα|/C of the older sample.
     pub change: f64,
 }
 
-/// The changes that row `r` of `x` would make, in the order of the samples; the machine stays as it is.
+/// Changes that adding row `r` of `x` would make, in the order of the samples. `machine` is not modified.
 pub fn changes(machine: &ExactSvm, x: MatrixView<'_>, r: usize, label: Label) -> Result<Vec<Change>> {
     let Kernel::Rbf { gamma } = machine.params.kernel else {
         return Err(Error::parameter("kernel", machine.params.kernel.name(), "rbf, which has a width"));
@@ -36,7 +37,7 @@ pub fn changes(machine: &ExactSvm, x: MatrixView<'_>, r: usize, label: Label) ->
     Ok((0..machine.len()).map(change).collect())
 }
 
-/// The distance beyond which no change is larger than the threshold; 0 when none is.
+/// Distance beyond which no change is larger than the threshold; 0 if no change is.
 pub fn radius(changes: &[Change], threshold: f64) -> f64 {
     changes.iter().filter(|c| c.change > threshold).map(|c| c.distance).fold(0.0, f64::max)
 }

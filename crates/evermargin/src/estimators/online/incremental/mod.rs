@@ -1,22 +1,24 @@
-//! The exact support vector machine as samples come, go and change their label: how a label is taken back.
+//! The exact incremental and decremental support vector machine: samples are added, removed and relabeled.
 //!
-//! Problem: that of [`crate::estimators::supervised::svc`] on the samples there are now, solved not to a tolerance but up to rounding, after every
-//! change. With Qᵢⱼ = yᵢyⱼKᵢⱼ and gᵢ = Σ Qᵢⱼαⱼ + yᵢb − 1 each sample is in one of three sets: margin (0 < α < C, g = 0),
-//! error (α = C, g ≤ 0), rest (α = 0, g ≥ 0). A sample comes by α_c rising from 0 and goes by α_c falling to 0 while all
-//! others stay optimal ([`path`](self)), so what was added and removed leaves no trace.
+//! Problem: that of [`crate::estimators::supervised::svc`] on the current samples, solved up to rounding (not to a
+//! tolerance) after every change. With Qᵢⱼ = yᵢyⱼKᵢⱼ and gᵢ = Σ Qᵢⱼαⱼ + yᵢb − 1 each sample is in one of three sets: margin
+//! (0 < α < C, g = 0), error (α = C, g ≤ 0), rest (α = 0, g ≥ 0). To add a sample c, α_c rises from 0; to remove it, α_c
+//! falls to 0. All other samples stay optimal meanwhile (`active_set.rs`), so a sample that was added and removed leaves no
+//! trace.
 //! Source: Cauwenberghs & Poggio 2001; sensitivities as in Emara 2012, VI.2; the bookkeeping is the standard completion.
 //!
-//! Why a loop of its own: the dual loop of `solver/smo` approaches an optimum from one kernel row at a time in single
-//! precision; this one never leaves it, in double precision, which is what makes a removal exact. Its price: n·|margin|
-//! for every event, and memory for the kernel rows of the margin; hence the cap.
+//! Reason for a separate solver: `solver/smo` approaches an optimum with one kernel row at a time in single precision. This
+//! one never leaves the optimum and uses double precision, which makes a removal exact. It costs n·|margin| operations per
+//! event and memory for the kernel rows of the margin, so the number of samples is limited.
 //!
-//! Departures: every Kᵢᵢ is raised by 1e-10·(1 + Kᵢᵢ). The solution is then unique, also with copies and with contradicting
-//! labels on one point, every curvature is positive and no step cycles; the price is that y·f of a margin sample is
-//! 1 − 1e-10(1 + K)α. With samples of one class (or none) α = 0 and b = ±1, and there is no model.
+//! Departures: every Kᵢᵢ is raised by 1e-10·(1 + Kᵢᵢ). The solution is then unique, even with duplicates and contradicting
+//! labels of the same point, every curvature is positive, and the steps do not cycle. As a consequence y·f of a margin
+//! sample is 1 − 1e-10(1 + K)α. If all samples are of one class, α = 0, b = ±1 and there is no model; without samples
+//! b = 0.
 //!
-//! [`ExactSvm::optimize`] makes the state a function of the samples and their sets alone, whatever came before: α of errors
-//! and rest are set, those of the margin solved for in the order of the ids. Two histories with the same samples then
-//! have the same bits, unless a sample lies on the border of two sets to rounding.
+//! [`ExactSvm::optimize`] makes the state a function of the samples and their sets alone, independent of the history: α of
+//! the error and rest sets are assigned, and α of the margin are solved for in the order of the ids. Two histories with the
+//! same samples then give bit-identical states, unless rounding decides to which of two sets a sample belongs.
 
 mod active_set;
 mod checkpoint;
@@ -32,11 +34,11 @@ use crate::model::Model;
 use checkpoint::Saved;
 use serde::{Deserialize, Serialize};
 
-/// How much the diagonal of the kernel is raised: this times 1 + Kᵢᵢ.
+/// Ridge on the diagonal of the kernel matrix: Kᵢᵢ is raised by this times 1 + Kᵢᵢ.
 const RIDGE: f64 = 1e-10;
 
-/// Largest K(x, x), by which all kernel values are bounded.
-const LARGEST: f64 = 1e100;
+/// Largest K(x, x) that is accepted; it bounds all kernel values.
+const MAX_DIAGONAL: f64 = 1e100;
 
 /// Parameters of [`ExactSvm`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +48,7 @@ pub struct ExactParams {
     pub kernel: Kernel,
     /// Cost of a margin violation, times the weight of the sample.
     pub c: f64,
-    /// Most samples.
+    /// Maximum number of samples.
     pub max_points: usize,
 }
 
@@ -77,10 +79,10 @@ impl ExactParams {
     }
 }
 
-/// Where a sample is.
+/// Set that a sample belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
-    /// On its way in or out.
+    /// None yet or none any more: the sample is being added or removed.
     Absent,
     /// 0 < α < C, on the margin.
     Margin,
@@ -90,21 +92,21 @@ pub enum Place {
     Rest,
 }
 
-/// The solution, sample by sample.
+/// The solution: coefficients, sets and the inverse of the margin's matrix.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct Standing {
+struct Solution {
     alpha: Vec<f64>,
     g: Vec<f64>,
     place: Vec<Place>,
     b: f64,
-    /// Places of the margin's samples, in the order of the rows of R after its first.
+    /// Indices of the margin samples, in the order of the rows of R after the first.
     margin: Vec<usize>,
     inverse: Inverse,
-    /// Samples that joined the margin since R was computed afresh.
+    /// Number of samples that joined the margin since R was last recomputed.
     changes: usize,
 }
 
-/// An exact solution that follows its samples.
+/// An SVM whose solution stays exact while samples are added, removed and relabeled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Saved", try_from = "Saved")]
 pub struct ExactSvm {
@@ -113,15 +115,15 @@ pub struct ExactSvm {
     ids: Vec<u64>,
     y: Vec<f64>,
     cost: Vec<f64>,
-    standing: Standing,
+    standing: Solution,
     /// |x|² of every sample.
     squares: Vec<f64>,
-    /// Kernel rows of the margin, in its order.
+    /// Kernel rows of the margin samples, in the order of the margin.
     rows: Vec<Vec<f64>>,
 }
 
 impl ExactSvm {
-    /// No samples yet; they will have `cols` columns, dense or `sparse`.
+    /// An SVM without samples, for samples with `cols` columns, dense or `sparse`.
     pub fn new(params: &ExactParams, cols: usize, sparse: bool) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -130,14 +132,13 @@ impl ExactSvm {
             ids: Vec::new(),
             y: Vec::new(),
             cost: Vec::new(),
-            standing: Standing::default(),
+            standing: Solution::default(),
             squares: Vec::new(),
             rows: Vec::new(),
         })
     }
 
-    /// A sample comes: row `r` of `x`, with its label, its weight (times C) and a number of its own. On an error nothing
-    /// has changed.
+    /// Adds row `r` of `x` with a label, a weight that multiplies C, and a unique id. An error leaves the state unchanged.
     pub fn add(&mut self, x: MatrixView<'_>, r: usize, label: Label, weight: f64, id: u64) -> Result<()> {
         if x.cols() != self.points.cols() {
             return Err(Error::Shape { what: "columns", expected: self.points.cols(), found: x.cols() });
@@ -157,7 +158,7 @@ impl ExactSvm {
         }
         let square = x.row(r).norm2();
         let own = self.params.kernel.from_dot(square, square, square);
-        if own.is_nan() || own > LARGEST {
+        if own.is_nan() || own > MAX_DIAGONAL {
             return Err(Error::Data(format!(
                 "sample {id}: its kernel value with itself is {own:.0e}, too large to be exact with; scale the samples"
             )));
@@ -165,7 +166,7 @@ impl ExactSvm {
         if self.len() >= self.params.max_points {
             return Err(Error::Data(format!(
                 "the machine holds {} samples, as many as max_points allows: remove some, raise max_points (time and \
-                 memory grow with the samples times those on the margin), or use local-svc, which forgets",
+                 memory grow with the samples times those on the margin), or use local-svc, which evicts samples",
                 self.len()
             )));
         }
@@ -179,7 +180,7 @@ impl ExactSvm {
         })
     }
 
-    /// A sample goes, as if it had never been there. On an error nothing has changed.
+    /// Removes a sample, as if it had never been added. An error leaves the state unchanged.
     pub fn remove(&mut self, id: u64) -> Result<()> {
         let c = self.position(id)?;
         let before = self.standing.clone();
@@ -188,11 +189,11 @@ impl ExactSvm {
             self.restore_rows();
         })?;
         let keep: Vec<usize> = (0..self.len()).filter(|&i| i != c).collect();
-        self.arrange(&keep);
+        self.reorder(&keep);
         Ok(())
     }
 
-    /// A sample changes its label. On an error nothing has changed.
+    /// Changes the label of a sample. An error leaves the state unchanged.
     pub fn relabel(&mut self, id: u64, label: Label) -> Result<()> {
         let c = self.position(id)?;
         if label == Label::Unknown {
@@ -215,24 +216,24 @@ impl ExactSvm {
         })
     }
 
-    /// Makes the state a function of the samples and their sets alone; samples are then in the order of their ids.
-    /// Returns the largest violation of the optimality conditions, which is of the size of rounding.
+    /// Makes the state a function of the samples and their sets alone, and sorts the samples by id. Returns the largest
+    /// violation of the optimality conditions, which is of the size of rounding errors.
     pub fn optimize(&mut self) -> Result<f64> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_unstable_by_key(|&i| self.ids[i]);
-        self.arrange(&order);
+        self.reorder(&order);
         self.standing.margin.sort_unstable();
         let mut h = vec![0.0; self.len()];
         loop {
             self.restore_rows();
             self.refresh()?;
-            self.hold_bounds(&mut h);
+            self.set_bound_coefficients(&mut h);
             if self.standing.margin.is_empty() {
-                self.standing.b = self.middle(&h);
+                self.standing.b = self.bias_midpoint(&h);
                 break;
             }
             self.solve_margin(&mut h);
-            let Some((s, place)) = self.strayed() else { break };
+            let Some((s, place)) = self.farthest_out_of_bounds() else { break };
             self.standing.margin.retain(|&m| m != s);
             self.standing.place[s] = place;
         }
@@ -244,8 +245,8 @@ impl ExactSvm {
         Ok(self.violation())
     }
 
-    /// Sets α of errors and rest; `h` becomes the sum of the errors' kernel rows.
-    fn hold_bounds(&mut self, h: &mut [f64]) {
+    /// Sets α of the error set to C and of the rest set to 0; `h` becomes the weighted sum of the error set's kernel rows.
+    fn set_bound_coefficients(&mut self, h: &mut [f64]) {
         h.fill(0.0);
         for j in 0..self.len() {
             let error = self.standing.place[j] == Place::Error;
@@ -257,9 +258,9 @@ impl ExactSvm {
         }
     }
 
-    /// The margin's sample whose α is farthest outside its bounds, and where it belongs: none but where copies leave α
-    /// known to few digits.
-    fn strayed(&self) -> Option<(usize, Place)> {
+    /// The margin sample whose α is farthest outside its bounds, and the set it belongs to. There is one only if duplicates
+    /// leave few significant digits in α.
+    fn farthest_out_of_bounds(&self) -> Option<(usize, Place)> {
         let outside = |&s: &usize| {
             let (a, cost) = (self.standing.alpha[s], self.cost[s]);
             let far = (-a).max(a - cost);
@@ -269,15 +270,16 @@ impl ExactSvm {
         some.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, s, place)| (s, place))
     }
 
-    /// α of the margin and b from those of the errors, whose sum of kernel rows is `h`; adds the margin's to it.
+    /// Solves for b and the α of the margin, given the α of the error set and the weighted sum `h` of its kernel rows. Adds
+    /// the kernel rows of the margin to `h`.
     fn solve_margin(&mut self, h: &mut [f64]) {
         let margin = self.standing.margin.clone();
         let held: f64 = self.y.iter().zip(&self.standing.alpha).map(|(y, a)| y * a).sum();
         let mut found = vec![0.0; margin.len() + 1];
         let mut left = vec![0.0; margin.len() + 1];
         let whole = h.to_vec();
-        // from the second time on it is the rounding that is corrected
-        for _ in 0..active_set::PASSES {
+        // the first pass solves, the others correct rounding errors
+        for _ in 0..active_set::MAX_CORRECTIONS {
             left[0] = held + margin.iter().zip(&found[1..]).map(|(&s, a)| self.y[s] * a).sum::<f64>();
             for (left, &s) in left[1..].iter_mut().zip(&margin) {
                 *left = self.y[s] * (h[s] + found[0]) - 1.0;
@@ -295,8 +297,8 @@ impl ExactSvm {
         }
     }
 
-    /// The middle of what b may be when no sample is on the margin; `h` is f − b.
-    fn middle(&self, h: &[f64]) -> f64 {
+    /// Midpoint of the interval of b that the optimality conditions allow when the margin is empty; `h` is f − b.
+    fn bias_midpoint(&self, h: &[f64]) -> f64 {
         let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
         for i in 0..self.len() {
             let b = self.y[i] - h[i];
@@ -314,7 +316,7 @@ impl ExactSvm {
         }
     }
 
-    /// The largest violation of the optimality conditions by the g and α that are kept.
+    /// Largest violation of the optimality conditions by the stored g.
     pub fn violation(&self) -> f64 {
         let at = &self.standing;
         let wrong = |i: usize| match at.place[i] {
@@ -325,7 +327,7 @@ impl ExactSvm {
         (0..self.len()).map(wrong).fold(0.0, f64::max)
     }
 
-    /// The model, in the order of the samples; none while they are of one class.
+    /// The model, with support vectors in the order of the samples; `None` while all samples are of one class.
     pub fn model(&self) -> Option<Model> {
         if !self.has(1.0) || !self.has(-1.0) {
             return None;
@@ -340,19 +342,21 @@ impl ExactSvm {
         })
     }
 
-    /// f at every sample, in their order.
+    /// Decision value f of every sample.
     pub fn decisions(&self) -> Vec<f64> {
         let at = &self.standing;
-        let f = |i: usize| self.y[i] * (at.g[i] + 1.0 - (self.diagonal(i) - self.plain(i)) * at.alpha[i]);
+        let f = |i: usize| {
+            self.y[i] * (at.g[i] + 1.0 - (self.diagonal(i) - self.unraised_diagonal(i)) * at.alpha[i])
+        };
         (0..self.len()).map(f).collect()
     }
 
-    /// Numbers of the samples, in their order.
+    /// Ids of the samples.
     pub fn ids(&self) -> &[u64] {
         &self.ids
     }
 
-    /// Labels, ±1.
+    /// Labels of the samples, ±1.
     pub fn labels(&self) -> &[f64] {
         &self.y
     }
@@ -362,12 +366,12 @@ impl ExactSvm {
         &self.points
     }
 
-    /// α of every sample, not signed.
+    /// Unsigned α of every sample.
     pub fn alpha(&self) -> &[f64] {
         &self.standing.alpha
     }
 
-    /// C of every sample.
+    /// Cost of every sample: C times its weight.
     pub fn costs(&self) -> &[f64] {
         &self.cost
     }
@@ -377,7 +381,7 @@ impl ExactSvm {
         &self.standing.g
     }
 
-    /// b.
+    /// The intercept b.
     pub fn bias(&self) -> f64 {
         self.standing.b
     }
@@ -387,7 +391,7 @@ impl ExactSvm {
         &self.standing.place
     }
 
-    /// The margin's samples in the order of R, and R.
+    /// Indices of the margin samples in the order of R's rows, and R.
     pub fn inverse(&self) -> (&[usize], &Inverse) {
         (&self.standing.margin, &self.standing.inverse)
     }
@@ -397,13 +401,13 @@ impl ExactSvm {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// [β₀; β]: how b and α of the margin, in the order of [`ExactSvm::inverse`], would move with α of row `r` of `x`, a
-    /// sample that is not there.
+    /// [β₀; β]: rates of change of b and of the margin's α, in the order of [`ExactSvm::inverse`], with the α of a new
+    /// sample, row `r` of `x`.
     pub fn sensitivities(&self, x: MatrixView<'_>, r: usize, label: Label) -> Result<Vec<f64>> {
         if x.cols() != self.points.cols() {
             return Err(Error::Shape { what: "columns", expected: self.points.cols(), found: x.cols() });
@@ -419,7 +423,7 @@ impl ExactSvm {
         Ok(beta)
     }
 
-    /// Q of two samples, the raised diagonal included.
+    /// Entry of Q for two samples; diagonal entries include the ridge.
     pub fn q(&self, i: usize, j: usize) -> f64 {
         let k = if i == j { self.diagonal(i) } else { self.kernel_of(i, j) };
         self.y[i] * self.y[j] * k
@@ -434,7 +438,7 @@ impl ExactSvm {
         (0..self.len()).any(|i| self.y[i] == y && self.standing.place[i] != Place::Absent)
     }
 
-    /// Sample c, which is absent, takes part.
+    /// Brings the absent sample c into the solution.
     fn insert(&mut self, c: usize) -> Result<()> {
         if !self.has(-self.y[c]) {
             self.standing.place[c] = Place::Rest;
@@ -449,27 +453,27 @@ impl ExactSvm {
             self.standing.place[c] = Place::Rest;
             return Ok(());
         }
-        self.travel(c, 1.0, &row)?;
-        self.freshen()
+        self.move_sample(c, 1.0, &row)?;
+        self.refresh_if_due()
     }
 
-    /// Sample c takes no part any more.
+    /// Takes sample c out of the solution.
     fn withdraw(&mut self, c: usize) -> Result<()> {
         self.leave(c);
         self.standing.place[c] = Place::Absent;
         match (self.has(1.0), self.has(-1.0)) {
             (true, true) if self.standing.alpha[c] > 0.0 => {
                 let row = self.kernel_row(c);
-                self.travel(c, -1.0, &row)?;
+                self.move_sample(c, -1.0, &row)?;
             }
             (true, true) => {}
             (positive, negative) => self.one_class(f64::from(positive) - f64::from(negative)),
         }
         self.standing.alpha[c] = 0.0;
-        self.freshen()
+        self.refresh_if_due()
     }
 
-    /// With samples of class y alone f = y; with none f = 0.
+    /// The solution for samples of class `y` only, f = y, or for no samples, f = 0.
     fn one_class(&mut self, y: f64) {
         let at = &mut self.standing;
         at.alpha.fill(0.0);
@@ -498,7 +502,7 @@ impl ExactSvm {
         }
     }
 
-    /// Forgets the samples from `len` on; the standing is the caller's.
+    /// Removes the samples from index `len` on; the caller restores the solution.
     fn truncate(&mut self, len: usize) {
         let keep: Vec<usize> = (0..len).collect();
         self.points = self.points.view().select(&keep);
@@ -508,8 +512,8 @@ impl ExactSvm {
         self.squares.truncate(len);
     }
 
-    /// Keeps the samples named, in this order.
-    fn arrange(&mut self, order: &[usize]) {
+    /// Keeps only the samples with the given indices, in this order.
+    fn reorder(&mut self, order: &[usize]) {
         let mut to = vec![usize::MAX; self.len()];
         order.iter().enumerate().for_each(|(new, &old)| to[old] = new);
         self.points = self.points.view().select(order);
@@ -525,6 +529,7 @@ impl ExactSvm {
         }
     }
 
+    /// Recomputes the kernel rows of the margin.
     fn restore_rows(&mut self) {
         self.rows = self.standing.margin.iter().map(|&s| self.kernel_row(s)).collect();
     }
@@ -540,7 +545,7 @@ impl ExactSvm {
         Inverse::new(&q, &y)
     }
 
-    /// Kernel values of sample i with all, its own raised.
+    /// Kernel values of sample i with all samples, including the ridge on the diagonal.
     fn kernel_row(&self, i: usize) -> Vec<f64> {
         let of = |j: usize| if i == j { self.diagonal(i) } else { self.kernel_of(i, j) };
         (0..self.len()).map(of).collect()
@@ -551,12 +556,12 @@ impl ExactSvm {
         self.params.kernel.from_dot(x.row(i).dot(x.row(j)), self.squares[i], self.squares[j])
     }
 
-    fn plain(&self, i: usize) -> f64 {
+    fn unraised_diagonal(&self, i: usize) -> f64 {
         self.params.kernel.from_dot(self.squares[i], self.squares[i], self.squares[i])
     }
 
     fn diagonal(&self, i: usize) -> f64 {
-        let k = self.plain(i);
+        let k = self.unraised_diagonal(i);
         k + RIDGE * (1.0 + k)
     }
 }

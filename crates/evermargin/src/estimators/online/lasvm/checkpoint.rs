@@ -1,4 +1,4 @@
-//! Checkpoints: everything that is needed to go on bit by bit.
+//! Checkpoints: everything needed to resume with bit-identical results.
 
 use super::state::{Point, Ramp};
 use super::{Counts, Lasvm, LasvmParams};
@@ -8,29 +8,29 @@ use crate::kernel::gram::{Block, Packing};
 use crate::solver::smo::Dual;
 use serde::{Deserialize, Serialize};
 
-/// Everything that is needed to go on bit by bit: plain data.
+/// Everything needed to resume with bit-identical results, as plain data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
     /// Parameters.
     pub params: LasvmParams,
-    /// How samples are packed.
+    /// Packing of the samples.
     pub packing: Packing,
-    /// The points as they came.
+    /// Samples of the points, in the order of arrival.
     pub points: Matrix,
-    /// A number for each point that the caller gave.
+    /// Id of each point, given by the caller.
     pub ids: Vec<u64>,
-    /// Position on the ramp when the point came.
+    /// Position of each point on the ramp when it arrived.
     pub came: Vec<Ramp>,
-    /// Points that are out and wait to be forgotten.
+    /// Whether each point was evicted and awaits removal.
     pub dead: Vec<bool>,
-    /// The problems, one an output.
+    /// Dual problems, one per output.
     pub outputs: Vec<Dual>,
-    /// What was counted.
+    /// Counts since the state was created.
     pub counts: Counts,
 }
 
 impl Lasvm {
-    /// Everything that is needed to go on.
+    /// The checkpoint of the current state.
     pub fn save(&self) -> Saved {
         Saved {
             params: self.params.clone(),
@@ -44,7 +44,7 @@ impl Lasvm {
         }
     }
 
-    /// A machine with the same points and coefficients, but with empty caches.
+    /// A copy with the same points and coefficients, but with empty caches.
     pub(crate) fn copy(&self) -> Self {
         Self {
             params: self.params.clone(),
@@ -68,7 +68,7 @@ impl Lasvm {
         some.iter().chain(&c.admitted).chain(&c.dropped).all(|n| *n <= max)
     }
 
-    /// Goes on from what was saved; refuses parts that do not fit together.
+    /// Restores a state from a checkpoint; inconsistent parts are an error.
     pub fn resume(saved: &Saved) -> Result<Self> {
         saved.check()?;
         let sparse = matches!(saved.points, Matrix::Csr { .. });
@@ -87,14 +87,14 @@ impl Lasvm {
 }
 
 impl Saved {
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Checks that all parts are consistent, because a file may contain anything.
     pub fn check(&self) -> Result<()> {
         self.params.check()?;
         self.points.recheck()?;
         let n = self.points.rows();
         let wrong = |what: &str| Err(Error::State(what.into()));
         if self.ids.len() != n || self.came.len() != n || self.dead.len() != n {
-            return wrong("its points and their numbers differ");
+            return wrong("its points and their ids differ in number");
         }
         let width = self.packing.center.len();
         if self.packing.cols > u32::MAX as usize {

@@ -1,10 +1,10 @@
-//! Who leaves: points nobody needs, and points beyond the cap.
+//! Eviction of points: those that no output needs, and those above the limit on their number.
 
 use super::{Lasvm, LasvmVariant};
 use crate::solver::smo::{Dual, GradientBounds};
 
 impl Lasvm {
-    /// Drops points nobody needs, keeps the cap.
+    /// Evicts points that no output needs, and points above the limit on their number.
     pub(crate) fn evict_idle(&mut self) {
         match self.params.variant {
             LasvmVariant::Hinge if !self.params.retrain => self.evict(),
@@ -32,12 +32,12 @@ impl Lasvm {
         }
     }
 
-    /// LASVM: points that no output has use for as things stand.
+    /// Eviction of `lasvm`: removes the points that no step can currently move in any output.
     fn evict(&mut self) {
         let both =
             |e: &GradientBounds| e.min_down < e.max_up && e.min_down.is_finite() && e.max_up.is_finite();
-        let sleeps = |e: &GradientBounds| e.max_up == f64::NEG_INFINITY && e.min_down == f64::INFINITY;
-        if !self.gradient_bounds.iter().all(|e| both(e) || sleeps(e)) {
+        let is_inactive = |e: &GradientBounds| e.max_up == f64::NEG_INFINITY && e.min_down == f64::INFINITY;
+        if !self.gradient_bounds.iter().all(|e| both(e) || is_inactive(e)) {
             return;
         }
         let Some((first, others)) = self.outputs.split_first() else { return };
@@ -49,8 +49,8 @@ impl Lasvm {
         idle.into_iter().for_each(|s| self.drop_point(s));
     }
 
-    /// CLEAN (Ertekin 2009, 6.2, as corrected): of the points that are no support vectors keep the `allowance` nearest
-    /// to becoming one.
+    /// CLEAN (Ertekin 2009, 6.2, corrected): of the points that are not support vectors, keeps the `allowance` nearest to
+    /// becoming one.
     pub fn clean(&mut self, allowance: usize) {
         let zero = |s: usize| self.outputs.iter().all(|d| d.alpha()[s] == 0.0);
         let idle = (0..self.points.len()).filter(|&s| !self.points[s].dead && zero(s));
@@ -63,9 +63,9 @@ impl Lasvm {
         idle[allowance..].iter().for_each(|&(_, s)| self.drop_point(s));
     }
 
-    /// Ramp loss: decides anew which points lie beyond the ramp and moves their bounds, a step of the concave-convex
-    /// procedure on the points there are. Says whether one changed sides.
-    pub(crate) fn reassess(&mut self) -> bool {
+    /// Ramp loss: determines which points now lie beyond the ramp and sets their bounds, one step of the concave-convex
+    /// procedure on the remaining points. Returns whether any bound changed.
+    pub(crate) fn update_ramp_bounds(&mut self) -> bool {
         let mut changed = false;
         for j in 0..self.outputs.len() {
             if !self.is_warm(&self.outputs[j]) {
@@ -87,14 +87,14 @@ impl Lasvm {
         changed
     }
 
-    /// How far a point is from taking part in any output; `bias` are the constants.
+    /// Distance of a point from becoming a support vector, the smallest over all outputs; `bias` holds the intercepts.
     fn slack(&self, s: usize, bias: &[f64]) -> f64 {
         self.outputs.iter().zip(bias).map(|(d, b)| d.slack(s, *b)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The point to go when there are too many: of those that are no support vectors the farthest from becoming one;
-    /// else the one that contradicts the model most, largest Σ α(g − b). What the model cannot fit with all its points
-    /// it will not fit with one less; points it fits are what it is made of.
+    /// The point to evict above the limit: of those that are not support vectors the farthest from becoming one. If all are
+    /// support vectors, the one that the model fits worst, with the largest Σ α(g − b): a point that is not fitted with all
+    /// points will not be fitted with one less either.
     fn least_useful(&self) -> usize {
         let bias = self.biases();
         let pull = |(d, b): (&Dual, &f64), s: usize| d.alpha()[s] * (d.gradient()[s] - b);
@@ -106,14 +106,16 @@ impl Lasvm {
             } else {
                 self.outputs.iter().zip(&bias).map(|o| pull(o, s)).sum()
             };
-            if worst.is_none_or(|(was_idle, most, _)| (idle && !was_idle) || (idle == was_idle && key > most))
-            {
+            if worst.is_none_or(|(was_idle, max_key, _)| {
+                (idle && !was_idle) || (idle == was_idle && key > max_key)
+            }) {
                 worst = Some((idle, key, s));
             }
         }
         worst.map_or(0, |(.., s)| s)
     }
 
+    /// Marks a point, whose coefficients are all 0, as dead.
     fn drop_point(&mut self, s: usize) {
         let point = &mut self.points[s];
         point.dead = true;
@@ -125,7 +127,7 @@ impl Lasvm {
         }
     }
 
-    /// Forgets the dead.
+    /// Removes the dead points from memory.
     pub(crate) fn compact(&mut self) {
         let keep: Vec<usize> = (0..self.points.len()).filter(|&s| !self.points[s].dead).collect();
         self.gram.keep(&keep, &mut self.block);

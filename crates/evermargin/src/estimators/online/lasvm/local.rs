@@ -1,67 +1,68 @@
-//! `local-svc`: each sample is learned among its neighbors.
+//! `local-svc`: a new sample changes only the coefficients of its neighbors.
 //!
-//! Problem: that of [`crate::estimators::supervised::svc`] on the samples kept so far. When sample c comes with y_c·f(x_c) < 1, the dual is
-//! solved for the coefficients of a neighborhood N of c, all others held; then, in the default mode, N grows until the
-//! optimality conditions of *all* samples hold to `gap`. A kernel that falls with distance makes this cheap: what c
-//! changes, it changes near x_c, but for the share that Σα = 0 spreads over all (Emara 2012, chapter VI, whose lemma on
-//! the radius does not hold; the growth by the violation is the repair).
+//! Problem: that of [`crate::estimators::supervised::svc`] on all stored samples. When a sample c arrives with
+//! y_c·f(x_c) < 1, the dual is solved for the coefficients of a neighborhood N of c, with all others fixed. In the default
+//! mode N then grows until the optimality conditions of *all* samples hold to `gap`. This is cheap with a kernel that falls
+//! with distance: c changes the solution near x_c, except for the part that the condition Σα = 0 spreads over all samples
+//! (Emara 2012, chapter VI; its lemma on the radius does not hold, and growing N by the violation replaces it).
 //!
-//! Neighbors are near in the space of the kernel, |φ(x) − φ(z)|² = K(x,x) + K(z,z) − 2K(x,z); for rbf that is their order
-//! in the space of the samples, and |x − z| ≤ νσ, σ = 1/√(2·gamma), means K ≥ exp(−ν²/2).
+//! Distance is measured in the feature space of the kernel, |φ(x) − φ(z)|² = K(x,x) + K(z,z) − 2K(x,z). For rbf this gives
+//! the same order as the distance of the samples, and |x − z| ≤ νσ, σ = 1/√(2·gamma), means K ≥ exp(−ν²/2).
 //!
-//! Departures: N always holds the nearest sample that can move against c, without which no pair step is possible; growth
-//! in the iterative modes is by eight samples, for one at a time mostly changes nothing and would end it, and "no
-//! significant change" is a number, `change`.
+//! Departures: N always contains the nearest sample that can move against c, because no pair step is possible without it.
+//! In the iterative modes N grows by eight samples: a single new sample mostly changes nothing, which would end the growth.
+//! The source's "no significant change" is the parameter `change`.
 //!
 //! Invariants: the dual objective never falls; only coefficients of N move.
 
 use super::Lasvm;
-use super::state::{Candidate, Side};
+use super::state::{Candidate, NewVariable};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::gram::Gram;
 use crate::solver::Stop;
 use serde::{Deserialize, Serialize};
 
-/// Neighbors at the start of the adaptive mode.
-const FEW: usize = 16;
+/// Number of neighbors at the start of the adaptive mode.
+const START_SIZE: usize = 16;
 
-/// Neighbors by which the iterative modes grow.
+/// Number of neighbors by which the iterative modes grow.
 const GROWTH: usize = 8;
 
-/// How the neighborhood is found.
+/// Rule that determines the neighborhood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// 16 nearest, doubled until the violation among all samples is at most `gap`.
+    /// The 16 nearest samples, doubled until the violation among all samples is at most `gap`.
     Adaptive,
-    /// All within `radius_factor` widths of the rbf kernel.
+    /// All samples within `radius_factor` widths of the rbf kernel.
     Radius,
-    /// The nearest, eight more at a time until no coefficient moves by more than `change`.
+    /// The eight nearest samples, and eight more at a time until no coefficient moves by more than `change`.
     Iterative,
-    /// As [`Mode::Iterative`], starting from the radius.
+    /// As [`Mode::Iterative`], but starting with the samples within the radius.
     RadiusIterative,
-    /// The `nearest` nearest.
+    /// The `nearest` nearest samples.
     Nearest,
     /// All samples.
     Full,
 }
 
-/// Who moves when a sample comes.
+/// The neighborhood whose coefficients may move when a sample arrives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Neighborhood {
-    /// How it is found.
+    /// Rule that determines it.
     pub mode: Mode,
-    /// Largest violation among all samples that ends the adaptive mode.
+    /// Adaptive mode: the neighborhood grows while the violation among all samples is larger.
     pub gap: f64,
     /// Radius, in widths σ = 1/√(2·gamma) of the rbf kernel.
     pub radius_factor: f64,
-    /// Largest move of a coefficient, as a share of its cost, that ends the iterative modes.
+    /// Iterative modes: the neighborhood grows while a coefficient moves by more than this fraction of its cost.
     pub change: f64,
     /// Number of neighbors of [`Mode::Nearest`].
     pub nearest: usize,
-    /// Maximum number of steps in a neighborhood: rows of very different lengths keep the solver from its tolerance.
+    /// Maximum number of solver steps per neighborhood. Without it, samples of very different norms could keep the solver
+    /// from reaching its tolerance.
     pub max_steps: u64,
 }
 
@@ -101,20 +102,20 @@ impl Neighborhood {
         Ok(())
     }
 
-    /// Neighbors to begin with.
-    fn start(&self, around: &Around) -> usize {
+    /// Number of neighbors to start with.
+    fn start(&self, distances: &Distances) -> usize {
         match self.mode {
-            Mode::Adaptive => FEW,
+            Mode::Adaptive => START_SIZE,
             Mode::Iterative => GROWTH,
             Mode::Radius | Mode::RadiusIterative => {
-                around.within(2.0 - 2.0 * (-0.5 * self.radius_factor * self.radius_factor).exp())
+                distances.within(2.0 - 2.0 * (-0.5 * self.radius_factor * self.radius_factor).exp())
             }
             Mode::Nearest => self.nearest,
             Mode::Full => usize::MAX,
         }
     }
 
-    /// Neighbors after `size`, or none when these were enough.
+    /// The next larger number of neighbors; `None` if `size` neighbors were enough.
     fn next(&self, size: usize, violation: f64, moved: f64) -> Option<usize> {
         match self.mode {
             Mode::Adaptive if violation > self.gap => Some(2 * size),
@@ -124,20 +125,20 @@ impl Neighborhood {
     }
 }
 
-/// The samples an output may move, and how far they are from one of them.
-struct Around {
-    /// Squared distance and place; the first `sorted` are nearer than all others.
+/// Distances of the samples that an output may move from one of them.
+struct Distances {
+    /// Squared distance and index; the first `sorted` entries are nearer than all others.
     keyed: Vec<(f64, usize)>,
     sorted: usize,
 }
 
-impl Around {
-    /// Samples no further than a squared distance.
+impl Distances {
+    /// Number of samples up to a squared distance.
     fn within(&self, limit: f64) -> usize {
         self.keyed.iter().filter(|(d, _)| *d <= limit).count()
     }
 
-    /// The `size` nearest, ties to the older, and the two others named: their places in ascending order.
+    /// Indices, in ascending order, of the `size` nearest samples (ties to the older one) and of the two in `also`.
     fn rows(&mut self, size: usize, also: [usize; 2]) -> Vec<usize> {
         let size = size.min(self.keyed.len());
         if self.sorted < size && size < self.keyed.len() {
@@ -153,30 +154,32 @@ impl Around {
 }
 
 impl Lasvm {
-    /// The candidate, the last point, joins every output; where it lies inside the margin, its neighborhood moves.
-    pub(crate) fn settle_near(&mut self, candidate: &Candidate) -> Result<()> {
-        for (j, side) in candidate.sides.iter().enumerate() {
-            self.outputs[j].push(side.y, side.bounds, side.gradient);
-            let inside = side.y * (side.gradient - self.middle(j)) > 0.0;
-            if inside && side.bounds != (0.0, 0.0) {
-                self.solve_near(j, side)?;
+    /// Adds the candidate, which is the last point, to every output. Solves for its neighborhood in outputs where it lies
+    /// inside the margin.
+    pub(crate) fn optimize_neighborhoods(&mut self, candidate: &Candidate) -> Result<()> {
+        for (j, variable) in candidate.variables.iter().enumerate() {
+            self.outputs[j].push(variable.y, variable.bounds, variable.gradient);
+            let inside = variable.y * (variable.gradient - self.provisional_bias(j)) > 0.0;
+            if inside && variable.bounds != (0.0, 0.0) {
+                self.solve_neighborhood(j, variable)?;
             }
             self.gradient_bounds[j] = self.outputs[j].gradient_bounds();
         }
         Ok(())
     }
 
-    fn solve_near(&mut self, j: usize, side: &Side) -> Result<()> {
+    /// Solves for the neighborhood of the last point in output `j`, and enlarges it as the mode requires.
+    fn solve_neighborhood(&mut self, j: usize, variable: &NewVariable) -> Result<()> {
         let c = self.points.len() - 1;
-        let mut around = self.around(j, c);
-        let Some(partner) = self.partner(j, side, &around) else { return Ok(()) };
+        let mut distances = self.distances(j, c);
+        let Some(partner) = self.partner(j, variable, &distances) else { return Ok(()) };
         let stop = Stop { tolerance: self.params.tolerance, max_steps: Some(self.params.local.max_steps) };
         let near = self.params.local.clone();
-        let mut size = near.start(&around);
+        let mut size = near.start(&distances);
         loop {
             let dual = &mut self.outputs[j];
-            let all = size >= around.keyed.len();
-            let rows = around.rows(size, [c, partner]);
+            let all = size >= distances.keyed.len();
+            let rows = distances.rows(size, [c, partner]);
             let before: Vec<f64> = rows.iter().map(|&s| dual.alpha()[s]).collect();
             let done = dual.run_among(&mut self.gram, &rows, stop)?;
             self.counts.reprocess += done.steps;
@@ -193,25 +196,25 @@ impl Lasvm {
         }
     }
 
-    /// The points an output may move, by their distance from point `c`.
-    fn around(&mut self, j: usize, c: usize) -> Around {
+    /// Distances from point `c` of the points that an output may move.
+    fn distances(&mut self, j: usize, c: usize) -> Distances {
         self.gram.fetch(&[c]);
         let (row, own) = (self.gram.row(c), self.gram.diag(c));
         let distance = |s: usize| self.gram.diag(s) + own - 2.0 * f64::from(row[s]);
         let dual = &self.outputs[j];
         let free = (0..c).filter(|&s| dual.bounds(s) != (0.0, 0.0));
-        Around { keyed: free.map(|s| (distance(s), s)).collect(), sorted: 0 }
+        Distances { keyed: free.map(|s| (distance(s), s)).collect(), sorted: 0 }
     }
 
-    /// The nearest point with which the candidate makes a pair that violates.
-    fn partner(&self, j: usize, side: &Side, around: &Around) -> Option<usize> {
-        let (dual, up) = (&self.outputs[j], side.y > 0.0);
+    /// The nearest point that forms a violating pair with the candidate.
+    fn partner(&self, j: usize, variable: &NewVariable, distances: &Distances) -> Option<usize> {
+        let (dual, up) = (&self.outputs[j], variable.y > 0.0);
         let violates = |s: usize| {
             let ((lo, hi), a, g) = (dual.bounds(s), dual.alpha()[s], dual.gradient()[s]);
-            let apart = if up { side.gradient - g } else { g - side.gradient };
+            let apart = if up { variable.gradient - g } else { g - variable.gradient };
             apart > self.params.tolerance && if up { a > lo } else { a < hi }
         };
-        let some = around.keyed.iter().filter(|(_, s)| violates(*s));
+        let some = distances.keyed.iter().filter(|(_, s)| violates(*s));
         some.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, s)| *s)
     }
 }

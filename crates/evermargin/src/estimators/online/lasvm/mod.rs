@@ -1,23 +1,27 @@
-//! `lasvm` and its relatives: support vector machines that learn one sample at a time.
+//! `lasvm` and its variants: support vector machines that learn one sample at a time.
 //!
-//! Problem: that of [`crate::estimators::supervised::svc`], approached along a stream. Each sample is met once; it becomes a point of the
-//! expansion if a step on it improves the dual objective (PROCESS), a step among the points follows (REPROCESS), and
-//! points that no step will move are dropped. FINISHING solves the problem of the points that are left.
+//! Problem: that of [`crate::estimators::supervised::svc`], solved approximately along a stream. Each sample is processed
+//! once. It becomes a point of the expansion if a step on its coefficient improves the dual objective (PROCESS). Then one
+//! step among all points follows (REPROCESS), and points that no step will move are evicted. FINISHING solves the problem of
+//! the remaining points.
 //! Sources: Bordes, Ertekin, Weston & Bottou 2005; Ertekin 2009, chapters 3 and 6.
 //!
-//! The gap family has no bias and moves one coefficient at a time, while the duality gap is larger than the losses
-//! scatter: `lasvm-g` (hinge loss), `full-svm` (never drops a point), `lasvm-nc` (ramp loss: a sample that comes with
-//! y·f < s gets bounds on the other side of 0, so it cannot pull), `lasvm-i` (a sample outside s ≤ y·f ≤ 1 is passed
-//! over).
+//! The gap family has no intercept and moves one coefficient at a time, while the duality gap is larger than the expected
+//! deviation of the sum of losses: `lasvm-g` (hinge loss), `full-svm` (never evicts a point), `lasvm-nc` (ramp loss: a
+//! sample that arrives with y·f < s gets bounds on the other side of 0, so it cannot pull the boundary toward its label),
+//! `lasvm-i` (skips samples outside s ≤ y·f ≤ 1).
 //!
-//! `local-svc` keeps every sample and lets only the neighbors of a candidate move: its own page is `local.rs`.
+//! `local-svc` keeps every sample and moves only the coefficients of a candidate's neighbors; see `local.rs`.
 //!
-//! Departures from the errata of the source: the gap is right for any bounds, steps stop at the nearer of optimum and
-//! bound, cleaning keeps the points nearest to taking part, warm-up also for `lasvm-i`, finishing ends when no pair
-//! violates. Our own: several outputs share points and kernel rows, a point stays while one of them needs it; a cap on
-//! the points; in the gap family steps of two coefficients after sixteen of one on the same sample, the largest cost
-//! in place of C in the threshold; finishing drops every point that is no support vector, and that of the ramp loss decides
-//! anew, until nothing changes, which points lie beyond the ramp (the concave-convex procedure on the points there are).
+//! Corrections of errors in the source: the duality gap holds for any bounds; a step stops at the optimum or the bound,
+//! whichever is nearer; cleaning keeps the points nearest to becoming support vectors; `lasvm-i` has a warm-up, too;
+//! finishing ends when no pair violates the optimality conditions.
+//!
+//! Further departures: several outputs share points and kernel rows, and a point stays while one output needs it. The
+//! number of points is limited. In the gap family, steps of two coefficients follow after sixteen steps of one coefficient
+//! on the same sample, and the threshold uses the largest cost instead of C. Finishing evicts every point that is not a
+//! support vector. With ramp loss, finishing also decides again which points lie beyond the ramp, until none changes (the
+//! concave-convex procedure on the remaining points).
 
 mod checkpoint;
 mod eviction;
@@ -27,7 +31,7 @@ mod state;
 
 pub use checkpoint::Saved;
 pub use local::{Mode, Neighborhood};
-pub(crate) use state::SCORED;
+pub(crate) use state::SCORE_BLOCK;
 pub use state::{Counts, Lasvm, Ramp};
 
 use crate::active::{POOL, StopRule, Stopped, Strategy};
@@ -43,26 +47,26 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Which of the family.
+/// Member of the LASVM family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LasvmVariant {
-    /// `lasvm`: hinge loss with bias.
+    /// `lasvm`: hinge loss with intercept.
     Hinge,
-    /// `lasvm-g`: hinge loss, steps by the duality gap.
+    /// `lasvm-g`: hinge loss, steps until the duality gap is below a threshold.
     Gap,
     /// `lasvm-nc`: ramp loss.
     Ramp,
-    /// `lasvm-i`: hinge loss on the samples the ramp lets through.
+    /// `lasvm-i`: hinge loss on the samples with s ≤ y·f ≤ 1 on arrival.
     Filter,
-    /// `full-svm`: hinge loss, no point is dropped.
+    /// `full-svm`: hinge loss, no point is evicted.
     Full,
-    /// `local-svc`: hinge loss with bias, every sample is kept, steps among the neighbors of a candidate.
+    /// `local-svc`: hinge loss with intercept, every sample is kept, steps among the neighbors of a candidate.
     Local,
 }
 
 impl LasvmVariant {
-    /// The variant of an estimator by its name.
+    /// The variant of the estimator with this name.
     pub fn of(name: &str) -> Option<Self> {
         Some(match name {
             "lasvm" => Self::Hinge,
@@ -75,17 +79,17 @@ impl LasvmVariant {
         })
     }
 
-    /// Whether the decision function has a constant.
+    /// Whether the decision function has an intercept.
     pub fn has_bias(self) -> bool {
         matches!(self, Self::Hinge | Self::Local)
     }
 }
 
-/// Parameters of the family.
+/// Parameters of the LASVM family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LasvmParams {
-    /// Which of the family.
+    /// Member of the family.
     pub variant: LasvmVariant,
     /// The kernel.
     pub kernel: Kernel,
@@ -93,79 +97,79 @@ pub struct LasvmParams {
     pub c: f64,
     /// Largest violation of the optimality conditions.
     pub tolerance: f64,
-    /// Passes over the data.
+    /// Number of passes over the data.
     pub epochs: usize,
-    /// Whether to solve the problem of the points at the end.
+    /// Whether to solve the problem of the remaining points at the end.
     pub finish: bool,
-    /// `lasvm`: step on while the extremes are further apart than this; 0 = one step a sample.
+    /// `lasvm`: repeat REPROCESS while the spread of the gradient bounds is larger than this; 0 = one step per sample.
     pub delta_max: f64,
-    /// Where the ramp ends: samples with y·f below it are taken for mislabeled.
+    /// End of the ramp: samples with y·f below it are treated as mislabeled.
     pub s: f64,
-    /// Support vectors before the ramp is trusted.
+    /// Minimum number of support vectors before the ramp is applied.
     pub warm_up: usize,
-    /// The gap family: samples between cleanings; 0 = none.
+    /// The gap family: number of samples between cleanings; 0 = never.
     pub clean_every: u64,
-    /// Points that are no support vectors and survive a cleaning; 0 = the larger of 100 and a tenth of the support
-    /// vectors.
+    /// Maximum number of points other than support vectors that a cleaning keeps; 0 = the larger of 100 and a tenth of the
+    /// number of support vectors.
     pub clean_keep: usize,
-    /// Most points of the expansion.
+    /// Maximum number of points of the expansion.
     pub max_points: usize,
-    /// Bytes for cached kernel rows.
+    /// Memory limit for cached kernel rows, in bytes.
     pub cache_bytes: usize,
-    /// Seed of the order in which samples come.
+    /// Seed of the order of the samples.
     pub seed: u64,
-    /// How the next sample is chosen.
+    /// Strategy that chooses the next sample.
     pub select: Strategy,
-    /// Samples among which `active` and `gradient` choose; 0 = all.
+    /// Number of samples among which `active` and `gradient` choose; 0 = all.
     pub pool: usize,
-    /// Most labels to look at; 0 = no limit.
+    /// Maximum number of labels to read; 0 = no limit.
     pub labels: usize,
-    /// When to stop choosing.
+    /// Rule that ends the choosing of samples.
     pub stop: StopRule,
-    /// Whether to keep models along the way.
+    /// Whether to save intermediate models (the learning curve).
     pub curve: bool,
-    /// `lasvm`: whether to drop no point and solve their problem after every sample, to compare with.
+    /// `lasvm`: whether to evict no point and solve the problem of all points after every sample, for comparison.
     pub retrain: bool,
-    /// Virtual points for each positive that becomes a support vector (VIRTUAL); 0 = none.
+    /// Number of virtual points for each positive that becomes a support vector (VIRTUAL); 0 = none.
     #[serde(rename = "virtual")]
     pub virtual_points: usize,
-    /// Nearest positives among which VIRTUAL draws.
+    /// Number of nearest positives from which VIRTUAL draws.
     pub n_neighbors: usize,
-    /// `local-svc`: who moves when a sample comes.
+    /// `local-svc`: the coefficients that a new sample may move.
     pub local: Neighborhood,
 }
 
-/// A model along the way.
+/// An intermediate model of a learning curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// Labels looked at.
+    /// Number of labels read.
     pub labels: usize,
-    /// Samples learned from, virtual ones included.
+    /// Number of samples learned, including virtual ones.
     pub learned: usize,
-    /// Support vectors.
+    /// Number of support vectors.
     pub support: usize,
-    /// The model, finished.
+    /// The finished model.
     pub model: Model,
 }
 
-/// What an online learner tells beside its model.
+/// Results of an online learner in addition to its model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Online {
-    /// What was counted.
+    /// Counts of samples, steps and kernel values.
     pub counts: Counts,
-    /// Labels looked at.
+    /// Number of labels read.
     pub labels: usize,
-    /// Why it stopped choosing samples.
+    /// Reason why no more samples were chosen.
     pub stopped: Stopped,
-    /// Models along the way, if asked for.
+    /// Intermediate models, if requested.
     pub curve: Vec<Checkpoint>,
-    /// Support vectors of the first output with negative and positive label.
+    /// Numbers of support vectors of the first output with negative and with positive label.
     pub support: [usize; 2],
-    /// Virtual points made, and those of them that are support vectors.
+    /// Number of virtual points, and number of those that are support vectors.
     pub virtual_points: [usize; 2],
-    /// The virtual points made, in the order of their making; none for other learners.
+    /// The virtual points in the order in which they were made; `None` without VIRTUAL.
     pub made: Option<Matrix>,
-    /// The state before finishing, from which learning can go on.
+    /// The state before finishing, from which learning can be resumed.
     pub saved: Saved,
 }
 
@@ -199,14 +203,14 @@ impl Default for LasvmParams {
     }
 }
 
-/// Most virtual points a positive may get.
+/// Maximum number of virtual points per positive.
 const MAX_VIRTUAL: usize = 100;
 
-/// Samples of each class that come first.
+/// Number of samples of each class that are learned first.
 pub(crate) const SEEDS: usize = 5;
 
 impl LasvmParams {
-    /// Refuses parameters that make no sense.
+    /// Checks that all parameters are in range and consistent.
     pub fn check(&self) -> Result<()> {
         self.kernel.check_of_samples()?;
         self.local.check(self.kernel)?;
@@ -228,18 +232,14 @@ impl LasvmParams {
         if self.epochs == 0 {
             return Err(Error::parameter("epochs", self.epochs, "1 or more"));
         }
-        if self.epochs > 1 && self.asks() {
-            return Err(Error::parameter(
-                "epochs",
-                self.epochs,
-                "1 where samples are chosen, counted or followed",
-            ));
+        if self.epochs > 1 && self.is_active() {
+            return Err(Error::parameter("epochs", self.epochs, "1 with select, labels, curve or virtual"));
         }
         if self.labels > 0 && self.stop == StopRule::CrossValidated {
             return Err(Error::parameter(
                 "labels",
                 self.labels,
-                "0 with stop = cross-validated, which reads them all",
+                "0 with stop = cross-validated, which reads all labels",
             ));
         }
         if self.virtual_points > MAX_VIRTUAL {
@@ -251,6 +251,7 @@ impl LasvmParams {
         Ok(())
     }
 
+    /// Maximum number of points other than support vectors that a cleaning keeps.
     fn allowance(&self, support: usize) -> usize {
         if self.clean_keep > 0 { self.clean_keep } else { 100.max(support / 10) }
     }
@@ -260,25 +261,25 @@ impl Fit for LasvmParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         problems.iter().try_for_each(|p| p.check(x.rows()))?;
         self.check()?;
-        if self.asks() && !active::are_classes(problems) {
+        if self.is_active() && !active::are_classes(problems) {
             return self.fit_each(x, problems, watch);
         }
-        let mut most = None;
-        if self.asks() && self.stop == StopRule::CrossValidated {
-            most = Some(active::cross_validated_count(self, &x.to_matrix(), problems, watch)?);
+        let mut max_samples = None;
+        if self.is_active() && self.stop == StopRule::CrossValidated {
+            max_samples = Some(active::cross_validated_count(self, &x.to_matrix(), problems, watch)?);
         }
         let mut state = Lasvm::new(self, x, problems.len())?;
-        let asked = if self.asks() {
-            active::learn(&mut state, &x.to_matrix(), problems, most, watch)?
+        let active_report = if self.is_active() {
+            active::learn(&mut state, &x.to_matrix(), problems, max_samples, watch)?
         } else {
             self.pass(&mut state, x, problems, watch)?
         };
-        Ok(self.end(state, asked, x.rows(), watch))
+        Ok(self.end(state, active_report, x.rows(), watch))
     }
 }
 
 impl LasvmParams {
-    /// All epochs; each in an order of its own, a few samples of each class first.
+    /// Learns all samples in all epochs. Each epoch has its own order; the first starts with a few samples of each class.
     fn pass(
         &self,
         state: &mut Lasvm,
@@ -286,21 +287,22 @@ impl LasvmParams {
         problems: &[Targets],
         watch: &dyn Watch,
     ) -> Result<ActiveReport> {
-        let mut asked =
+        let mut active_report =
             ActiveReport { labels: x.rows(), stopped: Stopped::Exhausted, curve: Vec::new(), made: None };
         let mut rng = Pcg64::seed_from_u64(self.seed);
         for epoch in 0..self.epochs {
             let order = self.order(problems, epoch, &mut rng);
             if !state.learn(x, &order, 0, problems, watch)? {
-                asked.labels = state.counts().seen as usize;
-                asked.stopped = Stopped::Interrupted;
+                active_report.labels = state.counts().seen as usize;
+                active_report.stopped = Stopped::Interrupted;
                 break;
             }
         }
-        Ok(asked)
+        Ok(active_report)
     }
 
-    /// Each problem by a machine of its own: pairs of classes and folds are not asked about together.
+    /// Fits a separate SVM for each problem: problems with different labeled rows, such as pairs of classes and folds,
+    /// cannot share queries.
     fn fit_each(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
         let mut points = Matrix::empty(x.cols(), matches!(x, MatrixView::Csr { .. }));
         let (mut coef, mut bias, mut reports) = (Vec::new(), Vec::new(), Vec::new());
@@ -325,8 +327,8 @@ impl LasvmParams {
         })
     }
 
-    /// The order of the rows in an epoch: random, in the first one with a few of each class at the front if there are
-    /// pairs to be found, for which both are needed.
+    /// Random order of the rows in an epoch. In the first epoch of a variant with intercept, a few samples of each class
+    /// come first, because its pair steps need both classes.
     pub fn order(&self, problems: &[Targets], epoch: usize, rng: &mut Pcg64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..problems.first().map_or(0, |p| p.y.len())).collect();
         order.shuffle(rng);
@@ -336,21 +338,23 @@ impl LasvmParams {
         order
     }
 
-    /// Whether samples are chosen rather than taken as they come.
-    fn asks(&self) -> bool {
+    /// Whether the active-learning loop is used, because samples are chosen, labels limited, a curve requested or virtual
+    /// points made.
+    fn is_active(&self) -> bool {
         self.select != Strategy::Random || self.labels > 0 || self.curve || self.virtual_points > 0
     }
 
-    /// Finishing, and one report an output; the first carries the counts of all.
+    /// Finishes the state and returns the result with one report per output; the first report carries the counts of all.
     pub(crate) fn end(
         &self,
         mut state: Lasvm,
-        asked: ActiveReport,
+        active_report: ActiveReport,
         real: usize,
         watch: &dyn Watch,
     ) -> Fitted {
         let saved = state.save();
-        let exit = if asked.stopped == Stopped::Interrupted { Exit::Interrupted } else { Exit::Converged };
+        let exit =
+            if active_report.stopped == Stopped::Interrupted { Exit::Interrupted } else { Exit::Converged };
         let mut reports: Vec<Report> = if self.finish && exit == Exit::Converged {
             state.finish(watch)
         } else {
@@ -367,22 +371,22 @@ impl LasvmParams {
         let made = |(s, id): (usize, u64)| id >= real as u64 && alpha[s] != 0.0;
         let online = Online {
             counts,
-            labels: asked.labels,
-            stopped: asked.stopped,
-            curve: asked.curve,
+            labels: active_report.labels,
+            stopped: active_report.stopped,
+            curve: active_report.curve,
             support: [side(-1.0), side(1.0)],
             virtual_points: [
-                asked.made.as_ref().map_or(0, Matrix::rows),
+                active_report.made.as_ref().map_or(0, Matrix::rows),
                 state.ids().filter(|p| made(*p)).count(),
             ],
-            made: asked.made,
+            made: active_report.made,
             saved,
         };
         Fitted { online: Some(online), ..Fitted::new(state.model(), reports) }
     }
 }
 
-/// Moves the first `count` rows of each class of each problem to the front, keeping the order otherwise.
+/// Moves the first `count` rows of each class of each problem to the front; the order is otherwise kept.
 pub(crate) fn seeds_first(order: &mut Vec<usize>, problems: &[Targets], count: usize) {
     let mut chosen = std::collections::BTreeSet::new();
     let mut front = Vec::new();

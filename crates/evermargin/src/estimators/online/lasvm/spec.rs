@@ -1,4 +1,4 @@
-//! Specifications of the LASVM family: one struct of parameters, six estimators.
+//! Specifications of the LASVM family: six estimators with one parameter struct.
 
 use super::{LasvmParams, LasvmVariant};
 use crate::estimators::registry::{EstimatorSpec, Parameters};
@@ -12,17 +12,21 @@ const MAX_POINTS: ParamSpec = ParamSpec::new(
     "maximum number of points kept, support vectors or not",
 );
 const FINISH: ParamSpec =
-    ParamSpec::flag("finish", "false", "whether to solve the problem of the points at the end");
-const CLEAN_EVERY: ParamSpec =
-    ParamSpec::count("clean_every", 0, "300", "samples between cleanings; 0 = none");
+    ParamSpec::flag("finish", "false", "whether to solve the dual problem of the kept points at the end");
+const CLEAN_EVERY: ParamSpec = ParamSpec::count(
+    "clean_every",
+    0,
+    "300",
+    "number of samples between cleanings, which evict points that are not support vectors; 0 = never",
+);
 const CLEAN_KEEP: ParamSpec = ParamSpec::count(
     "clean_keep",
     0,
     "0",
-    "idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors",
+    "maximum number of points that are not support vectors after a cleaning; 0 = max(100, support vectors / 10)",
 );
 
-/// The estimator that learns one sample at a time, with an intercept.
+/// Specification of `lasvm`: one sample at a time, with an intercept.
 pub static LASVM: EstimatorSpec = EstimatorSpec::supervised(
     "lasvm",
     "support vector machine that learns one sample at a time (any kernel)",
@@ -39,7 +43,7 @@ pub static LASVM: EstimatorSpec = EstimatorSpec::supervised(
             "delta_max",
             FloatRange::NOT_NEGATIVE,
             "0",
-            "step on while the extremes are further apart; 0 = one step per sample",
+            "repeat steps while the largest violation of the optimality conditions is above this; 0 = one step per sample",
         ),
         ParamSpec::choice(
             "select",
@@ -47,27 +51,36 @@ pub static LASVM: EstimatorSpec = EstimatorSpec::supervised(
             "random",
             "how samples are chosen: random, active, auto-active or gradient",
         ),
-        ParamSpec::count("pool", 0, "59", "samples among which active and gradient choose; 0 = all"),
+        ParamSpec::count(
+            "pool",
+            0,
+            "59",
+            "number of random samples among which active and gradient choose; 0 = all",
+        ),
         ParamSpec::count("labels", 0, "0", "maximum number of labels to read; 0 = no limit"),
         ParamSpec::choice(
             "stop",
             &["margin", "plateau", "cross-validated", "never"],
             "margin",
-            "when to stop choosing: margin, plateau, cross-validated or never",
+            "when to stop choosing samples: margin, plateau, cross-validated or never",
         ),
-        ParamSpec::flag("curve", "false", "whether to keep models along the way"),
-        ParamSpec::flag("retrain", "false", "whether to solve anew after every sample, to compare with"),
+        ParamSpec::flag("curve", "false", "whether to save intermediate models for a learning curve"),
+        ParamSpec::flag(
+            "retrain",
+            "false",
+            "whether to keep all points and solve their problem after every sample, for comparison",
+        ),
         ParamSpec::new(
             "virtual",
             ParamKind::Integer { min: 0, max: super::MAX_VIRTUAL as i64 },
             "0",
-            "virtual points for each positive that becomes a support vector",
+            "number of virtual points for each positive that becomes a support vector",
         ),
         ParamSpec::new(
             "n_neighbors",
             ParamKind::Integer { min: 1, max: 1000 },
             "5",
-            "nearest positives among which virtual points are made",
+            "number of nearest positives from which virtual points are interpolated",
         ),
         MAX_POINTS,
         CACHE_BYTES,
@@ -91,36 +104,36 @@ const GAP_FAMILY: [ParamSpec; 13] = [
     SEED,
 ];
 
-/// The estimator whose steps follow the duality gap.
+/// Specification of `lasvm-g`: steps until the duality gap is below a threshold.
 pub static LASVM_G: EstimatorSpec = EstimatorSpec::supervised(
     "lasvm-g",
-    "online support vector machine whose steps follow the duality gap (no intercept)",
+    "online support vector machine with steps controlled by the duality gap (no intercept)",
     &GAP_FAMILY,
 );
 
-/// The estimator with ramp loss.
+/// Specification of `lasvm-nc`: ramp loss.
 pub static LASVM_NC: EstimatorSpec = EstimatorSpec::supervised(
     "lasvm-nc",
-    "online support vector machine with ramp loss: wrong labels do not pull (no intercept)",
+    "online support vector machine with ramp loss, robust to wrong labels (no intercept)",
     &ramp_family(FINISH.default_of("true")),
 );
 
-/// The estimator that skips samples outside the ramp.
+/// Specification of `lasvm-i`: skips samples outside the ramp.
 pub static LASVM_I: EstimatorSpec = EstimatorSpec::supervised(
     "lasvm-i",
-    "online support vector machine that passes over samples outside the margin (no intercept)",
+    "online support vector machine that skips samples outside s ≤ y·f ≤ 1 (no intercept)",
     &ramp_family(FINISH),
 );
 
-/// The estimator that never drops a point, for comparison.
+/// Specification of `full-svm`: never evicts a point, for comparison.
 pub static FULL_SVM: EstimatorSpec =
-    EstimatorSpec::supervised("full-svm", "lasvm-g that never drops a point (no intercept)", &GAP_FAMILY)
+    EstimatorSpec::supervised("full-svm", "lasvm-g that never evicts a point (no intercept)", &GAP_FAMILY)
         .baseline();
 
-/// The estimator that learns each sample among its neighbors.
+/// Specification of `local-svc`: a new sample changes only the coefficients of its neighbors.
 pub static LOCAL_SVC: EstimatorSpec = EstimatorSpec::supervised(
     "local-svc",
-    "support vector machine that learns each sample among its neighbors (any kernel)",
+    "online support vector machine that updates only the neighbors of a new sample (any kernel)",
     &[
         KERNEL,
         GAMMA,
@@ -138,19 +151,19 @@ pub static LOCAL_SVC: EstimatorSpec = EstimatorSpec::supervised(
             "gap",
             FloatRange::POSITIVE,
             "0.2",
-            "adaptive: neighbors are added while the violation among all samples is larger",
+            "adaptive: add neighbors while the violation among all samples is larger than this",
         ),
         ParamSpec::float(
             "radius_factor",
             FloatRange::POSITIVE,
             "1",
-            "radius: length of the radius in widths of the rbf kernel",
+            "radius: radius of the neighborhood in widths of the rbf kernel",
         ),
         ParamSpec::float(
             "change",
             FloatRange::POSITIVE,
             "0.01",
-            "iterative: neighbors are added while a coefficient moves more, a share of its cost",
+            "iterative: add neighbors while a coefficient moves by more than this fraction of its cost",
         ),
         ParamSpec::count("nearest", 1, "50", "nearest: number of neighbors"),
         EPOCHS,
@@ -161,6 +174,7 @@ pub static LOCAL_SVC: EstimatorSpec = EstimatorSpec::supervised(
     ],
 );
 
+/// Parameters of `lasvm-nc` and `lasvm-i`.
 const fn ramp_family(finish: ParamSpec) -> [ParamSpec; 15] {
     [
         KERNEL,
@@ -173,9 +187,9 @@ const fn ramp_family(finish: ParamSpec) -> [ParamSpec; 15] {
             "s",
             FloatRange::new(End::Unbounded, End::Open(1.0)),
             "-1",
-            "end of the ramp: samples with y·f below it are taken for mislabeled",
+            "end of the ramp: samples with y·f below it are treated as mislabeled",
         ),
-        ParamSpec::count("warm_up", 0, "50", "support vectors before the ramp is trusted"),
+        ParamSpec::count("warm_up", 0, "50", "minimum number of support vectors before the ramp is applied"),
         EPOCHS,
         finish,
         CLEAN_EVERY,
@@ -186,7 +200,7 @@ const fn ramp_family(finish: ParamSpec) -> [ParamSpec; 15] {
     ]
 }
 
-/// Parameters of the neighborhood of `local-svc`, which the struct has in a field of their own.
+/// Parameters of the neighborhood of `local-svc`, which are fields of [`LasvmParams::local`].
 const LOCAL: [&str; 5] = ["mode", "gap", "radius_factor", "change", "nearest"];
 
 impl Parameters for LasvmParams {

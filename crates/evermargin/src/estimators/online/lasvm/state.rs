@@ -1,4 +1,4 @@
-//! The state of an online support vector machine: points, one dual problem an output, and what was counted.
+//! The state of an online support vector machine: points, one dual problem per output, and counts.
 
 use super::{LasvmParams, LasvmVariant};
 use crate::data::{Label, Matrix, MatrixView};
@@ -12,60 +12,63 @@ use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Samples whose kernel values are computed together, to be learned from.
-const CHUNK: usize = 64;
+/// Number of samples whose kernel values are computed in one block before they are learned.
+const LEARN_BLOCK: usize = 64;
 
-/// Samples that are scored together; they also meet each other, so their number is bounded.
-pub(crate) const SCORED: usize = 256;
+/// Maximum number of samples scored in one block. Kernel values among these samples are computed, too.
+pub(crate) const SCORE_BLOCK: usize = 256;
 
-/// Steps of one variable before steps of two: the source has only the former, which are many when they are not few.
+/// Number of single-variable steps per sample before two-variable steps begin. The source has only single-variable steps,
+/// of which a very large number may be needed.
 const SINGLE_STEPS: usize = 16;
 
-/// Most rounds in which points change sides of the ramp at the end.
-const ROUNDS: usize = 100;
+/// Maximum number of rounds of the concave-convex procedure in finishing.
+const MAX_CCCP_ROUNDS: usize = 100;
 
-/// Samples that decide how all are packed.
-const FIRST: usize = 1000;
+/// Number of samples that determine the packing of all samples.
+const PACKING_SAMPLE: usize = 1000;
 
-/// Where the margin of a sample lay on the ramp when it came: y·f below s, between, or above 1.
+/// Position of a sample's margin y·f on the ramp when the sample arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ramp {
-    /// Below s: suspected of a wrong label.
+    /// y·f < s: the label is probably wrong.
     Left,
-    /// Between s and 1.
+    /// s ≤ y·f ≤ 1.
     Slope,
-    /// Above 1: nothing to learn.
+    /// y·f > 1: the sample has no loss.
     Right,
 }
 
-/// What was counted since the beginning. Positions on the ramp are those of the first output.
+/// Counts since the state was created. Positions on the ramp are those of the first output.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Samples learned from.
+    /// Samples processed.
     pub seen: u64,
-    /// Samples that were turned away: nothing to learn, filtered out.
+    /// Samples that were not admitted, because they have no loss or were filtered out.
     pub rejected: u64,
-    /// Steps of candidates.
+    /// PROCESS steps, on candidates.
     pub process: u64,
-    /// Steps among all points.
+    /// REPROCESS steps, among all points.
     pub reprocess: u64,
-    /// Points admitted at each [`Ramp`] position.
+    /// Points admitted, by [`Ramp`] position.
     pub admitted: [u64; 3],
-    /// Points dropped again, by the position they came with.
+    /// Points evicted, by the position on arrival.
     pub dropped: [u64; 3],
-    /// Points dropped because the cap was reached.
+    /// Points evicted because of the limit on their number.
     pub over_cap: u64,
-    /// Kernel values needed.
+    /// Kernel values used.
     pub evaluations: u64,
-    /// Kernel values that a block held and nobody read.
+    /// Kernel values that were computed in a block but never used.
     pub spare: u64,
 }
 
-/// A point of the expansion, beside its sample.
+/// A point of the expansion, without its sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) id: u64,
+    /// Position on the ramp on arrival.
     pub(crate) came: Ramp,
+    /// Whether the point was evicted and awaits removal by [`Lasvm::compact`].
     pub(crate) dead: bool,
 }
 
@@ -75,12 +78,14 @@ pub struct Lasvm {
     pub(crate) params: LasvmParams,
     pub(crate) gram: GrowingGram,
     pub(crate) outputs: Vec<Dual>,
-    /// Extremes of each output, as they are now.
+    /// Current gradient bounds of each output.
     pub(crate) gradient_bounds: Vec<GradientBounds>,
     pub(crate) points: Vec<Point>,
+    /// Number of dead points.
     pub(crate) dead: usize,
-    /// Points that are support vectors of an output.
+    /// Number of points that are support vectors of at least one output.
     pub(crate) support: usize,
+    /// Ids of the points that are not dead.
     pub(crate) members: HashSet<u64>,
     pub(crate) counts: Counts,
     pub(crate) block: Block,
@@ -88,16 +93,16 @@ pub struct Lasvm {
 }
 
 impl Lasvm {
-    /// A machine without points, for `outputs` problems on samples like the rows of `first`.
+    /// An SVM without points, for `outputs` problems on samples like the rows of `first`.
     pub fn new(params: &LasvmParams, first: MatrixView<'_>, outputs: usize) -> Result<Self> {
         params.check()?;
-        let some: Vec<usize> = (0..first.rows().min(FIRST)).collect();
+        let some: Vec<usize> = (0..first.rows().min(PACKING_SAMPLE)).collect();
         let packing = Packed::new(first.select(&some).view(), params.kernel)?.packing();
         let sparse = matches!(first, MatrixView::Csr { .. });
         Ok(Self::with(params, &packing, sparse, outputs))
     }
 
-    /// A machine without points, for samples that are packed so.
+    /// An SVM without points, for samples in the given packing.
     pub(crate) fn with(params: &LasvmParams, packing: &Packing, sparse: bool, outputs: usize) -> Self {
         let gram =
             GrowingGram::new(params.kernel, packing, sparse, params.cache_bytes, params.max_points * 4 / 3);
@@ -118,8 +123,8 @@ impl Lasvm {
         }
     }
 
-    /// Learns from the rows named, one after the other; row `r` is known as `base + r`, and one that is among the
-    /// points already is passed over. Returns false when the watch said stop.
+    /// Learns the given rows one after the other. Row `r` has the id `base + r`; a row that is already a point is skipped.
+    /// Returns false if the watch stopped it.
     pub fn learn(
         &mut self,
         x: MatrixView<'_>,
@@ -132,7 +137,7 @@ impl Lasvm {
             let (expected, found) = (self.outputs.len(), problems.len());
             return Err(Error::Shape { what: "problems", expected, found });
         }
-        for rows in rows.chunks(CHUNK) {
+        for rows in rows.chunks(LEARN_BLOCK) {
             if !watch.proceed(&self.progress()) {
                 return Ok(false);
             }
@@ -144,7 +149,8 @@ impl Lasvm {
         Ok(true)
     }
 
-    /// An output that no sample has spoken to wakes up: every point is a negative of it, at the cost it has in the others.
+    /// Activates the output of a class seen for the first time: all stored points become negatives, with the cost they have
+    /// in the other outputs.
     pub(crate) fn activate_output(&mut self, output: usize) {
         let n = self.points.len();
         let width = |s: usize| self.outputs.iter().map(|d| d.bounds(s).1 - d.bounds(s).0).fold(0.0, f64::max);
@@ -155,7 +161,7 @@ impl Lasvm {
         self.gradient_bounds[output] = dual.gradient_bounds();
     }
 
-    /// Computes the kernel values that [`Lasvm::take`] and [`Lasvm::scores`] need, for candidates.
+    /// Computes the kernel values of the candidates `rows`, which [`Lasvm::process`] and [`Lasvm::scores`] need.
     pub(crate) fn compute_kernel_block(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
         if x.cols() != self.gram.packed().cols() {
             let (expected, found) = (self.gram.packed().cols(), x.cols());
@@ -164,7 +170,7 @@ impl Lasvm {
         self.gram.compute_kernel_block(x, rows, &mut self.block)
     }
 
-    /// The decisions of candidate `c`, one an output; `bias` are the constants.
+    /// Decision values of candidate `c`, one per output; `bias` holds the intercepts.
     pub(crate) fn scores(&mut self, c: usize, bias: &[f64]) -> Vec<f64> {
         let mut row = std::mem::take(&mut self.row);
         self.gram.candidate(&self.block, c, &mut row);
@@ -174,7 +180,7 @@ impl Lasvm {
         f
     }
 
-    /// Whether candidate `c`, which is row `r` of the problems, lies inside the margin of an output.
+    /// Whether candidate `c`, row `r` of the problems, lies inside the margin of at least one output.
     pub(crate) fn is_inside_margin(&mut self, c: usize, r: usize, problems: &[Targets]) -> bool {
         let bias = self.biases();
         let f = self.scores(c, &bias);
@@ -184,18 +190,19 @@ impl Lasvm {
             .any(|(p, f)| p.cost[r] > 0.0 && p.y[r].sign() * f < 1.0 && p.y[r] != Label::Unknown)
     }
 
-    /// The decisions of the rows named, by the points as they are.
+    /// Decision values of the given rows with the current coefficients.
     pub fn decisions(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
         let bias = self.biases();
         let mut out = Vec::with_capacity(rows.len());
-        for rows in rows.chunks(SCORED) {
+        for rows in rows.chunks(SCORE_BLOCK) {
             self.compute_kernel_block(x, rows)?;
             out.extend((0..rows.len()).map(|c| self.scores(c, &bias)));
         }
         Ok(out)
     }
 
-    /// Learns from candidate `c`, which is row `r` of `x`; `scored` says whether its scores were asked for before.
+    /// Learns candidate `c`, which is row `r` of `x`. `scored` means that its scores were computed before, so that kernel
+    /// values are not counted twice.
     pub(crate) fn process(
         &mut self,
         c: usize,
@@ -213,7 +220,7 @@ impl Lasvm {
         let mut row = std::mem::take(&mut self.row);
         self.gram.candidate(&self.block, c, &mut row);
         let candidate = self.candidate(&row, r, problems);
-        // whoever is turned away needed its kernel with the support vectors alone
+        // a rejected sample needed only its kernel values with the support vectors
         let needed = if candidate.wanted { self.len() + 1 } else { self.support };
         self.gram.read(needed - if scored { self.support } else { 0 });
         if candidate.wanted {
@@ -228,7 +235,7 @@ impl Lasvm {
         } else {
             self.counts.rejected += 1;
             if self.params.variant.has_bias() {
-                (0..self.outputs.len()).for_each(|j| self.settle_pairs(j));
+                (0..self.outputs.len()).for_each(|j| self.reprocess_pairs(j));
             }
         }
         self.evict_idle();
@@ -236,41 +243,41 @@ impl Lasvm {
         Ok(())
     }
 
-    /// What a sample is to each output before it is admitted.
+    /// The dual variables that a sample would have in each output, and whether any output needs it.
     fn candidate(&self, row: &[f32], r: usize, problems: &[Targets]) -> Candidate {
-        let (mut sides, mut wanted, mut came) = (Vec::with_capacity(problems.len()), false, Ramp::Right);
+        let (mut variables, mut wanted, mut came) = (Vec::with_capacity(problems.len()), false, Ramp::Right);
         for (j, (dual, p)) in self.outputs.iter().zip(problems).enumerate() {
             let (y, cost) = (p.y[r].sign(), self.params.c * p.cost[r]);
             let gradient = y - simd::dot(row, dual.alpha());
-            let z = 1.0 - y * (gradient - self.middle(j));
+            let z = 1.0 - y * (gradient - self.provisional_bias(j));
             if j == 0 {
-                came = position(z, self.params.s);
+                came = ramp_position(z, self.params.s);
             }
             let mut bounds = ((y * cost).min(0.0), (y * cost).max(0.0));
             let stays = y != 0.0 && cost > 0.0 && self.is_wanted(j, y, gradient, z);
             if !stays && self.params.variant == LasvmVariant::Filter {
-                bounds = (0.0, 0.0); // passed over by this output, whatever the others do
+                bounds = (0.0, 0.0); // skipped in this output even if another output admits it
             } else if self.params.variant == LasvmVariant::Ramp && z < self.params.s && self.is_warm(dual) {
                 bounds = (bounds.0 - y * cost, bounds.1 - y * cost);
             }
             wanted |= stays;
-            sides.push(Side { y, bounds, gradient });
+            variables.push(NewVariable { y, bounds, gradient });
         }
-        Candidate { sides, wanted, came }
+        Candidate { variables, wanted, came }
     }
 
-    /// The constant of an output in the middle of its extremes; 0 when it has none yet.
-    pub(crate) fn middle(&self, output: usize) -> f64 {
+    /// Provisional intercept of an output: the midpoint of its gradient bounds; 0 if it has none yet.
+    pub(crate) fn provisional_bias(&self, output: usize) -> f64 {
         let GradientBounds { max_up, min_down } = self.gradient_bounds[output];
         let b = f64::midpoint(max_up, min_down);
         if self.params.variant.has_bias() && b.is_finite() { b } else { 0.0 }
     }
 
-    /// Whether an output has use for a sample.
+    /// Whether an output admits a sample with this label, gradient and margin `z` = y·f.
     fn is_wanted(&self, output: usize, y: f64, gradient: f64, z: f64) -> bool {
         let (dual, e) = (&self.outputs[output], self.gradient_bounds[output]);
         match self.params.variant {
-            // beyond the extremes on the closed side: it would be evicted at once
+            // outside the gradient bounds, on the side where its own bound is closed: it would be evicted at once
             LasvmVariant::Hinge => {
                 !(e.min_down < e.max_up && if y > 0.0 { gradient < e.min_down } else { gradient > e.max_up })
             }
@@ -279,45 +286,45 @@ impl Lasvm {
         }
     }
 
-    /// Whether there are enough support vectors, of both signs, to trust the model.
+    /// Whether the warm-up is over: there are enough support vectors, and of both signs.
     pub(crate) fn is_warm(&self, dual: &Dual) -> bool {
         let alpha = dual.alpha();
         let both = alpha.iter().any(|a| *a > 0.0) && alpha.iter().any(|a| *a < 0.0);
         (both || self.params.warm_up == 0) && dual.support() >= self.params.warm_up
     }
 
-    /// Steps of the candidate, then of all points.
+    /// PROCESS for the candidate, then REPROCESS among all points.
     fn optimize(&mut self, candidate: &Candidate) -> Result<()> {
         if self.params.variant == LasvmVariant::Local {
-            return self.settle_near(candidate);
+            return self.optimize_neighborhoods(candidate);
         }
         let tolerance = self.params.tolerance;
         let k = self.points.len() - 1;
-        for (j, side) in candidate.sides.iter().enumerate() {
+        for (j, variable) in candidate.variables.iter().enumerate() {
             let dual = &mut self.outputs[j];
             let gap = !self.params.variant.has_bias();
-            let cost = side.bounds.1 - side.bounds.0;
+            let cost = variable.bounds.1 - variable.bounds.0;
             let threshold =
                 if gap { dual.gap_and_target().1.max(dual.largest_cost()).max(cost) } else { 0.0 };
-            dual.push(side.y, side.bounds, side.gradient);
-            if side.bounds != (0.0, 0.0) {
+            dual.push(variable.y, variable.bounds, variable.gradient);
+            if variable.bounds != (0.0, 0.0) {
                 self.counts.process +=
                     u64::from(dual.process(&mut self.gram, k, self.gradient_bounds[j], tolerance));
             }
             if gap {
-                self.settle_gap(j, threshold);
+                self.reprocess_to_gap(j, threshold);
             } else {
-                self.settle_pairs(j);
+                self.reprocess_pairs(j);
             }
         }
         Ok(())
     }
 
-    /// LASVM: one step, and more while the spread of the extremes is above delta_max.
-    pub(crate) fn settle_pairs(&mut self, j: usize) {
-        let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
+    /// REPROCESS of `lasvm`: one step, and more while the spread of the gradient bounds is above `delta_max`.
+    pub(crate) fn reprocess_pairs(&mut self, j: usize) {
+        let (dual, max_steps) = (&mut self.outputs[j], 10 * self.points.len());
         let mut e = dual.gradient_bounds();
-        for _ in 0..most {
+        for _ in 0..max_steps {
             let moved = dual.reprocess(&mut self.gram, e, self.params.tolerance);
             if moved {
                 self.counts.reprocess += 1;
@@ -330,10 +337,10 @@ impl Lasvm {
         self.gradient_bounds[j] = e;
     }
 
-    /// LASVM-G: steps while the duality gap is above the threshold.
-    pub(crate) fn settle_gap(&mut self, j: usize, threshold: f64) {
-        let (dual, most) = (&mut self.outputs[j], 10 * self.points.len());
-        for step in 0..most {
+    /// REPROCESS of the gap family: steps while the duality gap is above the threshold.
+    pub(crate) fn reprocess_to_gap(&mut self, j: usize, threshold: f64) {
+        let (dual, max_steps) = (&mut self.outputs[j], 10 * self.points.len());
+        for step in 0..max_steps {
             let (gap, _, e) = dual.standing();
             if gap <= threshold {
                 break;
@@ -351,21 +358,21 @@ impl Lasvm {
         }
     }
 
-    /// FINISHING: solves the problems of the points there are to the tolerance, and drops those it leaves idle. With
-    /// ramp loss the points that now lie beyond the ramp are let go and those that came back are taken in, until none
-    /// changes sides.
+    /// FINISHING: solves the problems of the remaining points to the tolerance, then evicts the points that are not support
+    /// vectors. With ramp loss, the bounds of points that moved beyond the ramp or back are changed and the problems solved
+    /// again, until no point changes its side of the ramp.
     pub fn finish(&mut self, watch: &dyn Watch) -> Vec<Report> {
         self.finish_within((100 * self.len() as u64).max(10_000_000), watch)
     }
 
-    /// [`Lasvm::finish`] in at most `max_steps` steps of each output, and of each round with ramp loss.
+    /// [`Lasvm::finish`] with at most `max_steps` steps per output, and with ramp loss per round.
     pub(crate) fn finish_within(&mut self, max_steps: u64, watch: &dyn Watch) -> Vec<Report> {
         self.compact();
-        // without the memory the rows stay as they are
+        // without enough memory the cached rows keep their length
         let _ = self.gram.fit();
         let mut reports = self.solve(max_steps, watch);
         if self.params.variant == LasvmVariant::Ramp {
-            self.settle_sides(&mut reports, max_steps, watch);
+            self.run_cccp(&mut reports, max_steps, watch);
         }
         if !matches!(self.params.variant, LasvmVariant::Full | LasvmVariant::Local) {
             self.clean(0);
@@ -375,10 +382,10 @@ impl Lasvm {
         reports
     }
 
-    /// Rounds of the concave-convex procedure from a solution: the ramp loss of the points never rises.
-    fn settle_sides(&mut self, reports: &mut [Report], max_steps: u64, watch: &dyn Watch) {
-        for _ in 0..ROUNDS {
-            if reports.iter().any(|r| r.exit != Exit::Converged) || !self.reassess() {
+    /// Rounds of the concave-convex procedure, starting at a solution. The ramp-loss objective of the points never rises.
+    fn run_cccp(&mut self, reports: &mut [Report], max_steps: u64, watch: &dyn Watch) {
+        for _ in 0..MAX_CCCP_ROUNDS {
+            if reports.iter().any(|r| r.exit != Exit::Converged) || !self.update_ramp_bounds() {
                 break;
             }
             for (all, round) in reports.iter_mut().zip(self.solve(max_steps, watch)) {
@@ -401,13 +408,13 @@ impl Lasvm {
         reports
     }
 
-    /// What stands for a report when there was no finishing.
+    /// Report of an output that was not finished.
     pub fn report(&self, output: usize, exit: Exit) -> Report {
         let dual = &self.outputs[output];
         Report { steps: 0, objective: dual.objective(), gap: dual.duality_gap(), kernel_evaluations: 0, exit }
     }
 
-    /// The model as it stands.
+    /// The current model.
     pub fn model(&self) -> Model {
         let support: Vec<usize> =
             (0..self.points.len()).filter(|&s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0)).collect();
@@ -419,7 +426,7 @@ impl Lasvm {
         }
     }
 
-    /// Points kept, support vectors or not.
+    /// Number of points, support vectors or not.
     pub fn len(&self) -> usize {
         self.points.len() - self.dead
     }
@@ -429,11 +436,12 @@ impl Lasvm {
         self.len() == 0
     }
 
-    /// Points that are support vectors of an output.
+    /// Number of points that are support vectors of at least one output.
     pub fn support_count(&self) -> usize {
         self.support
     }
 
+    /// Counts the support vectors; see [`Lasvm::support_count`].
     pub(crate) fn count_support(&self) -> usize {
         if let [only] = self.outputs.as_slice() {
             return only.support();
@@ -446,17 +454,17 @@ impl Lasvm {
         self.outputs.len()
     }
 
-    /// The problem of an output.
+    /// The dual problem of an output.
     pub fn output(&self, j: usize) -> &Dual {
         &self.outputs[j]
     }
 
-    /// Extremes of an output.
+    /// Gradient bounds of an output.
     pub fn gradient_bounds(&self, j: usize) -> GradientBounds {
         self.gradient_bounds[j]
     }
 
-    /// Numbers of the points kept, in the order of the variables of [`Lasvm::output`] that are not held at 0.
+    /// Index and id of every point that is not dead; the index is that of its variable in [`Lasvm::output`].
     pub fn ids(&self) -> impl Iterator<Item = (usize, u64)> {
         self.points.iter().enumerate().filter(|(_, p)| !p.dead).map(|(s, p)| (s, p.id))
     }
@@ -466,7 +474,7 @@ impl Lasvm {
         &self.params
     }
 
-    /// What was counted since the beginning.
+    /// Counts since the state was created.
     pub fn counts(&self) -> Counts {
         let mut counts = self.counts.clone();
         counts.evaluations += self.gram.evaluations();
@@ -474,13 +482,13 @@ impl Lasvm {
         counts
     }
 
-    /// The constants of the outputs.
+    /// Intercepts of the outputs.
     pub fn biases(&self) -> Vec<f64> {
         self.outputs.iter().map(Dual::bias).collect()
     }
 
-    /// Largest spread of the extremes of an output, where finite: a sample is admitted up to half of it beyond the
-    /// margin.
+    /// Largest finite spread of an output's gradient bounds; 0 without intercept. A sample is admitted up to half of it
+    /// beyond the margin.
     pub fn admission_slack(&self) -> f64 {
         if !self.params.variant.has_bias() {
             return 0.0;
@@ -489,7 +497,7 @@ impl Lasvm {
         spread.filter(|d| d.is_finite()).fold(0.0, f64::max)
     }
 
-    /// Whether the sample known by `id` is a support vector of an output.
+    /// Whether the sample with this id is a support vector of at least one output.
     pub fn is_support(&self, id: u64) -> bool {
         if !self.members.contains(&id) {
             return false;
@@ -498,17 +506,17 @@ impl Lasvm {
         place.is_some_and(|s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0))
     }
 
-    /// Samples of the points, dead ones included, in the order of the variables.
+    /// Samples of the points, including dead ones, in the order of the variables.
     pub fn points(&self) -> &Matrix {
         self.gram.points()
     }
 
-    /// How samples are packed.
+    /// Packing of the samples.
     pub fn packing(&self) -> Packing {
         self.gram.packed().packing()
     }
 
-    /// Counts kernel values computed outside.
+    /// Adds kernel values that were computed elsewhere to the count.
     pub(crate) fn count(&mut self, evaluations: u64) {
         self.gram.count(evaluations);
     }
@@ -520,21 +528,22 @@ impl Lasvm {
     }
 }
 
-/// A sample on its way in.
+/// A sample that may become a point.
 pub(crate) struct Candidate {
-    pub(crate) sides: Vec<Side>,
+    pub(crate) variables: Vec<NewVariable>,
     wanted: bool,
     came: Ramp,
 }
 
-/// What a sample is to one output.
-pub(crate) struct Side {
+/// Dual variable of a candidate in one output.
+pub(crate) struct NewVariable {
     pub(crate) y: f64,
     pub(crate) bounds: (f64, f64),
     pub(crate) gradient: f64,
 }
 
-fn position(z: f64, s: f64) -> Ramp {
+/// Position of the margin `z` = y·f on the ramp that ends at `s`.
+fn ramp_position(z: f64, s: f64) -> Ramp {
     if z < s {
         Ramp::Left
     } else if z > 1.0 {
