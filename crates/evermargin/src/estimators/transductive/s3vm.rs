@@ -272,7 +272,7 @@ impl<'g> KernelProblem<'g> {
     }
 
     /// Sets other labels and costs; α changes only as far as the new bounds require.
-    pub fn pose(&mut self, y: &[f64], cost: &[f64]) {
+    pub fn set_targets(&mut self, y: &[f64], cost: &[f64]) {
         self.y.copy_from_slice(y);
         self.cost.copy_from_slice(cost);
         self.dual.retarget(y);

@@ -143,7 +143,7 @@ impl Switching {
         while going && !problem.open.is_empty() {
             let mut cost = problem.cost.clone();
             problem.open.iter().for_each(|&i| cost[i] *= weight / self.lambda_u);
-            machine.pose(&y, &cost);
+            machine.set_targets(&y, &cost);
             going = machine.run(watch);
             while going {
                 let pairs = self.pairs(&machine.dual.decisions(), &y, &problem.open);
@@ -154,7 +154,7 @@ impl Switching {
                 for &(i, j) in &pairs {
                     (y[i], y[j]) = (-1.0, 1.0);
                 }
-                machine.pose(&y, &cost);
+                machine.set_targets(&y, &cost);
                 going = machine.run(watch);
                 switches += pairs.len();
                 batches.push([before, machine.primal()]);
