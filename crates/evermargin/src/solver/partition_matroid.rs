@@ -1,12 +1,12 @@
 //! Greedy selection with at most k elements of each group.
 //!
-//! Problem: maximize F(A) over the sets A that hold at most k elements of every group of a partition, and at most `count` in
-//! all. These sets are the independent sets of a partition matroid, truncated at `count` (Emara 2012 names matroid constraints
-//! as future work).
+//! Problem: maximize F(A) over the sets A that contain at most k elements of every group of a partition, and at most
+//! `count` in total. These sets are the independent sets of a partition matroid, truncated at `count` (Emara 2012 names
+//! matroid constraints as future work).
 //!
-//! Method: the greedy loop over the elements whose group is not full. For a monotone submodular F it reaches 1/2 of the optimum
-//! (Fisher, Nemhauser & Wolsey 1978), and the optimum itself where F is a sum of one value per element. A full group
-//! stays full, so the bounds of lazy greedy selection remain valid: `Partitioned` only restricts which elements
+//! Method: greedy selection among the elements whose group is not full. For a monotone submodular F it reaches 1/2 of
+//! the optimum (Fisher, Nemhauser & Wolsey 1978), and the optimum itself if F is a sum of one value per element. A full
+//! group stays full, so the bounds of lazy greedy selection remain valid: `Partitioned` only restricts which elements
 //! [`super::lazy_greedy`] may take.
 //!
 //! Invariant: no group exceeds its limit, whatever F is.

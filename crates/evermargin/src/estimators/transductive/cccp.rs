@@ -1,5 +1,5 @@
-//! `cccp-s3vm`: the semi-supervised support vector machine by the concave-convex procedure (Collobert, Sinz, Weston & Bottou
-//! 2006).
+//! `cccp-s3vm`: the semi-supervised support vector machine by the concave-convex procedure (Collobert, Sinz, Weston &
+//! Bottou 2006).
 //!
 //! Problem: (λ/2)|f|² + (1/l) Σ h(yᵢfᵢ) + (λᵤ/u) Σ min(1 + s, h(|fⱼ|)) subject to mean f of the unlabeled rows = 2r −
 //! 1; −1 < s ≤ 0 flattens the top of the loss. It is the ramp loss of [`crate::estimators::supervised::ramp`] on both

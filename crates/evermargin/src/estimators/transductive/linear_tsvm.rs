@@ -7,8 +7,7 @@
 //! 1. Train on the labels; the unlabeled rows with the highest outputs are labeled positive.
 //! 2. Minimize over w with the unlabeled weight at a small value, `start`.
 //! 3. Switch the labels of pairs whose swap decreases the objective, largest decrease first, at most `switch` pairs;
-//! minimize
-//!    again; repeat until there is no such pair. The objective decreases strictly, so this ends.
+//!    minimize again; repeat until there is no such pair. The objective decreases strictly, so this ends.
 //! 4. Multiply the unlabeled weight by `rate` and go to 3, until it is λᵤ.
 //!
 //! Departures. A pair (i positive, j negative) is switched when cᵢ(h²(oᵢ) − h²(−oᵢ)) > cⱼ(h²(oⱼ) − h²(−oⱼ)), that is,

@@ -6,8 +6,8 @@
 //! while there are rows i labeled + with oᵢ < 1 and j labeled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to
 //! `switch` such pairs, worst first, and train again from the current α.
 //!
-//! Every batch decreases the objective even before retraining: h(o) − h(−o) decreases strictly, so oᵢ < oⱼ gives h(oᵢ)
-//! + h(−oⱼ) > h(−oᵢ) + h(oⱼ). Because each solution is exact only to the tolerance, and kernel values to single
+//! Every batch decreases the objective even before retraining: h(o) − h(−o) decreases strictly, so oᵢ < oⱼ gives
+//! h(oᵢ) + h(−oⱼ) > h(−oᵢ) + h(oⱼ). Because each solution is exact only to the tolerance, and kernel values to single
 //! precision, a batch that does not decrease the objective by more than that precision ends its step. Otherwise copies
 //! of one row, whose outputs differ only by rounding, would switch labels endlessly.
 

@@ -73,11 +73,12 @@ pub struct KernelGram<'s> {
     shared: Vec<(usize, &'s mut KernelGram<'static>)>,
 }
 
-/// Rows whose values take fewer operations than this cost about as much to recompute as to keep in freshly mapped memory.
+/// Rows whose values take fewer operations than this cost about as much to recompute as to keep in freshly mapped
+/// memory.
 const CHEAP_ROW: usize = 64;
 
-/// Maximum size of the cache for such rows in bytes (a9a, 14 values per row: 2.9 s with 1000 MB, 1.7 s with a quarter of it, on a
-/// virtual machine where fresh memory is slow).
+/// Maximum size of the cache for such rows in bytes (a9a, 14 values per row: 2.9 s with 1000 MB, 1.7 s with a quarter of
+/// it, on a virtual machine where fresh memory is slow).
 const CHEAP_CACHE: usize = 320 << 20;
 
 /// Minimum number of rows in a cache, whatever its budget: a working set must fit.

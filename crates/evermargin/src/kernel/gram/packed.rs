@@ -3,9 +3,8 @@
 //! Kernel values of dense rows are computed by a matrix product, those of sparse rows with [`LANES`] scattered queries
 //! at a time. Distances do not change when all samples are translated, so dense data for the RBF kernel is centered: at
 //! the most frequent value of each column if that leaves few nonzero values (standardized 0/1 columns become sparse),
-//! otherwise at the mean, which keeps
-//! x|² + |z|² − 2x·z accurate in single precision. Where single precision is still not accurate enough (gamma·|x|² large), products are
-//! computed in double precision.
+//! otherwise at the mean, which keeps |x|² + |z|² − 2x·z accurate in single precision. Where single precision is still
+//! not accurate enough (gamma·|x|² large), products are computed in double precision.
 
 use super::products::{Products, column_means, column_modes};
 use super::queries::{Compressed, Queries, scatter};

@@ -1,17 +1,16 @@
 //! Kernel matching pursuit: a basis selected one function at a time (Sindhwani 2007, section 5.2.1; Keerthi, Chapelle &
-//! DeCoste
-//! 2006).
+//! DeCoste 2006).
 //!
 //! Problem: find a basis J of at most d functions with small min_β ½aβᵀGβ + Σₖ(½oₖᵀQoₖ − rₖᵀoₖ), oₖ = Φβₖ
-//! ([`SparseObjective`]); G is K_JJ, or a multiple of I with a ridge. With the gradient g = aGβ − Φᵀ(r − Qo) and H = aG
-//! + ΦᵀQΦ, adding j decreases the objective by gⱼ²/2Hⱼⱼ if the other coefficients are fixed (post-backfitting, the
+//! ([`SparseObjective`]); G is K_JJ, or a multiple of I with a ridge. With the gradient g = aGβ − Φᵀ(r − Qo) and
+//! H = aG + ΦᵀQΦ, adding j decreases the objective by gⱼ²/2Hⱼⱼ if the other coefficients are fixed (post-backfitting, the
 //! source), and by gⱼ²/2sⱼ if all are refitted (pre-backfitting), sⱼ = Hⱼⱼ − H_jJ H_JJ⁻¹H_Jj; for several problems by
 //! the sums. The best of a few candidates is added, then all coefficients are refitted.
 //!
 //! Updates are exact: H_JJ = LLᵀ grows by a row; βₖ moves along z = L⁻ᵀe_last by tₖ = −gⱼₖ/√sⱼ, the same direction for
 //! all problems, so that a step costs two passes over the columns of J and one product with Q, whatever the number of
-//! problems: O(nd²) in total, without any n × n matrix. Inner products in a kernel space need no columns: ⟨f, K(xⱼ, ·)⟩
-//! = f(xⱼ).
+//! problems: O(nd²) in total, without any n × n matrix. Inner products in a kernel space need no columns:
+//! ⟨f, K(xⱼ, ·)⟩ = f(xⱼ).
 //!
 //! Departure: the source draws all candidates again before each step. Here the worst of those not selected are
 //! replaced; if a fifth of them is replaced, a step computes a fifth of the columns of the source and still compares

@@ -1,5 +1,5 @@
-//! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
-//! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
+//! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle,
+//! Sindhwani & Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
 //!
 //! Problem: that of `transductive::s3vm` with the hinge loss and exactly round(r·u) labels y' positive, minimized over
 //! all such labelings. For several classes with one machine each against the rest, the sum of the objectives over all

@@ -204,11 +204,13 @@ impl Space<'_> {
         match self {
             Self::Linear(space) => {
                 let (w, constant) = space.function(f);
-                out.par_chunks_mut(GROUP).zip(rows.par_chunks(GROUP)).for_each(|(out, rows)| {
-                    out.iter_mut()
-                        .zip(rows)
-                        .for_each(|(o, &i)| *o = space.all.dot(i as usize, &w) + constant);
-                });
+                out.par_chunks_mut(ROWS_PER_TASK).zip(rows.par_chunks(ROWS_PER_TASK)).for_each(
+                    |(out, rows)| {
+                        out.iter_mut()
+                            .zip(rows)
+                            .for_each(|(o, &i)| *o = space.all.dot(i as usize, &w) + constant);
+                    },
+                );
             }
             Self::Kernel(_) => out.iter_mut().zip(rows).for_each(|(o, &i)| *o = f.values[i as usize]),
         }
