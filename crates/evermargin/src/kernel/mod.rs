@@ -1,4 +1,4 @@
-//! Kernels: similarity of two samples. Whole blocks are computed by [`crate::kernel::gram`].
+//! Kernels: similarity of two samples. Blocks of kernel values are computed by [`crate::kernel::gram`].
 
 pub mod gram;
 use crate::data::Row;
@@ -32,12 +32,12 @@ pub enum Kernel {
         /// Constant term.
         coef0: f64,
     },
-    /// The matrix given is the kernel matrix: row i, column j holds the kernel of samples i and j.
+    /// The data matrix itself is the kernel matrix: row i, column j holds the kernel of samples i and j.
     Precomputed,
 }
 
 impl Kernel {
-    /// Its width, if it has one.
+    /// The parameter gamma, if the kernel has one.
     pub fn gamma(&self) -> Option<f64> {
         match *self {
             Self::Rbf { gamma } | Self::Poly { gamma, .. } | Self::Sigmoid { gamma, .. } => Some(gamma),
@@ -50,7 +50,7 @@ impl Kernel {
         self.from_dot(a.dot(b), a.norm2(), b.norm2())
     }
 
-    /// The kernel from the inner product and the two squared lengths.
+    /// The kernel value from the inner product and the two squared lengths.
     pub fn from_dot(&self, dot: f64, a2: f64, b2: f64) -> f64 {
         match *self {
             Self::Linear | Self::Precomputed => dot,
@@ -60,7 +60,7 @@ impl Kernel {
         }
     }
 
-    /// [`Kernel::check`], and that it can be computed from samples as they come.
+    /// As [`Kernel::check`], and also refuses [`Kernel::Precomputed`], because new samples need computed kernel values.
     pub fn check_of_samples(&self) -> Result<()> {
         if *self == Self::Precomputed {
             return Err(Error::parameter(
@@ -72,7 +72,7 @@ impl Kernel {
         self.check()
     }
 
-    /// Refuses parameters no kernel has.
+    /// Refuses invalid kernel parameters.
     pub fn check(&self) -> Result<()> {
         let gamma = match *self {
             Self::Rbf { gamma } | Self::Poly { gamma, .. } | Self::Sigmoid { gamma, .. } => gamma,
@@ -94,7 +94,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// The name a user writes.
+    /// Name of the kernel as used in parameters.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Linear => "linear",

@@ -1,8 +1,8 @@
-//! A Cholesky factor H = LLᵀ that grows by rows, for sets that grow by elements.
+//! A Cholesky factor H = LLᵀ to which rows are appended, for sets that grow by one element at a time.
 
 use super::blas1::{add, dot};
 
-/// L, row by row.
+/// The factor L, row by row.
 #[derive(Debug, Clone, Default)]
 pub struct GrowingCholesky {
     rows: Vec<Vec<f64>>,
@@ -14,18 +14,19 @@ impl GrowingCholesky {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Adds a row of H given as L⁻¹ of its part left of the diagonal, and what is `left` of its diagonal, above 0.
-    pub fn push(&mut self, mut along: Vec<f64>, left: f64) {
-        along.push(left.sqrt());
-        self.rows.push(along);
+    /// Appends the factor of a new row of H: `projection` is L⁻¹ times the part left of the diagonal, and `residual` is
+    /// the diagonal minus |projection|², above 0.
+    pub fn push(&mut self, mut projection: Vec<f64>, residual: f64) {
+        projection.push(residual.sqrt());
+        self.rows.push(projection);
     }
 
-    /// Forgets the rows from `at`.
+    /// Removes the rows from `at` on.
     pub fn truncate(&mut self, at: usize) {
         self.rows.truncate(at);
     }
@@ -57,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_and_shrinks_to_the_factor_of_the_matrix() {
+    fn appended_and_truncated_rows_form_the_factor_of_the_matrix() {
         let entry = |i: usize, j: usize| if i == j { 3.0 + i as f64 } else { 1.0 / (1 + i + j) as f64 };
         let mut factor = GrowingCholesky::default();
         let grow = |factor: &mut GrowingCholesky, i: usize| {
-            let mut along: Vec<f64> = (0..i).map(|j| entry(i, j)).collect();
-            factor.lower(&mut along);
-            let left = entry(i, i) - dot(&along, &along);
-            factor.push(along, left);
+            let mut projection: Vec<f64> = (0..i).map(|j| entry(i, j)).collect();
+            factor.lower(&mut projection);
+            let residual = entry(i, i) - dot(&projection, &projection);
+            factor.push(projection, residual);
         };
         (0..9).for_each(|i| grow(&mut factor, i));
         factor.truncate(4);

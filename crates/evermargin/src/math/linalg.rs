@@ -1,5 +1,6 @@
-//! The only file that names the linear-algebra crate: safe helpers on plain slices. Each product or solve of the crate is
-//! sequential, and threads take whole ones of fixed size, so that no result depends on the number of threads.
+//! The only file that uses the linear-algebra crate directly: safe helpers on plain slices. Each product or solve of
+//! the crate is sequential, and threads process whole ones of fixed size, so that no result depends on the number of
+//! threads.
 
 use crate::error::{Error, Result};
 use faer::diag::DiagMut;
@@ -13,7 +14,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix.
+/// Cholesky factorization A = LLᵀ of a symmetric positive definite matrix, in the memory of the matrix.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     values: Vec<f64>,
@@ -38,8 +39,8 @@ impl Cholesky {
         let positive = factored.is_ok() && (0..n).all(|i| values[i * n + i].is_normal());
         if !positive {
             return Err(Error::Data(
-                "the matrix to solve is not positive definite; lower C (regularize more), or choose a kernel \
-                 that is positive definite, such as rbf"
+                "the matrix of the linear system is not positive definite; lower C (regularize more), or choose a \
+                 kernel that is positive definite, such as rbf"
                     .into(),
             ));
         }
@@ -67,7 +68,7 @@ impl Cholesky {
         out
     }
 
-    /// The diagonal of A⁻¹: squared lengths of the columns of L⁻¹, a block of columns at a time.
+    /// Diagonal of A⁻¹: squared lengths of the columns of L⁻¹, computed in blocks of columns.
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         const BLOCK: usize = 64;
         let n = self.n;
@@ -86,13 +87,13 @@ impl Cholesky {
         diagonal
     }
 
-    /// L itself.
+    /// The factor L.
     pub fn lower(self) -> Lower {
         let n = self.n;
         Lower { values: self.factor_rows(), n }
     }
 
-    /// L row by row, zeros above the diagonal: n points whose inner products are A.
+    /// The factor L row by row, zeros above the diagonal: n points whose inner products are A.
     pub fn factor_rows(&self) -> Vec<f64> {
         let n = self.n;
         let mut rows = vec![0.0; n * n];
@@ -107,7 +108,7 @@ impl Cholesky {
     }
 }
 
-/// Single or double precision.
+/// Floating-point number in single or double precision.
 pub trait Element: ComplexField + Conjugate<Canonical = Self> + Default + Copy {}
 impl Element for f32 {}
 impl Element for f64 {}
@@ -141,8 +142,8 @@ pub fn subtract_products(a: &[f64], stride: usize, b: &[f64], d: usize, out: &mu
     );
 }
 
-/// `AᵀB`, m × m row-major, of two row-major matrices of m columns whose AᵀB is symmetric. Stripes of columns go to
-/// threads; each is one product over all rows, so the sums do not depend on their number.
+/// `AᵀB`, m × m row-major, of two row-major matrices of m columns whose AᵀB is symmetric. Threads process stripes of
+/// columns; each is one product over all rows, so the sums do not depend on the number of threads.
 pub fn symmetric_product(a: &[f64], b: &[f64], m: usize) -> Vec<f64> {
     const STRIPE: usize = 128;
     let n = a.len() / m.max(1);
@@ -150,7 +151,7 @@ pub fn symmetric_product(a: &[f64], b: &[f64], m: usize) -> Vec<f64> {
     let mut out = vec![0.0; m * m];
     out.par_chunks_mut(STRIPE * m.max(1)).enumerate().for_each(|(stripe, rows)| {
         let (first, count) = (stripe * STRIPE, rows.len() / m);
-        // columns up to the diagonal: the rest is their mirror image
+        // columns up to the diagonal; the rest is mirrored
         let width = first + count;
         matmul(
             MatMut::from_row_major_slice_mut(rows, count, m).subcols_mut(0, width),
@@ -169,8 +170,8 @@ pub fn symmetric_product(a: &[f64], b: &[f64], m: usize) -> Vec<f64> {
     out
 }
 
-/// Rows `first` and on of `AᵀB`, (m − first) × w row-major, of row-major matrices of m and w columns. Threads take stripes
-/// of the columns of A; each is one product over all rows.
+/// Rows from `first` on of `AᵀB`, (m − first) × w row-major, of row-major matrices of m and w columns. Threads process
+/// stripes of the columns of A; each is one product over all rows.
 pub fn transposed_product(a: &[f64], m: usize, first: usize, b: &[f64], w: usize) -> Vec<f64> {
     const STRIPE: usize = 128;
     let n = b.len() / w.max(1);
@@ -190,7 +191,7 @@ pub fn transposed_product(a: &[f64], m: usize, first: usize, b: &[f64], w: usize
     out
 }
 
-/// Eigenvalues, ascending, and eigenvectors, one after the other, of the symmetric `n × n` matrix `values`.
+/// Eigenvalues in ascending order, and the eigenvectors one after the other, of the symmetric `n × n` matrix `values`.
 pub fn eigen(values: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     if n.checked_mul(n) != Some(values.len()) {
         return Err(Error::Shape { what: "values of a square matrix", expected: n * n, found: values.len() });
@@ -212,7 +213,7 @@ pub fn eigen(values: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     );
     match found {
         Ok(()) if roots.iter().all(|v| v.is_finite()) => Ok((roots, vectors)),
-        _ => Err(Error::Data("the eigenvalues of a matrix were not found; scale the data".into())),
+        _ => Err(Error::Data("the eigenvalue decomposition of a matrix failed; scale the data".into())),
     }
 }
 
@@ -224,7 +225,7 @@ pub struct Lower {
 }
 
 impl Lower {
-    /// Takes the `n × n` matrix; what is above its diagonal is not read.
+    /// Takes the `n × n` matrix; entries above its diagonal are not read.
     pub fn new(values: Vec<f64>, n: usize) -> Self {
         Self { values, n }
     }
@@ -239,12 +240,12 @@ impl Lower {
         self.n
     }
 
-    /// Whether it has no rows.
+    /// Whether the matrix has no rows.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
 
-    /// Replaces each row g of `rows` (row-major, n columns) by L⁻¹g; threads take blocks of rows.
+    /// Replaces each row g of `rows` (row-major, n columns) by L⁻¹g; threads process blocks of rows.
     pub fn solve_rows(&self, rows: &mut [f64]) {
         const ROWS: usize = 128;
         let factor = MatRef::from_row_major_slice(&self.values, self.n, self.n);
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn diagonal_of_the_inverse() {
+    fn inverse_diagonal_equals_solved_unit_vectors() {
         let n = 130;
         let cholesky = Cholesky::new(example(n), n).unwrap();
         let diagonal = cholesky.inverse_diagonal();
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn eigenvectors_are_orthonormal_and_give_the_matrix_back() {
+    fn eigenvectors_are_orthonormal_and_reproduce_the_matrix() {
         for n in [0, 1, 2, 7, 40, 90] {
             let a = example(n);
             let (roots, vectors) = eigen(&a, n).unwrap();
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_positive_definite() {
+    fn refuses_matrices_that_are_not_positive_definite() {
         for bad in
             [vec![1.0, 2.0, 2.0, 1.0], vec![0.0; 4], vec![1.0, 1.0, 1.0, 1.0], vec![-1.0, 0.0, 0.0, 1.0]]
         {

@@ -1,9 +1,9 @@
-//! Products with a data matrix X, the whole cost of learning a linear function: Xv, Xᵀu and XᵀDXv.
+//! Products with a data matrix X, which dominate the cost of learning a linear function: Xv, Xᵀu and XᵀDXv.
 //!
-//! Threads and bits. Xv has one independent sum a row. Sums over rows (Xᵀu) are cut into `pieces` runs of rows,
-//! each with its own partial sum, added in order; the number of pieces depends on the data alone, so that the
-//! result does not depend on the number of threads. A piece costs a vector of d numbers, hence pieces are few
-//! where rows are short: a partial sum is never more than an eighth of the work it saves.
+//! Determinism: Xv has one independent sum per row. Sums over rows (Xᵀu) are cut into `pieces` runs of rows, each with
+//! its own partial sum, and these are added in order; the number of pieces depends on the data alone, so the result
+//! does not depend on the number of threads. A piece costs a vector of d numbers, so there are few pieces if rows are
+//! short: a partial sum costs at most an eighth of the work it parallelizes.
 //!
 //! Centering. (X − 1μᵀ)v = Xv − (μ·v)1 and (X − 1μᵀ)ᵀu = Xᵀu − (Σu)μ: sparse rows stay sparse.
 
@@ -12,35 +12,34 @@ use crate::data::{MatrixView, Row};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
-/// Rows of a matrix, chosen once, with an optional constant column 1 after the last.
+/// Selected rows of a matrix, with an optional constant column of ones after the last.
 #[derive(Debug)]
 pub struct Design<'a> {
     x: MatrixView<'a>,
     rows: Vec<u32>,
     constant: bool,
     pieces: usize,
-    /// What is taken from every row.
+    /// Vector that is subtracted from every row.
     center: Option<Vec<f64>>,
-    /// Partial sums, kept from one product to the next.
+    /// Partial sums, reused from one product to the next.
     partial: Mutex<Vec<Vec<f64>>>,
 }
 
-/// Below this many stored values threads cost more than they bring.
-const WORTH_THREADS: usize = 1 << 16;
+/// Minimum number of stored values for which threads pay off.
+const MIN_PARALLEL: usize = 1 << 16;
 const MAX_PIECES: usize = 32;
 
 impl<'a> Design<'a> {
-    /// The rows named of `x`; `constant` adds a column of ones.
+    /// The given rows of `x`; `constant` adds a column of ones.
     pub fn new(x: MatrixView<'a>, rows: Vec<u32>, constant: bool) -> Self {
         let stored: usize = rows.iter().map(|&i| stored(x.row(i as usize))).sum();
         let dim = x.cols() + usize::from(constant);
-        let pieces =
-            if stored < WORTH_THREADS { 1 } else { (stored / (8 * dim).max(1)).clamp(1, MAX_PIECES) };
+        let pieces = if stored < MIN_PARALLEL { 1 } else { (stored / (8 * dim).max(1)).clamp(1, MAX_PIECES) };
         Self { x, rows, constant, pieces, center: None, partial: Mutex::default() }
     }
 
-    /// The same with `center`, one number a column of `x`, taken from every row. (Products only: [`Self::row`],
-    /// [`Self::norm2`] and [`Self::add_row`] stay those of `x`.)
+    /// The same matrix with `center`, one number per column of `x`, subtracted from every row. (Products only:
+    /// [`Self::row`], [`Self::norm2`] and [`Self::add_row`] still use `x`.)
     #[must_use]
     pub fn centered(self, center: Option<Vec<f64>>) -> Self {
         debug_assert!(center.as_ref().is_none_or(|c| c.len() == self.x.cols()));
@@ -142,7 +141,7 @@ impl<'a> Design<'a> {
         (weights, rest.first().copied().unwrap_or(0.0) - shift)
     }
 
-    /// Adds up what `add(i, sum)` adds for each active row, then takes the center from each.
+    /// Sums the contributions `add(i, sum)` of the active rows, then subtracts the center from each.
     fn sum_rows(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
         let Some(center) = &self.center else { return self.sum_pieces(active, out, add) };
         let mut sum = vec![0.0; center.len() + 1];
@@ -156,7 +155,7 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Adds up what `add(i, sum)` adds for each active row, in pieces, in order.
+    /// Sums the contributions `add(i, sum)` of the active rows, in pieces, in order.
     fn sum_pieces(&self, active: &[u32], out: &mut [f64], add: impl Fn(usize, &mut [f64]) + Sync) {
         if self.pieces == 1 {
             for &i in active {
@@ -189,7 +188,7 @@ fn stored(row: Row<'_>) -> usize {
     }
 }
 
-/// x·w with four running sums, so that additions do not wait for each other.
+/// x·w with four partial sums, so that additions do not depend on each other.
 fn dot(x: Row<'_>, w: &[f64]) -> f64 {
     let mut sum = [0.0; 4];
     match x {

@@ -1,20 +1,21 @@
-//! Dual coordinate descent for the linear squared hinge, the fast way to the neighborhood of the optimum.
+//! Dual coordinate descent for the linear squared hinge, a fast way to the neighborhood of the optimum.
 //!
 //! min over α ≥ 0 of ½|w|² + Σᵢ αᵢ²/(4cᵢ) − Σᵢ αᵢ with w = Σᵢ αᵢyᵢxᵢ, the dual of ½|w|² + Σᵢ cᵢ·max(0, 1 − yᵢw·xᵢ)².
 //! Hsieh, Chang, Lin, Keerthi & Sundararajan (2008), algorithm 3: one example at a time in random order, with
 //! shrinking.
 //!
-//! Why a loop of its own, when there is one for dual steps: without the equality constraint of a free constant a
-//! step needs one example, not a pair, and with w at hand it costs the values of one row, not a kernel row. On
-//! text it reaches six digits in the time of twenty products with the matrix, where Newton needs a hundred. It
-//! is sequential and slows down on ill-conditioned problems; it then says so, and Newton goes on from its w.
+//! This is a solver of its own because, without the equality constraint of a free constant, a step needs one example
+//! instead of a pair, and since w is maintained, it costs the values of one row instead of a kernel row. On text it
+//! reaches six digits in the time of twenty products with the matrix, where Newton's method needs a hundred. It is
+//! sequential and slows down on ill-conditioned problems; it then returns [`Reached::Slow`], and Newton's method
+//! continues from its w.
 
 use crate::math::blas1::dot;
 use crate::math::products::Design;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The state: α, w, and the examples still in play.
+/// Solver state: α, w, and the examples that are not shrunk.
 #[derive(Debug)]
 pub struct CoordinateDescent<'a> {
     design: &'a Design<'a>,
@@ -23,24 +24,24 @@ pub struct CoordinateDescent<'a> {
     alpha: Vec<f64>,
     curvature: Vec<f64>,
     order: Vec<u32>,
-    in_play: usize,
+    n_active: usize,
     shrink_above: f64,
     rng: Pcg64,
     passes: u64,
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
     /// Every example satisfies its optimality condition to the tolerance.
     Optimum,
     /// Progress has become slow.
     Slow,
-    /// The passes are used up.
+    /// The maximum number of passes is reached.
     Limit,
 }
 
-/// Over this many passes the violation must fall to a third.
+/// Number of passes over which the violation must decrease to a third.
 const PATIENCE: usize = 10;
 
 impl<'a> CoordinateDescent<'a> {
@@ -62,24 +63,24 @@ impl<'a> CoordinateDescent<'a> {
         let curvature = (0..n).map(|i| design.norm2(i) + 0.5 / cost[i]).collect();
         let rng = Pcg64::seed_from_u64(0x6d61_7267_696e);
         let shrink_above = f64::INFINITY;
-        Self { design, target, cost, alpha, curvature, order, in_play: n, shrink_above, rng, passes: 0 }
+        Self { design, target, cost, alpha, curvature, order, n_active: n, shrink_above, rng, passes: 0 }
     }
 
-    /// Passes over the examples in play so far.
+    /// Number of passes over the active examples so far.
     pub fn passes(&self) -> u64 {
         self.passes
     }
 
-    /// √((P − D)/P), P the primal value given, D the dual value at α: its square bounds the relative error of P.
+    /// √((P − D)/P) with the given primal value P and the dual value D at α: its square bounds the relative error of P.
     pub fn relative_gap(&self, w: &[f64], primal: f64) -> f64 {
         let linear: f64 = self.alpha.iter().zip(self.cost).map(|(a, c)| a - 0.25 * a * a / c).sum();
         let dual = linear - 0.5 * dot(w, w);
         ((primal - dual).max(0.0) / primal.max(f64::MIN_POSITIVE)).sqrt()
     }
 
-    /// Goes on until the optimality conditions of all examples hold to `tolerance` (in units of the margin).
-    /// `proceed` is asked after each pass; when it refuses, the run ends as if slow. `max_passes` limits the
-    /// passes of all runs together.
+    /// Continues until the optimality conditions of all examples hold to `tolerance` (in units of the margin).
+    /// `proceed` is called after each pass; if it returns false, the run ends as [`Reached::Slow`]. `max_passes` limits
+    /// the passes of all runs together.
     pub fn run(
         &mut self,
         w: &mut [f64],
@@ -94,10 +95,10 @@ impl<'a> CoordinateDescent<'a> {
             }
             let violation = self.pass(w);
             if violation <= tolerance {
-                if self.in_play == self.order.len() {
+                if self.n_active == self.order.len() {
                     return Reached::Optimum;
                 }
-                self.in_play = self.order.len();
+                self.n_active = self.order.len();
                 self.shrink_above = f64::INFINITY;
                 continue;
             }
@@ -114,17 +115,17 @@ impl<'a> CoordinateDescent<'a> {
     fn pass(&mut self, w: &mut [f64]) -> f64 {
         self.passes += 1;
         let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
-        for i in (1..self.in_play).rev() {
+        for i in (1..self.n_active).rev() {
             self.order.swap(i, self.rng.random_range(0..=i));
         }
         let mut s = 0;
-        while s < self.in_play {
+        while s < self.n_active {
             let i = self.order[s] as usize;
             let (y, old) = (self.target[i], self.alpha[i]);
             let gradient = y * self.design.dot(i, w) - 1.0 + 0.5 * old / self.cost[i];
             if old == 0.0 && gradient > self.shrink_above {
-                self.in_play -= 1;
-                self.order.swap(s, self.in_play);
+                self.n_active -= 1;
+                self.order.swap(s, self.n_active);
                 continue;
             }
             let projected = if old == 0.0 { gradient.min(0.0) } else { gradient };

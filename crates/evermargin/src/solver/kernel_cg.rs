@@ -1,23 +1,24 @@
-//! Manifold regularization over all rows, without a basis: conjugate gradients on the coefficients, stopped early.
+//! Manifold regularization over all rows, without a basis: conjugate gradients on the coefficients with early stopping.
 //!
-//! Problem: manifold regularization over f = Σ αᵢK(xᵢ, ·), all n rows, with the squared loss or the squared hinge of labeled rows,
-//! cost ½cᵢ each (Melacci & Belkin 2011: "Laplacian Support Vector Machines Trained in the Primal"; the plain hinge of the
-//! dual has no curvature). F(α) = ½αᵀKα + ½Σ cᵢ(yᵢ − fᵢ)² + ½fᵀMf with f = Kα, labeled rows that violate their margin
-//! alone in the sum for the hinge.
+//! Problem: manifold regularization over f = Σ αᵢK(xᵢ, ·), all n rows, with the squared loss or the squared hinge of
+//! labeled rows, cost ½cᵢ each (Melacci & Belkin 2011: "Laplacian Support Vector Machines Trained in the Primal"; the
+//! plain hinge of the dual has no curvature). F(α) = ½αᵀKα + ½Σ cᵢ(yᵢ − fᵢ)² + ½fᵀMf with f = Kα; for the hinge, the
+//! sum includes only labeled rows that violate their margin.
 //!
 //! Method: ∇F = Ks, s = α + Mf + C(f − y). In the inner product ⟨a, b⟩ = aᵀKb the gradient is s itself and the Hessian
-//! A = I + (M + C)K, so conjugate gradients there are those preconditioned by K, and cost one product with K and one with M
-//! a step. This is a loop of its own because [`crate::solver::newton_cg`] measures gradients in the plain inner product, where
-//! a step takes two products with K and the system has the condition number of K². When the set of violating rows has
-//! changed after a solution, the next starts from it; it ends when the set stays (a finite Newton method).
+//! is A = I + (M + C)K, so conjugate gradients in it are those preconditioned by K, and each step costs one product
+//! with K and one with M. This is a solver of its own because [`crate::solver::newton_cg`] measures gradients in the
+//! plain inner product, where a step takes two products with K and the system has the condition number of K². If the
+//! set of violating rows has changed after a solution, the next solve starts from it; the method ends when the set
+//! stays the same (a finite Newton method).
 //!
-//! Stopping: the residual in the kernel's norm falls to the tolerance, or no row has changed its label for [`QUIET`] steps in a
-//! row (early stopping, the source's "stability" rule, checked every step). Both are reported as converged; the gap is the
-//! residual.
+//! Stopping: the residual in the kernel's norm decreases to the tolerance, or no row has changed its label for
+//! [`STABLE_STEPS`] consecutive steps (early stopping, the "stability" rule of the source, checked every step). Both
+//! are reported as converged; the gap is the residual.
 //!
-//! Memory: kernel rows are held in single precision as far as `bytes` allow and computed anew otherwise. A linear kernel
-//! needs none: Kv = X(Xᵀv), so that sparse data with a graph of similarities cost their entries and edges a step (section
-//! 6.7 of the source promises this; section 7.6 of the digest derives it).
+//! Memory: kernel rows are kept in single precision as far as `bytes` allows and recomputed otherwise. A linear kernel
+//! needs none: Kv = X(Xᵀv), so that a step on sparse data with a similarity graph costs time proportional to its
+//! entries and edges (promised in section 6.7 of the source).
 
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -34,7 +35,7 @@ pub(crate) enum Products<'a> {
 }
 
 impl<'a> Products<'a> {
-    /// Rows of the kernel matrix in at most `bytes`, or none of them for a linear kernel.
+    /// Uses rows of the kernel matrix in at most `bytes`, or none for a linear kernel.
     pub fn new(x: MatrixView<'a>, kernel: Kernel, bytes: usize) -> Result<Self> {
         let whole = x.rows().saturating_mul(x.rows()).saturating_mul(size_of::<f32>());
         Ok(match kernel {
@@ -72,12 +73,12 @@ impl<'a> Products<'a> {
     }
 }
 
-/// Steps without a changed label that end the loop.
-pub const QUIET: u64 = 10;
-/// Rounds of the violating set.
-const ROUNDS: usize = 30;
+/// Number of consecutive steps without a changed label that end the loop.
+pub const STABLE_STEPS: u64 = 10;
+/// Maximum number of changes of the violating set.
+const MAX_ROUNDS: usize = 30;
 
-/// The matrix M of a quadratic penalty ½fᵀMf, known by its products alone.
+/// The matrix M of a quadratic penalty ½fᵀMf, given by its products only.
 pub(crate) trait QuadraticPenalty {
     /// M·f.
     fn apply(&self, f: &[f64]) -> Vec<f64>;
@@ -100,11 +101,11 @@ pub(crate) struct Iterate<'a, 'b> {
     pub hinge: bool,
     pub tolerance: f64,
     pub max_steps: Option<u64>,
-    /// Whether labels that stay end the loop.
+    /// Whether the loop ends when no label changes (early stopping).
     pub early: bool,
 }
 
-/// α, f = Kα and what was done.
+/// α, f = Kα and the report.
 pub(crate) struct CgSolution {
     pub alpha: Vec<f64>,
     pub outputs: Vec<f64>,
@@ -118,13 +119,13 @@ impl Iterate<'_, '_> {
         let before = self.products.evaluations();
         let (mut steps, mut exit, mut gap) = (0, Exit::Converged, 0.0);
         let mut active = self.violating(&f);
-        for round in 0..ROUNDS {
+        for round in 0..MAX_ROUNDS {
             (exit, gap) = self.solve(&active, &mut alpha, &mut f, &mut steps, watch);
             let now = self.violating(&f);
             if exit != Exit::Converged || now == active {
                 break;
             }
-            if round + 1 == ROUNDS {
+            if round + 1 == MAX_ROUNDS {
                 exit = Exit::Stalled;
             }
             active = now;
@@ -158,7 +159,8 @@ impl Iterate<'_, '_> {
         out
     }
 
-    /// Solves for the present set of rows from where α stands; how it ended and the last relative residual.
+    /// Solves for a fixed set of violating rows, starting at the given α; returns why it ended and the last relative
+    /// residual.
     fn solve(
         &mut self,
         active: &[f64],
@@ -176,10 +178,10 @@ impl Iterate<'_, '_> {
         let mut image = self.products.times(&residual);
         let mut rho = dot(&residual, &image);
         let (mut search, mut search_image) = (residual.clone(), image.clone());
-        let mut quiet = 0;
+        let mut stable = 0;
         loop {
             let gap = rho.max(0.0).sqrt() / length;
-            if gap <= self.tolerance || (self.early && quiet >= QUIET) {
+            if gap <= self.tolerance || (self.early && stable >= STABLE_STEPS) {
                 return (Exit::Converged, gap);
             }
             if self.max_steps.is_some_and(|max| *steps >= max) {
@@ -188,9 +190,9 @@ impl Iterate<'_, '_> {
             if !watch.proceed(&Progress { steps: *steps, violation: gap, tolerance: self.tolerance }) {
                 return (Exit::Interrupted, gap);
             }
-            let mut bent = self.curvature(active, &search_image);
-            add(1.0, &search, &mut bent);
-            let curvature = dot(&search_image, &bent);
+            let mut product = self.curvature(active, &search_image);
+            add(1.0, &search, &mut product);
+            let curvature = dot(&search_image, &product);
             if curvature.is_nan() || curvature <= 0.0 {
                 return (Exit::Stalled, gap);
             }
@@ -198,8 +200,8 @@ impl Iterate<'_, '_> {
             let signs: Vec<bool> = f.iter().map(|v| *v > 0.0).collect();
             add(step, &search, alpha);
             add(step, &search_image, f);
-            add(-step, &bent, &mut residual);
-            quiet = if signs.iter().zip(&*f).all(|(s, v)| *s == (*v > 0.0)) { quiet + 1 } else { 0 };
+            add(-step, &product, &mut residual);
+            stable = if signs.iter().zip(&*f).all(|(s, v)| *s == (*v > 0.0)) { stable + 1 } else { 0 };
             *steps += 1;
             image = self.products.times(&residual);
             let next = dot(&residual, &image);

@@ -1,33 +1,35 @@
-//! The path of min ½βᵀHβ − cᵀβ + λ|β|₁ from λ = max|c| down: LASSO, and LARS, which never lets a function go (Sindhwani 2007,
-//! section 5.2.2; Efron, Hastie, Johnstone & Tibshirani 2004).
+//! Least angle regression: the path of min ½βᵀHβ − cᵀβ + λ|β|₁ from λ = max|c| down. LASSO removes functions from the
+//! active set, LARS never does (Sindhwani 2007, section 5.2.2; Efron, Hastie, Johnstone & Tibshirani 2004).
 //!
-//! With ρ = c − Hβ the conditions are ρⱼ = λ·sign(βⱼ) on the active set J and |ρⱼ| ≤ λ elsewhere. Between break points β moves
-//! along δ with H_JJδ = sign(ρ_J) as λ falls, ρ along −Hδ; a break point is where an inactive |ρⱼ| reaches λ (j joins) or, for
-//! LASSO, an active βⱼ reaches 0 (j leaves). Functions that J explains are left out for good.
+//! With ρ = c − Hβ the conditions are ρⱼ = λ·sign(βⱼ) on the active set J and |ρⱼ| ≤ λ elsewhere. Between break points
+//! β moves along δ with H_JJδ = sign(ρ_J) as λ decreases, and ρ along −Hδ. A break point is where an inactive |ρⱼ|
+//! reaches λ (j joins) or, for LASSO, an active βⱼ reaches 0 (j leaves). Functions that are linear combinations of J
+//! are excluded permanently.
 //!
-//! Why a loop of its own: the answer is the whole path, piecewise linear between events that no descent step sees; each
-//! piece is exact, and nothing is iterated to a tolerance. H is n × n, so rows are limited ([`MAX_ROWS`]).
+//! This is a solver of its own because the answer is the whole path, piecewise linear between events that no descent
+//! step detects. Each piece is exact, and nothing is iterated to a tolerance. H is n × n, so the number of rows is
+//! limited ([`MAX_ROWS`]).
 
 use crate::math::blas1::dot;
 use crate::math::growing_cholesky::GrowingCholesky;
 use crate::solver::{Exit, Progress, Watch};
 
-/// Maximum number of rows: H and its parts take 600 MB.
+/// Maximum number of rows: H and the matrices of its computation take 600 MB.
 pub const MAX_ROWS: usize = 5_000;
-/// A function of which J leaves less than this share of Hⱼⱼ is explained by it.
-const EXPLAINED: f64 = 1e-12;
+/// A function counts as a linear combination of J if less than this fraction of Hⱼⱼ remains after projection on J.
+const MIN_RESIDUAL: f64 = 1e-12;
 
-/// A break point.
+/// A break point of the path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Knot {
     /// λ.
     pub lambda: f64,
-    /// The active set, in the order of joining, with coefficients: as the path arrives here, so that one that is about to
-    /// leave is still in it and one that is about to join not yet.
+    /// The active set in the order of joining, with coefficients, when the path reaches this point: a function that is
+    /// about to leave is still included, one that is about to join is not.
     pub active: Vec<(usize, f64)>,
 }
 
-/// A path under way.
+/// State of the path computation.
 #[derive(Debug)]
 struct Path<'h> {
     h: &'h [f64],
@@ -36,11 +38,11 @@ struct Path<'h> {
     lambda: f64,
     active: Vec<usize>,
     beta: Vec<f64>,
-    barred: Vec<bool>,
+    excluded: Vec<bool>,
     factor: GrowingCholesky,
 }
 
-/// What ends a piece of the path.
+/// Event that ends a piece of the path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Event {
     Join(usize),
@@ -48,7 +50,7 @@ enum Event {
     End,
 }
 
-/// The break points until `max` functions are active or λ = 0. `drops`: LASSO. `h` is n × n, row-major.
+/// Break points until `max` functions are active or λ = 0. `drops` selects LASSO. `h` is n × n, row-major.
 pub fn l1_path(h: &[f64], c: &[f64], max: usize, drops: bool, watch: &dyn Watch) -> (Vec<Knot>, Exit) {
     let n = c.len();
     let lambda = c.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
@@ -59,7 +61,7 @@ pub fn l1_path(h: &[f64], c: &[f64], max: usize, drops: bool, watch: &dyn Watch)
         lambda,
         active: Vec::new(),
         beta: Vec::new(),
-        barred: vec![false; n],
+        excluded: vec![false; n],
         factor: GrowingCholesky::default(),
     };
     let mut knots = vec![path.knot()];
@@ -96,21 +98,21 @@ impl Path<'_> {
     }
 
     fn join(&mut self, j: usize) {
-        let mut along: Vec<f64> = self.active.iter().map(|&i| self.entry(j, i)).collect();
-        self.factor.lower(&mut along);
-        let left = self.entry(j, j) - dot(&along, &along);
-        if left <= EXPLAINED * self.entry(j, j) || left.is_nan() {
-            self.barred[j] = true;
+        let mut projection: Vec<f64> = self.active.iter().map(|&i| self.entry(j, i)).collect();
+        self.factor.lower(&mut projection);
+        let residual = self.entry(j, j) - dot(&projection, &projection);
+        if residual <= MIN_RESIDUAL * self.entry(j, j) || residual.is_nan() {
+            self.excluded[j] = true;
             return;
         }
-        self.factor.push(along, left);
+        self.factor.push(projection, residual);
         self.active.push(j);
         self.beta.push(0.0);
     }
 
-    /// Removes the active function at a place; rows of the factor after it are made anew.
+    /// Removes the active function at position `at`; the rows of the factor after it are recomputed.
     fn leave(&mut self, at: usize) -> usize {
-        let (gone, after, beta) =
+        let (removed, after, beta) =
             (self.active[at], self.active[at + 1..].to_vec(), self.beta[at + 1..].to_vec());
         self.active.truncate(at);
         self.beta.truncate(at);
@@ -122,19 +124,20 @@ impl Path<'_> {
                 self.beta[before] = b;
             }
         }
-        gone
+        removed
     }
 
-    /// Moves to the next break point. `left` has just left, stands at the bound and cannot meet it again on that side.
+    /// Moves to the next break point. `left` has just left the active set, is at the bound and cannot reach it again on
+    /// that side.
     fn advance(&mut self, drops: bool, left: Option<usize>) -> Event {
         let mut delta: Vec<f64> = self.active.iter().map(|&j| self.rho[j].signum()).collect();
         self.factor.lower(&mut delta);
         self.factor.upper(&mut delta);
-        let falls: Vec<f64> = (0..self.n)
+        let rates: Vec<f64> = (0..self.n)
             .map(|i| self.active.iter().zip(&delta).map(|(&j, d)| self.entry(i, j) * d).sum())
             .collect();
         let (mut step, mut event) = (self.lambda, Event::End);
-        let mut meet = |candidate: f64, rate: f64, what: Event| {
+        let mut consider = |candidate: f64, rate: f64, what: Event| {
             let at = (candidate / rate).max(0.0);
             if rate > 0.0 && at < step {
                 (step, event) = (at, what);
@@ -142,21 +145,21 @@ impl Path<'_> {
         };
         let mut inactive = vec![true; self.n];
         self.active.iter().for_each(|&j| inactive[j] = false);
-        for j in (0..self.n).filter(|&j| inactive[j] && !self.barred[j]) {
+        for j in (0..self.n).filter(|&j| inactive[j] && !self.excluded[j]) {
             for side in [1.0, -1.0].into_iter().filter(|s| left != Some(j) || *s != self.rho[j].signum()) {
-                meet(self.lambda - side * self.rho[j], 1.0 - side * falls[j], Event::Join(j));
+                consider(self.lambda - side * self.rho[j], 1.0 - side * rates[j], Event::Join(j));
             }
         }
         if drops {
             for (at, (b, d)) in self.beta.iter().zip(&delta).enumerate().filter(|(_, (b, _))| **b != 0.0) {
-                meet(b.abs(), -d * b.signum(), Event::Leave(at));
+                consider(b.abs(), -d * b.signum(), Event::Leave(at));
             }
         }
         self.beta.iter_mut().zip(&delta).for_each(|(b, d)| *b += step * d);
         if let Event::Leave(at) = event {
             self.beta[at] = 0.0;
         }
-        self.rho.iter_mut().zip(&falls).for_each(|(r, f)| *r -= step * f);
+        self.rho.iter_mut().zip(&rates).for_each(|(r, f)| *r -= step * f);
         self.lambda = if event == Event::End { 0.0 } else { self.lambda - step };
         event
     }

@@ -1,54 +1,56 @@
-//! LOOP 3: greedy selection.
+//! Greedy selection, plain and lazy.
 //!
 //! Problem: choose elements one after the other, each time the one with the largest gain F(A + m) − F(A) among those
-//! still allowed; ties go to the lowest index, so the picks are a nested chain and do not depend on how they were found.
+//! still allowed. Ties go to the lowest index, so the picks are a nested chain and do not depend on the search order.
 //!
-//! Method: [`plain`] looks at every gain before every pick; [`lazy`] (Minoux 1978; Emara 2012, algorithms 4 and 5) only at
-//! those that could win. A gain seen when the set had s elements is at most g + rise·(|A| − s) now, where `rise` bounds
-//! what one more element can add to the gain of another: 0 for a submodular F, κ·max K for the cut of SUBMOD-S3VM, whose
-//! gains rise (the source subtracts κd|A| instead, which is the same bound).
+//! Method: [`plain`] computes every gain before every pick; [`lazy`] (Minoux 1978; Emara 2012, algorithms 4 and 5) only
+//! those that could be the largest. A gain computed when the set had s elements is at most g + rise·(|A| − s) now,
+//! where `rise` bounds how much one more element can add to the gain of another: 0 for a submodular F, κ·max K for the
+//! cut of SUBMOD-S3VM, whose gains increase (the source subtracts κd|A| instead, which is the same bound).
 //!
-//! Departure: the bounds carry a few units of rounding, so that lazy and plain picks are equal also where gains tie.
-//! What is allowed may shrink as elements are taken (a matroid, or several).
+//! Departure: the bounds include a few units of rounding, so that lazy and plain picks are equal even where gains tie.
+//! The set of allowed elements may shrink as elements are taken (one or several matroids).
 //!
-//! Why a loop of its own: it moves no numbers toward an optimum, it takes elements of a set; neither dual steps nor
-//! Newton's can.
+//! This is a solver of its own because it takes elements of a set and moves no numbers toward an optimum; neither the
+//! dual solver nor Newton's method applies.
 
 use super::{Exit, Progress, Watch};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A function of sets, seen from the set chosen so far.
+/// A set function, evaluated relative to the set chosen so far.
 pub trait SetFunction {
-    /// Number of elements there are.
+    /// Number of elements of the ground set.
     fn elements(&self) -> usize;
 
-    /// What taking `element` now would add.
+    /// Increase of F if `element` is added now.
     fn gain(&self, element: usize) -> f64;
 
     /// Adds an element to the set.
     fn add(&mut self, element: usize);
 
-    /// The most that taking one element adds to the gain of another; 0 if gains never rise.
+    /// Upper bound on how much taking one element adds to the gain of another; 0 if gains never increase.
     fn rise(&self) -> f64;
 
-    /// Whether an element that is not taken may still be; once refused, always refused.
+    /// Whether an element that has not been taken may still be taken; once false, it stays false.
     fn allowed(&self, element: usize) -> bool {
         let _ = element;
         true
     }
 
-    /// Whether a gain costs as little as keeping its bound, and bounds are wide: [`lazy`] then looks at every gain.
+    /// Whether computing a gain costs as little as maintaining its bound and bounds are loose: [`lazy`] then computes
+    /// every gain.
     fn prefers_plain(&self) -> bool {
         false
     }
 
-    /// How many gains [`lazy`] asks for at a time: more than 1 where computing some together costs less than apart.
+    /// Number of gains that [`lazy`] requests at a time: more than 1 where a group is cheaper to compute than its
+    /// members one by one.
     fn together(&self) -> usize {
         1
     }
 
-    /// Told which gains are asked for next.
+    /// Announces the elements whose gains are requested next.
     fn prepare(&self, elements: &[usize]) {
         let _ = elements;
     }
@@ -57,18 +59,18 @@ pub trait SetFunction {
 /// The elements chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picks {
-    /// In the order of choice.
+    /// Elements in the order of choice.
     pub order: Vec<usize>,
-    /// The gain of each when it was taken; their sum is F(A) − F(∅).
+    /// Gain of each element when it was taken; their sum is F(A) − F(∅).
     pub gains: Vec<f64>,
-    /// Gains computed.
+    /// Number of gains computed.
     pub evaluations: u64,
-    /// Why it ended: converged when `count` were taken or nothing more is allowed.
+    /// Why the selection ended: converged if `count` elements were taken or no more are allowed.
     pub exit: Exit,
 }
 
 impl Picks {
-    /// Nothing chosen.
+    /// An empty selection.
     pub fn none(exit: Exit) -> Self {
         Self { exit, ..Self::new(0) }
     }
@@ -84,16 +86,16 @@ impl Picks {
     }
 }
 
-/// Picks between two questions whether to go on.
-const ASK_EVERY: usize = 256;
+/// Number of picks between two checks whether to continue.
+const CHECK_EVERY: usize = 256;
 
 fn interrupted(taken: usize, count: usize, watch: &dyn Watch) -> bool {
     let left = 1.0 - taken as f64 / count.max(1) as f64;
-    taken.is_multiple_of(ASK_EVERY)
+    taken.is_multiple_of(CHECK_EVERY)
         && !watch.proceed(&Progress { steps: taken as u64, violation: left, tolerance: 0.0 })
 }
 
-/// Every gain before every pick: kn − k(k−1)/2 evaluations if all is allowed.
+/// Greedy selection that computes every gain before every pick: kn − k(k−1)/2 evaluations if all elements are allowed.
 pub fn plain(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
     let mut picks = Picks::new(count);
     let mut free: Vec<usize> = (0..f.elements()).collect();
@@ -119,7 +121,7 @@ pub fn plain(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks 
     picks
 }
 
-/// An element and the most its gain can be, less `rise` a pick.
+/// An element and an upper bound on its gain, with `rise` subtracted per pick.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     key: f64,
@@ -146,7 +148,8 @@ impl PartialEq for Bound {
 
 impl Eq for Bound {}
 
-/// The picks of [`plain`], looking only at gains whose bound reaches the best one seen in this round.
+/// Greedy selection with the same picks as [`plain`] that computes only gains whose bound reaches the best one found in
+/// this round.
 pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
     if f.prefers_plain() {
         return plain(f, count, watch);
@@ -157,10 +160,10 @@ pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
         let drift = rise * taken as f64;
         Bound { key: gain - drift + 8.0 * f64::EPSILON * (gain.abs() + drift + rise), element }
     };
-    let mut waiting: BinaryHeap<Bound> =
+    let mut heap: BinaryHeap<Bound> =
         (0..f.elements()).filter(|&m| f.allowed(m)).map(|m| bound(f.gain(m), 0, m)).collect();
-    picks.evaluations = waiting.len() as u64;
-    let (mut seen, mut group, together) = (Vec::new(), Vec::new(), f.together().max(1));
+    picks.evaluations = heap.len() as u64;
+    let (mut evaluated, mut group, together) = (Vec::new(), Vec::new(), f.together().max(1));
     while picks.order.len() < count {
         let taken = picks.order.len();
         if interrupted(taken, count, watch) {
@@ -171,13 +174,13 @@ pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
         let mut best: Option<(f64, usize)> = None;
         loop {
             group.clear();
-            while let Some(&Bound { key, element }) = waiting.peek() {
+            while let Some(&Bound { key, element }) = heap.peek() {
                 let reaches =
                     |(gain, m): (f64, usize)| key > gain - drift || (key == gain - drift && element < m);
                 if group.len() == together || !best.is_none_or(reaches) {
                     break;
                 }
-                waiting.pop();
+                heap.pop();
                 if f.allowed(element) {
                     group.push(element);
                 }
@@ -191,10 +194,10 @@ pub fn lazy(f: &mut dyn SetFunction, count: usize, watch: &dyn Watch) -> Picks {
                 picks.evaluations += u64::from(taken > 0);
                 let better = best.is_none_or(|(g, m)| gain > g || (gain == g && element < m));
                 let loser = if better { best.replace((gain, element)) } else { Some((gain, element)) };
-                seen.extend(loser.map(|(gain, m)| bound(gain, taken, m)));
+                evaluated.extend(loser.map(|(gain, m)| bound(gain, taken, m)));
             }
         }
-        waiting.extend(seen.drain(..));
+        heap.extend(evaluated.drain(..));
         let Some((gain, m)) = best else { break };
         f.add(m);
         picks.push(m, gain);

@@ -1,13 +1,14 @@
-//! The dual of one batch and one output.
+//! Dual problem of one batch and one output, with the hinge loss or with a log barrier.
 //!
-//! Problem: max tᵀα − ½αᵀKα over signed α, 0 ≤ yᵢαᵢ ≤ Cᵢ, where t = y − (what is known already). That is the problem of
-//! [`crate::solver::smo`] with a shifted target, and solved there. With the log barrier Σ ln(1 − yᵢαᵢ/Cᵢ) is added and
-//! the upper bound falls away: corollary 1.2 of Hou & Hero 2018, whose primal loss is φ(d) = Cd − 1 − ln(Cd) for Cd > 1, d = 1 −
-//! y·f, else 0.
+//! Problem: max tᵀα − ½αᵀKα over signed α, 0 ≤ yᵢαᵢ ≤ Cᵢ, where t = y − (output of the existing model). This is the
+//! problem of [`crate::solver::smo`] with a shifted target, and is solved there. With the log barrier, Σ ln(1 −
+//! yᵢαᵢ/Cᵢ) is added and the upper bound is dropped: corollary 1.2 of Hou & Hero 2018, whose primal loss is φ(d) = Cd −
+//! 1 − ln(Cd) for Cd > 1, d = 1 − y·f, else 0.
 //!
-//! The barrier has a loop of its own. The dual steps know a quadratic in a box; here a variable alone has its optimum in
-//! closed form (a root of a quadratic equation) and a pair along Σα = 0 has none. So variables go to their optimum in turn, and the
-//! multiplier of Σα = 0, which is the constant, is found by bisection: Σα falls as it rises.
+//! The barrier problem has its own solver because [`crate::solver::smo`] handles a quadratic in a box only. Here the
+//! optimum of a single variable has a closed form (a root of a quadratic equation), and that of a pair along Σα = 0 has
+//! none. So each variable is moved to its optimum in turn, and the multiplier of Σα = 0, which is the constant b, is
+//! found by bisection: Σα decreases as b increases.
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
@@ -17,18 +18,19 @@ use crate::solver::smo::Dual;
 use crate::solver::{Exit, Progress, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
 
-/// What a violated margin costs.
+/// Loss of a violated margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
-    /// C·max(0, 1 − yf): multipliers in a box.
+    /// C·max(0, 1 − yf): each multiplier is bounded by C.
     #[default]
     Box,
-    /// Cd − 1 − ln(Cd) from d = 1 − yf = 1/C on: the source's prior of margins. Nothing is learned where C ≤ 1.
+    /// Cd − 1 − ln(Cd) for d = 1 − yf ≥ 1/C: the prior on margins of Hou & Hero 2018. Samples with C ≤ 1 have no
+    /// effect.
     Barrier,
 }
 
-/// K among the labeled rows of a batch, in the precision of each loop.
+/// Kernel matrix of the labeled rows of a batch, in the precision that the loss needs.
 #[derive(Debug)]
 pub(crate) struct Rows {
     n: usize,
@@ -36,7 +38,7 @@ pub(crate) struct Rows {
     single: Option<MatrixGram>,
 }
 
-/// One output's problem: y in −1, 0 (absent), 1; t; C.
+/// Problem of one output: labels y (−1, 0 for absent, 1), targets t and costs C.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub y: Vec<f64>,
@@ -44,7 +46,7 @@ pub(crate) struct Problem {
     pub cost: Vec<f64>,
 }
 
-/// Signed α, and the constant where it is free and the batch tells it.
+/// Signed α, and the constant b if it is free and the batch determines it.
 #[derive(Debug)]
 pub(crate) struct DualSolution {
     pub alpha: Vec<f64>,
@@ -52,15 +54,15 @@ pub(crate) struct DualSolution {
     pub report: Report,
 }
 
-/// Beyond this, single precision has no room.
+/// Largest absolute kernel value; larger ones leave the range of single precision.
 const MAX_KERNEL: f64 = 1e30;
-/// Most turns over the variables of a barrier problem.
-const MAX_TURNS: u64 = 20_000;
-/// Halvings of the interval of a free constant.
-const HALVINGS: usize = 60;
+/// Maximum number of passes over the variables of a barrier problem.
+const MAX_PASSES: u64 = 20_000;
+/// Number of bisection steps for the constant b.
+const BISECTION_STEPS: usize = 60;
 
 impl Rows {
-    /// Takes K, n × n, to be used with one loss.
+    /// Takes the n × n matrix K, to be used with one loss.
     pub fn new(kernel: Vec<f64>, n: usize, loss: Loss) -> Result<Self> {
         if kernel.iter().any(|k| k.is_nan() || k.abs() > MAX_KERNEL) {
             return Err(Error::Data("kernel values of a batch are too large; scale the data".into()));
@@ -71,23 +73,23 @@ impl Rows {
         Ok(Self { n, kernel, single })
     }
 
-    /// Solves a problem; with a `free` constant under Σα = 0.
+    /// Solves a problem; with `free`, the constant b is free and Σα = 0.
     pub fn solve(&self, problem: Problem, free: bool, tolerance: f64, watch: &dyn Watch) -> DualSolution {
         let has = |sign: f64| problem.y.iter().zip(&problem.cost).any(|(y, c)| y * sign > 0.0 && *c > 0.0);
         if free && !(has(1.0) && has(-1.0)) {
-            // Σα = 0 of one class: α = 0
+            // with a single class, Σα = 0 implies α = 0
             let report =
                 Report { steps: 0, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit: Exit::Converged };
             return DualSolution { alpha: vec![0.0; self.n], bias: None, report };
         }
         match &self.single {
-            Some(gram) => boxed(gram.clone(), problem, free, tolerance, watch),
-            None => Barrier::new(self, &problem, tolerance, watch).solve(free),
+            Some(gram) => solve_box(gram.clone(), problem, free, tolerance, watch),
+            None => BarrierSolver::new(self, &problem, tolerance, watch).solve(free),
         }
     }
 }
 
-fn boxed(
+fn solve_box(
     mut gram: MatrixGram,
     problem: Problem,
     free: bool,
@@ -100,14 +102,14 @@ fn boxed(
     };
     let dual = Dual::new(target, bounds(-1.0), bounds(1.0));
     let mut dual = if free { dual } else { dual.without_bias() };
-    // far more than usable rows take
+    // far more than any scaled data needs
     let steps = 200_000.max(1000 * y.len() as u64);
     let report = dual.run(&mut gram, Stop { tolerance, max_steps: Some(steps) }, watch);
     DualSolution { alpha: dual.alpha().to_vec(), bias: free.then(|| dual.bias()), report }
 }
 
-/// A barrier problem under way. Invariant: `gradient` = t − b − Kα.
-struct Barrier<'a> {
+/// State while solving a barrier problem. Invariant: `gradient` = t − b − Kα.
+struct BarrierSolver<'a> {
     rows: &'a Rows,
     problem: &'a Problem,
     tolerance: f64,
@@ -115,23 +117,23 @@ struct Barrier<'a> {
     alpha: Vec<f64>,
     gradient: Vec<f64>,
     bias: f64,
-    turns: u64,
+    passes: u64,
     exit: Exit,
 }
 
-impl<'a> Barrier<'a> {
+impl<'a> BarrierSolver<'a> {
     fn new(rows: &'a Rows, problem: &'a Problem, tolerance: f64, watch: &'a dyn Watch) -> Self {
         let (alpha, gradient) = (vec![0.0; rows.n], problem.target.clone());
-        Self { rows, problem, tolerance, watch, alpha, gradient, bias: 0.0, turns: 0, exit: Exit::Converged }
+        Self { rows, problem, tolerance, watch, alpha, gradient, bias: 0.0, passes: 0, exit: Exit::Converged }
     }
 
     fn solve(mut self, free: bool) -> DualSolution {
         if free {
-            let known = || self.problem.target.iter().zip(&self.problem.y).filter(|(_, y)| **y != 0.0);
-            let mut low = known().fold(f64::INFINITY, |a, (t, _)| a.min(*t));
-            let mut high = known().fold(f64::NEG_INFINITY, |a, (t, _)| a.max(*t));
-            for _ in 0..HALVINGS {
-                self.shift(f64::midpoint(low, high));
+            let labeled = || self.problem.target.iter().zip(&self.problem.y).filter(|(_, y)| **y != 0.0);
+            let mut low = labeled().fold(f64::INFINITY, |a, (t, _)| a.min(*t));
+            let mut high = labeled().fold(f64::NEG_INFINITY, |a, (t, _)| a.max(*t));
+            for _ in 0..BISECTION_STEPS {
+                self.set_bias(f64::midpoint(low, high));
                 self.run();
                 if self.alpha.iter().sum::<f64>() > 0.0 { low = self.bias } else { high = self.bias }
             }
@@ -139,7 +141,7 @@ impl<'a> Barrier<'a> {
             self.run();
         }
         let report = Report {
-            steps: self.turns * self.rows.n as u64,
+            steps: self.passes * self.rows.n as u64,
             objective: -self.value(),
             gap: self.loss() - self.value(),
             kernel_evaluations: 0,
@@ -149,23 +151,23 @@ impl<'a> Barrier<'a> {
         DualSolution { bias: (free && moved).then_some(self.bias), alpha: self.alpha, report }
     }
 
-    fn shift(&mut self, bias: f64) {
-        let by = self.bias - bias;
-        self.gradient.iter_mut().for_each(|g| *g += by);
+    fn set_bias(&mut self, bias: f64) {
+        let delta = self.bias - bias;
+        self.gradient.iter_mut().for_each(|g| *g += delta);
         self.bias = bias;
     }
 
-    /// Turns over all variables until no gradient is left that is larger than the tolerance.
+    /// Repeats passes over all variables until no gradient exceeds the tolerance.
     fn run(&mut self) {
         loop {
-            let violation = self.turn();
-            self.turns += 1;
-            let progress = Progress { steps: self.turns, violation, tolerance: self.tolerance };
+            let violation = self.pass();
+            self.passes += 1;
+            let progress = Progress { steps: self.passes, violation, tolerance: self.tolerance };
             self.exit = if violation <= self.tolerance {
                 Exit::Converged
             } else if !self.watch.proceed(&progress) {
                 Exit::Interrupted
-            } else if self.turns >= MAX_TURNS {
+            } else if self.passes >= MAX_PASSES {
                 Exit::Limit
             } else {
                 continue;
@@ -174,8 +176,8 @@ impl<'a> Barrier<'a> {
         }
     }
 
-    /// Moves each variable to its optimum; the largest gradient found on the way.
-    fn turn(&mut self) -> f64 {
+    /// Moves each variable to its optimum; returns the largest violation found.
+    fn pass(&mut self) -> f64 {
         let n = self.rows.n;
         let mut violation: f64 = 0.0;
         for i in (0..n).filter(|&i| self.problem.y[i] != 0.0 && self.problem.cost[i] > 0.0) {
@@ -204,30 +206,30 @@ impl<'a> Barrier<'a> {
         self.problem.target[i] - self.bias - self.gradient[i]
     }
 
-    /// The dual value.
+    /// Dual objective.
     fn value(&self) -> f64 {
         let parts = self.problem.y.iter().zip(&self.problem.cost).zip(&self.alpha);
         let logs: f64 = parts.filter(|((_, c), _)| **c > 0.0).map(|((y, c), a)| (-y * a / c).ln_1p()).sum();
         dot(&self.problem.target, &self.alpha) - self.energy() + logs
     }
 
-    /// The primal value.
+    /// Primal objective.
     fn loss(&self) -> f64 {
         let parts = self.problem.y.iter().zip(&self.problem.cost).zip(&self.gradient);
         let loss = |((y, c), g): ((&f64, &f64), &f64)| {
-            let reach = c * y * g;
-            if reach > 1.0 { reach - 1.0 - reach.ln() } else { 0.0 }
+            let scaled = c * y * g;
+            if scaled > 1.0 { scaled - 1.0 - scaled.ln() } else { 0.0 }
         };
         self.energy() + parts.map(loss).sum::<f64>()
     }
 }
 
-/// The largest of a·d − ½κa² + ln(1 − a/C) over a ≥ 0: the smaller root of κa² − (d + κC)a + Cd − 1, written so that nothing
-/// cancels and κ may be 0.
-fn optimum(d: f64, curve: f64, c: f64) -> f64 {
+/// Maximizer of a·d − ½κa² + ln(1 − a/C) over a ≥ 0: the smaller root of κa² − (d + κC)a + Cd − 1, in a form without
+/// cancellation that allows κ = 0.
+fn optimum(d: f64, kappa: f64, c: f64) -> f64 {
     if c * d <= 1.0 {
         return 0.0;
     }
-    let (sum, apart) = (d + curve * c, d - curve * c);
-    2.0 * (c * d - 1.0) / (sum + (apart * apart + 4.0 * curve).sqrt())
+    let (sum, difference) = (d + kappa * c, d - kappa * c);
+    2.0 * (c * d - 1.0) / (sum + (difference * difference + 4.0 * kappa).sqrt())
 }

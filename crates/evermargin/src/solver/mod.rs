@@ -1,4 +1,4 @@
-//! The loops. Each returns a [`Report`].
+//! Iterative optimization methods shared by the estimators. Each returns a [`Report`].
 
 pub mod coordinate_descent;
 pub(crate) mod kernel_cg;

@@ -1,22 +1,22 @@
-//! Loop 2: truncated Newton. Minimizes a convex, once differentiable F with a (generalized) Hessian.
+//! Truncated Newton method: minimizes a convex, once differentiable F with a (generalized) Hessian.
 //!
-//! A round solves H d = −∇F(w) by preconditioned conjugate gradients, only as exactly as the distance to the
-//! optimum deserves, then minimizes F along d exactly. For the piecewise quadratic objectives of the squared
-//! hinge this is the modified finite Newton method of Keerthi & DeCoste (2005; Sindhwani 2007, section 6.2):
-//! once the set of active examples is right, one round lands on the optimum. Departures: the inner solver is
-//! preconditioned and stops by a forcing rule in place of a fixed cap and tolerance; the line search finds the
-//! root of φ' by safeguarded Newton steps, finite on piecewise linear φ' and O(n) a step, in place of sorting the
-//! break points; the loop ends on a bound on the objective in place of a small change of it.
+//! Each round solves H d = −∇F(w) by preconditioned conjugate gradients, to a precision that grows as the optimum is
+//! approached, then minimizes F along d exactly. For the piecewise quadratic objectives of the squared hinge this is
+//! the modified finite Newton method of Keerthi & DeCoste (2005; Sindhwani 2007, section 6.2): once the set of active
+//! examples is correct, one round reaches the optimum. Departures: the inner solver is preconditioned and stops by a
+//! forcing rule instead of a fixed cap and tolerance; the line search finds the root of φ' by safeguarded Newton steps,
+//! which are finitely many on piecewise linear φ' and cost O(n) each, instead of sorting the break points; the loop
+//! ends on a bound on the objective instead of a small change of it.
 //!
-//! The bound. If F − (m/2)|w|² is convex, then F(w) − min F ≤ |∇F(w)|²/(2m). The reported gap is
+//! Stopping rule: if F − (m/2)|w|² is convex, then F(w) − min F ≤ |∇F(w)|²/(2m). The reported gap is
 //! |∇F(w)|/√(2m·F(w)): its square bounds the relative error of the objective (F ≥ 0 is assumed).
 
 use super::{Exit, Progress, Report, Stop, Watch};
 use crate::math::blas1::{add, dot, norm};
 
 /// A function to minimize. It keeps its own state (outputs, active examples) at one point, set by
-/// [`value`](Self::value) and moved by [`line_search`](Self::line_search); `gradient`, `hess_vec` and
-/// `precond` speak of that point.
+/// [`value`](Self::value) and moved by [`line_search`](Self::line_search); `gradient`, `hess_vec` and `precond` are
+/// evaluated at that point.
 pub trait Objective {
     /// Number of unknowns.
     fn dim(&self) -> usize;
@@ -30,7 +30,7 @@ pub trait Objective {
     /// Writes H·v.
     fn hess_vec(&mut self, v: &[f64], out: &mut [f64]);
 
-    /// Writes an approximation of the diagonal of H, positive.
+    /// Writes a positive approximation of the diagonal of H.
     fn precond(&mut self, diagonal: &mut [f64]) {
         diagonal.fill(1.0);
     }
@@ -38,13 +38,14 @@ pub trait Objective {
     /// The largest known m for which F − (m/2)|w|² is convex.
     fn modulus(&self) -> f64;
 
-    /// Whether F is quadratic, so that one exact round ends it.
+    /// Whether F is quadratic, so that one exact round solves it.
     fn is_quadratic(&self) -> bool {
         false
     }
 
-    /// Moves `w` along `direction`, in which F falls with `slope` < 0, to a lower F and returns that F; `None`
-    /// if there is none in floating point. The default halves the step until F falls enough (Armijo).
+    /// Moves `w` along `direction`, a descent direction with the given negative `slope`, to a lower F and returns that
+    /// F; `None` if floating point yields no lower value. The default halves the step until F decreases enough
+    /// (Armijo).
     fn line_search(&mut self, w: &mut [f64], direction: &[f64], value: f64, slope: f64) -> Option<f64> {
         let from = w.to_vec();
         let mut step = 1.0;
@@ -64,13 +65,14 @@ pub trait Objective {
     }
 }
 
-/// Most inner steps a round; a direction that is not exact still goes down.
+/// Maximum number of conjugate gradient steps per round; an inexact direction is still a descent direction.
 const MAX_INNER: usize = 2000;
 
-/// A run whose objective falls by less than this share in so many rounds has stalled: columns of very large values make the
-/// active set change in every round, and each round then moves by the last digits only.
-const CRAWLING_ROUNDS: u64 = 100;
-const CRAWLING_FALL: f64 = 1e-3;
+/// A run has stalled if its objective decreases by less than the fraction `STALL_DECREASE` over `STALL_ROUNDS` rounds:
+/// with columns of very large values the active set changes in every round, and each round then changes only the last
+/// digits.
+const STALL_ROUNDS: u64 = 100;
+const STALL_DECREASE: f64 = 1e-3;
 
 /// Minimizes `f` from `w`. `stop.max_steps` and `Report::steps` count rounds.
 pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watch) -> Report {
@@ -78,7 +80,7 @@ pub fn newton(f: &mut dyn Objective, w: &mut [f64], stop: Stop, watch: &dyn Watc
     Newton::new(f.dim()).run(f, w, value, stop, watch)
 }
 
-/// The loop with its vectors, for many runs that each start where the last one ended.
+/// The solver with its working vectors, for many runs that each start where the last one ended.
 #[derive(Debug)]
 pub struct Newton {
     solver: Inner,
@@ -91,7 +93,7 @@ impl Newton {
         Self { solver: Inner::new(dim), gradient: vec![0.0; dim] }
     }
 
-    /// Minimizes `f` from `w`, where `f` already stands with that `value`.
+    /// Minimizes `f` from `w`, where `f` has already been evaluated and has that `value`.
     pub fn run(
         &mut self,
         f: &mut dyn Objective,
@@ -117,8 +119,8 @@ impl Newton {
             if !gap.is_finite() || (value >= last_value && gap > 0.5 * last_gap) {
                 return report(Exit::Stalled);
             }
-            if steps > 0 && steps % CRAWLING_ROUNDS == 0 {
-                if value > checkpoint * (1.0 - CRAWLING_FALL) {
+            if steps > 0 && steps % STALL_ROUNDS == 0 {
+                if value > checkpoint * (1.0 - STALL_DECREASE) {
                     return report(Exit::Stalled);
                 }
                 checkpoint = value;
@@ -138,8 +140,8 @@ impl Newton {
     }
 }
 
-/// How far a round reduces its linear residual: little while the active set is still moving, and never much
-/// below what ends the loop.
+/// Factor by which a round reduces its linear residual: moderate while the active set still changes, and not much below
+/// what is needed to end the loop.
 fn forcing(f: &dyn Objective, gap: f64, tolerance: f64) -> f64 {
     let enough = (0.3 * tolerance / gap).min(0.5);
     if f.is_quadratic() { enough } else { (0.5 * gap.sqrt()).min(0.1).max(enough) }
@@ -166,7 +168,7 @@ impl Inner {
         Self { direction: zero(), residual: zero(), search: zero(), image: zero(), scale: zero() }
     }
 
-    /// Ends at |residual| ≤ forcing·|g|; false if the watch said stop.
+    /// Ends at |residual| ≤ forcing·|g|; returns false if the caller asked to stop.
     fn solve(
         &mut self,
         f: &mut dyn Objective,
@@ -211,8 +213,8 @@ impl Inner {
     }
 }
 
-/// The root of an increasing, continuous φ' with φ'(0) < 0, from `derivatives(t) = (φ'(t), φ''(t))`: Newton
-/// steps kept inside the bracket of the signs seen. On piecewise linear φ' the steps end exactly at the root.
+/// Root of an increasing, continuous φ' with φ'(0) < 0, from `derivatives(t) = (φ'(t), φ''(t))`: Newton steps kept
+/// inside the bracket given by the signs found so far. On piecewise linear φ' the steps end exactly at the root.
 pub fn increasing_root(mut derivatives: impl FnMut(f64) -> (f64, f64)) -> f64 {
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut t = 1.0;

@@ -1,12 +1,13 @@
 //! Greedy selection with at most k elements of each group.
 //!
-//! Problem: maximize F(A) over the sets A that hold at most k elements of every group of a partition, and at most `count` in
-//! all. These sets are the independent sets of a partition matroid, truncated at `count` (Emara 2012 names matroid constraints
-//! as future work).
+//! Problem: maximize F(A) over the sets A that contain at most k elements of every group of a partition, and at most
+//! `count` in total. These sets are the independent sets of a partition matroid, truncated at `count` (Emara 2012 names
+//! matroid constraints as future work).
 //!
-//! Method: the greedy loop over the elements whose group is not full. For a monotone submodular F it reaches 1/2 of the optimum
-//! (Fisher, Nemhauser & Wolsey 1978), and the optimum itself where F is a sum of one value per element. A full group stays full,
-//! so the lazy bounds hold as they are: `Partitioned` only narrows what [`super::lazy_greedy`] may take.
+//! Method: greedy selection among the elements whose group is not full. For a monotone submodular F it reaches 1/2 of
+//! the optimum (Fisher, Nemhauser & Wolsey 1978), and the optimum itself if F is a sum of one value per element. A full
+//! group stays full, so the bounds of lazy greedy selection remain valid: `Partitioned` only restricts which elements
+//! [`super::lazy_greedy`] may take.
 //!
 //! Invariant: no group exceeds its limit, whatever F is.
 
@@ -40,13 +41,13 @@ impl<'a> GroupLimit<'a> {
         Err(Error::Shape { what: "groups of rows", expected: elements, found: self.group.len() })
     }
 
-    /// Counts of the elements taken of each group, none yet.
+    /// Counter of the elements taken from each group, initially 0.
     pub fn counter(&self) -> GroupCounter<'a> {
         GroupCounter { limit: *self, taken: vec![0; self.group.len()] }
     }
 }
 
-/// Elements taken of each group.
+/// Number of elements taken from each group.
 #[derive(Debug, Clone)]
 pub struct GroupCounter<'a> {
     limit: GroupLimit<'a>,
@@ -74,11 +75,12 @@ impl GroupCounter<'_> {
     }
 }
 
-/// A set function whose elements are taken within a [`GroupLimit`].
+/// A set function restricted to the sets that a [`GroupLimit`] allows.
 pub(crate) struct Partitioned<'f, 'a> {
     inner: &'f mut dyn SetFunction,
     counter: GroupCounter<'a>,
-    /// The elements of the limit that those of the function are; none if they are the same.
+    /// For a function of a subset of the elements: the element of the limit for each element of the function. `None` if
+    /// they are the same.
     members: Option<&'f [usize]>,
 }
 
@@ -87,7 +89,7 @@ impl<'f, 'a> Partitioned<'f, 'a> {
         Self { inner, counter: limit.counter(), members: None }
     }
 
-    /// The same for a function of some of the elements, `members` in its order.
+    /// The same for a function defined on the elements `members` only, in that order.
     pub(crate) fn of(inner: &'f mut dyn SetFunction, limit: &GroupLimit<'a>, members: &'f [usize]) -> Self {
         Self { inner, counter: limit.counter(), members: Some(members) }
     }
@@ -190,14 +192,14 @@ mod tests {
             let union = |set: u32| (0..n).filter(|m| set >> m & 1 == 1).fold(0, |u, m| u | f.covers[m]);
             let best = (0..1u32 << n).filter(|s| fits(*s)).map(|s| f.value(union(s))).fold(0.0, f64::max);
             let (mut one, mut two) = (f.clone(), f.clone());
-            let picks = lazy(&mut Partitioned::new(&mut one, &limit), count, &());
-            let slow = plain(&mut Partitioned::new(&mut two, &limit), count, &());
-            assert_eq!(picks.order, slow.order);
-            assert!(fits(picks.order.iter().fold(0, |s, m| s | 1 << m)));
-            let value: f64 = picks.gains.iter().sum();
+            let found = lazy(&mut Partitioned::new(&mut one, &limit), count, &());
+            let reference = plain(&mut Partitioned::new(&mut two, &limit), count, &());
+            assert_eq!(found.order, reference.order);
+            assert!(fits(found.order.iter().fold(0, |s, m| s | 1 << m)));
+            let value: f64 = found.gains.iter().sum();
             assert!(value >= 0.5 * best && value <= best + 1e-12, "{value} of {best}");
             let mut free = f.clone();
-            bound += usize::from(lazy(&mut free, count, &()).order != picks.order);
+            bound += usize::from(lazy(&mut free, count, &()).order != found.order);
         }
         assert!(bound > 20, "the limit changed the picks of only {bound} instances");
     }

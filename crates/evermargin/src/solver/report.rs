@@ -1,8 +1,8 @@
-//! When a solver stops, and the report that every solver returns.
+//! Stopping criteria, and the report that every solver returns.
 
 use serde::{Deserialize, Serialize};
 
-/// When a loop ends by itself.
+/// Stopping criteria of a solver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
     /// Largest violation of the optimality conditions that counts as solved.
@@ -11,7 +11,7 @@ pub struct Stop {
     pub max_steps: Option<u64>,
 }
 
-/// Why a loop ended.
+/// Reason why a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Exit {
@@ -19,24 +19,25 @@ pub enum Exit {
     Converged,
     /// The step limit came first.
     Limit,
-    /// The caller said stop ([`Watch::proceed`](crate::watch::Watch::proceed) returned false); the model is valid, only not optimal.
+    /// The caller asked to stop ([`Watch::proceed`](crate::watch::Watch::proceed) returned false); the model is valid,
+    /// but not optimal.
     Interrupted,
-    /// No step improves any more in floating point.
+    /// No step improves the objective further in floating point.
     Stalled,
 }
 
-/// What a loop did.
+/// Summary of a solver run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Steps taken (pair updates, Newton steps …).
     pub steps: u64,
-    /// The objective at the end, in the form each learner's page states (for the dual solver: the dual
-    /// objective to be minimized, as LIBSVM prints it).
+    /// Objective at the end, in the form stated on the page of each estimator (for the dual solver: the dual objective
+    /// to be minimized, as LIBSVM prints it).
     pub objective: f64,
     /// Duality gap where there is a dual; norm of the gradient otherwise.
     pub gap: f64,
     /// Kernel values computed.
     pub kernel_evaluations: u64,
-    /// Why it ended.
+    /// Why the run ended.
     pub exit: Exit,
 }

@@ -1,19 +1,20 @@
-//! The dual loop, one sample at a time: the same variables and the same steps as [`super::smo`], on all variables
-//! rather than on working sets.
+//! Online steps of the dual problem: the same variables and steps as [`super::smo`], one sample at a time and on all
+//! variables instead of working sets.
 //!
-//! PROCESS and REPROCESS of LASVM (Bordes, Ertekin, Weston & Bottou 2005) for problems with a bias, which move pairs;
-//! those of LASVM-G (Ertekin 2009, ch. 6) for problems without, which move one variable. Departures from the printed
-//! forms: a step takes the smaller of optimum and room, extremes and violation are those of the variables as they are
-//! now, and the duality gap is the one that is right for any bounds, Σ max(lo·g, hi·g) − αg.
+//! PROCESS and REPROCESS of LASVM (Bordes, Ertekin, Weston & Bottou 2005) for problems with a bias, which move pairs of
+//! variables; those of LASVM-G (Ertekin 2009, ch. 6) for problems without a bias, which move one variable. Departures
+//! from the printed forms: a step is the smaller of the optimal step and the distance to the bound; gradient bounds and
+//! violation are computed from the current variables; and the duality gap has the form that is correct for any bounds,
+//! Σ max(lo·g, hi·g) − αg.
 //!
-//! Invariants: `gradient = target − Kα`; α within its bounds, equal to a bound when a step ends there; with a bias Σα
-//! does not change.
+//! Invariants: `gradient = target − Kα`; α is within its bounds, and equal to a bound when a step ends there; with a
+//! bias, Σα does not change.
 
 use super::smo::{Dual, Free, GradientBounds, best_of_pair, best_of_two, snapped};
 use crate::kernel::gram::Gram;
 use crate::math::simd::{self, TINY};
 
-/// Gradients whose relative difference is smaller are equal: rounding must not choose between them.
+/// Gradients whose relative difference is smaller count as equal, so that rounding does not decide between them.
 const TIE: f64 = 1e-13;
 
 impl Dual {
@@ -37,7 +38,7 @@ impl Dual {
         &self.target
     }
 
-    /// Appends a variable at 0, whose gradient the caller knows.
+    /// Appends a variable with α = 0 and the given gradient.
     pub fn push(&mut self, target: f64, (lo, hi): (f64, f64), gradient: f64) {
         self.alpha.push(0.0);
         self.lo.push(lo);
@@ -46,7 +47,7 @@ impl Dual {
         self.gradient.push(gradient);
     }
 
-    /// Keeps the variables named (ascending); the others must be 0.
+    /// Keeps the given variables (ascending); α of the others must be 0.
     pub fn keep(&mut self, keep: &[usize]) {
         for v in [&mut self.alpha, &mut self.lo, &mut self.hi, &mut self.target, &mut self.gradient] {
             keep.iter().enumerate().for_each(|(to, &from)| v[to] = v[from]);
@@ -54,13 +55,14 @@ impl Dual {
         }
     }
 
-    /// A problem from its parts as they were kept: α, lower and upper bounds, targets, gradient. What does not fit
-    /// together is found by [`Dual::is_sound`].
+    /// Restores a problem from its saved parts: α, lower and upper bounds, targets, gradient. [`Dual::is_sound`] checks
+    /// that they are consistent.
     pub fn from_parts([alpha, lo, hi, target, gradient]: [Vec<f64>; 5], bias: bool) -> Self {
         Self { alpha, lo, hi, target, gradient, bias }
     }
 
-    /// Whether there are `n` variables, all finite and within their bounds, with or without bias as said.
+    /// Whether there are `n` variables, all finite and within their bounds, and the problem has a bias exactly if
+    /// `bias` is set.
     pub fn is_sound(&self, n: usize, bias: bool) -> bool {
         let all = [&self.alpha, &self.lo, &self.hi, &self.target, &self.gradient];
         self.bias == bias
@@ -68,7 +70,7 @@ impl Dual {
             && (0..n).all(|i| self.lo[i] <= self.alpha[i] && self.alpha[i] <= self.hi[i])
     }
 
-    /// The variables that are 0.
+    /// Indices of the variables with α = 0.
     pub fn zeros(&self) -> impl Iterator<Item = usize> {
         let blocks = self.alpha.chunks(64).enumerate();
         let some = blocks.filter(|(_, block)| block.contains(&0.0));
@@ -77,13 +79,13 @@ impl Dual {
         })
     }
 
-    /// Number of variables that are not 0.
+    /// Number of variables with α ≠ 0.
     pub fn support(&self) -> usize {
         self.alpha.iter().filter(|a| **a != 0.0).count()
     }
 
-    /// First step of candidate `k`, at 0: with the partner that violates most, or alone when there is no bias. `e` are
-    /// the extremes of the others. Says whether it moved.
+    /// First step of candidate `k`, whose α is 0: with the partner of largest violation, or alone if there is no bias.
+    /// `e` are the gradient bounds of the other variables. Returns whether α changed.
     pub fn process(&mut self, gram: &mut dyn Gram, k: usize, e: GradientBounds, tolerance: f64) -> bool {
         if !self.bias {
             let g = self.gradient[k];
@@ -99,7 +101,7 @@ impl Dual {
         false
     }
 
-    /// The step of largest violation among all variables, whose extremes are `e`; says whether there was one.
+    /// Step of largest violation among all variables, whose gradient bounds are `e`; returns whether α changed.
     pub fn reprocess(&mut self, gram: &mut dyn Gram, e: GradientBounds, tolerance: f64) -> bool {
         let violation = self.violation_at(e);
         if !(violation.is_finite() && violation > tolerance) {
@@ -113,21 +115,21 @@ impl Dual {
         k.is_some_and(|k| self.step_one(gram, k))
     }
 
-    /// The first variable of gradient `top`, to rounding, that may rise.
+    /// First variable that may increase and whose gradient equals `max_up` up to rounding.
     fn rising(&self, max_up: f64) -> Option<usize> {
         let min_gradient = max_up - TIE * max_up.abs();
         let s = simd::first_rising(&self.alpha, &self.hi, &self.gradient, min_gradient);
         (s < self.len()).then_some(s)
     }
 
-    /// The first variable of gradient `bottom`, to rounding, that may fall.
+    /// First variable that may decrease and whose gradient equals `min_down` up to rounding.
     fn falling(&self, min_down: f64) -> Option<usize> {
         let max_gradient = min_down + TIE * min_down.abs();
         let s = simd::first_falling(&self.alpha, &self.lo, &self.gradient, max_gradient);
         (s < self.len()).then_some(s)
     }
 
-    /// α_i up, α_j down, to the best point of the line within the bounds.
+    /// Increases α_i and decreases α_j by the optimal amount within the bounds.
     fn step_pair(&mut self, gram: &mut dyn Gram, i: usize, j: usize) -> bool {
         gram.fetch(&[i, j]);
         let (row_i, row_j) = (gram.row(i), gram.row(j));
@@ -140,14 +142,15 @@ impl Dual {
         step.size > 0.0
     }
 
-    /// α_k to the best point within its bounds.
+    /// Moves α_k to its optimum within the bounds.
     fn step_one(&mut self, gram: &mut dyn Gram, k: usize) -> bool {
         let best = self.alpha[k] + self.gradient[k] / gram.diag(k).max(TINY);
         self.move_to(gram, k, best.clamp(self.lo[k], self.hi[k]))
     }
 
-    /// Without bias: the two variables of largest violation, one on each side, go to their common optimum. Where the
-    /// kernel has a common part (all values near 1), steps of one variable undo each other for long; these do not.
+    /// For problems without bias: moves the two variables of largest violation, one in each direction, to their joint
+    /// optimum. If all kernel values share a large constant (all near 1), steps of single variables undo each other for
+    /// a long time; joint steps do not.
     pub fn reprocess_two(&mut self, gram: &mut dyn Gram, e: GradientBounds, tolerance: f64) -> bool {
         let violation = self.violation_at(e);
         let (i, j) = (self.rising(e.max_up), self.falling(e.min_down));
@@ -170,7 +173,7 @@ impl Dual {
         a != 0.0 || b != 0.0
     }
 
-    /// α_k to a value, the gradient with it.
+    /// Sets α_k to a value and updates the gradient.
     fn move_to(&mut self, gram: &mut dyn Gram, k: usize, to: f64) -> bool {
         let step = to - self.alpha[k];
         if step == 0.0 {
@@ -182,7 +185,8 @@ impl Dual {
         true
     }
 
-    /// Takes variable `k` to 0 and holds it there. With a bias its share goes to the partners that then lose least.
+    /// Sets variable `k` to 0 and fixes it there. With a bias, its α is transferred to the variables that lose least
+    /// objective.
     pub fn remove_variable(&mut self, gram: &mut dyn Gram, k: usize) {
         if self.bias {
             while self.alpha[k] != 0.0 {
@@ -199,8 +203,8 @@ impl Dual {
         (self.lo[k], self.hi[k]) = (0.0, 0.0);
     }
 
-    /// The variable that can take over from α_k (the amount, with its sign, as much as it has room for) at the best
-    /// objective.
+    /// The variable that can take over part of α_k at the best objective per unit, and the signed amount, as large as
+    /// its bounds allow.
     fn best_receiver(&self, gram: &mut dyn Gram, k: usize) -> Option<(usize, f64)> {
         gram.fetch(&[k]);
         let (row, sign) = (gram.row(k), self.alpha[k].signum());
@@ -213,36 +217,36 @@ impl Dual {
             }
             let curve = gram.diag(j) + gram.diag(k) - 2.0 * f64::from(row[j]);
             let gain = step * (self.gradient[j] - self.gradient[k]) - 0.5 * step * step * curve;
-            // by what it gives for each unit taken over: many small heirs must not win over one large one
+            // compare per unit transferred: otherwise many small transfers would win over one large one
             let rate = gain / step.abs();
-            if best.is_none_or(|(max_gradient, ..)| rate > max_gradient) {
+            if best.is_none_or(|(max_rate, ..)| rate > max_rate) {
                 best = Some((rate, j, step));
             }
         }
         best.map(|(_, j, step)| (j, step))
     }
 
-    /// Duality gap of a problem without bias, over all its variables, and the deviation to be expected of the sum of
-    /// its losses: √(Σh² − (Σh)²/l) over the l variables that are not 0 (Ertekin 2009, 6.3, as corrected).
+    /// Duality gap of a problem without bias over all its variables, and the expected deviation of the sum of its
+    /// losses: √(Σh² − (Σh)²/l) over the l variables with α ≠ 0 (Ertekin 2009, 6.3, as corrected).
     pub fn gap_and_target(&self) -> (f64, f64) {
         let (gap, target, ..) = self.standing();
         (gap, target)
     }
 
-    /// The largest cost of a variable: the width of its bounds.
+    /// Largest cost of a variable, which is the width of its bounds.
     pub fn largest_cost(&self) -> f64 {
-        self.lo.iter().zip(&self.hi).fold(0.0, |max_gradient, (lo, hi)| f64::max(max_gradient, hi - lo))
+        self.lo.iter().zip(&self.hi).fold(0.0, |largest, (lo, hi)| f64::max(largest, hi - lo))
     }
 
-    /// [`Dual::gap_and_target`] and the extremes, in one pass.
+    /// [`Dual::gap_and_target`] and the gradient bounds, in one pass.
     pub fn standing(&self) -> (f64, f64, GradientBounds) {
         let sums = simd::gap(&self.alpha, &self.lo, &self.hi, &self.gradient);
         let spread = sums.squares - sums.loss * sums.loss / sums.count.max(1.0);
         (sums.gap, spread.max(0.0).sqrt(), GradientBounds { max_up: sums.max_up, min_down: sums.min_down })
     }
 
-    /// How far variable `s`, at 0, is from taking part: its gradient to the side its bounds are closed. Negative
-    /// when it violates now. `bias` is the constant the gradient is measured against.
+    /// Distance of the gradient of variable `s`, with α = 0, from violating its optimality condition; negative if it
+    /// violates it now. The gradient is measured relative to the constant `bias`.
     pub fn slack(&self, s: usize, bias: f64) -> f64 {
         let g = self.gradient[s] - bias;
         match (self.lo[s] < 0.0, self.hi[s] > 0.0) {
@@ -253,8 +257,8 @@ impl Dual {
         }
     }
 
-    /// Whether variable `s` is 0 and beyond the extremes on the side its bounds are closed: no pair step will move it
-    /// as things stand.
+    /// Whether variable `s` has α = 0 and its gradient is outside the gradient bounds, so that no pair step can move it
+    /// in the current state.
     pub fn is_idle(&self, s: usize, e: GradientBounds) -> bool {
         let g = self.gradient[s];
         self.alpha[s] == 0.0

@@ -872,7 +872,7 @@ fn bad_parameters_are_refused() {
         ),
         (
             SparseLapParams { penalty: PenaltyParams { class_wise: true, ..Default::default() }, ..ok() },
-            "parameter class_wise = true: must be false: the graph joins rows without a label too",
+            "parameter class_wise = true: must be false: the graph also connects unlabeled rows",
         ),
         (
             SparseLapParams { penalty: PenaltyParams { power: 0, ..Default::default() }, ..ok() },
@@ -889,14 +889,14 @@ fn bad_parameters_are_refused() {
         SparseLapParams { method: Method::Lasso, ..ok() }.fit(large.view(), &problem, &()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "parameter method = lasso: must be another one for 5001 rows: a path is followed among 5000 at most"
+        "parameter method = lasso: must be another one for 5001 rows: lasso allows at most 5000"
     );
     let mut unlike = many.clone();
     let i = unlike[0].used()[0];
     unlike[0].cost[i] = 9.0;
     assert_eq!(
         ok().fit(x.view(), &unlike, &()).unwrap_err().to_string(),
-        "problems that share a basis must weigh the same labeled rows alike"
+        "problems that share a basis must have the same labeled rows with the same weights"
     );
     let made =
         estimator("sparse-lap").unwrap().make(&serde_json::from_str(r#"{"method": "gredy"}"#).unwrap());

@@ -232,7 +232,7 @@ fn what_has_no_answer_is_said() {
     assert!(error(1, SpectralParams { landmarks: 0, ..p }).contains("parameter landmarks"));
     assert_eq!(
         error(3, SpectralParams { kernel: Kernel::Linear, ..p }),
-        "parameter coordinates = 3: must be at most 1, as many as the space of functions holds (equal rows, few landmarks and a very wide or narrow kernel leave few)"
+        "parameter coordinates = 3: must be at most 1, the dimension of the function space (identical rows, few landmarks, or a very wide or narrow kernel reduce it)"
     );
     assert!(embed(x.view(), 1, &p, &Never).unwrap().is_none());
     let same = Matrix::dense(vec![1.0; 20], 10, 2).unwrap();

@@ -1,10 +1,10 @@
-//! A space deformed by a penalty: the data-dependent kernel.
+//! A function space deformed by a penalty: the data-dependent kernel.
 //!
 //! With the inner product ⟨f, g⟩ + fᵀMg the kernel is K̃ = (K⁻¹ + M)⁻¹ on the rows and K̃(x, z) = K(x, z) − k_xᵀ(I +
-//! MK)⁻¹Mk_z elsewhere (Sindhwani 2007, equation 2.22). Here K = RRᵀ ([`LandmarkSpace`]), so K̃ = R(I + RᵀMR)⁻¹Rᵀ: one Cholesky
-//! factorization I + RᵀMR = CCᵀ, nothing inverted, no difference of nearly equal numbers (the digest's stable form with
-//! its roles exchanged: K is factored instead of M). Rows are ϕ = C⁻¹r, K̃ their inner products, and a linear function w·ϕ
-//! is f = Rv with v = C⁻ᵀw, that is an expansion over the landmarks: prediction needs neither M nor the other rows.
+//! MK)⁻¹Mk_z elsewhere (Sindhwani 2007, equation 2.22). Here K = RRᵀ ([`LandmarkSpace`]), so K̃ = R(I + RᵀMR)⁻¹Rᵀ. This
+//! takes one Cholesky factorization I + RᵀMR = CCᵀ, without inverses or differences of nearly equal numbers; K is
+//! factored instead of M. Rows are ϕ = C⁻¹r, K̃ their inner products, and a linear function w·ϕ is f = Rv with v =
+//! C⁻ᵀw, which is an expansion over the landmarks: prediction needs neither M nor the other rows.
 
 use super::landmark_space::LandmarkSpace;
 use super::penalty::PenaltyParams;
@@ -21,7 +21,7 @@ use crate::params::{FloatRange, ParamSpec, ParamValue, ParamValues, one_of};
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
-/// A space and the factor of its quadratic form.
+/// A function space and the Cholesky factor of its quadratic form.
 #[derive(Debug)]
 pub struct DeformedKernel<'s> {
     span: &'s LandmarkSpace,
@@ -37,7 +37,7 @@ impl<'s> DeformedKernel<'s> {
         Self::of_form(span, form)
     }
 
-    /// Deforms so that |f|² is vᵀAv, A = `form` positive definite.
+    /// Deforms so that |f|² is vᵀAv, with A = `form` positive definite.
     pub fn of_form(span: &'s LandmarkSpace, form: Vec<f64>) -> Result<Self> {
         Ok(Self { span, factor: Cholesky::new(form, span.dim())?.lower() })
     }
@@ -49,12 +49,12 @@ impl<'s> DeformedKernel<'s> {
         out
     }
 
-    /// ϕ of all rows, as data for a learner with a linear kernel.
+    /// ϕ of all rows, as data for an estimator with a linear kernel.
     pub fn matrix(&self) -> Result<Matrix> {
         Matrix::dense(self.features(0..self.span.rows()), self.span.rows(), self.span.dim())
     }
 
-    /// K̃ among some rows.
+    /// K̃ between the given rows.
     pub fn gram(&self, rows: &[usize]) -> Result<Matrix> {
         let (l, m) = (rows.len(), self.span.dim());
         let features = self.features(rows.iter().copied());
@@ -80,24 +80,24 @@ impl<'s> DeformedKernel<'s> {
     }
 }
 
-/// A deformation for any learner with a kernel: it is handed the rows ϕ and a linear kernel, and what it finds is an
-/// expansion in the kernel it was meant to have.
+/// Parameters of a deformation for any kernel estimator: the estimator is trained on the rows ϕ with a linear kernel,
+/// and its result is converted to an expansion in the original kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeformedKernelParams {
-    /// γ_I/γ_A: weight of the variation along the graph against |f|².
+    /// γ_I/γ_A: weight of the variation along the graph relative to |f|².
     pub ratio: f64,
-    /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
+    /// Number of nearest neighbors that each row is connected to; 0 chooses by the number of rows and columns.
     pub n_neighbors: usize,
-    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    /// Connects rows up to this distance instead of nearest neighbors; 0 disables this.
     pub radius: f64,
-    /// How nearest others are searched.
+    /// Search method for nearest neighbors.
     pub search: Search,
     /// Power of the Laplacian.
     pub power: usize,
     /// Whether the Laplacian is divided by the degrees.
     pub normalized: bool,
-    /// Most landmarks; 0 as for `lapsvm`.
+    /// Maximum number of landmarks; 0 as for `lapsvm`.
     pub n_landmarks: usize,
 }
 
@@ -108,7 +108,7 @@ impl Default for DeformedKernelParams {
     }
 }
 
-/// Rows in a deformed space.
+/// The rows in a deformed space.
 #[derive(Debug)]
 pub struct DeformedSpace {
     span: LandmarkSpace,
@@ -117,7 +117,12 @@ pub struct DeformedSpace {
 
 /// Parameters of the deformation.
 pub static PARAMS: [ParamSpec; 7] = [
-    ParamSpec::float("ratio", FloatRange::closed(0.0, 1e15), "1", "weight of the graph against the norm"),
+    ParamSpec::float(
+        "ratio",
+        FloatRange::closed(0.0, 1e15),
+        "1",
+        "weight of the variation along the graph relative to the norm",
+    ),
     N_NEIGHBORS,
     RADIUS,
     SEARCH,
@@ -127,7 +132,7 @@ pub static PARAMS: [ParamSpec; 7] = [
 ];
 
 impl DeformedKernelParams {
-    /// The deformation that values describe; words may stand for typed values.
+    /// Parses the parameters of a deformation; values may be given as text.
     pub fn parse(values: &ParamValues) -> Result<Self> {
         let typed = |(name, value): (&String, &ParamValue)| {
             let Some(param) = PARAMS.iter().find(|p| p.name == name) else {
@@ -142,8 +147,8 @@ impl DeformedKernelParams {
         from_values(&typed).map_err(|e| Error::parameter("warp", e, "a weight and parameters of the graph"))
     }
 
-    /// Deforms the space of `kernel` along a graph of all rows, the one given or that of neighbors; none if `watch` ends the
-    /// search for them.
+    /// Deforms the space of `kernel` along a graph of all rows: the given one, or a neighborhood graph. `None` if
+    /// `watch` ends the search for neighbors.
     pub fn warp(
         &self,
         x: MatrixView<'_>,
@@ -159,7 +164,7 @@ impl DeformedKernelParams {
             return Err(Error::parameter(
                 "kernel",
                 "precomputed",
-                "one of samples: a deformation makes a space of them",
+                "a kernel of samples: the deformed space is built from them",
             ));
         }
         let Self { n_neighbors, radius, search, power, normalized, .. } = *self;
@@ -183,7 +188,7 @@ impl DeformedSpace {
         DeformedKernel { span: &self.span, factor: self.factor.clone() }.matrix()
     }
 
-    /// The model in terms of samples `x` of one that is linear in ϕ.
+    /// Converts a model that is linear in ϕ to one of the samples `x`.
     pub fn unfold(&self, x: MatrixView<'_>, model: &Model) -> Result<Model> {
         let warp = DeformedKernel { span: &self.span, factor: self.factor.clone() };
         let functions: Vec<Vec<f64>> = linear_weights(model)?.iter().map(|w| warp.unfold(w)).collect();
@@ -191,7 +196,7 @@ impl DeformedSpace {
     }
 }
 
-/// w of a model with a linear kernel.
+/// Weights w of a model with a linear kernel.
 pub(crate) fn linear_weights(model: &Model) -> Result<Vec<Vec<f64>>> {
     match model {
         Model::Linear { weights, .. } => Ok(weights.clone()),
@@ -209,7 +214,7 @@ pub(crate) fn linear_weights(model: &Model) -> Result<Vec<Vec<f64>>> {
     }
 }
 
-/// Inner products among `l` rows of `m` values.
+/// Inner products between `l` rows of `m` values.
 pub(crate) fn products(features: &[f64], l: usize, m: usize) -> Result<Matrix> {
     let mut gram = vec![0.0; l * l];
     cross_products(features, l, features, l, m, &mut gram);

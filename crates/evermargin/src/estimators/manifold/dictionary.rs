@@ -1,7 +1,8 @@
-//! The functions an expansion may use: K(xⱼ, ·) of any row, at one of several widths, and their values on all rows.
+//! The functions that an expansion may use: K(xⱼ, ·) of any row, at one of several widths, and their values on all
+//! rows.
 //!
-//! Columns of kernel values are computed in blocks: one matrix product for dense data, one pass over the stored values for
-//! wide sparse data. Nothing of size n × n is ever held.
+//! Columns of kernel values are computed in blocks: one matrix product for dense data, one pass over the stored values
+//! for wide sparse data. No n × n matrix is stored.
 
 use crate::data::{Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -9,12 +10,12 @@ use crate::kernel::Kernel;
 use crate::math::linalg;
 use rayon::prelude::*;
 
-/// A kernel function: the row it is centered on, and which kernel.
+/// A kernel function: the row on which it is centered, and the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atom {
     /// The row.
     pub row: usize,
-    /// The place of the kernel among those of the dictionary.
+    /// Index of the kernel among those of the dictionary.
     pub scale: usize,
 }
 
@@ -27,15 +28,15 @@ pub struct Dictionary<'a> {
     norms: Vec<f64>,
 }
 
-/// Sparse data of more columns is not made dense.
+/// Sparse data with more columns than this is not converted to dense form.
 const WIDE: usize = 4096;
-/// Rows a thread takes at a time.
-const ROWS: usize = 256;
-/// Most values of the dense form of some chosen sparse rows.
-const SPREAD: usize = 1 << 22;
+/// Number of rows that a thread processes at a time.
+const ROWS_PER_TASK: usize = 256;
+/// Maximum number of values in the dense form of selected sparse rows.
+const MAX_DENSE_VALUES: usize = 1 << 22;
 
 impl<'a> Dictionary<'a> {
-    /// The kernel functions of each row, one of each kernel.
+    /// The kernel functions of every row, one for each kernel.
     pub fn new(x: MatrixView<'a>, kernels: Vec<Kernel>) -> Result<Self> {
         kernels.iter().try_for_each(Kernel::check)?;
         let precomputed = kernels.contains(&Kernel::Precomputed);
@@ -63,8 +64,8 @@ impl<'a> Dictionary<'a> {
         Ok(this)
     }
 
-    /// The same kernel at widths 2^i times its own, i = −3 … 3 (Sindhwani 2007, section 5.2.3). Such a dictionary has no
-    /// norm of its own: it needs a ridge.
+    /// The same kernel at widths 2^i times its own, i = −3 … 3 (Sindhwani 2007, section 5.2.3). Such a dictionary has
+    /// no common kernel norm, and needs a ridge instead.
     pub fn multi_scale(x: MatrixView<'a>, kernel: Kernel) -> Result<Self> {
         let Kernel::Rbf { gamma } = kernel else {
             return Err(Error::parameter("kernel", kernel.name(), "rbf for several widths"));
@@ -92,12 +93,12 @@ impl<'a> Dictionary<'a> {
         self.x.rows() * self.kernels.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no atoms.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The atom of that number.
+    /// The atom with the given number.
     pub fn atom(&self, number: usize) -> Atom {
         Atom { row: number % self.rows(), scale: number / self.rows() }
     }
@@ -114,7 +115,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The mean of K(x, x) over the rows, of the first kernel.
+    /// Mean of K(x, x) over the rows, for the first kernel.
     pub fn mean_own(&self) -> f64 {
         (0..self.rows()).map(|row| self.own(Atom { row, scale: 0 })).sum::<f64>() / self.rows().max(1) as f64
     }
@@ -133,21 +134,28 @@ impl<'a> Dictionary<'a> {
         if let Some(Matrix::Dense { values, cols, .. }) = &self.dense {
             let chosen: Vec<f64> =
                 rows.iter().flat_map(|&r| &values[r * cols..(r + 1) * cols]).copied().collect();
-            out.par_chunks_mut(ROWS * width.max(1)).enumerate().for_each(|(block, part)| {
+            out.par_chunks_mut(ROWS_PER_TASK * width.max(1)).enumerate().for_each(|(block, part)| {
                 let count = part.len() / width;
-                linalg::cross_products(&chosen, width, &values[block * ROWS * cols..], count, *cols, part);
-                self.kernels_of(atoms, block * ROWS, part);
+                linalg::cross_products(
+                    &chosen,
+                    width,
+                    &values[block * ROWS_PER_TASK * cols..],
+                    count,
+                    *cols,
+                    part,
+                );
+                self.kernels_of(atoms, block * ROWS_PER_TASK, part);
             });
         } else {
             self.sparse_products(&rows, &mut out);
-            out.par_chunks_mut(ROWS * width.max(1)).enumerate().for_each(|(block, part)| {
-                self.kernels_of(atoms, block * ROWS, part);
+            out.par_chunks_mut(ROWS_PER_TASK * width.max(1)).enumerate().for_each(|(block, part)| {
+                self.kernels_of(atoms, block * ROWS_PER_TASK, part);
             });
         }
         out
     }
 
-    /// Inner products into kernel values, for rows from `first`.
+    /// Converts inner products into kernel values, for rows from `first` on.
     fn kernels_of(&self, atoms: &[Atom], first: usize, part: &mut [f64]) {
         for (i, part) in part.chunks_exact_mut(atoms.len().max(1)).enumerate() {
             for (v, atom) in part.iter_mut().zip(atoms) {
@@ -156,20 +164,20 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Inner products of all rows with some, spread over the columns a few at a time.
+    /// Inner products of all rows with some rows, which are converted to dense form a few at a time.
     fn sparse_products(&self, rows: &[usize], out: &mut [f64]) {
         let (cols, width) = (self.x.cols(), rows.len());
-        let few = (SPREAD / cols.max(1)).clamp(1, 64);
+        let few = (MAX_DENSE_VALUES / cols.max(1)).clamp(1, 64);
         for (part, rows) in rows.chunks(few).enumerate() {
             let w = rows.len();
-            let mut spread = vec![0.0; cols * w];
+            let mut dense = vec![0.0; cols * w];
             for (k, &r) in rows.iter().enumerate() {
-                self.x.row(r).for_each(|c, v| spread[c * w + k] = v);
+                self.x.row(r).for_each(|c, v| dense[c * w + k] = v);
             }
             out.par_chunks_mut(width).enumerate().with_min_len(64).for_each(|(i, out)| {
                 let out = &mut out[part * few..part * few + w];
                 self.x.row(i).for_each(|c, v| {
-                    out.iter_mut().zip(&spread[c * w..(c + 1) * w]).for_each(|(o, s)| *o += v * s);
+                    out.iter_mut().zip(&dense[c * w..(c + 1) * w]).for_each(|(o, s)| *o += v * s);
                 });
             });
         }
@@ -184,9 +192,11 @@ fn check_symmetric(k: MatrixView<'_>) -> Result<()> {
             let (a, b) = (values[i * n + j], values[j * n + i]);
             if (a - b).abs() > 1e-6 * (a.abs() + b.abs()) {
                 return Err(Error::Data(format!(
-                    "kernel matrix: row {}, column {} holds {a} but the mirrored place {b}; it must be symmetric",
+                    "kernel matrix: row {}, column {} is {a} but row {}, column {} is {b}; it must be symmetric",
                     i + 1,
-                    j + 1
+                    j + 1,
+                    j + 1,
+                    i + 1
                 )));
             }
         }

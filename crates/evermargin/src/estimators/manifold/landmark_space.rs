@@ -1,15 +1,15 @@
-//! Functions in the span of the kernel functions of some rows, the landmarks.
+//! Functions in the span of the kernel functions of selected rows, the landmarks.
 //!
 //! K ≈ RRᵀ with R = K_{·P}L⁻ᵀ, P the landmarks and K_PP = LLᵀ. A function f = Σ αₚK(xₚ, ·) is f = Rv on the rows, with
 //! v = Lᵀα and |f|² = |v|².
 //!
-//! Landmarks are chosen by a Cholesky factorization of K with random pivots: a row is drawn with a probability in
-//! proportion to what of K(x, x) is still missing at it (Chen, Epperly, Tropp & Webber 2022). Departures: rows are drawn a
-//! block at a time, so that the work is matrix products, and those of a block that its other rows already explain are
-//! dropped; a row of which less than 1e-9 of the largest K(x, x) is missing is not drawn. If the limit is not
-//! reached, RRᵀ = K to that precision, and the space holds every function a representer theorem speaks of.
+//! Landmarks are selected by a Cholesky factorization of K with random pivots: a row is drawn with a probability
+//! proportional to the part of K(x, x) that is not yet explained at it (Chen, Epperly, Tropp & Webber 2022).
+//! Departures: rows are drawn in blocks, so that the work is matrix products, and rows of a block that are explained by
+//! its other rows are dropped; a row with less than 1e-9 of the largest K(x, x) unexplained is not drawn. If the limit
+//! is not reached, RRᵀ = K to that precision, and the space contains every function of the representer theorem.
 //!
-//! A linear kernel of few columns needs no landmarks: R is the data.
+//! A linear kernel with few columns needs no landmarks: R is the data.
 
 use super::dictionary::{Atom, Dictionary};
 use crate::data::{Matrix, MatrixView};
@@ -22,30 +22,31 @@ use crate::solver::{Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// Share of the largest K(x, x) that counts as nothing.
-const EXPLAINED: f64 = 1e-9;
-/// Rows drawn together.
+/// Fraction of the largest K(x, x) below which a row counts as explained.
+const TOLERANCE: f64 = 1e-9;
+/// Number of rows drawn at a time.
 const BLOCK: usize = 64;
-/// Of a block, a row is dropped if its other rows leave less of it than this share of the block's largest.
-const NEW: f64 = 0.01;
-/// Rows a thread takes at a time.
-const ROWS: usize = 256;
-/// Most bytes of a space.
+/// A row of a block is dropped if, given the other rows of the block, less than this fraction of the block's largest
+/// value remains.
+const MIN_NEW_FRACTION: f64 = 0.01;
+/// Number of rows that a thread processes at a time.
+const ROWS_PER_TASK: usize = 256;
+/// Maximum size of a space in bytes.
 const MAX_BYTES: usize = 8 << 30;
 
-/// A space of functions and the rows in it.
+/// A space of functions, with the rows as points in it.
 #[derive(Debug, Clone)]
 pub struct LandmarkSpace {
     kernel: Kernel,
     /// n × m, row-major.
     features: Vec<f64>,
     rows: usize,
-    /// Landmarks among the rows, and L; none if the features are the columns of the data.
+    /// Landmarks among the rows, and L; `None` if the features are the columns of the data.
     basis: Option<(Vec<usize>, Lower)>,
 }
 
 impl LandmarkSpace {
-    /// The space of at most `max_landmarks` landmarks of all rows of `x`.
+    /// The space of at most `max_landmarks` landmarks drawn from all rows of `x`.
     pub fn new(
         x: MatrixView<'_>,
         kernel: Kernel,
@@ -56,26 +57,26 @@ impl LandmarkSpace {
         if kernel == Kernel::Linear && x.cols() <= max_landmarks.min(x.rows()) {
             return Ok(Self::of_columns(x));
         }
-        let mut draw = Draw::new(x, kernel, max_landmarks.min(x.rows()), seed)?;
-        // one block at least: no landmark, no function
-        while draw.wants_more() {
-            draw.block();
-            let steps = draw.landmarks.len() as u64;
-            let violation = draw.missing.iter().sum::<f64>() / draw.whole;
-            if !watch.proceed(&Progress { steps, violation, tolerance: EXPLAINED }) {
+        let mut sampler = LandmarkSampler::new(x, kernel, max_landmarks.min(x.rows()), seed)?;
+        // at least one block, because there is no function without a landmark
+        while sampler.wants_more() {
+            sampler.draw_block();
+            let steps = sampler.landmarks.len() as u64;
+            let violation = sampler.unexplained.iter().sum::<f64>() / sampler.trace;
+            if !watch.proceed(&Progress { steps, violation, tolerance: TOLERANCE }) {
                 break;
             }
         }
-        Ok(draw.finish())
+        Ok(sampler.finish())
     }
 
-    /// The space of these landmarks; those the ones before them explain are left out.
+    /// The space of these landmarks; landmarks that are explained by earlier ones are left out.
     pub fn of(x: MatrixView<'_>, kernel: Kernel, landmarks: &[usize]) -> Result<Self> {
-        let mut draw = Draw::new(x, kernel, landmarks.len(), 0)?;
+        let mut sampler = LandmarkSampler::new(x, kernel, landmarks.len(), 0)?;
         for block in landmarks.chunks(BLOCK) {
-            draw.add_rows(block, 0.0);
+            sampler.add_rows(block, 0.0);
         }
-        Ok(draw.finish())
+        Ok(sampler.finish())
     }
 
     fn of_columns(x: MatrixView<'_>) -> Self {
@@ -107,7 +108,7 @@ impl LandmarkSpace {
         &self.features[i * m..(i + 1) * m]
     }
 
-    /// The landmarks, if the features are not the columns of the data.
+    /// The landmarks, unless the features are the columns of the data.
     pub fn landmarks(&self) -> Option<&[usize]> {
         self.basis.as_ref().map(|(landmarks, _)| landmarks.as_slice())
     }
@@ -118,7 +119,7 @@ impl LandmarkSpace {
         self.features.par_chunks(m).map(|row| dot(row, v)).collect()
     }
 
-    /// α = L⁻ᵀv over the landmarks; v itself without any.
+    /// α = L⁻ᵀv over the landmarks; v itself if there are none.
     pub fn coefficients(&self, v: &[f64]) -> Vec<f64> {
         let mut alpha = v.to_vec();
         if let Some((_, factor)) = &self.basis {
@@ -127,7 +128,7 @@ impl LandmarkSpace {
         alpha
     }
 
-    /// The model of functions v and their constants. `x` are the rows the space was made of.
+    /// Model of functions v with their constants. `x` are the rows from which the space was built.
     pub fn model(&self, x: MatrixView<'_>, functions: &[Vec<f64>], bias: Vec<f64>) -> Model {
         let coef: Vec<Vec<f64>> = functions.iter().map(|v| self.coefficients(v)).collect();
         match &self.basis {
@@ -137,7 +138,7 @@ impl LandmarkSpace {
     }
 }
 
-/// The model of coefficients of the kernel functions of some rows; of a linear or precomputed kernel, the weights.
+/// Model of an expansion over the kernel functions of some rows; for a linear or precomputed kernel, its weights.
 pub(crate) fn expansion(
     x: MatrixView<'_>,
     kernel: Kernel,
@@ -163,24 +164,24 @@ pub(crate) fn expansion(
     }
 }
 
-/// A factorization under way.
-struct Draw<'a> {
+/// State of a random-pivot factorization.
+struct LandmarkSampler<'a> {
     atoms: Dictionary<'a>,
     max_landmarks: usize,
     /// n rows of `max_landmarks` values, the first `landmarks.len()` of them set.
     features: Vec<f64>,
     landmarks: Vec<usize>,
-    /// What of K(x, x) is missing at each row, and how much of it is nothing.
-    missing: Vec<f64>,
-    nothing: f64,
-    /// Σ K(x, x).
-    whole: f64,
-    /// Whether the last block brought a landmark.
+    /// Part of K(x, x) that is not yet explained at each row, and the threshold below which it counts as 0.
+    unexplained: Vec<f64>,
+    threshold: f64,
+    /// Σ K(x, x), the trace of K.
+    trace: f64,
+    /// Whether the last block added no landmark.
     stuck: bool,
     rng: rand_pcg::Pcg64,
 }
 
-impl<'a> Draw<'a> {
+impl<'a> LandmarkSampler<'a> {
     fn new(x: MatrixView<'a>, kernel: Kernel, max_landmarks: usize, seed: u64) -> Result<Self> {
         let n = x.rows();
         let bytes = n.saturating_mul(max_landmarks).saturating_mul(size_of::<f64>());
@@ -190,35 +191,35 @@ impl<'a> Draw<'a> {
             return Err(Error::parameter("n_landmarks", max_landmarks, allowed));
         }
         let atoms = Dictionary::new(x, vec![kernel])?;
-        let missing: Vec<f64> = (0..n).map(|i| atoms.own(atoms.atom(i))).collect();
+        let unexplained: Vec<f64> = (0..n).map(|i| atoms.own(atoms.atom(i))).collect();
         Ok(Self {
-            nothing: EXPLAINED * missing.iter().fold(0.0, |a: f64, k| a.max(*k)),
-            whole: missing.iter().sum::<f64>().max(f64::MIN_POSITIVE),
+            threshold: TOLERANCE * unexplained.iter().fold(0.0, |a: f64, k| a.max(*k)),
+            trace: unexplained.iter().sum::<f64>().max(f64::MIN_POSITIVE),
             features: vec![0.0; n * max_landmarks],
             landmarks: Vec::new(),
             stuck: false,
             rng: rand_pcg::Pcg64::seed_from_u64(seed),
             atoms,
             max_landmarks,
-            missing,
+            unexplained,
         })
     }
 
     fn wants_more(&self) -> bool {
         !self.stuck
             && self.landmarks.len() < self.max_landmarks
-            && self.missing.iter().any(|m| *m > self.nothing)
+            && self.unexplained.iter().any(|m| *m > self.threshold)
     }
 
-    /// Draws a block of rows and takes those that are new.
-    fn block(&mut self) {
-        let mut open: Vec<f64> =
-            self.missing.iter().map(|m| if *m > self.nothing { *m } else { 0.0 }).collect();
+    /// Draws a block of rows and adds those that are not explained.
+    fn draw_block(&mut self) {
+        let mut weights: Vec<f64> =
+            self.unexplained.iter().map(|m| if *m > self.threshold { *m } else { 0.0 }).collect();
         let mut drawn = Vec::with_capacity(BLOCK);
-        let mut sums = vec![0.0; open.len()];
+        let mut sums = vec![0.0; weights.len()];
         for _ in 0..BLOCK.min(self.max_landmarks - self.landmarks.len()) {
             let mut total = 0.0;
-            for (sum, weight) in sums.iter_mut().zip(&open) {
+            for (sum, weight) in sums.iter_mut().zip(&weights) {
                 total += weight;
                 *sum = total;
             }
@@ -226,15 +227,15 @@ impl<'a> Draw<'a> {
                 break;
             }
             let at = self.rng.random::<f64>() * total;
-            let row = sums.partition_point(|s| *s <= at).min(open.len() - 1);
-            let row = if open[row] > 0.0 { row } else { largest(&open) };
-            open[row] = 0.0;
+            let row = sums.partition_point(|s| *s <= at).min(weights.len() - 1);
+            let row = if weights[row] > 0.0 { row } else { largest(&weights) };
+            weights[row] = 0.0;
             drawn.push(row);
         }
-        self.stuck = self.add_rows(&drawn, NEW) == 0;
+        self.stuck = self.add_rows(&drawn, MIN_NEW_FRACTION) == 0;
     }
 
-    /// Adds rows of which more is missing than `share` of the most that is missing at one of them; how many.
+    /// Adds rows whose unexplained part exceeds `share` of the largest one among them; returns their number.
     fn add_rows(&mut self, rows: &[usize], share: f64) -> usize {
         let (m, width) = (self.landmarks.len(), rows.len());
         let chosen: Vec<Atom> = rows.iter().map(|&row| Atom { row, scale: 0 }).collect();
@@ -242,9 +243,9 @@ impl<'a> Draw<'a> {
         let own: Vec<f64> =
             rows.iter().flat_map(|&r| self.features[r * self.max_landmarks..][..m].to_vec()).collect();
         let (features, max_landmarks) = (&self.features, self.max_landmarks);
-        columns.par_chunks_mut(ROWS * width).enumerate().for_each(|(block, part)| {
+        columns.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(block, part)| {
             linalg::subtract_products(
-                &features[block * ROWS * max_landmarks..],
+                &features[block * ROWS_PER_TASK * max_landmarks..],
                 max_landmarks,
                 &own,
                 m,
@@ -253,11 +254,13 @@ impl<'a> Draw<'a> {
         });
         let small: Vec<f64> =
             rows.iter().flat_map(|&r| columns[r * width..(r + 1) * width].to_vec()).collect();
-        let (order, factor) = pivoted(&small, width, share, self.nothing);
+        let (order, factor) = pivoted(&small, width, share, self.threshold);
         let taken = order.len();
         let max_landmarks = self.max_landmarks;
-        self.features.par_chunks_mut(ROWS * max_landmarks).zip(columns.par_chunks(ROWS * width)).for_each(
-            |(features, columns)| {
+        self.features
+            .par_chunks_mut(ROWS_PER_TASK * max_landmarks)
+            .zip(columns.par_chunks(ROWS_PER_TASK * width))
+            .for_each(|(features, columns)| {
                 let mut new: Vec<f64> =
                     columns.chunks_exact(width).flat_map(|c| order.iter().map(|&k| c[k])).collect();
                 factor.solve_rows(&mut new);
@@ -265,14 +268,15 @@ impl<'a> Draw<'a> {
                 {
                     row[m..m + taken].copy_from_slice(new);
                 }
-            },
-        );
+            });
         self.landmarks.extend(order.iter().map(|&k| rows[k]));
-        for (missing, row) in self.missing.iter_mut().zip(self.features.chunks_exact(max_landmarks.max(1))) {
-            *missing -= row[m..m + taken].iter().map(|v| v * v).sum::<f64>();
+        for (unexplained, row) in
+            self.unexplained.iter_mut().zip(self.features.chunks_exact(max_landmarks.max(1)))
+        {
+            *unexplained -= row[m..m + taken].iter().map(|v| v * v).sum::<f64>();
         }
         for &k in &order {
-            self.missing[rows[k]] = 0.0;
+            self.unexplained[rows[k]] = 0.0;
         }
         taken
     }
@@ -293,21 +297,21 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// The place of the largest, the first of equals.
+/// Index of the largest value, the first in ties.
 fn largest(values: &[f64]) -> usize {
     let better = |best: usize, i: usize| if values[i] > values[best] { i } else { best };
     (1..values.len()).fold(0, better)
 }
 
-/// Cholesky of a small matrix with the largest remaining diagonal first, until less remains than `share` of the first or
-/// than `nothing`: the order of the rows taken, and L in that order.
-fn pivoted(a: &[f64], n: usize, share: f64, nothing: f64) -> (Vec<usize>, Lower) {
+/// Cholesky factorization of a small matrix that takes the largest remaining diagonal first, until less remains than
+/// `share` of the first or than `threshold`. Returns the order of the rows taken, and L in that order.
+fn pivoted(a: &[f64], n: usize, share: f64, threshold: f64) -> (Vec<usize>, Lower) {
     let mut remains: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
-    let least = (share * remains.iter().fold(0.0, |x: f64, d| x.max(*d))).max(nothing);
+    let min = (share * remains.iter().fold(0.0, |x: f64, d| x.max(*d))).max(threshold);
     let (mut order, mut l) = (Vec::new(), vec![0.0; n * n]);
     for step in 0..n {
         let next = largest(&remains);
-        if remains[next].is_nan() || remains[next] <= least {
+        if remains[next].is_nan() || remains[next] <= min {
             break;
         }
         let (root, pivot) = (remains[next].sqrt(), l[next * n..next * n + step].to_vec());

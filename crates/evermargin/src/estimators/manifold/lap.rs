@@ -1,23 +1,24 @@
 //! `lapsvm` and `laprls`: manifold regularization (Sindhwani 2007, chapter 2).
 //!
-//! Problem: min Σ wᵢV(yᵢ, f(xᵢ)) + γ_A|f|² + γ_I·fᵀL^p f, V the hinge or the square of labeled rows, L the Laplacian of a
-//! graph of all rows. With `scaling` = paper it is equation 2.5, which divides the loss by the labeled weight l and the last
-//! term by n²: γ_A·l and γ_I·l/n² take the place of γ_A and γ_I. Without (raw), it is what the source's tables 2.6 to 2.9
-//! were made with (section 0.3 of the digest). Divided by 2γ_A (hinge) or γ_A (square, with a ½) it is the form of
-//! [`super`]: C = 1/(2γ_A) or 1/γ_A, M = (γ_I/γ_A)L^p.
+//! Problem: min Σ wᵢV(yᵢ, f(xᵢ)) + γ_A|f|² + γ_I·fᵀL^p f, with V the hinge or squared loss of labeled rows and L the
+//! Laplacian of a graph of all rows. With `scaling` = paper it is equation 2.5, which divides the loss by the labeled
+//! weight l and the last term by n²: γ_A·l and γ_I·l/n² replace γ_A and γ_I. With `scaling` = raw it is the objective
+//! with which the source's tables 2.6 to 2.9 were computed. Divided by 2γ_A (hinge) or γ_A (square, with a ½) it has
+//! the form of [`super`]: C = 1/(2γ_A) or 1/γ_A, M = (γ_I/γ_A)L^p.
 //!
-//! Method: the space is deformed by M ([`super::deformed_kernel`]); `svc` and `rls` solve what remains on the kernel matrix of the
-//! labeled rows, one problem a class on one graph, one space and one factorization. Departures: functions live in the span
-//! of at most `basis` landmarks ([`super::landmark_space`]), all rows where those are few; there is no constant unless asked for
-//! (the penalty does not see it, and with a normalized Laplacian and few labels it lands anywhere: section 3.3 of the
-//! digest), and `balance` moves the threshold so that the share `ratio` of the unlabeled rows is positive.
+//! Method: the space is deformed by M ([`super::deformed_kernel`]); `svc` and `rls` solve the remaining problem on the
+//! kernel matrix of the labeled rows, one problem per class on one graph, one space and one factorization. Departures:
+//! functions are in the span of at most `n_landmarks` landmarks ([`super::landmark_space`]), which are all rows if
+//! there are few; there is no constant by default (the penalty does not depend on it, and with a normalized Laplacian
+//! and few labels its value is arbitrary), and `balance` shifts the threshold so that the share `ratio` of the
+//! unlabeled rows is positive.
 //!
-//! Rows without weight take no part. Weights of unlabeled rows do not enter the graph.
+//! Rows of weight 0 take no part. Weights of unlabeled rows do not enter the graph.
 
 use super::deformed_kernel::{DeformedKernel, linear_weights};
 use super::landmark_space::LandmarkSpace;
 use super::penalty::{Penalty, PenaltyParams, class_wise};
-use super::transduction::{absent, columns, merged, told, told_by_model};
+use super::transduction::{absent, columns, merged, told_by_model, with_scores};
 use crate::data::{Label, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use crate::estimators::folds::{PathTask, without_folds};
@@ -51,32 +52,32 @@ pub enum Loss {
     Square,
 }
 
-/// What γ_A and γ_I multiply.
+/// Scaling of the objective, which determines the meaning of γ_A and γ_I.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ObjectiveScaling {
-    /// The sum over rows.
+    /// Sums over rows.
     #[default]
     Raw,
     /// The mean over labeled rows, and over all pairs of rows (equation 2.5).
     Paper,
 }
 
-/// How the problem is solved.
+/// Method of solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Solver {
-    /// Directly, but for a linear kernel of more than [`ALL`] rows and columns.
+    /// Directly, except for a linear kernel with more than [`ALL`] rows and columns.
     #[default]
     Auto,
     /// In the span of landmarks, exactly.
     Direct,
-    /// Over all rows, by conjugate gradients stopped early (file `iterate.rs`); the hinge is squared.
+    /// Over all rows, by conjugate gradients with early stopping (`solver/kernel_cg.rs`); the hinge is squared.
     Iterate,
 }
 
 impl ObjectiveScaling {
-    /// γ_A and γ_I of the sum over rows, for `labeled` weight among `rows` rows.
+    /// Converts γ_A and γ_I to weights of the sum over rows, for `labeled` weight among `rows` rows.
     pub(crate) fn raw(self, [a, i]: [f64; 2], labeled: f64, rows: usize) -> [f64; 2] {
         match self {
             Self::Raw => [a, i],
@@ -85,11 +86,11 @@ impl ObjectiveScaling {
     }
 }
 
-/// What a kernel matrix alone does not tell.
+/// Allowed kernels of an estimator that needs a neighborhood graph.
 pub(crate) const NEEDS_GRAPH: &str =
     "one of samples, or a graph given: a kernel matrix has no rows to find neighbors of";
 
-/// Refuses weights no objective has.
+/// Refuses weights out of range.
 pub(crate) fn check_weights(gamma_a: f64, gamma_i: f64) -> Result<()> {
     if !(1e-14..=1e15).contains(&gamma_a) {
         return Err(Error::parameter("gamma_a", gamma_a, "a number from 1e-14 to 1e15"));
@@ -117,12 +118,12 @@ const PARAMS: [ParamSpec; 26] = [
     WIDTH,
     NORMALIZED,
     POWER,
-    ParamSpec::flag("class_wise", "false", "whether the graph joins labeled rows of one class alone"),
+    ParamSpec::flag("class_wise", "false", "whether the graph connects only labeled rows of the same class"),
     ParamSpec::choice(
         "solver",
         &["auto", "direct", "iterate"],
         "auto",
-        "direct (in the span of landmarks), iterate (all rows, until labels stay) or auto",
+        "direct = in the span of landmarks, iterate = conjugate gradients on all rows, auto = by kernel and size",
     ),
     N_LANDMARKS,
     FIT_INTERCEPT.default_of("false"),
@@ -131,8 +132,8 @@ const PARAMS: [ParamSpec; 26] = [
     RELATIVE_TOLERANCE
         .default_of("0.0001")
         .help_of("largest violation of the optimality conditions, or relative residual"),
-    MAX_STEPS.default_of("500").help_of("iterate: maximum number of steps; none = as many as it takes"),
-    ParamSpec::flag("early", "true", "iterate: whether to end when no row changes its label any more"),
+    MAX_STEPS.default_of("500").help_of("iterate: maximum number of steps; none = no limit"),
+    ParamSpec::flag("early", "true", "iterate: whether to stop when no row changes its label"),
     CACHE_BYTES,
     LANDMARK_SEED,
 ];
@@ -164,7 +165,7 @@ impl Parameters for LapParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LapParams {
-    /// The loss; set by the name of the learner.
+    /// The loss; set by the name of the estimator.
     #[serde(skip)]
     pub loss: Loss,
     /// The kernel.
@@ -173,40 +174,40 @@ pub struct LapParams {
     pub gamma_a: f64,
     /// Weight of the variation of f along the graph; 0 leaves the unlabeled rows out.
     pub gamma_i: f64,
-    /// What the two weights multiply.
+    /// Scaling of the objective.
     pub objective_scaling: ObjectiveScaling,
     /// The graph and the power of its Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
-    /// How the problem is solved.
+    /// Method of solution.
     pub solver: Solver,
-    /// Most landmarks; 0 means all of up to [`ALL`] rows, [`SOME`] of more.
+    /// Maximum number of landmarks; 0 means all rows if there are at most [`ALL`], otherwise [`SOME`].
     pub n_landmarks: usize,
-    /// Whether to learn a constant, not regularized.
+    /// Whether to learn a constant, which is not regularized.
     pub fit_intercept: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// For the hinge: largest violation of the optimality conditions; for iterations: relative residual.
+    /// Hinge loss: largest violation of the optimality conditions; iterations: relative residual.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     #[serde(with = "crate::params::step_limit")]
     pub max_steps: Option<u64>,
-    /// For iterations: whether they end when no label of a row changes any more.
+    /// Iterations: whether to stop when no row changes its label.
     pub early: bool,
-    /// For iterations: bytes for kernel rows.
+    /// Iterations: bytes for cached kernel rows.
     pub cache_bytes: usize,
-    /// Seed of the draw of landmarks.
+    /// Random seed for the selection of landmarks.
     pub seed: u64,
-    /// A graph of the rows, in place of one of neighbors.
+    /// A given graph of the rows, instead of a neighborhood graph.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
 
-/// Without `basis`: up to this many rows all are landmarks (as far as one is not explained by others) …
+/// Maximum number of rows of which all are landmarks by default (except those explained by others).
 pub const ALL: usize = 2_500;
-/// … and this many of more.
+/// Default number of landmarks of more rows.
 pub const SOME: usize = 1_000;
 
 impl Default for LapParams {
@@ -233,12 +234,12 @@ impl Default for LapParams {
     }
 }
 
-/// The most landmarks of `n` rows.
+/// Maximum number of landmarks for `n` rows.
 pub(crate) fn landmarks(basis: usize, n: usize) -> usize {
     match basis {
         0 if n <= ALL => n,
         0 => SOME,
-        most => most,
+        max => max,
     }
 }
 
@@ -256,7 +257,7 @@ impl LapParams {
         Ok(())
     }
 
-    /// C of the supervised machine, and the ratio γ_I/γ_A of M, for `labeled` weight among `rows` rows.
+    /// C of the supervised problem, and the ratio γ_I/γ_A of M, for `labeled` weight among `rows` rows.
     fn scaled(&self, labeled: f64, rows: usize) -> (f64, f64) {
         let [a, i] = self.objective_scaling.raw([self.gamma_a, self.gamma_i], labeled, rows);
         let c = match self.loss {
@@ -266,7 +267,7 @@ impl LapParams {
         (c, i / a)
     }
 
-    /// The supervised machine with cost C on a kernel.
+    /// The supervised estimator with cost C on a kernel.
     fn machine(&self, kernel: Kernel, c: f64) -> Box<dyn Fit> {
         match self.loss {
             Loss::Hinge => Box::new(SvcParams {
@@ -304,7 +305,7 @@ impl LapParams {
     }
 }
 
-/// The labels alone: the supervised machine on the rows of each problem that have one.
+/// The supervised estimator on the labeled rows of each problem.
 #[derive(Debug)]
 struct LabelsOnly(LapParams);
 
@@ -318,14 +319,14 @@ impl Fit for LabelsOnly {
         if self.0.loss == Loss::Hinge || problems[0].used().len() > ALL || watch.proceed(&start) {
             return machine.fit(x, problems, watch);
         }
-        // least squares have no partial answer, and the whole one of few rows is there at once
+        // least squares have no partial solution, and the exact one of few rows takes no time
         let mut fitted = machine.fit(x, problems, &())?;
         fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
         Ok(fitted)
     }
 }
 
-/// The weight of the labeled rows.
+/// Total weight of the labeled rows.
 pub(crate) fn weight(problem: &Targets) -> f64 {
     problem.used().iter().map(|&i| problem.cost[i]).sum()
 }
@@ -336,17 +337,21 @@ impl Fit for LapParams {
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         let open = few.iter().any(|f| !f.unlabeled.is_empty());
         if self.gamma_i == 0.0 || !(open || self.penalty.class_wise) {
-            return self.alone(x, problems, &few, watch);
+            return self.fit_labels_only(x, problems, &few, watch);
         }
         let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
         let part = (rows.len() < x.rows()).then(|| x.select(&rows));
         if self.kernel == Kernel::Precomputed && part.is_some() {
-            return Err(Error::parameter("kernel", "precomputed", "another where some rows have weight 0"));
+            return Err(Error::parameter(
+                "kernel",
+                "precomputed",
+                "a kernel of samples if some rows have weight 0",
+            ));
         }
         let inside = part.as_ref().map_or(x, |p| p.view());
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         let Some(penalty) = self.penalty(inside, &within, watch)? else {
-            let mut fitted = self.alone(x, problems, &few, &())?;
+            let mut fitted = self.fit_labels_only(x, problems, &few, &())?;
             fitted.reports.iter_mut().for_each(|r| r.exit = Exit::Interrupted);
             return Ok(fitted);
         };
@@ -357,8 +362,8 @@ impl Fit for LapParams {
         let (fitted, outputs) = if self.iterates(inside) {
             self.iterate(inside, &within, &penalty, watch)?
         } else {
-            let most = landmarks(self.n_landmarks, inside.rows());
-            let span = LandmarkSpace::new(inside, self.kernel, most, self.seed, watch)?;
+            let max = landmarks(self.n_landmarks, inside.rows());
+            let span = LandmarkSpace::new(inside, self.kernel, max, self.seed, watch)?;
             facts.insert("landmarks".into(), span.dim().into());
             self.direct(inside, &within, &span, &penalty, watch)?
         };
@@ -367,7 +372,7 @@ impl Fit for LapParams {
         for (scores, outputs) in scores.iter_mut().zip(outputs) {
             *scores = merged(x.rows(), &rows, &outputs, scores);
         }
-        Ok(told(fitted, scores, &few, self.balance, facts))
+        Ok(with_scores(fitted, scores, &few, self.balance, facts))
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -379,7 +384,7 @@ impl Fit for LapParams {
     }
 }
 
-/// Functions v of a space, with their constants.
+/// Functions v of a space with their constants.
 struct LapSolution {
     functions: Vec<Vec<f64>>,
     bias: Vec<f64>,
@@ -396,7 +401,7 @@ impl LapParams {
         }
     }
 
-    /// The fit in the span of landmarks, and the outputs of all rows.
+    /// Fits in the span of landmarks; also returns the outputs of all rows.
     fn direct(
         &self,
         x: MatrixView<'_>,
@@ -412,7 +417,7 @@ impl LapParams {
         Ok((Fitted::new(model, solved.reports), outputs))
     }
 
-    /// The fit over all rows, and their outputs.
+    /// Fits over all rows; also returns their outputs.
     fn iterate(
         &self,
         x: MatrixView<'_>,
@@ -446,7 +451,7 @@ impl LapParams {
         Ok((Fitted::new(expansion(x, self.kernel, &all, &functions), reports), outputs))
     }
 
-    /// The functions of all problems in the deformed space.
+    /// Solves for the functions of all problems in the deformed space.
     fn solve(
         &self,
         problems: &[Targets],
@@ -459,10 +464,10 @@ impl LapParams {
         let (c, ratio) = self.scaled(weight(&problems[0]), span.rows());
         let warp = DeformedKernel::new(span, quadratic, ratio)?;
         let labeled: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
-        // few labels are solved for whatever the time: the answer before the first step is no answer
+        // few labels are solved for despite an interruption, because there is no useful model before the first step
         let in_time = watch.proceed(&Progress { steps: 0, violation: 1.0, tolerance: 0.0 });
         let watch = if rows.len() <= ALL { &() } else { watch };
-        // of more labels than dimensions the rows themselves are the smaller matrix
+        // with more labels than dimensions, the matrix of the rows themselves is smaller
         let (mut fitted, functions) = if rows.len() > span.dim() {
             let x = Matrix::dense(warp.features(rows.iter().copied()), rows.len(), span.dim())?;
             let fitted = self.machine(Kernel::Linear, c).fit(x.view(), &labeled, watch)?;
@@ -481,8 +486,8 @@ impl LapParams {
         Ok(LapSolution { functions, bias: fitted.model.bias().to_vec(), reports: fitted.reports })
     }
 
-    /// The labels alone, told as if there had been a graph.
-    fn alone(
+    /// Fits the labels alone, with the same results as a fit with a graph.
+    fn fit_labels_only(
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
@@ -494,13 +499,13 @@ impl LapParams {
     }
 }
 
-/// Held-out decisions along γ_A or γ_I: graph, space and RᵀL^pR are those of all folds and values. Rows held out are
-/// unlabeled ones, in the graph as every other, and only rows with a label are ever held out.
+/// Held-out decisions along γ_A or γ_I: all folds and values share the graph, the space and RᵀL^pR. Held-out rows are
+/// unlabeled rows in the same graph, and only labeled rows are held out.
 fn path(spec: &EstimatorSpec, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Option<Vec<Vec<f64>>>> {
     let base = LapParams { graph: task.graph.cloned(), ..read(spec, task.params)? };
     base.check()?;
     let (x, width) = (task.x, task.problems.len());
-    // a graph inside classes would know the labels held out
+    // a class-wise graph would depend on the held-out labels
     let absent = task.problems.iter().any(|p| p.cost.contains(&0.0));
     if base.penalty.class_wise || base.balance || base.iterates(x) || absent {
         return Ok(None);
@@ -513,7 +518,7 @@ fn path(spec: &EstimatorSpec, task: &PathTask<'_>, watch: &dyn Watch) -> Result<
     for &value in task.values {
         let params: LapParams = read(spec, &task.at(value))?;
         params.check()?;
-        let mut held = vec![0.0; x.rows() * width];
+        let mut decisions = vec![0.0; x.rows() * width];
         for (fold, group) in problems.chunks(width).enumerate() {
             if !watch.proceed(&Progress { steps: out.len() as u64, violation: 1.0, tolerance: 0.0 }) {
                 return Ok(Some(out));
@@ -521,11 +526,11 @@ fn path(spec: &EstimatorSpec, task: &PathTask<'_>, watch: &dyn Watch) -> Result<
             let solved = params.solve(group, &span, &quadratic, watch)?;
             for i in (0..x.rows()).filter(|&i| task.folds[i] == Some(fold as u32)) {
                 for (j, v) in solved.functions.iter().enumerate() {
-                    held[i * width + j] = dot(span.row(i), v) + solved.bias[j];
+                    decisions[i * width + j] = dot(span.row(i), v) + solved.bias[j];
                 }
             }
         }
-        out.push(held);
+        out.push(decisions);
     }
     Ok(Some(out))
 }
@@ -534,10 +539,10 @@ pub(crate) fn graph_facts(penalty: &Penalty) -> ParamValues {
     let mut facts = ParamValues::new();
     for graph in penalty.graphs().take(1) {
         let pieces = graph.components().into_iter().max().map_or(0, |c| c + 1);
-        let alone = graph.degrees().iter().filter(|d| **d == 0.0).count();
+        let isolated = graph.degrees().iter().filter(|d| **d == 0.0).count();
         facts.insert("edges".into(), graph.edges().into());
         facts.insert("components".into(), pieces.into());
-        facts.insert("isolated".into(), alone.into());
+        facts.insert("isolated".into(), isolated.into());
     }
     facts
 }

@@ -1,7 +1,8 @@
-//! How much a function varies along the data: ½·weight·fᵀL^p f, L the Laplacian of a graph or the mean of several.
+//! Penalty on the variation of a function along the data: ½·weight·fᵀL^p f, L the Laplacian of a graph or the mean of
+//! several.
 //!
-//! Sindhwani 2007, section 2.5: iterated Laplacians as the penalty M; section 4.3: of several graphs (one a view) the
-//! Laplacians are averaged first, then raised to the power. L^p is applied, never formed.
+//! Sindhwani 2007, section 2.5: iterated Laplacians as the penalty M; section 4.3: the Laplacians of several graphs
+//! (one per view) are averaged first, then raised to the power. L^p is applied, but never computed as a matrix.
 
 use super::landmark_space::LandmarkSpace;
 use crate::data::{Label, MatrixView};
@@ -14,27 +15,27 @@ use crate::solver::Watch;
 use crate::solver::kernel_cg::QuadraticPenalty;
 use serde::{Deserialize, Serialize};
 
-/// Which graph, and which power of which Laplacian.
+/// Parameters of the graph, its Laplacian and the power.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PenaltyParams {
-    /// Nearest others each row is joined with; 0 chooses by the number of rows and columns.
+    /// Number of nearest neighbors that each row is connected to; 0 chooses by the number of rows and columns.
     pub n_neighbors: usize,
-    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    /// Connects rows up to this distance instead of nearest neighbors; 0 disables this.
     pub radius: f64,
-    /// How nearest others are searched.
+    /// Search method for nearest neighbors.
     pub search: Search,
     /// Distance.
     pub metric: Metric,
-    /// Weights of edges.
+    /// Edge weights.
     pub edge_weights: Weights,
-    /// Width of heat weights; 0 is the mean length of an edge.
+    /// Width of heat weights; 0 is the mean edge length.
     pub width: f64,
     /// Whether the Laplacian is I − D^(−½)WD^(−½) rather than D − W.
     pub normalized: bool,
     /// Power of the Laplacian.
     pub power: usize,
-    /// Whether the graph is made anew inside each class, of labeled rows alone.
+    /// Whether the graph connects only labeled rows of the same class.
     pub class_wise: bool,
 }
 
@@ -54,13 +55,13 @@ impl Default for PenaltyParams {
     }
 }
 
-/// Largest power: beyond it, powers of [0, 2] are no longer apart in floating point.
+/// Largest power: for higher ones, powers of [0, 2] are not distinguishable in floating point.
 const MAX_POWER: usize = 16;
-/// Neighbors of data of many columns.
-const FEW_NEIGHBORS: f64 = 6.0;
+/// Number of neighbors for data with many columns.
+const MIN_NEIGHBORS: f64 = 6.0;
 
 impl PenaltyParams {
-    /// Refuses what makes no graph.
+    /// Refuses parameters that do not define a graph.
     pub fn check(&self) -> Result<()> {
         if !(1..=MAX_POWER).contains(&self.power) {
             return Err(Error::parameter(
@@ -80,14 +81,14 @@ impl PenaltyParams {
         Ok(())
     }
 
-    /// The neighbors given, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighborhoods must grow with n for
-    /// differences along edges to stay above the noise, and slower the more columns there are.
+    /// The given number of neighbors, or max(6, ½n^(2/(d+2))): on a d-dimensional sheet neighborhoods must grow with n,
+    /// so that differences along edges stay above the noise, and more slowly the more columns there are.
     pub fn neighbors_of(&self, x: MatrixView<'_>) -> usize {
         if self.n_neighbors > 0 {
             return self.n_neighbors;
         }
         let grown = 0.5 * (x.rows() as f64).powf(2.0 / (x.cols() as f64 + 2.0));
-        grown.max(FEW_NEIGHBORS) as usize
+        grown.max(MIN_NEIGHBORS) as usize
     }
 
     fn graph_params(&self, x: MatrixView<'_>) -> GraphParams {
@@ -101,19 +102,19 @@ impl PenaltyParams {
         }
     }
 
-    /// The graph of all rows; none if `watch` ends the search.
+    /// The graph of all rows; `None` if `watch` ends the search.
     pub fn graph(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Graph>> {
         self.check()?;
         Graph::nearest(x, &self.graph_params(x), watch)
     }
 
-    /// The penalty of the graph of all rows; of none if `watch` ended the search.
+    /// The penalty of the graph of all rows; `None` if `watch` ends the search.
     pub fn penalty(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Penalty>> {
         let graph = self.graph(x, watch)?;
         Ok(graph.map(|graph| self.of_graphs(vec![(1.0, graph)])))
     }
 
-    /// The penalty of a graph of `rows` rows that is given.
+    /// The penalty of a given graph of `rows` rows.
     pub fn given(&self, graph: &Graph, rows: usize) -> Result<Penalty> {
         graph.check_rows(rows)?;
         Ok(self.of_graphs(vec![(1.0, graph.clone())]))
@@ -125,12 +126,12 @@ impl PenaltyParams {
     }
 }
 
-/// Refuses what is no distance; 0 stands for none.
+/// Refuses invalid distances; 0 means none.
 pub(crate) fn check_radius(radius: f64) -> Result<()> {
     if radius >= 0.0 && radius.is_finite() {
         return Ok(());
     }
-    Err(Error::parameter("radius", radius, "0 (nearest others) or a positive number"))
+    Err(Error::parameter("radius", radius, "0 (nearest neighbors) or a positive number"))
 }
 
 /// L^p with L = Σ weightₖLₖ.
@@ -162,12 +163,12 @@ impl Penalty {
         self.powers(values, columns, self.power)
     }
 
-    /// About the diagonal of L^p: that of L, to the power.
+    /// Approximate diagonal of L^p: that of L, raised to the power.
     pub fn diagonal(&self) -> Vec<f64> {
         let mut sum = vec![0.0; self.rows()];
         for (weight, graph) in &self.graphs {
             for (s, d) in sum.iter_mut().zip(graph.degrees()) {
-                *s += weight * own(*d, self.normalized);
+                *s += weight * laplacian_diagonal(*d, self.normalized);
             }
         }
         sum.iter().map(|s| s.powi(self.power as i32)).collect()
@@ -178,7 +179,7 @@ impl Penalty {
         dot(f, &self.apply(f))
     }
 
-    /// RᵀL^pR of the features of a space, m × m: both sides take half of the power.
+    /// RᵀL^pR of the features of a space, m × m: each side gets half of the power.
     pub fn quadratic(&self, span: &LandmarkSpace) -> Vec<f64> {
         let m = span.dim();
         let half = self.powers(span.features().to_vec(), m, self.power / 2);
@@ -222,13 +223,13 @@ impl QuadraticPenalty for Penalty {
     }
 }
 
-/// The diagonal of a Laplacian at a row of that degree.
-fn own(degree: f64, normalized: bool) -> f64 {
+/// The diagonal of a Laplacian at a row with this degree.
+fn laplacian_diagonal(degree: f64, normalized: bool) -> f64 {
     if normalized { f64::from(u8::from(degree > 0.0)) } else { degree }
 }
 
-/// The graph of labeled rows inside their classes (Sindhwani 2007, section 2.10): no edge joins two classes, and rows
-/// without a label have none.
+/// The graph of labeled rows within their classes (Sindhwani 2007, section 2.10): no edge connects two classes, and
+/// unlabeled rows have no edges.
 pub fn class_wise(
     params: &PenaltyParams,
     x: MatrixView<'_>,

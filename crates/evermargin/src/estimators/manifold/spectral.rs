@@ -1,20 +1,22 @@
-//! Clusters and coordinates without labels: functions of a kernel space that vary little along the data.
+//! Spectral clustering and embedding without labels: functions of a kernel space that vary little along the data.
 //!
 //! Problem (Sindhwani 2007, section 2.8; Belkin, Niyogi & Sindhwani 2006): over functions f of a kernel space,
 //!
 //!   min γ|f|² + fᵀLf    subject to Σfᵢ = 0, Σfᵢ² = 1,
 //!
-//! L = D − W of a graph of the rows. The first solution is a soft cut, its signs are two clusters; the first few, each
-//! orthogonal to those before, are coordinates (Laplacian eigenmaps). Unlike the eigenvectors of L ([`plain`]) they are
-//! functions, so that new samples have a cluster and coordinates too. `by_degree` counts rows by their degrees dᵢ, Σdᵢfᵢ = 0
-//! and Σdᵢfᵢ² = 1, as eigenmaps do (Lf = λDf, section 1.5).
+//! with L = D − W of a graph of the rows. The first solution is a soft cut, whose signs are two clusters; the first
+//! few, each orthogonal to the previous ones, are coordinates (Laplacian eigenmaps). Unlike the eigenvectors of L
+//! ([`plain`]) they are functions, so that new samples also have a cluster and coordinates. `by_degree` weights rows by
+//! their degrees dᵢ, Σdᵢfᵢ = 0 and Σdᵢfᵢ² = 1, as eigenmaps do (Lf = λDf, section 1.5).
 //!
-//! In a [`LandmarkSpace`] f = Rv and |f|² = |v|². With A = γI + RᵀLR = CCᵀ, the features' mean r̄ (under the weights) taken off in R̄,
-//! B = R̄ᵀR̄, w = Cᵀv: the largest eigenvalues μ of C⁻¹BC⁻ᵀ on w ⊥ C⁻¹r̄; λ = 1/μ is the objective.
+//! In a [`LandmarkSpace`] f = Rv and |f|² = |v|². Let A = γI + RᵀLR = CCᵀ, R̄ the features minus their (weighted) mean
+//! r̄, B = R̄ᵀR̄ and w = Cᵀv. The solutions are the largest eigenvalues μ of C⁻¹BC⁻ᵀ on w ⊥ C⁻¹r̄; λ = 1/μ is the
+//! objective.
 //!
-//! Departures. The source's pencil P(γK + KLK)Pv = λPK²Pv is singular and K² ill-conditioned: here B is never inverted, A
-//! is at least γ, and taking the mean off first keeps the constant, which varies least of all, from drowning the rest. Powers
-//! of L are left out. The sign of a coordinate is such that its largest value in size, the first of equals, is positive.
+//! Departures. The source's pencil P(γK + KLK)Pv = λPK²Pv is singular and K² ill-conditioned: here B is never inverted,
+//! A is at least γ, and subtracting the mean first prevents the constant, which varies least of all, from dominating
+//! the rest. Powers of L are omitted. The sign of a coordinate is such that its value of largest magnitude, the first
+//! in ties, is positive.
 
 use super::landmark_space::LandmarkSpace;
 use crate::data::MatrixView;
@@ -26,7 +28,7 @@ use crate::math::linalg::{self, Cholesky};
 use crate::model::Model;
 use crate::solver::Watch;
 
-/// What to cluster or embed with.
+/// Parameters of clustering and embedding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpectralParams {
     /// The kernel.
@@ -35,11 +37,11 @@ pub struct SpectralParams {
     pub gamma: f64,
     /// The graph of the rows.
     pub graph: GraphParams,
-    /// Count rows by their degrees.
+    /// Whether rows are weighted by their degrees.
     pub by_degree: bool,
-    /// Most landmarks of the space of functions.
+    /// Maximum number of landmarks of the function space.
     pub landmarks: usize,
-    /// Seed of their choice.
+    /// Random seed for the selection of landmarks.
     pub seed: u64,
 }
 
@@ -56,30 +58,30 @@ impl Default for SpectralParams {
     }
 }
 
-/// Coordinates of rows, and functions that give them to others.
+/// Coordinates of rows, and the functions that compute them for other samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
-    /// One output a coordinate.
+    /// One output per coordinate.
     pub model: Model,
-    /// One vector a coordinate, with a value for each row.
+    /// One vector per coordinate, with a value for each row.
     pub coordinates: Vec<Vec<f64>>,
     /// γ|f|² + fᵀLf of each, ascending.
     pub objectives: Vec<f64>,
-    /// Pieces of the graph that no edge joins.
+    /// Number of connected components of the graph.
     pub components: usize,
 }
 
-/// Largest number of rows whose Laplacian is decomposed as a whole.
+/// Maximum number of rows for a decomposition of the whole Laplacian.
 const MAX_ROWS: usize = 5000;
-/// Share of the largest μ below which there is no function left.
-const NONE_LEFT: f64 = 1e-12;
+/// Fraction of the largest μ below which an eigenvalue counts as 0.
+const TOLERANCE: f64 = 1e-12;
 
-/// Two clusters, the signs of one output; none if `watch` ends it.
+/// Two clusters, given by the signs of one output; `None` if `watch` ends the computation.
 pub fn cluster(x: MatrixView<'_>, params: &SpectralParams, watch: &dyn Watch) -> Result<Option<Embedding>> {
     embed(x, 1, params, watch)
 }
 
-/// The first `coordinates` coordinates; none if `watch` ends the search for neighbors.
+/// The first `coordinates` coordinates; `None` if `watch` ends the search for neighbors.
 pub fn embed(
     x: MatrixView<'_>,
     coordinates: usize,
@@ -122,25 +124,25 @@ fn solve(
     let total: f64 = (0..span.rows()).map(weight).sum();
     if total <= 0.0 || m == 0 {
         return Err(Error::Data(
-            "no two rows are joined, or the kernel is 0: there is nothing to cluster".into(),
+            "the graph has no edges, or the kernel is 0: there is nothing to cluster".into(),
         ));
     }
     let mut mean = vec![0.0; m];
     (0..span.rows()).for_each(|i| add(weight(i) / total, span.row(i), &mut mean));
 
-    let mut varied = vec![0.0; features.len()];
-    graph.laplacian_rows(features, m, false, &mut varied);
-    let mut a = linalg::symmetric_product(features, &varied, m);
+    let mut image = vec![0.0; features.len()];
+    graph.laplacian_rows(features, m, false, &mut image);
+    let mut a = linalg::symmetric_product(features, &image, m);
     (0..m).for_each(|i| a[i * m + i] += params.gamma);
     let factor = Cholesky::new(a, m)?.lower();
 
     let centered: Vec<f64> =
         features.chunks_exact(m).flat_map(|row| row.iter().zip(&mean).map(|(r, c)| r - c)).collect();
     (0..span.rows()).for_each(|i| {
-        let (from, to) = (&centered[i * m..(i + 1) * m], &mut varied[i * m..(i + 1) * m]);
+        let (from, to) = (&centered[i * m..(i + 1) * m], &mut image[i * m..(i + 1) * m]);
         to.iter_mut().zip(from).for_each(|(t, f)| *t = weight(i) * f);
     });
-    let mut s = linalg::symmetric_product(&varied, &centered, m);
+    let mut s = linalg::symmetric_product(&image, &centered, m);
     factor.solve_rows(&mut s);
     transpose(&mut s, m);
     factor.solve_rows(&mut s);
@@ -155,10 +157,10 @@ fn solve(
     let largest = roots.last().copied().unwrap_or(0.0);
     let found = roots.iter().zip(vectors.chunks_exact(m)).rev().take(count);
     let found: Vec<(f64, &[f64])> =
-        found.map(|(mu, w)| (*mu, w)).filter(|(mu, _)| *mu > NONE_LEFT * largest).collect();
+        found.map(|(mu, w)| (*mu, w)).filter(|(mu, _)| *mu > TOLERANCE * largest).collect();
     if found.len() < count {
         let allowed = format!(
-            "at most {}, as many as the space of functions holds (equal rows, few landmarks and a very wide or narrow kernel leave few)",
+            "at most {}, the dimension of the function space (identical rows, few landmarks, or a very wide or narrow kernel reduce it)",
             found.len()
         );
         return Err(Error::parameter("coordinates", count, allowed));
@@ -183,7 +185,7 @@ fn transpose(a: &mut [f64], n: usize) {
     }
 }
 
-/// S → PSP with P = I − qqᵀ, for |q| = 1; also mends what rounding did to symmetry.
+/// S → PSP with P = I − qqᵀ, for |q| = 1; also restores the symmetry lost to rounding.
 fn project(s: &mut [f64], q: &[f64]) {
     let n = q.len();
     let image: Vec<f64> = s.chunks_exact(n).map(|row| dot(row, q)).collect();
@@ -198,8 +200,8 @@ fn project(s: &mut [f64], q: &[f64]) {
     }
 }
 
-/// The baseline (section 1.5): min qᵀLq with |q| = 1 and q ⊥ 1, and those after it; for the normalized Laplacian q ⊥ D^½1.
-/// On the rows of a graph alone; solved densely, for at most 5000 rows.
+/// The baseline (section 1.5), defined only on the rows of a graph: min qᵀLq with |q| = 1 and q ⊥ 1, and the following
+/// eigenvectors; for the normalized Laplacian q ⊥ D^½1. Solved densely, for at most 5000 rows.
 pub fn plain(graph: &Graph, count: usize, normalized: bool) -> Result<Vec<Vec<f64>>> {
     let n = graph.len();
     if n > MAX_ROWS {
@@ -216,13 +218,13 @@ pub fn plain(graph: &Graph, count: usize, normalized: bool) -> Result<Vec<Vec<f6
     (0..n).for_each(|i| unit[i * n + i] = 1.0);
     let mut laplacian = vec![0.0; n * n];
     graph.laplacian_rows(&unit, n, normalized, &mut laplacian);
-    // the vector that costs nothing in any graph is lifted above all others
+    // the null vector of every graph Laplacian is shifted above all other eigenvalues
     let degrees = graph.degrees();
-    let mut free: Vec<f64> = degrees.iter().map(|d| if normalized { d.sqrt() } else { 1.0 }).collect();
-    let length = norm(&free).max(f64::MIN_POSITIVE);
-    free.iter_mut().for_each(|v| *v /= length);
+    let mut null: Vec<f64> = degrees.iter().map(|d| if normalized { d.sqrt() } else { 1.0 }).collect();
+    let length = norm(&null).max(f64::MIN_POSITIVE);
+    null.iter_mut().for_each(|v| *v /= length);
     let above = 2.0 * if normalized { 2.0 } else { degrees.iter().fold(1.0, |a: f64, d| a.max(2.0 * d)) };
-    laplacian.chunks_exact_mut(n).zip(&free).for_each(|(row, v)| add(above * v, &free, row));
+    laplacian.chunks_exact_mut(n).zip(&null).for_each(|(row, v)| add(above * v, &null, row));
     let (_, vectors) = linalg::eigen(&laplacian, n)?;
     Ok(vectors.chunks_exact(n).take(count).map(<[f64]>::to_vec).collect())
 }

@@ -1,4 +1,4 @@
-//! What is told beside a model: the scores of all rows, and a threshold moved to the share of positives.
+//! Scores of all rows in addition to a model, and a threshold that gives the required share of positives.
 
 use crate::data::MatrixView;
 use crate::error::Result;
@@ -6,8 +6,8 @@ use crate::estimators::Fitted;
 use crate::estimators::transductive::{FewLabels, Transduced, largest, middle};
 use crate::params::ParamValues;
 
-/// Adds the scores of all rows; with `balance`, moves the constants first.
-pub(crate) fn told(
+/// Adds the scores of all rows; with `balance`, shifts the constants first.
+pub(crate) fn with_scores(
     mut fitted: Fitted,
     mut scores: Vec<Vec<f64>>,
     few: &[FewLabels],
@@ -22,13 +22,13 @@ pub(crate) fn told(
         }
         facts.extend(few.iter().flat_map(FewLabels::facts));
     }
-    let aimed = |(f, s): (&FewLabels, &Vec<f64>)| if balance { f.ratio } else { share(s, f) };
-    let ratio = few.iter().zip(&scores).map(aimed).collect();
+    let target = |(f, s): (&FewLabels, &Vec<f64>)| if balance { f.ratio } else { share(s, f) };
+    let ratio = few.iter().zip(&scores).map(target).collect();
     fitted.transduced = Some(Transduced { scores, ratio, facts, alone: None });
     fitted
 }
 
-/// The same, the scores being the decisions of the model.
+/// As [`with_scores`], with the decisions of the model as scores.
 pub(crate) fn told_by_model(
     fitted: Fitted,
     x: MatrixView<'_>,
@@ -37,10 +37,10 @@ pub(crate) fn told_by_model(
     facts: ParamValues,
 ) -> Result<Fitted> {
     let scores = columns(&fitted.model.decision(x)?, few.len());
-    Ok(told(fitted, scores, few, balance, facts))
+    Ok(with_scores(fitted, scores, few, balance, facts))
 }
 
-/// The middle between the lowest of the outputs wanted positive among the unlabeled rows and the highest of the others.
+/// Midpoint between the lowest output of the unlabeled rows to be positive and the highest of the others.
 fn threshold(scores: &[f64], few: &FewLabels) -> f64 {
     let open: Vec<f64> = few.unlabeled.iter().map(|&i| scores[i]).collect();
     if open.is_empty() {
@@ -49,18 +49,18 @@ fn threshold(scores: &[f64], few: &FewLabels) -> f64 {
     middle(open.iter().copied(), &largest(&open, few.positives))
 }
 
-/// The share of the unlabeled rows that came out positive.
+/// Share of the unlabeled rows that are predicted positive.
 fn share(scores: &[f64], few: &FewLabels) -> f64 {
     let positive = few.unlabeled.iter().filter(|&&i| scores[i] > 0.0).count();
     if few.unlabeled.is_empty() { few.ratio } else { positive as f64 / few.unlabeled.len() as f64 }
 }
 
-/// The rows of `n` that are not among `rows`, which ascend.
+/// The rows of `n` that are not among the ascending `rows`.
 pub(crate) fn absent(n: usize, rows: &[usize]) -> Vec<usize> {
     (0..n).filter(|i| rows.binary_search(i).is_err()).collect()
 }
 
-/// One value a row: those of `rows` first, the others in order.
+/// One value per row: `inside` for `rows`, `outside` for the others in order.
 pub(crate) fn merged(n: usize, rows: &[usize], inside: &[f64], outside: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; n];
     rows.iter().zip(inside).for_each(|(&i, v)| out[i] = *v);

@@ -1,8 +1,8 @@
-//! Sparse rows without the columns that no row uses.
+//! Removal of columns that no sparse row uses.
 //!
-//! Such a column has weight 0 in the minimum, but every vector of weights would carry it: with 10⁶ columns and 10⁴ of them
-//! used, that is where the time goes. Used columns are numbered 0..m in their order, so that rows keep theirs; values are
-//! not copied. The answer is, bit for bit, that of the narrow matrix.
+//! Such a column has weight 0 in the minimum, but every weight vector would include it: with 10⁶ columns of which 10⁴
+//! are used, this dominates the run time. Used columns are numbered 0..m in their order, so that rows keep theirs;
+//! values are not copied. The result is bit-identical to that of the narrow matrix.
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// Nothing for dense rows, and where half the columns or more are used.
+    /// `None` for dense rows, and if half of the columns or more are used.
     pub fn of(x: MatrixView<'_>) -> Option<Self> {
         let MatrixView::Csr { indices, cols, .. } = x else { return None };
         let mut number = vec![u32::MAX; cols];
@@ -36,7 +36,7 @@ impl Used {
         Some(Self { columns, indices, all: cols })
     }
 
-    /// The same rows, narrow.
+    /// The same rows with only the used columns.
     pub fn narrow<'a>(&'a self, x: MatrixView<'a>) -> MatrixView<'a> {
         match x {
             MatrixView::Csr { indptr, values, .. } => {
@@ -69,7 +69,7 @@ impl Used {
     }
 }
 
-/// The model to start from does not fit the data.
+/// Error for an initial model that does not fit the data.
 pub(crate) fn other_columns() -> Error {
     Error::Model("the model to start from has other columns or outputs".into())
 }

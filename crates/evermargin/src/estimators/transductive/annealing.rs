@@ -1,17 +1,19 @@
-//! Probabilities of labels at a temperature: the step that deterministic annealing takes between two fits.
+//! Label probabilities at a temperature: the step of deterministic annealing between two fits.
 //!
-//! Given what the label + would cost more than −, gⱼ, the entropy at temperature T and the share r of positives,
+//! Given the additional costs gⱼ of label + over label −, the temperature T of the entropy and the share r of
+//! positives,
 //!
 //!   min over p of Σ pⱼgⱼ + T(pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ))   with   mean p = r
 //!
-//! has the solution pⱼ = 1/(1 + exp((gⱼ − ν)/T)) (Sindhwani 2007, sections 3.3 and 6.4). The mean of p rises with ν;
-//! ν lies between min g and max g, shifted by T·logit r. Newton's steps are taken on logit(mean p) − logit r, which is
-//! nearly straight in ν where the mean itself is flat at both ends, and kept inside the bracket of the signs seen.
+//! has the solution pⱼ = 1/(1 + exp((gⱼ − ν)/T)) (Sindhwani 2007, sections 3.3 and 6.4). The mean of p increases with
+//! ν; ν lies between min g and max g, shifted by T·logit r. Newton's steps are taken on logit(mean p) − logit r, which
+//! is nearly linear in ν where the mean itself is flat at both ends, and kept inside the bracket given by the signs
+//! found so far.
 
-/// |mean p − r| at which ν is found.
-const EXACT: f64 = 1e-11;
+/// Tolerance of |mean p − r| when ν is computed.
+const TOLERANCE: f64 = 1e-11;
 
-/// Writes p for the given costs and returns ν: mean p is `ratio`, 0 < ratio < 1, temperature `t` > 0.
+/// Writes p for the given costs and returns ν: the mean of p is `ratio`, 0 < ratio < 1, temperature `t` > 0.
 pub fn probabilities(g: &[f64], t: f64, ratio: f64, p: &mut [f64]) -> f64 {
     let total = g.len() as f64;
     let (lowest, highest) =
@@ -31,7 +33,7 @@ pub fn probabilities(g: &[f64], t: f64, ratio: f64, p: &mut [f64]) -> f64 {
             slope += *p * (1.0 - *p);
         }
         (mean, slope) = (mean / total, slope / (total * t));
-        if (mean - ratio).abs() <= EXACT {
+        if (mean - ratio).abs() <= TOLERANCE {
             break;
         }
         if mean < ratio {
@@ -63,7 +65,7 @@ pub fn mean_entropy(p: &[f64]) -> f64 {
     p.iter().map(|&p| -(xlogx(p) + xlogx(1.0 - p))).sum::<f64>() / p.len().max(1) as f64
 }
 
-/// Mean of p ln(p/q) + (1 − p) ln((1 − p)/(1 − q)): how far p moved from q. Infinite if q excludes what p allows.
+/// Mean of p ln(p/q) + (1 − p) ln((1 − p)/(1 − q)): the divergence of p from q. Infinite if q excludes what p allows.
 pub fn mean_divergence(p: &[f64], q: &[f64]) -> f64 {
     let term = |p: f64, q: f64| if p == 0.0 || p == q { 0.0 } else { p * (p / q).ln() };
     let sum: f64 = p.iter().zip(q).map(|(&p, &q)| term(p, q) + term(1.0 - p, 1.0 - q)).sum();
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_the_ratio_at_every_temperature() {
+    fn mean_probability_equals_the_ratio_at_every_temperature() {
         for n in [1, 2, 7, 1000] {
             let g = costs(n);
             let mut p = vec![0.0; n];
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_more_is_less_probable_and_the_limits_are_r_and_a_ranking() {
+    fn probabilities_decrease_with_cost_and_approach_the_ratio_or_a_ranking() {
         let g = costs(500);
         let mut p = vec![0.0; 500];
         probabilities(&g, 2.0, 0.3, &mut p);
@@ -124,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn the_solution_is_the_minimum() {
-        // moving probability between two rows never lowers the sum
+    fn solution_is_the_minimum() {
+        // moving probability between two rows never decreases the sum
         let (g, t) = (costs(9), 0.8);
         let mut p = vec![0.0; 9];
         probabilities(&g, t, 0.4, &mut p);
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_decide_is_no_harm() {
+    fn handles_empty_and_constant_costs() {
         assert_eq!(probabilities(&[], 1.0, 0.5, &mut []), 0.0);
         let mut p = vec![0.0; 3];
         probabilities(&[2.0; 3], 0.1, 0.25, &mut p);

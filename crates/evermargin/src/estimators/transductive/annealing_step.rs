@@ -1,5 +1,5 @@
-//! The step over f of deterministic annealing, for each loss: the minimum of ½|f|² + Σ cᵢ[pᵢV(fᵢ) + (1−pᵢ)V(−fᵢ)] for given
-//! probabilities p, from where the last one was.
+//! The step over f of deterministic annealing, for each loss: the minimum of ½|f|² + Σ cᵢ[pᵢV(fᵢ) + (1−pᵢ)V(−fᵢ)] for
+//! given probabilities p, started from the previous minimum.
 
 use super::s3vm::Problem;
 use crate::estimators::supervised::risk::{Loss, Risk};
@@ -37,7 +37,7 @@ impl Margin {
     }
 }
 
-/// c[pV(o) + (1−p)V(−o)]: labels are probabilities 0 and 1.
+/// c[pV(o) + (1−p)V(−o)]; given labels have probability 0 or 1.
 pub(crate) struct Mixture<'m> {
     pub margin: Margin,
     pub cost: &'m [f64],
@@ -54,7 +54,7 @@ impl Loss for Mixture<'_> {
     }
 }
 
-/// The minimum over f for probabilities of all rows, from where the last one was.
+/// Minimization over f for given probabilities of all rows, started from the previous minimum.
 pub(crate) trait Minimum {
     fn minimize(&mut self, p: &[f64], watch: &dyn Watch) -> Report;
     /// f of all rows.
@@ -65,7 +65,7 @@ pub(crate) trait Minimum {
     fn alpha(&self) -> Vec<f64>;
 }
 
-/// `l2`, and `square` with a linear kernel.
+/// Minimization for `l2`, and for `square` with a linear kernel.
 pub(crate) struct Smooth<'s> {
     design: Design<'s>,
     margin: Margin,
@@ -109,7 +109,7 @@ impl Minimum for Smooth<'_> {
     }
 }
 
-/// `square`: (K + C⁻¹)α = t, o = t − C⁻¹α.
+/// Minimization for `square`: (K + C⁻¹)α = t, o = t − C⁻¹α.
 pub(crate) struct LeastSquares<'s> {
     system: &'s Cholesky,
     cost: &'s [f64],
@@ -134,8 +134,8 @@ impl Minimum for LeastSquares<'_> {
             *a = if *c > 0.0 { *a } else { 0.0 };
             *o = if *c > 0.0 { 2.0 * p - 1.0 - *a / c } else { 0.0 };
         }
-        let go = watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 });
-        let exit = if go { Exit::Converged } else { Exit::Interrupted };
+        let proceed = watch.proceed(&Progress { steps: 1, violation: 0.0, tolerance: 0.0 });
+        let exit = if proceed { Exit::Converged } else { Exit::Interrupted };
         Report { steps: 1, objective: 0.0, gap: 0.0, kernel_evaluations: 0, exit }
     }
 
@@ -152,18 +152,18 @@ impl Minimum for LeastSquares<'_> {
     }
 }
 
-/// `l1`: a variable a labeled row, two an unlabeled one.
+/// Minimization for `l1`: one variable per labeled row, two per unlabeled row.
 pub(crate) struct Hinge<'s> {
     gram: MirroredGram,
     dual: Dual,
-    /// Sample and side of each variable.
+    /// Sample and label of each variable.
     variables: Vec<(usize, f64)>,
     cost: &'s [f64],
     stop: Stop,
     outputs: Vec<f64>,
 }
 
-/// Sample and side of the variables of a problem whose unlabeled rows carry both labels.
+/// Sample and label of the variables of a problem in which unlabeled rows have both labels.
 pub(crate) fn both_sides(problem: &Problem) -> Vec<(usize, f64)> {
     let known = (0..problem.y.len()).filter(|&i| problem.y[i] != 0.0).map(|i| (i, problem.y[i]));
     let open = problem.open.iter().flat_map(|&i| [(i, 1.0), (i, -1.0)]);

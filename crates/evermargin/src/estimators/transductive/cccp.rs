@@ -1,15 +1,16 @@
-//! `cccp-s3vm`: the semi-supervised support vector machine by the concave-convex procedure (Collobert, Sinz, Weston & Bottou
-//! 2006).
+//! `cccp-s3vm`: the semi-supervised support vector machine by the concave-convex procedure (Collobert, Sinz, Weston &
+//! Bottou 2006).
 //!
-//! Problem: (λ/2)|f|² + (1/l) Σ h(yᵢfᵢ) + (λᵤ/u) Σ min(1 + s, h(|fⱼ|)) subject to mean f of the unlabeled rows = 2r − 1;
-//! −1 < s ≤ 0 flattens the top of the loss. It is the ramp loss of [`crate::estimators::supervised::ramp`] on both labels of an unlabeled row,
-//! less a constant: R(fⱼ) + R(−fⱼ) = 1 − s + min(1 + s, h(|fⱼ|)).
+//! Problem: (λ/2)|f|² + (1/l) Σ h(yᵢfᵢ) + (λᵤ/u) Σ min(1 + s, h(|fⱼ|)) subject to mean f of the unlabeled rows = 2r −
+//! 1; −1 < s ≤ 0 flattens the top of the loss. It is the ramp loss of [`crate::estimators::supervised::ramp`] on both
+//! labels of an unlabeled row, minus a constant: R(fⱼ) + R(−fⱼ) = 1 − s + min(1 + s, h(|fⱼ|)).
 //!
-//! Method: start from the labels alone; each round replaces the concave part of the ramps by its tangent, which shifts the
-//! bounds of the variables with y·f < s by −cy, and solves the convex rest on the dual loop. The objective never rises; rounds
-//! end when no variable changes sides. A local optimum.
+//! Method: start from the labels alone; each round replaces the concave part of the ramps by its tangent, which shifts
+//! the bounds of the variables with y·f < s by −cy, and solves the remaining convex problem with the dual solver. The
+//! objective never increases; the method ends when no variable changes sides. The result is a local optimum.
 //!
-//! Departures: the balance constraint is kept by centering (file `space.rs`) in place of a multiplier of its own.
+//! Departure: the balance constraint is enforced by centering (`kernel_features`) instead of by a multiplier of its
+//! own.
 
 use super::annealing_step::both_sides;
 use super::grad_tsvm::middle;
@@ -44,7 +45,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "s",
             FloatRange::above(-1.0, 0.0),
             "-0.3",
-            "end of the ramp: the loss of an unlabeled row is at most 1 + s",
+            "end of the ramp; the loss of an unlabeled row is at most 1 + s",
         ),
         TOLERANCE.range_of(FloatRange::UNIT_OPEN),
         ParamSpec::count("rounds", 1, "100", "maximum number of rounds of the concave-convex procedure"),
@@ -61,7 +62,7 @@ pub struct CccpParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows relative to that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
@@ -69,7 +70,7 @@ pub struct CccpParams {
     pub s: f64,
     /// Largest violation of the optimality conditions in each round.
     pub tolerance: f64,
-    /// Most rounds.
+    /// Maximum number of rounds.
     pub rounds: usize,
 }
 
@@ -87,7 +88,7 @@ impl Default for CccpParams {
     }
 }
 
-/// What the rounds found.
+/// Result of the rounds.
 struct CccpSolution {
     alpha: Vec<f64>,
     /// Objective (divided by λ) after each round with the unlabeled rows.
@@ -131,7 +132,7 @@ impl CccpParams {
             f = outputs(&dual, constant);
             objectives.push(self.objective(&dual, &variables, &f, problem, constant));
             if report.exit == Exit::Converged {
-                report.exit = Exit::Limit; // until no variable changes sides
+                report.exit = Exit::Limit; // unless no variable changes sides in the next round
             }
             beyond = Some(now);
         }
@@ -163,7 +164,7 @@ impl CccpParams {
     }
 }
 
-/// f of each variable's row.
+/// Output f at the row of each variable.
 fn outputs(dual: &Dual, constant: f64) -> Vec<f64> {
     dual.decisions().iter().map(|f| f + constant).collect()
 }
@@ -181,7 +182,7 @@ impl Fit for CccpParams {
             Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let rows = &problems.rows;
-        // Of several problems the unlabeled rows are the same, and so is the mean.
+        // All problems have the same unlabeled rows, and therefore the same mean.
         let centered = Centered::new(whole_matrix(x, rows, this.kernel)?, &middle(&problems.each[0]));
         let (mut functions, mut reports, mut facts) = (Vec::<Function>::new(), Vec::new(), Vec::new());
         for problem in &problems.each {
@@ -205,7 +206,7 @@ mod tests {
     use crate::datasets::{GenerateParams, generate};
 
     #[test]
-    fn no_round_raises_the_objective() {
+    fn rounds_never_increase_the_objective() {
         let mut rounds = 0;
         for seed in 0..5 {
             let (x, labels) =

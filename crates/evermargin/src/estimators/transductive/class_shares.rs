@@ -1,29 +1,29 @@
-//! Shares of the classes among unlabeled rows, from the counts of few labels.
+//! Class shares among unlabeled rows, estimated from the counts of few labels.
 //!
-//! Problem: the counts of few labels estimate the share of a class badly. With 30 labels of ten classes they are off by 18 %
-//! of the rows, with equal shares by 6 % (total variation distance, mean over the image and text sets of `research/few_labels`).
-//! A learner that keeps such shares gives these rows to a wrong class, and held-out labels, which come from the same
-//! sample, do not show it.
+//! Problem: the counts of few labels are a bad estimate of class shares. With 30 labels of ten classes they are wrong
+//! by 18 % of the rows, equal shares by 6 % (total variation distance, mean over the image and text sets of
+//! `research/few_labels`). An estimator that enforces such shares gives these rows to a wrong class, and held-out
+//! labels, which come from the same sample, do not reveal it.
 //!
-//! Method: the shares have a symmetric Dirichlet distribution of unknown concentration α. Its posterior mean
-//! (nₖ + α)/(n + Kα) is averaged over a grid of α with the likelihood of the counts (Dirichlet-multinomial) as weight.
-//! Counts that differ no more than those of a random sample of equal classes move far towards equal shares, counts that
-//! differ more stay where they are, and so do many labels.
+//! Method: the shares have a symmetric Dirichlet prior of unknown concentration α. Its posterior mean (nₖ + α)/(n + Kα)
+//! is averaged over a grid of α, weighted by the likelihood of the counts (Dirichlet-multinomial). Counts that differ
+//! no more than those of a random sample of equal classes move far towards equal shares; counts that differ more stay
+//! almost unchanged, and so do those of many labels.
 
-/// Concentrations that are averaged.
+/// Concentrations in the average.
 const CONCENTRATIONS: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// Labels beyond which counts need no smoothing.
-const MANY: usize = 100_000;
+/// Number of labels above which counts are not smoothed.
+const MAX_SMOOTHED_LABELS: usize = 100_000;
 
-/// Standard deviations of the interval: 90 % of a normal distribution.
+/// Half width of the interval in standard deviations: 90 % of a normal distribution.
 const DEVIATIONS: f64 = 1.645;
 
-/// The share of each class from the number of its labels. The shares add up to 1 and are above 0.
+/// Share of each class from its number of labels. The shares add up to 1 and are above 0.
 pub(crate) fn smoothed_shares(counts: &[usize]) -> Vec<f64> {
     let (n, classes) = (counts.iter().sum::<usize>(), counts.len() as f64);
     let share = |count: usize, alpha: f64| (count as f64 + alpha) / (n as f64 + classes * alpha);
-    if n > MANY {
+    if n > MAX_SMOOTHED_LABELS {
         return counts.iter().map(|&count| share(count, CONCENTRATIONS[0])).collect();
     }
     let rising = |from: f64, steps: usize| (0..steps).map(|t| (from + t as f64).ln()).sum::<f64>();
@@ -40,11 +40,11 @@ pub(crate) fn smoothed_shares(counts: &[usize]) -> Vec<f64> {
     counts.iter().map(mean).collect()
 }
 
-/// Labels per class that count as evidence about the shares where all classes have as many.
+/// Number of labels per class that count as evidence about the shares if all classes have equally many.
 const BALANCED_LABELS: f64 = 2.0;
 
-/// The number of labels, as far as their counts are evidence about the shares. As many labels of each class, or one more, are most
-/// likely chosen so, and say nothing of the shares.
+/// Number of labels that count as evidence about the shares. Equally many labels of each class, or one more, were most
+/// likely chosen that way, and carry no information about the shares.
 pub(crate) fn evidence_of_counts(counts: &[usize]) -> f64 {
     let n = counts.iter().sum::<usize>() as f64;
     let (least, greatest) = (counts.iter().min().copied(), counts.iter().max().copied());
@@ -52,7 +52,7 @@ pub(crate) fn evidence_of_counts(counts: &[usize]) -> f64 {
     if balanced { n.min(BALANCED_LABELS * counts.len() as f64) } else { n }
 }
 
-/// The Wilson score interval of a share seen in `n` trials.
+/// Wilson score interval of a share observed in `n` trials.
 pub(crate) fn wilson(share: f64, n: f64) -> (f64, f64) {
     let z2 = DEVIATIONS * DEVIATIONS;
     let center = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
@@ -70,7 +70,7 @@ mod tests {
         0.5 * a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f64>()
     }
 
-    /// Mean distance from the truth of smoothed shares, and of the counts.
+    /// Mean distance from the true shares, of smoothed shares and of counts.
     fn errors(truth: &[f64], labels: usize) -> [f64; 2] {
         let mut rng = Pcg64::seed_from_u64(1);
         let mut sums = [0.0; 2];
@@ -92,19 +92,19 @@ mod tests {
     }
 
     #[test]
-    fn smoothed_shares_are_nearer_to_the_truth_than_counts() {
+    fn smoothed_shares_are_closer_to_the_truth_than_counts() {
         let [equal, counted] = errors(&[0.1; 10], 30);
         assert!(equal < 0.5 * counted, "{equal} {counted}");
         let unequal = [0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05];
         let [smoothed, counted] = errors(&unequal, 30);
         assert!(smoothed < counted, "{smoothed} {counted}");
-        // one class has nearly all rows: little to gain, nothing to lose
+        // one class has nearly all rows: smoothing neither helps nor harms much
         let [smoothed, counted] = errors(&[0.96, 0.02, 0.01, 0.01], 40);
         assert!(smoothed < counted + 0.02, "{smoothed} {counted}");
     }
 
     #[test]
-    fn as_many_labels_of_each_class_are_little_evidence() {
+    fn balanced_counts_are_little_evidence() {
         assert_eq!(
             [evidence_of_counts(&[10, 10]), evidence_of_counts(&[11, 10]), evidence_of_counts(&[1, 1])],
             [4.0, 4.0, 2.0]
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn many_labels_are_believed_and_shares_add_up_to_1() {
+    fn many_labels_determine_the_shares_and_shares_add_up_to_1() {
         for counts in [vec![0, 0], vec![5, 0, 1], vec![700, 200, 100], vec![400_000, 1, 0]] {
             let shares = smoothed_shares(&counts);
             assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_an_interval_are_where_the_score_test_just_rejects() {
+    fn wilson_interval_ends_where_the_score_test_just_rejects() {
         for (share, n) in [(0.4, 20.0), (0.0, 5.0), (0.9, 100.0)] {
             let (low, high) = wilson(share, n);
             assert!(low <= share && share <= high);

@@ -1,21 +1,22 @@
 //! `da`: deterministic annealing for the semi-supervised support vector machine with any kernel (Sindhwani, Keerthi &
 //! Chapelle 2006; Sindhwani 2007, section 3.3).
 //!
-//! Problem: in place of labels the unlabeled rows have probabilities p of the positive one. At temperature T minimize
+//! Problem: instead of labels, the unlabeled rows have probabilities p of the positive class. At temperature T minimize
 //!
 //! J(f, p) = (λ/2)|f|² + (1/l) Σ V(yᵢfᵢ) + (λᵤ/u) Σ [pⱼV(fⱼ) + (1−pⱼ)V(−fⱼ)] + (T/u) Σ [pⱼ log pⱼ + (1−pⱼ) log(1−pⱼ)]
 //!
-//! subject to mean p = r, in turn over p (closed form, [`super::annealing`]) and over f, until p rests; then cool. V(t) is
-//! max(0, 1−t)²/2 (`l2`), (1−t)²/2 (`square`) or max(0, 1−t) (`l1`).
+//! subject to mean p = r, in turn over p (closed form, [`super::annealing`]) and over f, until p converges; then
+//! decrease T. V(t) is max(0, 1−t)²/2 (`l2`), (1−t)²/2 (`square`) or max(0, 1−t) (`l1`).
 //!
 //! The step over f: `l2` by finite Newton (`kernel_features`), each row once with its two losses; `square` by one
-//! factorization of K + C⁻¹ for the whole annealing (its targets 2p−1 alone change); `l1` on the dual loop, an unlabeled row
-//! as two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start where the last step ended.
+//! factorization of K + C⁻¹ for the whole annealing (only its targets 2p−1 change); `l1` with the dual solver, where an
+//! unlabeled row has two variables in [0, cp] and [−c(1−p), 0] on one kernel row. All start at the previous solution.
 //!
-//! Departures (the digest's corrections of table 3.3): p starts at r and f is solved for once; the means of KL and entropy
-//! are compared with 1e-6; the f with the lowest objective along the way is kept, not the last, its labels being those by
-//! rank (the round(r·u) largest outputs are positive): under V(|f|) of the source a function that puts all rows on one side
-//! is low when r is far from ½. T starts at 10·λᵤ, for the costs in p grow with λᵤ. The constant is a feature 1, regularized (K + 1).
+//! Departures (corrections of table 3.3 of Sindhwani 2007): p starts at r and f is solved for once; the means of KL
+//! divergence and entropy are compared with 1e-6; the f with the lowest objective on the way is kept, not the last,
+//! with labels by rank (the round(r·u) largest outputs are positive): under V(|f|) of the source a function that puts
+//! all rows on one side has a low value when r is far from ½. T starts at 10·λᵤ, because the costs in p grow with λᵤ.
+//! The constant is a feature 1 and is regularized (K + 1).
 
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 pub use super::annealing_step::Margin;
@@ -51,7 +52,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         LAMBDA_U,
         RATIO,
         RATE.range_of(FloatRange::new(End::Open(1.0), End::Unbounded)),
-        RELATIVE_TOLERANCE.help_of("how exactly each function is solved for"),
+        RELATIVE_TOLERANCE.help_of("tolerance of each minimization over the function"),
         FIT_INTERCEPT,
     ],
 );
@@ -68,17 +69,17 @@ pub struct DaParams {
     pub loss: Margin,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows relative to that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// The temperature is divided by this.
+    /// Factor by which the temperature is divided.
     pub rate: f64,
-    /// How exactly f is solved for: l2 relative gradient, l1 largest violation (square is exact).
+    /// Tolerance of the solution for f: relative gradient for l2, largest violation for l1 (square is exact).
     pub tolerance: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
     pub fit_intercept: bool,
-    /// One temperature in units of λᵤ, and no cooling, for experiments (Sindhwani 2007, table 3.7).
+    /// A single temperature in units of λᵤ, without cooling, for experiments (Sindhwani 2007, table 3.7).
     #[serde(skip)]
     pub fixed: Option<f64>,
 }
@@ -99,14 +100,14 @@ impl Default for DaParams {
     }
 }
 
-/// The first temperature, in units of λᵤ.
-const HOT: f64 = 10.0;
-/// Most temperatures, and most rounds at each.
+/// Initial temperature, in units of λᵤ.
+const INITIAL_TEMPERATURE: f64 = 10.0;
+/// Maximum number of temperatures, and of rounds at each.
 const MAX_ITERATIONS: [usize; 2] = [100, 100];
-/// Mean divergence at which p rests, and mean entropy at which labels are settled.
-const SETTLED: f64 = 1e-6;
+/// Mean divergence at which p has converged, and mean entropy at which the labels are decided.
+const CONVERGED: f64 = 1e-6;
 
-/// What annealing found for one problem.
+/// Result of annealing for one problem.
 struct Annealed {
     alpha: Vec<f64>,
     report: Report,
@@ -135,7 +136,7 @@ impl DaParams {
             #[cfg(test)]
             trace: Vec::new(),
         };
-        let mut t = self.fixed.unwrap_or(HOT) * self.lambda_u;
+        let mut t = self.fixed.unwrap_or(INITIAL_TEMPERATURE) * self.lambda_u;
         let mut g = vec![0.0; p.len()];
         'cooling: while done.temperatures < MAX_ITERATIONS[0] && !p.is_empty() {
             done.temperatures += 1;
@@ -165,15 +166,15 @@ impl DaParams {
                 if objective < best.0 {
                     best = (objective, minimum.alpha());
                 }
-                if mean_divergence(&p, &before) < SETTLED {
+                if mean_divergence(&p, &before) < CONVERGED {
                     break;
                 }
             }
             if self.fixed.is_some() {
-                best = (self.objective(minimum, problem), minimum.alpha()); // what is asked for is the minimum at T
+                best = (self.objective(minimum, problem), minimum.alpha()); // the result is the minimum at T
                 break;
             }
-            if mean_entropy(&p) < SETTLED {
+            if mean_entropy(&p) < CONVERGED {
                 break;
             }
             t /= self.rate;
@@ -183,7 +184,7 @@ impl DaParams {
         done
     }
 
-    /// ½|f|² + Σ cV(yf) with the labels by rank, which is what is to be small in the end.
+    /// ½|f|² + Σ cV(yf) with the labels by rank, which is the final objective.
     fn objective(&self, minimum: &dyn Minimum, problem: &Problem) -> f64 {
         let outputs = minimum.outputs();
         let open: Vec<f64> = problem.open.iter().map(|&i| outputs[i]).collect();
@@ -195,7 +196,7 @@ impl DaParams {
         0.5 * minimum.norm2() + outputs.iter().enumerate().map(loss).sum::<f64>()
     }
 
-    /// J/λ of all rows' probabilities at temperature `t`.
+    /// J/λ for the probabilities of all rows at temperature `t`.
     #[cfg(test)]
     fn free_energy(&self, minimum: &dyn Minimum, problem: &Problem, p: &[f64], t: f64) -> f64 {
         use crate::estimators::supervised::risk::Loss;
@@ -213,7 +214,7 @@ impl DaParams {
         Ok(())
     }
 
-    /// One kernel matrix, or one factorization, for all problems.
+    /// Anneals all problems with one kernel matrix, or one factorization.
     fn solve(&self, x: MatrixView<'_>, problems: &Problems, watch: &dyn Watch) -> Result<Vec<Annealed>> {
         let n = problems.rows.len();
         let (each, rows) = (&problems.each, &problems.rows);
@@ -260,10 +261,10 @@ impl Fit for DaParams {
             Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let solved = this.solve(x, &problems, watch)?;
-        let told = |s: &Annealed| {
+        let record = |s: &Annealed| {
             s3vm::facts(this.lambda, [("temperatures", s.temperatures.into()), ("rounds", s.rounds.into())])
         };
-        let facts = solved.iter().map(told).collect();
+        let facts = solved.iter().map(record).collect();
         let reports = solved.iter().map(|s| s.report).collect();
         let function = |s: Annealed| {
             let bias = if this.fit_intercept { s.alpha.iter().sum() } else { 0.0 };
@@ -285,7 +286,7 @@ mod tests {
     use crate::datasets::{GenerateParams, generate};
 
     #[test]
-    fn neither_step_raises_the_free_energy() {
+    fn neither_step_increases_the_free_energy() {
         for (loss, kernel) in [
             (Margin::L2, Kernel::Rbf { gamma: 0.02 }),
             (Margin::L2, Kernel::Linear),
@@ -307,7 +308,7 @@ mod tests {
             assert!(found.temperatures > 5 && found.trace.len() > 20);
             let scale = found.trace.iter().map(|t| t.1.abs()).fold(0.0, f64::max);
             for pair in found.trace.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-                // the dual loop ends within its tolerance of the minimum, not below its start
+                // the dual solver ends within its tolerance of the minimum, not necessarily below its start
                 let slack = if loss == Margin::L1 { 1e-5 } else { 1e-9 };
                 assert!(pair[1].1 <= pair[0].1 + slack * scale, "{loss:?} {kernel:?}: {pair:?}");
             }
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_temperature_is_where_cooling_begins() {
+    fn fixed_temperature_gives_the_first_rounds_of_cooling() {
         let (x, labels) =
             generate("g50c", &GenerateParams { rows: 60, seed: 5, ..Default::default() }).unwrap();
         let label = |c: Option<u32>| if c == Some(1) { Label::Pos } else { Label::Neg };
@@ -327,10 +328,10 @@ mod tests {
             let problems = Problems::new(x.view(), &targets, &Ratio::Labels, 0.01, 1.0, &()).unwrap();
             params.solve(x.view(), &problems, &()).unwrap().remove(0)
         };
-        let (cooled, hot, cold) = (run(None), run(Some(HOT)), run(Some(1e-3)));
+        let (cooled, hot, cold) = (run(None), run(Some(INITIAL_TEMPERATURE)), run(Some(1e-3)));
         assert_eq!((hot.temperatures, cold.temperatures), (1, 1));
         assert_eq!(cooled.trace[..hot.trace.len()], hot.trace[..]);
-        assert!(cooled.trace[hot.trace.len()].0 < HOT);
+        assert!(cooled.trace[hot.trace.len()].0 < INITIAL_TEMPERATURE);
         assert_ne!(hot.alpha, cold.alpha);
     }
 }

@@ -1,25 +1,25 @@
-//! The weight λ of |f|² that suits the data, where none is given (`lambda` = 0): a share of the mean of K(x, x).
+//! Default weight λ of |f|² if none is given (`lambda` = 0): a fixed fraction of the mean of K(x, x).
 //!
-//! Of a function f = ⟨w, x⟩ of rows a times as long, w is a times as short and |w|² smaller by a²: with λ ∝ mean |x|² the
-//! objective, and so the labels, stay what they are whatever the units of the columns. For rows of length 1 and for the rbf
-//! kernel it is the share itself. The mean is by weight, so that weight 2 is two copies, over all rows with a part in any
-//! problem, labeled or not.
+//! If the rows of a function f = ⟨w, x⟩ are scaled by a, w is scaled by 1/a and |w|² by 1/a²: with λ ∝ mean |x|² the
+//! objective, and therefore the labels, do not depend on the units of the columns. For rows of length 1 and for the rbf
+//! kernel λ is the fraction itself. The mean is weighted, so that weight 2 equals two copies, and covers all rows that
+//! take part in any problem, labeled or not.
 
 use crate::data::MatrixView;
 use crate::estimators::Targets;
 use crate::kernel::Kernel;
 
-/// λ where it is given, else 0.01 of the mean squared length of rows, which are `centered` or not.
+/// λ if given, otherwise 0.01 of the mean squared length of the rows, which are `centered` or not.
 pub(crate) fn linear(lambda: f64, x: MatrixView<'_>, problems: &[Targets], centered: bool) -> f64 {
     const SHARE: f64 = 0.01;
     if lambda != 0.0 {
         return lambda;
     }
     let weight = weights(x.rows(), problems);
-    times(SHARE, if centered { spread(x, &weight) } else { mean(&weight, |i| x.row(i).norm2()) }, LINEAR)
+    scaled(SHARE, if centered { spread(x, &weight) } else { mean(&weight, |i| x.row(i).norm2()) }, LINEAR)
 }
 
-/// λ where it is given, else 0.01 of the mean of K(x, x).
+/// λ if given, otherwise 0.01 of the mean of K(x, x).
 pub(crate) fn kernel(lambda: f64, x: MatrixView<'_>, problems: &[Targets], kernel: Kernel) -> f64 {
     const SHARE: f64 = 0.01;
     if lambda != 0.0 {
@@ -37,19 +37,19 @@ pub(crate) fn kernel(lambda: f64, x: MatrixView<'_>, problems: &[Targets], kerne
         }
         kernel => kernel.eval(x.row(i), x.row(i)),
     };
-    times(SHARE, mean(&weights(x.rows(), problems), square), KERNEL)
+    scaled(SHARE, mean(&weights(x.rows(), problems), square), KERNEL)
 }
 
-/// What λ may be.
+/// Range of λ.
 const LINEAR: [f64; 2] = [1e-12, 1e12];
 const KERNEL: [f64; 2] = [1e-15, 1e15];
 
-/// The share of a mean, or of 1 where there is no length to go by.
-fn times(share: f64, mean: f64, [least, most]: [f64; 2]) -> f64 {
-    if mean > 0.0 { (share * mean).clamp(least, most) } else { share }
+/// A fraction of the mean, or the fraction itself if the mean is 0.
+fn scaled(share: f64, mean: f64, [min, max]: [f64; 2]) -> f64 {
+    if mean > 0.0 { (share * mean).clamp(min, max) } else { share }
 }
 
-/// What each row weighs in all problems together.
+/// Total weight of each row over all problems.
 fn weights(rows: usize, problems: &[Targets]) -> Vec<f64> {
     let mut weight = vec![0.0; rows];
     for problem in problems {
@@ -59,26 +59,26 @@ fn weights(rows: usize, problems: &[Targets]) -> Vec<f64> {
 }
 
 fn mean(weight: &[f64], value: impl Fn(usize) -> f64) -> f64 {
-    let taking = || weight.iter().enumerate().filter(|(_, w)| **w > 0.0);
-    taking().map(|(i, w)| w * value(i)).sum::<f64>() / taking().map(|(_, w)| w).sum::<f64>()
+    let used = || weight.iter().enumerate().filter(|(_, w)| **w > 0.0);
+    used().map(|(i, w)| w * value(i)).sum::<f64>() / used().map(|(_, w)| w).sum::<f64>()
 }
 
-/// Mean squared distance to the mean row: by column, so that zeros that are not stored cost nothing.
+/// Mean squared distance to the mean row, by column, so that unstored zeros cost nothing.
 fn spread(x: MatrixView<'_>, weight: &[f64]) -> f64 {
     let all: f64 = weight.iter().sum();
-    let (mut middle, mut sum, mut stored) = (vec![0.0; x.cols()], 0.0, vec![0.0; x.cols()]);
-    let taking = || weight.iter().enumerate().filter(|(_, w)| **w > 0.0);
-    for (i, w) in taking() {
+    let (mut center, mut sum, mut stored) = (vec![0.0; x.cols()], 0.0, vec![0.0; x.cols()]);
+    let used = || weight.iter().enumerate().filter(|(_, w)| **w > 0.0);
+    for (i, w) in used() {
         x.row(i).for_each(|c, v| {
-            middle[c] += w * v / all;
+            center[c] += w * v / all;
             stored[c] += w;
         });
     }
-    for (i, w) in taking() {
-        x.row(i).for_each(|c, v| sum += w * (v - middle[c]) * (v - middle[c]));
+    for (i, w) in used() {
+        x.row(i).for_each(|c, v| sum += w * (v - center[c]) * (v - center[c]));
     }
     let absent = |(m, s): (&f64, &f64)| (all - s).max(0.0) * m * m;
-    (sum + middle.iter().zip(&stored).map(absent).sum::<f64>()) / all
+    (sum + center.iter().zip(&stored).map(absent).sum::<f64>()) / all
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn lambda_is_a_share_of_the_mean_square() {
+    fn default_lambda_is_a_fraction_of_the_mean_square() {
         let x = Matrix::dense(vec![3.0, 4.0, 0.0, 1.0, 9.0, 9.0], 3, 2).unwrap();
         let problems = targets(&[1.0, 2.0, 0.0]);
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a} {b}");

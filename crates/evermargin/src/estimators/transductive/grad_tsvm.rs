@@ -1,13 +1,13 @@
 //! `grad-tsvm`: low-density separation by descent on a smooth objective (∇TSVM, Chapelle & Zien 2005).
 //!
 //! Problem: min (λ/2)|f|² + (1/l) Σ ½max(0, 1 − yᵢfᵢ)² + (λᵤ/u) Σ ½exp(−3fⱼ²) subject to mean f of the unlabeled rows =
-//! 2r − 1. The constraint is kept by centering the feature space on the mean of the unlabeled rows and fixing the constant at
-//! 2r − 1 (file `space.rs`; without unlabeled rows, on the mean of the labeled ones).
+//! 2r − 1. The constraint is enforced by centering the feature space on the mean of the unlabeled rows and fixing the
+//! constant at 2r − 1 (`kernel_features`; without unlabeled rows, on the mean of the labeled ones).
 //!
-//! Method: λᵤ grows to its value in ten doublings, each started where the last ended. The objective is not convex; the
-//! Newton loop is given the positive part of its curvature (that of exp(−3f²) is negative near the boundary), so that every
-//! direction descends, and halves steps until the objective falls enough: it ends at a stationary point. The authors use
-//! conjugate gradients on the same objective.
+//! Method: λᵤ grows to its value in ten doublings, each started at the previous solution. The objective is not convex.
+//! Newton's method uses the positive part of its curvature (that of exp(−3f²) is negative near the boundary), so that
+//! every direction is a descent direction, and halves steps until the objective decreases enough: it ends at a
+//! stationary point. The authors use conjugate gradients on the same objective.
 
 use super::kernel_features::{Centered, Space, whole_matrix};
 use super::s3vm::{self, Function, Problem, Problems};
@@ -53,7 +53,7 @@ pub struct GradTsvmParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows relative to that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
@@ -73,18 +73,18 @@ impl Default for GradTsvmParams {
     }
 }
 
-/// λᵤ is doubled this often.
+/// Number of doublings of λᵤ.
 const DOUBLINGS: i32 = 10;
-/// On the way to the last λᵤ the tolerance is this many times as large.
-const ROUGH: f64 = 30.0;
-/// Most rounds at each λᵤ.
+/// Factor by which the tolerance is larger before the last λᵤ.
+const TOLERANCE_FACTOR: f64 = 30.0;
+/// Maximum number of rounds at each λᵤ.
 const MAX_ROUNDS: u64 = 300;
 
-/// Half the squared hinge of labeled outputs, half exp(−3o²) of the others; outputs lack the constant.
+/// Half the squared hinge of labeled outputs, half exp(−3o²) of the others; outputs do not include the constant.
 struct Density<'p> {
     problem: &'p Problem,
     constant: f64,
-    /// Share of λᵤ.
+    /// Fraction of λᵤ.
     share: f64,
 }
 
@@ -108,7 +108,7 @@ impl Loss for Density<'_> {
     }
 }
 
-/// A risk that is not convex: no exact line search.
+/// A risk that is not convex, and therefore has no exact line search.
 struct Descent<'a, L>(Risk<'a, L>);
 
 impl<L: Loss> Objective for Descent<'_, L> {
@@ -148,8 +148,8 @@ impl GradTsvmParams {
         for doubling in first..=DOUBLINGS {
             loss.share = 0.5f64.powi(DOUBLINGS - doubling);
             let mut risk = Descent(Risk::new(design, &loss));
-            let rough = if doubling < DOUBLINGS { ROUGH } else { 1.0 };
-            let stop = Stop { tolerance: (rough * self.tolerance).min(0.1), max_steps: Some(MAX_ROUNDS) };
+            let factor = if doubling < DOUBLINGS { TOLERANCE_FACTOR } else { 1.0 };
+            let stop = Stop { tolerance: (factor * self.tolerance).min(0.1), max_steps: Some(MAX_ROUNDS) };
             let report = newton(&mut risk, &mut w, stop, watch);
             let steps = total.map_or(0, |t| t.steps) + report.steps;
             total = Some(Report { steps, objective: self.lambda * report.objective, ..report });
@@ -171,7 +171,7 @@ impl Fit for GradTsvmParams {
             Self { lambda: default_lambda::kernel(self.lambda, x, problems, self.kernel), ..self.clone() };
         let problems = Problems::new(x, problems, &this.ratio, this.lambda, this.lambda_u, watch)?;
         let rows = &problems.rows;
-        // Of several problems the unlabeled rows are the same, and so is the mean.
+        // All problems have the same unlabeled rows, and therefore the same mean.
         let weight = middle(&problems.each[0]);
         let narrow = this.kernel == Kernel::Linear && x.cols() < rows.len();
         let (centered, space) = if narrow {
@@ -197,7 +197,7 @@ impl Fit for GradTsvmParams {
     }
 }
 
-/// Weights of the rows whose mean is the middle: the unlabeled ones, or all if there are none.
+/// Weights of the rows whose mean is the center: the unlabeled ones, or all if there are none.
 pub(crate) fn middle(problem: &Problem) -> Vec<f64> {
     let mut weight = vec![0.0; problem.y.len()];
     problem.open.iter().for_each(|&i| weight[i] = problem.cost[i]);
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slopes_are_those_of_the_loss() {
+    fn slopes_and_curvatures_equal_finite_differences() {
         let problem = Problem {
             y: vec![0.0, 1.0, -1.0],
             cost: vec![0.7, 1.3, 0.4],

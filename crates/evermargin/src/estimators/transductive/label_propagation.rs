@@ -1,28 +1,30 @@
-//! `label-propagation`: labels spread along a neighborhood graph; the baseline of graph methods.
+//! `label-propagation`: propagation of labels along a neighborhood graph, the baseline of graph methods.
 //!
-//! Three methods on the graph of [`crate::graph`], both by truncated Newton ([`crate::solver::newton_cg`]; the problems are
-//! quadratic, so it is conjugate gradients), each unlabeled row ending with a share p of the positive class:
+//! Three methods on the graph of [`crate::graph`], all solved by truncated Newton ([`crate::solver::newton_cg`]; the
+//! problems are quadratic, so it reduces to conjugate gradients). Each unlabeled row gets a share p of the positive
+//! class:
 //!
-//! - `harmonic` (Zhu, Ghahramani & Lafferty 2003): labels are kept; f minimizes Σ Wᵢⱼ(fᵢ − fⱼ)², so an unlabeled row has
-//!   the weighted mean of its neighbors, and p = (1 + f)/2.
+//! - `harmonic` (Zhu, Ghahramani & Lafferty 2003): given labels are fixed; f minimizes Σ Wᵢⱼ(fᵢ − fⱼ)², so an unlabeled
+//!   row has the weighted mean of its neighbors, and p = (1 + f)/2.
 //! - `spreading`, local and global consistency (Zhou et al. 2004): F = (1 − α)(I − αS)⁻¹Y, S = D^(−½)WD^(−½), minimizes
 //!   α·FᵀL̃F + (1 − α)|F − Y|²; p is the share of the class in the sum over classes.
+//! - `poisson` (Calder, Cook, Thorpe & Slepčev 2020): labels are sources and sinks of a flow, Lu = Σ (yᵢ − ȳ)δᵢ over
+//!   the labeled rows. It is designed for very few labels, where harmonic functions are nearly constant with spikes.
+//!   Departure: L + εD instead of L, so that components whose labels do not add up to 0 have a solution. With g = D^½u
+//!   it is the problem of `spreading` with α = 1/(1 + ε) and another right-hand side. p = ½ + ½·tanh(u/|u|), with |u|
+//!   the mean over unlabeled rows.
 //!
-//! - `poisson` (Calder, Cook, Thorpe & Slepčev 2020): labels are sources and sinks of a flow, Lu = Σ (yᵢ − ȳ)δᵢ over the
-//!   labeled rows. Made for very few labels, where harmonic functions are nearly constant with spikes. Departure: L + εD in
-//!   place of L, so that components whose labels do not add up to 0 have an answer. With g = D^½u it is the problem of
-//!   `spreading` with α = 1/(1 + ε) and another right side. p = ½ + ½·tanh(u/|u|), |u| the mean of unlabeled rows.
+//! With `mass`, except in Poisson learning with the ratio of the labels, shares are scaled so that the mass of each
+//! class is its ratio (class mass normalization, Zhu et al.): pₖ·rₖ/mean pₖ, then divided by their sum. The number of
+//! rows per class is then close to its ratio. For two classes it is made exact: the scaling multiplies all odds p/(1 −
+//! p) by one number, and here that number puts ½ between the round(r·u) largest shares and the others. Scores are 2p −
+//! 1, between −1 and 1.
 //!
-//! With `mass`, except in Poisson learning with the ratio of the labels, shares are scaled so that the mass of each class is its ratio (class mass normalization, Zhu et al.):
-//! pₖ·rₖ/mean pₖ, then divided by their sum. How many rows a class wins is then near its ratio. Of two classes it is made
-//! exact: the scaling multiplies all odds p/(1 − p) by one number, and here that number puts ½ between the round(r·u)
-//! largest shares and the others. Scores are 2p − 1, between −1 and 1.
+//! A row that no label can reach has no solution in any of the problems. It gets the ratio as its share, and is
+//! counted. The same holds for all unlabeled rows if the neighbor search is stopped.
 //!
-//! A row no label can reach has no answer in either problem. It gets the ratio as its share, and is counted. So do
-//! all rows without a label when the search for neighbors is stopped.
-//!
-//! Neither method says anything of a new sample. The model is `svc` on all labels, given and inferred (the decoupled
-//! method of Sindhwani 2007, section 5.5); rows out of reach do not take part.
+//! None of the methods predicts new samples. The model is `svc` on all labels, given and inferred (the decoupled method
+//! of Sindhwani 2007, section 5.5); unreachable rows do not take part.
 
 use super::{FewLabels, Ratio, Transduced, largest, positives};
 use crate::data::{Label, MatrixView};
@@ -44,7 +46,7 @@ use crate::solver::{Exit, Report, Stop, Watch};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How labels spread.
+/// Method of propagation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -59,7 +61,7 @@ pub enum Method {
 /// The specification of `label-propagation`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "label-propagation",
-    "labels spread along a neighborhood graph; svc learns from them",
+    "labels propagated along a neighborhood graph, and an svc trained on them",
     &[
         ParamSpec::choice(
             "method",
@@ -67,7 +69,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "harmonic",
             "harmonic, spreading (local and global consistency) or poisson (for very few labels)",
         ),
-        N_NEIGHBORS.default_of("10").help_of("nearest neighbors that each row is joined with"),
+        N_NEIGHBORS.default_of("10").help_of("number of nearest neighbors that each row is connected to"),
         RADIUS,
         SEARCH,
         METRIC,
@@ -77,12 +79,12 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "alpha",
             FloatRange::UNIT_OPEN,
             "0.99",
-            "spreading: weight of the neighbors of a row against its own label",
+            "spreading: weight of the neighbors of a row relative to its own label",
         ),
         ParamSpec::flag(
             "mass",
             "true",
-            "whether the mass of each class is made its ratio; poisson: only if the ratio is not that of the labels",
+            "whether to scale the mass of each class to its ratio; poisson: only if ratio is not labels",
         ),
         RATIO,
         KERNEL,
@@ -100,23 +102,23 @@ impl Parameters for LabelPropagationParams {}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LabelPropagationParams {
-    /// How labels spread.
+    /// Method of propagation.
     pub method: Method,
-    /// Nearest others each row is joined with.
+    /// Number of nearest neighbors that each row is connected to.
     pub n_neighbors: usize,
-    /// Joins rows up to this far apart in place of nearest others; 0 does not.
+    /// Connects rows up to this distance instead of nearest neighbors; 0 disables this.
     pub radius: f64,
-    /// How nearest others are searched.
+    /// Search method for nearest neighbors.
     pub search: Search,
     /// Distance.
     pub metric: Metric,
-    /// Weights of edges.
+    /// Edge weights.
     pub edge_weights: Weights,
-    /// Width of heat weights; 0 is the mean length of an edge.
+    /// Width of heat weights; 0 is the mean edge length.
     pub width: f64,
-    /// For spreading: how much a row listens to its neighbors.
+    /// For spreading: weight of the neighbors of a row relative to its own label.
     pub alpha: f64,
-    /// Whether the mass of each class is made its ratio.
+    /// Whether to scale the mass of each class to its ratio.
     pub mass: bool,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
@@ -126,7 +128,7 @@ pub struct LabelPropagationParams {
     pub c: f64,
     /// Largest violation of the model's optimality conditions.
     pub tolerance: f64,
-    /// A graph of the rows, in place of one of neighbors.
+    /// A given graph of the rows, instead of a neighborhood graph.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
@@ -152,27 +154,27 @@ impl Default for LabelPropagationParams {
     }
 }
 
-/// Relative gradient at which shares are solved for: a step costs little, and far rows need it.
-const EXACT: f64 = 1e-10;
+/// Relative gradient to which shares are solved: a step costs little, and rows far from labels need the precision.
+const SOLVE_TOLERANCE: f64 = 1e-10;
 
-/// ε of Poisson learning: share of the flow that leaves at each row.
+/// ε of Poisson learning: fraction of the flow that leaves at each row.
 const LEAK: f64 = 1e-2;
 
 /// ½gᵀ(I − αS)g − rᵀg + constant over the free rows, g = D^½f.
 struct Energy<'g> {
     graph: &'g Graph,
     alpha: f64,
-    /// 1/√degree, 0 for rows that are not free.
+    /// 1/√degree; 0 for rows that are not free.
     scale: Vec<f64>,
     right: Vec<f64>,
-    /// Keeps the energy above 0, and the relative gradient meaningful when it is nearly 0.
+    /// Keeps the energy above 0, so that the relative gradient remains meaningful when the energy is nearly 0.
     constant: f64,
     modulus: f64,
     scaled: Vec<f64>,
 }
 
 impl<'g> Energy<'g> {
-    /// Harmonic: `y` of rows that are not free act through the edges to them.
+    /// Harmonic functions: the fixed rows act through their edges to free rows.
     fn harmonic(graph: &'g Graph, y: &[f64], free: &[bool]) -> Self {
         let mut energy = Self::of(graph, 1.0, free);
         let mut pull = 0.0;
@@ -183,7 +185,7 @@ impl<'g> Energy<'g> {
             }
         }
         energy.constant = pull + 0.5 * dot(&energy.right, &energy.right);
-        // Unknown; with 1 the gap is a relative gradient.
+        // The modulus is unknown; with 1 the gap is a relative gradient.
         energy.modulus = 1.0;
         energy
     }
@@ -198,7 +200,7 @@ impl<'g> Energy<'g> {
         energy
     }
 
-    /// Poisson learning: the labels, less their mean, flow in.
+    /// Poisson learning: the sources are the labels minus their mean.
     fn poisson(graph: &'g Graph, y: &[f64], free: &[bool]) -> Self {
         let mut energy = Self::of(graph, 1.0 / (1.0 + LEAK), free);
         let labels = y.iter().filter(|y| **y != 0.0).count() as f64;
@@ -206,7 +208,7 @@ impl<'g> Energy<'g> {
         for i in (0..y.len()).filter(|&i| free[i] && y[i] != 0.0) {
             energy.right[i] = energy.scale[i] * (y[i] - mean);
         }
-        // the energy at its minimum is above -|right|²/2μ
+        // the minimum of the energy is at least −|right|²/2μ
         energy.modulus = LEAK / (1.0 + LEAK);
         energy.constant = 0.5 * dot(&energy.right, &energy.right) / energy.modulus;
         energy
@@ -260,7 +262,7 @@ impl Objective for Energy<'_> {
     }
 }
 
-/// Shares of the positive class of all rows, and how they were found.
+/// Shares of the positive class of all rows, and the report of their computation.
 struct Spread {
     share: Vec<f64>,
     report: Report,
@@ -285,7 +287,8 @@ impl LabelPropagationParams {
         Ok(())
     }
 
-    /// Poisson learning balances the classes through its sources: the shares of few labels would only add their error.
+    /// Whether class shares are enforced. Poisson learning balances the classes through its sources; shares of few
+    /// labels would only add their error.
     fn keeps_mass(&self) -> bool {
         self.mass && (self.method != Method::Poisson || self.ratio != Ratio::Labels)
     }
@@ -294,7 +297,7 @@ impl LabelPropagationParams {
         SvcParams { kernel: self.kernel, c: self.c, tolerance: self.tolerance, ..Default::default() }
     }
 
-    /// The graph given, or one of neighbors; none if `watch` ends the search.
+    /// The given graph, or a neighborhood graph; `None` if `watch` ends the search.
     fn graph_of(&self, x: MatrixView<'_>, watch: &dyn Watch) -> Result<Option<Arc<Graph>>> {
         if let Some(graph) = &self.graph {
             graph.check_rows(x.rows())?;
@@ -311,9 +314,9 @@ impl LabelPropagationParams {
         Ok(Graph::nearest(x, &params, watch)?.map(Arc::new))
     }
 
-    /// `reached`: rows in a component with a label; `y`: −1, 1 or 0.
+    /// Propagates labels `y` (−1, 1 or 0); `reached` marks the rows in a component with a label.
     fn spread(&self, graph: &Graph, y: &[f64], reached: &[bool], watch: &dyn Watch) -> Spread {
-        let stop = Stop { tolerance: EXACT, max_steps: None };
+        let stop = Stop { tolerance: SOLVE_TOLERANCE, max_steps: None };
         let mut g = vec![0.0; y.len()];
         let share = |f: f64| (0.5 * (1.0 + f)).clamp(0.0, 1.0);
         if self.method == Method::Harmonic {
@@ -350,7 +353,7 @@ impl LabelPropagationParams {
     }
 }
 
-/// Class mass normalization over the rows `open` of several shares that add up to 1.
+/// Class mass normalization over the rows `open`, for the shares of several classes that add up to 1.
 fn normalize(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
     let mean = |share: &[f64]| open.iter().map(|&i| share[i]).sum::<f64>() / open.len() as f64;
     let factor = |ratio: f64, mean: f64| if mean > 0.0 { ratio / mean } else { 1.0 };
@@ -365,7 +368,7 @@ fn normalize(spread: &mut [Spread], ratio: &[f64], open: &[usize]) {
     }
 }
 
-/// Scales the odds of the rows `open` so that the share of as many as `ratio` asks for is above ½; ties go to the lower row.
+/// Scales the odds of the rows `open` so that as many shares as `ratio` requires are above ½; ties go to the lower row.
 fn keep_share(share: &mut [f64], ratio: f64, open: &[usize]) {
     let shares: Vec<f64> = open.iter().map(|&i| share[i]).collect();
     let positive = largest(&shares, positives(ratio, open.len()));
@@ -380,7 +383,7 @@ fn keep_share(share: &mut [f64], ratio: f64, open: &[usize]) {
     }
 }
 
-/// What the graph says about all rows.
+/// Result of the propagation.
 struct Propagated {
     few: Vec<FewLabels>,
     reached: Vec<bool>,
@@ -396,7 +399,7 @@ impl LabelPropagationParams {
         let stopped = found.is_none();
         let graph = found.unwrap_or_else(|| Arc::new(Graph::without_edges(x.rows())));
         let component = graph.components();
-        // A row of weight 0 passes labels on; it is only not asked for one.
+        // A row of weight 0 passes labels on; only its own label is ignored.
         let mut labeled = vec![false; x.rows()];
         few.iter().for_each(|f| f.labeled.iter().for_each(|&i| labeled[component[i] as usize] = true));
         let reached: Vec<bool> = component.iter().map(|&c| labeled[c as usize]).collect();
@@ -421,8 +424,8 @@ impl LabelPropagationParams {
         }
         let scores = spread.iter().map(|s| s.share.iter().map(|p| 2.0 * p - 1.0).collect()).collect();
         let mut facts = few[0].facts();
-        let lost = few[0].unlabeled.iter().filter(|&&i| !reached[i]).count();
-        facts.insert("unreachable".into(), lost.into());
+        let unreachable = few[0].unlabeled.iter().filter(|&&i| !reached[i]).count();
+        facts.insert("unreachable".into(), unreachable.into());
         facts.insert("edges".into(), graph.edges().into());
         facts.insert("width".into(), graph.width().into());
         let mut reports: Vec<Report> = spread.iter().map(|s| s.report).collect();
@@ -459,7 +462,7 @@ impl Fit for LabelPropagationParams {
     }
 }
 
-/// The problems with the labels found; of several the class with the largest score, the first of equals.
+/// The problems with the inferred labels; with several problems the class with the largest score, the first in ties.
 fn inferred(problems: &[Targets], few: &[FewLabels], scores: &[Vec<f64>], reached: &[bool]) -> Vec<Targets> {
     let mut all = problems.to_vec();
     for &i in few[0].unlabeled.iter().filter(|&&i| reached[i]) {

@@ -1,16 +1,17 @@
-//! Linear functions from few labels and many rows without: what `linear-tsvm` and `linear-da` share.
+//! Linear functions from few labels and many unlabeled rows: shared code of `linear-tsvm` and `linear-da`.
 //!
 //!   (λ/2)|w|² + 1/(2l) Σ cᵢh²(yᵢoᵢ) + λᵤ/(2u) Σ cⱼ(pⱼh²(oⱼ) + (1 − pⱼ)h²(−oⱼ)),   o = Xw, h(z) = max(0, 1 − z)
 //!
 //! with pⱼ the label (0 or 1) or its probability (Sindhwani 2007, chapter 6; the constant feature 1 is regularized with
-//! w). l and u are the sums of the weights cᵢ and cⱼ, so that weight 2 is two copies; without weights they are the
-//! numbers of rows. (The share of positives counts rows.) Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of [`crate::estimators::supervised::risk`], minimized by
-//! [`crate::solver::newton_cg`]; objectives are reported as above.
+//! w). l and u are the sums of the weights cᵢ and cⱼ, so that weight 2 equals two copies; without weights they are the
+//! numbers of rows. (The share of positives counts rows.) Divided by λ it is the risk ½|w|² + Σ ℓᵢ(oᵢ) of
+//! [`crate::estimators::supervised::risk`], minimized by [`crate::solver::newton_cg`]; objectives are reported as
+//! above.
 //!
-//! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimum starts where the last one ended,
-//! and the outputs are kept: a change of labels or of λᵤ costs no product with the data. Minima on the way are found to
-//! a tenth of the accuracy of the last one (`Accuracy`; the source solves all to 1e-6): labels settle long before
-//! weights do, and that the objective falls does not depend on it.
+//! A row is stored and multiplied once, whatever its p ([`TwoSided`]). Each minimization starts at the previous
+//! minimum, and the outputs are kept: a change of labels or of λᵤ costs no product with the data. Intermediate minima
+//! are computed to a tenth of the accuracy of the last one (`Accuracy`; the source solves all to 1e-6): labels converge
+//! long before weights do, and the decrease of the objective does not depend on the accuracy.
 
 use super::active_columns::{Used, other_columns};
 use super::{FewLabels, Ratio, Transduced, center, default_lambda, facts_of};
@@ -28,9 +29,9 @@ use rayon::prelude::*;
 
 /// Whether the data is centered.
 pub(crate) const CENTER: ParamSpec =
-    ParamSpec::flag("center", "false", "whether to take its mean from every column");
+    ParamSpec::flag("center", "false", "whether to subtract the mean of every column");
 
-/// Parameters of both learners.
+/// Parameters shared by both estimators.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub lambda: f64,
@@ -42,26 +43,26 @@ pub(crate) struct Settings {
     pub max_steps: Option<u64>,
 }
 
-/// The labels that a strategy found.
+/// Labels found by a strategy.
 pub(crate) struct LabelingSolution {
-    /// Which unlabeled rows are positive.
+    /// Whether each unlabeled row is positive.
     pub positive: Vec<bool>,
-    /// The objective with these labels.
+    /// Objective with these labels.
     pub objective: f64,
     /// Facts for the training record.
     pub facts: ParamValues,
 }
 
-/// A way to label the open rows of a [`LinearProblem`].
+/// A method that labels the unlabeled rows of a [`LinearProblem`].
 pub(crate) trait LabelingStrategy: Sync {
-    /// Parameters, checked.
+    /// Checked parameters.
     fn settings(&self) -> Result<Settings>;
 
-    /// Finds labels and weights, from the weights the labeled rows gave; there are unlabeled rows and λᵤ > 0.
+    /// Finds labels and weights, starting from the weights of the labeled rows; there are unlabeled rows and λᵤ > 0.
     fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution;
 }
 
-/// How exact a minimum is.
+/// Accuracy of a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accuracy {
     /// A relative gap of ten times the tolerance, but at most 0.03.
@@ -70,7 +71,7 @@ pub(crate) enum Accuracy {
     AtTheEnd,
 }
 
-/// One problem on its way to an answer.
+/// Optimization state of one problem.
 pub(crate) struct LinearProblem<'a> {
     settings: &'a Settings,
     watch: &'a dyn Watch,
@@ -85,7 +86,7 @@ pub(crate) struct LinearProblem<'a> {
 }
 
 impl<'a> LinearProblem<'a> {
-    /// Stands at `w`, with the labeled rows first in `design` and no cost on the others.
+    /// Starts at `w`, with the labeled rows first in `design` and without cost for the others.
     fn new(
         settings: &'a Settings,
         watch: &'a dyn Watch,
@@ -112,26 +113,27 @@ impl<'a> LinearProblem<'a> {
         &self.risk.outputs()[self.labeled..]
     }
 
-    /// Weight of an unlabeled row, in terms of their mean.
+    /// Weight of an unlabeled row relative to their mean.
     pub fn weight(&self, j: usize) -> f64 {
         self.unit[j] * 2.0 * self.settings.lambda * self.unit.len() as f64
     }
 
-    /// What + costs each unlabeled row more than −, at unlabeled weight `lambda_u`.
+    /// Difference of the losses of label + and label − for each unlabeled row, at unlabeled weight `lambda_u`.
     pub fn costs(&self, lambda_u: f64, out: &mut [f64]) {
         for (j, (g, &o)) in out.iter_mut().zip(self.unlabeled_outputs()).enumerate() {
             *g = lambda_u * self.weight(j) * preference(o);
         }
     }
 
-    /// Gives every unlabeled row its probability `p(j)` of being positive, at unlabeled weight `lambda_u`, and
-    /// minimizes. `way` is how far the scheme still has to go, and how near it ends. False means stop.
+    /// Sets the probability `p(j)` of being positive for every unlabeled row, at unlabeled weight `lambda_u`, and
+    /// minimizes. `progress` is the current violation of the scheme and the value at which it ends. Returns false if
+    /// the fit must stop.
     pub fn minimize(
         &mut self,
         lambda_u: f64,
         p: impl Fn(usize) -> f64,
         accuracy: Accuracy,
-        way: [f64; 2],
+        progress: [f64; 2],
     ) -> bool {
         let (labeled, unit) = (self.labeled, &self.unit);
         let value = self.risk.change(&self.w, |loss, _| {
@@ -142,7 +144,8 @@ impl<'a> LinearProblem<'a> {
             }
         });
         let steps = self.report.steps;
-        let watch = Along { watch: self.watch, steps, violation: way[0], tolerance: way[1] };
+        let watch =
+            OuterProgress { watch: self.watch, steps, violation: progress[0], tolerance: progress[1] };
         let left = self.settings.max_steps.map(|max| max.saturating_sub(steps));
         if left == Some(0) {
             self.report.exit = Exit::Limit;
@@ -159,13 +162,13 @@ impl<'a> LinearProblem<'a> {
         !matches!(report.exit, Exit::Interrupted | Exit::Limit)
     }
 
-    /// Moves to other weights.
+    /// Moves to the given weights.
     pub fn move_to(&mut self, w: &[f64]) {
         self.w.copy_from_slice(w);
         self.risk.value(w);
     }
 
-    /// The objective at the present weights with these labels.
+    /// Objective of the current weights with these labels.
     pub fn objective(&self, lambda_u: f64, positive: impl Fn(usize) -> bool) -> f64 {
         let (known, open) = self.risk.outputs().split_at(self.labeled);
         let loss = self.risk.loss();
@@ -188,27 +191,27 @@ fn squared(z: f64) -> f64 {
     h * h
 }
 
-/// What the label + costs more than − at output o: h²(o) − h²(−o), which falls with o.
+/// Difference of the losses of label + and label − at output o: h²(o) − h²(−o), which decreases in o.
 pub(crate) fn preference(o: f64) -> f64 {
     if o.abs() <= 1.0 { -4.0 * o } else { squared(o) - squared(-o) }
 }
 
-/// The loop's progress in terms of the whole way.
-struct Along<'a> {
+/// Reports the progress of an inner minimization in terms of the whole scheme.
+struct OuterProgress<'a> {
     watch: &'a dyn Watch,
     steps: u64,
     violation: f64,
     tolerance: f64,
 }
 
-impl Watch for Along<'_> {
+impl Watch for OuterProgress<'_> {
     fn proceed(&self, progress: &Progress) -> bool {
         let steps = self.steps + progress.steps;
         self.watch.proceed(&Progress { steps, violation: self.violation, tolerance: self.tolerance })
     }
 }
 
-/// cᵢ/(2lλ) on the side of the label.
+/// Loss of the labeled rows: cᵢ/(2lλ) on the side of the label.
 fn labeled_loss(few: &FewLabels, targets: &Targets, lambda: f64) -> TwoSided {
     let l: f64 = few.labeled.iter().map(|&i| targets.cost[i]).sum();
     let side = |sign: f64| {
@@ -219,7 +222,7 @@ fn labeled_loss(few: &FewLabels, targets: &Targets, lambda: f64) -> TwoSided {
     TwoSided { up: side(1.0), down: side(-1.0) }
 }
 
-/// Fits every problem, from the weights of `start` where there are any; columns that no row uses cost nothing.
+/// Fits every problem, from the weights of `start` if given; columns that no row uses cost nothing.
 pub(crate) fn fit(
     scheme: &impl LabelingStrategy,
     x: MatrixView<'_>,
@@ -268,7 +271,7 @@ fn fit_columns(
     Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
 }
 
-/// Fits along a path of λ, each from the weights of the one before.
+/// Fits along a path of λ, each from the weights of the previous fit.
 pub(crate) fn fit_path<S: LabelingStrategy>(
     at: impl Fn(f64) -> S,
     lambdas: &[f64],
@@ -292,7 +295,7 @@ struct NewtonSolution {
     facts: ParamValues,
 }
 
-/// The weights and constant to start from.
+/// Weights and constant to start from.
 fn seed(start: Option<&Model>, k: usize, cols: usize, problems: usize) -> Result<(Vec<f64>, f64)> {
     match start {
         None => Ok((vec![0.0; cols], 0.0)),
@@ -323,11 +326,11 @@ fn solve(
         w.push(constant);
     }
 
-    let alone = design(&mut few.labeled.iter().copied());
-    let mut risk = Risk::new(&alone, labeled_loss(few, targets, settings.lambda));
+    let labeled = design(&mut few.labeled.iter().copied());
+    let mut risk = Risk::new(&labeled, labeled_loss(few, targets, settings.lambda));
     let value = risk.value(&w);
     let stop = Stop { tolerance: settings.tolerance, max_steps: settings.max_steps };
-    let mut report = Newton::new(alone.dim()).run(&mut risk, &mut w, value, stop, watch);
+    let mut report = Newton::new(labeled.dim()).run(&mut risk, &mut w, value, stop, watch);
     report.objective *= settings.lambda;
 
     let mut settled = None;
@@ -354,7 +357,7 @@ fn solve(
     NewtonSolution { weights: w, bias, report, scores, facts }
 }
 
-/// Mean of the rows that take part, by weight.
+/// Weighted mean of the rows that take part.
 fn mean(x: MatrixView<'_>, few: &FewLabels, targets: &Targets) -> Vec<f64> {
     let (mut sum, mut total) = (vec![0.0; x.cols()], 0.0);
     for &i in few.labeled.iter().chain(&few.unlabeled) {
@@ -367,10 +370,10 @@ fn mean(x: MatrixView<'_>, few: &FewLabels, targets: &Targets) -> Vec<f64> {
 }
 
 impl Settings {
-    /// Refuses what makes no sense.
+    /// Refuses values out of range.
     pub fn checked(self) -> Result<Self> {
         if self.lambda != 0.0 && !(self.lambda >= 1e-12 && self.lambda <= 1e12) {
-            let range = "0 (by the length of the rows) or a number from 1e-12 to 1e12";
+            let range = "0 (scaled to the length of the rows) or a number from 1e-12 to 1e12";
             return Err(Error::parameter("lambda", self.lambda, range));
         }
         if !(self.lambda_u >= 0.0 && self.lambda_u <= 1e6) {
@@ -383,7 +386,7 @@ impl Settings {
     }
 }
 
-/// Refuses a factor of annealing at or below 1.
+/// Refuses an annealing factor of 1 or below.
 pub(crate) fn check_rate(rate: f64) -> Result<()> {
     if rate > 1.0 && rate <= 1e6 {
         return Ok(());
@@ -399,7 +402,7 @@ pub(crate) mod tests {
     use crate::solver::newton_cg::newton;
     use rand::{RngExt, SeedableRng};
 
-    /// Two clouds that overlap a little, `labeled` rows with a label, both classes among them.
+    /// Two clouds that overlap a little; the first `labeled` rows have a label, and both classes are among them.
     pub(crate) fn few_labels(rows: usize, cols: usize, labeled: usize, seed: u64) -> (Matrix, Targets) {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
         let (mut values, mut y) = (Vec::new(), Vec::new());
@@ -413,7 +416,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn one_row_with_two_costs_is_two_rows() {
+    fn row_with_two_costs_equals_two_rows() {
         let (x, _) = few_labels(30, 5, 0, 7);
         let cost = |i: usize| [0.3 + (i % 5) as f64, 0.1 + (i % 3) as f64];
         let twice: Vec<usize> = (0..60).map(|i| i / 2).collect();
@@ -437,7 +440,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn slopes_and_curvatures_are_differences() {
+    fn slopes_and_curvatures_equal_finite_differences() {
         let loss = TwoSided { up: vec![0.7, 0.0, 2.0], down: vec![0.2, 1.5, 0.0] };
         for i in 0..3 {
             for k in -30..=30 {
@@ -452,7 +455,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn kept_outputs_are_those_of_the_weights() {
+    fn cached_outputs_equal_those_of_the_weights() {
         struct Moves;
         impl LabelingStrategy for Moves {
             fn settings(&self) -> Result<Settings> {
@@ -490,7 +493,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn preference_falls_and_is_odd() {
+    fn preference_decreases_and_is_odd() {
         let mut last = f64::INFINITY;
         for k in -50..=50 {
             let o = f64::from(k) / 20.0;

@@ -1,22 +1,24 @@
 //! `linear-da`: deterministic annealing for sparse data and few labels.
 //!
-//! The label of an unlabeled row is a probability pⱼ, and its entropy is rewarded at a temperature that falls:
+//! The label of an unlabeled row is a probability pⱼ, and its entropy is rewarded in proportion to a decreasing
+//! temperature T:
 //!
 //!   J_T(w, p) = the objective of [`super::linear`] + T/(2u) Σ (pⱼ ln pⱼ + (1 − pⱼ) ln(1 − pⱼ)),   mean p = r
 //!
-//! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimized in turn until p rests
-//! (mean divergence below `settle`); J_T never rises. The temperature falls from `temperature`·λᵤ by `rate` until the
-//! mean entropy is below `settle`. Of the weights on the way those with the lowest objective are taken, with the labels
-//! their outputs give; from there pairs are switched and w minimized as in [`super::linear_tsvm`], until no pair gains.
+//! (Sindhwani 2007, section 6.4). At each temperature p ([`super::annealing`]) and w are minimized in turn until p
+//! converges (mean divergence below `settle`); J_T never increases. The temperature decreases from `temperature`·λᵤ by
+//! the factor `rate` until the mean entropy is below `settle`. The weights with the lowest objective of all computed
+//! on the way are taken, with the labels given by their outputs; from there pairs are switched and w is minimized
+//! as in [`super::linear_tsvm`], until no pair reduces the objective.
 //!
-//! Departures. The objective on the way is that of the labels by rank, the ⌊ru + ½⌋ highest outputs being positive (by
-//! weight: those for which + saves most): the source takes the sign, under which a function that puts all rows on one
-//! side has a low objective when r is far from ½; `by` = `sign` does what the source does, from the first weights of the
-//! annealing and without switching, for comparison with what it published. Among the weights on the way are those of the
-//! labels alone, and where switching leads from there: with a small λ annealing can end far above them. As pairs are switched at the end,
-//! annealing need not go on until the last row has decided. The share is that of a whole number of rows, or one row
-//! could never decide. Rows that are alike never do: the annealing also ends when the temperature has fallen by a
-//! factor of 10⁶. Logarithms are natural.
+//! Departures. The objective on the way is that of the labels by rank, with the ⌊ru + ½⌋ highest outputs positive (with
+//! weights: those for which + saves most). The source takes the sign, under which a function that puts all rows on one
+//! side has a low objective when r is far from ½; `by` = `sign` does what the source does, from the first weights of
+//! the annealing and without switching, for comparison with its published results. The candidates include the weights
+//! of the labels alone, and those that switching finds from there: with a small λ, annealing can end far above them.
+//! Because pairs are switched at the end, annealing need not continue until every row is decided. The share is that of
+//! a whole number of rows; otherwise one row could never be decided. Identical rows are never decided, so annealing
+//! also ends when the temperature has decreased by a factor of 10⁶. Logarithms are natural.
 
 use super::annealing::{mean_divergence, mean_entropy, probabilities};
 use super::linear::CENTER;
@@ -36,21 +38,21 @@ use crate::params::{End, FloatRange, ParamSpec};
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
-/// Which labels the outputs of the unlabeled rows stand for.
+/// Rule that turns the outputs of the unlabeled rows into labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// The highest are positive, as many as the share asks for.
+    /// The highest outputs are positive, as many as the share requires.
     #[default]
     Rank,
-    /// Those above 0 are positive, however many they are.
+    /// Outputs above 0 are positive, whatever their number.
     Sign,
 }
 
 /// The specification of `linear-da`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "linear-da",
-    "linear S3VM for many rows: labels as probabilities that cool down",
+    "linear S3VM for many rows, by deterministic annealing of label probabilities",
     &[
         LAMBDA,
         LAMBDA_U.range_of(FloatRange::closed(0.0, 1e6)),
@@ -59,25 +61,25 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "temperature",
             FloatRange::above(0.0, 1e6),
             "10",
-            "first temperature, in units of lambda_u",
+            "initial temperature, in units of lambda_u",
         ),
         RATE,
         ParamSpec::float(
             "settle",
             FloatRange::new(End::Open(0.0), End::Open(0.5)),
             "0.0001",
-            "mean change of p that ends a temperature, mean entropy that ends all",
+            "mean change of label probabilities that ends a temperature, and mean entropy that ends annealing",
         ),
         ParamSpec::choice(
             "by",
             &["rank", "sign"],
             "rank",
-            "which rows are positive: as many as the share says (rank), those above 0 (sign)",
+            "labels from outputs: rank = the highest are positive, as many as ratio requires; sign = those above 0",
         ),
         FIT_INTERCEPT,
         CENTER,
         RELATIVE_TOLERANCE,
-        MAX_STEPS.help_of("maximum number of Newton rounds in all; none = as many as it takes"),
+        MAX_STEPS.help_of("maximum number of Newton rounds in total; none = no limit"),
     ],
 );
 
@@ -89,25 +91,25 @@ impl Parameters for LinearDaParams {}
 pub struct LinearDaParams {
     /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centered ones, with `center`).
     pub lambda: f64,
-    /// Weight of the unlabeled rows together, the labeled ones together having 1.
+    /// Total weight of the unlabeled rows, relative to 1 for the labeled rows.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// First temperature, in units of lambda_u.
+    /// Initial temperature, in units of lambda_u.
     pub temperature: f64,
-    /// Factor by which the temperature falls.
+    /// Factor by which the temperature decreases.
     pub rate: f64,
-    /// Mean divergence of two rounds that ends a temperature, and mean entropy that ends the annealing.
+    /// Mean divergence between two rounds that ends a temperature, and mean entropy that ends annealing.
     pub settle: f64,
-    /// Which labels the outputs stand for.
+    /// Rule that turns outputs into labels.
     pub by: By,
     /// Whether to learn a constant, as the weight of a feature 1.
     pub fit_intercept: bool,
-    /// Whether to take its mean from every column, without storing zeros that changed.
+    /// Whether to subtract the mean of every column, without storing the zeros that change.
     pub center: bool,
-    /// The relative error of every minimum is at most the square of this.
+    /// The relative error of every minimum is at most the square of this value.
     pub tolerance: f64,
-    /// Most Newton rounds in all; 0 means as many as it takes.
+    /// Maximum number of Newton rounds in total; 0 means no limit.
     #[serde(with = "crate::params::step_limit")]
     pub max_steps: Option<u64>,
 }
@@ -130,10 +132,10 @@ impl Default for LinearDaParams {
     }
 }
 
-/// Most rounds at one temperature.
+/// Maximum number of rounds at one temperature.
 const MAX_ROUNDS: usize = 100;
-/// The lowest temperature, in terms of the first.
-const COLDEST: f64 = 1e-6;
+/// Lowest temperature relative to the first.
+const MIN_TEMPERATURE: f64 = 1e-6;
 
 impl Fit for LinearDaParams {
     fn fit(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Fitted> {
@@ -157,7 +159,7 @@ impl LinearDaParams {
         fit(self, x, problems, Some(start), watch)
     }
 
-    /// One fit for each of `lambdas`, each from the weights of the one before.
+    /// One fit for each of `lambdas`, each from the weights of the previous fit.
     pub fn fit_path(
         &self,
         lambdas: &[f64],
@@ -168,7 +170,7 @@ impl LinearDaParams {
         fit_path(|lambda| Self { lambda, ..self.clone() }, lambdas, x, problems, watch)
     }
 
-    /// The objective of the present weights with the labels their outputs stand for, and these labels.
+    /// Objective of the current weights with the labels given by their outputs, and these labels.
     fn labels(&self, problem: &LinearProblem<'_>, positives: usize) -> (f64, Vec<bool>) {
         let positive = match self.by {
             By::Rank => by_rank(problem, positives),
@@ -207,7 +209,7 @@ impl LabelingStrategy for LinearDaParams {
             best.consider(self.labels(problem, few.positives), problem);
         }
         let mut t = self.temperature * self.lambda_u;
-        let coldest = t * COLDEST;
+        let coldest = t * MIN_TEMPERATURE;
         let mut entropy = mean_entropy(&p);
         let minimize = |problem: &mut LinearProblem<'_>, p: &[f64], entropy| {
             problem.minimize(self.lambda_u, |j| p[j], Accuracy::OnTheWay, [entropy, self.settle])
@@ -253,7 +255,7 @@ impl LabelingStrategy for LinearDaParams {
     }
 }
 
-/// The lowest objective so far.
+/// Solution with the lowest objective so far.
 struct Best {
     objective: f64,
     w: Vec<f64>,
@@ -261,7 +263,7 @@ struct Best {
 }
 
 impl Best {
-    /// The present weights, with labels and their objective.
+    /// The current weights, with labels and their objective.
     fn of((objective, positive): (f64, Vec<bool>), problem: &LinearProblem<'_>) -> Self {
         Self { objective, w: problem.w.clone(), positive }
     }
@@ -274,7 +276,7 @@ impl Best {
     }
 }
 
-/// The labels for which + saves most at the present weights.
+/// Labels by rank: the rows for which + saves most at the current weights.
 fn by_rank(problem: &LinearProblem<'_>, positives: usize) -> Vec<bool> {
     let mut savings = vec![0.0; problem.unlabeled_outputs().len()];
     problem.costs(-1.0, &mut savings);
@@ -290,7 +292,7 @@ mod tests {
     use super::*;
     use crate::estimators::transductive::linear::tests::few_labels;
 
-    /// Alternates at one temperature and checks that J_T never rises.
+    /// Alternates at one temperature and checks that J_T never increases.
     struct Checked(LinearDaParams, f64);
 
     impl LabelingStrategy for Checked {
@@ -323,7 +325,7 @@ mod tests {
                 problem.costs(lambda_u, &mut g);
                 let nu = probabilities(&g, t, few.ratio, &mut p);
                 let labeled = free_energy(problem, &p);
-                // mean p is r to 1e-11, and J_T moves by ν/2 times that
+                // mean p is r to 1e-11, and J_T changes by ν/2 times that
                 assert!(labeled <= last + 1e-11 * (0.1 + nu.abs()), "{labeled} {last}");
                 minimize(problem, &p);
                 last = free_energy(problem, &p);
@@ -336,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn by_sign_the_share_is_free() {
+    fn labels_by_sign_ignore_the_ratio() {
         let (x, targets) = few_labels(60, 4, 8, 5);
         let fitted = |by| {
             let ratio = Ratio::Given(vec![0.2]);
@@ -355,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn alternating_never_raises_the_free_energy() {
+    fn alternating_never_increases_the_free_energy() {
         for (seed, t) in [(1, 2.0), (2, 0.3), (3, 0.02), (4, 0.3)] {
             let (x, mut targets) = few_labels(60, 4, 8, seed);
             if seed > 3 {

@@ -1,18 +1,19 @@
-//! `linear-tsvm`: the transductive support vector machine for sparse data, labels switched many pairs at a time.
+//! `linear-tsvm`: the transductive support vector machine for sparse data, which switches the labels of many pairs at a
+//! time.
 //!
 //! min over w and labels y' of the objective of [`super::linear`] with p = 1 where y' = + and 0 where −, the number of
 //! positives among the unlabeled rows being given (Sindhwani 2007, section 6.3; Joachims 1999).
 //!
-//! 1. Learn from the labels; the unlabeled rows with the highest outputs are positive.
+//! 1. Train on the labels; the unlabeled rows with the highest outputs are labeled positive.
 //! 2. Minimize over w with the unlabeled weight at a small value, `start`.
-//! 3. Switch the labels of pairs whose swap lowers the objective, the worst first, at most `switch` pairs; minimize
-//!    again; repeat until there is no such pair. The objective falls strictly, so this ends.
-//! 4. Raise the unlabeled weight by `rate` and go to 3, until it is λᵤ.
+//! 3. Switch the labels of pairs whose swap decreases the objective, largest decrease first, at most `switch` pairs;
+//!    minimize again; repeat until there is no such pair. The objective decreases strictly, so this ends.
+//! 4. Multiply the unlabeled weight by `rate` and go to 3, until it is λᵤ.
 //!
-//! Departures. A pair (i positive, j negative) is switched when cᵢ(h²(oᵢ) − h²(−oᵢ)) > cⱼ(h²(oⱼ) − h²(−oⱼ)), that is
-//! when the sum of their losses falls; with equal weights this says oᵢ < oⱼ. The source asks besides that both have a
-//! loss, which excludes some pairs that also gain. The first minimum with unlabeled rows starts from the labeled one
-//! rather than from 0.
+//! Departures. A pair (i positive, j negative) is switched when cᵢ(h²(oᵢ) − h²(−oᵢ)) > cⱼ(h²(oⱼ) − h²(−oⱼ)), that is,
+//! when the sum of their losses decreases; with equal weights this means oᵢ < oⱼ. The source also requires that both
+//! have a loss, which excludes some pairs that would decrease the objective. The first minimization with unlabeled rows
+//! starts from the solution of the labeled rows instead of 0.
 
 use super::linear::CENTER;
 use super::linear::{
@@ -34,7 +35,7 @@ use serde::{Deserialize, Serialize};
 /// The specification of `linear-tsvm`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "linear-tsvm",
-    "linear S3VM for many rows: labels of unlabeled rows are switched in pairs",
+    "linear S3VM for many rows, by switching pairs of inferred labels",
     &[
         LAMBDA,
         LAMBDA_U.range_of(FloatRange::closed(0.0, 1e6)),
@@ -44,13 +45,13 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "start",
             FloatRange::above(0.0, 1e6),
             "0.00001",
-            "first weight of the unlabeled rows",
+            "initial weight of the unlabeled rows",
         ),
-        RATE.help_of("factor by which that weight grows"),
+        RATE.help_of("factor by which the weight of the unlabeled rows grows per step"),
         FIT_INTERCEPT,
         CENTER,
         RELATIVE_TOLERANCE,
-        MAX_STEPS.help_of("maximum number of Newton rounds in all; none = as many as it takes"),
+        MAX_STEPS.help_of("maximum number of Newton rounds in total; none = no limit"),
     ],
 );
 
@@ -62,23 +63,23 @@ impl Parameters for LinearTsvmParams {}
 pub struct LinearTsvmParams {
     /// Weight of |w|²/2; 0 means 0.01 times the mean squared length of the rows (centered ones, with `center`).
     pub lambda: f64,
-    /// Weight of the unlabeled rows together, the labeled ones together having 1.
+    /// Total weight of the unlabeled rows, relative to 1 for the labeled rows.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Most pairs whose labels are switched at a time; 0 means all.
+    /// Maximum number of pairs whose labels are switched at a time; 0 means all.
     pub switch: usize,
-    /// First weight of the unlabeled rows.
+    /// Initial weight of the unlabeled rows.
     pub start: f64,
-    /// Factor by which that weight grows.
+    /// Factor by which the weight of the unlabeled rows grows per step.
     pub rate: f64,
     /// Whether to learn a constant, as the weight of a feature 1.
     pub fit_intercept: bool,
-    /// Whether to take its mean from every column, without storing zeros that changed.
+    /// Whether to subtract the mean of every column, without storing the zeros that change.
     pub center: bool,
-    /// The relative error of every minimum is at most the square of this.
+    /// The relative error of every minimum is at most the square of this value.
     pub tolerance: f64,
-    /// Most Newton rounds in all; 0 means as many as it takes.
+    /// Maximum number of Newton rounds in total; 0 means no limit.
     #[serde(with = "crate::params::step_limit")]
     pub max_steps: Option<u64>,
 }
@@ -122,7 +123,7 @@ impl LinearTsvmParams {
         fit(self, x, problems, Some(start), watch)
     }
 
-    /// One fit for each of `lambdas`, each from the weights of the one before.
+    /// One fit for each of `lambdas`, each from the weights of the previous fit.
     pub fn fit_path(
         &self,
         lambdas: &[f64],
@@ -148,14 +149,14 @@ impl LabelingStrategy for LinearTsvmParams {
     fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
         let mut labels = Labels::new(largest(problem.unlabeled_outputs(), few.positives), self.switch);
         let mut level = self.start.min(self.lambda_u);
-        let way = |level: f64| [self.lambda_u / level, 1.0];
-        let mut on = labels.improve(problem, level, Accuracy::OnTheWay, way(level));
+        let progress = |level: f64| [self.lambda_u / level, 1.0];
+        let mut on = labels.improve(problem, level, Accuracy::OnTheWay, progress(level));
         while on && level < self.lambda_u {
             level = (level * self.rate).min(self.lambda_u);
-            on = labels.improve(problem, level, Accuracy::OnTheWay, way(level));
+            on = labels.improve(problem, level, Accuracy::OnTheWay, progress(level));
         }
         if on {
-            labels.improve(problem, level, Accuracy::AtTheEnd, way(level));
+            labels.improve(problem, level, Accuracy::AtTheEnd, progress(level));
         }
         let Labels { positive, switched, batches, .. } = labels;
         let objective = problem.objective(self.lambda_u, |j| positive[j]);
@@ -167,7 +168,7 @@ impl LabelingStrategy for LinearTsvmParams {
     }
 }
 
-/// Labels of the unlabeled rows, on their way to where no pair gains.
+/// Labels of the unlabeled rows while pairs are switched.
 pub(crate) struct Labels {
     pub positive: Vec<bool>,
     /// Maximum number of pairs switched at a time; 0 means all.
@@ -181,18 +182,18 @@ impl Labels {
         Self { positive, max_pairs, switched: 0, batches: 0 }
     }
 
-    /// Minimizes at unlabeled weight `level` and switches in turn, until no pair gains: neither raises the objective.
-    /// False means stop.
+    /// Alternates minimizing at unlabeled weight `level` and switching, until no pair reduces the objective; neither
+    /// step increases it. Returns false if the fit must stop.
     pub fn improve(
         &mut self,
         problem: &mut LinearProblem<'_>,
         level: f64,
         accuracy: Accuracy,
-        way: [f64; 2],
+        progress: [f64; 2],
     ) -> bool {
         loop {
             let label = |j: usize| f64::from(u8::from(self.positive[j]));
-            if !problem.minimize(level, label, accuracy, way) {
+            if !problem.minimize(level, label, accuracy, progress) {
                 return false;
             }
             let cost = |j, o| problem.weight(j) * preference(o);
@@ -206,8 +207,9 @@ impl Labels {
     }
 }
 
-/// Switches the labels of the pairs (a positive, a negative) that gain, largest gain first, at most `max_pairs` (0: all);
-/// `cost(j, oⱼ)` is what + costs row j more than −. Returns the number of pairs.
+/// Switches the labels of the pairs (a positive, a negative) that reduce the objective, largest reduction first, at
+/// most `max_pairs` (0: all); `cost(j, oⱼ)` is the additional loss of label + over label − for row j. Returns the
+/// number of pairs.
 fn switch(
     outputs: &[f64],
     cost: impl Fn(usize, f64) -> f64,
@@ -263,7 +265,7 @@ mod tests {
 
         fn find_labels(&self, problem: &mut LinearProblem<'_>, few: &FewLabels) -> LabelingSolution {
             let level = self.0.lambda_u;
-            // the worst labels there are, so that there is much to switch
+            // the worst possible labels, so that many pairs are switched
             let mut positive: Vec<bool> =
                 largest(problem.unlabeled_outputs(), few.unlabeled.len() - few.positives)
                     .iter()
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn every_batch_lowers_the_objective_and_keeps_the_count() {
+    fn every_batch_decreases_the_objective_and_keeps_the_number_of_positives() {
         for (seed, max_pairs) in [(1, 1), (2, 3), (3, 0), (4, 1), (5, 0)] {
             let (x, mut targets) = few_labels(60, 4, 8, seed);
             if seed > 3 {
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn switching_takes_the_pairs_that_gain_most() {
+    fn switches_the_pairs_with_the_largest_reduction() {
         let cost = |_: usize, o: f64| preference(o);
         let outputs = [-0.5, 0.9, 0.2, 0.7, -0.1, 2.0];
         let labels = [true, false, true, false, false, true];

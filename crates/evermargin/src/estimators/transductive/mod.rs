@@ -1,8 +1,8 @@
-//! Few labels, many samples: learners that also use rows without a label.
+//! Semi-supervised estimators, which learn from few labels and many unlabeled rows.
 //!
-//! A two-class problem is split into labeled rows and unlabeled ones ([`FewLabels`]); the share of positives among
-//! the latter is given, taken from the labels or estimated ([`Ratio`]). A learner gives the model every learner gives,
-//! and beside it a score for each row it was trained on ([`Transduced`]): the labels it settled on.
+//! A two-class problem is split into labeled and unlabeled rows ([`FewLabels`]); the share of positives among the
+//! unlabeled rows is given, taken from the labels or estimated ([`Ratio`]). An estimator returns a model like every
+//! other, and in addition a score for each training row ([`Transduced`]), which gives the inferred labels.
 
 mod active_columns;
 pub mod annealing;
@@ -35,32 +35,32 @@ use crate::solver::Watch;
 use class_shares::smoothed_shares;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The labels a learner gave to the rows it was trained on.
+/// The labels that an estimator inferred for its training rows.
 #[derive(Debug, Clone, Default)]
 pub struct Transduced {
-    /// One vector a problem, one score a row: above 0 means [`Label::Pos`]. Of several problems (one a class) the
-    /// class with the largest score is meant. 1 is the edge of the margin, as in a decision function.
+    /// One vector per problem with one score per row: above 0 means [`Label::Pos`]. With several problems (one per
+    /// class), the class with the largest score is predicted. 1 is the edge of the margin, as in a decision function.
     pub scores: Vec<Vec<f64>>,
-    /// Share of positives among the unlabeled rows that was aimed at, one a problem.
+    /// Target share of positives among the unlabeled rows, one per problem.
     pub ratio: Vec<f64>,
-    /// What else there is to tell, for people and programs.
+    /// Further results for reports and programs.
     pub facts: ParamValues,
-    /// What labels alone give, where the learner compared itself with them.
+    /// Result of the labels alone, if the estimator compared itself with it.
     pub alone: Option<SupervisedAnswer>,
 }
 
-/// The answer of labels alone, found by a learner that compares itself with it.
+/// Result of training on the labels alone, computed by an estimator that compares itself with it.
 #[derive(Debug, Clone)]
 pub struct SupervisedAnswer {
     /// Scores as in [`Transduced`].
     pub scores: Vec<Vec<f64>>,
-    /// Share of held-out labels that are right with labels alone, and with the unlabeled rows.
+    /// Fraction of held-out labels predicted correctly from labels alone, and with the unlabeled rows.
     pub cross_validated: Option<[f64; 2]>,
-    /// Folds of that.
+    /// Number of folds of that cross-validation.
     pub folds: usize,
 }
 
-/// What is told of each problem: of one alone its facts, of several a list of them.
+/// Facts of all problems: those of a single problem as they are, those of several in a list.
 pub(crate) fn facts_of(mut each: Vec<ParamValues>) -> ParamValues {
     match each.len() {
         1 => each.remove(0),
@@ -71,16 +71,16 @@ pub(crate) fn facts_of(mut each: Vec<ParamValues>) -> ParamValues {
     }
 }
 
-/// The share of positives among the unlabeled rows.
+/// Share of positives among the unlabeled rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Ratio {
-    /// As among the labeled rows.
+    /// Share among the labeled rows.
     #[default]
     Labels,
-    /// Estimated from the data; of more than two classes, and where the data do not show it, from the smoothed counts of the
-    /// labels.
+    /// Estimated from the data. For more than two classes, and if the data do not allow an estimate, from the smoothed
+    /// counts of the labels.
     Auto,
-    /// Given: one share for two classes, or one for each class in order.
+    /// Given: one share for two classes, or one per class in order.
     Given(Vec<f64>),
 }
 
@@ -116,27 +116,29 @@ impl<'de> Deserialize<'de> for Ratio {
     }
 }
 
-/// One two-class problem, its rows sorted by what is known about them.
+/// A two-class problem with its rows divided into labeled and unlabeled ones.
 #[derive(Debug, Clone)]
 pub struct FewLabels {
-    /// Rows with a label and a weight.
+    /// Rows with a label and a positive weight.
     pub labeled: Vec<usize>,
     /// Their labels, −1 or 1.
     pub y: Vec<f64>,
-    /// Rows without a label, with a weight.
+    /// Rows without a label and with a positive weight.
     pub unlabeled: Vec<usize>,
     /// Share of positives among the unlabeled rows.
     pub ratio: f64,
-    /// The number of unlabeled rows that makes: at least one and not all where there are two or more.
+    /// Number of positives among the unlabeled rows that follows from the ratio: at least one and not all if there are
+    /// two or more rows.
     pub positives: usize,
-    /// Where the share comes from: `given`, `labels` or `estimate`.
+    /// Origin of the share: `given`, `labels`, `smoothed labels` or `estimate`.
     pub ratio_from: &'static str,
-    /// Where an estimate was tried: how far it stands out, 0 to 1 (see [`ratio`]); if not far, the labels' share is used.
+    /// Prominence of the estimate, 0 to 1, if one was computed (see [`ratio`]); if it is low, the share of the labels
+    /// is used.
     pub ratio_confidence: Option<f64>,
 }
 
 impl FewLabels {
-    /// Sorts the rows of every problem. `given` shares are checked against the problems.
+    /// Splits the rows of every problem. `given` shares are checked against the problems.
     pub fn of(
         x: MatrixView<'_>,
         problems: &[Targets],
@@ -147,7 +149,7 @@ impl FewLabels {
         if let Ratio::Given(shares) = ratio {
             check_shares(shares, problems.len())?;
         }
-        // one against the rest, each estimate finds the same valley whatever the class
+        // one against the rest, the estimate would find the same minimum for every class
         let estimate = match (ratio, problems) {
             (Ratio::Auto, [two]) => Some(estimate_ratio(x, two, watch)?),
             _ => None,
@@ -182,7 +184,7 @@ impl FewLabels {
         self.positives = positives(ratio, self.unlabeled.len());
     }
 
-    /// Where the share comes from, for [`Transduced::facts`]; the same for all problems.
+    /// Origin of the share, for [`Transduced::facts`]; the same for all problems.
     pub fn facts(&self) -> ParamValues {
         let mut facts = ParamValues::from_iter([("ratio_from".to_string(), self.ratio_from.into())]);
         if let Some(confidence) = self.ratio_confidence {
@@ -192,11 +194,13 @@ impl FewLabels {
     }
 }
 
-/// Labels that an estimate from the structure of the rows is worth, per c/(1 − c) of its confidence c. On the two-class sets on
-/// which settings were decided the mean error is 5.4 points; of the estimate alone 7.8, of the counts 5.9.
+/// Number of labels that an estimate from the structure of the rows is worth, per c/(1 − c) of its confidence c. On the
+/// two-class sets used to choose settings, the mean error is 5.4 points; it is 7.8 for the estimate alone and 5.9 for
+/// the counts.
 const ESTIMATE_LABELS: f64 = 10.0;
 
-/// An estimated share joined with that of `labels` labels: with few labels the estimate decides, with many they do.
+/// Combines an estimated share with that of `labels` labels: with few labels the estimate dominates, with many the
+/// labels.
 pub(crate) fn with_labels(estimate: f64, confidence: f64, share_of_labels: f64, labels: f64) -> f64 {
     if confidence >= 1.0 {
         return estimate;
@@ -205,15 +209,15 @@ pub(crate) fn with_labels(estimate: f64, confidence: f64, share_of_labels: f64, 
     (labels * share_of_labels + worth * estimate) / (labels + worth)
 }
 
-/// The labels of a problem, as far as their counts are evidence about its share.
+/// Number of labels of a problem, as far as their counts are evidence about its share.
 pub(crate) fn counted_labels(problem: &Targets) -> f64 {
     let used = problem.used();
     let positives = used.iter().filter(|&&i| problem.y[i] == Label::Pos).count();
     class_shares::evidence_of_counts(&[used.len() - positives, positives])
 }
 
-/// The share of positives of each problem by the smoothed counts of its labels: of one class against the rest those of the
-/// positives of all problems together, of any other problem those of its two classes.
+/// Share of positives of each problem from the smoothed counts of its labels: for classes against the rest, from the
+/// positives of all problems together; otherwise from the two classes of the problem.
 pub(crate) fn smoothed_label_shares(problems: &[Targets]) -> Vec<f64> {
     let used: Vec<Vec<usize>> = problems.iter().map(Targets::used).collect();
     let positives: Vec<usize> = problems
@@ -230,13 +234,13 @@ pub(crate) fn smoothed_label_shares(problems: &[Targets]) -> Vec<f64> {
     positives.iter().zip(&used).map(|(&p, used)| smoothed_shares(&[used.len() - p, p])[1]).collect()
 }
 
-/// round(ratio·n), but one at least and not all of two or more.
+/// round(ratio·n), but at least one and not all of two or more.
 fn positives(ratio: f64, n: usize) -> usize {
     let k = (ratio * n as f64 + 0.5).floor() as usize;
     if n >= 2 { k.clamp(1, n - 1) } else { k.min(n) }
 }
 
-/// One share for two classes, one a class for more: between 0 and 1, together 1.
+/// Checks the shares: one for two classes, one per class for more; between 0 and 1, and for several classes with sum 1.
 pub(super) fn check_shares(shares: &[f64], problems: usize) -> Result<()> {
     let written = || shares.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     if shares.iter().any(|r| !(*r > 0.0 && *r < 1.0)) {
@@ -260,7 +264,7 @@ pub(super) fn check_shares(shares: &[f64], problems: usize) -> Result<()> {
     Ok(())
 }
 
-/// The rows with the `k` largest scores, ties to the lower row, as a mark for each.
+/// Marks the rows with the `k` largest scores; ties go to the lower row.
 pub fn largest(scores: &[f64], k: usize) -> Vec<bool> {
     if k == 0 || k >= scores.len() {
         return vec![k > 0; scores.len()];
@@ -274,7 +278,8 @@ pub fn largest(scores: &[f64], k: usize) -> Vec<bool> {
     marks
 }
 
-/// The middle between the lowest score marked and the highest that is not; all on one side of 0 if all have one mark.
+/// Midpoint between the lowest score of a positive and the highest of a negative; if all are on one side, a value that
+/// separates them from 0.
 pub(crate) fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f64 {
     let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
     for (s, p) in scores.zip(positive) {
@@ -288,8 +293,8 @@ pub(crate) fn middle(scores: impl Iterator<Item = f64>, positive: &[bool]) -> f6
     }
 }
 
-/// Shifts scores to the middle between the lowest that is positive and the highest that is not, and gives every
-/// score the sign of its mark.
+/// Subtracts the midpoint between the lowest positive and the highest negative score, and gives every score the sign of
+/// its mark.
 pub fn center(scores: &mut [f64], positive: &[bool]) {
     let middle = middle(scores.iter().copied(), positive);
     for (s, p) in scores.iter_mut().zip(positive) {
@@ -303,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_words_numbers_or_lists() {
+    fn ratio_is_read_from_words_numbers_and_lists() {
         let read = |value: ParamValue| Ratio::deserialize(value);
         assert_eq!(read("labels".into()).unwrap(), Ratio::Labels);
         assert_eq!(read("auto".into()).unwrap(), Ratio::Auto);
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_must_fit_the_classes() {
+    fn checks_shares_against_the_number_of_classes() {
         assert!(check_shares(&[0.5], 1).is_ok());
         assert!(check_shares(&[0.2, 0.3, 0.5], 3).is_ok());
         for (shares, problems) in
@@ -324,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_stay_inside() {
+    fn number_of_positives_leaves_both_classes_nonempty() {
         assert_eq!(
             [positives(0.5, 0), positives(0.4, 1), positives(0.01, 10), positives(0.99, 10)],
             [0, 0, 1, 9]
@@ -333,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_are_marked_and_keep_their_signs() {
+    fn marks_the_largest_scores_and_centers_them_by_their_marks() {
         let mut scores = vec![1.0, 3.0, 3.0, 2.0, -1.0];
         let marks = largest(&scores, 2);
         assert_eq!(marks, [false, true, true, false, false]);

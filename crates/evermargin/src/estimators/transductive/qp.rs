@@ -1,14 +1,16 @@
-//! `qp-s3vm`: the relaxed problem of Emara 2012 (problem 3), by a local method from several starts.
+//! `qp-s3vm`: the relaxed problem of Emara 2012 (problem 3), solved by a local method from several starts.
 //!
-//! min over 0 ≤ p ≤ 1, Σp = k of UB(p) = ½C*²(1 − p)ᵀKp + C·C*·yᵀK(1 − p), the source's bound on the S3VM objective. The
-//! problem is concave for a kernel without negative eigenvalues: some optimum is a vertex, the vertices are 0/1 when k is
-//! whole, so no rounding is needed, and UB(p) = const − D(A) with the D of [`submod`](super::submod). It is also NP-hard: a
-//! package for quadratic programs, as used in the source, gives a local optimum too.
+//! min over 0 ≤ p ≤ 1, Σp = k of UB(p) = ½C*²(1 − p)ᵀKp + C·C*·yᵀK(1 − p), the source's bound on the S3VM objective.
+//! The problem is concave for a kernel without negative eigenvalues: some optimum is a vertex, and the vertices are 0/1
+//! if k is an integer, so no rounding is needed, and UB(p) = const − D(A) with the D of [`submod`](super::submod). It
+//! is also NP-hard: a quadratic programming package, as used in the source, also gives only a local optimum.
 //!
-//! Method: Frank–Wolfe with unit steps, that is iterated top-k, from greedy, reverse greedy, Parzen and `starts` random sets;
-//! then exchanges of two rows while one gains. On problems of up to 12 unlabeled rows all sets are tried instead.
+//! Method: Frank–Wolfe with unit steps, that is, iterated top-k, from greedy, reverse greedy, Parzen and `starts`
+//! random sets; then exchanges of two rows while one increases D. On problems of up to 12 unlabeled rows all sets are
+//! tried instead.
 //!
-//! The printed bound (theorem 3) lacks the constant C·C* Σ_{y=−1} Σⱼ Kᵢⱼ; with it the bound holds, and the arg min is the same.
+//! The printed bound (theorem 3) lacks the constant C·C* Σ_{y=−1} Σⱼ Kᵢⱼ; with it the bound holds, and the minimizer is
+//! the same.
 
 use super::submod::cut::Cut;
 use super::submod::polish::Labeling;
@@ -29,7 +31,7 @@ use serde::{Deserialize, Serialize};
 /// The specification of `qp-s3vm`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "qp-s3vm",
-    "the same cut from many starts, each to a local optimum (semi-supervised)",
+    "the objective of submod-s3vm from many starts, each to a local optimum (semi-supervised)",
     &[
         LINEAR_KERNEL,
         GAMMA,
@@ -60,23 +62,23 @@ pub struct QpParams {
     pub kernel: Kernel,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Weight of the cut over that of the labels, κn/2l.
+    /// Weight of the cut relative to that of the labels, κn/2l.
     pub rho: f64,
-    /// κ = C*/C itself; 0 means from `rho`.
+    /// κ = C*/C; 0 means computed from `rho`.
     pub kappa: f64,
     /// C*, the cost of an inferred label; 0 means κC.
     pub c_unlabeled: f64,
     /// Cost of a margin violation of a labeled row in the model.
     pub c: f64,
-    /// Random starts beside the three others.
+    /// Number of random starts in addition to the three others.
     pub starts: usize,
-    /// Most exchanges of two rows after each start.
+    /// Maximum number of exchanges of two rows after each start.
     pub exchanges: u64,
-    /// Whether the linear kernel is that of centered rows.
+    /// Whether to center the rows for the linear kernel.
     pub center: bool,
     /// Weights of the labels.
     pub label_weights: LabelWeights,
-    /// Accuracy of the model, as of `linear` or `svc`.
+    /// Tolerance of the model, as in `linear` or `svc`.
     pub tolerance: f64,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -105,7 +107,7 @@ impl Default for QpParams {
 }
 
 impl QpParams {
-    /// What it has in common with `submod-s3vm`.
+    /// Parameters shared with `submod-s3vm`.
     fn shared(&self) -> SubmodParams {
         SubmodParams {
             kernel: self.kernel,
@@ -129,7 +131,7 @@ impl Fit for QpParams {
         inductive.check()?;
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         if few.iter().all(|f| f.unlabeled.is_empty()) {
-            return inductive.alone(x, problems, &few, watch);
+            return inductive.fit_without_unlabeled(x, problems, &few, watch);
         }
         let search = Search {
             sweeps: SWEEPS,
@@ -151,10 +153,10 @@ impl Fit for QpParams {
     }
 }
 
-/// Most rows of which all sets are tried: 924 sets of 6 in 12.
+/// Maximum number of rows for which all sets are tried: 924 sets of 6 in 12.
 const EXHAUSTIVE_ROWS: usize = 12;
 
-/// The best of all sets of k rows; ties to the one found first, in the order of their bits.
+/// The best of all sets of k rows; ties go to the first one in the order of their bits.
 pub fn exhaustive(cut: &mut Cut<'_, '_>, k: usize) -> SearchResult {
     let n = cut.pull().len();
     let mut scores = vec![0.0; n];

@@ -1,14 +1,16 @@
-//! `ratio = auto`: how many of the unlabeled rows are positive.
+//! `ratio = auto`: estimates the share of positives among the unlabeled rows.
 //!
-//! Emara 2012 (end of chapter III): greedy gives a nested chain of labelings, one for each number of positives k; fit a
-//! support vector machine to each and take the k with the widest margin. Both ends of the chain are degenerate (one class),
-//! so only a minimum inside counts, and |w|² alone has several: here the whole objective ½|w|² + C Σξ² is used, which has a
-//! cleaner one. The curve is smoothed over three steps of the grid; of the minima inside the one with the largest
-//! prominence is taken, how far the curve rises on both sides before it falls lower, as a share of the lower of the two
-//! heights; if none stands out (`CLEAR`), the share of the labels stays.
+//! Emara 2012 (end of chapter III): greedy selection gives a nested chain of labelings, one for each number of
+//! positives k; a support vector machine is fitted to each, and the k with the widest margin is taken. Both ends of the
+//! chain are degenerate (one class), so only interior minima count, and |w|² alone has several: here the whole
+//! objective ½|w|² + C Σξ² is used, which has a clearer one. The curve is smoothed over three grid steps. The
+//! interior minimum with the largest prominence is taken: the rise of the curve on both sides before it falls
+//! below the minimum, as a fraction of the lower of the two heights. If no minimum is prominent enough
+//! (`MIN_PROMINENCE`), the share of the labels is used.
 //!
-//! Departures: a grid of k instead of every k, each fit started from the last ([`LinearParams::fit_from`]); at most
-//! [`CHAIN_ROWS`] unlabeled rows, drawn with a fixed seed; always the linear kernel, whatever the learner's.
+//! Departures: a grid of k instead of every k, each fit started from the previous one ([`LinearParams::fit_from`]); at
+//! most [`CHAIN_ROWS`] unlabeled rows, drawn with a fixed seed; always the linear kernel, whatever the kernel of the
+//! estimator.
 
 use super::submod::cut::{Cut, Seeds};
 use super::submod::search::sample;
@@ -21,14 +23,14 @@ use crate::model::Model;
 use crate::solver::lazy_greedy::lazy;
 use crate::solver::{Exit, Watch};
 
-/// Most unlabeled rows of the chain.
+/// Maximum number of unlabeled rows in the chain.
 pub const CHAIN_ROWS: usize = 2000;
 
-/// Steps of the grid of shares, and of its refinement between two of them.
+/// Number of grid steps for shares, and of refinement steps between two of them.
 const GRID: usize = 50;
-const FINER: usize = 4;
+const REFINEMENT: usize = 4;
 
-/// The limits of the cost of an estimate.
+/// Limits of the cost of an estimate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     /// Maximum number of unlabeled rows.
@@ -38,25 +40,25 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// The effort of the learners of one file.
+    /// Effort for training on a single data set.
     pub(crate) const FULL: Self = Self { rows: CHAIN_ROWS, tolerance: 3e-3 };
 }
 
-/// Prominence from which a minimum is believed. Groups that lie apart reach 0.6 and more; below 0.4 the minima of
-/// overlapping classes (diabetes, svmguide1) are further from the truth than the share of eight labels.
-const CLEAR: f64 = 0.5;
+/// Minimum prominence of a minimum. Well separated groups reach 0.6 and more; below 0.4 the minima of overlapping
+/// classes (diabetes, svmguide1) are further from the truth than the share of eight labels.
+const MIN_PROMINENCE: f64 = 0.5;
 
-/// Weight of the cut when the chain is made.
+/// Weight of the cut when the chain is computed.
 const RHO: f64 = 10.0;
 
-/// What the chain says.
+/// Result of the estimate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Share of positives; `None` if no minimum stands out.
+    /// Share of positives; `None` if no minimum is prominent enough.
     pub share: Option<f64>,
-    /// Prominence of the best minimum: 0 if there is none, toward 1 if it is a deep valley.
+    /// Prominence of the best minimum: 0 if there is none, close to 1 for a deep one.
     pub confidence: f64,
-    /// The objective for each share tried.
+    /// Objective for each share tried.
     pub curve: Vec<(f64, f64)>,
 }
 
@@ -66,12 +68,12 @@ impl Estimate {
     }
 }
 
-/// Estimates the share of positives among the unlabeled rows of a problem. Interrupted, there is none.
+/// Estimates the share of positives among the unlabeled rows of a problem. An interrupted estimate has no share.
 pub fn estimate_ratio(x: MatrixView<'_>, targets: &Targets, watch: &dyn Watch) -> Result<Estimate> {
     estimate_ratio_within(x, targets, Effort::FULL, watch)
 }
 
-/// The same from at most `max_rows` unlabeled rows.
+/// As [`estimate_ratio`], from at most `max_rows` unlabeled rows.
 pub fn estimate_ratio_on(
     x: MatrixView<'_>,
     targets: &Targets,
@@ -81,7 +83,7 @@ pub fn estimate_ratio_on(
     estimate_ratio_within(x, targets, Effort { rows: max_rows, ..Effort::FULL }, watch)
 }
 
-/// The same with less effort.
+/// As [`estimate_ratio`], with limited effort.
 pub(crate) fn estimate_ratio_within(
     x: MatrixView<'_>,
     targets: &Targets,
@@ -99,7 +101,7 @@ pub(crate) fn estimate_ratio_within(
     let Some(chain) = chain(x, targets, &labeled, &unlabeled, watch) else {
         return Ok(Estimate::none(Vec::new()));
     };
-    let mut fits = Fits::new(x, targets, &unlabeled, chain, effort.tolerance);
+    let mut fits = ChainFits::new(x, targets, &unlabeled, chain, effort.tolerance);
     let mut curve = Vec::with_capacity(GRID);
     for step in 1..GRID {
         let k = (step * n) / GRID;
@@ -112,9 +114,9 @@ pub(crate) fn estimate_ratio_within(
         return Ok(Estimate::none(shares(&curve, n)));
     };
     let mut best = curve[at];
-    if confidence >= CLEAR {
+    if confidence >= MIN_PROMINENCE {
         let (from, to) = (curve[at - 1].0, curve[at + 1].0);
-        let step = ((to - from) / (2 * FINER)).max(1);
+        let step = ((to - from) / (2 * REFINEMENT)).max(1);
         for k in (from + step..to).step_by(step).filter(|k| *k != best.0).collect::<Vec<_>>() {
             let Some(value) = fits.objective(k, watch)? else { return Ok(Estimate::none(shares(&curve, n))) };
             if value < best.1 {
@@ -122,7 +124,7 @@ pub(crate) fn estimate_ratio_within(
             }
         }
     }
-    let share = (confidence >= CLEAR).then_some(best.0 as f64 / n as f64);
+    let share = (confidence >= MIN_PROMINENCE).then_some(best.0 as f64 / n as f64);
     Ok(Estimate { share, confidence, curve: shares(&curve, n) })
 }
 
@@ -130,7 +132,7 @@ fn shares(curve: &[(usize, f64)], n: usize) -> Vec<(f64, f64)> {
     curve.iter().map(|(k, value)| (*k as f64 / n as f64, *value)).collect()
 }
 
-/// The unlabeled rows in the order in which greedy calls them positive.
+/// Unlabeled rows in the order in which greedy selection labels them positive.
 fn chain(
     x: MatrixView<'_>,
     targets: &Targets,
@@ -154,8 +156,8 @@ fn chain(
     (picks.exit != Exit::Interrupted).then_some(picks.order)
 }
 
-/// Support vector machines along the chain, each from the one before.
-struct Fits<'a> {
+/// Support vector machines along the chain, each started from the previous one.
+struct ChainFits<'a> {
     x: MatrixView<'a>,
     targets: Targets,
     unlabeled: Vec<usize>,
@@ -164,7 +166,7 @@ struct Fits<'a> {
     last: Option<Model>,
 }
 
-impl<'a> Fits<'a> {
+impl<'a> ChainFits<'a> {
     fn new(
         x: MatrixView<'a>,
         targets: &Targets,
@@ -178,7 +180,7 @@ impl<'a> Fits<'a> {
         Self { x, targets, unlabeled, chain, tolerance, last: None }
     }
 
-    /// min ½|w|² + Σξ² with the first k of the chain positive; `None` if interrupted.
+    /// min ½|w|² + Σξ² with the first k rows of the chain positive; `None` if interrupted.
     fn objective(&mut self, k: usize, watch: &dyn Watch) -> Result<Option<f64>> {
         for (place, &m) in self.chain.iter().enumerate() {
             self.targets.y[self.unlabeled[m]] = if place < k { Label::Pos } else { Label::Neg };
@@ -192,17 +194,17 @@ impl<'a> Fits<'a> {
     }
 }
 
-/// Means of three neighbors; beyond the ends the curve goes on flat.
+/// Means of three neighbors; the end values are repeated beyond the ends.
 fn smooth(curve: &[(usize, f64)]) -> Vec<f64> {
     let last = curve.len().saturating_sub(1);
     let mean = |i: usize| (curve[i.saturating_sub(1)].1 + curve[i].1 + curve[(i + 1).min(last)].1) / 3.0;
     (0..curve.len()).map(mean).collect()
 }
 
-/// The minimum inside the curve (of values from 0 up) with the largest prominence, and that.
+/// Index and prominence of the most prominent interior minimum of a curve with nonnegative values.
 fn prominent(curve: &[f64]) -> Option<(usize, f64)> {
     let value = |i: usize| curve[i];
-    // the highest point on the way to something lower, or to the end
+    // maximum on the way to a lower value, or to the end
     let wall = |at: usize, way: &mut dyn Iterator<Item = usize>| {
         let mut high = value(at);
         for i in way {
@@ -232,8 +234,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn less_effort_finds_the_same_valley() {
-        // 30 of 100 rows in one of two groups that lie apart, two labels
+    fn limited_effort_finds_the_same_minimum() {
+        // 30 of 100 rows in one of two separated groups, two labels
         let value = |i: usize| if i % 10 < 3 { 1.0 } else { -1.0 } + 0.02 * (i % 7) as f64;
         let x = crate::data::Matrix::dense((0..100).map(value).collect(), 100, 1).unwrap();
         let mut y = vec![Label::Unknown; 100];
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_valley_inside_is_found() {
+    fn finds_the_most_prominent_interior_minimum() {
         let (at, height) = prominent(&[0.0, 5.0, 4.0, 6.0, 2.0, 7.0, 1.0]).unwrap();
         assert_eq!(at, 4);
         assert!((height - 4.0 / 6.0).abs() < 1e-12);

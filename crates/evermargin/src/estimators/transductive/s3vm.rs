@@ -1,11 +1,12 @@
-//! What the semi-supervised support vector machines with a kernel share.
+//! Shared code of the semi-supervised support vector machines with a kernel.
 //!
 //! Problem (Sindhwani 2007, equation 3.7; V contains the ½ of quadratic losses):
 //!
-//! min over f and labels y' of (λ/2)|f|² + (1/l) Σ wᵢV(yᵢf(xᵢ)) + (λᵤ/u) Σ wⱼV(y'ⱼf(xⱼ)), a share r of the y' positive,
+//! min over f and labels y' of (λ/2)|f|² + (1/l) Σ wᵢV(yᵢf(xᵢ)) + (λᵤ/u) Σ wⱼV(y'ⱼf(xⱼ)), with a share r of the y'
+//! positive,
 //!
-//! where l and u are the weights of the labeled and the unlabeled rows, so that weight 2 is two copies. Divided by λ it is
-//! ½|f|² + Σ cᵢV(yᵢfᵢ), the form the loops solve; objectives are reported in the form above.
+//! where l and u are the total weights of the labeled and of the unlabeled rows, so that weight 2 equals two copies.
+//! Divided by λ it is ½|f|² + Σ cᵢV(yᵢfᵢ), the form that the solvers use; objectives are reported in the form above.
 
 use super::{FewLabels, Ratio, Transduced, center, facts_of, largest};
 use crate::data::MatrixView;
@@ -18,7 +19,7 @@ use crate::params::{ParamValue, ParamValues};
 use crate::solver::smo::Dual;
 use crate::solver::{Exit, Report, Stop, Watch};
 
-/// Refuses parameters and matrices none of these machines can use.
+/// Refuses parameters and matrices that none of these estimators can use.
 pub(crate) fn check(
     x: MatrixView<'_>,
     kernel: Kernel,
@@ -31,7 +32,7 @@ pub(crate) fn check(
         return Err(Error::parameter(
             "lambda",
             lambda,
-            "0 (by the size of the kernel) or a number from 1e-15 to 1e15",
+            "0 (scaled to the kernel) or a number from 1e-15 to 1e15",
         ));
     }
     if !(0.0..=1e15).contains(&lambda_u) {
@@ -50,32 +51,32 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The rows that take part, and every problem on them.
+/// The rows that take part, and all problems on them.
 #[derive(Debug)]
 pub(crate) struct Problems {
     /// Rows of the data, ascending.
     pub rows: Vec<usize>,
     pub each: Vec<Problem>,
-    /// Where the share of positives comes from.
+    /// Origin of the share of positives.
     pub facts: ParamValues,
 }
 
 /// One problem on the rows of [`Problems`].
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
-    /// −1 or 1, or 0 without a label.
+    /// Label −1 or 1; 0 without a label.
     pub y: Vec<f64>,
-    /// c of each row; 0 if it has no part in this problem.
+    /// c of each row; 0 if the row does not take part in this problem.
     pub cost: Vec<f64>,
-    /// Places of the unlabeled rows.
+    /// Positions of the unlabeled rows.
     pub open: Vec<usize>,
-    /// Share and number of positives among them; 0 of none.
+    /// Share and number of positives among them; 0 if there are none.
     pub ratio: f64,
     pub positives: usize,
 }
 
 impl Problem {
-    /// The mean output a balance constraint asks for: 2r − 1, or the mean label if there are no unlabeled rows.
+    /// Mean output required by a balance constraint: 2r − 1, or the mean label if there are no unlabeled rows.
     pub fn mean_output(&self) -> f64 {
         if !self.open.is_empty() {
             return 2.0 * self.ratio - 1.0;
@@ -86,7 +87,7 @@ impl Problem {
 }
 
 impl Problems {
-    /// Without weight λᵤ the unlabeled rows take no part.
+    /// Builds the problems. If λᵤ = 0, the unlabeled rows take no part.
     pub fn new(
         x: MatrixView<'_>,
         problems: &[Targets],
@@ -129,7 +130,7 @@ impl Problems {
         Ok(Self { rows, each, facts: few.iter().flat_map(FewLabels::facts).collect() })
     }
 
-    /// The kernel rows of the rows that take part, for the dual loop.
+    /// Kernel rows of the rows that take part, for the dual solver.
     pub fn gram(&self, x: MatrixView<'_>, kernel: Kernel, bytes: usize) -> Result<Box<dyn Gram>> {
         let mut gram: Box<dyn Gram> = match kernel {
             Kernel::Precomputed => Box::new(MatrixGram::new(x)?),
@@ -154,7 +155,7 @@ pub(crate) struct Function {
     pub bias: f64,
 }
 
-/// The model of one function a problem: weights for a linear kernel (and for a precomputed one, in its rows).
+/// Model with one function per problem: weights for a linear kernel (and for a precomputed one, in terms of its rows).
 pub(crate) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions: &[Function]) -> Model {
     let bias = functions.iter().map(|f| f.bias).collect();
     if matches!(kernel, Kernel::Linear | Kernel::Precomputed) {
@@ -178,8 +179,8 @@ pub(crate) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions
     Model::Expansion { kernel, points, coef, bias }
 }
 
-/// What a learner gives: the model of its functions, and the scores of all rows. Labels that were settled on are kept; without
-/// them the open rows are labeled by rank. Facts and a report for each problem.
+/// Result of an estimator: the model of its functions, and the scores of all rows. Given labels of the unlabeled rows
+/// are kept; without them the unlabeled rows are labeled by rank. Facts and a report per problem.
 pub(crate) fn fitted(
     x: MatrixView<'_>,
     kernel: Kernel,
@@ -193,10 +194,10 @@ pub(crate) fn fitted(
     Ok(Fitted { transduced: Some(transduced), ..Fitted::new(model, reports) })
 }
 
-/// The scores of all rows by the model, an unlabeled row on the side of its label. `labels` are −1 and 1 for the open rows
-/// of each problem: where the function contradicts one, the score is next to nothing. Without any, the rows of largest
-/// output are positive, as many as are wanted, and the scores of open rows are moved to have these signs. `facts` are
-/// those of each problem.
+/// Scores of all rows by the model, with unlabeled rows on the side of their labels. `labels` are −1 and 1 for the
+/// unlabeled rows of each problem; where the function contradicts one, the score is close to 0. Without `labels`, the
+/// rows with the largest outputs are positive, as many as required, and the scores of unlabeled rows are shifted to
+/// have these signs. `facts` holds the facts of each problem.
 fn transduced(
     model: &Model,
     x: MatrixView<'_>,
@@ -212,7 +213,7 @@ fn transduced(
         let rows = problem.open.iter().map(|&k| problems.rows[k]);
         let mut open: Vec<f64> = rows.clone().map(|i| scores[i]).collect();
         if let Some(labels) = labels {
-            side_with(&mut open, &labels[j]);
+            enforce_labels(&mut open, &labels[j]);
         } else {
             let positive = largest(&open, problem.positives);
             center(&mut open, &positive);
@@ -225,14 +226,14 @@ fn transduced(
     Ok(Transduced { scores, ratio, facts, alone: None })
 }
 
-/// The facts of a problem: λ and what a learner adds.
+/// Facts of a problem: λ and those of the estimator.
 pub(crate) fn facts<const N: usize>(lambda: f64, more: [(&str, ParamValue); N]) -> ParamValues {
     let lambda = std::iter::once(("lambda", ParamValue::from(lambda)));
     lambda.chain(more).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// Scores that contradict their labels become next to nothing.
-fn side_with(scores: &mut [f64], labels: &[f64]) {
+/// Sets scores that contradict their labels to almost 0, with the sign of the label.
+fn enforce_labels(scores: &mut [f64], labels: &[f64]) {
     for (score, &y) in scores.iter_mut().zip(labels) {
         if *score * y <= 0.0 {
             *score = if y > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
@@ -240,8 +241,8 @@ fn side_with(scores: &mut [f64], labels: &[f64]) {
     }
 }
 
-/// The machine with hinge loss on the dual loop, whose labels and costs may change: min ½|f|² + Σ cᵢh(yᵢ(fᵢ + b)).
-/// A row of label 0 or cost 0 takes no part.
+/// Support vector machine with hinge loss on the dual solver, whose labels and costs may change: min ½|f|² + Σ
+/// cᵢh(yᵢ(fᵢ + b)). A row with label 0 or cost 0 takes no part.
 pub(crate) struct KernelProblem<'g> {
     pub gram: &'g mut dyn Gram,
     pub dual: Dual,
@@ -252,7 +253,7 @@ pub(crate) struct KernelProblem<'g> {
 }
 
 impl<'g> KernelProblem<'g> {
-    /// At f = 0.
+    /// Starts at f = 0.
     pub fn new(gram: &'g mut dyn Gram, y: Vec<f64>, cost: Vec<f64>, bias: bool, tolerance: f64) -> Self {
         let bounds = bounds(&y, &cost);
         let (lo, hi) = bounds.into_iter().unzip();
@@ -264,21 +265,21 @@ impl<'g> KernelProblem<'g> {
         Self { gram, dual, y, cost, stop: Stop { tolerance, max_steps }, report }
     }
 
-    /// With another maximum number of steps per run, if there is one.
+    /// Sets another maximum number of steps per run, if one is given.
     pub fn with_max_steps(mut self, max_steps: Option<u64>) -> Self {
         self.stop.max_steps = max_steps.or(self.stop.max_steps);
         self
     }
 
-    /// Gives the rows other labels and costs; α moves no further than it must.
-    pub fn pose(&mut self, y: &[f64], cost: &[f64]) {
+    /// Sets other labels and costs; α changes only as far as the new bounds require.
+    pub fn set_targets(&mut self, y: &[f64], cost: &[f64]) {
         self.y.copy_from_slice(y);
         self.cost.copy_from_slice(cost);
         self.dual.retarget(y);
         self.dual.move_bounds(self.gram, &bounds(y, cost));
     }
 
-    /// Solves from where it stands; false if interrupted.
+    /// Continues from the current solution; false if interrupted.
     pub fn run(&mut self, watch: &dyn Watch) -> bool {
         let round = self.dual.run(self.gram, self.stop, watch);
         self.report.steps += round.steps;
@@ -288,7 +289,7 @@ impl<'g> KernelProblem<'g> {
         round.exit != Exit::Interrupted
     }
 
-    /// ½|f|² + Σ cᵢh(yᵢfᵢ) at the present f.
+    /// ½|f|² + Σ cᵢh(yᵢfᵢ) at the current f.
     pub fn primal(&self) -> f64 {
         let (f, b) = (self.dual.decisions(), self.dual.bias());
         let norm: f64 = self.dual.alpha().iter().zip(&f).map(|(a, f)| a * (f - b)).sum();
@@ -301,21 +302,21 @@ impl<'g> KernelProblem<'g> {
         (0..f.len()).map(|i| self.cost[i] * hinge(i)).sum()
     }
 
-    /// A lower bound of the minimum: the dual value of a feasible α, less what kernel values in single precision may have added,
-    /// ½ε(Σ|αᵢ|√Kᵢᵢ)².
+    /// Lower bound of the minimum: the dual value of a feasible α, minus the largest error from kernel values in single
+    /// precision, ½ε(Σ|αᵢ|√Kᵢᵢ)².
     pub fn lower_bound(&self) -> f64 {
-        let reach = |(i, a): (usize, &f64)| a.abs() * self.gram.diag(i).max(0.0).sqrt();
-        let reach: f64 = self.dual.alpha().iter().enumerate().map(reach).sum();
-        -self.dual.objective() - 0.5 * f64::from(f32::EPSILON) * reach * reach
+        let size = |(i, a): (usize, &f64)| a.abs() * self.gram.diag(i).max(0.0).sqrt();
+        let size: f64 = self.dual.alpha().iter().enumerate().map(size).sum();
+        -self.dual.objective() - 0.5 * f64::from(f32::EPSILON) * size * size
     }
 
-    /// What was found.
+    /// The current function.
     pub fn function(&self) -> Function {
         Function { alpha: self.dual.alpha().to_vec(), bias: self.dual.bias() }
     }
 }
 
-/// [0, c] for a positive row, [−c, 0] for a negative one.
+/// Bounds of the dual variables: [0, c] for a positive row, [−c, 0] for a negative one.
 fn bounds(y: &[f64], cost: &[f64]) -> Vec<(f64, f64)> {
     y.iter().zip(cost).map(|(y, c)| ((y * c).min(0.0), (y * c).max(0.0))).collect()
 }

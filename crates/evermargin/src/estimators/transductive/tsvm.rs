@@ -1,15 +1,15 @@
 //! `tsvm`: the transductive support vector machine with any kernel, by switching labels.
 //!
-//! Problem: that of `transductive::s3vm` with the hinge loss, round(r·u) labels y' positive. Method (Joachims 1999; Sindhwani
-//! 2007, sections 3.4.2 and 6.3, with the rule for several pairs): learn from the labels; call the unlabeled rows with the
-//! largest outputs positive; then raise λᵤ from 1e-5 to its value by steps of 1.5, and at each step, while there are rows
-//! i labeled + with oᵢ < 1 and j labeled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to `switch` such
-//! pairs, worst first, and learn again from where α stands.
+//! Problem: that of `transductive::s3vm` with the hinge loss and round(r·u) labels y' positive. Method (Joachims 1999;
+//! Sindhwani 2007, sections 3.4.2 and 6.3, with the rule for several pairs): train on the labels; label the unlabeled
+//! rows with the largest outputs positive; then increase λᵤ from 1e-5 to its value by factors of 1.5, and at each step,
+//! while there are rows i labeled + with oᵢ < 1 and j labeled − with oⱼ > −1 and oᵢ < oⱼ, switch both labels of up to
+//! `switch` such pairs, worst first, and train again from the current α.
 //!
-//! Every batch lowers the objective before anything is learned anew: h(o) − h(−o) falls strictly, so oᵢ < oⱼ gives
-//! h(oᵢ) + h(−oⱼ) > h(−oᵢ) + h(oⱼ). As each solution is exact only to the tolerance, and kernel values to single precision,
-//! a batch that does not lower the objective by more than that precision ends its step. Otherwise copies of one row, whose
-//! outputs differ by rounding alone, switch labels without end.
+//! Every batch decreases the objective even before retraining: h(o) − h(−o) decreases strictly, so oᵢ < oⱼ gives
+//! h(oᵢ) + h(−oⱼ) > h(−oᵢ) + h(oⱼ). Because each solution is exact only to the tolerance, and kernel values to single
+//! precision, a batch that does not decrease the objective by more than that precision ends its step. Otherwise copies
+//! of one row, whose outputs differ only by rounding, would switch labels endlessly.
 
 use super::s3vm::{self, Function, KernelProblem, Problem, Problems};
 use super::{Ratio, default_lambda, largest};
@@ -55,22 +55,22 @@ pub struct TsvmParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows relative to that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Most pairs whose labels are switched at a time; 0 means all.
+    /// Maximum number of pairs whose labels are switched at a time; 0 means all.
     pub switch: usize,
     /// Largest violation of the optimality conditions.
     pub tolerance: f64,
-    /// Whether to learn a constant, not regularized.
+    /// Whether to learn a constant, which is not regularized.
     pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
-    /// Maximum number of steps at each weight of the unlabeled rows; none = far more than usable rows need.
+    /// Maximum number of steps at each weight of the unlabeled rows; `None` is far more than scaled data needs.
     #[serde(skip)]
     pub max_steps: Option<u64>,
-    /// Whether to raise the weight of the unlabeled rows in few steps.
+    /// Whether to increase the weight of the unlabeled rows in few steps.
     #[serde(skip)]
     pub fast: bool,
 }
@@ -92,18 +92,18 @@ impl Default for TsvmParams {
     }
 }
 
-/// Where λᵤ starts, and the factor by which it grows.
+/// Initial λᵤ, and the factor by which it grows.
 const ANNEALING: (f64, f64) = (1e-5, 1.5);
-/// The same where speed matters more than the last switch of a label.
+/// The same if speed matters more than the last switches.
 const FAST_ANNEALING: (f64, f64) = (1e-3, 4.0);
 
-/// What switching found for one problem.
+/// Result of label switching for one problem.
 pub(crate) struct Switched {
     pub function: Function,
-    /// −1 or 1 for each open row.
+    /// Label −1 or 1 of each unlabeled row.
     pub labels: Vec<f64>,
     pub report: Report,
-    /// Pairs switched.
+    /// Number of pairs switched.
     pub switches: usize,
     /// Objective (divided by λ) before and after every batch, at one λᵤ.
     pub batches: Vec<[f64; 2]>,
@@ -143,7 +143,7 @@ impl Switching {
         while going && !problem.open.is_empty() {
             let mut cost = problem.cost.clone();
             problem.open.iter().for_each(|&i| cost[i] *= weight / self.lambda_u);
-            machine.pose(&y, &cost);
+            machine.set_targets(&y, &cost);
             going = machine.run(watch);
             while going {
                 let pairs = self.pairs(&machine.dual.decisions(), &y, &problem.open);
@@ -154,7 +154,7 @@ impl Switching {
                 for &(i, j) in &pairs {
                     (y[i], y[j]) = (-1.0, 1.0);
                 }
-                machine.pose(&y, &cost);
+                machine.set_targets(&y, &cost);
                 going = machine.run(watch);
                 switches += pairs.len();
                 batches.push([before, machine.primal()]);
@@ -174,14 +174,15 @@ impl Switching {
         Switched { function: machine.function(), labels, report, switches, batches }
     }
 
-    /// The worst positive with the worst negative, the second with the second, while a switch gains.
+    /// Pairs in the order of their violation: the worst positive with the worst negative, the second with the second,
+    /// while a switch reduces the objective.
     fn pairs(&self, f: &[f64], y: &[f64], open: &[usize]) -> Vec<(usize, usize)> {
         let mut plus: Vec<usize> = open.iter().copied().filter(|&i| y[i] > 0.0 && f[i] < 1.0).collect();
         let mut minus: Vec<usize> = open.iter().copied().filter(|&i| y[i] < 0.0 && f[i] > -1.0).collect();
         plus.sort_unstable_by(|&a, &b| f[a].total_cmp(&f[b]).then(a.cmp(&b)));
         minus.sort_unstable_by(|&a, &b| f[b].total_cmp(&f[a]).then(a.cmp(&b)));
-        let most = if self.switch == 0 { usize::MAX } else { self.switch };
-        plus.into_iter().zip(minus).take(most).take_while(|&(i, j)| f[i] < f[j]).collect()
+        let max_pairs = if self.switch == 0 { usize::MAX } else { self.switch };
+        plus.into_iter().zip(minus).take(max_pairs).take_while(|&(i, j)| f[i] < f[j]).collect()
     }
 }
 
@@ -203,10 +204,10 @@ impl Fit for TsvmParams {
         };
         let solved: Vec<Switched> =
             problems.each.iter().map(|p| switching.solve(gram.as_mut(), p, watch)).collect();
-        let told = |s: &Switched| {
+        let record = |s: &Switched| {
             s3vm::facts(this.lambda, [("switches", s.switches.into()), ("batches", s.batches.len().into())])
         };
-        let facts = solved.iter().map(told).collect();
+        let facts = solved.iter().map(record).collect();
         let (mut functions, mut labels, mut reports) = (Vec::new(), Vec::new(), Vec::new());
         for s in solved {
             functions.push(s.function);
@@ -229,8 +230,8 @@ mod tests {
     use crate::kernel::gram::{KernelGram, Packed};
 
     #[test]
-    fn stops_on_copies_of_few_rows() {
-        // 400 rows of 7 kinds, six labels, one share of positives after the other
+    fn ends_on_copies_of_few_rows() {
+        // 400 rows of 7 kinds, six labels, several shares of positives
         let kinds = [
             [0.3018, 0.1833, -0.0275],
             [-0.0825, 0.3246, 0.3805],
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn every_batch_gains_and_keeps_the_number_of_positives() {
+    fn every_batch_decreases_the_objective_and_keeps_the_number_of_positives() {
         let mut switched = 0;
         for seed in 0..6 {
             let params = GenerateParams { rows: 90, noise: Some(0.4), seed, ..Default::default() };
@@ -303,7 +304,7 @@ mod tests {
                     assert!(after < before, "seed {seed}: {before} -> {after}");
                 }
                 switched += found.switches;
-                // a local optimum: no pair is left that gains
+                // a local optimum: no pair is left whose switch reduces the objective
                 let y = |f: &[f64]| {
                     let mut y = problems.each[0].y.clone();
                     problems.each[0].open.iter().zip(f).for_each(|(&i, l)| y[i] = *l);
@@ -317,10 +318,10 @@ mod tests {
                     })
                     .collect();
                 let left = switching.pairs(&f, &y(&found.labels), &problems.each[0].open);
-                // outputs are exact to single precision of the kernel
+                // outputs have the single precision of the kernel
                 assert!(left.iter().all(|&(i, j)| f[j] - f[i] < 1e-4), "{left:?}");
             }
         }
-        assert!(switched > 20, "the batches were tried: {switched}");
+        assert!(switched > 20, "only {switched} pairs were switched");
     }
 }

@@ -1,26 +1,26 @@
-//! Kernel rows kept under a byte budget; the least recently used make room.
+//! Cache of kernel rows under a byte budget, with eviction of the least recently used rows.
 //!
-//! All rows live in one anonymous mapping with huge pages where the system has them: with small pages, faults
-//! would cost as much as computing the rows of cheap kernels.
+//! All rows are in one anonymous memory mapping, with huge pages where the system supports them: with small pages, page
+//! faults would cost as much as computing the rows of cheap kernels.
 
 use crate::error::{Error, Result};
 use memmap2::{MmapMut, MmapOptions};
 
-const NOWHERE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
-/// Rows of one width, at most `capacity` of them; of each row the first values, all of them unless said otherwise.
+/// At most `capacity` rows of one width; of each row a prefix is stored, by default the whole row.
 #[derive(Debug)]
 pub struct RowCache {
     width: usize,
     capacity: usize,
     bytes: usize,
     min_rows: usize,
-    /// Room for `capacity` rows; the system hands out memory as it is touched.
+    /// Memory for `capacity` rows; the system allocates pages when they are first used.
     memory: MmapMut,
     slots: Vec<Slot>,
     /// Slots that hold no row.
     free: Vec<u32>,
-    /// Slot of each row, or `NOWHERE`.
+    /// Slot of each row, or `NO_SLOT`.
     slot_of: Vec<u32>,
     clock: u64,
 }
@@ -33,12 +33,12 @@ struct Slot {
 }
 
 impl RowCache {
-    /// A cache for `rows` rows of `width` values in `bytes`, but always room for `min_rows` rows.
+    /// A cache for `rows` rows of `width` values in `bytes`, with a capacity of at least `min_rows` rows.
     pub fn new(rows: usize, width: usize, bytes: usize, min_rows: usize) -> Result<Self> {
         let (mut bytes, mut room) = (bytes, capacity(rows, width, bytes, min_rows));
         let memory = loop {
             match map(room * width * 4) {
-                // the system refuses: fewer rows do as well, they are computed more often
+                // the system refuses: continue with a smaller cache, in which rows are computed more often
                 Err(_) if room > min_rows => {
                     bytes /= 2;
                     room = capacity(rows, width, bytes, min_rows);
@@ -47,17 +47,17 @@ impl RowCache {
             }
         };
         let capacity = room;
-        let (slots, free, slot_of) = (Vec::new(), Vec::new(), vec![NOWHERE; rows]);
+        let (slots, free, slot_of) = (Vec::new(), Vec::new(), vec![NO_SLOT; rows]);
         Ok(Self { width, capacity, bytes, min_rows, memory, slots, free, slot_of, clock: 0 })
     }
 
-    /// A cache of no rows yet; see [`RowCache::grow`].
+    /// An empty cache whose number of rows can grow; see [`RowCache::grow`].
     pub fn growing(mut bytes: usize, min_rows: usize) -> Self {
         let memory = loop {
             match map(bytes) {
                 Ok(memory) => break memory,
                 Err(_) if bytes > 1 => bytes /= 2,
-                // as any collection does
+                // like any collection that cannot allocate
                 Err(_) => std::alloc::handle_alloc_error(std::alloc::Layout::new::<f32>()),
             }
         };
@@ -65,20 +65,20 @@ impl RowCache {
         Self { width: 0, capacity: 0, bytes, min_rows, memory, slots, free, slot_of, clock: 0 }
     }
 
-    /// Rows there are, held or not.
+    /// Number of rows of the matrix, cached or not.
     pub fn rows(&self) -> usize {
         self.slot_of.len()
     }
 
-    /// Most rows held at once.
+    /// Maximum number of cached rows.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// The row, if it is here, as far as it is filled.
+    /// The stored prefix of a row, if the row is cached.
     pub fn get(&self, row: usize) -> Option<&[f32]> {
         match self.slot_of[row] {
-            NOWHERE => None,
+            NO_SLOT => None,
             slot => {
                 let start = slot as usize * self.width;
                 self.values().get(start..start + self.slots[slot as usize].filled)
@@ -86,7 +86,7 @@ impl RowCache {
         }
     }
 
-    /// Marks the rows as used now and returns those that are not here.
+    /// Marks the rows as used now and returns those that are not cached.
     pub fn touch(&mut self, rows: &[usize]) -> Vec<usize> {
         self.clock += 1;
         let mut missing = Vec::new();
@@ -99,8 +99,8 @@ impl RowCache {
         missing
     }
 
-    /// Memory for new rows, to be filled by the caller: unused while there is some, then that of the least
-    /// recently used. Rows touched last stay, so they and the new ones must not pass the capacity.
+    /// Memory for new rows, to be filled by the caller: unused slots first, then those of the least recently used rows.
+    /// Rows of the last [`RowCache::touch`] are kept, so together with the new ones they must not exceed the capacity.
     pub fn claim(&mut self, rows: &[usize]) -> Vec<&mut [f32]> {
         let places = self.places(rows);
         let mut slots = self.values_mut().chunks_exact_mut(places.1);
@@ -113,7 +113,7 @@ impl RowCache {
         places.0.iter().filter_map(take).collect()
     }
 
-    /// Memory for all rows, one after the other, if an empty cache has room for them; to be filled by the caller.
+    /// Memory for all rows, contiguous, if the cache is empty and has room for them; to be filled by the caller.
     pub fn claim_all(&mut self) -> Option<&mut [f32]> {
         if self.capacity < self.rows() || !self.slots.is_empty() {
             return None;
@@ -133,7 +133,7 @@ impl RowCache {
         places.extend(self.slots.len()..self.slots.len() + fresh);
         self.slots.resize(self.slots.len() + fresh, Slot { row: 0, used: u64::MAX, filled: 0 });
         let dropped = self.oldest(rows.len() - places.len());
-        dropped.iter().for_each(|&p| self.slot_of[self.slots[p].row] = NOWHERE);
+        dropped.iter().for_each(|&p| self.slot_of[self.slots[p].row] = NO_SLOT);
         places.extend(dropped);
         places.sort_unstable();
         for (&row, &p) in rows.iter().zip(&places) {
@@ -143,17 +143,17 @@ impl RowCache {
         (places, self.width.max(1))
     }
 
-    /// Rows held, least recently used first.
+    /// Cached rows, least recently used first.
     pub fn held(&self) -> Vec<usize> {
-        let held = self.slot_of.iter().enumerate().filter(|(_, s)| **s != NOWHERE);
+        let held = self.slot_of.iter().enumerate().filter(|(_, s)| **s != NO_SLOT);
         let mut order: Vec<(u64, usize)> = held.map(|(r, &s)| (self.slots[s as usize].used, r)).collect();
         order.sort_unstable();
         order.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Room for `rows` rows; wider ones, up to `widest`, when they need it.
+    /// Makes room for `rows` rows, and widens the slots, up to `widest` values, if necessary.
     pub fn grow(&mut self, rows: usize, widest: usize) -> Result<()> {
-        self.slot_of.resize(rows, NOWHERE);
+        self.slot_of.resize(rows, NO_SLOT);
         if rows > self.width {
             self.set_width((rows + rows / 4).max(64).min(widest.max(rows)))?;
         }
@@ -161,7 +161,7 @@ impl RowCache {
         Ok(())
     }
 
-    /// Makes rows just as wide as there are rows, so that what fits depends on their number alone.
+    /// Makes slots exactly as wide as the number of rows, so that the capacity depends on this number alone.
     pub fn fit(&mut self) -> Result<()> {
         let rows = self.slot_of.len();
         self.set_width(rows)?;
@@ -169,12 +169,11 @@ impl RowCache {
         Ok(())
     }
 
-    /// Moves the rows apart or together, in place; those that have no place any more, the least recently used, are
-    /// dropped.
+    /// Changes the width of the slots in place; the least recently used rows that no longer fit are evicted.
     fn set_width(&mut self, width: usize) -> Result<()> {
-        let most = capacity(usize::MAX, width, self.bytes, self.min_rows);
+        let max_rows = capacity(usize::MAX, width, self.bytes, self.min_rows);
         let mut order = self.held();
-        order.drain(..order.len().saturating_sub(most)).for_each(|row| self.slot_of[row] = NOWHERE);
+        order.drain(..order.len().saturating_sub(max_rows)).for_each(|row| self.slot_of[row] = NO_SLOT);
         order.sort_unstable_by_key(|&row| self.slot_of[row]);
         let kept: Vec<Slot> = order.iter().map(|&row| self.slots[self.slot_of[row] as usize]).collect();
         let room = self.bytes.max(self.min_rows * width * 4) / 4 * 4;
@@ -192,7 +191,7 @@ impl RowCache {
         }
         let mut order: Vec<usize> = (0..kept.len()).collect();
         if width > self.width {
-            order.reverse(); // so that no row is written over before it has moved
+            order.reverse(); // so that no row is overwritten before it has moved
         }
         for at in order {
             values.copy_within(at * self.width..at * self.width + kept[at].filled, at * width);
@@ -202,14 +201,14 @@ impl RowCache {
         Ok(())
     }
 
-    /// Says how much of a row is filled.
+    /// Sets the length of the stored prefix of a row.
     pub fn set_filled(&mut self, row: usize, filled: usize) {
         if let Some(slot) = self.slots.get_mut(self.slot_of[row] as usize) {
             slot.filled = filled;
         }
     }
 
-    /// Writes on where the row is filled to.
+    /// Appends values to the stored prefix of a row.
     pub fn extend(&mut self, row: usize, more: &[f32]) {
         let Some(slot) = self.slots.get_mut(self.slot_of[row] as usize) else { return };
         let start = self.slot_of[row] as usize * self.width + slot.filled;
@@ -217,19 +216,19 @@ impl RowCache {
         self.values_mut()[start..start + more.len()].copy_from_slice(more);
     }
 
-    /// Keeps the rows and columns named (ascending) and forgets the others.
+    /// Keeps the given rows and columns (ascending) and removes the others.
     pub fn keep(&mut self, keep: &[usize]) {
-        let mut slot_of = vec![NOWHERE; keep.len()];
+        let mut slot_of = vec![NO_SLOT; keep.len()];
         let width = self.width;
         for (new, &row) in keep.iter().enumerate() {
-            let at = std::mem::replace(&mut self.slot_of[row], NOWHERE);
+            let at = std::mem::replace(&mut self.slot_of[row], NO_SLOT);
             let Some(slot) = self.slots.get_mut(at as usize) else { continue };
             let filled = keep.partition_point(|&c| c < slot.filled);
             (slot.row, slot.filled, slot_of[new]) = (new, filled, at);
             let values = &mut self.values_mut()[at as usize * width..(at as usize + 1) * width];
             keep[..filled].iter().enumerate().for_each(|(to, &from)| values[to] = values[from]);
         }
-        self.free.extend(self.slot_of.iter().filter(|s| **s != NOWHERE));
+        self.free.extend(self.slot_of.iter().filter(|s| **s != NO_SLOT));
         self.slot_of = slot_of;
     }
 
@@ -241,7 +240,7 @@ impl RowCache {
         bytemuck::cast_slice_mut(&mut self.memory[..self.capacity * self.width * 4])
     }
 
-    /// The `count` slots used longest ago.
+    /// The `count` least recently used slots.
     fn oldest(&self, count: usize) -> Vec<usize> {
         let mut slots: Vec<usize> = (0..self.slots.len()).collect();
         if count > 0 && count < slots.len() {
@@ -258,7 +257,7 @@ fn capacity(rows: usize, width: usize, bytes: usize, min_rows: usize) -> usize {
 
 fn map(room: usize) -> Result<MmapMut> {
     let memory = MmapOptions::new().len(room.max(1)).map_anon().map_err(|e| {
-        Error::Data(format!("{room} bytes for kernel rows could not be had ({e}): lower the cache size"))
+        Error::Data(format!("cannot allocate {room} bytes for kernel rows ({e}): lower the cache size"))
     })?;
     #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::HugePage);
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_its_budget_and_drops_the_least_recently_used() {
+    fn stays_within_its_budget_and_evicts_the_least_recently_used_rows() {
         let mut cache = RowCache::new(100, 10, 4 * 10 * 5, 2).unwrap();
         assert_eq!(cache.capacity(), 5);
         fill(&mut cache, &[1, 2, 3]);
@@ -292,8 +291,8 @@ mod tests {
     }
 
     #[test]
-    fn a_growing_cache_keeps_what_it_knows_within_its_bytes() {
-        // row r has the value of point r times that of each column's point
+    fn growing_cache_keeps_correct_values_within_its_byte_limit() {
+        // entry (r, c) is determined by the points of row r and column c
         let value = |a: u64, b: u64| (a * 31 + b * 17) as f32;
         let mut cache = RowCache::growing(4 * 2000, 2);
         let mut points: Vec<u64> = Vec::new();
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn never_holds_more_than_the_budget_over_a_long_run() {
+    fn stays_within_its_budget_over_a_long_run() {
         let mut cache = RowCache::new(1000, 4, 4 * 4 * 37, 2).unwrap();
         for step in 0..5000usize {
             let rows = [step * 7919 % 1000, (step * 104_729 + 1) % 1000];

@@ -1,4 +1,4 @@
-//! Whole kernel matrices in double precision, for learners that factor them.
+//! Whole kernel matrices in double precision, for estimators that factor them.
 
 use super::TILE;
 use crate::data::{Matrix, MatrixView};
@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::math::linalg;
 use rayon::prelude::*;
 
-/// The kernel of every pair of rows, row-major. Data of few columns goes through matrix products; wide sparse
+/// Kernel values of every pair of rows, row-major. Data with few columns is computed by matrix products, wide sparse
 /// data row by row.
 pub fn gram_matrix(x: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
     let n = x.rows();
@@ -34,8 +34,8 @@ pub fn gram_matrix(x: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
     matrix
 }
 
-/// The kernel of every row of `x` with every point: one row of values a row of `x`. Single precision is not enough for what
-/// is factored.
+/// Kernel values of every row of `x` with every point: one row of values per row of `x`. They are in double precision
+/// because the result is factored.
 pub fn cross_matrix(x: MatrixView<'_>, points: MatrixView<'_>, kernel: Kernel) -> Vec<f64> {
     let (n, m, d) = (x.rows(), points.rows(), x.cols());
     let sparse = |v: &MatrixView<'_>| matches!(v, MatrixView::Csr { .. });

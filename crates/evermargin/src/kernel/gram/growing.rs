@@ -1,27 +1,28 @@
-//! A Gram matrix that gains and loses points: the memory of an online learner.
+//! A Gram matrix to which points are added and from which points are removed, for online learners.
 //!
-//! Points are appended and dropped, their order stays. Of each row a prefix is kept, under a byte limit (three
-//! quarters of it; the rest is for sub-matrices): a row is as long as the matrix was when it was last used, and what
-//! came later is read from the rows of the new points, for the matrix is symmetric (Bordes et al. 2005; the cache of
-//! LASVM). Kernel values of new points with the others are computed in blocks.
+//! Points are appended and removed; their order stays the same. The cache stores a prefix of each row, under a byte
+//! limit (three quarters of it; the rest is for sub-matrices): a row is as long as the matrix was when it was last
+//! used, and later entries are read from the rows of the newer points, because the matrix is symmetric (Bordes et al.
+//! 2005; the cache of LASVM). Kernel values of new points with the others are computed in blocks.
 //!
-//! Invariant: a kernel value depends on its two samples alone, not on the block it was computed in or on what is
-//! cached; so results do not change with the cache, and a learner that was saved goes on bit by bit.
+//! Invariant: a kernel value depends only on its two samples, not on the block in which it was computed or on the
+//! contents of the cache; so results do not depend on the cache, and a saved learner resumes with bit-identical
+//! results.
 
 use super::cache::RowCache;
-use super::{Gram, LEAST_ROWS, Packed, Packing, Queries, add_strips, copy_rows, fill};
+use super::{Gram, MIN_ROWS, Packed, Packing, Queries, add_strips, copy_rows, fill};
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use std::ops::Range;
 
-/// Rows that are filled up each for itself: what other rows know is then worth looking for.
-const FEW: usize = 4;
+/// Maximum number of rows that are completed one by one, where values from other rows are looked up individually.
+const MAX_SINGLE: usize = 4;
 
-/// Unknown values nearer than this are computed in one run, with those between.
-const NEAR: usize = 32;
+/// Missing values closer together than this are computed in one run, including the values between them.
+const MAX_GAP: usize = 32;
 
-/// Points, and the kernel values between them.
+/// Points of an online learner, and the kernel values between them.
 #[derive(Debug)]
 pub struct GrowingGram {
     packed: Packed,
@@ -38,22 +39,23 @@ pub struct GrowingGram {
 #[derive(Debug, Default)]
 pub struct Block {
     candidates: Option<Packed>,
-    /// Candidates × (points then, candidates).
+    /// Values, one row per candidate: first with the points at that time, then with the candidates.
     values: Vec<f32>,
     width: usize,
-    /// Points when the candidates came.
+    /// Number of points when the candidates were added.
     before: usize,
-    /// The place in `values` of each point there is now.
+    /// Column in `values` of each current point.
     columns: Vec<u32>,
 }
 
 impl GrowingGram {
-    /// No points yet: dense or `sparse` ones, of which at most `bytes` of rows are held and `max` are expected.
+    /// A matrix without points, for dense or `sparse` ones, with at most `bytes` of cached rows and `max` expected
+    /// points.
     pub fn new(kernel: Kernel, packing: &Packing, sparse: bool, bytes: usize, max: usize) -> Self {
         Self {
             packed: Packed::empty(kernel, packing),
             points: Matrix::empty(packing.cols, sparse),
-            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS),
+            cache: RowCache::growing(bytes / 4 * 3, MIN_ROWS),
             bytes,
             max,
             queries: Queries::default(),
@@ -62,10 +64,10 @@ impl GrowingGram {
         }
     }
 
-    /// The same points, none of the kernel values.
+    /// A copy with the same points and without kernel values.
     pub(crate) fn copy(&self) -> Self {
-        let mut cache = RowCache::growing(self.bytes / 4 * 3, LEAST_ROWS);
-        // without the memory rows are computed when they are needed
+        let mut cache = RowCache::growing(self.bytes / 4 * 3, MIN_ROWS);
+        // if memory is not available, rows are computed when they are needed
         let _ = cache.grow(self.packed.rows(), self.max);
         Self {
             packed: self.packed.clone(),
@@ -76,22 +78,22 @@ impl GrowingGram {
         }
     }
 
-    /// The points as they came.
+    /// The original, unpacked points.
     pub fn points(&self) -> &Matrix {
         &self.points
     }
 
-    /// How samples are packed.
+    /// The packed samples.
     pub fn packed(&self) -> &Packed {
         &self.packed
     }
 
-    /// Kernel values that a block held and nobody read.
+    /// Number of kernel values that were computed in blocks and never read.
     pub fn spare(&self) -> u64 {
         self.computed - self.evaluations
     }
 
-    /// Computes the kernel values of the rows named with every point and with each other.
+    /// Computes the kernel values of the given rows of `x` with every point and with each other.
     pub fn compute_kernel_block(
         &mut self,
         x: MatrixView<'_>,
@@ -119,26 +121,27 @@ impl GrowingGram {
         Ok(())
     }
 
-    /// Kernel values of candidate `c` with the points there are now; the caller says by [`GrowingGram::read`] how many
-    /// it needed.
+    /// Copies the kernel values of candidate `c` with the current points to `out`; the caller reports by
+    /// [`GrowingGram::read`] how many it used.
     pub fn candidate(&self, block: &Block, c: usize, out: &mut Vec<f32>) {
         let row = &block.values[c * block.width..(c + 1) * block.width];
         out.clear();
         out.extend(block.columns.iter().map(|&k| row[k as usize]));
     }
 
-    /// Counts values that were computed elsewhere for the same machine.
+    /// Counts kernel values that were computed elsewhere for this matrix.
     pub fn count(&mut self, evaluations: u64) {
         self.computed += evaluations;
         self.evaluations += evaluations;
     }
 
-    /// Counts values of a block as needed.
+    /// Counts values of a block as used.
     pub fn read(&mut self, values: usize) {
         self.evaluations += values as u64;
     }
 
-    /// Makes candidate `c`, which is `sample`, the last point; `row` are its kernel values with those there are.
+    /// Appends candidate `c`, which is `sample`, as the last point; `row` are its kernel values with the current
+    /// points.
     pub fn admit(&mut self, block: &mut Block, c: usize, sample: Row<'_>, row: &[f32]) -> Result<()> {
         let n = self.len();
         self.cache.grow(n + 1, self.max)?;
@@ -157,7 +160,7 @@ impl GrowingGram {
         Ok(())
     }
 
-    /// Appends points without looking at them: rows are computed when they are needed.
+    /// Appends points without computing kernel values: rows are computed when they are needed.
     pub fn restore(&mut self, points: MatrixView<'_>) -> Result<()> {
         let rows: Vec<usize> = (0..points.rows()).collect();
         self.packed.append(points, &rows)?;
@@ -165,7 +168,7 @@ impl GrowingGram {
         self.cache.grow(self.packed.rows(), self.max)
     }
 
-    /// Keeps the points named (ascending) and forgets the others.
+    /// Keeps the given points (ascending) and removes the others.
     pub fn keep(&mut self, keep: &[usize], block: &mut Block) {
         self.packed = self.packed.select(keep);
         self.points = self.points.view().select(keep);
@@ -175,16 +178,16 @@ impl GrowingGram {
         }
     }
 
-    /// Makes room for as many rows as the points there are now allow: what a solver then does depends on the points
-    /// alone, not on how they came.
+    /// Resizes the cache for the current number of points, so that subsequent solver steps depend only on the points,
+    /// not on how they were added.
     pub fn fit(&mut self) -> Result<()> {
         self.cache.fit()
     }
 
-    /// Fills up rows that are held in part: from the rows of other points as far as these are held, the rest computed,
-    /// for a few rows each for itself, for many together.
+    /// Completes rows that are cached in part: values are copied from the cached rows of other points where available,
+    /// and the rest is computed, for a few rows individually, for many rows together.
     fn complete(&mut self, rows: &[usize]) {
-        if rows.len() <= FEW {
+        if rows.len() <= MAX_SINGLE {
             return rows.iter().for_each(|&r| self.complete_one(r));
         }
         let n = self.len();
@@ -223,7 +226,7 @@ impl GrowingGram {
             }
             self.evaluations += 1;
             match unknown.last_mut() {
-                Some(run) if k < run.end + NEAR => run.end = k + 1,
+                Some(run) if k < run.end + MAX_GAP => run.end = k + 1,
                 _ => unknown.push(k..k + 1),
             }
         }
@@ -279,14 +282,14 @@ impl Gram for GrowingGram {
         }
     }
 
-    /// Of the same kind, so that sums over rows do not depend on which of them were held.
+    /// The sub-matrix is of the same type, so that sums over rows do not depend on which rows were cached.
     fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
         let whole = keep.len().saturating_mul(keep.len()).saturating_mul(4);
         let bytes = whole.saturating_mul(2).min(self.bytes / 4);
         let mut part = Self {
             packed: self.packed.select(keep),
             points: Matrix::empty(self.packed.cols(), true),
-            cache: RowCache::growing(bytes / 4 * 3, LEAST_ROWS),
+            cache: RowCache::growing(bytes / 4 * 3, MIN_ROWS),
             bytes,
             max: keep.len(),
             queries: Queries::default(),
@@ -325,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_value_does_not_depend_on_its_block() {
+    fn kernel_values_do_not_depend_on_the_block_they_are_computed_in() {
         for (d, sparse) in
             (1..40).map(|d| (d, false)).chain([(123, false), (256, false), (784, false), (40, true)])
         {
@@ -362,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_right_whatever_comes_and_goes() {
+    fn rows_stay_correct_while_points_are_added_and_removed() {
         let x = rows(200, 5, false);
         let kernel = Kernel::Rbf { gamma: 0.5 };
         let packing = Packed::new(x.view(), kernel).unwrap().packing();

@@ -1,20 +1,21 @@
-//! A kernel matrix some of whose samples stand for several variables, as an unlabeled sample that carries both labels.
+//! A kernel matrix in which one sample may stand for several variables, for example an unlabeled sample with both
+//! labels.
 
 use super::{Gram, MatrixGram, add_strips};
 use crate::error::Result;
 
-/// Variables that share the kernel rows of fewer samples.
+/// Kernel matrix of variables that share the rows of fewer samples.
 #[derive(Debug)]
 pub struct MirroredGram {
-    /// The sample of each variable.
+    /// Sample of each variable.
     of: Vec<usize>,
-    /// A row a sample, a column a variable.
+    /// One row per sample, one column per variable.
     values: Vec<f32>,
     diag: Vec<f64>,
 }
 
 impl MirroredGram {
-    /// The variables `of` samples whose `n × n` kernel matrix is `k`.
+    /// The variables with samples `of`, whose `n × n` kernel matrix is `k`.
     pub fn new(k: &[f64], n: usize, of: Vec<usize>) -> Self {
         let mut values = Vec::with_capacity(n * of.len());
         for row in k.chunks_exact(n.max(1)) {
@@ -52,7 +53,7 @@ impl Gram for MirroredGram {
 
     fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
         let diag = keep.iter().map(|&i| self.diag[i]).collect();
-        Ok(Box::new(MatrixGram::gathered(keep, |i| self.row(i), diag)))
+        Ok(Box::new(MatrixGram::of_rows(keep, |i| self.row(i), diag)))
     }
 
     fn evaluations(&self) -> u64 {

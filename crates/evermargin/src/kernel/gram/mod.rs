@@ -1,4 +1,4 @@
-//! Gram matrices row by row: all that the dual solver may know of the data.
+//! Gram matrices row by row: the interface through which the dual solver accesses the data.
 
 mod cache;
 mod full;
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Columns a thread takes at a time when rows are added up: their f64 sums stay in the first-level cache.
+/// Columns that a thread processes at a time when rows are summed: their f64 sums stay in the first-level cache.
 const STRIP: usize = 2048;
 
 /// A symmetric matrix of kernel values, by rows of `f32`.
@@ -40,27 +40,27 @@ pub trait Gram: Send + Sync {
     /// Entry (i, i).
     fn diag(&self, i: usize) -> f64;
 
-    /// Most rows that [`Gram::fetch`] can hold at once.
+    /// Maximum number of rows that [`Gram::fetch`] can hold at once.
     fn capacity(&self) -> usize;
 
     /// Makes rows (distinct, at most [`Gram::capacity`]) available to [`Gram::row`]; missing rows are computed
     /// together.
     fn fetch(&mut self, rows: &[usize]);
 
-    /// A row fetched before; empty if it is not there.
+    /// A row fetched before; empty if it is not cached.
     fn row(&self, i: usize) -> &[f32];
 
-    /// `sum += Σ coef[k]·row(rows[k])`, each row computed if it is not held.
+    /// `sum += Σ coef[k]·row(rows[k])`; rows that are not cached are computed.
     fn accumulate(&mut self, rows: &[usize], coef: &[f64], sum: &mut [f64]);
 
-    /// The matrix of the rows and columns named, with what is already computed.
+    /// The sub-matrix of the given rows and columns, including the values computed so far.
     fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>>;
 
     /// Kernel values computed so far.
     fn evaluations(&self) -> u64;
 }
 
-/// Rows computed from samples when they are needed, kept under a byte budget.
+/// A kernel matrix whose rows are computed when they are needed, and cached under a byte budget.
 #[derive(Debug)]
 pub struct KernelGram<'s> {
     packed: Packed,
@@ -68,32 +68,33 @@ pub struct KernelGram<'s> {
     bytes: usize,
     queries: Queries,
     evaluations: u64,
-    /// Blocks on the diagonal that other matrices have too: their first row here, and the matrix that
-    /// computes them once for all. They cover all rows or there are none.
+    /// Blocks on the diagonal that are shared with other matrices: their first row here, and the matrix that computes
+    /// them once for all. Either they cover all rows, or there are none.
     shared: Vec<(usize, &'s mut KernelGram<'static>)>,
 }
 
-/// Rows of fewer values than this cost about as much to compute again as to keep in fresh memory, so
+/// Rows whose values take fewer operations than this cost about as much to recompute as to keep in freshly mapped
+/// memory.
 const CHEAP_ROW: usize = 64;
 
-/// they get at most this many bytes (a9a, 14 values a row: 2.9 s with 1000 MB, 1.7 s with a quarter of it, on a
-/// virtual machine whose fresh memory is dear).
+/// Maximum size of the cache for such rows in bytes (a9a, 14 values per row: 2.9 s with 1000 MB, 1.7 s with a quarter of
+/// it, on a virtual machine where fresh memory is slow).
 const CHEAP_CACHE: usize = 320 << 20;
 
-/// Fewest rows a cache holds, whatever its budget: a working set must fit.
-const LEAST_ROWS: usize = 64;
+/// Minimum number of rows in a cache, whatever its budget: a working set must fit.
+const MIN_ROWS: usize = 64;
 
 impl<'s> KernelGram<'s> {
-    /// The Gram matrix of the packed rows, with at most `bytes` of rows held: half of them here, the other half
-    /// by the subsets taken one inside the other.
+    /// The Gram matrix of the packed rows, with at most `bytes` of rows cached: half of them here, the other half by
+    /// nested sub-matrices.
     pub fn new(packed: Packed, bytes: usize) -> Result<Self> {
         let n = packed.rows();
         let bytes = if packed.values_a_row() < CHEAP_ROW { bytes.min(CHEAP_CACHE) } else { bytes };
-        let cache = RowCache::new(n, n, bytes / 2, LEAST_ROWS)?;
+        let cache = RowCache::new(n, n, bytes / 2, MIN_ROWS)?;
         Ok(Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0, shared: Vec::new() })
     }
 
-    /// The Gram matrix of `packed`, whose rows are those of `blocks` one after the other.
+    /// The Gram matrix of `packed`, whose rows are those of `blocks` in sequence.
     pub fn of_blocks(packed: Packed, blocks: Vec<&'s mut KernelGram<'static>>, bytes: usize) -> Result<Self> {
         let mut start = 0;
         let mut gram = Self::new(packed, bytes)?;
@@ -105,8 +106,8 @@ impl<'s> KernelGram<'s> {
         Ok(gram)
     }
 
-    /// Computes the rows of one block (all rows, when nothing is shared), at most one pass of them. The
-    /// columns of a shared block come from its own matrix.
+    /// Computes rows of one block (any rows, if nothing is shared), at most one pass of them. The columns of a shared
+    /// block are taken from its own matrix.
     fn compute(&mut self, block: Option<usize>, rows: &[usize]) {
         self.packed.load_own(rows, &mut self.queries);
         let mut memory = self.cache.claim(rows);
@@ -129,7 +130,7 @@ impl<'s> KernelGram<'s> {
         }
     }
 
-    /// The shared block a row belongs to.
+    /// The shared block that contains a row.
     fn block_of(&self, row: usize) -> Option<usize> {
         self.shared.partition_point(|(start, _)| *start <= row).checked_sub(1)
     }
@@ -199,7 +200,7 @@ impl Gram for KernelGram<'_> {
     }
 }
 
-/// A whole kernel matrix; clones share it.
+/// A whole kernel matrix in memory; clones share it.
 #[derive(Debug, Clone)]
 pub struct MatrixGram {
     n: usize,
@@ -208,7 +209,7 @@ pub struct MatrixGram {
 }
 
 impl MatrixGram {
-    /// Takes the square matrix `k`; refuses one that is not symmetric or overflows single precision.
+    /// Takes the square matrix `k`; refuses one that is not symmetric or not representable in single precision.
     pub fn new(k: MatrixView<'_>) -> Result<Self> {
         let n = k.rows();
         let mut values = vec![0.0; n * n];
@@ -224,8 +225,8 @@ impl MatrixGram {
         for i in 0..n {
             for j in 0..i {
                 let (a, b) = (values[i * n + j], values[j * n + i]);
-                let apart = (a - b).abs();
-                if apart.is_nan() || apart > 1e-4 * (a.abs() + b.abs() + 1e-2) {
+                let difference = (a - b).abs();
+                if difference.is_nan() || difference > 1e-4 * (a.abs() + b.abs() + 1e-2) {
                     return Err(Error::Data(format!(
                         "kernel matrix: entry ({}, {}) is {a} but ({}, {}) is {b}; it must be symmetric",
                         i + 1,
@@ -254,8 +255,8 @@ impl MatrixGram {
 }
 
 impl MatrixGram {
-    /// The columns `keep` of the rows `keep`.
-    fn gathered<'r>(keep: &[usize], row: impl Fn(usize) -> &'r [f32], diag: Vec<f64>) -> Self {
+    /// The sub-matrix of the rows and columns `keep`.
+    fn of_rows<'r>(keep: &[usize], row: impl Fn(usize) -> &'r [f32], diag: Vec<f64>) -> Self {
         let n = keep.len();
         let mut values = vec![0.0; n * n];
         for (out, &i) in values.chunks_exact_mut(n.max(1)).zip(keep) {
@@ -291,7 +292,7 @@ impl Gram for MatrixGram {
 
     fn subset(&mut self, keep: &[usize]) -> Result<Box<dyn Gram>> {
         let diag = keep.iter().map(|&i| self.diag[i]).collect();
-        Ok(Box::new(Self::gathered(keep, |i| self.row(i), diag)))
+        Ok(Box::new(Self::of_rows(keep, |i| self.row(i), diag)))
     }
 
     fn evaluations(&self) -> u64 {
@@ -299,7 +300,7 @@ impl Gram for MatrixGram {
     }
 }
 
-/// Kernel values of the queries with `columns` of the data, threads taking tiles of columns.
+/// Computes kernel values of the queries with `columns` of the data; threads process tiles of columns.
 pub(crate) fn fill(packed: &Packed, queries: &Queries, columns: Range<usize>, rows: &mut [&mut [f32]]) {
     let tiles = columns.len().div_ceil(TILE);
     let mut parts: Vec<Vec<&mut [f32]>> = (0..tiles).map(|_| Vec::with_capacity(rows.len())).collect();
@@ -315,7 +316,7 @@ pub(crate) fn fill(packed: &Packed, queries: &Queries, columns: Range<usize>, ro
     });
 }
 
-/// `sum += Σ coef[k]·rows[k]`, threads taking strips of columns; the order of addition is that of the rows.
+/// `sum += Σ coef[k]·rows[k]`; threads process strips of columns, and rows are added in order.
 pub(crate) fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
     sum.par_chunks_mut(STRIP).enumerate().for_each(|(s, sum)| {
         let strip: Vec<&[f32]> = rows.iter().map(|r| &r[s * STRIP..s * STRIP + sum.len()]).collect();
@@ -323,10 +324,11 @@ pub(crate) fn add_strips(rows: &[&[f32]], coef: &[f64], sum: &mut [f64]) {
     });
 }
 
-/// Kernel values that one thread copies at least: waking another costs more than copying fewer.
+/// Minimum number of kernel values that one thread copies: starting another thread costs more than copying fewer.
 const VALUES_PER_TASK: usize = 1 << 15;
 
-/// Copies the whole rows that are held, the last used first, into the cache of the sub-matrix of `keep`.
+/// Copies the complete cached rows, the most recently used ones if not all fit, into the cache of the sub-matrix of
+/// `keep`.
 fn copy_rows(from: &RowCache, keep: &[usize], to: &mut RowCache) {
     let (n, inside) = (from.rows(), position_of(keep, from.rows()));
     let whole = |r: &usize| inside[*r] != u32::MAX && from.get(*r).is_some_and(|row| row.len() == n);
@@ -343,7 +345,7 @@ fn gather(row: &[f32], keep: &[usize], out: &mut [f32]) {
     out.iter_mut().zip(keep).for_each(|(k, &c)| *k = row[c]);
 }
 
-/// For each of `len` rows its place in `keep`, or `u32::MAX`.
+/// Position in `keep` of each of `len` rows, or `u32::MAX`.
 fn position_of(keep: &[usize], len: usize) -> Vec<u32> {
     let mut at = vec![u32::MAX; len];
     for (k, &i) in keep.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Samples packed in single precision for computing kernel values in blocks.
+//! Samples packed in single precision, for computing kernel values in blocks.
 //!
-//! Dense rows go through a matrix product; sparse rows are met by [`LANES`] scattered queries at a time.
-//! Distances do not change when all samples move together, so dense data for the RBF kernel is moved: to the
-//! most frequent value of each column where that leaves few values (standardized 0/1 columns become sparse),
-//! else to the mean, which keeps |x|² + |z|² − 2x·z accurate in single precision. Where it still would not be
-//! (gamma·|x|² large), products are taken in double precision.
+//! Kernel values of dense rows are computed by a matrix product, those of sparse rows with [`LANES`] scattered queries
+//! at a time. Distances do not change when all samples are translated, so dense data for the RBF kernel is centered: at
+//! the most frequent value of each column if that leaves few nonzero values (standardized 0/1 columns become sparse),
+//! otherwise at the mean, which keeps |x|² + |z|² − 2x·z accurate in single precision. Where single precision is still
+//! not accurate enough (gamma·|x|² large), products are computed in double precision.
 
 use super::products::{Products, column_means, column_modes};
 use super::queries::{Compressed, Queries, scatter};
@@ -15,23 +15,23 @@ use crate::math::simd::{self, LANES};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Samples of one tile: the rows a thread takes at a time.
+/// Number of samples in a tile: the rows that a thread processes at a time.
 pub const TILE: usize = 256;
 
-/// Dense is faster than sparse from this share of non-zero values on: a gathered product costs about as much
-/// as three in a matrix product (MNIST, one fifth full, trains 1.7 times as fast sparse as dense).
-const DENSE_FROM: f64 = 0.3;
+/// Dense layout is faster than sparse if at least this fraction of the values is nonzero: a product by gathering costs
+/// about as much as three in a matrix product (MNIST, one fifth nonzero, trains 1.7 times as fast sparse as dense).
+const MIN_DENSE_FRACTION: f64 = 0.3;
 
-/// Sparse data with more columns than this keeps only those that occur.
+/// Sparse data with more columns than this is packed with only the columns that occur.
 const WIDE: usize = 1 << 16;
 
-/// Values that are packed in double precision where exactness is asked for.
-const FEW_VALUES: usize = 1 << 13;
+/// Maximum number of stored values that are packed in double precision for exact results.
+const MAX_EXACT_VALUES: usize = 1 << 13;
 
-/// Kernel values from here on leave the range of single precision when they are summed.
+/// Kernel values of this size and above may leave the range of single precision when they are summed.
 pub(crate) const LARGEST_VALUE: f64 = 1e30;
 
-/// No place among the columns that occur.
+/// Marker in `Packed::place` of a column that does not occur.
 const ABSENT: u32 = u32::MAX;
 
 /// Packed rows, ready for blocks of kernel values.
@@ -40,10 +40,10 @@ pub struct Packed {
     kernel: Kernel,
     rows: usize,
     cols: usize,
-    /// Columns of the packed rows: `cols`, or those that occur.
+    /// Number of columns of the packed rows: `cols`, or the number of columns that occur.
     width: usize,
     center: Vec<f64>,
-    /// For very wide sparse data: the place of each column among those that occur, or `ABSENT`.
+    /// For very wide sparse data: the index of each column among those that occur, or `ABSENT`.
     place: Vec<u32>,
     layout: Layout,
     norms: Vec<f32>,
@@ -59,20 +59,20 @@ enum Layout {
     SparseDouble(Compressed<f64>),
 }
 
-/// How samples are packed, whatever they are: enough to pack others alike.
+/// Layout of packed samples, sufficient to pack other samples in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Packing {
-    /// Columns of a sample.
+    /// Number of columns of a sample.
     pub cols: usize,
-    /// What is taken from each column; empty for nothing.
+    /// Value that is subtracted from each column; empty for none.
     pub center: Vec<f64>,
-    /// Rows without their zeros.
+    /// Whether zeros are left out.
     pub sparse: bool,
-    /// In double precision.
+    /// Whether values are in double precision.
     pub double: bool,
 }
 
-/// Memory a thread reuses from tile to tile.
+/// Working memory that a thread reuses for many tiles.
 #[derive(Debug, Default)]
 pub struct Scratch {
     tile: Vec<f32>,
@@ -81,26 +81,26 @@ pub struct Scratch {
     lanes: Vec<[f32; LANES]>,
 }
 
-/// Whether most values are not zero, so that zeros are best kept.
+/// Whether so many values are nonzero that zeros are best stored, too.
 fn is_full(x: MatrixView<'_>) -> bool {
-    x.nonzeros() as f64 >= DENSE_FROM * x.rows() as f64 * x.cols() as f64
+    x.nonzeros() as f64 >= MIN_DENSE_FRACTION * x.rows() as f64 * x.cols() as f64
 }
 
 impl Packed {
-    /// Packs the rows of `x` for `kernel`; the layout follows from the data. Refuses kernels whose values single
-    /// precision cannot hold.
+    /// Packs the rows of `x` for `kernel`; the layout depends on the data. Refuses kernels whose values are out of the
+    /// range of single precision.
     pub fn new(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
         Self::pack(x, kernel, false)
     }
 
-    /// The same, in double precision where there is little to pack: then the answer is exact, and it costs nothing.
+    /// As [`Packed::new`], but in double precision for small data, where exact results cost nothing.
     pub fn exact_if_small(x: MatrixView<'_>, kernel: Kernel) -> Result<Self> {
-        Self::pack(x, kernel, x.nonzeros() <= FEW_VALUES)
+        Self::pack(x, kernel, x.nonzeros() <= MAX_EXACT_VALUES)
     }
 
     fn pack(x: MatrixView<'_>, kernel: Kernel, exact: bool) -> Result<Self> {
         if matches!(x, MatrixView::Csr { .. }) && is_full(x) {
-            // Stored without its zeros, though it has few: packed as it would be with them, bit by bit.
+            // Stored sparsely although it has few zeros: packed as dense data, with bit-identical results.
             return Self::pack(x.to_dense().view(), kernel, exact);
         }
         let (rows, cols) = (x.rows(), x.cols());
@@ -115,16 +115,16 @@ impl Packed {
             norms: Vec::new(),
             exact_norms: Vec::new(),
         };
-        let movable = matches!(kernel, Kernel::Rbf { .. }) && matches!(x, MatrixView::Dense { .. });
-        let (modes, fill) = if movable { column_modes(x) } else { (Vec::new(), 1.0) };
+        let centerable = matches!(kernel, Kernel::Rbf { .. }) && matches!(x, MatrixView::Dense { .. });
+        let (modes, fill) = if centerable { column_modes(x) } else { (Vec::new(), 1.0) };
         let mut sparse = true;
         if !is_full(x) {
             packed.number_columns(x);
-        } else if fill < DENSE_FROM {
+        } else if fill < MIN_DENSE_FRACTION {
             packed.center = modes;
         } else {
             sparse = false;
-            packed.center = if movable { column_means(x) } else { Vec::new() };
+            packed.center = if centerable { column_means(x) } else { Vec::new() };
         }
         packed.layout = if sparse {
             Layout::Sparse(packed.pack_sparse(x, |v| v as f32))
@@ -144,7 +144,7 @@ impl Packed {
         Ok(packed)
     }
 
-    /// No rows; others will be packed as `packing` says.
+    /// A container without rows, to which samples are appended in the layout `packing`.
     pub fn empty(kernel: Kernel, packing: &Packing) -> Self {
         let (sparse, double) = (packing.sparse, packing.double);
         let wide = sparse && packing.center.is_empty() && packing.cols > WIDE;
@@ -166,7 +166,7 @@ impl Packed {
         }
     }
 
-    /// How the samples are packed.
+    /// Layout of the packed samples.
     pub fn packing(&self) -> Packing {
         Packing {
             cols: self.cols,
@@ -197,7 +197,7 @@ impl Packed {
         self.kernel.from_dot(n, n, n)
     }
 
-    /// Values that a kernel value takes to compute: stored values of a mean row.
+    /// Number of stored values in a row on average, which is the cost of one kernel value.
     pub fn values_a_row(&self) -> usize {
         match &self.layout {
             Layout::Dense(_) | Layout::Double(_) => self.cols,
@@ -206,7 +206,7 @@ impl Packed {
         }
     }
 
-    /// Most queries that meet the data in one pass.
+    /// Maximum number of queries in one pass over the data.
     pub fn pass(&self) -> usize {
         match self.layout {
             Layout::Dense(_) | Layout::Double(_) => 256,
@@ -214,7 +214,7 @@ impl Packed {
         }
     }
 
-    /// The rows named, packed alike.
+    /// The given rows, in the same layout.
     #[must_use]
     pub fn select(&self, keep: &[usize]) -> Self {
         let layout = match &self.layout {
@@ -236,7 +236,7 @@ impl Packed {
         }
     }
 
-    /// Appends samples with the same columns, packed like the others; refuses those single precision cannot hold.
+    /// Appends samples with the same columns in the same layout; refuses samples out of the range of single precision.
     pub fn append(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<()> {
         let start = self.rows;
         for &i in rows {
@@ -254,18 +254,18 @@ impl Packed {
         }
         self.measure(start);
         let double = matches!(self.layout, Layout::Double(_) | Layout::SparseDouble(_));
-        let held = |n: &f64| n.is_finite() && (double || *n < 1e30);
-        if let Some(far) = self.exact_norms[start..].iter().position(|n| !held(n)) {
+        let representable = |n: &f64| n.is_finite() && (double || *n < 1e30);
+        if let Some(far) = self.exact_norms[start..].iter().position(|n| !representable(n)) {
             return Err(Error::Data(format!(
                 "sample {} is of another order of magnitude than the first ones: scale the data",
                 far + 1
             )));
         }
-        // values that are too small become 0, which harms nobody
+        // values that are too small become 0, which does no harm
         if self.largest_value() < LARGEST_VALUE { Ok(()) } else { self.check_range() }
     }
 
-    /// Appends row `i` of samples that were packed alike.
+    /// Appends row `i` of samples packed in the same layout.
     pub fn append_packed(&mut self, from: &Self, i: usize) {
         match (&mut self.layout, &from.layout) {
             (Layout::Dense(to), Layout::Dense(v)) => to.extend_from_slice(&v[i * self.cols..][..self.cols]),
@@ -283,7 +283,7 @@ impl Packed {
         self.rows += 1;
     }
 
-    /// Loads rows of this very data as queries (at most [`Packed::pass`]).
+    /// Loads rows of this data as queries (at most [`Packed::pass`]).
     pub fn load_own(&self, rows: &[usize], q: &mut Queries) {
         q.clear(rows.len());
         match &self.layout {
@@ -353,8 +353,8 @@ impl Packed {
         }
     }
 
-    /// Kernel values of the queries with `rows` (at most [`TILE`]): one run of `rows.len()` values a query,
-    /// written to `out`.
+    /// Computes kernel values of the queries with `rows` (at most [`TILE`]): `rows.len()` values per query, written to
+    /// `out`.
     pub fn tile(&self, q: &Queries, rows: Range<usize>, scratch: &mut Scratch, out: &mut [&mut [f32]]) {
         let (len, count) = (rows.len(), q.count);
         match &self.layout {
@@ -394,7 +394,7 @@ impl Packed {
         }
     }
 
-    /// As [`Packed::tile`], into memory of the scratch: `rows.len()` values a query.
+    /// As [`Packed::tile`], with the result in the scratch memory: `rows.len()` values per query.
     pub fn tile_in<'s>(&self, q: &Queries, rows: Range<usize>, scratch: &'s mut Scratch) -> &'s [f32] {
         let mut values = std::mem::take(&mut scratch.tile);
         values.resize(q.count * rows.len(), 0.0);
@@ -404,7 +404,7 @@ impl Packed {
         &scratch.tile
     }
 
-    /// Inner products to kernel values, many rows against one query.
+    /// Converts inner products to kernel values, many rows with one query.
     fn finish(&self, k: &mut [f32], norms: &[f32], norm: f32) {
         match self.kernel {
             Kernel::Linear | Kernel::Precomputed => {}
@@ -415,7 +415,7 @@ impl Packed {
         }
     }
 
-    /// Inner products to kernel values, many rows against a lane of queries.
+    /// Converts inner products to kernel values, many rows with a lane of queries.
     fn finish_lanes(&self, lanes: &mut [[f32; LANES]], norms: &[f32], queries: &[f32]) {
         if let Kernel::Rbf { gamma } = self.kernel {
             let mut lane = [0.0; LANES];
@@ -468,7 +468,7 @@ impl Packed {
         out.indptr.push(out.indices.len());
     }
 
-    /// Gives columns that did not occur before the next numbers.
+    /// Assigns the next indices to columns of a row that did not occur before.
     fn number_new_columns(&mut self, row: Row<'_>) {
         if self.place.is_empty() {
             return;
@@ -481,7 +481,7 @@ impl Packed {
         });
     }
 
-    /// Numbers the columns that occur, so that queries need memory for these alone.
+    /// Assigns indices to the columns that occur, so that queries need memory only for these.
     fn number_columns(&mut self, x: MatrixView<'_>) {
         if self.cols <= WIDE {
             return;
@@ -494,7 +494,7 @@ impl Packed {
         self.width = present.zip(0..).map(|(place, number)| *place = number).count();
     }
 
-    /// The columns of a query among those that occur here.
+    /// Maps the columns of a query to those that occur here, and drops the others.
     fn keep_present(&self, indices: &mut Vec<u32>, values: &mut Vec<f64>) {
         if self.place.is_empty() {
             return;
@@ -512,7 +512,7 @@ impl Packed {
         out
     }
 
-    /// Squared lengths of the rows from `start` on.
+    /// Computes the squared lengths of the rows from `start` on.
     fn measure(&mut self, start: usize) {
         fn squares<T: Copy + Into<f64>>(row: &[T]) -> f64 {
             row.iter().map(|&v| v.into() * v.into()).sum()
@@ -531,8 +531,8 @@ impl Packed {
         self.exact_norms.extend(new);
     }
 
-    /// Whether single precision would do harm: squared lengths over- or underflow, or the error of an RBF value,
-    /// about gamma·|x|²·2⁻²², is too large.
+    /// Whether single precision is not accurate enough: squared lengths over- or underflow, or the error of an RBF
+    /// value, about gamma·|x|²·2⁻²², is too large.
     fn is_inexact(&self) -> bool {
         let largest = self.exact_norms.iter().copied().fold(0.0, f64::max);
         let mean = self.exact_norms.iter().sum::<f64>() / self.rows.max(1) as f64;
@@ -540,8 +540,8 @@ impl Packed {
             Kernel::Rbf { gamma } => gamma > 1e30 || gamma * mean > 500.0 || gamma * largest > 20_000.0,
             _ => false,
         };
-        let held = |n: &f64| (1e-25..1e30).contains(n) || *n == 0.0;
-        steep || !(held(&largest) && self.exact_norms.iter().all(|n| n.is_finite()))
+        let representable = |n: &f64| (1e-25..1e30).contains(n) || *n == 0.0;
+        steep || !(representable(&largest) && self.exact_norms.iter().all(|n| n.is_finite()))
     }
 
     fn largest_value(&self) -> f64 {
@@ -553,7 +553,7 @@ impl Packed {
         }
     }
 
-    /// Rows are single precision: refuses kernels whose values could leave its range.
+    /// Refuses kernels whose values could leave the range of single precision, in which rows are stored.
     fn check_range(&self) -> Result<()> {
         let largest = self.largest_value();
         if largest == 0.0 || (1e-30..LARGEST_VALUE).contains(&largest) {

@@ -1,13 +1,13 @@
-//! Inner products in blocks whose shape does not show in the values; what to center columns on.
+//! Inner products in blocks whose values do not depend on the block shape; modes and means of columns for centering.
 
 use crate::data::MatrixView;
 use crate::math::linalg;
 use std::ops::Range;
 
-/// Fewest rows and queries of a matrix product: with fewer the library takes other paths, which round
-/// differently, and a kernel value must not depend on the block it comes in.
-const LEAST_ROWS: usize = 64;
-const LEAST_QUERIES: usize = 4;
+/// Minimum number of rows and queries in a matrix product: for smaller ones the library takes other code paths, which
+/// round differently, and a kernel value must not depend on the block in which it is computed.
+const MIN_ROWS: usize = 64;
+const MIN_QUERIES: usize = 4;
 
 /// Inner products of queries with rows.
 pub(crate) struct Products<'a, T> {
@@ -18,32 +18,32 @@ pub(crate) struct Products<'a, T> {
 }
 
 impl<T: linalg::Element> Products<'_, T> {
-    /// The products of each query with the rows named, in memory that is reused.
+    /// Products of each query with the given rows, in reused memory.
     pub(crate) fn with<'s>(&self, rows: &Range<usize>, out: &'s mut Vec<T>) -> impl Iterator<Item = &'s [T]> {
         let (d, len) = (self.cols, rows.len());
-        let start = rows.end.saturating_sub(LEAST_ROWS).min(rows.start);
-        let (m, n) = ((rows.end - start).max(LEAST_ROWS), self.count.max(LEAST_QUERIES));
+        let start = rows.end.saturating_sub(MIN_ROWS).min(rows.start);
+        let (m, n) = ((rows.end - start).max(MIN_ROWS), self.count.max(MIN_QUERIES));
         out.clear();
         out.resize(m * n, T::default());
-        let short = |v: &[T], want: usize| {
-            let mut padded = v.to_vec();
-            padded.resize(want * d, T::default());
-            padded
+        let padded = |v: &[T], want: usize| {
+            let mut out = v.to_vec();
+            out.resize(want * d, T::default());
+            out
         };
         let a = &self.rows[start * d..rows.end * d];
         match (a.len() == m * d, self.count == n) {
             (true, true) => linalg::cross_products(a, m, self.queries, n, d, out),
-            (true, false) => linalg::cross_products(a, m, &short(self.queries, n), n, d, out),
-            (false, true) => linalg::cross_products(&short(a, m), m, self.queries, n, d, out),
-            (false, false) => linalg::cross_products(&short(a, m), m, &short(self.queries, n), n, d, out),
+            (true, false) => linalg::cross_products(a, m, &padded(self.queries, n), n, d, out),
+            (false, true) => linalg::cross_products(&padded(a, m), m, self.queries, n, d, out),
+            (false, false) => linalg::cross_products(&padded(a, m), m, &padded(self.queries, n), n, d, out),
         }
         let skip = rows.start - start;
         out.chunks_exact(m).take(self.count).map(move |k| &k[skip..skip + len])
     }
 }
 
-/// The most frequent value of each column, and the share of values that differ from it, both from a sample of
-/// rows spread over the data.
+/// Mode (most frequent value) of each column, and the fraction of values that differ from it, both from a sample of rows
+/// spread evenly over the data.
 pub(crate) fn column_modes(x: MatrixView<'_>) -> (Vec<f64>, f64) {
     let sample = x.rows().min(1000);
     let dense = x.select(&(0..sample).map(|k| k * x.rows() / sample).collect::<Vec<_>>());

@@ -1,8 +1,8 @@
-//! Rows on their way into a block of kernel values: compressed, and scattered as queries.
+//! Rows prepared for computing a block of kernel values: compressed rows, and scattered queries.
 
 use crate::math::simd::LANES;
 
-/// Rows without their zeros.
+/// Rows in compressed form, without their zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct Compressed<T> {
     pub(crate) indptr: Vec<usize>,
@@ -35,7 +35,7 @@ impl<T: Copy> Compressed<T> {
     }
 }
 
-/// A group of query rows in the form that suits the packed data they will meet.
+/// A group of query rows in the layout of the packed data with which kernel values are computed.
 #[derive(Debug, Default)]
 pub struct Queries {
     pub(crate) count: usize,
@@ -43,14 +43,14 @@ pub struct Queries {
     pub(crate) double: Vec<f64>,
     pub(crate) lanes: Vec<[f32; LANES]>,
     pub(crate) double_lanes: Vec<[f64; LANES]>,
-    /// Columns of the lanes that are not zero.
+    /// Columns of the lanes that may be nonzero.
     pub(crate) touched: Vec<u32>,
     pub(crate) norms: Vec<f32>,
     pub(crate) exact_norms: Vec<f64>,
 }
 
 impl Queries {
-    /// Queries too large for single precision, whose values are not to be used.
+    /// Queries that are too large for single precision, whose values must not be used.
     pub fn overflowing(&self) -> impl Iterator<Item = usize> {
         self.exact_norms.iter().enumerate().filter(|(_, n)| n.is_nan() || **n >= 1e30).map(|(j, _)| j)
     }
@@ -72,7 +72,7 @@ impl Queries {
     }
 }
 
-/// Writes the values of a query into its lane, for the columns given.
+/// Writes the values of a query into its lane, at the given columns.
 pub(crate) fn scatter<T: Copy + Default>(
     lanes: &mut Vec<[T; LANES]>,
     touched: &mut Vec<u32>,

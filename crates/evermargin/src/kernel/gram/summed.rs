@@ -1,12 +1,12 @@
 //! Sums over whole rows of a kernel matrix, sᵢ = Σ wⱼK(xᵢ, xⱼ), from half of its entries.
 //!
-//! The matrix is symmetric: the rows of a block meet themselves and what comes after them, and every value counts for
-//! both of its samples. Where the byte limit has room for the whole matrix the values stay, mirrored, and no row is ever
-//! computed again; where it has not, nothing but the sums is left, and rows are computed when they are asked for.
+//! The matrix is symmetric: the rows of a block are multiplied with themselves and with later rows only, and every
+//! value counts for both of its samples. If the byte limit allows the whole matrix, the values are kept, mirrored, and
+//! no row is computed again; otherwise only the sums are kept, and rows are computed when they are requested.
 //!
-//! Blocks are the same in both cases, and sums are added in their order: the limit changes no bit of them.
+//! Blocks are the same in both cases, and sums are added in their order, so the sums are bit-identical for every limit.
 
-use super::{Gram, KernelGram, LEAST_ROWS, Packed, Queries, Scratch, TILE, add_strips, fill};
+use super::{Gram, KernelGram, MIN_ROWS, Packed, Queries, Scratch, TILE, add_strips, fill};
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
 use crate::kernel::gram::cache::RowCache;
@@ -14,12 +14,12 @@ use crate::math::simd;
 use crate::watch::{Progress, Watch};
 use rayon::prelude::*;
 
-/// Side of the squares in which the matrix is mirrored: two of them fit into the first-level cache.
+/// Side of the square blocks in which the matrix is mirrored: two of them fit into the first-level cache.
 const SQUARE: usize = 64;
 
 impl KernelGram<'static> {
-    /// The Gram matrix of the packed rows, with at most `bytes` of rows held, and Σⱼ wⱼ·K(xᵢ, xⱼ) with these weights of every row;
-    /// `None` if told to stop.
+    /// The Gram matrix of the packed rows, with at most `bytes` of rows cached, and the sums Σⱼ wⱼ·K(xᵢ, xⱼ) of every
+    /// row i with the given weights; `None` if the caller asked to stop.
     pub fn summed(
         packed: Packed,
         weight: &[f64],
@@ -27,7 +27,7 @@ impl KernelGram<'static> {
         watch: &dyn Watch,
     ) -> Result<Option<(Self, Vec<f64>)>> {
         let n = packed.rows();
-        let cache = RowCache::new(n, n, bytes, LEAST_ROWS)?;
+        let cache = RowCache::new(n, n, bytes, MIN_ROWS)?;
         let mut gram =
             Self { packed, cache, bytes, queries: Queries::default(), evaluations: 0, shared: Vec::new() };
         let mut sums = vec![0.0; n];
@@ -65,7 +65,7 @@ impl KernelGram<'static> {
         true
     }
 
-    /// `sum += Σ coef[k]·K(zₖ, ·)` over other samples with the same columns.
+    /// `sum += Σ coef[k]·K(zₖ, ·)` over other samples zₖ with the same columns.
     pub fn accumulate_others(&mut self, z: MatrixView<'_>, coef: &[f64], sum: &mut [f64]) -> Result<()> {
         let pass = self.packed.pass();
         for start in (0..z.rows()).step_by(pass) {
@@ -87,13 +87,13 @@ impl KernelGram<'static> {
         Ok(())
     }
 
-    /// Whether every row is held.
+    /// Whether the cache has room for every row.
     pub fn is_whole(&self) -> bool {
         self.capacity() >= self.len()
     }
 }
 
-/// Copies what is right of the diagonal to the left of it.
+/// Copies the upper triangle to the lower one.
 fn mirror(matrix: &mut [f32], n: usize) {
     for first in (0..n).step_by(SQUARE) {
         let last = (first + SQUARE).min(n);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_rows_are_those_of_the_definition_and_do_not_depend_on_the_limit() {
+    fn sums_and_rows_match_the_definition_for_every_byte_limit() {
         for (n, sparse) in [(1, false), (63, true), (300, false), (700, true), (530, false)] {
             let (x, kernel) = (samples(n, 11, sparse), Kernel::Rbf { gamma: 0.2 });
             let weight: Vec<f64> = (0..n).map(|i| 0.5 + (i % 4) as f64).collect();
@@ -137,7 +137,7 @@ mod tests {
                 KernelGram::summed(packed, &weight, bytes, &()).unwrap().unwrap()
             };
             let ((mut whole, sums), (mut none, same)) = (of(usize::MAX / 8 / n), of(0));
-            assert!(whole.is_whole() && (n <= LEAST_ROWS || !none.is_whole()));
+            assert!(whole.is_whole() && (n <= MIN_ROWS || !none.is_whole()));
             assert_eq!(sums, same);
             for i in 0..n {
                 let view = x.view();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_over_other_samples_are_those_of_the_definition() {
+    fn sums_over_other_samples_match_the_definition() {
         for sparse in [false, true] {
             let (x, z, kernel) =
                 (samples(300, 9, sparse), samples(290, 9, false), Kernel::Rbf { gamma: 0.3 });

@@ -1,19 +1,19 @@
-//! Loops of the dual solvers: the choice of a pair, its step, and the duality gap.
+//! Inner loops of the dual solvers: selection of a pair, its step, and the duality gap.
 
-/// What [`second_order`] finds.
+/// Result of [`second_order`].
 #[derive(Debug, Clone, Copy)]
 pub struct Partner {
-    /// The index with the largest gain.
+    /// Index with the largest gain.
     pub index: usize,
-    /// Its gain; 0 if nothing gains.
+    /// Largest gain; 0 if no candidate has a positive one.
     pub gain: f64,
-    /// The smallest gradient among all candidates.
+    /// Smallest gradient of all candidates.
     pub min_down: f64,
 }
 
 dispatch! {
-    /// The partner j of a pair step: largest `(max_up − down[j])² / max(kii + diag[j] − 2·row[j], tiny)` over
-    /// all j with `down[j] < max_up`. `down` is +∞ where j cannot go down. Lengths must be equal.
+    /// Selects the partner j of a pair step: largest `(max_up − down[j])² / max(kii + diag[j] − 2·row[j], tiny)` over
+    /// all j with `down[j] < max_up`. `down` is +∞ where j cannot decrease. Lengths must be equal.
     second_order => second_order_body(
         down: &[f64], max_up: f64, row: &[f32], diag: &[f64], kii: f64) -> Partner
 }
@@ -66,8 +66,8 @@ fn second_order_body<const FMA: bool>(
 pub const TINY: f64 = 1e-12;
 
 dispatch! {
-    /// After a pair step of size `step` (up at i, down at j): `up` and `down` lose `step·(row_i − row_j)`.
-    /// Infinite entries stay infinite.
+    /// Updates the gradients after a pair step of size `step` (i increases, j decreases): subtracts `step·(row_i −
+    /// row_j)` from `up` and `down`. Infinite entries stay infinite.
     pair_update => pair_update_body(up: &mut [f64], down: &mut [f64], row_i: &[f32], row_j: &[f32], step: f64)
 }
 
@@ -101,7 +101,8 @@ fn pair_step_body<const FMA: bool>(g: &mut [f64], row_i: &[f32], row_j: &[f32], 
 }
 
 dispatch! {
-    /// Largest gradient where a variable may rise (−∞ if none may), smallest where one may fall (+∞).
+    /// Largest gradient of a variable that may increase (−∞ if none may), smallest of one that may decrease (+∞ if none
+    /// may).
     gradient_bounds => gradient_bounds_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64)
 }
 
@@ -109,22 +110,22 @@ dispatch! {
 fn gradient_bounds_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> (f64, f64) {
     let n = g.len();
     let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
-    let mut ends = Ends::NONE;
-    by_eights(n, |l, i| ends.see(l, alpha[i], lo[i], hi[i], g[i]));
-    ends.outermost()
+    let mut bounds = Bounds::NONE;
+    by_eights(n, |l, i| bounds.update(l, alpha[i], lo[i], hi[i], g[i]));
+    bounds.reduce()
 }
 
-/// The extremes of eight interleaved parts.
-struct Ends {
+/// Gradient bounds of eight interleaved parts.
+struct Bounds {
     max_up: [f64; 8],
     min_down: [f64; 8],
 }
 
-impl Ends {
+impl Bounds {
     const NONE: Self = Self { max_up: [f64::NEG_INFINITY; 8], min_down: [f64::INFINITY; 8] };
 
     #[inline(always)]
-    fn see(&mut self, l: usize, alpha: f64, lo: f64, hi: f64, g: f64) {
+    fn update(&mut self, l: usize, alpha: f64, lo: f64, hi: f64, g: f64) {
         let up = if alpha < hi { g } else { f64::NEG_INFINITY };
         let down = if alpha > lo { g } else { f64::INFINITY };
         self.max_up[l] = if up > self.max_up[l] { up } else { self.max_up[l] };
@@ -132,22 +133,22 @@ impl Ends {
     }
 
     #[inline(always)]
-    fn outermost(self) -> (f64, f64) {
+    fn reduce(self) -> (f64, f64) {
         let max_up = self.max_up.into_iter().fold(f64::NEG_INFINITY, f64::max);
         (max_up, self.min_down.into_iter().fold(f64::INFINITY, f64::min))
     }
 }
 
-/// Calls `see` with lane and place of `n` places, eight at a time.
+/// Calls `visit` with lane and index of `n` elements, eight at a time.
 #[inline(always)]
-fn by_eights(n: usize, mut see: impl FnMut(usize, usize)) {
+fn by_eights(n: usize, mut visit: impl FnMut(usize, usize)) {
     let whole = n / 8 * 8;
     for k in (0..whole).step_by(8) {
         for l in 0..8 {
-            see(l, k + l);
+            visit(l, k + l);
         }
     }
-    (whole..n).for_each(|i| see(i - whole, i));
+    (whole..n).for_each(|i| visit(i - whole, i));
 }
 
 dispatch! {
@@ -172,7 +173,8 @@ fn first_falling_body<const FMA: bool>(alpha: &[f64], lo: &[f64], g: &[f64], max
     first(g.len(), |s| (g[s] <= max) & (alpha[s] > lo[s]))
 }
 
-/// The first of `n` places that pass a test which few pass: blocks without any are passed over quickly.
+/// First of `n` indices that pass a test; blocks without any are skipped quickly, which suits tests that few indices
+/// pass.
 #[inline(always)]
 fn first(n: usize, passes: impl Fn(usize) -> bool) -> usize {
     const BLOCK: usize = 64;
@@ -188,25 +190,25 @@ fn first(n: usize, passes: impl Fn(usize) -> bool) -> usize {
     (n / BLOCK * BLOCK..n).find(|&s| passes(s)).unwrap_or(n)
 }
 
-/// What [`gap`] sums up over the variables.
+/// Sums computed by [`gap`] over the variables.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GapSums {
     /// Σ h − αg, with the loss h = max(lo·g, hi·g).
     pub gap: f64,
-    /// Σ h over the variables that are not zero.
+    /// Σ h over the variables with α ≠ 0.
     pub loss: f64,
-    /// Σ h² over the same.
+    /// Σ h² over the variables with α ≠ 0.
     pub squares: f64,
-    /// Their number.
+    /// Number of variables with α ≠ 0.
     pub count: f64,
-    /// As of [`gradient_bounds`].
+    /// Largest gradient of a variable that may increase, as in [`gradient_bounds`].
     pub max_up: f64,
-    /// As of [`gradient_bounds`].
+    /// Smallest gradient of a variable that may decrease, as in [`gradient_bounds`].
     pub min_down: f64,
 }
 
 dispatch! {
-    /// The duality gap of a problem without bias, the spread of its losses, and its extremes, in one pass.
+    /// Duality gap of a problem without bias, sums of its losses, and gradient bounds, in one pass.
     gap => gap_body(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -> GapSums
 }
 
@@ -215,7 +217,7 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
     let n = g.len();
     let (alpha, lo, hi) = (&alpha[..n], &lo[..n], &hi[..n]);
     let mut sums = [[0.0f64; 8]; 4];
-    let mut ends = Ends::NONE;
+    let mut bounds = Bounds::NONE;
     by_eights(n, |l, i| {
         let (a, b) = (lo[i] * g[i], hi[i] * g[i]);
         let h = if a > b { a } else { b };
@@ -224,10 +226,10 @@ fn gap_body<const FMA: bool>(alpha: &[f64], lo: &[f64], hi: &[f64], g: &[f64]) -
         sums[1][l] += support * h;
         sums[2][l] += support * h * h;
         sums[3][l] += support;
-        ends.see(l, alpha[i], lo[i], hi[i], g[i]);
+        bounds.update(l, alpha[i], lo[i], hi[i], g[i]);
     });
     let [gap, loss, squares, count] = sums.map(|s| s.into_iter().sum());
-    let (max_up, min_down) = ends.outermost();
+    let (max_up, min_down) = bounds.reduce();
     GapSums { gap, loss, squares, count, max_up, min_down }
 }
 

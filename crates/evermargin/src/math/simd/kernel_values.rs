@@ -1,12 +1,12 @@
-//! Kernel values: inner products with sparse rows, and their exponentials.
+//! Kernel values: inner products with sparse rows, and their conversion to RBF values.
 
 use super::{fma, fma64};
 
-/// Queries computed in one pass over sparse rows.
+/// Number of queries processed in one pass over sparse rows.
 pub const LANES: usize = 32;
 
 dispatch! {
-    /// Inner products to RBF values: `k[r] = exp(−gamma·max(0, norm + norms[r] − 2·k[r]))`.
+    /// Converts inner products to RBF values: `k[r] = exp(−gamma·max(0, norm + norms[r] − 2·k[r]))`.
     rbf => rbf_body(k: &mut [f32], norms: &[f32], norm: f32, gamma: f32)
 }
 
@@ -19,7 +19,7 @@ fn rbf_body<const FMA: bool>(k: &mut [f32], norms: &[f32], norm: f32, gamma: f32
 }
 
 dispatch! {
-    /// As [`rbf`] for rows of lengths `norms` against a lane of queries of lengths `queries`.
+    /// As [`rbf`], for rows with squared lengths `norms` and a lane of queries with squared lengths `queries`.
     rbf_lanes => rbf_lanes_body(k: &mut [[f32; LANES]], norms: &[f32], queries: &[f32; LANES], gamma: f32)
 }
 
@@ -62,7 +62,8 @@ fn transpose_body<const FMA: bool>(lanes: &[[f32; LANES]], out: &mut [&mut [f32]
 }
 
 dispatch! {
-    /// A block of sparse rows against [`LANES`] scattered queries: `out[r][l] = Σ_c row_r[c]·lanes[c][l]`.
+    /// Inner products of a block of sparse rows with [`LANES`] scattered queries: `out[r][l] = Σ_c
+    /// row_r[c]·lanes[c][l]`.
     sparse_dots => sparse_dots_body(
         indptr: &[usize], indices: &[u32], values: &[f32], lanes: &[[f32; LANES]], out: &mut [[f32; LANES]])
 }
@@ -109,8 +110,8 @@ fn sparse_dot_f64_body<const FMA: bool>(
     }
 }
 
-/// exp(x) for x ≤ 0 to 2 units in the last place; below −87 the smallest normal numbers.
-/// Range reduction to |r| ≤ ln 2 / 2 and the minimax polynomial of Cephes' `expf` (Moshier).
+/// exp(x) for x ≤ 0, accurate to 2 units in the last place; below −87 the smallest normal numbers. Range reduction to
+/// |r| ≤ ln 2 / 2 and the minimax polynomial of `expf` in Cephes (Moshier).
 #[inline(always)]
 fn exp<const FMA: bool>(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it leaves the nearest whole number in the low bits

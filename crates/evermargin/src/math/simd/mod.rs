@@ -1,12 +1,13 @@
-//! The inner loops that want wide registers, and the only folder with `unsafe`: [`kernel_values`], [`vectors`], [`dual`].
+//! Inner loops that benefit from wide registers, in the only folder with `unsafe`: [`kernel_values`], [`vectors`],
+//! [`dual`].
 //!
-//! Each loop is written once as plain Rust that the compiler vectorizes, compiled three times (AVX-512,
-//! AVX2 with FMA, baseline) and chosen at run time. The one unsafe act is calling a function compiled for
-//! features that were detected first. Results may differ in the last bits between the three, never between
-//! runs or thread counts on one machine.
+//! Each loop is written once as plain Rust that the compiler vectorizes, compiled three times (AVX-512, AVX2 with FMA,
+//! baseline) and selected at run time. The only unsafe operation is calling a function compiled for CPU features that
+//! were detected before. Results may differ in the last bits between the three, but not between runs or thread counts
+//! on one machine.
 #![allow(unsafe_code, clippy::inline_always, clippy::needless_bitwise_bool)]
 
-/// Defines `$name`, which runs `$body::<FMA>` with the widest registers this machine has.
+/// Defines `$name`, which runs `$body::<FMA>` with the widest registers that this machine supports.
 macro_rules! dispatch {
     ($(#[$doc:meta])* $name:ident => $body:ident ( $($arg:ident : $ty:ty),* $(,)? ) $(-> $ret:ty)?) => {
         $(#[$doc])*

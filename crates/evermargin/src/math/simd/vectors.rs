@@ -1,4 +1,4 @@
-//! Sums, distances and extremes of vectors.
+//! Sums, distances and extrema of vectors.
 
 #[cfg(feature = "approximate")]
 use super::fma;
@@ -32,7 +32,7 @@ fn add_rows_body<const FMA: bool>(sum: &mut [f64], rows: &[&[f32]], coef: &[f64]
 }
 
 dispatch! {
-    /// `Σ_i k[i]·coef[i]` in eight partial sums added in a fixed order.
+    /// `Σ_i k[i]·coef[i]` in sixteen partial sums added in a fixed order.
     dot => dot_body(k: &[f32], coef: &[f64]) -> f64
 }
 
@@ -72,7 +72,7 @@ fn excess_body<const FMA: bool>(k: &[f32], cover: &[f32], weight: &[f64]) -> f64
 }
 
 dispatch! {
-    /// Index and value of the largest entry (the first of equals); −∞ and index 0 for none.
+    /// Index and value of the largest entry (the first one in ties); index 0 and −∞ for an empty slice.
     argmax => argmax_body(g: &[f64]) -> (usize, f64)
 }
 
@@ -104,7 +104,7 @@ fn argmax_body<const FMA: bool>(g: &[f64]) -> (usize, f64) {
 
 dispatch! {
     #[cfg(feature = "approximate")]
-    /// Σ(a − b)² in single precision, columns dealt to sixteen sums.
+    /// Σ(a − b)² in single precision, with columns distributed over sixteen partial sums.
     distance_f32 => distance_f32_body(a: &[f32], b: &[f32]) -> f32
 }
 
@@ -123,8 +123,9 @@ fn distance_f32_body<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
 }
 
 dispatch! {
-    /// Σ(a − b)² of a row with four others at once, which hides the way of the others from memory. Columns are dealt to
-    /// eight sums, without fused steps: the bits are the same on every machine, and the same as those of the plain loop.
+    /// Σ(a − b)² of a row with four others at once, which hides memory latency. Columns are distributed over eight
+    /// partial sums, without fused multiply-add: the result is bit-identical on every machine, and to that of the plain
+    /// loop.
     distances => distances_body(own: &[f64], others: [&[f64]; 4]) -> [f64; 4]
 }
 
@@ -149,7 +150,7 @@ fn distances_body<const FMA: bool>(own: &[f64], others: [&[f64]; 4]) -> [f64; 4]
 }
 
 dispatch! {
-    /// The places where `values − offset ≥ limits`, ascending. Few are expected.
+    /// Indices where `values − offset ≥ limits`, ascending. Fast if there are few.
     reaching => reaching_body(values: &[f32], limits: &[f32], offset: f32, places: &mut Vec<u32>)
 }
 
@@ -175,7 +176,7 @@ fn reaching_body<const FMA: bool>(values: &[f32], limits: &[f32], offset: f32, p
     places.extend(found.map(|(l, _)| (first + l) as u32));
 }
 
-/// Index and value of the smallest entry (the first of equals); +∞ and index 0 for none.
+/// Index and value of the smallest entry (the first one in ties); index 0 and +∞ for an empty slice.
 pub fn argmin(g: &[f64]) -> (usize, f64) {
     let min = g.iter().copied().fold(f64::INFINITY, |a, b| if b < a { b } else { a });
     (g.iter().position(|v| *v == min).unwrap_or(0), min)
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_that_reach_are_those_of_the_plain_loop() {
+    fn reaching_equals_the_plain_loop() {
         for n in [0, 1, 31, 32, 33, 100] {
             let values: Vec<f32> = (0..n).map(|i| ((i * 37) % 23) as f32).collect();
             let limits: Vec<f32> =
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn argmax_takes_the_first_of_equals() {
+    fn argmax_returns_the_first_of_equal_entries() {
         for n in 0..40 {
             for at in 0..n {
                 let mut g = vec![0.0; n];

@@ -1,17 +1,17 @@
 //! Sequential minimal optimization of the dual problem.
 //!
-//! Problem: minimize ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and, with a bias, Σα = constant, for a symmetric K
-//! with non-negative curvature. Signed α (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of
-//! the negative class [−C, 0], target ±1; so cost per example, ramp loss and shifted targets are only other
-//! bounds and targets.
+//! Problem: minimize ½αᵀKα − tᵀα subject to loᵢ ≤ αᵢ ≤ hiᵢ and, with a bias, Σα = constant, for a symmetric K with
+//! non-negative curvature. α is signed (Bottou's LASVM): a sample of the positive class has bounds [0, C], one of the
+//! negative class [−C, 0], and the target is ±1. Cost per example, ramp loss and shifted targets are therefore only
+//! different bounds and targets.
 //!
-//! Method: sequential minimal optimization with second-order pairs (Fan, Chen & Lin 2005) inside working sets
-//! (Joachims 1999). The pairs of largest violation are gathered, their kernel rows computed as one block, the
-//! small problem solved, and the gradient of everything updated once. Shrinking: when many variables sit
-//! firmly at a bound, the problem of the others is solved on a compact sub-matrix; then the gradient is
-//! brought up to date and everything is checked again, so the result is that of the whole problem.
+//! Method: sequential minimal optimization with second-order pairs (Fan, Chen & Lin 2005) inside working sets (Joachims
+//! 1999). The pairs of largest violation are gathered, their kernel rows are computed as one block, the small problem
+//! is solved, and the whole gradient is updated once. Shrinking: when many variables are at a bound and far from
+//! leaving it, the problem of the others is solved on a compact sub-matrix; then the gradient is updated and all
+//! variables are checked again, so the result is that of the whole problem.
 //!
-//! Departures: positions are never swapped (LIBSVM, LASVM): a compact sub-matrix replaces the active prefix.
+//! Departure: positions are never swapped (LIBSVM, LASVM): a compact sub-matrix replaces the active prefix.
 //!
 //! Invariant: `gradient[i] = target[i] − (Kα)ᵢ` between working sets.
 
@@ -30,14 +30,14 @@ use working_set::WorkingSet;
 /// Maximum number of samples in a working set.
 const WORKING_SET: usize = 384;
 
-/// Variables that are solved for without a sub-matrix; every matrix holds as many rows.
-const FEW: usize = 64;
+/// Maximum number of variables that are solved without a sub-matrix; every matrix can hold this many rows.
+const MAX_DIRECT: usize = 64;
 
-/// A working set is solved until its violation is this share of what it was for the whole: rows cost far more
-/// than steps, so each set is solved well.
-const INNER_SHARE: f64 = 0.01;
+/// A working set is solved until its violation is this fraction of the violation of the whole problem: kernel rows cost
+/// far more than steps, so each set is solved precisely.
+const INNER_FRACTION: f64 = 0.01;
 
-/// A dual problem and where its solution stands.
+/// A dual problem and its current solution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dual {
     pub(crate) alpha: Vec<f64>,
@@ -45,26 +45,26 @@ pub struct Dual {
     pub(crate) hi: Vec<f64>,
     pub(crate) target: Vec<f64>,
     pub(crate) gradient: Vec<f64>,
-    /// Whether Σα is held, which is what a constant b in f = Kα + b asks for.
+    /// Whether Σα is constant, as required by a constant b in f = Kα + b.
     pub(crate) bias: bool,
 }
 
-/// Largest gradient of a variable that may rise, smallest of one that may fall: optimal when
-/// `max_up` ≤ `min_down` with a bias, when `max_up` ≤ 0 ≤ `min_down` without.
+/// Largest gradient of a variable that may increase, and smallest of one that may decrease. The solution is optimal if
+/// `max_up` ≤ `min_down` with a bias, or `max_up` ≤ 0 ≤ `min_down` without.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GradientBounds {
-    /// −∞ when no variable may rise.
+    /// −∞ if no variable may increase.
     pub max_up: f64,
-    /// +∞ when no variable may fall.
+    /// +∞ if no variable may decrease.
     pub min_down: f64,
 }
 
-/// What [`Dual::run_among`] did.
+/// Result of [`Dual::run_among`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Among {
     /// Steps taken.
     pub steps: u64,
-    /// Kernel values computed beside those the matrix counts itself.
+    /// Kernel values computed in addition to those that the matrix counts itself.
     pub kernel_evaluations: u64,
     /// Why it ended.
     pub exit: Exit,
@@ -82,7 +82,7 @@ impl Dual {
         Self { bias: false, ..self }
     }
 
-    /// Moves to another feasible point, bringing the gradient along.
+    /// Moves to another feasible point and updates the gradient.
     pub fn set_alpha(&mut self, gram: &mut dyn Gram, alpha: &[f64]) {
         let changed: Vec<usize> = (0..alpha.len()).filter(|&i| alpha[i] != self.alpha[i]).collect();
         let delta: Vec<f64> = changed.iter().map(|&i| self.alpha[i] - alpha[i]).collect();
@@ -90,7 +90,7 @@ impl Dual {
         gram.accumulate(&changed, &delta, &mut self.gradient);
     }
 
-    /// Multiplies α and all bounds: the start for another C. The gradient follows without kernel values.
+    /// Multiplies α and all bounds by a factor, to start at another C. The gradient is updated without kernel values.
     pub fn rescale(&mut self, factor: f64) {
         for v in [&mut self.alpha, &mut self.lo, &mut self.hi] {
             v.iter_mut().for_each(|v| *v *= factor);
@@ -106,8 +106,8 @@ impl Dual {
         self.target.iter().zip(&self.gradient).map(|(t, g)| t - g + b).collect()
     }
 
-    /// Gives all variables new bounds, which must contain 0, and moves those outside to the nearest bound; with a bias
-    /// the others then make up for it, so that Σα stays: first those that may, in order.
+    /// Gives all variables new bounds, which must contain 0, and moves those outside to the nearest bound. With a bias,
+    /// other variables then compensate, in order, so that Σα stays the same.
     pub fn move_bounds(&mut self, gram: &mut dyn Gram, bounds: &[(f64, f64)]) {
         let clamped = |(a, (lo, hi)): (&f64, &(f64, f64))| a.clamp(*lo, *hi);
         let mut alpha: Vec<f64> = self.alpha.iter().zip(bounds).map(clamped).collect();
@@ -115,7 +115,7 @@ impl Dual {
             let mut excess: f64 = alpha.iter().sum::<f64>() - self.alpha.iter().sum::<f64>();
             for (a, (lo, hi)) in alpha.iter_mut().zip(bounds) {
                 let to = (*a - excess).clamp(*lo, *hi);
-                // toward 0 is always possible and always enough
+                // a move toward 0 is always possible, and such moves always suffice
                 let to = if excess > 0.0 { to.max(a.min(0.0)) } else { to.min(a.max(0.0)) };
                 excess += to - *a;
                 *a = to;
@@ -125,7 +125,7 @@ impl Dual {
         self.set_alpha(gram, &alpha);
     }
 
-    /// Gives all variables new targets; α stays.
+    /// Gives all variables new targets; α stays the same.
     pub fn retarget(&mut self, target: &[f64]) {
         for ((t, g), new) in self.target.iter_mut().zip(&mut self.gradient).zip(target) {
             *g += new - *t;
@@ -133,13 +133,13 @@ impl Dual {
         }
     }
 
-    /// Moves the bounds of variable `i`; its α must lie within them.
+    /// Sets the bounds of variable `i`; its α must lie within them.
     pub fn set_bounds(&mut self, i: usize, lo: f64, hi: f64) {
         debug_assert!(lo <= self.alpha[i] && self.alpha[i] <= hi);
         (self.lo[i], self.hi[i]) = (lo, hi);
     }
 
-    /// The variables.
+    /// The coefficients α.
     pub fn alpha(&self) -> &[f64] {
         &self.alpha
     }
@@ -149,7 +149,7 @@ impl Dual {
         &self.gradient
     }
 
-    /// Violation of the optimality conditions: how far the best pair step is from flat; ≤ 0 when none is left.
+    /// Violation of the optimality conditions: the gradient along the best pair step; ≤ 0 at the optimum.
     pub fn violation(&self) -> f64 {
         self.violation_at(self.gradient_bounds())
     }
@@ -158,7 +158,7 @@ impl Dual {
         if self.bias { e.max_up - e.min_down } else { e.max_up.max(-e.min_down) }
     }
 
-    /// What a gradient is compared with: the best partner of a pair, or 0.
+    /// Value that a gradient is compared with: the gradient of the best partner of a pair, or 0.
     fn partners(&self, e: GradientBounds) -> GradientBounds {
         if self.bias { e } else { GradientBounds { max_up: 0.0, min_down: 0.0 } }
     }
@@ -192,7 +192,7 @@ impl Dual {
         -0.5 * pairs.map(|((a, t), g)| a * (t + g)).sum::<f64>()
     }
 
-    /// Primal minus dual value, with the loss max(hi·r, lo·r) at the residual r = t − f, and b·Σα for the sum that is held.
+    /// Primal minus dual value, with the loss max(hi·r, lo·r) at the residual r = t − f, and b·Σα for the constant sum.
     pub fn duality_gap(&self) -> f64 {
         let b = self.bias();
         let mut primal = 0.0;
@@ -239,14 +239,14 @@ impl Dual {
                 match self.solve_subset(gram, &active, run) {
                     Ok(Exit::Converged) => continue,
                     Ok(exit) => return exit,
-                    Err(_) => {} // no memory for it
+                    Err(_) => {} // not enough memory for a sub-matrix
                 }
             }
             let size = WORKING_SET.min(gram.capacity());
             let rows = self.pick(gradient_bounds, &set.rows, size);
             gram.fetch(&rows);
             set.load(self, gram, rows);
-            let goal = (INNER_SHARE * violation).max(run.stop.tolerance);
+            let goal = (INNER_FRACTION * violation).max(run.stop.tolerance);
             let steps = set.optimize(goal, run.steps_left());
             run.steps += steps;
             if steps == 0 {
@@ -256,11 +256,11 @@ impl Dual {
         }
     }
 
-    /// Solves to the tolerance for the variables named (ascending), the others held. A few are one working set; many
-    /// need the memory of a sub-matrix.
+    /// Solves to the tolerance for the given variables (ascending), with the others fixed. Few variables form one
+    /// working set; many need the memory of a sub-matrix.
     pub fn run_among(&mut self, gram: &mut dyn Gram, rows: &[usize], stop: Stop) -> Result<Among> {
         let mut run = Run { stop, watch: &(), steps: 0, evaluations: 0 };
-        if rows.len() > FEW {
+        if rows.len() > MAX_DIRECT {
             let exit = self.solve_subset(gram, rows, &mut run)?;
             return Ok(Among { steps: run.steps, kernel_evaluations: run.evaluations, exit });
         }
@@ -278,7 +278,7 @@ impl Dual {
         Ok(Among { steps: run.steps, kernel_evaluations: 0, exit })
     }
 
-    /// Shrinking: solves for the variables named, the others held.
+    /// Shrinking: solves for the given variables with the others fixed.
     fn solve_subset(&mut self, gram: &mut dyn Gram, active: &[usize], run: &mut Run<'_>) -> Result<Exit> {
         let mut sub = gram.subset(active)?;
         let pick = |v: &[f64]| active.iter().map(|&i| v[i]).collect();
@@ -301,20 +301,21 @@ impl Dual {
         Ok(exit)
     }
 
-    /// The extremes now.
+    /// Current gradient bounds.
     pub fn gradient_bounds(&self) -> GradientBounds {
         let (max_up, min_down) = simd::gradient_bounds(&self.alpha, &self.lo, &self.hi, &self.gradient);
         GradientBounds { max_up, min_down }
     }
 
-    /// Whether a variable is not held at a bound with room to spare.
+    /// Whether a variable may still move: false if it is at a bound and its gradient is clearly on the side that keeps
+    /// it there.
     fn is_active(&self, i: usize, e: GradientBounds) -> bool {
         let (a, g) = (self.alpha[i], self.gradient[i]);
         (a < self.hi[i] && g >= e.min_down) || (a > self.lo[i] && g <= e.max_up)
     }
 
-    /// A working set of at most `size`: those of the last one that are inside their bounds (half of the
-    /// places at most), then the largest violators from both ends.
+    /// Selects a working set of at most `size`: the variables of the last one that are inside their bounds (at most
+    /// half of the places), then the largest violators in both directions.
     fn pick(&self, e: GradientBounds, last: &[usize], size: usize) -> Vec<usize> {
         let free = |i: &usize| self.lo[*i] < self.alpha[*i] && self.alpha[*i] < self.hi[*i];
         let mut rows: Vec<usize> = last.iter().copied().filter(free).take(size / 2).collect();
@@ -348,7 +349,7 @@ impl Dual {
     }
 }
 
-/// The `want` candidates of largest key, ties to the smaller index.
+/// The `want` candidates with the largest keys; ties go to the smaller index.
 fn largest(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64, want: usize) -> Vec<usize> {
     let mut keyed: Vec<(f64, usize)> = candidates.map(|i| (key(i), i)).collect();
     if want < keyed.len() && want > 0 {
@@ -358,7 +359,7 @@ fn largest(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64, 
     keyed.into_iter().map(|(_, i)| i).collect()
 }
 
-/// Limits and counts of one [`Dual::run`], shared by its nested problems.
+/// Limits and counts of one [`Dual::run`], shared by its sub-problems.
 struct Run<'w> {
     stop: Stop,
     watch: &'w dyn Watch,

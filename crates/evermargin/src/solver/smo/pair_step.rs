@@ -1,21 +1,21 @@
-//! The best step of one or two variables within their bounds.
+//! Optimal step of one or two variables within their bounds.
 
 use crate::math::simd::TINY;
 
-/// What [`best_of_pair`] finds.
+/// Result of [`best_of_pair`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairStep {
-    /// How far both go.
+    /// Size of the step, equal for both variables.
     pub size: f64,
-    /// Where the one that rises ends.
+    /// New value of the variable that increases.
     pub up: f64,
-    /// Where the one that falls ends.
+    /// New value of the variable that decreases.
     pub down: f64,
 }
 
-/// The best step of a pair along Σα = constant: one rises from α to at most its upper bound (`up`), the other falls to
-/// at least its lower bound (`down`). `slope` is the difference of their gradients, `kernel` their K_ii, K_jj, K_ij. A
-/// variable that ends at a bound is equal to it.
+/// Optimal step of a pair along Σα = constant: one increases from α to at most its upper bound (`up`), the other
+/// decreases to at least its lower bound (`down`). `slope` is the difference of their gradients, `kernel` their K_ii,
+/// K_jj, K_ij. A variable that ends at a bound is exactly equal to it.
 #[inline]
 pub(crate) fn best_of_pair(
     slope: f64,
@@ -33,7 +33,7 @@ pub(crate) fn best_of_pair(
     }
 }
 
-/// A variable that may move without another: gradient, room down (≤ 0) and up (≥ 0), diagonal of K.
+/// A variable that may move alone: gradient, room to decrease (≤ 0) and increase (≥ 0), diagonal of K.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Free {
     pub g: f64,
@@ -42,14 +42,14 @@ pub(crate) struct Free {
 }
 
 impl Free {
-    /// The best step when the gradient has changed by `shift`.
+    /// Optimal step if the gradient has changed by `shift`.
     fn best(&self, shift: f64) -> f64 {
         ((self.g + shift) / self.curve.max(TINY)).clamp(self.room[0], self.room[1])
     }
 }
 
 /// Steps (a, b) of two variables that maximize g·step − ½ stepᵀK step within their room; `k` is K of the two. The
-/// optimum lies inside or on an edge, where one variable is at a bound and the other at its best.
+/// optimum lies inside, or on an edge where one variable is at a bound and the other at its optimum.
 pub(crate) fn best_of_two(i: Free, j: Free, k: f64, same: bool) -> (f64, f64) {
     if same {
         return (i.best(0.0), 0.0);
@@ -74,7 +74,7 @@ pub(crate) fn best_of_two(i: Free, j: Free, k: f64, same: bool) -> (f64, f64) {
     best
 }
 
-/// A value that is a bound when it is one to rounding.
+/// Rounds a value that is within rounding error of a bound or 0 to that value.
 pub(crate) fn snapped(value: f64, lo: f64, hi: f64) -> f64 {
     let near = 1e-14 * (hi - lo);
     if value >= hi - near {

@@ -1,11 +1,11 @@
-//! The problem of a working set, solved by second-order pairs.
+//! The subproblem of a working set, solved by second-order pairs.
 
 use super::{Dual, Free, best_of_pair, best_of_two, snapped};
 use crate::kernel::gram::Gram;
 use crate::math::simd;
 use rayon::prelude::*;
 
-/// The small problem of a few variables, all of its kernel values at hand.
+/// A problem of a few variables with all of its kernel values in memory.
 #[derive(Debug, Default)]
 pub(super) struct WorkingSet {
     pub rows: Vec<usize>,
@@ -20,11 +20,11 @@ pub(super) struct WorkingSet {
     down: Vec<f64>,
     /// Kernel values, row-major.
     k: Vec<f32>,
-    /// Memory of the last `k`, to be used again.
+    /// Memory of the previous `k`, reused for the next.
     spare: Vec<f32>,
 }
 
-/// Kernel values that one thread copies at least: waking another costs more than copying fewer.
+/// Minimum number of kernel values that one thread copies: starting another thread costs more than copying fewer.
 const VALUES_PER_TASK: usize = 1 << 15;
 
 impl WorkingSet {
@@ -39,7 +39,7 @@ impl WorkingSet {
         (0..self.rows.len()).for_each(|i| self.mark(i));
     }
 
-    /// Gathers the kernel values; those between samples that were in the last set are already here.
+    /// Gathers the kernel values; values between samples of the previous set are copied from there.
     fn load_kernel(&mut self, gram: &dyn Gram, rows: Vec<usize>) {
         let (q, before) = (rows.len(), self.rows.len());
         let kept: Vec<Option<usize>> = rows.iter().map(|r| self.rows.binary_search(r).ok()).collect();
@@ -64,20 +64,20 @@ impl WorkingSet {
         (self.k, self.spare, self.rows) = (k, old, rows);
     }
 
-    /// Hides the gradient of `i` on the side where a bound holds it.
+    /// Hides the gradient of `i` in the direction in which a bound blocks it.
     fn mark(&mut self, i: usize) {
         let g = if self.up[i].is_finite() { self.up[i] } else { self.down[i] };
         self.up[i] = if self.alpha[i] < self.hi[i] { g } else { f64::NEG_INFINITY };
         self.down[i] = if self.alpha[i] > self.lo[i] { g } else { f64::INFINITY };
     }
 
-    /// Steps until the violation inside the set is at most `goal`; returns their number.
+    /// Takes steps until the violation inside the set is at most `goal`; returns their number.
     pub fn optimize(&mut self, goal: f64, max_steps: u64) -> u64 {
         if self.bias { self.optimize_pairs(goal, max_steps) } else { self.optimize_freely(goal, max_steps) }
     }
 
-    /// Without bias: the variable that most wants to rise and the partner of the best pair step, as with a bias, go
-    /// to their common optimum.
+    /// Without bias: moves the variable with the largest gradient that may increase, and its best partner in a pair
+    /// step (as with a bias), to their joint optimum.
     fn optimize_freely(&mut self, goal: f64, max_steps: u64) -> u64 {
         let q = self.rows.len();
         let mut steps = 0;
@@ -110,7 +110,7 @@ impl WorkingSet {
         if self.up[k].is_finite() { self.up[k] } else { self.down[k] }
     }
 
-    /// Moves variable `k`, the gradients with it.
+    /// Moves variable `k` and updates the gradients.
     fn shift(&mut self, k: usize, step: f64) {
         if step == 0.0 {
             return;
@@ -143,7 +143,7 @@ impl WorkingSet {
         steps
     }
 
-    /// The best step of the pair: α_i up, α_j down.
+    /// Takes the optimal step of the pair: increases α_i, decreases α_j.
     fn step(&mut self, i: usize, j: usize) {
         let q = self.rows.len();
         let (row_i, row_j) = (&self.k[i * q..(i + 1) * q], &self.k[j * q..(j + 1) * q]);

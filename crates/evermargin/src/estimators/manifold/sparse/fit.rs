@@ -1,4 +1,4 @@
-//! How each method chooses rows and what it fits them to.
+//! Selection of the basis and fit, for each method.
 
 use super::objective::{LabeledTargets, SparseObjective, transduce};
 use super::restricted::{Restricted, RestrictedSolution};
@@ -16,7 +16,7 @@ use crate::solver::{Exit, Stop, Watch};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 
-/// What there is to learn from: rows, labels, graph, weights of the terms.
+/// Input of a fit: rows, labels, graph, and weights of the terms.
 #[derive(Debug)]
 pub(crate) struct SparseFit<'s> {
     pub params: &'s SparseLapParams,
@@ -27,7 +27,7 @@ pub(crate) struct SparseFit<'s> {
     pub norm: Norm,
 }
 
-/// How a choice or a fit ended, after how many steps and columns of kernel values.
+/// Outcome of a selection or a fit: exit, number of steps and computed columns of kernel values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Done {
     pub exit: Exit,
@@ -35,12 +35,13 @@ pub(crate) struct Done {
     pub columns: usize,
 }
 
-/// Most rows of which all columns are held while a pursuit looks at them more than once: 64 MB, half as much again while they are made.
-const HELD_ROWS: usize = 2000;
+/// Maximum number of rows for which all columns are cached if a pursuit scores them repeatedly: 64 MB, half as much
+/// again during construction.
+const CACHED_ROWS: usize = 2000;
 
 type SparseSolution<'s> = (Restricted<'s>, RestrictedSolution, Done);
 
-/// Relative gradient at which squashed outputs count as stationary, and most rounds on the way.
+/// Stopping criteria for bounded outputs: relative gradient, and maximum number of rounds.
 const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: Some(200) };
 
 impl SparseFit<'_> {
@@ -48,8 +49,8 @@ impl SparseFit<'_> {
         SparseObjective::plain(self.gamma, &self.known, self.penalty)
     }
 
-    /// What the basis is fitted to; none if `watch` ends the solves it needs.
-    fn aim(&self, watch: &dyn Watch) -> Option<SparseObjective<'_>> {
+    /// The objective to which the basis is fitted; `None` if `watch` ends the solutions it needs.
+    fn objective(&self, watch: &dyn Watch) -> Option<SparseObjective<'_>> {
         let ([a, i], nu) = (self.gamma, self.params.slack_weight);
         match (self.params.method, self.penalty) {
             (Method::Decoupled, Some(penalty)) => {
@@ -62,15 +63,15 @@ impl SparseFit<'_> {
         }
     }
 
-    /// The basis and its functions; none if `watch` ended it before there was a basis.
+    /// The basis and its functions; `None` if `watch` ended it before there was a basis.
     pub fn solve(&self, watch: &dyn Watch) -> Result<Option<SparseSolution<'_>>> {
-        let Some(aim) = self.aim(watch) else { return Ok(None) };
-        let (atoms, mut done) = self.choose(&aim, watch);
+        let Some(objective) = self.objective(watch) else { return Ok(None) };
+        let (atoms, mut done) = self.choose(&objective, watch);
         if atoms.is_empty() {
             return Ok(None);
         }
         let space = Restricted::of(&self.dictionary, &atoms, self.norm)?;
-        let mut solved = if let Some(solved) = space.solve(&aim, watch)? {
+        let mut solved = if let Some(solved) = space.solve(&objective, watch)? {
             solved
         } else {
             done.exit = Exit::Interrupted;
@@ -82,7 +83,7 @@ impl SparseFit<'_> {
         Ok(Some((space, solved, done)))
     }
 
-    /// A model of some rows with labels, for want of a better choice.
+    /// A model of the first labeled rows, if the selection was interrupted.
     pub fn first_rows(&self) -> Result<SparseSolution<'_>> {
         let labeled = (0..self.dictionary.rows()).filter(|&i| self.known.weight[i] > 0.0);
         let atoms: Vec<Atom> =
@@ -94,57 +95,57 @@ impl SparseFit<'_> {
 
     fn without_slack(&self, space: &Restricted<'_>) -> Result<RestrictedSolution> {
         let solved = space.solve(&self.plain(), &())?;
-        solved.ok_or_else(|| Error::Model("a solve that nobody watches was ended".into()))
+        solved.ok_or_else(|| Error::Model("a solution without a watch was interrupted".into()))
     }
 
-    fn choose(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
-        let (n, most) = (self.dictionary.rows(), self.params.n_landmarks);
+    fn choose(&self, objective: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+        let (n, max) = (self.dictionary.rows(), self.params.n_landmarks);
         let whole = |rows: Vec<usize>| {
             let atoms: Vec<Atom> = rows.into_iter().map(|row| Atom { row, scale: 0 }).collect();
             let done = Done { exit: Exit::Converged, steps: atoms.len() as u64, columns: atoms.len() };
             (atoms, done)
         };
-        if n <= most {
+        if n <= max {
             return whole((0..n).collect());
         }
         match (self.params.method, self.penalty) {
             (Method::Random, _) => {
                 let mut rows: Vec<usize> = (0..n).collect();
                 rows.shuffle(&mut rand_pcg::Pcg64::seed_from_u64(self.params.seed));
-                rows.truncate(most);
+                rows.truncate(max);
                 whole(rows)
             }
             (Method::Uniform, Some(penalty)) => {
                 let fields = transduce(self.gamma[1], &self.known, penalty, watch);
                 whole(fields.map_or(Vec::new(), |fields| self.spread(&fields)))
             }
-            (Method::Lasso | Method::Lars, Some(_)) => self.along_path(aim, watch),
+            (Method::Lasso | Method::Lars, Some(_)) => self.along_path(objective, watch),
             (Method::Slack, Some(_)) => self.pursue(&self.plain(), watch),
-            _ => self.pursue(aim, watch),
+            _ => self.pursue(objective, watch),
         }
     }
 
-    fn pursue(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+    fn pursue(&self, objective: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let p = self.params;
         let exchanged =
             ((p.exchange * p.candidates as f64).round() as usize).max(usize::from(p.exchange > 0.0));
         let candidates = Candidates { number: p.candidates, exchanged, backfit: p.backfit, seed: p.seed };
         let n = self.dictionary.rows();
-        let often = n <= HELD_ROWS && exchanged.saturating_mul(p.n_landmarks) > n;
-        let held = self
+        let often = n <= CACHED_ROWS && exchanged.saturating_mul(p.n_landmarks) > n;
+        let cache = self
             .penalty
-            .filter(|p| often && aim.curvature.is_along(p))
+            .filter(|p| often && objective.curvature.is_along(p))
             .map(|penalty| PursuitCache::new(&self.dictionary, penalty));
-        let mut pursuit = Pursuit::new(aim, &self.dictionary, self.norm, candidates);
-        if let Some(held) = &held {
-            pursuit = pursuit.with(held);
+        let mut pursuit = Pursuit::new(objective, &self.dictionary, self.norm, candidates);
+        if let Some(cache) = &cache {
+            pursuit = pursuit.with(cache);
         }
         let exit = pursuit.run(p.n_landmarks, watch);
         let steps = pursuit.atoms().len() as u64;
         (pursuit.atoms().to_vec(), Done { exit, steps, columns: pursuit.drawn() })
     }
 
-    /// Every ⌊n/d⌋-th row in the order of its outputs; problems take turns.
+    /// Every ⌊n/d⌋-th row in the order of its outputs; problems alternate.
     fn spread(&self, fields: &[Vec<f64>]) -> Vec<usize> {
         let share = (self.params.n_landmarks / fields.len().max(1)).max(1);
         let rows = |field: &Vec<f64>| {
@@ -155,10 +156,10 @@ impl SparseFit<'_> {
         self.in_turns(&fields.iter().map(rows).collect::<Vec<_>>())
     }
 
-    /// The rows active at the end of the path of each problem; problems take turns.
-    fn along_path(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
+    /// The rows active at the end of the path of each problem; problems alternate.
+    fn along_path(&self, objective: &SparseObjective<'_>, watch: &dyn Watch) -> (Vec<Atom>, Done) {
         let n = self.dictionary.rows();
-        let (h, right) = self.quadratic(aim);
+        let (h, right) = self.quadratic(objective);
         let share = (self.params.n_landmarks / right.len().max(1)).max(1);
         let (mut rows, mut exit) = (Vec::new(), Exit::Converged);
         for c in &right {
@@ -171,22 +172,23 @@ impl SparseFit<'_> {
         (atoms, done)
     }
 
-    /// H = aG + KQK and Kr of each problem, over all rows.
-    fn quadratic(&self, aim: &SparseObjective<'_>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    /// H = aG + KQK, and Kr of each problem, over all rows.
+    fn quadratic(&self, objective: &SparseObjective<'_>) -> (Vec<f64>, Vec<Vec<f64>>) {
         let n = self.dictionary.rows();
         let all: Vec<Atom> = (0..n).map(|row| Atom { row, scale: 0 }).collect();
         let k = self.dictionary.block(&all);
-        let image = aim.curvature.apply(k.clone(), n, &()).unwrap_or_default();
+        let image = objective.curvature.apply(k.clone(), n, &()).unwrap_or_default();
         let mut h = linalg::symmetric_product(&k, &image, n);
         match self.norm {
-            Norm::Kernel => h.iter_mut().zip(&k).for_each(|(h, k)| *h += aim.ambient * k),
-            Norm::Ridge(scale) => (0..n).for_each(|i| h[i * n + i] += aim.ambient * scale),
+            Norm::Kernel => h.iter_mut().zip(&k).for_each(|(h, k)| *h += objective.ambient * k),
+            Norm::Ridge(scale) => (0..n).for_each(|i| h[i * n + i] += objective.ambient * scale),
         }
-        let right = aim.right.iter().map(|r| k.chunks_exact(n).map(|row| dot(row, r)).collect()).collect();
+        let right =
+            objective.right.iter().map(|r| k.chunks_exact(n).map(|row| dot(row, r)).collect()).collect();
         (h, right)
     }
 
-    /// The first of each list, the second of each, …, no row twice, no more than the basis may hold.
+    /// The first of each list, the second of each, …, without repeated rows, and at most as many as the basis may hold.
     fn in_turns(&self, lists: &[Vec<usize>]) -> Vec<usize> {
         let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
         let mut taken = vec![false; self.dictionary.rows()];
@@ -195,7 +197,7 @@ impl SparseFit<'_> {
         new.take(self.params.n_landmarks).collect()
     }
 
-    /// Descends from the solutions of the plain objective.
+    /// Minimizes the objective with bounded outputs, starting at the solutions of the plain objective.
     fn squash(
         &self,
         space: &Restricted<'_>,

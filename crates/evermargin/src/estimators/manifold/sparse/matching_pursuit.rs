@@ -1,24 +1,27 @@
-//! Kernel matching pursuit: a basis chosen one function at a time (Sindhwani 2007, section 5.2.1; Keerthi, Chapelle & DeCoste
-//! 2006).
+//! Kernel matching pursuit: a basis selected one function at a time (Sindhwani 2007, section 5.2.1; Keerthi, Chapelle &
+//! DeCoste 2006).
 //!
-//! Problem: over bases J of at most d functions, make min_β ½aβᵀGβ + Σₖ(½oₖᵀQoₖ − rₖᵀoₖ) small, oₖ = Φβₖ ([`SparseObjective`]); G is K_JJ,
-//! or a multiple of I with a ridge. With g = aGβ − Φᵀ(r − Qo) the gradient and H = aG + ΦᵀQΦ, taking j lowers the objective by
-//! gⱼ²/2Hⱼⱼ with the other coefficients kept (post-backfitting, the source), by gⱼ²/2sⱼ with all fitted anew
-//! (pre-backfitting), sⱼ = Hⱼⱼ − H_jJ H_JJ⁻¹H_Jj; over several problems the sums. The best of a few candidates is taken, then
-//! all coefficients are fitted.
+//! Problem: find a basis J of at most d functions with small min_β ½aβᵀGβ + Σₖ(½oₖᵀQoₖ − rₖᵀoₖ), oₖ = Φβₖ
+//! ([`SparseObjective`]); G is K_JJ, or a multiple of I with a ridge. With the gradient g = aGβ − Φᵀ(r − Qo) and
+//! H = aG + ΦᵀQΦ, adding j decreases the objective by gⱼ²/2Hⱼⱼ if the other coefficients are fixed (post-backfitting, the
+//! source), and by gⱼ²/2sⱼ if all are refitted (pre-backfitting), sⱼ = Hⱼⱼ − H_jJ H_JJ⁻¹H_Jj; for several problems by
+//! the sums. The best of a few candidates is added, then all coefficients are refitted.
 //!
-//! Bookkeeping, exact: H_JJ = LLᵀ grows by a row; βₖ moves along z = L⁻ᵀe_last by tₖ = −gⱼₖ/√sⱼ, the same direction for all
-//! problems, so that a step costs two passes over the columns of J and one product with Q whatever their number: O(nd²)
-//! in all, nothing of size n × n. |·| of a kernel space needs no columns: ⟨f, K(xⱼ, ·)⟩ = f(xⱼ).
+//! Updates are exact: H_JJ = LLᵀ grows by a row; βₖ moves along z = L⁻ᵀe_last by tₖ = −gⱼₖ/√sⱼ, the same direction for
+//! all problems, so that a step costs two passes over the columns of J and one product with Q, whatever the number of
+//! problems: O(nd²) in total, without any n × n matrix. Inner products in a kernel space need no columns:
+//! ⟨f, K(xⱼ, ·)⟩ = f(xⱼ).
 //!
-//! Departure: the source draws all candidates anew before each step. Here the worst of those not chosen are exchanged for
-//! others; with a fifth of them a step computes a fifth of the columns the source does and still compares with the best of
-//! those seen. Atoms come in turns: one that was put back comes again when all others have been seen. Atoms that the basis explains already (sⱼ ≤ 10⁻¹²Hⱼⱼ) are put away.
+//! Departure: the source draws all candidates again before each step. Here the worst of those not selected are
+//! replaced; if a fifth of them is replaced, a step computes a fifth of the columns of the source and still compares
+//! with the best candidates seen. Atoms are drawn in turns: one that was returned is drawn again when all others have
+//! been drawn. Atoms that the basis already explains (sⱼ ≤ 10⁻¹²Hⱼⱼ) are discarded.
 //!
-//! Where a pursuit looks at atoms more than once, or several share a graph, columns and what the graph makes of them can be
-//! [held](PursuitCache): O(n²) memory, and a candidate costs O(n).
+//! If a pursuit scores atoms repeatedly, or several pursuits share a graph, columns and their products with L^p can be
+//! [cached](PursuitCache): O(n²) memory, and a candidate costs O(n).
 //!
-//! Why not [`crate::solver::lazy_greedy`]: it compares all elements; here each costs O(n), so a few are drawn.
+//! [`crate::solver::lazy_greedy`] is not used because it compares all elements; here each costs O(n), so only a few are
+//! drawn.
 
 use super::objective::SparseObjective;
 use crate::estimators::manifold::dictionary::{Atom, Dictionary};
@@ -31,18 +34,18 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What a candidate's score leaves free.
+/// Coefficients that are refitted in the score of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backfit {
-    /// Its own coefficient.
+    /// The coefficient of the candidate.
     #[default]
     Post,
     /// All coefficients.
     Pre,
 }
 
-/// G.
+/// The matrix G of the norm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
     /// K_JJ: the norm of the kernel space.
@@ -60,7 +63,7 @@ impl Norm {
         }
     }
 
-    /// The inner product of a function with an atom it does not use, from its values on the rows.
+    /// Inner product of a function with an atom that it does not use, from its values on the rows.
     fn with(self, values: &[f64], atom: Atom) -> f64 {
         match self {
             Self::Kernel => values[atom.row],
@@ -69,27 +72,27 @@ impl Norm {
     }
 }
 
-/// The atoms compared before one is taken.
+/// Parameters of the candidates compared in each step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidates {
-    /// How many.
+    /// Number of candidates.
     pub number: usize,
-    /// How many of them are exchanged after a step.
+    /// Number of candidates that are replaced after a step.
     pub exchanged: usize,
-    /// What their scores leave free.
+    /// Coefficients that are refitted in their scores.
     pub backfit: Backfit,
-    /// Seed of their draw.
+    /// Random seed of the draws.
     pub seed: u64,
 }
 
 impl Candidates {
-    /// So many, a fifth of them exchanged.
+    /// Uses `number` candidates, a fifth of which is replaced after each step.
     pub fn of(number: usize, backfit: Backfit, seed: u64) -> Self {
-        Self { number, exchanged: number / STAY, backfit, seed }
+        Self { number, exchanged: number / REPLACED_ONE_IN, backfit, seed }
     }
 }
 
-/// Columns of all atoms, and L^p of each.
+/// Columns of all atoms, and L^p times each.
 #[derive(Debug)]
 pub struct PursuitCache<'p> {
     dictionary: &'p Dictionary<'p>,
@@ -101,22 +104,22 @@ pub struct PursuitCache<'p> {
 }
 
 impl<'p> PursuitCache<'p> {
-    /// Of a dictionary along a graph.
+    /// The columns of a dictionary and their products along a graph.
     pub fn new(dictionary: &'p Dictionary<'p>, penalty: &'p Penalty) -> Self {
         let (rows, width) = (dictionary.rows(), dictionary.len());
         let atoms: Vec<Atom> = (0..width).map(|k| dictionary.atom(k)).collect();
         let block = dictionary.block(&atoms);
-        let columns = turned(&block, width);
+        let columns = columns_of(&block, width);
         Self {
             dictionary,
             penalty,
             rows,
             columns,
-            images: turned(&penalty.apply_columns(block, width), width),
+            images: columns_of(&penalty.apply_columns(block, width), width),
         }
     }
 
-    /// The column of an atom and L^p of it.
+    /// The column of an atom and L^p times it.
     fn of(&self, atom: Atom) -> [&[f64]; 2] {
         let first = (atom.scale * self.rows + atom.row) * self.rows;
         [&self.columns, &self.images].map(|of| &of[first..first + self.rows])
@@ -124,7 +127,7 @@ impl<'p> PursuitCache<'p> {
 }
 
 /// The columns of a row-major matrix, one after the other.
-fn turned(block: &[f64], columns: usize) -> Vec<f64> {
+fn columns_of(block: &[f64], columns: usize) -> Vec<f64> {
     let mut out = vec![0.0; block.len()];
     let rows = block.len() / columns.max(1);
     out.par_chunks_mut(rows.max(1)).enumerate().for_each(|(k, column)| {
@@ -133,31 +136,31 @@ fn turned(block: &[f64], columns: usize) -> Vec<f64> {
     out
 }
 
-/// An atom that may be taken.
+/// An atom that may be selected.
 #[derive(Debug)]
 struct Candidate {
     atom: Atom,
     column: Vec<f64>,
-    /// Q times it.
+    /// Q times the column.
     image: Vec<f64>,
     /// Hⱼⱼ.
     own: f64,
-    /// L⁻¹H_Jj and sⱼ, kept up where scores need them.
-    along: Vec<f64>,
-    left: f64,
+    /// L⁻¹H_Jj and sⱼ, updated if scores need them.
+    projection: Vec<f64>,
+    remaining: f64,
 }
 
-/// A pursuit under way.
+/// State of a pursuit.
 #[derive(Debug)]
 pub struct Pursuit<'p> {
-    aim: &'p SparseObjective<'p>,
+    objective: &'p SparseObjective<'p>,
     dictionary: &'p Dictionary<'p>,
     norm: Norm,
     candidates: Candidates,
-    held: Option<&'p PursuitCache<'p>>,
-    /// Atoms to draw, the next last; and those drawn and put back.
+    cache: Option<&'p PursuitCache<'p>>,
+    /// Atoms to draw, the next one last; and those drawn and returned.
     deck: Vec<usize>,
-    aside: Vec<usize>,
+    returned: Vec<usize>,
     rng: rand_pcg::Pcg64,
     pool: Vec<Candidate>,
     atoms: Vec<Atom>,
@@ -171,19 +174,19 @@ pub struct Pursuit<'p> {
     drawn: usize,
 }
 
-/// An atom of which the basis leaves less than this share is explained by it.
-const EXPLAINED: f64 = 1e-12;
-/// A decrease below this share of the objective of 0 ends the pursuit.
-const NEGLIGIBLE: f64 = 1e-13;
-/// One in so many candidates is exchanged after a step, unless told.
-const STAY: usize = 5;
-/// Rows a thread takes at a time.
-const ROWS: usize = 4096;
+/// An atom is explained by the basis if less than this fraction of Hⱼⱼ remains.
+const MIN_REMAINING: f64 = 1e-12;
+/// A decrease below this fraction of the objective of 0 ends the pursuit.
+const MIN_DECREASE: f64 = 1e-13;
+/// By default, one in this many candidates is replaced after a step.
+const REPLACED_ONE_IN: usize = 5;
+/// Number of rows that a thread processes at a time.
+const ROWS_PER_TASK: usize = 4096;
 
 impl<'p> Pursuit<'p> {
-    /// Starts with no basis.
+    /// Starts with an empty basis.
     pub fn new(
-        aim: &'p SparseObjective<'p>,
+        objective: &'p SparseObjective<'p>,
         dictionary: &'p Dictionary<'p>,
         norm: Norm,
         mut candidates: Candidates,
@@ -192,15 +195,15 @@ impl<'p> Pursuit<'p> {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(candidates.seed);
         let mut deck: Vec<usize> = (0..dictionary.len()).collect();
         deck.shuffle(&mut rng);
-        let problems = aim.right.len();
+        let problems = objective.right.len();
         Self {
-            aim,
+            objective,
             dictionary,
             norm,
             candidates,
-            held: None,
+            cache: None,
             deck,
-            aside: Vec::new(),
+            returned: Vec::new(),
             rng,
             pool: Vec::new(),
             atoms: Vec::new(),
@@ -208,23 +211,23 @@ impl<'p> Pursuit<'p> {
             factor: GrowingCholesky::default(),
             beta: vec![Vec::new(); problems],
             outputs: vec![vec![0.0; dictionary.rows()]; problems],
-            residual: aim.right.clone(),
-            values: aim.constant.clone(),
+            residual: objective.right.clone(),
+            values: objective.constant.clone(),
             drawn: 0,
         }
     }
 
-    /// With columns that are at hand. Those of another dictionary or graph, told by their places in memory, are not used.
+    /// Uses cached columns, unless they belong to another dictionary or graph (compared by address).
     #[must_use]
-    pub fn with(self, held: &'p PursuitCache<'p>) -> Self {
-        let same = std::ptr::eq(self.dictionary, held.dictionary);
-        let serves = same && self.aim.curvature.is_along(held.penalty);
-        Self { held: serves.then_some(held), ..self }
+    pub fn with(self, cache: &'p PursuitCache<'p>) -> Self {
+        let same = std::ptr::eq(self.dictionary, cache.dictionary);
+        let serves = same && self.objective.curvature.is_along(cache.penalty);
+        Self { cache: serves.then_some(cache), ..self }
     }
 
-    /// Whether columns at hand are used.
+    /// Whether cached columns are used.
     pub fn is_held(&self) -> bool {
-        self.held.is_some()
+        self.cache.is_some()
     }
 
     /// The basis so far.
@@ -232,22 +235,22 @@ impl<'p> Pursuit<'p> {
         &self.atoms
     }
 
-    /// Its coefficients, one vector a problem.
+    /// Coefficients of the basis, one vector per problem.
     pub fn coefficients(&self) -> &[Vec<f64>] {
         &self.beta
     }
 
-    /// The objective now, all problems together.
+    /// Current objective, summed over all problems.
     pub fn value(&self) -> f64 {
         self.values.iter().sum()
     }
 
-    /// Columns computed so far.
+    /// Number of columns computed so far.
     pub fn drawn(&self) -> usize {
         self.drawn
     }
 
-    /// Takes up to `max` atoms.
+    /// Adds up to `max` atoms.
     pub fn run(&mut self, max: usize, watch: &dyn Watch) -> Exit {
         let start = self.value();
         while self.atoms.len() < max {
@@ -258,7 +261,7 @@ impl<'p> Pursuit<'p> {
             }
             let scores = self.scores();
             let best = best(&scores);
-            let Some(best) = best.filter(|&k| scores[k] > NEGLIGIBLE * start) else { break };
+            let Some(best) = best.filter(|&k| scores[k] > MIN_DECREASE * start) else { break };
             if !self.select(best, watch) {
                 return Exit::Interrupted;
             }
@@ -275,7 +278,7 @@ impl<'p> Pursuit<'p> {
     pub fn fill(&mut self, watch: &dyn Watch) -> bool {
         while self.pool.len() < self.candidates.number {
             if self.deck.is_empty() {
-                std::mem::swap(&mut self.deck, &mut self.aside);
+                std::mem::swap(&mut self.deck, &mut self.returned);
                 self.deck.shuffle(&mut self.rng);
             }
             let wanted = (self.candidates.number - self.pool.len()).min(self.deck.len());
@@ -286,28 +289,29 @@ impl<'p> Pursuit<'p> {
             let atoms: Vec<Atom> = numbers.iter().map(|&k| self.dictionary.atom(k)).collect();
             let Some(found) = self.make_candidates(&atoms, watch) else { return false };
             self.drawn += wanted;
-            self.pool.extend(found.into_iter().filter(|c| c.own > 0.0 && c.left > EXPLAINED * c.own));
+            self.pool
+                .extend(found.into_iter().filter(|c| c.own > 0.0 && c.remaining > MIN_REMAINING * c.own));
         }
         true
     }
 
-    /// Some atoms as candidates; none if `watch` ends it.
+    /// Computes atoms as candidates; `None` if `watch` ends it.
     fn make_candidates(&self, atoms: &[Atom], watch: &dyn Watch) -> Option<Vec<Candidate>> {
         let candidate = |atom: Atom, column: Vec<f64>, image: Vec<f64>| {
-            let own = self.aim.ambient * self.norm.own(self.dictionary, atom) + dot(&column, &image);
-            Candidate { atom, column, image, own, along: Vec::new(), left: own }
+            let own = self.objective.ambient * self.norm.own(self.dictionary, atom) + dot(&column, &image);
+            Candidate { atom, column, image, own, projection: Vec::new(), remaining: own }
         };
-        let mut found: Vec<Candidate> = if let Some(held) = self.held {
+        let mut found: Vec<Candidate> = if let Some(cache) = self.cache {
             let of = |&atom: &Atom| {
-                let [column, image] = held.of(atom);
-                candidate(atom, column.to_vec(), self.aim.curvature.with(column, image))
+                let [column, image] = cache.of(atom);
+                candidate(atom, column.to_vec(), self.objective.curvature.with(column, image))
             };
             atoms.par_iter().map(of).collect()
         } else {
             let (width, n) = (atoms.len(), self.dictionary.rows());
             let block = self.dictionary.block(atoms);
-            let images = turned(&self.aim.curvature.apply(block.clone(), width, watch)?, width);
-            let columns = turned(&block, width);
+            let images = columns_of(&self.objective.curvature.apply(block.clone(), width, watch)?, width);
+            let columns = columns_of(&block, width);
             let pairs = columns.par_chunks_exact(n).zip(images.par_chunks_exact(n));
             pairs.zip(atoms).map(|((c, i), &atom)| candidate(atom, c.to_vec(), i.to_vec())).collect()
         };
@@ -317,60 +321,60 @@ impl<'p> Pursuit<'p> {
         Some(found)
     }
 
-    /// Fills L⁻¹H_Jj and sⱼ.
+    /// Computes L⁻¹H_Jj and sⱼ.
     fn project(&self, c: &mut Candidate) {
         let entry = |(atom, column): (&Atom, &Vec<f64>)| {
-            self.aim.ambient * self.norm.with(&c.column, *atom) + dot(column, &c.image)
+            self.objective.ambient * self.norm.with(&c.column, *atom) + dot(column, &c.image)
         };
-        let mut along: Vec<f64> = self.atoms.par_iter().zip(&self.columns).map(entry).collect();
-        self.factor.lower(&mut along);
-        c.left = c.own - dot(&along, &along);
-        c.along = along;
+        let mut projection: Vec<f64> = self.atoms.par_iter().zip(&self.columns).map(entry).collect();
+        self.factor.lower(&mut projection);
+        c.remaining = c.own - dot(&projection, &projection);
+        c.projection = projection;
     }
 
-    /// gⱼ of each problem.
+    /// gⱼ for each problem.
     fn gradient<'s>(&'s self, c: &'s Candidate) -> impl Iterator<Item = f64> + 's {
         self.outputs
             .iter()
             .zip(&self.residual)
-            .map(|(o, e)| self.aim.ambient * self.norm.with(o, c.atom) - dot(&c.column, e))
+            .map(|(o, e)| self.objective.ambient * self.norm.with(o, c.atom) - dot(&c.column, e))
     }
 
     fn scores(&self) -> Vec<f64> {
         let score = |c: &Candidate| {
-            let free = if self.candidates.backfit == Backfit::Pre { c.left } else { c.own };
+            let free = if self.candidates.backfit == Backfit::Pre { c.remaining } else { c.own };
             let sum: f64 = self.gradient(c).map(|g| g * g).sum();
-            if c.left > EXPLAINED * c.own { 0.5 * sum / free } else { 0.0 }
+            if c.remaining > MIN_REMAINING * c.own { 0.5 * sum / free } else { 0.0 }
         };
         self.pool.par_iter().map(score).collect()
     }
 
-    /// Takes a candidate, fits all coefficients and exchanges the worst of the others; false if `watch` ends it.
+    /// Adds a candidate, refits all coefficients and replaces the worst of the others; false if `watch` ends it.
     pub fn select(&mut self, place: usize, watch: &dyn Watch) -> bool {
         let scores = self.scores();
         let mut c = self.pool.remove(place);
         if self.candidates.backfit == Backfit::Post {
             self.project(&mut c);
         }
-        if c.left <= EXPLAINED * c.own {
+        if c.remaining <= MIN_REMAINING * c.own {
             return true;
         }
         let gradient: Vec<f64> = self.gradient(&c).collect();
-        self.factor.push(std::mem::take(&mut c.along), c.left);
+        self.factor.push(std::mem::take(&mut c.projection), c.remaining);
         self.atoms.push(c.atom);
         self.columns.push(c.column);
         let mut z = vec![0.0; self.atoms.len()];
         z[self.atoms.len() - 1] = 1.0;
         self.factor.upper(&mut z);
         let direction = self.combine(&z);
-        let Some(image) = self.aim.curvature.apply(direction.clone(), 1, watch) else {
+        let Some(image) = self.objective.curvature.apply(direction.clone(), 1, watch) else {
             self.atoms.pop();
             self.columns.pop();
             self.factor.truncate(self.atoms.len());
             return false;
         };
         for (k, g) in gradient.iter().enumerate() {
-            let t = -g / c.left.sqrt();
+            let t = -g / c.remaining.sqrt();
             self.beta[k].push(0.0);
             add(t, &z, &mut self.beta[k]);
             add(t, &direction, &mut self.outputs[k]);
@@ -378,7 +382,7 @@ impl<'p> Pursuit<'p> {
             self.values[k] -= 0.5 * t * t;
         }
         if self.candidates.backfit == Backfit::Pre {
-            self.keep_up();
+            self.update_projections();
         }
         self.exchange(scores, place);
         true
@@ -387,8 +391,8 @@ impl<'p> Pursuit<'p> {
     /// Φz.
     fn combine(&self, z: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.dictionary.rows()];
-        out.par_chunks_mut(ROWS).enumerate().for_each(|(block, out)| {
-            let first = block * ROWS;
+        out.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(block, out)| {
+            let first = block * ROWS_PER_TASK;
             for (column, z) in self.columns.iter().zip(z) {
                 add(*z, &column[first..first + out.len()], out);
             }
@@ -396,36 +400,36 @@ impl<'p> Pursuit<'p> {
         out
     }
 
-    /// One more entry of L⁻¹H_Jj for each candidate, after a row was added to L.
-    fn keep_up(&mut self) {
+    /// Appends an entry to L⁻¹H_Jj of each candidate, after a row was added to L.
+    fn update_projections(&mut self) {
         let (Some(atom), Some(column)) = (self.atoms.last(), self.columns.last()) else { return };
         let (row, before) = (self.factor.last(), self.atoms.len() - 1);
-        let (ambient, norm) = (self.aim.ambient, self.norm);
+        let (ambient, norm) = (self.objective.ambient, self.norm);
         self.pool.par_iter_mut().for_each(|c| {
             let entry = ambient * norm.with(&c.column, *atom) + dot(column, &c.image);
-            let new = (entry - dot(&row[..before], &c.along)) / row[before];
-            c.along.push(new);
-            c.left -= new * new;
+            let new = (entry - dot(&row[..before], &c.projection)) / row[before];
+            c.projection.push(new);
+            c.remaining -= new * new;
         });
     }
 
-    /// Puts back the candidates of the lowest scores (as they were before `taken` went).
+    /// Returns the candidates with the lowest scores, which are those before `taken` was removed.
     fn exchange(&mut self, mut scores: Vec<f64>, taken: usize) {
         scores.remove(taken);
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(a.cmp(&b)));
-        // all atoms are in the pool: nothing to exchange them for
-        let waiting = self.deck.len() + self.aside.len();
+        // if all atoms are in the pool, there are no replacements
+        let waiting = self.deck.len() + self.returned.len();
         let mut worst = order[..self.candidates.exchanged.min(scores.len()).min(waiting)].to_vec();
         worst.sort_unstable_by(|a, b| b.cmp(a));
         for place in worst {
             let atom = self.pool.remove(place).atom;
-            self.aside.push(atom.scale * self.dictionary.rows() + atom.row);
+            self.returned.push(atom.scale * self.dictionary.rows() + atom.row);
         }
     }
 }
 
-/// The place of the largest, the first of equals.
+/// Index of the largest score, the first in ties.
 fn best(scores: &[f64]) -> Option<usize> {
     (0..scores.len()).reduce(|best, k| if scores[k] > scores[best] { k } else { best })
 }

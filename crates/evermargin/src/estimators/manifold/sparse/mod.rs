@@ -1,25 +1,26 @@
 //! `sparse-lap`: manifold regularization with few basis functions (Sindhwani 2007, chapter 5).
 //!
-//! Problem: over functions f = Σⱼ βⱼK(xⱼ, ·) of at most `basis` rows j, min Σ wᵢ(yᵢ − f(xᵢ))² + γ_A|f|² + γ_I·fᵀL^p f, the
-//! objective of `laprls` ([`super::lap`]) with its γ_A, γ_I and scalings; half of it is equation 5.1, whose γ_A and γ_I are
-//! those of `scaling` = raw. With all rows in the basis the answer is that of `laprls`.
+//! Problem: over functions f = Σⱼ βⱼK(xⱼ, ·) of at most `n_landmarks` rows j, min Σ wᵢ(yᵢ − f(xᵢ))² + γ_A|f|² +
+//! γ_I·fᵀL^p f, the objective of `laprls` ([`super::lap`]) with its γ_A, γ_I and scalings; half of it is equation 5.1,
+//! whose γ_A and γ_I are those of `scaling` = raw. With all rows in the basis the result is that of `laprls`.
 //!
-//! A method is a way to choose the rows and an [objective](objective::SparseObjective) to fit them to:
+//! A method selects rows and fits an [objective](objective::SparseObjective) on them:
 //!
-//! | method | rows chosen by | fitted to |
+//! | method | rows selected by | fitted to |
 //! |---|---|---|
 //! | `greedy` | [pursuit](matching_pursuit) of the objective | the objective |
-//! | `random`, `uniform` | a draw; every ⌊n/d⌋-th of the rows sorted by graph transduction | the objective |
-//! | `lasso`, `lars` | the first on the [path of λ|β|₁](crate::solver::lars) | the objective |
-//! | `decoupled` | pursuit of graph transduction | graph transduction |
-//! | `slack` | pursuit of the objective | the objective with slack ν between f and what the graph sees |
-//! | `greedy-slack` | pursuit of that one | that one |
+//! | `random`, `uniform` | random draw; every ⌊n/d⌋-th row in the order of graph transduction | the objective |
+//! | `lasso`, `lars` | the first functions on the [path of λ|β|₁](crate::solver::lars) | the objective |
+//! | `decoupled` | pursuit of the result of graph transduction | graph transduction |
+//! | `slack` | pursuit of the objective | the objective with slack ν between f and the values in the graph term |
+//! | `greedy-slack` | pursuit of the objective with slack | the objective with slack |
 //! | `sigmoid` | pursuit of the objective | [smooth signs](sigmoid) |
 //!
-//! One basis serves all problems. Prediction needs the basis alone. Departures: see the files; `greedy-slack` scores a
-//! candidate by the decrease when its coefficient and the free values are both at their optimum, which the source's 50 steps of
-//! conjugate gradients come near to; the basis of `lasso` and `lars` is fitted without |β|₁. There is no constant (`balance`
-//! moves the threshold). Without unlabeled rows, or γ_I = 0, a pursuit of the labels alone.
+//! One basis serves all problems. Prediction needs only the basis. Departures: see the files; `greedy-slack` scores a
+//! candidate by the decrease with its coefficient and the free values both at their optimum, which the 50 conjugate
+//! gradient steps of the source approximate; the basis of `lasso` and `lars` is fitted without |β|₁. There is no
+//! constant (`balance` shifts the threshold). Without unlabeled rows, or with γ_I = 0, the fit is a pursuit of the
+//! labels alone.
 
 mod fit;
 pub mod matching_pursuit;
@@ -50,7 +51,7 @@ use objective::LabeledTargets;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How rows are chosen and what is fitted.
+/// Method of selecting rows and fitting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -58,20 +59,20 @@ pub enum Method {
     Greedy,
     /// Rows drawn at random.
     Random,
-    /// Rows spread over the outputs of graph transduction.
+    /// Rows spaced evenly in the order of the outputs of graph transduction.
     Uniform,
     /// The first functions on the path of λ|β|₁.
     Lasso,
-    /// The same, never letting one go.
+    /// The same, without removals from the active set.
     Lars,
-    /// Graph transduction, then matching pursuit of what it found.
+    /// Graph transduction, then matching pursuit of its result.
     #[default]
     Decoupled,
     /// The basis of `greedy`, fitted with slack.
     Slack,
     /// Matching pursuit of the objective with slack.
     GreedySlack,
-    /// The basis of `greedy`, signs smooth along the graph.
+    /// The basis of `greedy`, with signs that are smooth along the graph.
     Sigmoid,
 }
 
@@ -110,18 +111,18 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "1",
             "weight of the slack between f and the graph; decoupled: divides gamma_a",
         ),
-        ParamSpec::count("candidates", 1, "50", "points compared before one is taken"),
+        ParamSpec::count("candidates", 1, "50", "number of candidate points compared before one is added"),
         ParamSpec::float(
             "exchange",
             FloatRange::closed(0.0, 1.0),
             "0.2",
-            "share of them exchanged for others after a step, the worst first",
+            "fraction of the candidates replaced after each step, lowest scores first",
         ),
         ParamSpec::choice(
             "backfit",
             &["post", "pre"],
             "post",
-            "scores of points with the other coefficients kept (post) or fitted (pre)",
+            "scores of candidates with the other coefficients fixed (post) or refitted (pre)",
         ),
         ParamSpec::flag("ridge", "false", "whether |f|² is the sum of squared coefficients"),
         N_NEIGHBORS,
@@ -134,7 +135,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         POWER,
         BALANCE,
         RATIO,
-        LANDMARK_SEED.help_of("seed of the draw of points to compare"),
+        LANDMARK_SEED.help_of("random seed for drawing candidate points"),
     ],
 );
 
@@ -150,20 +151,20 @@ pub struct SparseLapParams {
     pub gamma_a: f64,
     /// Weight of the variation of f along the graph; 0 leaves the unlabeled rows out.
     pub gamma_i: f64,
-    /// What the two weights multiply.
+    /// Scaling of the objective.
     pub objective_scaling: ObjectiveScaling,
     /// The graph and the power of its Laplacian.
     #[serde(flatten)]
     pub penalty: PenaltyParams,
-    /// Most basis functions.
+    /// Maximum number of basis functions.
     pub n_landmarks: usize,
-    /// How they are chosen and fitted.
+    /// Method of selecting and fitting them.
     pub method: Method,
-    /// Atoms compared before one is taken.
+    /// Number of candidate atoms compared before one is added.
     pub candidates: usize,
-    /// Share of them that is exchanged for others after a step, the worst first.
+    /// Fraction of the candidates that is replaced after each step, lowest scores first.
     pub exchange: f64,
-    /// What a candidate's score leaves free.
+    /// Coefficients that are refitted in the score of a candidate.
     pub backfit: Backfit,
     /// `slack`, `greedy-slack`: weight of (f − o)². `decoupled`: γ_A is divided by it.
     pub slack_weight: f64,
@@ -173,9 +174,9 @@ pub struct SparseLapParams {
     pub balance: bool,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Seed of the draw of candidates.
+    /// Random seed for drawing candidates.
     pub seed: u64,
-    /// A graph of the rows, in place of one of neighbors.
+    /// A given graph of the rows, instead of a neighborhood graph.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
@@ -215,7 +216,7 @@ impl SparseLapParams {
             return Err(Error::parameter(
                 "class_wise",
                 true,
-                "false: the graph joins rows without a label too",
+                "false: the graph also connects unlabeled rows",
             ));
         }
         for (name, value) in [("n_landmarks", self.n_landmarks), ("candidates", self.candidates)] {
@@ -236,7 +237,7 @@ impl SparseLapParams {
         Ok(())
     }
 
-    /// A path needs the matrix of all pairs of rows.
+    /// Refuses too many rows for a path, which needs the matrix of all pairs of rows.
     fn check_rows(&self, rows: usize) -> Result<()> {
         let name = match self.method {
             Method::Lasso => "lasso",
@@ -244,14 +245,15 @@ impl SparseLapParams {
             _ => return Ok(()),
         };
         if rows > crate::solver::lars::MAX_ROWS && rows > self.n_landmarks {
-            let most = crate::solver::lars::MAX_ROWS;
-            let allowed = format!("another one for {rows} rows: a path is followed among {most} at most");
+            let max = crate::solver::lars::MAX_ROWS;
+            let allowed = format!("another one for {rows} rows: {name} allows at most {max}");
             return Err(Error::parameter("method", name, allowed));
         }
         Ok(())
     }
 
-    /// The functions of these rows, all of which take part; with a penalty, along it. Also the size of the basis.
+    /// Fits the functions of these rows, all of which take part; with a penalty, along it. Also returns the size of the
+    /// basis.
     fn learn(
         &self,
         x: MatrixView<'_>,
@@ -265,10 +267,10 @@ impl SparseLapParams {
             self.objective_scaling.raw([self.gamma_a, self.gamma_i], lap::weight(&problems[0]), x.rows());
         let ridge = Norm::Ridge(dictionary.mean_own().max(f64::MIN_POSITIVE));
         let norm = if self.ridge { ridge } else { Norm::Kernel };
-        let scene = SparseFit { params: self, dictionary, known, penalty, gamma, norm };
-        let (space, solved, done) = match scene.solve(watch)? {
+        let fit = SparseFit { params: self, dictionary, known, penalty, gamma, norm };
+        let (space, solved, done) = match fit.solve(watch)? {
             Some(found) => found,
-            None => scene.first_rows()?,
+            None => fit.first_rows()?,
         };
         let report = |objective: &f64| Report {
             steps: done.steps,
@@ -282,7 +284,7 @@ impl SparseLapParams {
     }
 }
 
-/// The labels alone: a pursuit of them, on the labeled rows.
+/// The estimator for labels alone: a pursuit on the labeled rows.
 #[derive(Debug)]
 struct LabelsOnly(SparseLapParams);
 
@@ -310,14 +312,14 @@ impl Fit for SparseLapParams {
         let rows: Vec<usize> = (0..x.rows()).filter(|&i| problems.iter().any(|p| p.cost[i] > 0.0)).collect();
         let part = (rows.len() < x.rows()).then(|| x.select(&rows));
         if self.kernel == Kernel::Precomputed && part.is_some() {
-            return Err(Error::parameter("kernel", "precomputed", "used with all rows in the problem"));
+            return Err(Error::parameter("kernel", "precomputed", "used without rows of weight 0"));
         }
         let inside = part.as_ref().map_or(x, |p| p.view());
         let within: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         self.check_rows(inside.rows())?;
         let penalty = match &self.graph {
             Some(_) if part.is_some() => {
-                return Err(Error::parameter("graph", "given", "used with all rows in the problem"));
+                return Err(Error::parameter("graph", "given", "used without rows of weight 0"));
             }
             Some(graph) => Some(self.penalty.given(graph, x.rows())?),
             None => self.penalty.penalty(inside, watch)?,

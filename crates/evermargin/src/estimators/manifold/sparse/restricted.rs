@@ -1,8 +1,8 @@
-//! The best function of a basis (Sindhwani 2007, equation 5.2).
+//! Optimal function in the span of a basis (Sindhwani 2007, equation 5.2).
 //!
-//! f = Fv on the rows with |v|² the norm: F the features of the kernel space of the basis ([`LandmarkSpace`]), or, with a ridge of weight
-//! s, its columns Φ/√s and β = v/√s. Then (aI + FᵀQF)v = Fᵀr, one factorization for all problems. F is n × d, taken a block of
-//! columns at a time through Q.
+//! f = Fv on the rows, with |v|² the norm: F are the features of the kernel space of the basis ([`LandmarkSpace`]), or,
+//! with a ridge of weight s, the columns Φ/√s with β = v/√s. Then (aI + FᵀQF)v = Fᵀr, one factorization for all
+//! problems. F is n × d; Q is applied to blocks of its columns.
 
 use super::objective::SparseObjective;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::solver::Watch;
 use rayon::prelude::*;
 
-/// The functions of a basis.
+/// The functions in the span of a basis.
 #[derive(Debug)]
 pub struct Restricted<'d> {
     dictionary: &'d Dictionary<'d>,
@@ -29,20 +29,20 @@ enum Kind {
     Columns { features: Vec<f64>, atoms: Vec<Atom>, scale: f64 },
 }
 
-/// One solution a problem.
+/// Solutions, one per problem.
 #[derive(Debug)]
 pub struct RestrictedSolution {
     /// v.
     pub functions: Vec<Vec<f64>>,
-    /// The objective.
+    /// Values of the objective.
     pub values: Vec<f64>,
 }
 
-/// Columns taken through Q together.
+/// Number of columns to which Q is applied at a time.
 const BLOCK: usize = 64;
 
 impl<'d> Restricted<'d> {
-    /// The functions of these atoms.
+    /// The functions in the span of these atoms.
     pub fn of(dictionary: &'d Dictionary<'d>, atoms: &[Atom], norm: Norm) -> Result<Self> {
         let kind = match norm {
             Norm::Kernel => {
@@ -85,15 +85,15 @@ impl<'d> Restricted<'d> {
         linalg::transposed_product(self.features(), self.dim, 0, e, 1)
     }
 
-    /// aI + FᵀQF; none if `watch` ends it.
-    fn form(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> Option<Vec<f64>> {
+    /// aI + FᵀQF; `None` if `watch` ends it.
+    fn form(&self, objective: &SparseObjective<'_>, watch: &dyn Watch) -> Option<Vec<f64>> {
         let (m, features) = (self.dim, self.features());
         let mut form = vec![0.0; m * m];
         for first in (0..m).step_by(BLOCK) {
             let width = BLOCK.min(m - first);
             let block: Vec<f64> =
                 features.chunks_exact(m).flat_map(|row| &row[first..first + width]).copied().collect();
-            let image = aim.curvature.apply(block, width, watch)?;
+            let image = objective.curvature.apply(block, width, watch)?;
             let part = linalg::transposed_product(features, m, first, &image, width);
             for (i, row) in part.chunks_exact(width).enumerate() {
                 form[(first + i) * m + first..][..width].copy_from_slice(row);
@@ -101,17 +101,21 @@ impl<'d> Restricted<'d> {
         }
         for i in 0..m {
             (0..i).for_each(|j| form[j * m + i] = form[i * m + j]);
-            form[i * m + i] += aim.ambient;
+            form[i * m + i] += objective.ambient;
         }
         Some(form)
     }
 
-    /// The minimum of each problem; none if `watch` ends it.
-    pub fn solve(&self, aim: &SparseObjective<'_>, watch: &dyn Watch) -> Result<Option<RestrictedSolution>> {
-        let Some(form) = self.form(aim, watch) else { return Ok(None) };
+    /// Minimizes the objective of each problem; `None` if `watch` ends it.
+    pub fn solve(
+        &self,
+        objective: &SparseObjective<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Option<RestrictedSolution>> {
+        let Some(form) = self.form(objective, watch) else { return Ok(None) };
         let factor = Cholesky::new(form, self.dim)?;
         let (mut functions, mut values) = (Vec::new(), Vec::new());
-        for (right, constant) in aim.right.iter().zip(&aim.constant) {
+        for (right, constant) in objective.right.iter().zip(&objective.constant) {
             let right = self.transposed(right);
             let mut v = right.clone();
             factor.solve(&mut v);
@@ -121,7 +125,7 @@ impl<'d> Restricted<'d> {
         Ok(Some(RestrictedSolution { functions, values }))
     }
 
-    /// The model of functions v; several widths have none.
+    /// Model of functions v; refused for bases with several widths.
     pub fn model(&self, functions: &[Vec<f64>]) -> Result<Model> {
         let (x, kernels) = (self.dictionary.data(), self.dictionary.kernels());
         let bias = vec![0.0; functions.len()];

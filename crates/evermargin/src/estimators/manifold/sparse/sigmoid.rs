@@ -1,18 +1,20 @@
-//! Smoothness of squashed outputs (Sindhwani 2007, equation 5.5): min ½a|v|² + (γ_I/2)tᵀMt + ½Σwᵢ(yᵢ − oᵢ)², o = Fv, t = tanh(ρo).
+//! Smoothness of bounded outputs (Sindhwani 2007, equation 5.5): min ½a|v|² + (γ_I/2)tᵀMt + ½Σwᵢ(yᵢ − oᵢ)²,
+//! o = Fv, t = tanh(ρo).
 //!
-//! A function of a small basis cannot be flat along each class; its sign can. Departures: tanh in place of 1/(1 + e^(−ρo)),
-//! which with a normalized Laplacian treats the classes differently (constants are not in its null space); the start is
-//! the greedy solution, not the source's oracle.
+//! A function of a small basis cannot be constant along each class, but its sign can. Departures: tanh instead of
+//! 1/(1 + e^(−ρo)), which with a normalized Laplacian treats the classes differently (constants are not in its null
+//! space); the start is the greedy solution, not the oracle of the source.
 //!
-//! The objective is not convex. The loop of `solver/newton_cg.rs` is given the part of its curvature that never is negative,
-//! aI + Fᵀ(W + γ_I DMD)F with D = diag(ρ(1 − t²)), so that every direction descends, and ends at a stationary point.
+//! The objective is not convex. Newton's method (`solver/newton_cg.rs`) uses the part of its curvature that is never
+//! negative, aI + Fᵀ(W + γ_I DMD)F with D = diag(ρ(1 − t²)), so that every direction descends, and ends at a stationary
+//! point.
 
 use super::restricted::Restricted;
 use crate::estimators::manifold::penalty::Penalty;
 use crate::math::blas1::{add, dot};
 use crate::solver::newton_cg::Objective;
 
-/// ρ: outputs of ±1 are squashed to ±0.96.
+/// ρ: outputs of ±1 are mapped to ±0.96.
 pub const SLOPE: f64 = 2.0;
 
 /// The objective of one problem.
@@ -26,7 +28,7 @@ pub struct Squashed<'a> {
     outputs: Vec<f64>,
     bounded: Vec<f64>,
     /// Mt.
-    rough: Vec<f64>,
+    image: Vec<f64>,
 }
 
 impl<'a> Squashed<'a> {
@@ -39,10 +41,10 @@ impl<'a> Squashed<'a> {
         y: &'a [f64],
     ) -> Self {
         let zero = || vec![0.0; y.len()];
-        Self { gamma, space, penalty, weight, y, outputs: zero(), bounded: zero(), rough: zero() }
+        Self { gamma, space, penalty, weight, y, outputs: zero(), bounded: zero(), image: zero() }
     }
 
-    /// ρ(1 − t²) of each row.
+    /// ρ(1 − t²) at each row.
     fn slopes(&self) -> impl Iterator<Item = f64> + '_ {
         self.bounded.iter().map(|t| SLOPE * (1.0 - t * t))
     }
@@ -56,18 +58,18 @@ impl Objective for Squashed<'_> {
     fn value(&mut self, v: &[f64]) -> f64 {
         self.outputs = self.space.outputs(v);
         self.bounded = self.outputs.iter().map(|o| (SLOPE * o).tanh()).collect();
-        self.rough = self.penalty.apply(&self.bounded);
-        let missed =
+        self.image = self.penalty.apply(&self.bounded);
+        let errors =
             self.outputs.iter().zip(self.y).zip(self.weight).map(|((o, y), w)| w * (y - o) * (y - o));
         let [a, i] = self.gamma;
-        0.5 * (a * dot(v, v) + i * dot(&self.bounded, &self.rough) + missed.sum::<f64>())
+        0.5 * (a * dot(v, v) + i * dot(&self.bounded, &self.image) + errors.sum::<f64>())
     }
 
     fn gradient(&mut self, v: &[f64], out: &mut [f64]) {
         let [a, i] = self.gamma;
         let pull = self.outputs.iter().zip(self.y).zip(self.weight).map(|((o, y), w)| w * (o - y));
         let each: Vec<f64> =
-            self.slopes().zip(&self.rough).zip(pull).map(|((d, m), pull)| i * d * m + pull).collect();
+            self.slopes().zip(&self.image).zip(pull).map(|((d, m), pull)| i * d * m + pull).collect();
         out.copy_from_slice(&self.space.transposed(&each));
         add(a, v, out);
     }
@@ -75,10 +77,10 @@ impl Objective for Squashed<'_> {
     fn hess_vec(&mut self, v: &[f64], out: &mut [f64]) {
         let [a, i] = self.gamma;
         let moved = self.space.outputs(v);
-        let bent: Vec<f64> = self.slopes().zip(&moved).map(|(d, m)| d * m).collect();
-        let rough = self.penalty.apply(&bent);
+        let scaled: Vec<f64> = self.slopes().zip(&moved).map(|(d, m)| d * m).collect();
+        let image = self.penalty.apply(&scaled);
         let fitted = self.weight.iter().zip(&moved).map(|(w, m)| w * m);
-        let each: Vec<f64> = self.slopes().zip(&rough).zip(fitted).map(|((d, r), f)| i * d * r + f).collect();
+        let each: Vec<f64> = self.slopes().zip(&image).zip(fitted).map(|((d, r), f)| i * d * r + f).collect();
         out.copy_from_slice(&self.space.transposed(&each));
         add(a, v, out);
     }

@@ -1,27 +1,28 @@
-//! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle, Sindhwani &
-//! Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
+//! `bnb-s3vm`: the global optimum of the semi-supervised support vector machine by branch and bound (Chapelle,
+//! Sindhwani & Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
 //!
-//! Problem: that of `transductive::s3vm` with the hinge loss, exactly round(r·u) labels y' positive; minimized over all of them. Of
-//! several classes, one machine each against the rest, the sum of the objectives over all labelings that give a row one class.
+//! Problem: that of `transductive::s3vm` with the hinge loss and exactly round(r·u) labels y' positive, minimized over
+//! all such labelings. For several classes with one machine each against the rest, the sum of the objectives over all
+//! labelings that give a row one class.
 //!
-//! Method: a tree of partial labelings, searched in plunges: first choices down to a labeling or a bound, then on from the open
-//! node whose way departed least from first choices, by what the other labels seemed to cost (file `open.rs`). The source goes
-//! depth first, where a wrong label high up is not taken back in reasonable time.
+//! Method: a tree of partial labelings, searched in plunges: a plunge follows first choices down to a complete labeling
+//! or a bound; the next one starts from the open node with the lowest estimated cost of its deviations from first
+//! choices (`open`). The source searches depth first, where a wrong label high up is not revised in reasonable time.
 //!
-//! A node is bounded below by the dual values of the machines on the rows
-//! labeled so far (any feasible α gives a valid bound, so that inexact solutions prune nothing wrongly; the bound grows down
-//! the tree). It is dropped when its bound reaches (1 − ε)·best, and completed when all classes but one have all their rows.
-//! Branching: the row whose second choice would cost most, by one step of its variables that the free support vectors follow;
-//! its first choice is explored first. Following matters: it makes a row next to labeled ones stiff, so that labels
-//! spread from neighbor to neighbor, where the outputs alone begin with the rows far out on either side.
-//! Of two classes, rows that are equal are interchangeable, and of labelings that differ by an exchange one is searched.
-//! Solutions start from the parent's, of old nodes from nothing.
-//! The first upper bound is that of label switching ([`super::tsvm`]); of several classes
-//! that of the outputs of the labels alone, the largest first.
+//! A node is bounded below by the dual values of the machines on the rows labeled so far (any feasible α gives a valid
+//! bound, so inexact solutions never prune wrongly; the bound grows down the tree). It is dropped when its bound
+//! reaches (1 − ε)·best, and completed when all classes but one have all their rows. Branching: the row whose second
+//! choice would cost most, estimated by one step of its variables with the free support vectors following; its first
+//! choice is explored first. The free support vectors matter: they make the curvature of a row small next to labeled
+//! ones, so that labels spread from neighbor to neighbor, whereas the outputs alone would start with the rows far out
+//! on either side. For two classes, identical rows are interchangeable, and of labelings that differ by an exchange
+//! only one is searched. Solutions start from that of the parent, or from 0 for old nodes. The first upper bound is
+//! that of label switching ([`super::tsvm`]); for several classes it is that of the outputs of the labels alone, the
+//! largest first.
 //!
-//! The lower bound that is reported is the least over all nodes dropped or left, so the gap is valid also when the limit of
-//! nodes ends the search. This is a loop of its own because it is a search over trees, not a descent; what it does at a node is
-//! the dual loop.
+//! The reported lower bound is the minimum over all nodes dropped or left open, so the gap is valid even when the node
+//! limit ends the search. This is a solver of its own because it searches a tree and does not descend; each node is
+//! solved by the dual solver.
 
 mod open;
 
@@ -63,7 +64,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "epsilon",
             FloatRange::new(End::Closed(0.0), End::Open(1.0)),
             "0.001",
-            "share of the objective by which the optimum may be missed",
+            "maximum relative difference between the objective and the global optimum",
         ),
         ParamSpec::count("max_nodes", 0, "100000", "maximum number of nodes of the search; 0 = no limit"),
         RELATIVE_TOLERANCE
@@ -84,17 +85,17 @@ pub struct BnbParams {
     pub kernel: Kernel,
     /// Weight of |f|²; 0 means 0.01 times the mean of K(x, x).
     pub lambda: f64,
-    /// Weight of the loss of the unlabeled rows beside that of the labeled ones; 0 leaves them out.
+    /// Weight of the loss of the unlabeled rows relative to that of the labeled ones; 0 leaves them out.
     pub lambda_u: f64,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// The objective found is at most this share above the optimum.
+    /// The objective found exceeds the optimum by at most this fraction.
     pub epsilon: f64,
-    /// Most nodes; 0 means no limit.
+    /// Maximum number of nodes; 0 means no limit.
     pub max_nodes: u64,
     /// Largest violation of the optimality conditions at a node.
     pub tolerance: f64,
-    /// Whether to learn a constant, not regularized.
+    /// Whether to learn a constant, which is not regularized.
     pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -116,23 +117,24 @@ impl Default for BnbParams {
     }
 }
 
-/// Most unlabeled rows; beyond, the tree is hopeless unless clusters are far apart.
+/// Maximum number of unlabeled rows; with more, the search is infeasible unless clusters are far apart.
 pub const MAX_UNLABELED: usize = 300;
 
-/// Open nodes among which a plunge is chosen.
+/// Maximum number of open nodes among which the start of a plunge is chosen.
 const MAX_OPEN: usize = 4096;
-/// Rows of solutions that open nodes keep, of all machines.
+/// Number of solution rows kept by open nodes, over all machines.
 const WARM_ROWS: usize = 1 << 19;
 
-/// Machines that are searched together: one for two classes, the first of which is its positives, or one a class.
-struct Together<'p> {
+/// Machines that are searched jointly: one for two classes, of which the first is the positive one, or one per class.
+struct JointMachines<'p> {
     problems: Vec<&'p Problem>,
-    /// Open rows of each class.
+    /// Number of unlabeled rows of each class.
     wanted: Vec<usize>,
 }
 
-impl<'p> Together<'p> {
-    /// Problems that tell the classes of the same rows apart, one against the rest; or each alone.
+impl<'p> JointMachines<'p> {
+    /// Groups problems that separate the classes of the same rows, one against the rest; otherwise each problem is a
+    /// group.
     fn groups(problems: &'p [Problem]) -> Vec<Self> {
         let same = |p: &Problem| p.open == problems[0].open && p.cost == problems[0].cost;
         let one = |k: usize| {
@@ -150,7 +152,7 @@ impl<'p> Together<'p> {
             return problems.iter().map(alone).collect();
         }
         let shares: Vec<f64> = problems.iter().map(|p| p.ratio).collect();
-        let wanted = shared(&shares, problems[0].open.len());
+        let wanted = apportion(&shares, problems[0].open.len());
         vec![Self { problems: problems.iter().collect(), wanted }]
     }
 
@@ -158,7 +160,7 @@ impl<'p> Together<'p> {
         &self.problems[0].open
     }
 
-    /// Targets of a machine: known labels, and those of the classes given.
+    /// Targets of a machine: known labels, and those of the assigned classes.
     fn targets(&self, machine: usize, class: &[Option<usize>]) -> Vec<f64> {
         let mut y = self.problems[machine].y.clone();
         for (&i, class) in self.open().iter().zip(class) {
@@ -168,8 +170,9 @@ impl<'p> Together<'p> {
     }
 }
 
-/// So many rows by their shares: whole rows first, the rest to the largest remainders, and of equal ones to the larger share.
-fn shared(shares: &[f64], rows: usize) -> Vec<usize> {
+/// Distributes rows in proportion to shares: integer parts first, the rest by largest remainder, and in ties to the
+/// larger share.
+fn apportion(shares: &[f64], rows: usize) -> Vec<usize> {
     let total = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     let exact: Vec<f64> = shares.iter().map(|s| s / total * rows as f64).collect();
     let mut wanted: Vec<usize> = exact.iter().map(|e| e.floor() as usize).collect();
@@ -185,7 +188,7 @@ fn sign(machine: usize, class: usize) -> f64 {
     if machine == class { 1.0 } else { -1.0 }
 }
 
-/// A labeling with what it costs: in all, and of each machine.
+/// A labeling with its total cost and that of each machine.
 struct Best {
     upper: f64,
     class: Vec<Option<usize>>,
@@ -193,7 +196,7 @@ struct Best {
     each: Vec<f64>,
 }
 
-/// The outcome of a search.
+/// Result of a search.
 struct Incumbent {
     best: Best,
     lower: f64,
@@ -205,7 +208,7 @@ impl BnbParams {
     fn search(
         &self,
         gram: &mut dyn Gram,
-        all: &Together<'_>,
+        all: &JointMachines<'_>,
         alike: &[usize],
         caps: Caps,
         watch: &dyn Watch,
@@ -224,7 +227,7 @@ impl BnbParams {
                 open.drop(node.bound);
                 continue;
             }
-            exit = self.goes_on(exit, nodes, &node, &best, watch);
+            exit = self.exit_before(exit, nodes, &node, &best, watch);
             if exit != Exit::Converged {
                 open.drop(node.bound);
                 break;
@@ -255,8 +258,8 @@ impl BnbParams {
         Incumbent { best, lower, nodes, report }
     }
 
-    /// Why the search ends before a node; converged: it does not.
-    fn goes_on(&self, exit: Exit, nodes: u64, node: &Node, best: &Best, watch: &dyn Watch) -> Exit {
+    /// Reason why the search ends before a node; `Converged` if it continues.
+    fn exit_before(&self, exit: Exit, nodes: u64, node: &Node, best: &Best, watch: &dyn Watch) -> Exit {
         let violation = 1.0 - node.bound / best.upper.max(f64::MIN_POSITIVE);
         let progress = Progress { steps: nodes, violation, tolerance: self.epsilon };
         if exit == Exit::Interrupted || !watch.proceed(&progress) {
@@ -272,7 +275,7 @@ impl BnbParams {
         (1.0 - self.epsilon) * best.upper
     }
 
-    /// The labeling of label switching.
+    /// The labeling found by label switching.
     fn switched(&self, gram: &mut dyn Gram, problem: &Problem, watch: &dyn Watch) -> (Best, Report) {
         let switching = Switching {
             fit_intercept: self.fit_intercept,
@@ -293,15 +296,16 @@ impl BnbParams {
         KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.fit_intercept, self.tolerance)
     }
 
-    /// Nothing given, machines f = 0.
-    fn root(&self, machine: &mut KernelProblem<'_>, all: &Together<'_>) -> Node {
+    /// The root: no labels assigned, and machines f = 0.
+    fn root(&self, machine: &mut KernelProblem<'_>, all: &JointMachines<'_>) -> Node {
         let flat = all.problems.iter().map(|p| self.machine(machine.gram, p).dual).collect();
         let class = vec![None; all.open().len()];
-        Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0, departed: 0.0 }
+        Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0, deviation: 0.0 }
     }
 
-    /// The labeling by the outputs of machines of the known labels: the largest output first, while its class has rows left.
-    fn ranked(&self, gram: &mut dyn Gram, all: &Together<'_>, watch: &dyn Watch) -> (Best, Report) {
+    /// The labeling by the outputs of machines trained on the known labels: the largest output first, while its class
+    /// has rows left.
+    fn ranked(&self, gram: &mut dyn Gram, all: &JointMachines<'_>, watch: &dyn Watch) -> (Best, Report) {
         let mut machine = self.machine(gram, all.problems[0]);
         let mut node = self.root(&mut machine, all);
         if let Some(known) = solve(&mut machine, all, &node, watch) {
@@ -321,20 +325,20 @@ impl BnbParams {
         }
         let best = match solve(&mut machine, all, &node, watch) {
             Some(solved) => solved.best(node.class),
-            None => flat(all, node.class),
+            None => zero_solution(all, node.class),
         };
         (best, machine.report)
     }
 
-    /// A child for each class of the row whose second choice costs most, its first choice last, so that it is taken first. Of two
-    /// classes and rows that are alike only the number of labels counts: one at least has the first choice, or all have the
-    /// other (if so many are left).
+    /// One child for each class of the row whose second choice costs most, with the first choice last, so that it is
+    /// explored first. For two classes and identical rows only the number of labels counts: at least one row has the
+    /// first choice, or all have the other one (if so many are left).
     fn branch(
         &self,
         node: &Node,
         duals: Vec<Dual>,
         machine: &mut KernelProblem<'_>,
-        all: &Together<'_>,
+        all: &JointMachines<'_>,
         alike: &[usize],
     ) -> Vec<Node> {
         let places: Vec<usize> = (0..node.class.len()).filter(|&k| node.class[k].is_none()).collect();
@@ -371,8 +375,8 @@ impl BnbParams {
             rows.iter().for_each(|&k| class[places[k]] = Some(c));
             left[c] = left[c].checked_sub(rows.len())?;
             let cost = if rank == 0 { 0.0 } else { rows.iter().map(|&k| costs[c][k]).sum() };
-            let departed = node.departed + cost;
-            Some(Node { class, left, from: Rc::clone(&from), bound: node.bound, departed })
+            let deviation = node.deviation + cost;
+            Some(Node { class, left, from: Rc::clone(&from), bound: node.bound, deviation })
         };
         order.iter().enumerate().rev().filter_map(child).collect()
     }
@@ -393,17 +397,17 @@ impl NodeSolution {
     }
 }
 
-/// Solves the machines of a node from those of its parent; none if interrupted.
+/// Solves the machines of a node from those of its parent; `None` if interrupted.
 fn solve(
     machine: &mut KernelProblem<'_>,
-    all: &Together<'_>,
+    all: &JointMachines<'_>,
     node: &Node,
     watch: &dyn Watch,
 ) -> Option<NodeSolution> {
     let mut out = NodeSolution { lower: 0.0, duals: Vec::new(), each: Vec::new() };
     for (m, problem) in all.problems.iter().enumerate() {
         machine.dual = node.from[m].clone();
-        machine.pose(&all.targets(m, &node.class), &problem.cost);
+        machine.set_targets(&all.targets(m, &node.class), &problem.cost);
         if !machine.run(watch) {
             return None;
         }
@@ -414,14 +418,14 @@ fn solve(
     Some(out)
 }
 
-/// A labeling with machines f = 0, whose hinge is 1 everywhere.
-fn flat(all: &Together<'_>, class: Vec<Option<usize>>) -> Best {
+/// A labeling with machines f = 0, whose hinge loss is 1 everywhere.
+fn zero_solution(all: &JointMachines<'_>, class: Vec<Option<usize>>) -> Best {
     let each: Vec<f64> = all.problems.iter().map(|p| p.cost.iter().sum()).collect();
     let zero = Function { alpha: vec![0.0; all.problems[0].y.len()], bias: 0.0 };
     Best { upper: each.iter().sum(), class, functions: vec![zero; each.len()], each }
 }
 
-/// Gives the rest of the rows the one class that is left, if only one is; true if nothing is open then.
+/// Assigns the remaining rows to the only class left, if there is only one; returns true if no row is open then.
 fn complete(node: &mut Node) -> bool {
     let mut left = (0..node.left.len()).filter(|c| node.left[*c] > 0);
     let rest = left.next().unwrap_or(0);
@@ -432,7 +436,7 @@ fn complete(node: &mut Node) -> bool {
     true
 }
 
-/// For each place the first open one with the same row and cost: their labels may be exchanged.
+/// For each position the first unlabeled one with the same row and cost, whose labels are interchangeable.
 fn alike(x: MatrixView<'_>, rows: &[usize], problem: &Problem) -> Vec<usize> {
     let mut first: HashMap<Vec<(usize, u64)>, usize> = HashMap::new();
     let mut alike: Vec<usize> = (0..rows.len()).collect();
@@ -448,15 +452,16 @@ fn alike(x: MatrixView<'_>, rows: &[usize], problem: &Problem) -> Vec<usize> {
     alike
 }
 
-/// Free support vectors that are followed; with more, rows are taken as if none were free.
-const FOLLOWED: usize = 512;
-/// The free constant as a function of so wide a prior, in means of K(x, x).
-const CONSTANT: f64 = 10.0;
-/// Added to the diagonal of the free support vectors' matrix, and least that is left of a row, in means of K(x, x).
-const LEAST: f64 = 1e-6;
+/// Maximum number of free support vectors in the estimate; with more, rows are treated as if none were free.
+const MAX_FREE_VECTORS: usize = 512;
+/// Prior variance of the free constant, treated as a function, in units of the mean of K(x, x).
+const CONSTANT_VARIANCE: f64 = 10.0;
+/// Ridge on the diagonal of the free support vectors' matrix, and minimum curvature of a row, in units of the mean of
+/// K(x, x).
+const MIN_CURVATURE: f64 = 1e-6;
 
-/// The curvature of the dual along each open row when the free support vectors F follow: Kᵢᵢ − kᵢᵀ(K_F)⁻¹kᵢ. It is small next to
-/// rows that are labeled. An order is all that is taken from it, so it may be inexact.
+/// Curvature of the dual along each unlabeled row when the free support vectors F follow: Kᵢᵢ − kᵢᵀ(K_F)⁻¹kᵢ. It is
+/// small next to labeled rows. Only the order of the rows depends on it, so it may be inexact.
 fn stiffness(
     (y, cost, dual): (&[f64], &[f64], &Dual),
     machine: &mut KernelProblem<'_>,
@@ -467,24 +472,29 @@ fn stiffness(
     let alpha = dual.alpha();
     let is_free = |i: &usize| y[*i] != 0.0 && (1e-9..1.0 - 1e-9).contains(&(alpha[*i].abs() / cost[*i]));
     let free: Vec<usize> = (0..y.len()).filter(is_free).collect();
-    if free.is_empty() || free.len() > FOLLOWED {
+    if free.is_empty() || free.len() > MAX_FREE_VECTORS {
         return diagonal;
     }
     let mean = diagonal.iter().sum::<f64>() / diagonal.len() as f64;
-    let constant = if fit_intercept { CONSTANT * mean } else { 0.0 };
+    let constant = if fit_intercept { CONSTANT_VARIANCE * mean } else { 0.0 };
     let (mut among, mut across) = (Vec::with_capacity(free.len() * free.len()), vec![Vec::new(); open.len()]);
     for (k, &j) in free.iter().enumerate() {
         machine.gram.fetch(&[j]);
         let row = machine.gram.row(j);
         among.extend(free.iter().map(|&i| f64::from(row[i]) + constant));
-        among[k * free.len() + k] = machine.gram.diag(j) + constant + LEAST * mean;
+        among[k * free.len() + k] = machine.gram.diag(j) + constant + MIN_CURVATURE * mean;
         open.iter().zip(&mut across).for_each(|(&i, of)| of.push(f64::from(row[i]) + constant));
     }
     let Ok(factor) = Cholesky::new(among, free.len()) else { return diagonal };
     let mut across = across.concat();
     factor.lower().solve_rows(&mut across);
     let rest = |(d, of): (&f64, &[f64])| d + constant - of.iter().map(|v| v * v).sum::<f64>();
-    diagonal.iter().zip(across.chunks_exact(free.len())).map(rest).map(|v| v.max(LEAST * mean)).collect()
+    diagonal
+        .iter()
+        .zip(across.chunks_exact(free.len()))
+        .map(rest)
+        .map(|v| v.max(MIN_CURVATURE * mean))
+        .collect()
 }
 
 impl Fit for BnbParams {
@@ -503,26 +513,26 @@ impl Fit for BnbParams {
             )));
         }
         let mut gram = problems.gram(x, this.kernel, this.cache_bytes)?;
-        let groups = Together::groups(&problems.each);
-        let search = |all: &Together<'_>| {
+        let groups = JointMachines::groups(&problems.each);
+        let search = |all: &JointMachines<'_>| {
             let caps =
                 Caps { max: MAX_OPEN, warm: WARM_ROWS / (problems.rows.len() * all.problems.len()).max(1) };
             this.search(gram.as_mut(), all, &alike(x, &problems.rows, all.problems[0]), caps, watch)
         };
         let found: Vec<Incumbent> = groups.iter().map(search).collect();
-        let told = |f: &Incumbent| {
+        let record = |f: &Incumbent| {
             let (lower, upper) = (this.lambda * f.lower, this.lambda * f.best.upper);
             let bounds = [("lower_bound", lower.into()), ("upper_bound", upper.into())];
             s3vm::facts(this.lambda, [("nodes", f.nodes.into()), bounds[0].clone(), bounds[1].clone()])
         };
-        let facts = found.iter().map(told).collect();
+        let facts = found.iter().map(record).collect();
         let (mut labels, mut functions, mut reports) = (Vec::new(), Vec::new(), Vec::new());
         for found in found {
             for (m, (function, upper)) in found.best.functions.into_iter().zip(&found.best.each).enumerate() {
                 let label = |class: &Option<usize>| class.map_or(-1.0, |c| sign(m, c));
                 labels.push(found.best.class.iter().map(label).collect::<Vec<f64>>());
                 functions.push(function);
-                // the gap is that of all together, the work is told once
+                // the gap is that of all machines together, and the work is reported once
                 let mut report = found.report;
                 report.objective = this.lambda * upper;
                 if m > 0 {
@@ -563,7 +573,7 @@ mod tests {
         (x, (0..3).map(of).collect())
     }
 
-    /// However few nodes may be open or warm, the optimum is found, and the lower bound is one.
+    /// For every limit of open and warm nodes the optimum is found, and the lower bound is valid.
     #[test]
     fn caps_change_the_order_and_not_the_optimum() {
         for seed in 1..6 {
@@ -575,7 +585,7 @@ mod tests {
                     BnbParams { lambda: 0.05, epsilon: 1e-9, tolerance: 1e-7, ..BnbParams::default() };
                 let problems = Problems::new(x.view(), targets, &ratio, 0.05, 1.0, &()).unwrap();
                 let mut gram = problems.gram(x.view(), params.kernel, 1 << 20).unwrap();
-                let all = Together::groups(&problems.each).remove(0);
+                let all = JointMachines::groups(&problems.each).remove(0);
                 let alike = alike(x.view(), &problems.rows, all.problems[0]);
                 let mut found = |max, warm| {
                     let found = params.search(gram.as_mut(), &all, &alike, Caps { max, warm }, &());
@@ -584,7 +594,7 @@ mod tests {
                     (found.best.upper, found.nodes)
                 };
                 let (optimum, nodes) = found(MAX_OPEN, 1 << 9);
-                assert!(nodes > 20, "{nodes} nodes test nothing");
+                assert!(nodes > 20, "only {nodes} nodes");
                 for (max, warm) in [(0, 0), (2, 2), (8, 0), (MAX_OPEN, 0)] {
                     let (upper, _) = found(max, warm);
                     assert!((upper - optimum).abs() < 1e-4 * optimum, "{max} {warm}: {upper} {optimum}");

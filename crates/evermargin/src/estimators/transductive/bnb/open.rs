@@ -1,41 +1,42 @@
-//! What is open in a tree search: which node comes next, in bounded memory, and what those that are dropped say of the optimum.
+//! Open nodes of a tree search: choice of the next node in bounded memory, and the lower bound of dropped nodes.
 //!
-//! A plunge takes first choices. When it ends, the next one begins at the node whose way departed least from first choices; with
-//! more than `max` open nodes the last comes next, as in a search depth first, so that no more than a way down is added. The
-//! `warm` last nodes keep the solutions of their parents to start from, older ones start cold.
+//! A plunge follows first choices. When it ends, the next one starts at the node with the smallest estimated cost of
+//! deviations from first choices; with more than `max` open nodes the last node is next, as in depth-first search, so
+//! that no more than one path down is added. The last `warm` nodes keep the solutions of their parents as a warm start;
+//! older ones start cold.
 
 use crate::solver::smo::Dual;
 use std::rc::Rc;
 
-/// A partial labeling to look at.
+/// A node of the tree: a partial labeling.
 pub(crate) struct Node {
-    /// The class of each open row, if it was given one.
+    /// Class of each unlabeled row, if one is assigned.
     pub class: Vec<Option<usize>>,
-    /// Rows of each class still to be given.
+    /// Number of rows of each class still to be assigned.
     pub left: Vec<usize>,
-    /// Solutions to start from, one a machine.
+    /// Initial solutions, one per machine.
     pub from: Rc<Vec<Dual>>,
-    /// The parent's bound.
+    /// Lower bound of the parent.
     pub bound: f64,
-    /// What the labels that are not first choices seemed to cost, of all on the way here.
-    pub departed: f64,
+    /// Estimated cost of all labels on the path that are not first choices.
+    pub deviation: f64,
 }
 
-/// How much may be open.
+/// Limits of the open nodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caps {
-    /// Nodes among which the next plunge is chosen.
+    /// Maximum number of nodes among which the next plunge is chosen.
     pub max: usize,
-    /// Nodes that keep the solutions of their parents.
+    /// Number of nodes that keep the solutions of their parents.
     pub warm: usize,
 }
 
-/// The open nodes, in the order in which they came.
+/// Open nodes in the order in which they were added.
 pub(crate) struct OpenNodes {
     nodes: Vec<Node>,
     cold: Rc<Vec<Dual>>,
     caps: Caps,
-    /// The least bound of all nodes that were dropped.
+    /// Smallest bound of all nodes that were dropped.
     dropped: f64,
     plunging: bool,
 }
@@ -46,18 +47,18 @@ impl OpenNodes {
         Self { nodes: vec![root], cold, caps, dropped: f64::INFINITY, plunging: true }
     }
 
-    /// The child that was added last while a plunge goes on; else the node that departed least, of equal ones the first, or,
-    /// of too many, the last.
+    /// During a plunge, the child that was added last; otherwise the node with the smallest deviation, the first in
+    /// ties; or the last node if there are too many.
     pub fn next(&mut self) -> Option<Node> {
         if std::mem::take(&mut self.plunging) || self.nodes.len() > self.caps.max {
             return self.nodes.pop();
         }
-        let departed = |k: &usize| self.nodes[*k].departed;
-        let least = (0..self.nodes.len()).min_by(|a, b| departed(a).total_cmp(&departed(b)))?;
+        let deviation = |k: &usize| self.nodes[*k].deviation;
+        let least = (0..self.nodes.len()).min_by(|a, b| deviation(a).total_cmp(&deviation(b)))?;
         Some(self.nodes.remove(least))
     }
 
-    /// Children of a node, the first choice last: the plunge goes on there.
+    /// Adds the children of a node, with the first choice last: the plunge continues there.
     pub fn extend(&mut self, children: Vec<Node>) {
         self.nodes.extend(children);
         self.plunging = true;
@@ -66,19 +67,19 @@ impl OpenNodes {
         warm.for_each(|n| n.from = Rc::clone(&self.cold));
     }
 
-    /// A node that is not followed any further, whose labelings cost this at least.
+    /// Records that a node with this lower bound is not explored further.
     pub fn drop(&mut self, bound: f64) {
         self.dropped = self.dropped.min(bound);
     }
 
-    /// Drops every node that cannot lead below `cutoff`.
+    /// Drops every node that cannot improve on `cutoff`.
     pub fn sweep(&mut self, cutoff: f64) {
         let least = |least: f64, n: &Node| if n.bound >= cutoff { least.min(n.bound) } else { least };
         self.dropped = self.nodes.iter().fold(self.dropped, least);
         self.nodes.retain(|n| n.bound < cutoff);
     }
 
-    /// What every labeling costs at least that was not looked at.
+    /// Lower bound of the cost of all labelings that were not explored.
     pub fn lower(&self) -> f64 {
         self.nodes.iter().map(|n| n.bound).fold(self.dropped, f64::min)
     }
@@ -90,8 +91,8 @@ mod tests {
 
     const CAPS: Caps = Caps { max: 3, warm: 2 };
 
-    fn node(departed: f64, bound: f64) -> Node {
-        Node { class: Vec::new(), left: Vec::new(), from: Rc::new(Vec::new()), bound, departed }
+    fn node(deviation: f64, bound: f64) -> Node {
+        Node { class: Vec::new(), left: Vec::new(), from: Rc::new(Vec::new()), bound, deviation }
     }
 
     fn open(nodes: &[(f64, f64)]) -> OpenNodes {
@@ -102,22 +103,22 @@ mod tests {
     }
 
     #[test]
-    fn a_plunge_goes_on_where_least_was_departed_from() {
+    fn next_plunge_starts_at_the_smallest_deviation() {
         let mut open = open(&[(2.0, 1.0), (0.5, 7.0), (0.5, 8.0), (3.0, 1.0)]);
         let order: Vec<(f64, f64)> =
-            std::iter::from_fn(|| open.next()).map(|n| (n.departed, n.bound)).collect();
+            std::iter::from_fn(|| open.next()).map(|n| (n.deviation, n.bound)).collect();
         assert_eq!(order, [(3.0, 1.0), (0.5, 7.0), (0.5, 8.0), (2.0, 1.0)]);
     }
 
     #[test]
-    fn with_many_open_nodes_the_search_goes_deep() {
+    fn searches_depth_first_with_many_open_nodes() {
         let mut open = open(&[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (4.0, 1.0)]);
-        let order: Vec<f64> = std::iter::from_fn(|| open.next()).map(|n| n.departed).collect();
-        assert_eq!(order, [4.0, 3.0, 0.0, 1.0, 2.0], "until few enough are left");
+        let order: Vec<f64> = std::iter::from_fn(|| open.next()).map(|n| n.deviation).collect();
+        assert_eq!(order, [4.0, 3.0, 0.0, 1.0, 2.0], "depth first until few enough nodes are left");
     }
 
     #[test]
-    fn only_the_last_nodes_stay_warm() {
+    fn only_the_last_nodes_keep_warm_starts() {
         let mut open = open(&[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)]);
         open.extend(vec![node(3.0, 1.0), node(4.0, 1.0)]);
         let warm: Vec<bool> = open.nodes.iter().map(|n| !Rc::ptr_eq(&n.from, &open.cold)).collect();
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_is_remembered() {
+    fn lower_bound_includes_dropped_nodes() {
         let mut open = open(&[(0.0, 3.0), (1.0, 5.0), (2.0, 4.0)]);
         assert_eq!(open.lower(), 3.0);
         open.sweep(4.0);

@@ -1,38 +1,40 @@
 //! The set function of SUBMOD-S3VM and QP-S3VM.
 //!
-//! Emara 2012, chapter III. Of n unlabeled rows U the set A is called positive. With the weights cᵢ of the rows,
+//! Emara 2012, chapter III. A set A of the n unlabeled rows U is labeled positive. With the weights cᵢ of the rows,
 //! aₘ = cₘ Σ_L cᵢyᵢK(xᵢ, xₘ) and K'ₘⱼ = cₘcⱼK(xₘ, xⱼ) on U,
 //!
 //! D(A) / (C·C*) = Σ_A aₘ − (κ/2) Σ_{j∈A, j'∉A} K'ⱼⱼ',   κ = C*/C:
 //!
-//! labels copied from similar labeled rows, less the weight of the cut between the classes. It is what is left of the
-//! source's D, S and UB(p) when constants and everything that depends on |A| alone are dropped; the diagonal cancels.
+//! that is, the similarity to labeled rows of the same label, minus the weight of the cut between the classes. This
+//! remains of the source's D, S and UB(p) when constants and all terms that depend on |A| alone are dropped; the
+//! diagonal cancels.
 //!
-//! With tₘ = Σ_U K'ₘⱼ and rₘ = Σ_A K'ₘⱼ all solvers use two numbers a row: the score sₘ = aₘ − (κ/2)tₘ + κrₘ, the slope
-//! of D in the relaxed problem, and the gain of adding m, sₘ + (κ/2)K'ₘₘ. D = ½ Σ_A (s(∅) + s(A)).
+//! With tₘ = Σ_U K'ₘⱼ and rₘ = Σ_A K'ₘⱼ all solvers use two numbers per row: the score sₘ = aₘ − (κ/2)tₘ + κrₘ, which
+//! is the slope of D in the relaxed problem, and the gain of adding m, sₘ + (κ/2)K'ₘₘ. D = ½ Σ_A (s(∅) + s(A)).
 
 use super::space::{Space, Sum};
 use crate::solver::Watch;
 use crate::solver::lazy_greedy::SetFunction;
 
-/// Which rows have labels, which have none, and what they weigh.
+/// Labeled and unlabeled rows with their weights.
 #[derive(Debug, Clone)]
 pub struct Seeds {
     /// Rows with a label.
     pub labeled: Vec<u32>,
     /// cᵢyᵢ of every row of the data, 0 where there is no label.
     pub pull: Vec<f64>,
-    /// Rows without.
+    /// Rows without a label.
     pub unlabeled: Vec<u32>,
     /// cᵢ of every row of the data.
     pub weight: Vec<f64>,
 }
 
-/// D(A)/(C·C*) and the set A selected. Told to stop while kernel rows are summed, it becomes the pull of the labels alone.
+/// D(A)/(C·C*) and the selected set A. If interrupted while kernel rows are summed, it becomes the pull of the labels
+/// alone.
 pub struct Cut<'s, 'a> {
     space: &'s mut Space<'a>,
     seeds: &'s Seeds,
-    /// The unlabeled rows taken into account: U, or some of it.
+    /// The unlabeled rows taken into account: U or a subset.
     rows: Vec<u32>,
     kappa: f64,
     labels: Sum,
@@ -43,22 +45,22 @@ pub struct Cut<'s, 'a> {
     /// Largest |K'ᵢⱼ|.
     largest: f64,
     selected: Vec<bool>,
-    /// Rows of K' that were asked for, see [`Cut::line`].
+    /// Rows of K' computed so far, see [`Cut::line`].
     lines: Vec<Vec<f64>>,
     watch: &'s dyn Watch,
     stopped: bool,
 }
 
-/// Most rows of which all of K' that was asked for is held: 8 MB.
-const HELD: usize = 1024;
+/// Maximum number of rows for which all computed rows of K' are kept: 8 MB.
+const MAX_CACHED_ROWS: usize = 1024;
 
 impl<'s, 'a> Cut<'s, 'a> {
-    /// Nothing selected.
+    /// A cut with no rows selected.
     pub fn new(space: &'s mut Space<'a>, seeds: &'s Seeds, kappa: f64) -> Self {
         Self::watched(space, seeds, kappa, &())
     }
 
-    /// Nothing selected; asks whether to go on once a block of kernel rows.
+    /// A cut with no rows selected; calls the watch once per block of kernel rows.
     pub fn watched(space: &'s mut Space<'a>, seeds: &'s Seeds, kappa: f64, watch: &'s dyn Watch) -> Self {
         let mut labels = space.zero();
         space.add(&seeds.labeled, 1.0, &seeds.pull, &mut labels);
@@ -108,13 +110,13 @@ impl<'s, 'a> Cut<'s, 'a> {
         }
     }
 
-    /// The same problem for some of the unlabeled rows, with another κ, nothing selected.
+    /// The same problem for a subset of the unlabeled rows, with another κ and no rows selected.
     pub fn thinned(&mut self, keep: &[usize], kappa: f64) -> Cut<'_, 'a> {
         let rows = keep.iter().map(|&m| self.rows[m]).collect();
         Cut::of(self.space, self.seeds, rows, kappa, self.labels.clone(), self.watch)
     }
 
-    /// Scores of all rows that follow from labels of some: a + (κ/2) Σ ±K' over them.
+    /// Scores of all rows that follow from labels of some rows: a + (κ/2) Σ ±K' over them.
     pub fn spread(&mut self, keep: &[usize], positive: &[bool], kappa: f64) -> Vec<f64> {
         let mut f = self.labels.clone();
         for (side, scale) in [(true, 0.5 * kappa), (false, -0.5 * kappa)] {
@@ -152,24 +154,24 @@ impl<'s, 'a> Cut<'s, 'a> {
         &self.diagonal
     }
 
-    /// The largest |K'ᵢⱼ|. The source's mean number of non-zeros is no bound.
+    /// The largest |K'ᵢⱼ|. The mean number of nonzeros, which the source uses, is not a bound.
     pub fn largest_entry(&self) -> f64 {
         self.largest
     }
 
-    /// Whether it was told to stop.
+    /// Whether the caller asked to stop.
     pub fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Row i of K', in the time of one sum over all rows; held for the next time where there are few rows.
+    /// Row i of K', at the cost of one sum over all rows; cached if there are few rows.
     pub fn line(&mut self, i: usize) -> &[f64] {
         let n = self.rows.len();
-        let (at, most) = if n <= HELD { (i, n) } else { (0, 1) };
+        let (at, max) = if n <= MAX_CACHED_ROWS { (i, n) } else { (0, 1) };
         if self.lines.is_empty() {
-            self.lines.resize(most, Vec::new());
+            self.lines.resize(max, Vec::new());
         }
-        if n > HELD || self.lines[at].is_empty() {
+        if n > MAX_CACHED_ROWS || self.lines[at].is_empty() {
             let (mut f, mut line) = (self.space.zero(), std::mem::take(&mut self.lines[at]));
             self.space.add(&self.rows[i..=i], 1.0, &self.seeds.weight, &mut f);
             line.resize(n, 0.0);
@@ -180,7 +182,7 @@ impl<'s, 'a> Cut<'s, 'a> {
         &self.lines[at]
     }
 
-    /// Selects the rows marked and no others.
+    /// Selects exactly the marked rows.
     pub fn select(&mut self, marks: &[bool]) {
         for (side, scale) in [(true, self.kappa), (false, -self.kappa)] {
             let changed = (0..marks.len()).filter(|&m| marks[m] == side && self.selected[m] != side);
@@ -199,13 +201,13 @@ impl<'s, 'a> Cut<'s, 'a> {
         self.unselected.clone_from(&self.pull);
     }
 
-    /// s at the set selected.
+    /// s at the selected set.
     pub fn scores(&self, out: &mut [f64]) {
         self.space.values(&self.current, &self.rows, out);
         out.iter_mut().enumerate().for_each(|(m, s)| *s *= self.weight(m));
     }
 
-    /// The function s without the weight of the row itself.
+    /// The function s, without the weight of the row.
     pub fn function(&self) -> &Sum {
         &self.current
     }
@@ -216,7 +218,7 @@ impl<'s, 'a> Cut<'s, 'a> {
         0.5 * rows.filter(|(_, m)| **m).map(|((u, s), _)| u + s).sum::<f64>()
     }
 
-    /// With all labels negated: what is selected then is the negative class.
+    /// The cut with all labels negated: the selected set is then the negative class.
     pub fn negated(&mut self) -> Negated<'_, 's, 'a> {
         Negated(self)
     }

@@ -1,4 +1,4 @@
-//! A model from labels true and inferred: cost C·weight for true ones, κC·weight for the others.
+//! A model trained on given and inferred labels: cost C·weight for given ones, κC·weight for the others.
 
 use super::{CutInput, exit_of};
 use crate::data::{Label, MatrixView};
@@ -10,7 +10,7 @@ use crate::estimators::{Fit, Fitted, Targets};
 use crate::kernel::Kernel;
 use crate::solver::Watch;
 
-/// How it is fitted.
+/// Parameters of the model.
 #[derive(Debug, Clone, Copy)]
 pub struct Inductive {
     pub kernel: Kernel,
@@ -31,7 +31,7 @@ impl Inductive {
         LinearParams { c: self.c, tolerance: self.tolerance, ..Default::default() }
     }
 
-    /// Labels alone.
+    /// The estimator on the labels alone.
     pub fn supervised(&self) -> Box<dyn Fit> {
         let Self { kernel, c, tolerance, cache_bytes } = *self;
         match kernel {
@@ -40,8 +40,8 @@ impl Inductive {
         }
     }
 
-    /// The model when there are no unlabeled rows; its scores are those of the rows.
-    pub fn alone(
+    /// Fits the model if there are no unlabeled rows; the scores are its decisions.
+    pub fn fit_without_unlabeled(
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
@@ -57,7 +57,7 @@ impl Inductive {
         Ok(fitted)
     }
 
-    /// The model of all labels.
+    /// Fits the model to all labels.
     pub fn fit(
         &self,
         x: MatrixView<'_>,

@@ -1,16 +1,18 @@
-//! `submod-s3vm`: labels for unlabeled rows by maximizing a set function, after Emara 2012, chapter III.
+//! `submod-s3vm`: labels for unlabeled rows by maximizing a set function (Emara 2012, chapter III).
 //!
-//! Problem: of n unlabeled rows choose k = round(ratio·n) positives A that maximize Σ_A a − (κ/2)·cut(A), see [`cut`].
-//! The source adds −(C*²/2)d|A|² and picks greedily (`variant = thesis`): the sum is then submodular and monotone for
-//! 0 ≤ K ≤ d, greedy is within 1 − 1/e of *its* best, which says little about D. For a fixed k the addition is constant, so
-//! the picks maximize D greedily all the same. `variant = polished` goes on from there, see [`search`].
+//! Problem: choose k = round(ratio·n) of the n unlabeled rows as positives A to maximize Σ_A a − (κ/2)·cut(A), see
+//! [`cut`]. The source adds −(C*²/2)d|A|² and selects greedily (`variant = thesis`): the sum is then submodular and
+//! monotone for 0 ≤ K ≤ d, and greedy selection is within 1 − 1/e of the optimum of that sum, which says little about
+//! D. For a fixed k the added term is constant, so the picks maximize D greedily all the same. `variant = polished`
+//! continues from there, see [`search`].
 //!
-//! A model for other rows is fitted to all labels, true and inferred, with cost C and C* = κC: squared hinge
-//! ([`linear`](crate::estimators::supervised::linear)) with a linear kernel, hinge ([`svc`](crate::estimators::supervised::svc)) with another.
+//! A model for other rows is fitted to all labels, given and inferred, with cost C and C* = κC: squared hinge
+//! ([`linear`](crate::estimators::supervised::linear)) for a linear kernel, hinge
+//! ([`svc`](crate::estimators::supervised::svc)) for any other.
 //!
-//! Departures: κ = 2ρl/n unless given, because with κ fixed the cut drowns the labels as n grows; features are centered (the
-//! linear kernel of values in [0, 1] is large for any two rows); r > 1/2 picks the negatives, as there are fewer.
-//! Several classes are given out together, see [`welfare`].
+//! Departures: κ = 2ρl/n unless given, because with κ fixed the cut dominates the labels as n grows; features are
+//! centered (the linear kernel of values in [0, 1] is large for any two rows); if r > 1/2 the negatives are selected,
+//! because they are fewer. Several classes are assigned together, see [`welfare`].
 
 pub mod cut;
 mod inductive;
@@ -37,17 +39,17 @@ use serde::{Deserialize, Serialize};
 use space::{LinearSpace, Space};
 use spec::{C_UNLABELED, CENTER, KAPPA, LABEL_WEIGHTS, MODEL_TOLERANCE, RHO, SMALL_CACHE};
 
-/// How the set is chosen.
+/// Method of selecting the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// Greedy, reverse greedy and Parzen starts, each polished; the best is kept.
+    /// Greedy, reverse greedy and Parzen starts, each polished; the best result is kept.
     Polished,
-    /// The Parzen start alone, polished: what a stream has time for.
+    /// The Parzen start alone, polished; fast enough for streams.
     Swift,
-    /// Lazy greedy, as printed.
+    /// Lazy greedy selection, as published.
     Thesis,
-    /// Greedy that looks at every gain before every pick, to compare with.
+    /// Greedy selection that computes every gain before every pick, for comparison.
     Plain,
 }
 
@@ -57,26 +59,26 @@ pub enum Variant {
 pub enum LabelWeights {
     /// All 1.
     None,
-    /// l/(2l_y): both classes pull alike.
+    /// l/(2l_y): the same total weight for both classes.
     Balanced,
 }
 
-/// The set function: which kernel, how much the cut weighs. Shared by the learners that maximize it.
+/// Parameters of the set function: kernel and weight of the cut. Shared by the estimators that maximize it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// Whether a linear kernel is centered.
+    /// Whether the rows are centered for a linear kernel.
     pub center: bool,
     /// Weights of labels.
     pub label_weights: LabelWeights,
-    /// C.
+    /// C, the cost of a given label.
     pub c: f64,
-    /// C*, or 0.
+    /// C*, the cost of an inferred label; 0 means computed from κ.
     pub c_unlabeled: f64,
-    /// κ, or 0.
+    /// κ; 0 means computed from ρ.
     pub kappa: f64,
-    /// ρ.
+    /// ρ, the weight of the cut relative to that of the labels.
     pub rho: f64,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -91,13 +93,13 @@ pub(crate) mod spec {
         "rho",
         FloatRange::closed(0.0, 1e15),
         "10",
-        "weight of the cut over that of the labels; 0 = the labels alone",
+        "weight of the cut relative to that of the labels; 0 = labels alone",
     );
     pub const KAPPA: ParamSpec = ParamSpec::float(
         "kappa",
         FloatRange::closed(0.0, 1e15),
         "0",
-        "C*/C itself; 0 = 2·rho·labeled/unlabeled",
+        "C*/C, cost of an inferred label relative to a given one; 0 = 2·rho·labeled/unlabeled",
     );
     pub const C_UNLABELED: ParamSpec = ParamSpec::float(
         "c_unlabeled",
@@ -106,12 +108,12 @@ pub(crate) mod spec {
         "C*, cost of an inferred label; 0 = kappa·c",
     );
     pub const CENTER: ParamSpec =
-        ParamSpec::flag("center", "true", "whether the linear kernel is that of centered rows");
+        ParamSpec::flag("center", "true", "whether to center the rows for the linear kernel");
     pub const LABEL_WEIGHTS: ParamSpec = ParamSpec::choice(
         "label_weights",
         &["none", "balanced"],
         "none",
-        "weights of labels: none, or balanced = the same total weight for both classes",
+        "weights of labels: none = all 1, balanced = the same total weight for both classes",
     );
     pub const MODEL_TOLERANCE: ParamSpec =
         RELATIVE_TOLERANCE.default_of("0.01").help_of("accuracy of the model fitted to all labels");
@@ -136,7 +138,7 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
             "variant",
             &["polished", "swift", "thesis", "plain"],
             "polished",
-            "polished, swift = from the labels alone, thesis = lazy greedy as printed, or plain greedy",
+            "polished = best of several starts, swift = one start from the labels, thesis = lazy greedy as published, plain = plain greedy",
         ),
         CENTER,
         LABEL_WEIGHTS,
@@ -155,21 +157,21 @@ pub struct SubmodParams {
     pub kernel: Kernel,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// ρ: weight of the cut over that of the labels, κn/2l; 0 leaves the labels alone.
+    /// ρ: weight of the cut relative to that of the labels, κn/2l; 0 leaves the labels alone.
     pub rho: f64,
-    /// κ = C*/C itself; 0 means from `rho`.
+    /// κ = C*/C; 0 means computed from `rho`.
     pub kappa: f64,
     /// C*, the cost of an inferred label; 0 means κC.
     pub c_unlabeled: f64,
     /// Cost of a margin violation of a labeled row in the model.
     pub c: f64,
-    /// How the set is chosen.
+    /// Method of selecting the set.
     pub variant: Variant,
-    /// Whether the linear kernel is that of centered rows.
+    /// Whether to center the rows for the linear kernel.
     pub center: bool,
     /// Weights of the labels.
     pub label_weights: LabelWeights,
-    /// Accuracy of the model, as of `linear` or `svc`.
+    /// Tolerance of the model, as in `linear` or `svc`.
     pub tolerance: f64,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -213,11 +215,11 @@ impl SubmodParams {
     }
 }
 
-/// Most sweeps of top-k from one start.
+/// Maximum number of sweeps of top-k from one start.
 pub(crate) const SWEEPS: u64 = 60;
 
 impl SubmodParams {
-    fn give(
+    fn label_rows(
         &self,
         x: MatrixView<'_>,
         problems: &[Targets],
@@ -254,16 +256,16 @@ impl Fit for SubmodParams {
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
         if few.iter().all(|f| f.unlabeled.is_empty()) {
             self.cut().check(x)?;
-            return self.inductive().alone(x, problems, &few, watch);
+            return self.inductive().fit_without_unlabeled(x, problems, &few, watch);
         }
-        let given = self.give(x, problems, &few, watch)?;
+        let given = self.label_rows(x, problems, &few, watch)?;
         self.inductive().fit(x, problems, &few, given, watch)
     }
 
-    /// Some row must have no label.
+    /// At least one row must have no label.
     fn transduce(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Transduced> {
         let few = FewLabels::of(x, problems, &self.ratio, watch)?;
-        Ok(self.give(x, problems, &few, watch)?.labels)
+        Ok(self.label_rows(x, problems, &few, watch)?.labels)
     }
 
     fn supervised(&self) -> Option<Box<dyn Fit>> {
@@ -271,7 +273,7 @@ impl Fit for SubmodParams {
     }
 }
 
-/// Greedy as printed, of the class with fewer rows.
+/// Greedy selection as published, of the class with fewer rows.
 fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) -> SearchResult {
     let n = cut.pull().len();
     let chosen = greedy(cut, k, 2 * k > n, every_gain, watch);
@@ -282,17 +284,17 @@ fn thesis(cut: &mut Cut<'_, '_>, k: usize, every_gain: bool, watch: &dyn Watch) 
     SearchResult { labeling, start, objectives, sweeps: 0, evaluations, full }
 }
 
-/// Labels, and what a model of them begins with.
+/// Inferred labels, and the initial model for training on them.
 #[derive(Debug)]
 pub(crate) struct CutInput {
     pub labels: Transduced,
-    /// κ of each problem, or of all.
+    /// κ of each problem, or of all problems.
     pub kappas: Vec<f64>,
-    /// The scores as functions of the columns, where they are.
+    /// The scores as linear functions of the columns, if they are linear.
     pub start: Option<Model>,
 }
 
-/// Chooses k rows of a cut.
+/// A function that selects k rows of a cut.
 pub type Choose<'c> = dyn Fn(&mut Cut<'_, '_>, usize, &dyn Watch) -> SearchResult + 'c;
 
 impl CutParams {
@@ -306,7 +308,7 @@ impl CutParams {
         Ok(())
     }
 
-    /// κ for labeled and unlabeled rows of these weights in all: their numbers, if no row weighs more than another.
+    /// κ for labeled and unlabeled rows of these total weights: their numbers, if all rows have equal weight.
     pub fn kappa(&self, labeled: f64, unlabeled: f64) -> f64 {
         if self.kappa > 0.0 {
             return self.kappa;
@@ -317,7 +319,7 @@ impl CutParams {
         if unlabeled > 0.0 { 2.0 * self.rho * labeled / unlabeled } else { 0.0 }
     }
 
-    /// The kernel on the rows of the data, which take part with these weights.
+    /// The kernel on the rows of the data, with the weights of the rows that take part.
     pub fn space<'a>(&self, x: MatrixView<'a>, weight: &[f64]) -> Result<Space<'a>> {
         Ok(match self.kernel {
             Kernel::Linear => Space::Linear(LinearSpace::new(x, self.center.then_some(weight))),
@@ -353,7 +355,7 @@ impl CutParams {
         }
     }
 
-    /// Weights of all rows, 0 of those that have no part in a problem.
+    /// Weights of all rows; 0 for those that take no part in a problem.
     pub(crate) fn taking_part(seeds: &Seeds) -> Vec<f64> {
         let mut weight = vec![0.0; seeds.weight.len()];
         for &i in seeds.labeled.iter().chain(&seeds.unlabeled) {
@@ -362,7 +364,7 @@ impl CutParams {
         weight
     }
 
-    /// Chooses the positives of every problem by itself.
+    /// Selects the positives of every problem separately.
     pub(crate) fn transduce(
         &self,
         x: MatrixView<'_>,
@@ -413,7 +415,7 @@ impl CutParams {
         Ok(CutInput { labels: out, kappas, start })
     }
 
-    /// κ, and the source's own D and S.
+    /// Adds κ, and D and S as defined by the source.
     fn totals(
         &self,
         cut: &Cut<'_, '_>,
@@ -446,13 +448,13 @@ impl SearchResult {
     }
 }
 
-/// What rows weigh together.
+/// Total weight of rows.
 pub(crate) fn total(rows: &[usize], targets: &Targets) -> f64 {
     rows.iter().map(|&i| targets.cost[i]).sum()
 }
 
-/// Moves scores so that the labels found for `rows` are their signs, and scales them: the mean distance of these rows by
-/// weight is 1. Gives what was subtracted, and the factor after it.
+/// Shifts scores so that their signs are the labels found for `rows`, and scales them so that the weighted mean
+/// distance of these rows is 1. Returns the offset that was subtracted, and the factor applied after it.
 pub(crate) fn normalize_scores(
     scores: &mut [f64],
     rows: &[usize],
@@ -467,7 +469,7 @@ pub(crate) fn normalize_scores(
     (middle, factor)
 }
 
-/// Subtracts `middle` and scales by the factor that is given back: the mean distance of `rows` by weight is 1.
+/// Subtracts `middle` and scales so that the weighted mean distance of `rows` is 1; returns the factor.
 pub(crate) fn move_to(scores: &mut [f64], rows: &[usize], weight: &[f64], middle: f64) -> f64 {
     let all: f64 = rows.iter().map(|&i| weight[i]).sum();
     let mean = rows.iter().map(|&i| weight[i] * (scores[i] - middle).abs()).sum::<f64>() / all;
@@ -476,9 +478,9 @@ pub(crate) fn move_to(scores: &mut [f64], rows: &[usize], weight: &[f64], middle
     factor
 }
 
-/// The exit of a fit whose labels were cut short.
+/// Exit of a fit whose labeling may have been interrupted.
 pub(crate) fn exit_of(given: &Transduced, exit: Exit, watch: &dyn Watch) -> Exit {
     let stopped = given.facts.get("interrupted") == Some(&ParamValue::Bool(true));
-    let asked = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
-    if stopped || !watch.proceed(&asked) { Exit::Interrupted } else { exit }
+    let progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
+    if stopped || !watch.proceed(&progress) { Exit::Interrupted } else { exit }
 }

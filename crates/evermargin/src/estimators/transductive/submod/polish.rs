@@ -1,9 +1,9 @@
-//! From a set to a local optimum of D with k rows: iterated top-k, then exchanges of two.
+//! Local optimization of D over sets of k rows: iterated top-k, then exchanges of two rows.
 //!
-//! D is convex in the relaxed labels p, so the k rows with the largest slope s give at least the same D, and more unless the
-//! slopes tie (Frank–Wolfe with unit step; Emara 2012 leaves the solver of QP-S3VM open). A fixed point has min s over A ≥
-//! max s outside. There the exchange of i ∈ A for j ∉ A still gains sⱼ − sᵢ + (κ/2)(K'ᵢᵢ + K'ⱼⱼ − 2K'ᵢⱼ), which may be
-//! positive.
+//! D is convex in the relaxed labels p, so the k rows with the largest slope s have at least the same D, and a larger
+//! one unless the slopes tie (Frank–Wolfe with unit step; Emara 2012 leaves the solver of QP-S3VM open). A fixed point
+//! has min s over A ≥ max s outside. There the exchange of i ∈ A for j ∉ A still changes D by sⱼ − sᵢ + (κ/2)(K'ᵢᵢ +
+//! K'ⱼⱼ − 2K'ᵢⱼ), which may be positive.
 
 use super::cut::Cut;
 use crate::estimators::transductive::largest;
@@ -12,19 +12,25 @@ use crate::solver::{Progress, Watch};
 /// Labels of the unlabeled rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labeling {
-    /// Whether each is positive.
+    /// Whether each row is positive.
     pub positive: Vec<bool>,
     /// D/(C·C*).
     pub objective: f64,
-    /// Sweeps of top-k, and exchanges.
+    /// Number of sweeps of top-k, and of exchanges.
     pub sweeps: u64,
-    /// Whether the caller said stop.
+    /// Whether the caller asked to stop.
     pub interrupted: bool,
 }
 
-/// Iterated top-k from `start` until no more than `rest` rows change, at most `max` sweeps; D never falls. The cut is left
-/// at the answer.
-pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, max: u64, rest: usize, watch: &dyn Watch) -> Labeling {
+/// Iterated top-k from `start` until at most `max_changed` rows change, with at most `max` sweeps; D never decreases.
+/// The result is left selected in the cut.
+pub fn polish(
+    cut: &mut Cut<'_, '_>,
+    start: Vec<bool>,
+    max: u64,
+    max_changed: usize,
+    watch: &dyn Watch,
+) -> Labeling {
     let k = start.iter().filter(|p| **p).count();
     let mut scores = vec![0.0; start.len()];
     cut.select(&start);
@@ -33,7 +39,7 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, max: u64, rest: usize, wa
     let mut best = Labeling { positive: start, objective: value, sweeps: 0, interrupted: cut.stopped() };
     while best.sweeps < max {
         let next = largest(&scores, k);
-        if next.iter().zip(&best.positive).filter(|(a, b)| a != b).count() <= rest {
+        if next.iter().zip(&best.positive).filter(|(a, b)| a != b).count() <= max_changed {
             return best;
         }
         if !watch.proceed(&Progress { steps: best.sweeps, violation: 1.0, tolerance: 0.0 }) {
@@ -49,7 +55,7 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, max: u64, rest: usize, wa
         let value = cut.value(&scores);
         best.sweeps += 1;
         if value <= best.objective {
-            // equal slopes, or equal up to rounding: nothing more to gain
+            // equal slopes, or equal up to rounding: no further improvement
             cut.select(&best.positive);
             return best;
         }
@@ -58,7 +64,7 @@ pub fn polish(cut: &mut Cut<'_, '_>, start: Vec<bool>, max: u64, rest: usize, wa
     best
 }
 
-/// Best exchanges of two rows while one gains, at most `max`; then D is optimal among its neighbors.
+/// Exchanges the best pair of rows while this increases D, at most `max` times; D is then optimal among its neighbors.
 pub fn exchange(cut: &mut Cut<'_, '_>, from: Labeling, max: u64, watch: &dyn Watch) -> Labeling {
     let mut best = from;
     let mut scores = vec![0.0; best.positive.len()];
@@ -84,7 +90,8 @@ pub fn exchange(cut: &mut Cut<'_, '_>, from: Labeling, max: u64, watch: &dyn Wat
     best
 }
 
-/// The pair whose exchange gains most, if any gains. K'ᵢᵢ + K'ⱼⱼ − 2K'ᵢⱼ ≤ 4 max K' ends the search early.
+/// The pair whose exchange increases D most, if any does. The bound K'ᵢᵢ + K'ⱼⱼ − 2K'ᵢⱼ ≤ 4 max K' ends the search
+/// early.
 fn best_pair(cut: &mut Cut<'_, '_>, scores: &[f64], positive: &[bool]) -> Option<(usize, usize)> {
     let side = |mark: bool| (0..scores.len()).filter(move |&m| positive[m] == mark);
     let (mut inside, mut outside): (Vec<usize>, Vec<usize>) = (side(true).collect(), side(false).collect());
@@ -105,9 +112,9 @@ fn best_pair(cut: &mut Cut<'_, '_>, scores: &[f64], positive: &[bool]) -> Option
             if linear + widest <= gain {
                 break;
             }
-            let apart = diagonal[i] + diagonal[j] - 2.0 * line[j];
-            if linear + half * apart > gain {
-                (best, gain) = (Some((i, j)), linear + half * apart);
+            let distance = diagonal[i] + diagonal[j] - 2.0 * line[j];
+            if linear + half * distance > gain {
+                (best, gain) = (Some((i, j)), linear + half * distance);
             }
         }
     }

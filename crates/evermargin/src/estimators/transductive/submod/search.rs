@@ -1,9 +1,10 @@
-//! Starts for [`polish`], and the best of what becomes of them.
+//! Starting labelings for [`polish`], and the best of the polished results.
 //!
-//! Greedy, greedy of the other class, and the k rows most similar to the labels (Parzen), each polished; a single start can
-//! end with the classes exchanged. Greedy needs many looks at every row (Emara 2012 reports up to 147 n gains), so with more
-//! than [`GREEDY_ROWS`] rows it runs on 512, drawn with a fixed seed, with κ scaled so that the cut weighs the same; the labels of these,
-//! spread over all by one pass, are the start.
+//! The starts are greedy, greedy of the other class, and the k rows most similar to the labels (Parzen), each polished;
+//! a single start can end with the classes exchanged. Greedy selection computes many gains per row (Emara 2012 reports
+//! up to 147 n gains), so with more than [`GREEDY_ROWS`] rows it runs on 512 rows, drawn with a fixed seed, with κ
+//! scaled so that the cut has the same weight; the labels of these rows, propagated to all rows by one pass, are the
+//! start.
 
 use super::cut::Cut;
 use super::polish::{Labeling, exchange, polish};
@@ -14,65 +15,65 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Most rows greedy looks at one by one.
+/// Maximum number of rows for greedy selection on all rows.
 pub const GREEDY_ROWS: usize = 4096;
 
-/// Rows it looks at when there are more: a start for all of them, which are polished anyway.
-const SOME: usize = 512;
+/// Number of sampled rows for greedy selection if there are more; its result is only a start, and is polished.
+const SAMPLED_ROWS: usize = 512;
 
-/// Rows that may still change when a start has been polished: where rows are many, one in 64 of the smaller class. Only the
-/// best start goes on until none does.
-fn rest(rows: usize, positives: usize) -> usize {
+/// Number of changing rows below which polishing a start ends: with many rows, one in 64 of the smaller class. Only the
+/// best start is polished until no row changes.
+fn max_changed(rows: usize, positives: usize) -> usize {
     if rows > GREEDY_ROWS { positives.min(rows - positives) / 64 } else { 0 }
 }
 
-/// Most rows for which exchanges are tried unless asked for.
+/// Maximum number of rows for which exchanges are tried by default.
 pub const EXCHANGE_ROWS: usize = 300;
 
-/// What to try.
+/// Parameters of the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
-    /// Most sweeps of top-k from each start.
+    /// Maximum number of sweeps of top-k from each start.
     pub sweeps: u64,
-    /// Whether greedy, and greedy of the other class, are starts beside Parzen's.
+    /// Whether greedy, and greedy of the other class, are starts in addition to Parzen.
     pub greedy: bool,
-    /// Most exchanges of two rows at the end of each start.
+    /// Maximum number of exchanges of two rows at the end of each start.
     pub exchanges: u64,
-    /// Random starts beside the others, with this seed.
+    /// Number of random starts in addition to the others.
     pub random: usize,
     /// Seed of the random starts.
     pub seed: u64,
 }
 
-/// The best labels found and how.
+/// The best labels found, and how they were found.
 #[derive(Debug, Clone)]
 pub struct SearchResult {
     /// The labels.
     pub labeling: Labeling,
-    /// Name of the start that led there.
+    /// Name of the start that led to them.
     pub start: &'static str,
-    /// D of every start, polished.
+    /// D of every polished start.
     pub objectives: Vec<(&'static str, f64)>,
-    /// Sweeps of all starts.
+    /// Total number of sweeps of all starts.
     pub sweeps: u64,
-    /// Gains looked at by greedy.
+    /// Number of gains computed by greedy selection.
     pub evaluations: u64,
-    /// Gains that greedy would have looked at on the same rows, were it not lazy.
+    /// Number of gains that greedy selection would have computed on the same rows without lazy evaluation.
     pub full: u64,
 }
 
-/// Rows chosen by greedy.
+/// Rows selected by greedy selection.
 #[derive(Debug, Clone)]
 pub struct GreedySelection {
     /// Whether each row is positive.
     pub positive: Vec<bool>,
-    /// Gains looked at, and all there were to look at.
+    /// Number of gains computed, and of gains without lazy evaluation.
     pub evaluations: [u64; 2],
-    /// Whether the caller said stop; then the rows are those most similar to the labels.
+    /// Whether the caller asked to stop; the rows are then those most similar to the labels.
     pub interrupted: bool,
 }
 
-/// Greedy with k picks; with `negatives` it selects the n − k others.
+/// Greedy selection with k picks; with `negatives` it selects the n − k others.
 pub fn greedy(
     cut: &mut Cut<'_, '_>,
     k: usize,
@@ -98,16 +99,16 @@ pub fn greedy(
 }
 
 impl Search {
-    /// All starts.
+    /// Runs all starts and returns the best result.
     pub fn run(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> SearchResult {
         let n = cut.elements();
         let mut found = None;
         let (mut evaluations, mut full) = (0, 0);
         let parzen = largest(cut.pull(), k);
-        self.keep(cut, "parzen", parzen, &mut found, watch);
+        self.try_start(cut, "parzen", parzen, &mut found, watch);
         let trivial = k == 0 || k == n || cut.kappa() == 0.0;
         if !self.greedy {
-            // Parzen's is all
+            // Parzen is the only start
         } else if n <= GREEDY_ROWS {
             for (name, negatives) in [("greedy", false), ("reverse greedy", true)] {
                 if trivial || found.as_ref().is_some_and(|f: &SearchResult| f.labeling.interrupted) {
@@ -116,18 +117,18 @@ impl Search {
                 let chosen = greedy(cut, k, negatives, false, watch);
                 evaluations += chosen.evaluations[0];
                 full += chosen.evaluations[1];
-                self.keep(cut, name, chosen.positive, &mut found, watch);
+                self.try_start(cut, name, chosen.positive, &mut found, watch);
             }
         } else if !trivial {
-            let (marks, some) = self.of_some(cut, k, watch);
-            (evaluations, full) = (some.evaluations, some.full);
-            self.keep(cut, some.start, marks, &mut found, watch);
+            let (marks, sampled) = self.start_from_sample(cut, k, watch);
+            (evaluations, full) = (sampled.evaluations, sampled.full);
+            self.try_start(cut, sampled.start, marks, &mut found, watch);
         }
         let mut rng = Pcg64::seed_from_u64(self.seed);
         for _ in 0..if trivial { 0 } else { self.random } {
             let mut order: Vec<usize> = (0..n).collect();
             order.shuffle(&mut rng);
-            self.keep(cut, "random", marked(&order[..k], n), &mut found, watch);
+            self.try_start(cut, "random", marked(&order[..k], n), &mut found, watch);
         }
         let nothing = || SearchResult {
             labeling: Labeling { positive: vec![false; n], objective: 0.0, sweeps: 0, interrupted: true },
@@ -139,7 +140,7 @@ impl Search {
         };
         let mut found = found.unwrap_or_else(nothing);
         (found.evaluations, found.full) = (evaluations, full);
-        if rest(n, k) > 0 && !found.labeling.interrupted {
+        if max_changed(n, k) > 0 && !found.labeling.interrupted {
             let labeling = polish(cut, found.labeling.positive.clone(), self.sweeps, 0, watch);
             found.sweeps += labeling.sweeps;
             if labeling.objective >= found.labeling.objective {
@@ -150,10 +151,15 @@ impl Search {
         found
     }
 
-    /// The best labels of a sample of the rows, spread over all.
-    fn of_some(&self, cut: &mut Cut<'_, '_>, k: usize, watch: &dyn Watch) -> (Vec<bool>, SearchResult) {
+    /// The best labels of a sample of the rows, propagated to all rows.
+    fn start_from_sample(
+        &self,
+        cut: &mut Cut<'_, '_>,
+        k: usize,
+        watch: &dyn Watch,
+    ) -> (Vec<bool>, SearchResult) {
         let n = cut.elements();
-        let keep = sample(n, SOME);
+        let keep = sample(n, SAMPLED_ROWS);
         let kappa = cut.kappa() * n as f64 / keep.len() as f64;
         let part = ((k * keep.len()) as f64 / n as f64 + 0.5).floor() as usize;
         let inner = Self { random: 0, ..*self };
@@ -166,7 +172,7 @@ impl Search {
         (largest(&scores, k), found)
     }
 
-    fn keep(
+    fn try_start(
         &self,
         cut: &mut Cut<'_, '_>,
         name: &'static str,
@@ -178,8 +184,8 @@ impl Search {
             return;
         }
         let positives = start.iter().filter(|p| **p).count();
-        let rest = rest(start.len(), positives);
-        let mut labeling = polish(cut, start, self.sweeps, rest, watch);
+        let max_changed = max_changed(start.len(), positives);
+        let mut labeling = polish(cut, start, self.sweeps, max_changed, watch);
         if self.exchanges > 0 && !labeling.interrupted {
             labeling = exchange(cut, labeling, self.exchanges, watch);
         }
@@ -199,7 +205,8 @@ impl Search {
     }
 }
 
-/// At most `max` of n rows, ascending: all, or drawn with a fixed seed. Every so manieth would follow the order of the rows.
+/// At most `max` of n rows, ascending: all rows, or rows drawn with a fixed seed. Rows at regular intervals would
+/// depend on the order of the rows.
 pub fn sample(n: usize, max: usize) -> Vec<usize> {
     if n <= max {
         return (0..n).collect();
@@ -213,7 +220,7 @@ pub fn sample(n: usize, max: usize) -> Vec<usize> {
     (0..n).filter(|i| chosen(i)).collect()
 }
 
-/// For each of `len` rows whether it is named.
+/// Marks the given rows of `len` rows.
 fn marked(rows: &[usize], len: usize) -> Vec<bool> {
     let mut marks = vec![false; len];
     rows.iter().for_each(|&i| marks[i] = true);

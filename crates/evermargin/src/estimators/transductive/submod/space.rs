@@ -1,11 +1,11 @@
-//! Sums of kernel values, f = Σ uⱼK(xⱼ, ·): all that the cut of SUBMOD-S3VM is made of.
+//! Sums of kernel values, f = Σ uⱼK(xⱼ, ·), from which the cut of SUBMOD-S3VM is computed.
 //!
-//! Linear kernel, no kernel matrix: f is one dense vector v = Σ uⱼxⱼ; a row is added in O(its non-zeros), and a value costs
-//! as much (Emara 2012, algorithm 5). Centered on a mean μ, sparse rows stay sparse: with β = Σ uⱼ,
+//! Linear kernel, without a kernel matrix: f is one dense vector v = Σ uⱼxⱼ; adding a row costs O(its nonzeros), and so
+//! does a value (Emara 2012, algorithm 5). Centered on a mean μ, sparse rows stay sparse: with β = Σ uⱼ,
 //! f(x) = ⟨x − μ, v − βμ⟩ = ⟨x, v⟩ − β⟨x, μ⟩ − ⟨μ, v⟩ + β|μ|².
 //!
-//! Any kernel: f is its values at all rows. A row is added by one row of kernel values, which comes from a cache under a
-//! byte limit: O(n) numbers, never n².
+//! Any other kernel: f is its values at all rows. A row is added by one row of kernel values, which comes from a cache
+//! under a byte limit: O(n) numbers, never n².
 
 use crate::data::MatrixView;
 use crate::kernel::gram::Gram;
@@ -14,16 +14,16 @@ use crate::math::products::Design;
 use crate::solver::{Progress, Watch};
 use rayon::prelude::*;
 
-/// Rows a thread takes at a time.
-const GROUP: usize = 4096;
+/// Number of rows that a thread processes at a time.
+const ROWS_PER_TASK: usize = 4096;
 
-/// Fewer rows than this are added one by one: a partial sum is as long as a dense row.
-const FEW: usize = 256;
+/// Number of rows below which rows are added one by one, because a partial sum is as long as a dense row.
+const MIN_PARALLEL_ROWS: usize = 256;
 
-/// Kernel rows between two questions whether to go on.
-const ASK_EVERY: usize = 256;
+/// Number of kernel rows between two checks whether to continue.
+const CHECK_EVERY: usize = 256;
 
-/// A kernel on the rows of the data, and sums of it.
+/// A kernel on the rows of the data, with sums of kernel functions.
 pub enum Space<'a> {
     /// ⟨x − μ, z − μ⟩
     Linear(LinearSpace<'a>),
@@ -31,14 +31,14 @@ pub enum Space<'a> {
     Kernel(Box<dyn Gram + 'a>),
 }
 
-/// See [`Space`].
+/// A linear kernel, centered or not.
 #[derive(Debug)]
 pub struct LinearSpace<'a> {
     all: Design<'a>,
     mean: Vec<f64>,
     mean_square: f64,
     /// ⟨xᵢ, μ⟩ of every row; empty if nothing is subtracted.
-    along: Vec<f64>,
+    dot_mean: Vec<f64>,
 }
 
 /// f = Σ uⱼK(xⱼ, ·).
@@ -53,30 +53,31 @@ pub struct Sum {
 }
 
 impl<'a> LinearSpace<'a> {
-    /// The rows of `x`, less their mean by the weights `center` (one a row, 0 for a row without a part) if they are given.
+    /// The rows of `x`, minus their weighted mean if weights `center` are given (one per row, 0 for a row that takes no
+    /// part).
     pub fn new(x: MatrixView<'a>, center: Option<&[f64]>) -> Self {
         let all = Design::new(x, (0..x.rows() as u32).collect(), false);
-        let (mut mean, mut along) = (vec![0.0; x.cols()], Vec::new());
+        let (mut mean, mut dot_mean) = (vec![0.0; x.cols()], Vec::new());
         if let Some(weight) = center {
             let rows: Vec<u32> = (0..x.rows() as u32).filter(|&i| weight[i as usize] > 0.0).collect();
             let total: f64 = rows.iter().map(|&i| weight[i as usize]).sum();
             all.add_transposed(&rows, |i| weight[i] / total, &mut mean);
-            along.resize(x.rows(), 0.0);
-            all.mul(&mean, &mut along);
+            dot_mean.resize(x.rows(), 0.0);
+            all.mul(&mean, &mut dot_mean);
         }
         let mean_square = dot(&mean, &mean);
-        Self { all, mean, mean_square, along }
+        Self { all, mean, mean_square, dot_mean }
     }
 
     /// ⟨xᵢ, μ⟩
-    fn along(&self, i: usize) -> f64 {
-        self.along.get(i).copied().unwrap_or(0.0)
+    fn dot_mean(&self, i: usize) -> f64 {
+        self.dot_mean.get(i).copied().unwrap_or(0.0)
     }
 
-    /// The vector w and the constant b of f(x) = w·x + b.
+    /// Weights w and constant b of f(x) = w·x + b.
     pub fn function(&self, f: &Sum) -> (Vec<f64>, f64) {
         let mut w = f.values.clone();
-        if !self.along.is_empty() {
+        if !self.dot_mean.is_empty() {
             add(-f.count, &self.mean, &mut w);
         }
         let offset = dot(&self.mean, &w);
@@ -84,12 +85,12 @@ impl<'a> LinearSpace<'a> {
     }
 }
 
-/// Rows in blocks, with a question before each; false if told to stop.
-fn blocks(rows: &[u32], size: usize, watch: &dyn Watch, mut each: impl FnMut(&[usize])) -> bool {
+/// Processes rows in blocks and calls the watch before each; returns false if the caller asked to stop.
+fn for_blocks(rows: &[u32], size: usize, watch: &dyn Watch, mut each: impl FnMut(&[usize])) -> bool {
     let mut block = Vec::with_capacity(size);
     for (k, part) in rows.chunks(size).enumerate() {
-        let asked = Progress { steps: (k * size) as u64, violation: 1.0, tolerance: 0.0 };
-        if rows.len() > 1 && !watch.proceed(&asked) {
+        let progress = Progress { steps: (k * size) as u64, violation: 1.0, tolerance: 0.0 };
+        if rows.len() > 1 && !watch.proceed(&progress) {
             return false;
         }
         block.clear();
@@ -101,14 +102,14 @@ fn blocks(rows: &[u32], size: usize, watch: &dyn Watch, mut each: impl FnMut(&[u
 
 /// max |kⱼ|·wⱼ in eight lanes.
 fn largest_product(kernel: &[f32], weight: &[f64]) -> f64 {
-    let mut most = [0.0f64; 8];
+    let mut largest = [0.0f64; 8];
     for (k, w) in kernel.chunks(8).zip(weight.chunks(8)) {
-        for ((m, k), w) in most.iter_mut().zip(k).zip(w) {
+        for ((m, k), w) in largest.iter_mut().zip(k).zip(w) {
             let product = f64::from(k.abs()) * w;
             *m = if product > *m { product } else { *m };
         }
     }
-    most.into_iter().fold(0.0, f64::max)
+    largest.into_iter().fold(0.0, f64::max)
 }
 
 impl Space<'_> {
@@ -121,12 +122,12 @@ impl Space<'_> {
         Sum { values: vec![0.0; length], count: 0.0, cross: 0.0 }
     }
 
-    /// f += scale·Σ weightᵢK(xᵢ, ·) over the rows named.
+    /// f += scale·Σ weightᵢK(xᵢ, ·) over the given rows.
     pub fn add(&mut self, rows: &[u32], scale: f64, weight: &[f64], f: &mut Sum) {
         self.add_watched(rows, scale, weight, f, &());
     }
 
-    /// The same; false if it was told to stop, f being part of the sum then.
+    /// As [`Space::add`]; returns false if the caller asked to stop, and f then contains a part of the sum.
     pub fn add_watched(
         &mut self,
         rows: &[u32],
@@ -137,7 +138,7 @@ impl Space<'_> {
     ) -> bool {
         match self {
             Self::Linear(space) => {
-                if rows.len() < FEW {
+                if rows.len() < MIN_PARALLEL_ROWS {
                     let add = |&i: &u32| (i as usize, scale * weight[i as usize]);
                     rows.iter().map(add).for_each(|(i, u)| space.all.add_row(i, u, &mut f.values));
                 } else {
@@ -145,20 +146,21 @@ impl Space<'_> {
                 }
                 let sum = |g: &dyn Fn(usize) -> f64| rows.iter().map(|&i| g(i as usize)).sum::<f64>();
                 f.count += scale * sum(&|i| weight[i]);
-                if !space.along.is_empty() {
-                    f.cross += scale * sum(&|i| weight[i] * space.along[i]);
+                if !space.dot_mean.is_empty() {
+                    f.cross += scale * sum(&|i| weight[i] * space.dot_mean[i]);
                 }
                 true
             }
-            Self::Kernel(gram) => blocks(rows, ASK_EVERY, watch, |block| {
+            Self::Kernel(gram) => for_blocks(rows, CHECK_EVERY, watch, |block| {
                 let coef: Vec<f64> = block.iter().map(|&i| scale * weight[i]).collect();
                 gram.accumulate(block, &coef, &mut f.values);
             }),
         }
     }
 
-    /// The same, and the largest |weightᵢ·weightⱼ·K(xᵢ, xⱼ)| of the rows named: on the diagonal for kernels without
-    /// negative eigenvalues (Cauchy and Schwarz), as the linear one; of others it is looked for. `None` if told to stop.
+    /// As [`Space::add`]; also returns the largest |weightᵢ·weightⱼ·K(xᵢ, xⱼ)| of the given rows. For kernels without
+    /// negative eigenvalues, such as the linear one, it is on the diagonal (Cauchy–Schwarz); for others it is searched.
+    /// `None` if the caller asked to stop.
     pub fn add_all(
         &mut self,
         rows: &[u32],
@@ -175,7 +177,7 @@ impl Space<'_> {
         let mut part = vec![0.0; gram.len()];
         rows.iter().for_each(|&j| part[j as usize] = weight[j as usize]);
         let mut largest = 0.0f64;
-        let all = blocks(rows, gram.capacity().clamp(1, ASK_EVERY), watch, |block| {
+        let all = for_blocks(rows, gram.capacity().clamp(1, CHECK_EVERY), watch, |block| {
             gram.fetch(block);
             let coef: Vec<f64> = block.iter().map(|&i| scale * weight[i]).collect();
             gram.accumulate(block, &coef, &mut f.values);
@@ -191,22 +193,24 @@ impl Space<'_> {
         match self {
             Self::Linear(space) => {
                 let raw = space.all.dot(i, &f.values);
-                raw - f.count * space.along(i) - f.cross + f.count * space.mean_square
+                raw - f.count * space.dot_mean(i) - f.cross + f.count * space.mean_square
             }
             Self::Kernel(_) => f.values[i],
         }
     }
 
-    /// f at the rows named, which may be many.
+    /// f at the given rows, which may be many.
     pub fn values(&self, f: &Sum, rows: &[u32], out: &mut [f64]) {
         match self {
             Self::Linear(space) => {
                 let (w, constant) = space.function(f);
-                out.par_chunks_mut(GROUP).zip(rows.par_chunks(GROUP)).for_each(|(out, rows)| {
-                    out.iter_mut()
-                        .zip(rows)
-                        .for_each(|(o, &i)| *o = space.all.dot(i as usize, &w) + constant);
-                });
+                out.par_chunks_mut(ROWS_PER_TASK).zip(rows.par_chunks(ROWS_PER_TASK)).for_each(
+                    |(out, rows)| {
+                        out.iter_mut()
+                            .zip(rows)
+                            .for_each(|(o, &i)| *o = space.all.dot(i as usize, &w) + constant);
+                    },
+                );
             }
             Self::Kernel(_) => out.iter_mut().zip(rows).for_each(|(o, &i)| *o = f.values[i as usize]),
         }
@@ -215,7 +219,9 @@ impl Space<'_> {
     /// K(xᵢ, xᵢ).
     pub fn square(&self, i: usize) -> f64 {
         match self {
-            Self::Linear(space) => (space.all.norm2(i) - 2.0 * space.along(i) + space.mean_square).max(0.0),
+            Self::Linear(space) => {
+                (space.all.norm2(i) - 2.0 * space.dot_mean(i) + space.mean_square).max(0.0)
+            }
             Self::Kernel(gram) => gram.diag(i),
         }
     }

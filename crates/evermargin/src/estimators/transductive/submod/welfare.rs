@@ -1,11 +1,12 @@
-//! Several classes at once: every unlabeled row goes to one class, and each class has its size.
+//! Several classes at once: every unlabeled row is assigned to one class, and each class has a given size.
 //!
-//! Emara 2012 names the submodular welfare problem as the way to many classes and leaves it open. Here: with the cut Dᶜ
-//! of class c against the rest, maximize Σ_c Dᶜ(Aᶜ) over partitions of the unlabeled rows with |Aᶜ| = nᶜ. Pairs (row, class)
-//! are the elements; a row once and a class nᶜ times are two partition matroids, which greedy keeps by
-//! [`allowed`](SetFunction::allowed). Then as with two classes: the sum is convex in the relaxed labels, so a partition with
-//! larger Σ sᶜ over the slopes s at the present one is no worse. Such a partition is found from the present one by splitting
-//! the rows of each pair of classes anew, by the difference of their slopes, until no pair gains.
+//! Emara 2012 names the submodular welfare problem as the extension to many classes and leaves it open. Here: with the
+//! cut Dᶜ of class c against the rest, maximize Σ_c Dᶜ(Aᶜ) over partitions of the unlabeled rows with |Aᶜ| = nᶜ. The
+//! elements are pairs (row, class); the constraints that a row is used once and a class nᶜ times are two partition
+//! matroids, which greedy selection enforces by [`allowed`](SetFunction::allowed). The result is polished as for two
+//! classes: the sum is convex in the relaxed labels, so a partition with larger Σ sᶜ for the slopes s at the current
+//! one is no worse. Such a partition is found from the current one by splitting the rows of each pair of classes again,
+//! by the difference of their slopes, until no pair increases the sum.
 
 use super::cut::Seeds;
 use super::search::GREEDY_ROWS;
@@ -18,7 +19,7 @@ use crate::estimators::transductive::{FewLabels, Transduced, largest};
 use crate::solver::lazy_greedy::{SetFunction, lazy};
 use crate::solver::{Progress, Watch};
 
-/// Whether the problems are one a class: the same rows, and every labeled row positive once.
+/// Whether there is one problem per class: the same rows, and every labeled row positive exactly once.
 pub fn is_one_against_rest(few: &[FewLabels]) -> bool {
     let first = &few[0];
     let same = few.iter().all(|f| f.labeled == first.labeled && f.unlabeled == first.unlabeled);
@@ -26,14 +27,14 @@ pub fn is_one_against_rest(few: &[FewLabels]) -> bool {
     same && (0..first.labeled.len()).all(once)
 }
 
-/// The classes' cuts on the same rows.
+/// The cuts of all classes on the same rows.
 struct Welfare<'s, 'a> {
     space: &'s mut Space<'a>,
     seeds: &'s [Seeds],
     rows: Vec<u32>,
     room: Vec<usize>,
     kappa: f64,
-    /// For each class the labels' sum, and the score as a function.
+    /// For each class the sum over its labels, and the score as a function.
     labels: Vec<Sum>,
     current: Vec<Sum>,
     /// s(∅) of each class.
@@ -43,12 +44,12 @@ struct Welfare<'s, 'a> {
     largest: f64,
     watch: &'s dyn Watch,
     stopped: bool,
-    /// The class of each row; `OPEN` if none yet.
+    /// Class of each row; `UNASSIGNED` if it has none yet.
     class: Vec<u32>,
     taken: Vec<usize>,
 }
 
-const OPEN: u32 = u32::MAX;
+const UNASSIGNED: u32 = u32::MAX;
 
 impl<'s, 'a> Welfare<'s, 'a> {
     fn new(
@@ -70,7 +71,7 @@ impl<'s, 'a> Welfare<'s, 'a> {
         }
         let square = |&i: &u32| weight[i as usize] * weight[i as usize] * space.square(i as usize);
         let diagonal = rows.iter().map(square).collect();
-        let (class, taken) = (vec![OPEN; rows.len()], vec![0; seeds.len()]);
+        let (class, taken) = (vec![UNASSIGNED; rows.len()], vec![0; seeds.len()]);
         let unselected = Vec::new();
         let mut out = Self {
             space,
@@ -96,7 +97,7 @@ impl<'s, 'a> Welfare<'s, 'a> {
         self.seeds[0].weight[self.rows[m] as usize]
     }
 
-    /// s of each class at the present partition.
+    /// s of each class at the current partition.
     fn slopes(&self) -> Vec<Vec<f64>> {
         self.values(&self.current)
     }
@@ -126,21 +127,21 @@ impl<'s, 'a> Welfare<'s, 'a> {
         self.class.copy_from_slice(class);
     }
 
-    /// Σ_c Dᶜ at the present partition, from its slopes.
+    /// Σ_c Dᶜ at the current partition, from its slopes.
     fn value(&self, slopes: &[Vec<f64>]) -> f64 {
         let of = |(m, &c): (usize, &u32)| self.unselected[c as usize][m] + slopes[c as usize][m];
         0.5 * self.class.iter().enumerate().map(of).sum::<f64>()
     }
 
-    /// Better and better partitions; gives the value and the number of sweeps.
+    /// Moves to partitions of increasing value; returns the partition, its value and the number of sweeps.
     fn polish(&mut self, start: &[u32], max: u64, watch: &dyn Watch) -> (Vec<u32>, f64, u64) {
         self.assign(start);
         let mut slopes = self.slopes();
         let (mut best, mut value) = (start.to_vec(), self.value(&slopes));
         for sweep in 0..max {
-            let asked = Progress { steps: sweep, violation: 1.0, tolerance: 0.0 };
+            let progress = Progress { steps: sweep, violation: 1.0, tolerance: 0.0 };
             let next = resplit(&slopes, best.clone());
-            if next == best || self.stopped || !watch.proceed(&asked) {
+            if next == best || self.stopped || !watch.proceed(&progress) {
                 return (best, value, sweep);
             }
             self.assign(&next);
@@ -158,16 +159,17 @@ impl<'s, 'a> Welfare<'s, 'a> {
         (best, value, max)
     }
 
-    /// Rows to classes by scores alone: pairs from the largest score down, while row and class have room; then resplit.
+    /// Assigns rows to classes by scores alone: pairs from the largest score down, while row and class are free; then
+    /// splits again.
     fn by_scores(&self, scores: &[Vec<f64>]) -> Vec<u32> {
         let (n, k) = (self.rows.len(), scores.len());
         let mut order: Vec<u32> = (0..(n * k) as u32).collect();
         let at = |e: u32| scores[e as usize % k][e as usize / k];
         order.sort_unstable_by(|&a, &b| at(b).total_cmp(&at(a)).then(a.cmp(&b)));
-        let (mut class, mut room) = (vec![OPEN; n], self.room.clone());
+        let (mut class, mut room) = (vec![UNASSIGNED; n], self.room.clone());
         for e in order {
             let (m, c) = (e as usize / k, e as usize % k);
-            if class[m] == OPEN && room[c] > 0 {
+            if class[m] == UNASSIGNED && room[c] > 0 {
                 class[m] = c as u32;
                 room[c] -= 1;
             }
@@ -176,8 +178,8 @@ impl<'s, 'a> Welfare<'s, 'a> {
     }
 }
 
-/// Splits the rows of every pair of classes anew by the difference of scores, sizes kept, until no pair changes. The sum
-/// of scores never falls.
+/// Splits the rows of every pair of classes again by the difference of scores, with sizes unchanged, until no pair
+/// changes. The sum of scores never decreases.
 fn resplit(scores: &[Vec<f64>], mut class: Vec<u32>) -> Vec<u32> {
     const ROUNDS: usize = 20;
     for _ in 0..ROUNDS {
@@ -186,12 +188,12 @@ fn resplit(scores: &[Vec<f64>], mut class: Vec<u32>) -> Vec<u32> {
             for b in a + 1..scores.len() as u32 {
                 let rows: Vec<usize> = (0..class.len()).filter(|&m| class[m] == a || class[m] == b).collect();
                 let size = rows.iter().filter(|&&m| class[m] == a).count();
-                let apart: Vec<f64> =
+                let difference: Vec<f64> =
                     rows.iter().map(|&m| scores[a as usize][m] - scores[b as usize][m]).collect();
                 let sum = |mark: &dyn Fn(usize) -> bool| -> f64 {
-                    (0..rows.len()).filter(|&r| mark(r)).map(|r| apart[r]).sum()
+                    (0..rows.len()).filter(|&r| mark(r)).map(|r| difference[r]).sum()
                 };
-                let now = largest(&apart, size);
+                let now = largest(&difference, size);
                 if sum(&|r| now[r]) > sum(&|r| class[rows[r]] == a) {
                     changed = true;
                     rows.iter().zip(&now).for_each(|(&m, p)| class[m] = if *p { a } else { b });
@@ -229,11 +231,11 @@ impl SetFunction for Welfare<'_, '_> {
 
     fn allowed(&self, element: usize) -> bool {
         let (m, c) = (element / self.seeds.len(), element % self.seeds.len());
-        self.class[m] == OPEN && self.taken[c] < self.room[c]
+        self.class[m] == UNASSIGNED && self.taken[c] < self.room[c]
     }
 }
 
-/// Sizes that add up to n: whole parts first, then one more to the largest remainders.
+/// Sizes that add up to n: the integer parts first, then one more for the largest remainders.
 pub fn sizes(ratios: &[f64], n: usize) -> Vec<usize> {
     let total: f64 = ratios.iter().sum();
     let exact: Vec<f64> = ratios.iter().map(|r| r / total * n as f64).collect();
@@ -244,7 +246,7 @@ pub fn sizes(ratios: &[f64], n: usize) -> Vec<usize> {
     sizes
 }
 
-/// The partition, as scores of every problem.
+/// Computes the partition and returns it as scores of every problem.
 pub(crate) fn fit(
     params: &CutParams,
     x: MatrixView<'_>,
@@ -290,7 +292,7 @@ pub(crate) fn fit(
     welfare.assign(&class);
     let facts = few.iter().flat_map(FewLabels::facts).collect();
     let mut out = Transduced { ratio: ratios, facts, ..Default::default() };
-    // sums cut short say nothing: the labels' alone are left
+    // incomplete sums are not meaningful: the labels alone are used
     let interrupted = welfare.stopped;
     let functions = std::mem::take(if interrupted { &mut welfare.labels } else { &mut welfare.current });
     let all: Vec<u32> = (0..x.rows() as u32).collect();
