@@ -20,7 +20,7 @@ const DIRECTIONS: usize = 127;
 /// Number of rows in the sample, and number of subspace iterations.
 const SAMPLE: usize = 1000;
 const STEPS: usize = 4;
-/// With fewer rows or columns all columns are as fast.
+/// With fewer rows or columns, an embedding of all columns is as fast.
 const MIN_ROWS: usize = 1000;
 const MIN_COLUMNS: usize = 3 * (DIRECTIONS + 1);
 /// Minimum fraction of the squared lengths that the directions must hold.
